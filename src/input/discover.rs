@@ -65,9 +65,9 @@ struct Walk {
 
 impl Walk {
     fn new(limits: Limits, identify: Identify) -> Self {
-        let deadline = limits.time.and_then(|time| {
-            Some((Instant::now().checked_add(Duration::from_millis(time.get()))?, time))
-        });
+        let deadline = limits
+            .time
+            .and_then(|time| Some((Instant::now().checked_add(Duration::from_millis(time.get()))?, time)));
         Self {
             pseudo: PseudoFileSystems::mounted(),
             deadline,
@@ -158,7 +158,8 @@ impl Walk {
         }
         let Some(kind) = self.pseudo.type_of(&metadata).map(str::to_owned) else { return false };
         let notices = &mut self.sorter.inventory.notices;
-        let known = notices.iter_mut().find(|known| matches!(known.error, InputError::PseudoFileSystem { .. }));
+        let known =
+            notices.iter_mut().find(|known| matches!(known.error, InputError::PseudoFileSystem { .. }));
         let error = InputError::PseudoFileSystem { path: path.to_path_buf(), kind };
         match known {
             Some(known) => {

@@ -133,9 +133,10 @@ impl InputError {
     pub(crate) const fn code(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "not-found",
-            Self::ArchiveTooLarge { .. } | Self::TooManyMembers { .. } | Self::TooSlow { .. } | Self::SearchTooSlow { .. } => {
-                limits::REACHED
-            }
+            Self::ArchiveTooLarge { .. }
+            | Self::TooManyMembers { .. }
+            | Self::TooSlow { .. }
+            | Self::SearchTooSlow { .. } => limits::REACHED,
             Self::PseudoFileSystem { .. } => "not-searched",
             Self::NestedArchive { .. } => "nested-archive",
             _ => "unreadable",

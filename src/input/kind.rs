@@ -176,7 +176,7 @@ pub(super) fn identified(
     if reason == Reason::Archive {
         return Ok(kind);
     }
-    if let Some(format) = damaged_format(decoded, reason) {
+    if let Some(format) = damaged_format(decoded, reason, identify) {
         return Err(InputError::DamagedStart { path: path.to_path_buf(), format });
     }
     if checked || codec != Codec::Plain {
@@ -185,28 +185,34 @@ pub(super) fn identified(
     Ok(kind)
 }
 
-/// The compression or archive format that a stream almost starts with, if it is not text.
-fn damaged_format(decoded: &mut Decoded, reason: Reason) -> Option<&'static str> {
+/// The format that a stream has except for a few of its first bytes.
+fn damaged_format(decoded: &mut Decoded, reason: Reason, identify: Identify) -> Option<&'static str> {
     /// Enough for a whole block of the formats with the shortest magic numbers.
     const BLOCK: usize = (64 << 10) + 16;
     let head = decoded.peek(BLOCK);
     let is_short = head.complete && head.bytes.len() < codec::LONG_MAGIC_LEN;
-    if is_nearly_jhist(head.bytes) && matches!(reason, Reason::Binary | Reason::Text) {
+    if !matches!(reason, Reason::Binary | Reason::Text) {
+        return None;
+    }
+    if is_nearly_jhist(head.bytes, identify) {
         return Some("a job history");
     }
-    if reason != Reason::Binary && !(reason == Reason::Text && is_short) {
+    let is_ascii = head.bytes.get(..codec::LONG_MAGIC_LEN).unwrap_or(head.bytes).is_ascii();
+    if reason == Reason::Text && is_ascii && !is_short {
         return None;
     }
     codec::nearly_magic(head.bytes, head.complete).or_else(|| nearly_tar(head.bytes).then_some("tar"))
 }
 
-/// Whether these are the first bytes of a job history of Hadoop 2 or 3 with one changed byte.
-fn is_nearly_jhist(head: &[u8]) -> bool {
+/// Whether these are the first bytes of a job history with a damaged first line.
+fn is_nearly_jhist(head: &[u8], identify: Identify) -> bool {
     let is_near = |header: &[u8]| {
         let start = head.get(..header.len()).unwrap_or_default();
         start.iter().zip(header).filter(|(byte, expected)| byte == expected).count() + 1 >= header.len()
     };
-    [&b"Avro-Json\n"[..], b"Avro-Binary\n"].into_iter().any(is_near)
+    let after_line = memchr::memchr(b'\n', head).and_then(|end| head.get(end + 1..));
+    let continues = |rest: &[u8]| identify(rest, false).is_some_and(SourceKind::is_history);
+    [&b"Avro-Json\n"[..], b"Avro-Binary\n"].into_iter().any(is_near) || after_line.is_some_and(continues)
 }
 
 /// Whether these are the first bytes of a tar file with one changed byte in the name of the format.

@@ -83,7 +83,13 @@ impl Source {
             Some(SourceKind::SparkEventLog) => SourceKind::SparkEventLog,
             // Only a stream without history is a source, and detection may have read to its end.
             Some(unrelated @ SourceKind::Unrelated(_)) => unrelated,
-            _ => kind::identified(&mut decoded, false, &mut Verification::of_file(), self.path.as_path(), identify)?,
+            _ => kind::identified(
+                &mut decoded,
+                false,
+                &mut Verification::of_file(),
+                self.path.as_path(),
+                identify,
+            )?,
         };
         Ok((decoded, kind))
     }

@@ -1,5 +1,7 @@
 //! Line numbers of many positions in a text: counting lines anew for each would take quadratic time.
 
+use super::work;
+
 /// Where the lines of a text end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lines {
@@ -8,6 +10,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn of(text: &str) -> Self {
+        work::count(text.len());
         Self { ends: memchr::memchr_iter(b'\n', text.as_bytes()).collect() }
     }
 
@@ -36,6 +39,7 @@ impl<'t> Place<'t> {
         let passed = self.rest.get(..byte.saturating_sub(self.at)).unwrap_or(self.rest);
         self.rest = self.rest.get(passed.len()..).unwrap_or_default();
         self.at += passed.len();
+        work::count(passed.len());
         let line_start = passed.rfind('\n').map(|newline| newline + 1);
         if line_start.is_some() {
             self.line += passed.matches('\n').count();
@@ -55,7 +59,8 @@ mod tests {
     fn lines_and_columns_are_counted_from_one() {
         let text = "\u{feff}a\nüb\n\nc";
         let (lines, mut place) = (Lines::of(text), Place::start(text));
-        let expected = [(0, 1, 1), (3, 1, 1), (4, 1, 2), (5, 2, 1), (7, 2, 2), (9, 3, 1), (10, 4, 1), (11, 4, 2)];
+        let expected =
+            [(0, 1, 1), (3, 1, 1), (4, 1, 2), (5, 2, 1), (7, 2, 2), (9, 3, 1), (10, 4, 1), (11, 4, 2)];
         for (byte, line, column) in expected {
             assert_eq!(lines.line(byte), line, "{byte}");
             assert_eq!(place.of(byte), (line, column), "{byte}");

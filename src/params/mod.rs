@@ -7,6 +7,7 @@ pub(crate) mod lines;
 mod problem;
 pub(crate) mod quantity;
 pub(crate) mod words;
+pub(crate) mod work;
 pub(crate) mod yaml;
 
 use std::collections::BTreeMap;

@@ -23,6 +23,7 @@ pub(crate) fn unknown_word(kind: &str, word: &str, expected: &[&str]) -> String 
 
 /// The Levenshtein distance.
 fn edit_distance(a: &str, b: &str) -> usize {
+    super::work::count(a.len() * b.len());
     let b: Vec<char> = b.chars().take(100).collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, ca) in a.chars().take(100).enumerate() {

@@ -9,6 +9,7 @@ use crate::finding::Provenance;
 use crate::params::layers::Layer;
 use crate::params::lines::Lines;
 use crate::params::words::did_you_mean;
+use crate::params::work;
 use crate::params::yaml::{Kind, Node, Spanned, documents};
 use crate::params::{Problems, RuleFile};
 
@@ -34,6 +35,7 @@ impl Target {
     /// Whether it includes the rule with this id and provenance.
     #[must_use]
     pub(crate) fn includes(&self, id: &str, provenance: Provenance) -> bool {
+        work::count(1);
         match self {
             Self::Rule(own) => own == id,
             Self::Every(Selection { ids, origin }) => {

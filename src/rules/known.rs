@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::params::words::did_you_mean;
+use crate::params::work;
 
 /// Suggestions for misspelt ids are made this often: each compares the id with all others.
 const MOST_SUGGESTIONS: usize = 100;
@@ -32,7 +33,7 @@ impl<'i> KnownIds<'i> {
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = &'i str> {
-        self.list.iter().copied()
+        self.list.iter().copied().inspect(|_| work::count(1))
     }
 
     /// `did you mean "mapper-time"?`, if a known id is similar, and not too many were asked for.

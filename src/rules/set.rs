@@ -228,7 +228,9 @@ impl RuleSet {
     #[must_use]
     pub fn infos(&self) -> Vec<RuleInfo> {
         let somewhere = |rule: &ActiveRule| {
-            self.all_about(rule).filter_map(|document| document.layer.enabled.as_ref()).any(|enabled| enabled.value)
+            self.all_about(rule)
+                .filter_map(|document| document.layer.enabled.as_ref())
+                .any(|enabled| enabled.value)
         };
         let on = self.rules.iter().filter(|active| active.enabled.value || somewhere(active));
         on.map(|active| active.info.clone()).collect()

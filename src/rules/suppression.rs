@@ -136,9 +136,8 @@ impl Fields<'_> {
 pub(super) fn check_rules(suppression: &Suppression, known: &mut KnownIds<'_>, problems: &mut Problems) {
     let written = suppression.rules.to_string();
     if !known.contains(&written) && !known.all().any(|id| suppression.rules.matches(id)) {
-        let help = known
-            .suggestion(&written)
-            .unwrap_or_else(|| "`elephant-rs rules list` lists all ids".to_owned());
+        let help =
+            known.suggestion(&written).unwrap_or_else(|| "`elephant-rs rules list` lists all ids".to_owned());
         problems.error(
             &suppression.file,
             &suppression.span,

@@ -9,10 +9,12 @@ use super::same::{Drained, Drip, drain};
 
 const GZIP: &[u8] = b"\x1f\x8b\x08";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+const BZIP2: &[u8] = b"BZh11AY&SY";
+const XZ: &[u8] = b"\xfd7zXZ\0";
 const LZ4_FRAME: &[u8] = b"\x04\x22\x4d\x18";
 
 /// A shorter stream may be the start of a compressed one, and decoding changes once there is more.
-const LONGEST_MAGIC: usize = 8;
+const LONGEST_MAGIC: usize = 10;
 
 pub fn gzip(bytes: &[u8]) {
     codec(GZIP, Codec::Gzip, bytes);
@@ -33,6 +35,18 @@ pub fn lz4(bytes: &[u8]) {
 
 pub fn snappy(bytes: &[u8]) {
     codec(b"\x82SNAPPY\0", Codec::Snappy, bytes);
+}
+
+pub fn snappy_frame(bytes: &[u8]) {
+    codec(b"\xff\x06\0\0sNaPpY", Codec::SnappyFrame, bytes);
+}
+
+pub fn bzip2(bytes: &[u8]) {
+    codec(BZIP2, Codec::Bzip2, bytes);
+}
+
+pub fn xz(bytes: &[u8]) {
+    codec(XZ, Codec::Xz, bytes);
 }
 
 pub fn lzf(bytes: &[u8]) {
@@ -115,7 +129,9 @@ fn assert_agree(what: &str, packed: &[u8], (a, a_tail): &(Drained, Tail), (b, b_
 
 /// Whether a stream that a library decodes is somewhere in the bytes.
 fn uses_library(packed: &[u8]) -> bool {
-    [GZIP, ZSTD, LZ4_FRAME].iter().any(|magic| packed.windows(magic.len()).any(|bytes| bytes == *magic))
+    [GZIP, ZSTD, LZ4_FRAME, b"BZh", XZ]
+        .iter()
+        .any(|magic| packed.windows(magic.len()).any(|bytes| bytes == *magic))
 }
 
 fn is_prefix(prefix: &[u8], whole: &[u8]) -> bool {

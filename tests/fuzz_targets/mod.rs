@@ -30,8 +30,9 @@ pub type Target = fn(&[u8]);
 
 /// All targets by name, which is also the name of the program and of the folders in `seeds` and
 /// `regressions`.
-pub const TARGETS: [(&str, Target); 23] = [
+pub const TARGETS: [(&str, Target); 26] = [
     ("baseline", configuration::baseline),
+    ("bzip2", codecs::bzip2),
     ("diff", configuration::diff),
     ("expression", configuration::expression),
     ("gzip", codecs::gzip),
@@ -48,10 +49,12 @@ pub const TARGETS: [(&str, Target); 23] = [
     ("node_metrics", configuration::node_metrics),
     ("rules", configuration::rules),
     ("snappy", codecs::snappy),
+    ("snappy_frame", codecs::snappy_frame),
     ("spark", histories::spark),
     ("surveys", whole::surveys),
     ("tar", archives::tar),
     ("whole", whole::whole),
+    ("xz", codecs::xz),
     ("zip", archives::zip),
     ("zstd", codecs::zstd),
 ];

@@ -11,13 +11,16 @@ const BLOCK: usize = 400;
 pub(crate) type Pack = fn(&[u8]) -> Vec<u8>;
 
 /// The codecs by their target.
-pub(crate) const CODECS: [(&str, Pack); 6] = [
+pub(crate) const CODECS: [(&str, Pack); 9] = [
     ("gzip", gzip),
     ("zstd", zstd),
     ("lz4", lz4),
     ("lz4_frame", lz4_frame),
     ("snappy", snappy),
     ("lzf", lzf),
+    ("snappy_frame", snappy_frame),
+    ("bzip2", bzip2),
+    ("xz", xz),
 ];
 
 /// One gzip member.
@@ -36,6 +39,27 @@ fn lz4_frame(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
+}
+
+fn snappy_frame(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = snap::write::FrameEncoder::new(Vec::new());
+    for block in bytes.chunks(BLOCK) {
+        encoder.write_all(block).unwrap();
+        encoder.flush().unwrap();
+    }
+    encoder.into_inner().unwrap()
+}
+
+fn bzip2(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn xz(bytes: &[u8]) -> Vec<u8> {
+    let mut writer = lzma_rust2::XzWriter::new(Vec::new(), lzma_rust2::XzOptions::with_preset(1)).unwrap();
+    writer.write_all(bytes).unwrap();
+    writer.finish().unwrap()
 }
 
 fn lz4(bytes: &[u8]) -> Vec<u8> {

@@ -26,8 +26,7 @@ fn notes(active: &ActiveRule, rules: &RuleSet) -> Vec<String> {
     if let Some(cap) = &active.max_severity {
         notes.push(format!("at most {}: {}", cap.value, cap.origin));
     }
-    let scoped =
-        rules.documents_about(active).filter(|document| !document.scope.is_everything()).count();
+    let scoped = rules.documents_about(active).filter(|document| !document.scope.is_everything()).count();
     match scoped {
         0 => {}
         1 => notes.push("1 document for some applications".to_owned()),

@@ -127,10 +127,9 @@ pub(super) fn members(
         None if listing.more => {
             Some(InputError::TooManyMembers { path: shown.to_path_buf(), most: MAX_MEMBERS })
         }
-        None if listing.lost => Some(broken(
-            shown,
-            "its directory is damaged, and members were lost".to_owned(),
-        )),
+        None if listing.lost => {
+            Some(broken(shown, "its directory is damaged, and members were lost".to_owned()))
+        }
         None if listing.overlap => Some(broken(shown, "overlapping members were left out".to_owned())),
         None => None,
     };

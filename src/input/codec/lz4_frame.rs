@@ -40,7 +40,10 @@ impl Member for Lz4Frame {
     const CODEC: Codec = Codec::Lz4Frame;
 
     fn start(input: Lookahead) -> io::Result<Self> {
-        Ok(Self { decoder: FrameDecoder::new(Watched { input, read: 0, flags: 0, last: [0xff; 8] }), ended: false })
+        Ok(Self {
+            decoder: FrameDecoder::new(Watched { input, read: 0, flags: 0, last: [0xff; 8] }),
+            ended: false,
+        })
     }
 
     fn into_input(self) -> Option<Lookahead> {
@@ -70,7 +73,8 @@ impl Read for Watched {
         let count = self.input.fill_buf()?.read(out)?;
         self.input.consume(count);
         let bytes = out.get(..count).unwrap_or_default();
-        if let Some(flags) = FLAGS.checked_sub(self.read).and_then(|at| bytes.get(usize::try_from(at).ok()?)) {
+        if let Some(flags) = FLAGS.checked_sub(self.read).and_then(|at| bytes.get(usize::try_from(at).ok()?))
+        {
             self.flags = *flags;
         }
         self.read += count as u64;

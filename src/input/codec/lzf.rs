@@ -45,7 +45,7 @@ impl BlockFormat for Framing {
 pub(super) fn is_nearly(head: &[u8], complete: bool) -> bool {
     let (magic, kind, len) = match head {
         [a, b, kind, high, low, ..] => ([*a, *b], *kind, len(*high, *low)),
-        _ => return false,
+        _ => return complete && head == MAGIC,
     };
     if magic == *MAGIC {
         return true;

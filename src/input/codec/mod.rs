@@ -157,11 +157,12 @@ pub(crate) fn decode(reader: Box<dyn Read + Send>) -> Decoded {
     Decoded { stream, codec: outermost, tail, plain_len: None }
 }
 
+/// Shorter beginnings of magic numbers occur by chance.
+const SHORTEST: usize = 2;
+
 /// The format whose first bytes these are except for one, or which they are the beginning of if the stream has no more:
 /// such a file is damaged or cut, not something else.
 pub(super) fn nearly_magic(head: &[u8], complete: bool) -> Option<&'static str> {
-    /// Shorter ones occur by chance.
-    const SHORTEST: usize = 2;
     const FORMATS: [(&str, &[u8]); 9] = [
         ("gzip", b"\x1f\x8b\x08"),
         ("zstd", b"\x28\xb5\x2f\xfd"),
@@ -180,7 +181,9 @@ pub(super) fn nearly_magic(head: &[u8], complete: bool) -> Option<&'static str> 
         start.iter().zip(magic).filter(|(byte, expected)| byte != expected).count() <= 1
     };
     let found = FORMATS.into_iter().find(|(_, magic)| is_near(magic)).map(|(format, _)| format);
-    found.or_else(|| is_nearly_bzip2(head, complete).then_some("bzip2")).or_else(|| lzf::is_nearly(head, complete).then_some("lzf"))
+    found
+        .or_else(|| is_nearly_bzip2(head, complete).then_some("bzip2"))
+        .or_else(|| lzf::is_nearly(head, complete).then_some("lzf"))
 }
 
 /// As [`nearly_magic`] for bzip2, whose fourth byte is the level.
@@ -192,7 +195,7 @@ fn is_nearly_bzip2(head: &[u8], complete: bool) -> bool {
     };
     [BZIP2_BLOCK, BZIP2_END].into_iter().any(|block| match head.get(..LONG_MAGIC_LEN) {
         Some(start) => wrong(start, block) <= 1,
-        None => complete && head.len() >= MAGIC_LEN && wrong(head, block) == 0,
+        None => complete && head.len() >= SHORTEST && wrong(head, block) == 0,
     })
 }
 
@@ -200,8 +203,9 @@ fn is_nearly_bzip2(head: &[u8], complete: bool) -> bool {
 fn codec_of(stream: &mut Lookahead) -> Codec {
     let head = stream.peek(MAGIC_LEN);
     let long: [&[u8]; 5] = [lz4::MAGIC, snappy::MAGIC, snappy_frame::MAGIC, xz::MAGIC, b"BZh"];
-    let may_be_long =
-        |start: &[u8; MAGIC_LEN]| long.iter().any(|magic| magic.starts_with(start) || start.starts_with(magic));
+    let may_be_long = |start: &[u8; MAGIC_LEN]| {
+        long.iter().any(|magic| magic.starts_with(start) || start.starts_with(magic))
+    };
     let is_long = head.first_chunk().is_some_and(may_be_long);
     Codec::from_magic(if is_long { stream.peek(LONG_MAGIC_LEN) } else { head })
 }

@@ -35,7 +35,8 @@ impl BlockFormat for Framing {
             if input.show(HEADER_LEN) == [0; HEADER_LEN] {
                 return Ok(Step::Tail);
             }
-            let Some([kind, len @ ..]) = input.require(HEADER_LEN)?.first_chunk::<HEADER_LEN>().copied() else {
+            let Some([kind, len @ ..]) = input.require(HEADER_LEN)?.first_chunk::<HEADER_LEN>().copied()
+            else {
                 return Err(input.damaged("its header is incomplete"));
             };
             let [a, b, c] = len.map(usize::from);

@@ -8,8 +8,8 @@ mod input;
 
 use std::io::{self, Read};
 
-use super::members::Member;
 use super::Codec;
+use super::members::Member;
 use crate::input::lookahead::Lookahead;
 use block::{Block, BlockHeader, Check};
 use input::Input;

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use super::{Kind, Node, Span, Spanned};
+use crate::params::work;
 
 /// The maximum nesting in a rule file.
 const MAX_DEPTH: usize = 32;
@@ -27,9 +28,10 @@ pub(crate) struct SyntaxError {
 #[must_use]
 pub(crate) fn documents(text: &str) -> (Vec<Node>, Vec<SyntaxError>) {
     let mut found = Found::default();
+    let all = Places::of(text);
     let mut from = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     while let Some(rest) = text.get(from..) {
-        let Some(broken) = found.read(rest, from) else { break };
+        let Some(broken) = found.read(rest, &all.after(from)) else { break };
         let next = text.get(broken..).and_then(|tail| tail.find("\n---"));
         let Some(line) = next else { break };
         from = broken + line + 1;
@@ -47,11 +49,10 @@ struct Found {
 impl Found {
     /// Reads documents up to an error, and returns the start of the document with the error. An error may
     /// be detected far after its cause.
-    fn read(&mut self, text: &str, from: usize) -> Option<usize> {
-        let places = Places::of(text, from);
+    fn read(&mut self, text: &str, places: &PlacesAfter<'_>) -> Option<usize> {
         let mut builder = Builder::default();
         let mut parser = Parser::new_from_str(text);
-        let mut begun = from;
+        let mut begun = places.from;
         while let Some(event) = parser.next_event() {
             let (event, at) = match event {
                 Ok((event, span)) => (event, places.span(span)),
@@ -76,26 +77,46 @@ impl Found {
     }
 }
 
-/// Converts positions in characters, which the parser reports, into bytes.
+/// The bytes of all characters of a text.
 struct Places {
     /// `None` if all characters are single bytes.
     bytes: Option<Vec<usize>>,
-    from: usize,
     len: usize,
 }
 
 impl Places {
-    fn of(text: &str, from: usize) -> Self {
+    fn of(text: &str) -> Self {
+        work::count(text.len());
         let bytes = (!text.is_ascii()).then(|| text.char_indices().map(|(byte, _)| byte).collect());
-        Self { bytes, from, len: text.len() }
+        Self { bytes, len: text.len() }
     }
 
+    /// For a parser of the text from this byte on.
+    fn after(&self, from: usize) -> PlacesAfter<'_> {
+        let bytes = self.bytes.as_ref();
+        PlacesAfter {
+            all: self,
+            first: bytes.map_or(from, |bytes| bytes.partition_point(|byte| *byte < from)),
+            from,
+        }
+    }
+}
+
+/// Converts positions in characters, which the parser reports, into bytes.
+struct PlacesAfter<'p> {
+    all: &'p Places,
+    /// The number of characters before the parser's text.
+    first: usize,
+    from: usize,
+}
+
+impl PlacesAfter<'_> {
     fn byte(&self, character: usize) -> usize {
-        let within = match &self.bytes {
-            Some(bytes) => bytes.get(character).copied().unwrap_or(self.len),
-            None => character.min(self.len),
-        };
-        self.from + within
+        let character = self.first + character;
+        match &self.all.bytes {
+            Some(bytes) => bytes.get(character).copied().unwrap_or(self.all.len),
+            None => character.min(self.all.len),
+        }
     }
 
     fn span(&self, span: saphyr_parser::Span) -> Span {

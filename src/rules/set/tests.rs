@@ -4,6 +4,7 @@ use super::*;
 use crate::finding::RuleFacts;
 use crate::heuristics::Rule;
 use crate::params::layers::Origin;
+use crate::params::work::steps_of;
 use crate::rules::{PRESETS, Target};
 
 fn dr_elephant() -> impl Iterator<Item = RuleFile> {
@@ -86,4 +87,45 @@ fn an_unknown_origin_is_an_error() {
     let (_, problems) = RuleSet::read(&[RuleFile { name: "mine".to_owned(), text }]);
     assert_eq!(problems.len(), 1);
     assert!(problems[0].message.contains("unknown origin \"elephants\""), "{}", problems[0].message);
+}
+
+#[test]
+fn rule_files_load_in_linear_time() {
+    const DEFINITION: &str = "rule: team-rule-N\nover: stage\nvalues:\n  share: gc_time / run_time\n\
+        thresholds:\n  share: [0.1, 0.2, 0.3, 0.4]\nseverity: share\nmessage: GC took {share}.\n";
+    let overlay = "rule: team-rule-N\nfor: {queue: qN}\nthresholds:\n  share: [0.2, 0.3, 0.4, 0.5]\n";
+    let kinds = [
+        DEFINITION.to_owned(),
+        format!("{DEFINITION}---\n{overlay}---\nrule: team-rule-N\nenabled: false\n"),
+        DEFINITION.replace("run_time", "run_tme"),
+        "rule: mapper-gc\nfor: {queue: qN}\nenabled: false\n".to_owned(),
+        "rule: team-rule-N\nenabled: false\n".to_owned(),
+        "suppress: mapper-gc\nfor: {queue: qN}\nreason: known\n".to_owned(),
+        "suppress: team-rule-N\nreason: known\n".to_owned(),
+        "rule: mapper-gc\nenabled: [N\n".to_owned(),
+        "rule: mapper-gc # é\nenabled: [N\n".to_owned(),
+    ];
+    let steps = |kind: &str, count: usize, in_one_file: bool| {
+        let texts: Vec<String> = (0..count).map(|n| kind.replace('N', &n.to_string())).collect();
+        let texts = if in_one_file { vec![texts.join("---\n")] } else { texts };
+        let file = |(n, text)| RuleFile { name: format!("{n}.yaml"), text };
+        let files: Vec<RuleFile> = texts.into_iter().enumerate().map(file).collect();
+        steps_of(|| {
+            let (rules, problems) = RuleSet::read(&files);
+            problems.iter().for_each(|problem| assert!(problem.place().0 > 0));
+            let rules = rules.as_ref();
+            rules.into_iter().for_each(|rules| assert!(!rules.infos().is_empty()));
+            let about = rules.map_or(0, |rules| {
+                rules.rules().iter().map(|rule| rules.documents_about(rule).count()).sum::<usize>()
+            });
+            assert!(about <= 3 * count);
+        })
+    };
+    for kind in &kinds {
+        for in_one_file in [true, false] {
+            // Both are beyond the number of ids for which suggestions are made.
+            let (few, many) = (steps(kind, 300, in_one_file), steps(kind, 600, in_one_file));
+            assert!(many * 10 < few * 24, "{few} steps, then {many} for twice as many of\n{kind}");
+        }
+    }
 }

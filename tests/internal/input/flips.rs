@@ -68,9 +68,8 @@ fn lz4_blocks(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn lzf(bytes: &[u8]) -> Vec<u8> {
-    let chunk = |bytes: &[u8]| {
-        [b"ZV\0", &u16::try_from(bytes.len()).unwrap().to_be_bytes()[..], bytes].concat()
-    };
+    let chunk =
+        |bytes: &[u8]| [b"ZV\0", &u16::try_from(bytes.len()).unwrap().to_be_bytes()[..], bytes].concat();
     bytes.chunks(1 << 15).flat_map(chunk).collect()
 }
 
@@ -142,7 +141,13 @@ fn check(damage: impl Fn(&Packed) -> Vec<(String, Vec<u8>)>) {
                 let is_silent = told.problems == whole.problems
                     && (told.skipped > 0 || (packed.checked && told.applications != whole.applications));
                 if is_silent {
-                    silent.push(format!("{name}, {}, {what}", packed.name));
+                    let count = told.applications.len();
+                    silent.push(format!(
+                        "{name}, {}, {what} of {}: {count} applications, {} skipped",
+                        packed.name,
+                        packed.bytes.len(),
+                        told.skipped
+                    ));
                 }
             }
         }
@@ -173,8 +178,10 @@ fn no_cut_makes_a_file_vanish() {
         // A tar file cannot be recognised before its first block is complete.
         let first = if packed.name == "tar" { 512 } else { 2 };
         // An empty stream of Snappy has only its header.
-        let is_empty_stream = |cut: usize| matches!((packed.name, cut), ("snappy", 16) | ("snappy frame", 10));
-        let cuts = (2..16).chain((16..packed.bytes.len()).step_by(step)).filter(|cut| *cut < packed.bytes.len());
+        let is_empty_stream =
+            |cut: usize| matches!((packed.name, cut), ("snappy", 16) | ("snappy frame", 10));
+        let cuts =
+            (2..16).chain((16..packed.bytes.len()).step_by(step)).filter(|cut| *cut < packed.bytes.len());
         let cuts = cuts.filter(|cut| *cut >= first && !is_empty_stream(*cut));
         cuts.map(|cut| (format!("cut to {cut}"), packed.bytes[..cut].to_vec())).collect()
     });

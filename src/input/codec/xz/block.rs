@@ -33,7 +33,9 @@ impl Check {
             [0, 0] => Ok(Self::None),
             [0, 1] => Ok(Self::Crc32),
             [0, 4] => Ok(Self::Crc64),
-            [0, 10] => Err(unsupported("its checksum, SHA-256, is not supported; compress it with --check=crc64")),
+            [0, 10] => {
+                Err(unsupported("its checksum, SHA-256, is not supported; compress it with --check=crc64"))
+            }
             _ => Err(unsupported("its checksum is of an unknown type")),
         }
     }
@@ -75,7 +77,9 @@ impl BlockHeader {
             return Err(unsupported("it uses filters for other data than text"));
         }
         let dictionary = dictionary_len(dictionary).ok_or_else(|| {
-            unsupported("it needs a dictionary of more than 64 MiB; compress it with one of the presets of xz")
+            unsupported(
+                "it needs a dictionary of more than 64 MiB; compress it with one of the presets of xz",
+            )
         })?;
         Ok(Some(Self { dictionary }))
     }

@@ -38,7 +38,8 @@ fn every_common_checksum_is_verified() {
 
 #[test]
 fn streams_and_padding_follow_each_other() {
-    let streams = [xz(b"one ", CheckType::Crc32), xz(b"", CheckType::Crc64), xz(b"two", CheckType::Crc64)].concat();
+    let streams =
+        [xz(b"one ", CheckType::Crc32), xz(b"", CheckType::Crc64), xz(b"two", CheckType::Crc64)].concat();
     assert_eq!(unpacked(&streams).unwrap(), b"one two");
     assert_eq!(unpacked(&[&streams[..], &[0; 8]].concat()).unwrap(), b"one two");
 }

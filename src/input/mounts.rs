@@ -1,0 +1,116 @@
+//! File systems without files: the kernel answers reads in `/proc`, `/sys` and the like itself. Walking them takes
+//! minutes and finds nothing, and some of their files never end.
+
+use std::fs::Metadata;
+#[cfg(target_os = "linux")]
+use std::path::Path;
+
+use rustc_hash::FxHashMap;
+
+/// Types of such file systems on Linux.
+#[cfg(target_os = "linux")]
+const TYPES: [&str; 20] = [
+    "binder",
+    "binfmt_misc",
+    "bpf",
+    "cgroup",
+    "cgroup2",
+    "configfs",
+    "debugfs",
+    "devpts",
+    "efivarfs",
+    "fusectl",
+    "mqueue",
+    "nfsd",
+    "nsfs",
+    "proc",
+    "pstore",
+    "resctrl",
+    "rpc_pipefs",
+    "securityfs",
+    "sysfs",
+    "tracefs",
+];
+
+/// The file systems without files, by device number.
+#[derive(Debug, Default)]
+pub(super) struct PseudoFileSystems {
+    types: FxHashMap<u64, String>,
+}
+
+impl PseudoFileSystems {
+    /// Those mounted now; none if the system does not tell.
+    #[cfg(target_os = "linux")]
+    pub(super) fn mounted() -> Self {
+        let table = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
+        Self::of_table(&String::from_utf8_lossy(&table), device_of)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn mounted() -> Self {
+        Self::default()
+    }
+
+    /// Those in a table of mounts. The device number of a mount is asked of the folder, because the table writes it in
+    /// another form.
+    #[cfg(target_os = "linux")]
+    fn of_table(table: &str, device_of: impl Fn(&str) -> Option<u64>) -> Self {
+        // "22 27 0:21 / /proc rw,relatime - proc proc rw"
+        let entry = |line: &str| {
+            let (mount, file_system) = line.split_once(" - ")?;
+            let kind = file_system.split(' ').next().filter(|kind| TYPES.contains(kind))?;
+            let folder = mount.split(' ').nth(4)?;
+            Some((device_of(folder)?, kind.to_owned()))
+        };
+        Self { types: table.lines().filter_map(entry).collect() }
+    }
+
+    /// The type of the file system that holds a file or folder, if it is one of these.
+    pub(super) fn type_of(&self, metadata: &Metadata) -> Option<&str> {
+        self.types.get(&device(metadata)?).map(String::as_str)
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn device_of(folder: &str) -> Option<u64> {
+    // White space and backslashes are written as octal numbers; such a mount is not found, and walked.
+    device(&std::fs::symlink_metadata(Path::new(folder)).ok()?)
+}
+
+/// The number of the device that holds a file or folder.
+#[cfg(unix)]
+#[allow(clippy::unnecessary_wraps)] // other systems do not tell
+pub(super) fn device(metadata: &Metadata) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    Some(metadata.dev())
+}
+
+#[cfg(not(unix))]
+pub(super) fn device(_: &Metadata) -> Option<u64> {
+    None
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_file_systems_without_files_are_listed() {
+        let table = "22 27 0:21 / /proc rw,relatime - proc proc rw\n\
+            23 27 0:22 / /sys rw,relatime shared:7 - sysfs sysfs rw\n\
+            25 24 0:23 / /dev/shm rw,relatime - tmpfs tmpfs rw\n\
+            27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\nodd line\n";
+        let device = |folder: &str| u64::try_from(folder.len()).ok();
+        let found = PseudoFileSystems::of_table(table, device).types;
+        assert_eq!(found.len(), 2);
+        assert_eq!((found[&5].as_str(), found[&4].as_str()), ("proc", "sysfs"));
+    }
+
+    #[test]
+    fn the_process_table_is_found_and_the_temporary_folder_is_not() {
+        let mounted = PseudoFileSystems::mounted();
+        let type_of = |path: &str| mounted.type_of(&std::fs::metadata(path).unwrap()).map(str::to_owned);
+        assert_eq!(type_of("/proc/self").as_deref(), Some("proc"));
+        assert_eq!(type_of("/tmp"), None);
+    }
+}

@@ -1,7 +1,9 @@
 //! Builds an [`Application`] from events: the only place that interprets a MapReduce job history.
 
+mod clocks;
 mod job;
 mod numbers;
+mod records;
 mod tasks;
 mod verify;
 
@@ -52,6 +54,7 @@ pub(crate) struct HistoryBuilder {
     split_hosts: FxHashMap<Box<str>, Symbol>,
     seen_submission: bool,
     seen_end: bool,
+    told: records::Told,
     lost: Lost,
     limits: Limits,
     /// The option whose limit was reached.
@@ -90,6 +93,7 @@ impl Default for HistoryBuilder {
             split_hosts: FxHashMap::default(),
             seen_submission: false,
             seen_end: false,
+            told: records::Told::default(),
             lost: Lost::default(),
             limits: Limits::default(),
             limit: None,
@@ -154,7 +158,8 @@ impl HistoryBuilder {
             EventKind::JobInited => self.job_inited(at, fields),
             EventKind::JobInfoChanged => {
                 self.drop_submission_in_1970(fields);
-                self.confirm_submission(at, moments.read(fields.submit_time));
+                self.correct_submission(moments.read(fields.submit_time));
+                self.told.info_changed = true;
                 self.app.launched_at = moments.read(fields.launch_time).or(self.app.launched_at);
             }
             EventKind::JobQueueChanged => set_text(&mut self.app.queue, fields.queue.as_ref()),
@@ -187,6 +192,7 @@ impl HistoryBuilder {
             let may_have_ended = damaged || self.lost.skipped_event;
             self.app.status = if may_have_ended { Status::Unknown } else { Status::Running };
         }
+        self.find_missing_records(damaged);
         for group in &mut self.groups {
             verify::choose_representatives(group);
             verify::mark_speculation(group);
@@ -206,6 +212,7 @@ impl HistoryBuilder {
         });
         self.app.events_missing = !self.seen_submission || !self.seen_end || self.lost.events || damaged;
         self.app.complete = !self.app.events_missing && !self.lost.numbers;
+        clocks::check(&mut self.app, &mut self.problems, self.clocks);
         verify::check(&mut self.app, &mut self.problems);
         (self.app, self.problems)
     }

@@ -44,17 +44,9 @@ impl HistoryBuilder {
         }
     }
 
-    /// The submission is logged twice; if the two differ, the first is used.
-    pub(super) fn confirm_submission(&mut self, at: Position, again: Option<Timestamp>) {
-        match (self.app.submitted_at, again) {
-            (Some(first), Some(again)) if first != again => {
-                self.problems.warn("times-disagree", Some(at), || {
-                    "the job history has two submission times; the first is used".into()
-                });
-            }
-            (None, Some(_)) if !self.seen_submission => self.app.submitted_at = again,
-            _ => {}
-        }
+    /// The application master logs the submission again, corrected, once it knows it.
+    pub(super) fn correct_submission(&mut self, again: Option<Timestamp>) {
+        self.app.submitted_at = again.or(self.app.submitted_at);
     }
 
     /// A history whose times count from 0 is synthetic and ends soon after. Next to present-day times, 0
@@ -82,6 +74,7 @@ impl HistoryBuilder {
         self.app.announced.maps = count(fields.total_maps).or(self.app.announced.maps);
         self.app.announced.reduces = count(fields.total_reduces).or(self.app.announced.reduces);
         self.app.uberized = fields.uberized.or(self.app.uberized);
+        self.told.inited = true;
     }
 
     pub(super) fn job_ended(
@@ -100,6 +93,7 @@ impl HistoryBuilder {
             self.lost.numbers = true;
             self.missing_field(at, "the end of the job", "finishTime");
         }
+        self.told.job_ended(fields);
         set_text(&mut self.app.diagnostics, fields.error.as_ref());
         let keep = |set: &CounterSet| (!set.is_empty()).then(|| set.clone());
         self.app.counters.total = keep(&payload.counters);

@@ -71,7 +71,7 @@ impl HistoryBuilder {
         }
         // Before YARN (0.21, 0.22) there was no application master, and task trackers timed the attempts.
         let clocks = if self.app.masters.is_empty() { Clocks::Trackers } else { self.clocks };
-        verify::reconcile_times(&mut self.problems, at, group, attempt, finish, clocks);
+        self.lost.events |= verify::times_disagree(&mut self.problems, at, group, attempt, finish, clocks);
         verify::reconcile_counters(&mut self.problems, at, group, attempt, &payload.counters);
     }
 
@@ -145,6 +145,8 @@ impl HistoryBuilder {
         // When the output of a successful map is lost, it is declared failed or killed later: it ended only
         // once.
         let ended_before = attempts.time(attempt, TimePoint::Finish).is_some();
+        // An event that is logged twice tells its error once.
+        let error_known = matches!(attempts.outcome(attempt), Outcome::Failed | Outcome::Killed);
         attempts.set_outcome(attempt, outcome);
         if node.is_some() {
             attempts.set_node(attempt, node);
@@ -152,7 +154,7 @@ impl HistoryBuilder {
         if rack.is_some() {
             attempts.set_rack(attempt, rack);
         }
-        if let Some(text) = text {
+        if let Some(text) = text.filter(|_| !error_known) {
             attempts.set_diagnostics(attempt, text);
         }
         if ended_before {

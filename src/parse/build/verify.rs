@@ -5,36 +5,40 @@
 //! the report says so.
 
 use super::Clocks;
+use super::clocks::TRACKERS_APART;
 use crate::model::counters::{Counter, CounterSet};
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Status};
 use crate::parse::problem::{Position, Problems};
-use crate::units::{Millis, Timestamp};
-
-/// No container outlives its job by this long, and no clock is this wrong.
-const CLOCK_TOLERANCE: Millis = Millis::from_secs(24 * 3600);
+use crate::units::Timestamp;
 
 /// Counters that are snapshots of a gauge, so job totals do not sum them.
 const GAUGES: [Counter; 2] = [Counter::PeakPhysicalMemoryBytes, Counter::PeakVirtualMemoryBytes];
 
-/// Compares the end of a task with that of its successful attempt.
-pub(super) fn reconcile_times(
+/// Compares the end of a task with that of its successful attempt. If they differ, the end is unknown.
+pub(super) fn times_disagree(
     problems: &mut Problems,
     at: Position,
     group: &mut TaskGroup,
     attempt: usize,
     finish: Option<Timestamp>,
     clocks: Clocks,
-) {
+) -> bool {
     let Some(own) = group.attempts.time(attempt, TimePoint::Finish) else {
         group.attempts.set_time(attempt, TimePoint::Finish, finish);
-        return;
+        return false;
     };
-    if clocks == Clocks::Master && finish.is_some_and(|task| task != own) {
+    let differ = finish.is_some_and(|task| match clocks {
+        Clocks::Master => task != own,
+        Clocks::Trackers => task.as_millis().abs_diff(own.as_millis()) > TRACKERS_APART.get(),
+    });
+    if differ {
+        group.attempts.set_time(attempt, TimePoint::Finish, None);
         problems.warn("times-disagree", Some(at), || {
-            "a task and its attempt have different end times; the attempt's is used".into()
+            "a task and its attempt have different end times; the end of the attempt is unknown".into()
         });
     }
+    differ
 }
 
 /// Compares the counters of a task with those of its successful attempt.
@@ -124,54 +128,11 @@ pub(super) fn mark_speculation(group: &mut TaskGroup) {
     }
 }
 
-/// Checks the whole application: clocks, announced tasks, and the job's own sums.
+/// Checks the whole application: announced tasks, and the job's own sums.
 pub(super) fn check(app: &mut Application, problems: &mut Problems) {
-    check_clocks(app, problems);
     check_announced(app, problems);
     check_totals(app, problems);
     check_run_times(app, problems);
-}
-
-/// Times outside the job's lifetime are impossible; a negative span gives no duration.
-fn check_clocks(app: &mut Application, problems: &mut Problems) {
-    let earliest = app.submitted_at.map(|t| t.as_millis().saturating_sub_unsigned(CLOCK_TOLERANCE.get()));
-    let latest = app.finished_at.map(|t| (t + CLOCK_TOLERANCE).as_millis());
-    let impossible = |t: Timestamp| {
-        earliest.is_some_and(|e| t.as_millis() < e) || latest.is_some_and(|l| t.as_millis() > l)
-    };
-    if let (Some(submitted), Some(finished)) = (app.submitted_at, app.finished_at)
-        && finished < submitted
-    {
-        problems.warn("clock-backwards", None, || {
-            "the job ended before it was submitted; its run time is unknown".into()
-        });
-    }
-    for group in &mut app.groups {
-        for row in 0..group.attempts.len() {
-            let points = [
-                TimePoint::Start,
-                TimePoint::Finish,
-                TimePoint::MapFinish,
-                TimePoint::ShuffleFinish,
-                TimePoint::SortFinish,
-            ];
-            for point in points {
-                if group.attempts.time(row, point).is_some_and(impossible) {
-                    group.attempts.set_time(row, point, None);
-                    problems.warn("time-outside-job", None, || {
-                        "an attempt has times more than a day outside its job's lifetime; they are unknown".into()
-                    });
-                }
-            }
-            let ends =
-                group.attempts.time(row, TimePoint::Start).zip(group.attempts.time(row, TimePoint::Finish));
-            if ends.is_some_and(|(start, finish)| finish < start) {
-                problems.warn("clock-backwards", None, || {
-                    "an attempt ended before it started; its run time is unknown".into()
-                });
-            }
-        }
-    }
 }
 
 /// A successful job must show every task it announced.
@@ -231,10 +192,8 @@ fn check_run_times(app: &Application, problems: &mut Problems) {
     if app.status != Status::Succeeded || app.events_missing {
         return;
     }
-    let Some(totals) = &app.counters.total else { return };
     for (kind, name) in [(TaskKind::Map, "MILLIS_MAPS"), (TaskKind::Reduce, "MILLIS_REDUCES")] {
-        let symbol = app.strings.find(name);
-        let total = totals.others.iter().find(|other| Some(other.name) == symbol).map(|other| other.value);
+        let total = job_counter(app, name);
         let (Some(group), Some(total)) = (app.group(kind), total.filter(|&total| total > 0)) else {
             continue;
         };
@@ -256,6 +215,13 @@ fn check_run_times(app: &Application, problems: &mut Problems) {
             });
         }
     }
+}
+
+/// A counter of the job itself (`JobCounter`).
+pub(super) fn job_counter(app: &Application, name: &str) -> Option<u64> {
+    let name = app.strings.find(name)?;
+    let counter = app.counters.total.as_ref()?.others.iter().find(|other| other.name == name)?;
+    u64::try_from(counter.value).ok()
 }
 
 fn disagreement(kind: TaskKind, counter: Counter, sum: i128, total: i64) -> String {

@@ -137,11 +137,15 @@ fn set_number(event: &mut Event<'_>, key: &str, value: &str, at: Position, probl
         "SORT_FINISHED" => &mut fields.sort_finish_time,
         "TOTAL_MAPS" => &mut fields.total_maps,
         "TOTAL_REDUCES" => &mut fields.total_reduces,
+        "FINISHED_MAPS" => &mut fields.finished_maps,
+        "FINISHED_REDUCES" => &mut fields.finished_reduces,
+        "FAILED_MAPS" => &mut fields.failed_maps,
+        "FAILED_REDUCES" => &mut fields.failed_reduces,
         _ => return,
     };
     *slot = value.trim().parse().ok();
     if slot.is_none() {
-        if key.starts_with("TOTAL_") {
+        if key.ends_with("_MAPS") || key.ends_with("_REDUCES") {
             event.unreadable.task_count = true;
         } else {
             event.unreadable.time = true;

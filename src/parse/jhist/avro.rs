@@ -59,6 +59,29 @@ pub(crate) fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> P
     Parsed { applications: vec![application], problems, ..Parsed::default() }
 }
 
+/// Where the events of a binary history are.
+#[cfg(test)]
+pub(crate) fn event_ranges(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
+    use crate::model::Interner;
+    use crate::parse::counter_names::CounterNames;
+
+    let mut source = Source::new(ByteWindow::new(bytes));
+    let Ok(plan) = read_header(&mut source) else { return Vec::new() };
+    let mut start = usize::try_from(source.offset()).unwrap_or(usize::MAX);
+    let (mut payload, mut names, mut strings) =
+        (EventPayload::default(), CounterNames::default(), Interner::default());
+    let mut ranges = Vec::new();
+    while let Some(rest) = bytes.get(start..).filter(|rest| !rest.is_empty()) {
+        let fields = &mut EventFields::default();
+        let Ok(event) = decode_event(&plan, rest, fields, &mut payload, &mut names, &mut strings) else {
+            break;
+        };
+        ranges.push(start..start + event.len);
+        start += event.len;
+    }
+    ranges
+}
+
 fn unusable(error: &HeaderError, offset: u64) -> Parsed {
     let code = match error {
         HeaderError::Truncated | HeaderError::Io(_) => "truncated",

@@ -39,6 +39,8 @@ pub(crate) enum Slot {
     Queue,
     TotalMaps,
     TotalReduces,
+    FinishedMaps,
+    FinishedReduces,
     Uberized,
     Counters,
     MapCounters,
@@ -79,6 +81,8 @@ pub(crate) fn slot(field: &str) -> Option<Slot> {
         "jobQueueName" | "queueName" => Slot::Queue,
         "totalMaps" => Slot::TotalMaps,
         "totalReduces" => Slot::TotalReduces,
+        "finishedMaps" => Slot::FinishedMaps,
+        "finishedReduces" => Slot::FinishedReduces,
         "uberized" => Slot::Uberized,
         "counters" | "totalCounters" => Slot::Counters,
         "mapCounters" => Slot::MapCounters,
@@ -135,6 +139,8 @@ pub(crate) fn set_integer(fields: &mut EventFields<'_>, slot: Slot, value: i64) 
         Slot::SortFinishTime => &mut fields.sort_finish_time,
         Slot::TotalMaps => &mut fields.total_maps,
         Slot::TotalReduces => &mut fields.total_reduces,
+        Slot::FinishedMaps => &mut fields.finished_maps,
+        Slot::FinishedReduces => &mut fields.finished_reduces,
         _ => return false,
     };
     *place = Some(value);

@@ -2,4 +2,7 @@
 
 mod changing_files;
 mod fuzz_corpus;
+mod impossible_numbers;
+mod lost_records;
 mod mapreduce;
+mod recordings;

@@ -1,0 +1,186 @@
+//! Impossible times become unknown: a time lies inside the life of its job, a part of an attempt inside the attempt, and
+//! no attempt lasts longer than its job.
+
+use super::Clocks;
+use crate::model::counters::Counter;
+use crate::model::table::{Attempts, TaskGroup, TimePoint};
+use crate::model::{Application, Status};
+use crate::parse::problem::Problems;
+use crate::units::{Millis, Timestamp};
+
+/// How far the clocks of task trackers may be apart (Hadoop 1).
+pub(super) const TRACKERS_APART: Millis = Millis::from_secs(3600);
+
+/// How far the clock of the client, which times the submission, may be from that of the application master, and how
+/// long after the end of its job an attempt may end.
+const MASTER_SLACK: Millis = Millis::from_secs(60);
+
+/// A job that fails waits this long for the ends of its tasks (`mapreduce.job.committer.cancel-timeout`, and the wait
+/// of `JobImpl` for attempts that it kills).
+const WAIT_FOR_KILLS: Millis = Millis::from_secs(15 * 60);
+
+/// The phases of an attempt may be rounded.
+const PHASE_SLACK: Millis = Millis::from_secs(1);
+
+/// No container has more cores.
+const MOST_CORES: u64 = 1024;
+
+/// The life of a job: no attempt starts before it or ends after it.
+struct Life {
+    from: Option<Timestamp>,
+    until: Option<Timestamp>,
+    /// The slack for starts, and for ends.
+    slack: [Millis; 2],
+}
+
+/// Makes the impossible times of an application unknown. If there are any, results that rest on its events are partial.
+pub(super) fn check(app: &mut Application, problems: &mut Problems, clocks: Clocks) {
+    let mut impossible = check_job(app, problems);
+    let trackers = clocks == Clocks::Trackers || app.masters.is_empty();
+    let slack = match (trackers, app.status) {
+        (true, _) => [TRACKERS_APART; 2],
+        (false, Status::Succeeded) => [MASTER_SLACK; 2],
+        (false, _) => [MASTER_SLACK, WAIT_FOR_KILLS],
+    };
+    let life = Life { from: app.submitted_at, until: app.finished_at, slack };
+    for group in &mut app.groups {
+        impossible |= check_group(group, &life, trackers, problems);
+    }
+    app.events_missing |= impossible;
+    app.complete &= !impossible;
+}
+
+/// Finds out which end of the job is impossible by the times of its tasks.
+fn check_job(app: &mut Application, problems: &mut Problems) -> bool {
+    let mut starts: Vec<Timestamp> = Vec::new();
+    for group in &app.groups {
+        let attempts = &group.attempts;
+        starts.extend((0..attempts.len()).filter_map(|row| attempts.time(row, TimePoint::Start)));
+    }
+    let middle = starts.len() / 2;
+    let half = (!starts.is_empty()).then(|| *starts.select_nth_unstable(middle).1);
+    let late = |at: Option<Timestamp>| at.zip(half).is_some_and(|(at, half)| at > half + TRACKERS_APART);
+    let early = |at: Option<Timestamp>| at.zip(half).is_some_and(|(at, half)| at + TRACKERS_APART < half);
+    let backwards = |app: &Application| {
+        let ends = app.submitted_at.zip(app.finished_at);
+        ends.is_some_and(|(submitted, finished)| finished < submitted)
+    };
+    let wrong = (late(app.submitted_at), early(app.finished_at), backwards(app));
+    if late(app.launched_at) {
+        app.launched_at = None;
+    }
+    let what = match wrong {
+        (false, false, false) => return false,
+        (true, false, _) => "was submitted after its tasks started; its start is unknown",
+        (false, true, _) => "ended before its tasks started; its end is unknown",
+        _ => "ended before it was submitted; its run time is unknown",
+    };
+    if wrong.0 || !wrong.1 {
+        app.submitted_at = None;
+    }
+    if wrong.1 || !wrong.0 {
+        app.finished_at = None;
+    }
+    problems.warn("clock-backwards", None, || format!("the job {what}"));
+    true
+}
+
+fn check_group(group: &mut TaskGroup, life: &Life, trackers: bool, problems: &mut Problems) -> bool {
+    let mut impossible = false;
+    for row in 0..group.attempts.len() {
+        let scheduled = group.attempts.task(row).and_then(|task| group.tasks.start(task));
+        let attempts = &mut group.attempts;
+        impossible |= outside(attempts, row, life, problems);
+        // The application master logs both times.
+        let started = attempts.time(row, TimePoint::Start);
+        let before_task = !trackers && started.zip(scheduled).is_some_and(|(start, task)| start < task);
+        let ends = started.zip(attempts.time(row, TimePoint::Finish));
+        if before_task || ends.is_some_and(|(start, finish)| finish < start) {
+            impossible = true;
+            problems.warn("clock-backwards", None, || {
+                if before_task {
+                    "an attempt started before its task; its start is unknown".into()
+                } else {
+                    "an attempt ended before it started; its start is unknown".to_owned()
+                }
+            });
+            attempts.set_time(row, TimePoint::Start, None);
+        }
+        impossible |= parts_outside(attempts, row, problems);
+        large_times(attempts, row, problems);
+    }
+    impossible
+}
+
+/// Times of an attempt outside the life of its job.
+fn outside(attempts: &mut Attempts, row: usize, life: &Life, problems: &mut Problems) -> bool {
+    let [before, after] = life.slack;
+    let mut impossible = false;
+    for point in [TimePoint::Start, TimePoint::Finish] {
+        let Some(at) = attempts.time(row, point) else { continue };
+        let too_early = life.from.is_some_and(|from| at + before < from);
+        let too_late = life.until.is_some_and(|until| at > until + after);
+        if too_early || too_late {
+            impossible = true;
+            attempts.set_time(row, point, None);
+            problems.warn("time-outside-job", None, || {
+                format!(
+                    "an attempt has a time more than {} outside the life of its job; it is unknown",
+                    if too_early { before } else { after }
+                )
+            });
+        }
+    }
+    let most = life.from.zip(life.until).and_then(|(from, until)| Millis::between(from, until));
+    let slack = before.min(MASTER_SLACK) + after.min(WAIT_FOR_KILLS);
+    if attempts.run_time(row).zip(most).is_some_and(|(time, most)| time > most + slack) {
+        impossible = true;
+        attempts.set_time(row, TimePoint::Start, None);
+        problems.warn("time-outside-job", None, || {
+            "an attempt ran longer than its job; its start is unknown".to_owned()
+        });
+    }
+    impossible
+}
+
+/// Phases that end outside their attempt.
+fn parts_outside(attempts: &mut Attempts, row: usize, problems: &mut Problems) -> bool {
+    let mut earliest = attempts.time(row, TimePoint::Start);
+    let latest = attempts.time(row, TimePoint::Finish);
+    let mut impossible = false;
+    for point in [TimePoint::MapFinish, TimePoint::ShuffleFinish, TimePoint::SortFinish] {
+        let Some(at) = attempts.time(row, point) else { continue };
+        let outside = earliest.is_some_and(|earliest| at + PHASE_SLACK < earliest)
+            || latest.is_some_and(|latest| at > latest + PHASE_SLACK);
+        if outside {
+            impossible = true;
+            attempts.set_time(row, point, None);
+            problems.warn("phase-outside-attempt", None, || {
+                "a phase of an attempt ends outside the attempt; it is unknown".to_owned()
+            });
+        } else {
+            earliest = earliest.max(Some(at));
+        }
+    }
+    impossible
+}
+
+/// Times that an attempt counts, and that its run time cannot hold.
+fn large_times(attempts: &mut Attempts, row: usize, problems: &mut Problems) {
+    let Some(run) = attempts.run_time(row).map(|run| run.get() + PHASE_SLACK.get()) else { return };
+    for (counter, most) in
+        [(Counter::GcTimeMillis, run), (Counter::CpuMilliseconds, run.saturating_mul(MOST_CORES))]
+    {
+        let value = attempts.counter(row, counter).and_then(|value| u64::try_from(value).ok());
+        if value.is_some_and(|value| value > most) {
+            attempts.set_counter(row, counter, None);
+            attempts.mark_unreadable(row, counter);
+            problems.warn("impossible-counter", None, || {
+                format!(
+                    "{} of an attempt is longer than the attempt; sums over it are unknown",
+                    counter.name()
+                )
+            });
+        }
+    }
+}

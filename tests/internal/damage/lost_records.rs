@@ -1,0 +1,109 @@
+//! Lost records are noticed: a MapReduce history without some of its records gives the report of the whole history,
+//! or says that something is missing.
+//!
+//! The quick test drops a sample. `cargo test --lib -- --ignored every_record --nocapture` drops each record, and prints
+//! the share of unnoticed losses by format and by kind of record.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::recordings::{Recording, recordings};
+
+/// A share of losses that change the report may stay unnoticed: the kinds in `docs/limits.md`.
+const MOST_UNNOTICED: f64 = 0.02;
+
+/// Numbers that look random and are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % end.max(1)
+    }
+}
+
+/// How many losses were tried, and the kinds of those that nothing in the report tells.
+#[derive(Default)]
+struct Tally {
+    tried: usize,
+    unnoticed: BTreeMap<String, usize>,
+}
+
+impl Tally {
+    fn share(&self) -> f64 {
+        self.unnoticed.values().sum::<usize>() as f64 / self.tried.max(1) as f64
+    }
+}
+
+/// Tries each loss: of one record if `single`, else of a block of records.
+fn measure(
+    single: bool,
+    losses: impl Fn(&Recording, &mut Dice) -> Vec<Range<usize>>,
+) -> BTreeMap<&'static str, Tally> {
+    let mut tallies = BTreeMap::<&'static str, Tally>::new();
+    let mut dice = Dice(18);
+    for recording in recordings() {
+        let whole = recording.view(&recording.bytes);
+        for lost in losses(&recording, &mut dice) {
+            let tally = tallies.entry(recording.format.name()).or_default();
+            tally.tried += 1;
+            if recording.view(&recording.without(lost.clone())).hides_a_change_from(&whole) {
+                let kind = if single { recording.kind(lost.start) } else { recording.name.clone() };
+                *tally.unnoticed.entry(kind).or_default() += 1;
+            }
+        }
+    }
+    tallies
+}
+
+fn each_record(recording: &Recording) -> Vec<Range<usize>> {
+    (0..recording.records.len()).map(|at| at..at + 1).collect()
+}
+
+fn blocks(recording: &Recording, dice: &mut Dice, count: usize) -> Vec<Range<usize>> {
+    let len = recording.records.len();
+    let block = |_| {
+        let size = (2 + dice.below(29)).min(len.saturating_sub(1));
+        let start = dice.below(len - size + 1);
+        start..start + size
+    };
+    (0..count).map(block).collect()
+}
+
+fn assert_noticed(what: &str, tallies: &BTreeMap<&'static str, Tally>, most: f64) {
+    for (format, tally) in tallies {
+        println!(
+            "{what}, {format}: {:.2} % of {} unnoticed {:?}",
+            100.0 * tally.share(),
+            tally.tried,
+            tally.unnoticed
+        );
+    }
+    for (format, tally) in tallies {
+        assert!(tally.share() < most, "{what}, {format}: {:?} of {}", tally.unnoticed, tally.tried);
+    }
+}
+
+#[test]
+fn a_lost_record_is_noticed() {
+    let sample = |recording: &Recording, dice: &mut Dice| {
+        let all = each_record(recording);
+        (0..8).filter_map(|_| all.get(dice.below(all.len())).cloned()).collect()
+    };
+    // One unnoticed loss in a small sample is more than the share of all.
+    assert_noticed("one record", &measure(true, sample), 0.04);
+}
+
+#[test]
+fn a_lost_block_of_records_is_noticed() {
+    assert_noticed("a block", &measure(false, |recording, dice| blocks(recording, dice, 8)), 0.04);
+}
+
+#[test]
+#[ignore = "drops each record of each recording"]
+fn every_record_and_many_blocks() {
+    let single = measure(true, |recording, _| each_record(recording));
+    let block = measure(false, |recording, dice| blocks(recording, dice, 60));
+    assert_noticed("one record", &single, MOST_UNNOTICED);
+    assert_noticed("a block", &block, MOST_UNNOTICED);
+}

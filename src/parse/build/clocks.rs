@@ -11,8 +11,11 @@ use crate::units::{Millis, Timestamp};
 /// How far the clocks of task trackers may be apart (Hadoop 1).
 pub(super) const TRACKERS_APART: Millis = Millis::from_secs(3600);
 
-/// How far the clock of the client, which times the submission, may be from that of the application master, and how
-/// long after the end of its job an attempt may end.
+/// How far the clock of the resource manager, which times the submission, may be from that of the application master:
+/// Kerberos allows no more.
+const MASTERS_APART: Millis = Millis::from_secs(5 * 60);
+
+/// How long after the end of its job an attempt may end.
 const MASTER_SLACK: Millis = Millis::from_secs(60);
 
 /// A job that fails waits this long for the ends of its tasks (`mapreduce.job.committer.cancel-timeout`, and the wait
@@ -39,12 +42,14 @@ pub(super) fn check(app: &mut Application, problems: &mut Problems, clocks: Cloc
     let trackers = clocks == Clocks::Trackers || app.masters.is_empty();
     let slack = match (trackers, app.status) {
         (true, _) => [TRACKERS_APART; 2],
-        (false, Status::Succeeded) => [MASTER_SLACK; 2],
-        (false, _) => [MASTER_SLACK, WAIT_FOR_KILLS],
+        (false, Status::Succeeded) => [MASTERS_APART, MASTER_SLACK],
+        (false, _) => [MASTERS_APART, WAIT_FOR_KILLS],
     };
     let life = Life { from: app.submitted_at, until: app.finished_at, slack };
     for group in &mut app.groups {
-        impossible |= check_group(group, &life, trackers, problems);
+        let (times, counters) = check_group(group, &life, trackers, problems);
+        impossible |= times;
+        app.complete &= !counters;
     }
     app.events_missing |= impossible;
     app.complete &= !impossible;
@@ -85,15 +90,17 @@ fn check_job(app: &mut Application, problems: &mut Problems) -> bool {
     true
 }
 
-fn check_group(group: &mut TaskGroup, life: &Life, trackers: bool, problems: &mut Problems) -> bool {
-    let mut impossible = false;
+/// Whether the group had impossible times, and whether it had impossible counters.
+fn check_group(group: &mut TaskGroup, life: &Life, trackers: bool, problems: &mut Problems) -> (bool, bool) {
+    let (mut impossible, mut large) = (false, false);
     for row in 0..group.attempts.len() {
         let scheduled = group.attempts.task(row).and_then(|task| group.tasks.start(task));
         let attempts = &mut group.attempts;
         impossible |= outside(attempts, row, life, problems);
         // The application master logs both times.
         let started = attempts.time(row, TimePoint::Start);
-        let before_task = !trackers && started.zip(scheduled).is_some_and(|(start, task)| start < task);
+        let before_task =
+            !trackers && started.zip(scheduled).is_some_and(|(start, task)| start + MASTER_SLACK < task);
         let ends = started.zip(attempts.time(row, TimePoint::Finish));
         if before_task || ends.is_some_and(|(start, finish)| finish < start) {
             impossible = true;
@@ -107,9 +114,9 @@ fn check_group(group: &mut TaskGroup, life: &Life, trackers: bool, problems: &mu
             attempts.set_time(row, TimePoint::Start, None);
         }
         impossible |= parts_outside(attempts, row, problems);
-        large_times(attempts, row, problems);
+        large |= large_times(attempts, row, problems);
     }
-    impossible
+    (impossible, large)
 }
 
 /// Times of an attempt outside the life of its job.
@@ -132,7 +139,7 @@ fn outside(attempts: &mut Attempts, row: usize, life: &Life, problems: &mut Prob
         }
     }
     let most = life.from.zip(life.until).and_then(|(from, until)| Millis::between(from, until));
-    let slack = before.min(MASTER_SLACK) + after.min(WAIT_FOR_KILLS);
+    let slack = if after == TRACKERS_APART { MASTER_SLACK } else { after };
     if attempts.run_time(row).zip(most).is_some_and(|(time, most)| time > most + slack) {
         impossible = true;
         attempts.set_time(row, TimePoint::Start, None);
@@ -166,13 +173,15 @@ fn parts_outside(attempts: &mut Attempts, row: usize, problems: &mut Problems) -
 }
 
 /// Times that an attempt counts, and that its run time cannot hold.
-fn large_times(attempts: &mut Attempts, row: usize, problems: &mut Problems) {
-    let Some(run) = attempts.run_time(row).map(|run| run.get() + PHASE_SLACK.get()) else { return };
+fn large_times(attempts: &mut Attempts, row: usize, problems: &mut Problems) -> bool {
+    let Some(run) = attempts.run_time(row).map(|run| run.get() + PHASE_SLACK.get()) else { return false };
+    let mut large = false;
     for (counter, most) in
         [(Counter::GcTimeMillis, run), (Counter::CpuMilliseconds, run.saturating_mul(MOST_CORES))]
     {
         let value = attempts.counter(row, counter).and_then(|value| u64::try_from(value).ok());
         if value.is_some_and(|value| value > most) {
+            large = true;
             attempts.set_counter(row, counter, None);
             attempts.mark_unreadable(row, counter);
             problems.warn("impossible-counter", None, || {
@@ -183,4 +192,5 @@ fn large_times(attempts: &mut Attempts, row: usize, problems: &mut Problems) {
             });
         }
     }
+    large
 }

@@ -34,6 +34,7 @@ impl Told {
 enum Missing {
     MasterStart,
     JobInit,
+    JobTimes,
     Tasks,
     TaskStart,
     TaskEnd,
@@ -47,6 +48,7 @@ impl Missing {
         match self {
             Self::MasterStart => "master-start-missing",
             Self::JobInit => "job-init-missing",
+            Self::JobTimes => "job-times-missing",
             Self::Tasks => "tasks-missing",
             Self::TaskStart => "task-start-missing",
             Self::TaskEnd => "task-end-missing",
@@ -63,6 +65,9 @@ impl Missing {
             }
             Self::JobInit => {
                 "the job history lacks the record with the job's number of tasks; tasks may be missing"
+            }
+            Self::JobTimes => {
+                "the job history lacks the record that corrects the submission of the job; its start may be wrong"
             }
             Self::Tasks => "the job announced tasks that the job history lacks; sums over tasks are unknown",
             Self::TaskStart => "the start of a task is missing; results that depend on it are unknown",
@@ -89,7 +94,7 @@ impl HistoryBuilder {
         let mut search = Search::new(&self.app, self.told, self.clocks);
         search.whole_job(&self.groups);
         for group in &mut self.groups {
-            if search.trackers {
+            if search.by_tracker() {
                 end_setup_and_cleanup(group);
             }
             search.group(group);
@@ -116,13 +121,21 @@ fn end_setup_and_cleanup(group: &mut TaskGroup) {
     }
 }
 
+/// Who wrote a history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    /// An application master.
+    Master,
+    /// A job tracker, as text.
+    Tracker,
+    /// A job tracker of Hadoop 0.21 or 0.22, or another program, as events.
+    Other,
+}
+
 struct Search<'a> {
     app: &'a Application,
     told: Told,
-    /// Whether an application master wrote the history.
-    yarn: bool,
-    /// Whether a job tracker wrote it, in text.
-    trackers: bool,
+    writer: Writer,
     /// Whether a second application master or job tracker took the job over, which leaves ends out.
     restarted: bool,
     /// Whether the job failed or was killed, and ended its tasks first.
@@ -143,16 +156,28 @@ struct OfTask {
 
 impl<'a> Search<'a> {
     fn new(app: &'a Application, told: Told, clocks: Clocks) -> Self {
-        let trackers = clocks == Clocks::Trackers;
+        let has_master = !app.masters.is_empty() || app.uberized.is_some();
+        let writer = match clocks {
+            Clocks::Trackers => Writer::Tracker,
+            Clocks::Master if has_master => Writer::Master,
+            Clocks::Master => Writer::Other,
+        };
         Self {
             app,
             told,
-            yarn: !trackers && (!app.masters.is_empty() || app.uberized.is_some()),
-            trackers,
-            restarted: app.masters.len() > 1 || (trackers && told.info_changed),
+            writer,
+            restarted: app.masters.len() > 1 || (writer == Writer::Tracker && told.info_changed),
             ended_its_tasks: false,
             found: Vec::new(),
         }
+    }
+
+    fn by_master(&self) -> bool {
+        self.writer == Writer::Master
+    }
+
+    fn by_tracker(&self) -> bool {
+        self.writer == Writer::Tracker
     }
 
     fn add(&mut self, missing: Missing, is_missing: bool) {
@@ -164,24 +189,25 @@ impl<'a> Search<'a> {
     /// Looks for records of the job itself.
     fn whole_job(&mut self, groups: &[TaskGroup]) {
         let any_task = groups.iter().any(|group| !group.tasks.is_empty());
-        self.add(Missing::MasterStart, self.yarn && self.app.masters.is_empty());
-        self.add(Missing::JobInit, any_task && !self.told.inited && (self.yarn || self.trackers));
+        self.add(Missing::MasterStart, self.by_master() && self.app.masters.is_empty());
+        self.add(Missing::JobInit, any_task && !self.told.inited && self.writer != Writer::Other);
+        self.add(Missing::JobTimes, any_task && self.by_master() && !self.told.info_changed);
         let unsuccessful = self.app.status != Status::Succeeded;
         let names_task =
             self.app.diagnostics.as_deref().is_some_and(|text| text.contains("Task failed task_"));
         let stopped =
             groups.iter().any(|g| g.count_tasks(Outcome::Failed) + g.count_tasks(Outcome::Killed) > 0);
-        self.ended_its_tasks = self.yarn && unsuccessful && (stopped || names_task);
+        self.ended_its_tasks = self.by_master() && unsuccessful && (stopped || names_task);
         // An application master starts all tasks at once.
         let announced =
             [(TaskKind::Map, self.app.announced.maps), (TaskKind::Reduce, self.app.announced.reduces)];
         let shown =
             |kind| groups.iter().find(|group| group.kind == kind).map_or(0, |group| group.tasks.len() as u64);
         let short = announced.into_iter().any(|(kind, count)| count.is_some_and(|count| shown(kind) < count));
-        self.add(Missing::Tasks, self.yarn && unsuccessful && any_task && short);
+        self.add(Missing::Tasks, self.by_master() && unsuccessful && any_task && short);
         // A job tracker runs both or none for a job that succeeds.
         let one = shown(TaskKind::Setup).min(1) != shown(TaskKind::Cleanup).min(1);
-        self.add(Missing::Tasks, self.trackers && !unsuccessful && one);
+        self.add(Missing::Tasks, self.by_tracker() && !unsuccessful && one);
     }
 
     fn group(&mut self, group: &TaskGroup) {
@@ -200,17 +226,18 @@ impl<'a> Search<'a> {
             _ => return,
         };
         self.counts(group, place);
-        if self.yarn && !self.restarted {
+        if self.by_master() && !self.restarted {
             self.job_counters(group, names, &tasks);
         }
     }
 
     fn task(&mut self, group: &TaskGroup, row: usize, of_task: &OfTask) {
-        self.add(Missing::TaskStart, group.tasks.start(row).is_none());
+        let without_start = group.tasks.start(row).is_none();
+        self.add(Missing::TaskStart, without_start && self.writer != Writer::Other);
         let outcome = group.tasks.outcome(row);
         let all_ended = of_task.attempts > 0 && of_task.ended == of_task.attempts;
         let must_have_ended =
-            of_task.succeeded || self.ended_its_tasks || (self.yarn && all_ended && !self.restarted);
+            of_task.succeeded || self.ended_its_tasks || (self.by_master() && all_ended && !self.restarted);
         self.add(Missing::TaskEnd, outcome == Outcome::Unfinished && must_have_ended);
         let without_winner = outcome == Outcome::Succeeded && group.tasks.representative(row).is_none();
         self.add(Missing::AttemptEnd, without_winner && !of_task.succeeded);
@@ -221,9 +248,10 @@ impl<'a> Search<'a> {
         let outcome = attempts.outcome(row);
         let without_start = attempts.time(row, TimePoint::Start).is_none()
             && attempts.time(row, TimePoint::Finish).is_some()
-            && (self.yarn || self.trackers);
+            && self.writer != Writer::Other;
         // Attempts that are killed before they are launched have a start only in some versions.
-        let may_lack_start = self.yarn && outcome == Outcome::Killed && self.app.status == Status::Succeeded;
+        let may_lack_start =
+            self.by_master() && outcome == Outcome::Killed && self.app.status == Status::Succeeded;
         self.add(Missing::AttemptStart, without_start && !may_lack_start);
         if outcome != Outcome::Unfinished || self.restarted {
             return;
@@ -234,7 +262,7 @@ impl<'a> Search<'a> {
         let retried = attempts.number(row).zip(of_task.last_retry).is_some_and(|(own, retry)| own < retry);
         let must_have_ended = of == Outcome::Killed || (of == Outcome::Failed && named) || retried;
         // Job trackers log the start of an attempt together with its end.
-        self.add(Missing::AttemptEnd, self.trackers || (self.yarn && must_have_ended));
+        self.add(Missing::AttemptEnd, self.by_tracker() || (self.by_master() && must_have_ended));
     }
 
     /// Compares the job's own counts with the records.
@@ -246,7 +274,7 @@ impl<'a> Search<'a> {
         let finished = more(self.told.finished, group.count_tasks(Outcome::Succeeded));
         self.add(Missing::TaskEnd, finished);
         let unsuccessful = count(group, |outcome| matches!(outcome, Outcome::Failed | Outcome::Killed));
-        let lacks_ends = self.trackers && !self.restarted && more(self.told.unsuccessful, unsuccessful);
+        let lacks_ends = self.by_tracker() && !self.restarted && more(self.told.unsuccessful, unsuccessful);
         self.add(Missing::AttemptEnd, lacks_ends);
     }
 

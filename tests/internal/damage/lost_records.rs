@@ -107,3 +107,59 @@ fn every_record_and_many_blocks() {
     assert_noticed("one record", &single, MOST_UNNOTICED);
     assert_noticed("a block", &block, MOST_UNNOTICED);
 }
+
+/// A recording of `testdata/done`.
+fn recording(name: &str) -> Recording {
+    recordings().into_iter().find(|recording| recording.name.contains(name)).unwrap()
+}
+
+#[test]
+fn an_event_that_is_logged_twice_counts_once() {
+    let retries = recording("-retries-");
+    let whole = retries.view(&retries.bytes);
+    for kind in ["MAP_ATTEMPT_FAILED", "REDUCE_ATTEMPT_FAILED"] {
+        let record = (0..retries.records.len()).find(|&at| retries.kind(at) == kind).unwrap();
+        let record = retries.records[record].clone();
+        let again = [&retries.bytes[..record.end], &retries.bytes[record.start..]].concat();
+        assert_eq!(retries.view(&again).facts, whole.facts, "{kind}");
+    }
+}
+
+/// The history with another number behind the first `"key":` of the records of a kind.
+fn with_number(recording: &Recording, kind: &str, key: &str, change: impl Fn(i64) -> i64) -> Vec<u8> {
+    let record = (0..recording.records.len()).find(|&at| recording.kind(at) == kind).unwrap();
+    let record = recording.records[record].clone();
+    let text = String::from_utf8(recording.bytes[record.clone()].to_vec()).unwrap();
+    let (before, rest) = text.split_once(&format!("\"{key}\":")).unwrap();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let number = change(rest[..digits].parse().unwrap());
+    let changed = format!("{before}\"{key}\":{number}{}", &rest[digits..]);
+    [&recording.bytes[..record.start], changed.as_bytes(), &recording.bytes[record.end..]].concat()
+}
+
+#[test]
+fn corrected_submission_is_no_disagreement() {
+    let healthy = recording("-healthy-");
+    let whole = healthy.view(&healthy.bytes);
+    let early = with_number(&healthy, "JOB_SUBMITTED", "submitTime", |at| at - 1_000_000_000);
+    let view = healthy.view(&early);
+    assert!(view.complete && !view.hides_a_change_from(&whole), "{}", view.facts);
+    assert_eq!(view.facts, whole.facts);
+}
+
+#[test]
+fn impossible_times_are_not_complete() {
+    let healthy = recording("-healthy-");
+    for (kind, key, off) in [
+        ("JOB_FINISHED", "finishTime", -1_000_000_000),
+        ("JOB_INFO_CHANGED", "submitTime", 1_000_000_000),
+        ("MAP_ATTEMPT_STARTED", "startTime", -1_000_000_000),
+        ("MAP_ATTEMPT_STARTED", "startTime", 1_000_000_000),
+        ("MAP_ATTEMPT_FINISHED", "finishTime", 1_000_000_000),
+        ("MAP_ATTEMPT_FINISHED", "mapFinishTime", 1_000_000_000),
+        ("TASK_FINISHED", "finishTime", 5),
+    ] {
+        let view = healthy.view(&with_number(&healthy, kind, key, |at| at + off));
+        assert!(!view.complete, "{kind} {key} {off}: {}", view.facts);
+    }
+}

@@ -165,7 +165,7 @@ impl View {
                 )
             })
             .collect();
-        self.facts += &format!(
+        let facts = format!(
             "{} {:?} {:?} {:?} {:?} {metrics:?} {:?} {findings:?}",
             app.id,
             app.status,
@@ -174,6 +174,7 @@ impl View {
             app.finished_at,
             Phase::all(app)
         );
+        self.facts.push_str(&facts);
     }
 }
 

@@ -176,17 +176,23 @@ pub(super) fn identified(
     if reason == Reason::Archive {
         return Ok(kind);
     }
-    if let Some(format) = damaged_format(decoded, reason, identify) {
+    let is_packed = checked || codec != Codec::Plain;
+    if let Some(format) = damaged_format(decoded, is_packed, reason, identify) {
         return Err(InputError::DamagedStart { path: path.to_path_buf(), format });
     }
-    if checked || codec != Codec::Plain {
+    if is_packed {
         verification.read(decoded).map_err(|source| failed(codec, source))?;
     }
     Ok(kind)
 }
 
 /// The format that a stream has except for a few of its first bytes.
-fn damaged_format(decoded: &mut Decoded, reason: Reason, identify: Identify) -> Option<&'static str> {
+fn damaged_format(
+    decoded: &mut Decoded,
+    is_packed: bool,
+    reason: Reason,
+    identify: Identify,
+) -> Option<&'static str> {
     /// Enough for a whole block of the formats with the shortest magic numbers.
     const BLOCK: usize = (64 << 10) + 16;
     let head = decoded.peek(BLOCK);
@@ -194,7 +200,7 @@ fn damaged_format(decoded: &mut Decoded, reason: Reason, identify: Identify) -> 
     if !matches!(reason, Reason::Binary | Reason::Text) {
         return None;
     }
-    if is_nearly_jhist(head.bytes, identify) {
+    if is_damaged_history(head.bytes, is_packed, identify) {
         return Some("a job history");
     }
     let is_ascii = head.bytes.get(..codec::LONG_MAGIC_LEN).unwrap_or(head.bytes).is_ascii();
@@ -204,15 +210,18 @@ fn damaged_format(decoded: &mut Decoded, reason: Reason, identify: Identify) -> 
     codec::nearly_magic(head.bytes, head.complete).or_else(|| nearly_tar(head.bytes).then_some("tar"))
 }
 
-/// Whether these are the first bytes of a job history with a damaged first line.
-fn is_nearly_jhist(head: &[u8], identify: Identify) -> bool {
+/// Whether these are the first bytes of a history with a damaged first line. In compressed bytes, one wrong bit can damage
+/// many lines.
+fn is_damaged_history(head: &[u8], is_packed: bool, identify: Identify) -> bool {
     let is_near = |header: &[u8]| {
         let start = head.get(..header.len()).unwrap_or_default();
         start.iter().zip(header).filter(|(byte, expected)| byte == expected).count() + 1 >= header.len()
     };
-    let after_line = memchr::memchr(b'\n', head).and_then(|end| head.get(end + 1..));
-    let continues = |rest: &[u8]| identify(rest, false).is_some_and(SourceKind::is_history);
-    [&b"Avro-Json\n"[..], b"Avro-Binary\n"].into_iter().any(is_near) || after_line.is_some_and(continues)
+    let damaged_lines = if is_packed { 50 } else { 1 };
+    let line_ends = memchr::memchr_iter(b'\n', head).take(damaged_lines);
+    let mut rests = line_ends.filter_map(|end| head.get(end + 1..).filter(|rest| !rest.is_empty()));
+    [&b"Avro-Json\n"[..], b"Avro-Binary\n"].into_iter().any(is_near)
+        || rests.any(|rest| identify(rest, false).is_some_and(SourceKind::is_history))
 }
 
 /// Whether these are the first bytes of a tar file with one changed byte in the name of the format.

@@ -14,6 +14,7 @@ use super::{Entry, Listing, MAX_MEMBERS, Packing, zip_walk};
 
 pub(super) fn list(bytes: &Arc<File>) -> Result<Listing, ZipError> {
     let mut archive = ZipArchive::new(BufReader::new(&**bytes))?;
+    let directory = archive.central_directory_start();
     let (mut entries, mut places, mut lost) = (Vec::new(), Vec::new(), false);
     for index in 0..archive.len().min(MAX_MEMBERS) {
         // A member with a damaged header is left out; the others can still be read.
@@ -23,6 +24,8 @@ pub(super) fn list(bytes: &Arc<File>) -> Result<Listing, ZipError> {
         };
         let Some(entry) = entry(&file) else { continue };
         places.push((file.header_start(), end(&entry)));
+        // A wrong length that is too long does no harm to the decoder.
+        lost |= end(&entry) > directory;
         if !file.is_dir() || entry.stored_len > Some(0) {
             entries.push(entry);
         }

@@ -208,6 +208,42 @@ fn archives_without_logs_are_skipped() {
 }
 
 #[test]
+fn members_that_are_not_read_are_named() {
+    let (inner, _) = java_zip(&[("local-2", EVENT.as_bytes())]);
+    let (nested, _) = java_zip(&[("local-1", EVENT.as_bytes()), ("inner.zip", &inner)]);
+    let (_root, inventory) = written("x.zip", &nested);
+    assert_eq!((inventory.histories.len(), inventory.failures.len()), (1, 0));
+    let told = inventory.notices[0].error.to_string();
+    assert!(told.contains("x.zip!inner.zip was not read"), "{told}");
+
+    let sparse =
+        [tar_member("local-1", b'S', EVENT.as_bytes()), tar(&[("local-2", EVENT.as_bytes())])].concat();
+    let (_root, inventory) = written("x.tar", &sparse);
+    assert_eq!((inventory.histories.len(), inventory.failures.len()), (1, 1));
+    let told = inventory.failures[0].error.to_string();
+    assert!(told.contains("x.tar!local-1") && told.contains("sparse"), "{told}");
+}
+
+#[test]
+fn a_tar_file_appended_to_another_is_read() {
+    let both = [tar(&[("local-1", EVENT.as_bytes())]), tar(&[("local-2", EVENT.as_bytes())])].concat();
+    let (_root, inventory) = written("x.tar", &both);
+    assert_eq!(inventory.histories.len(), 2);
+}
+
+#[test]
+fn a_member_that_the_directory_lost_is_a_failure() {
+    let (zip, directory) = java_zip(&[("local-1", EVENT.as_bytes()), ("local-2", EVENT.as_bytes())]);
+    // The place of the first member, and the number of members.
+    for at in [directory + 42, zip.len() - 12] {
+        let mut zip = zip.clone();
+        zip[at] ^= 3;
+        let (_root, inventory) = written("x.zip", &zip);
+        assert_eq!(inventory.failures.len(), 1, "{at}: {:?}", inventory.histories);
+    }
+}
+
+#[test]
 fn zip_without_its_directory_gives_members_before_the_cut() {
     let text = lines(3000);
     let (zip, directory) = java_zip(&[("local-1", EVENT.as_bytes()), ("local-2", &text)]);

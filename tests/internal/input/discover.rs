@@ -14,6 +14,8 @@ use elephant_rs::input::codec::Codec;
 use elephant_rs::input::error::InputError;
 use elephant_rs::input::inventory::{Inventory, SourcePath};
 use elephant_rs::input::kind::{Reason, SourceKind};
+use elephant_rs::limits::Limits;
+use elephant_rs::units::Millis;
 use tempfile::TempDir;
 
 use crate::internal::common;
@@ -370,4 +372,33 @@ fn many_files_are_inspected_in_batches_and_stay_in_order() {
     assert_eq!(histories(&inventory, root.path()), expected);
     assert_eq!((skipped(&inventory), inventory.found), (vec![(Reason::Text, 1250)], 2500));
     assert!(inventory.skipped[0].path.ends_with("0001"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn file_systems_without_files_are_searched_only_if_they_are_named() {
+    let root = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink("/proc", root.path().join("kernel")).unwrap();
+    std::os::unix::fs::symlink("/proc/version", root.path().join("version")).unwrap();
+    let inventory = discover(&[root.path().to_path_buf()]);
+    assert_eq!((inventory.found, inventory.failures.len()), (1, 0));
+    let told = inventory.notices[0].error.to_string();
+    assert!(told.contains("kernel was not searched: proc is a file system without files"), "{told}");
+    let inventory = discover(&["/proc/self/attr".into(), "/proc/version".into()]);
+    assert!(inventory.found > 1 && inventory.notices.is_empty(), "{:?}", inventory.notices);
+}
+
+#[test]
+fn the_time_limit_holds_for_the_search() {
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("a"), "text").unwrap();
+    let limits = Limits { time: Some(Millis::ZERO), ..Limits::default() };
+    let inventory = elephant_rs::input::discover::discover(
+        &[root.path().to_path_buf()],
+        &limits,
+        elephant_rs::parse::identify,
+    );
+    assert_eq!(inventory.found, 0);
+    let told = inventory.failures[0].error.to_string();
+    assert!(told.contains("searched only partly") && told.contains("--max-time"), "{told}");
 }

@@ -62,8 +62,8 @@ struct Watched {
 impl Watched {
     /// Whether the last bytes are an end mark, and a checksum if there is one.
     fn has_end(&self) -> bool {
-        let [a, b, c, d, e, f, g, h] = self.last;
-        let mark = if self.flags & HAS_CHECKSUM == 0 { [e, f, g, h] } else { [a, b, c, d] };
+        let (first, second) = self.last.split_at(MARK_LEN);
+        let mark = if self.flags & HAS_CHECKSUM == 0 { second } else { first };
         mark == [0; MARK_LEN]
     }
 }

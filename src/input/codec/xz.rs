@@ -17,7 +17,6 @@ use input::Input;
 /// The first bytes of a stream.
 pub(super) const MAGIC: &[u8; 6] = b"\xfd7zXZ\0";
 const FOOTER_MAGIC: &[u8; 2] = b"YZ";
-const FOOTER_LEN: usize = 12;
 
 /// One stream. Padding and further streams are left to the caller.
 pub(super) struct Xz {
@@ -44,17 +43,16 @@ impl Xz {
                 self.check = stream_header(&mut input)?;
                 self.state = State::Between(input);
             }
-            State::Between(mut input) => match BlockHeader::read(&mut input)? {
-                Some(header) => {
+            State::Between(mut input) => {
+                if let Some(header) = BlockHeader::read(&mut input)? {
                     self.blocks += 1;
                     self.state = State::Block(Box::new(Block::new(input, &header, self.check)));
-                }
-                None => {
+                } else {
                     index(&mut input, self.blocks)?;
                     footer(&mut input, self.check)?;
                     self.state = State::End(input);
                 }
-            },
+            }
             State::Block(block) => self.state = State::Between(block.finish()?),
             State::End(input) => {
                 self.state = State::End(input);
@@ -116,7 +114,7 @@ fn index(input: &mut Input, blocks: u64) -> io::Result<()> {
     for _ in 0..count {
         let (_stored, _decoded) = (input.number()?, input.number()?);
     }
-    while input.summed() % 4 != 0 {
+    while !input.summed().is_multiple_of(4) {
         if input.byte()? != 0 {
             return Err(damaged("its index is not padded with zeros"));
         }
@@ -125,15 +123,15 @@ fn index(input: &mut Input, blocks: u64) -> io::Result<()> {
 }
 
 fn footer(input: &mut Input, check: Check) -> io::Result<()> {
-    let footer: [u8; FOOTER_LEN] = input.array()?;
-    let [a, b, c, d, body @ .., y, z] = footer;
+    let sum = u32::from_le_bytes(input.array()?);
+    let (index_len, flags): ([u8; 4], [u8; 2]) = (input.array()?, input.array()?);
     let mut crc = flate2::Crc::new();
-    crc.update(&body);
-    let [.., first, second] = body;
-    if crc.sum() != u32::from_le_bytes([a, b, c, d]) || [y, z] != *FOOTER_MAGIC {
+    crc.update(&index_len);
+    crc.update(&flags);
+    if crc.sum() != sum || input.array()? != *FOOTER_MAGIC {
         return Err(damaged("the end of the stream is damaged"));
     }
-    if Check::from_flags([first, second])? != check {
+    if Check::from_flags(flags)? != check {
         return Err(damaged("the start and the end of the stream name different checksums"));
     }
     Ok(())

@@ -109,7 +109,7 @@ impl Block {
     /// Reads the padding and the checksum after the data.
     pub(super) fn finish(self) -> io::Result<Input> {
         let mut input = self.data.into_inner();
-        while input.summed() % 4 != 0 {
+        while !input.summed().is_multiple_of(4) {
             if input.byte()? != 0 {
                 return Err(damaged("a block is not padded with zeros"));
             }

@@ -112,9 +112,9 @@ fn rule_files_load_in_linear_time() {
         let files: Vec<RuleFile> = texts.into_iter().enumerate().map(file).collect();
         steps_of(|| {
             let (rules, problems) = RuleSet::read(&files);
-            problems.iter().for_each(|problem| assert!(problem.place().0 > 0));
+            assert!(problems.iter().all(|problem| problem.place().0 > 0));
             let rules = rules.as_ref();
-            rules.into_iter().for_each(|rules| assert!(!rules.infos().is_empty()));
+            assert!(rules.is_none_or(|rules| !rules.infos().is_empty()));
             let about = rules.map_or(0, |rules| {
                 rules.rules().iter().map(|rule| rules.documents_about(rule).count()).sum::<usize>()
             });

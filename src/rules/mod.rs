@@ -20,6 +20,7 @@
 
 mod active;
 mod added;
+mod assemble;
 pub(crate) mod custom;
 mod document;
 mod file;

@@ -7,8 +7,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use chrono::{DateTime, NaiveDate};
 use rayon::prelude::*;
 
-use super::active::{ActiveRule, Evaluation, RuleCheck, RuleInfo};
+use super::active::{ActiveRule, Evaluation, RuleInfo};
 use super::added::{AddedRule, check_ids};
+use super::assemble::{added_rules, built_in_documents, built_in_rules, layers_of, load_all};
 use super::custom;
 use super::document::{Content, Document, check_target};
 use super::index::{Index, Indexed};
@@ -17,10 +18,10 @@ use super::settings::GateParams;
 use super::suppression::{Suppression, check_rules};
 use super::{RuleError, RuleFile, known_ids, settings};
 use crate::finding::{Name, Provenance, Suppressed};
-use crate::heuristics::{self, Loaded, Shared};
+use crate::heuristics::Shared;
 use crate::metrics::{MetricParams, Metrics, SparkMetricParams};
 use crate::model::{Application, Engine};
-use crate::params::layers::{Layer, Layers, Parameter};
+use crate::params::layers::{Layers, Parameter};
 use crate::params::{Importance, Problems, RuleProblem};
 use crate::severity::Severity;
 
@@ -337,70 +338,4 @@ fn today() -> NaiveDate {
 
 fn is_about_settings(document: &Document) -> bool {
     settings::ALL.iter().any(|known| matches!(&document.target, super::Target::Rule(id) if *id == known.id))
-}
-
-/// The rules' own files, which ship with the program.
-fn built_in_documents(problems: &mut Problems) -> Vec<Document> {
-    let settings = settings::ALL.iter().map(|settings| (settings.id, settings.defaults));
-    let files = heuristics::all().map(|rule| (rule.id, rule.defaults)).chain(settings);
-    let mut documents = Vec::new();
-    for (id, defaults) in files {
-        let file = RuleFile { name: format!("built-in {id}"), text: defaults.to_owned() };
-        let content = Content::read(&Arc::new(file), problems);
-        documents.extend(content.documents.into_iter().map(|mut document| {
-            document.layer.built_in = true;
-            document
-        }));
-    }
-    documents
-}
-
-fn layers_of<'d>(documents: Indexed<'_, 'd>, id: &str, provenance: Provenance) -> Vec<&'d Layer> {
-    documents.about(id, provenance).map(|(_, document)| &document.layer).collect()
-}
-
-/// Every rule with its parameters from `documents`; `None` if a built-in file is incomplete.
-fn load_all(
-    documents: &[&Document],
-    added: &[AddedRule],
-    problems: &mut Problems,
-) -> Option<Vec<ActiveRule>> {
-    let index = Index::of(documents.iter().copied());
-    let documents = Indexed { documents, index: &index };
-    let mut rules = built_in_rules(documents, problems)?;
-    rules.extend(added_rules(added, documents, problems));
-    rules.extend(custom::load_all(documents, problems));
-    Some(rules)
-}
-
-fn added_rules(added: &[AddedRule], documents: Indexed<'_, '_>, problems: &mut Problems) -> Vec<ActiveRule> {
-    let active = |rule: &AddedRule| {
-        let layers = layers_of(documents, rule.id(), Provenance::User);
-        rule.active(Layers { rule: rule.id(), all: &layers, problems })
-    };
-    added.iter().map(active).collect()
-}
-
-fn built_in_rules(documents: Indexed<'_, '_>, problems: &mut Problems) -> Option<Vec<ActiveRule>> {
-    heuristics::all().map(|rule| built_in_rule(rule, documents, problems)).collect()
-}
-
-fn built_in_rule(
-    rule: &'static heuristics::Rule,
-    documents: Indexed<'_, '_>,
-    problems: &mut Problems,
-) -> Option<ActiveRule> {
-    let layers = layers_of(documents, rule.id, rule.facts.provenance);
-    let mut layers = Layers { rule: rule.id, all: &layers, problems };
-    let (enabled, max_severity) = (layers.enabled(), layers.max_severity());
-    let Loaded { check, params } = (rule.load)(&mut layers)?;
-    Some(ActiveRule {
-        info: RuleInfo { id: rule.id.into(), title: rule.title.into(), page: rule.page.into() },
-        facts: &rule.facts,
-        enabled,
-        max_severity,
-        check: RuleCheck::Native(check.into()),
-        params,
-        thresholds: OnceLock::new(),
-    })
 }

@@ -32,8 +32,7 @@ use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 pub use crate::model::Subject;
 pub use facts::{ChartLimit, ComparedWith, Container, KeyMeasure, Provenance, RuleFacts, Worse};
 pub use judging::Word;
-pub(crate) use judging::and_more;
-pub(crate) use judging::percent;
+pub(crate) use judging::{and_more, multiple, percent};
 
 /// The id, title or key of a rule: a static string for built-in rules, an owned one for rules from files.
 pub type Name = Cow<'static, str>;

@@ -83,6 +83,11 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{} %", three_digits(100.0 * share))
 }
 
+/// A ratio of two amounts of which neither is part of the other, to follow a comma: "12.5 % of" or "2.5× ".
+pub(crate) fn multiple(ratio: f64) -> String {
+    if ratio > 1.0 { format!("{}×", three_digits(ratio)) } else { format!("{} of", percent(ratio)) }
+}
+
 /// Fills in a template. Unknown names stay as they are; a test of all messages finds them.
 fn render(template: &str, words: &[Word<'_>], evidence: &[(&'static str, Measure)]) -> String {
     let mut text = String::with_capacity(template.len() + 32);

@@ -239,7 +239,8 @@ impl Facts {
             heap: memory::heap(app, ConfKey::DriverMemory),
             overhead: app.conf.spark_memory(ConfKey::DriverMemoryOverhead),
             used: driver.peaks.heap(),
-            gc: gc.filter(|(_, time)| time.get() > 0),
+            // A JVM that is older than its application has collected before, too.
+            gc: gc.filter(|(gc, time)| time.get() > 0 && gc <= time),
         }
     }
 

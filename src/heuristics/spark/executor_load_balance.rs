@@ -208,7 +208,7 @@ impl Deviations {
             input: deviation(|load| load.input),
             output: deviation(|load| load.output),
             storage: deviation(|load| load.storage),
-            idle: busiest - mean,
+            idle: (busiest - mean).min(1.0),
         }
     }
 

@@ -225,7 +225,8 @@ impl Spread<'_> {
     fn excess(&self, app: &Application) -> Option<f64> {
         let run_time = memory::run_time(app).filter(|time| *time > Millis::ZERO)?;
         let cores = f64::from(self.most.cores.unwrap_or(1).max(1));
-        Some(self.max.saturating_sub(self.median) as f64 / cores / run_time.as_f64())
+        // Tasks of less than a core, or of a damaged log, may take more time than the cores had.
+        Some((self.max.saturating_sub(self.median) as f64 / cores / run_time.as_f64()).min(1.0))
     }
 }
 

@@ -5,7 +5,7 @@ use super::support::memory::unreadable;
 use super::support::memory::{ExecutorSize, MEMORY_FRACTION, Setting};
 use super::support::spill_sizing::AgainstSpill;
 use super::{conf_line, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
+use crate::finding::{Judgement, Measure, Subject, Verdict, Worse, multiple};
 use crate::heuristics::wording::limit;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -93,7 +93,7 @@ impl Check for Spilling {
         // If the table alone gives a higher severity, the share of the data decides.
         let passed = if severity < table {
             let share = data.describe_in(severity, percent);
-            format!("{} of the data read or written, {share}", percent(facts.data_ratio()))
+            format!("{} the data read or written, {share}", multiple(facts.data_ratio()))
         } else {
             by_table
         };

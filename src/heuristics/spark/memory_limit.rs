@@ -206,7 +206,7 @@ fn blocks(spark: &Spark) -> (Option<Bytes>, Option<f64>) {
     let total: Bytes = all().filter_map(|executor| executor.storage.total).sum();
     let used: Bytes = all().filter_map(|executor| executor.storage.peak_used).sum();
     let known = total > Bytes::default();
-    (known.then_some(total), known.then(|| used.as_f64() / total.as_f64()))
+    (known.then_some(total), known.then(|| (used.as_f64() / total.as_f64()).min(1.0)))
 }
 
 /// A smaller heap if the peaks are known; release of idle executors.

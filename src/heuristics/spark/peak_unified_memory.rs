@@ -178,7 +178,7 @@ impl Facts {
     }
 
     fn share(&self) -> f64 {
-        self.peak.as_f64() / self.total.as_f64()
+        (self.peak.as_f64() / self.total.as_f64()).min(1.0)
     }
 
     fn evidence(&self) -> Vec<(&'static str, Measure)> {

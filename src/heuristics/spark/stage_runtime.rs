@@ -147,7 +147,7 @@ impl StageRuntime {
         let failures = Failures::of_stage(app, stage);
         let time = stage.duration();
         let run_time = whole.run_time.filter(|time| time.get() > 0);
-        let share = time.zip(run_time).map(|(time, run)| time.as_f64() / run.as_f64());
+        let share = time.zip(run_time).map(|(time, run)| (time.as_f64() / run.as_f64()).min(1.0));
         let lost = failures.lost.as_f64() / whole.spent.as_f64();
         Facts {
             stage,

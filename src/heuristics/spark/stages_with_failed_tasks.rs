@@ -23,6 +23,7 @@ use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Ratio};
 use crate::params::{choice, rule_params};
 use crate::severity::Severity;
+use crate::units::three_digits;
 use failures::{Failures, Kind};
 
 /// How many stages get their own finding.
@@ -169,9 +170,11 @@ impl Failing {
             (true, true) => "the stage had to run again, ",
             _ => "",
         };
-        let share = match percent(failures.failed as f64 / *tasks as f64) {
-            share if failures.failed == failures.failed_tasks => format!(", {share}"),
-            share => format!(", {share} including retries"),
+        let share = failures.failed as f64 / *tasks as f64;
+        let share = match (failures.failed == failures.failed_tasks, share > 1.0) {
+            (true, _) => format!(", {}", percent(share)),
+            (false, false) => format!(", {} including retries", percent(share)),
+            (false, true) => format!(", {} failures for each task", three_digits(share)),
         };
         let passed = if failed && *severity == Severity::Critical {
             "critical for a failed stage".to_owned()

@@ -242,6 +242,9 @@ pub struct ExecutorTotals {
     pub unreadable: CounterMask,
 }
 
+/// Spark's default heap of driver and executors.
+const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
+
 /// One executor, or the driver.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -278,6 +281,31 @@ impl Executor {
     /// Sort key: numeric ids first, by value.
     pub(crate) fn order(id: &str) -> (u64, &str) {
         (id.parse().unwrap_or(u64::MAX), id)
+    }
+
+    /// Makes peaks unknown that are higher than its heap, if that is known, or than its block manager's memory and its heap.
+    pub(crate) fn forget_peaks_beyond(&mut self, heap: Option<Bytes>) {
+        let beyond =
+            |peak: Option<Bytes>, most: Option<Bytes>| peak.zip(most).is_some_and(|(peak, most)| peak > most);
+        if beyond(self.peaks.heap(), heap) {
+            self.peaks.mark_unreadable_at(ExecutorMetric::JvmHeapMemory as usize);
+        }
+        let memory = self.storage.total.map(|total| total.max(heap.unwrap_or(DEFAULT_HEAP)));
+        if beyond(self.peaks.unified(), memory) {
+            for metric in [ExecutorMetric::OnHeapUnifiedMemory, ExecutorMetric::OffHeapUnifiedMemory] {
+                self.peaks.mark_unreadable_at(metric as usize);
+            }
+        }
+        if beyond(self.peaks.storage(), memory) {
+            for metric in [ExecutorMetric::OnHeapStorageMemory, ExecutorMetric::OffHeapStorageMemory] {
+                self.peaks.mark_unreadable_at(metric as usize);
+            }
+        }
+    }
+
+    /// Whether it is the driver, which Spark 1 calls "localhost" where it runs the tasks.
+    pub(crate) fn is_driver(&self) -> bool {
+        matches!(self.id.as_str(), "driver" | "<driver>" | "localhost")
     }
 
     /// Whether it was removed for another reason than the application's end or dynamic allocation.

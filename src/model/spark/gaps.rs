@@ -47,6 +47,8 @@ pub struct Gaps {
     pub attempts: u64,
     /// Task counters that cannot be read; the task tables say which.
     pub counters: u64,
+    /// Times of tasks that contradict the rest of the log.
+    pub times: u64,
     /// Executor peaks and sizes of cached blocks that cannot be read.
     pub executor_metrics: u64,
     /// Whether a limit left out cached blocks.
@@ -59,6 +61,8 @@ pub struct Gaps {
     pub stages: u64,
     /// Jobs without an end, or without a start.
     pub jobs: u64,
+    /// SQL executions without a start.
+    pub queries: u64,
     /// Executors that ran tasks but were never added, or whose removal is only partly logged.
     pub executors: u64,
     /// Whether the application's start is missing.
@@ -106,7 +110,7 @@ impl Gaps {
         }
         let counted = |count: u64, one, many| (count > 0).then(|| plural(count, one, many));
         let flagged = |is_so: bool, text: &str| is_so.then(|| text.to_owned());
-        let missing: [(&[Facet], Option<String>); 10] = [
+        let missing: [(&[Facet], Option<String>); 11] = [
             (
                 &Facet::ALL,
                 counted(
@@ -120,6 +124,10 @@ impl Gaps {
                 flagged(self.compacted, "compaction dropped the tasks of finished jobs"),
             ),
             (&[Facet::Tasks], counted(self.tasks, "task has no known end", "tasks have no known end")),
+            (
+                &[Facet::Tasks],
+                counted(self.times, "time of a task cannot be right", "times of tasks cannot be right"),
+            ),
             (
                 &[Facet::ExecutorMetrics],
                 counted(
@@ -164,6 +172,8 @@ impl Gaps {
             (self.attempts > 0)
                 .then(|| plural(self.attempts, "attempt has no known end", "attempts have no known end")),
             (self.starts > 0).then(|| plural(self.starts, "task has no start", "tasks have no start")),
+            (self.queries > 0)
+                .then(|| plural(self.queries, "SQL execution has no start", "SQL executions have no start")),
             (self.counters > 0).then(|| {
                 plural(self.counters, "task counter cannot be read", "task counters cannot be read")
             }),
@@ -211,6 +221,8 @@ mod tests {
             (Gaps { tasks: 1, attempts: 1, ..Gaps::default() }, "1 task has no known end"),
             (Gaps { attempts: 1, ..Gaps::default() }, "1 attempt has no known end"),
             (Gaps { starts: 2, ..Gaps::default() }, "2 tasks have no start"),
+            (Gaps { times: 1, ..Gaps::default() }, "1 time of a task cannot be right"),
+            (Gaps { queries: 1, ..Gaps::default() }, "1 SQL execution has no start"),
             (Gaps { counters: 1, ..Gaps::default() }, "1 task counter cannot be read"),
             (Gaps { executor_metrics: 2, ..Gaps::default() }, "2 executor metrics cannot be read"),
             (

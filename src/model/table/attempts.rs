@@ -359,6 +359,13 @@ impl Attempts {
         }
     }
 
+    /// Records that the value of a counter is impossible, and so unknown.
+    #[cold]
+    pub(crate) fn forget_counter(&mut self, row: usize, counter: Counter) {
+        self.counters.set(counter.index(), row, None);
+        self.mark_unreadable(row, counter);
+    }
+
     pub(crate) fn set_diagnostics(&mut self, row: usize, text: Symbol) {
         if let Ok(row) = u32::try_from(row) {
             self.rows.diagnostics.push((row, text));

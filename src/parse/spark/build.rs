@@ -3,6 +3,7 @@
 mod assemble;
 mod dispatch;
 mod executors;
+mod possible;
 mod tasks;
 mod work;
 
@@ -35,11 +36,13 @@ pub(super) struct Builder {
     stage_places: FxHashMap<StageAttempt, usize>,
     /// Attempts by their task id.
     attempts: Numbered<AttemptPlace>,
-    attempts_held: usize,
+    pub(super) attempts_held: usize,
     pub(super) jobs: Vec<Job>,
     job_places: FxHashMap<u32, usize>,
     pub(super) executors: Vec<Executor>,
     executor_places: FxHashMap<Symbol, usize>,
+    /// When the block manager of each executor was first added.
+    registered: FxHashMap<usize, Timestamp>,
     rdds: Vec<PersistedRdd>,
     rdd_places: FxHashMap<u32, usize>,
     sql: Vec<SqlExecution>,
@@ -49,6 +52,8 @@ pub(super) struct Builder {
     /// Each node's exclusions that were not lifted yet.
     excluded: FxHashMap<Box<str>, Vec<usize>>,
     storage: Storage,
+    /// The executors whose metrics were logged for each stage that runs.
+    measured: FxHashMap<StageAttempt, FxHashSet<Symbol>>,
     pub(super) exit_code: Option<i64>,
     pub(super) seen: Seen,
     /// Ids of tasks whose end came before their start.
@@ -90,6 +95,10 @@ pub(super) struct StageRecord {
     pub(super) sums: Sums,
     pub(super) submitted: bool,
     pub(super) completed: bool,
+    /// The first and the last launch, and the last end, of its attempts.
+    first_launch: Option<Timestamp>,
+    last_launch: Option<Timestamp>,
+    last_end: Option<Timestamp>,
     /// Whether it announced a task count that is not a number, or impossibly large.
     pub(super) impossible_task_count: bool,
 }
@@ -115,16 +124,56 @@ pub(super) struct Seen {
     pub(super) unreadable_counters: u64,
     /// The first of them, with its task id.
     pub(super) first_unreadable: Option<(Counter, Option<i64>)>,
+    /// Times within tasks that are longer than the tasks.
+    pub(super) beyond_task: u64,
+    /// The first of them, with its task id.
+    pub(super) first_beyond_task: Option<(Counter, Option<i64>)>,
+    /// Tasks with a peak of execution memory beyond the memory of their executor.
+    pub(super) beyond_memory: u64,
+    /// The largest task id.
+    pub(super) last_task: Option<u64>,
+    /// Executors that the ends of stages lack the metrics of although they ran tasks, and those that they have.
+    pub(super) metrics_missing: u64,
+    pub(super) metrics_found: u64,
+    /// Task ends that differ from their starts.
+    pub(super) contradictions: u64,
+    /// Times that lie outside the life of the application, the stage or the executor.
+    pub(super) outside: Outside,
     /// Objects that were skipped because a limit was reached.
     pub(super) beyond_limit: BeyondLimit,
     /// Sizes of cached blocks that cannot be read.
     pub(super) unreadable_blocks: u64,
     /// Block managers whose memory cannot be read.
     pub(super) unreadable_managers: u64,
+    /// Block managers whose memory is not the sum of its parts.
+    pub(super) differing_managers: u64,
     /// Task ends with a reason that Spark does not have.
     pub(super) unknown_reasons: u64,
     /// Those of them whose outcome the rest of the event does not show either.
     pub(super) undecided_ends: u64,
+}
+
+impl Seen {
+    /// Records that these times of a task are longer than the task.
+    #[cold]
+    fn beyond_task(&mut self, counters: &[Counter], task: Option<i64>) {
+        self.beyond_task += counters.len() as u64;
+        let first = counters.first().map(|&counter| (counter, task));
+        self.first_beyond_task = self.first_beyond_task.or(first);
+    }
+}
+
+/// Number of times of each kind that cannot be right.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Outside {
+    /// Launches of tasks, and ends after those of their stages.
+    pub(super) tasks: u64,
+    /// Starts and ends of stages.
+    pub(super) stages: u64,
+    /// Starts and ends of jobs.
+    pub(super) jobs: u64,
+    /// Starts and ends of executors, and impossible numbers of cores.
+    pub(super) executors: u64,
 }
 
 /// Number of objects of each kind that were skipped because of a limit.
@@ -138,6 +187,13 @@ pub(super) struct BeyondLimit {
     pub(super) driver_values: u64,
     /// Stages, jobs, executors, queries and similar objects.
     pub(super) others: u64,
+}
+
+impl BeyondLimit {
+    /// Whether any were skipped.
+    pub(super) const fn any(self) -> bool {
+        self.attempts + self.blocks + self.driver_values + self.others > 0
+    }
 }
 
 /// Position of an event in the log.
@@ -186,6 +242,7 @@ impl Builder {
             job_places: FxHashMap::default(),
             executors: Vec::new(),
             executor_places: FxHashMap::default(),
+            registered: FxHashMap::default(),
             rdds: Vec::new(),
             rdd_places: FxHashMap::default(),
             sql: Vec::new(),
@@ -194,6 +251,7 @@ impl Builder {
             profile_places: FxHashMap::default(),
             excluded: FxHashMap::default(),
             storage: Storage::default(),
+            measured: FxHashMap::default(),
             exit_code: None,
             seen: Seen::default(),
             without_start: FxHashSet::default(),
@@ -304,7 +362,7 @@ impl Builder {
     }
 }
 
-fn stage_attempt(stage: Option<i64>, attempt: Option<i64>) -> Option<StageAttempt> {
+pub(super) fn stage_attempt(stage: Option<i64>, attempt: Option<i64>) -> Option<StageAttempt> {
     let number = |value: i64| u32::try_from(value).ok();
     // Spark 1.0 and older do not number stage attempts.
     Some(StageAttempt { stage: number(stage?)?, attempt: number(attempt.unwrap_or_default())? })

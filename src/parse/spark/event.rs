@@ -13,7 +13,7 @@ use super::plan::{Plan, Plans};
 use super::storage::BlockMemory;
 use super::strings::{Local, Strings};
 use crate::model::counters::Counter;
-use crate::model::spark::{JobResult, Peaks, ResourceProfile};
+use crate::model::spark::{JobResult, Peaks, ResourceProfile, StageAttempt};
 use crate::parse::reading::truncate;
 use crate::parse::scan::{Cursor, RawStr, Scan};
 
@@ -74,6 +74,8 @@ pub(super) enum Event {
         memory: Option<BlockMemory>,
     },
     Peaks {
+        /// The stage that ended, unless it is a heartbeat.
+        stage: Option<StageAttempt>,
         executor: Option<Local>,
         peaks: Peaks,
     },

@@ -332,4 +332,83 @@ mod tests {
         assert_eq!(gaps(&format!("{end}{start}")).starts, 0);
         assert_eq!(gaps(end).starts, 1);
     }
+
+    /// A log of an application from 1000 to 9000 with these lines.
+    fn within_application(lines: &str) -> Parsed {
+        read(&format!(
+            "{{'Event':'SparkListenerApplicationStart','App ID':'a','Timestamp':1000}}\n{lines}\
+             {{'Event':'SparkListenerApplicationEnd','Timestamp':9000}}\n"
+        ))
+    }
+
+    fn codes(parsed: &Parsed) -> Vec<&'static str> {
+        parsed.problems.clone().into_vec().iter().map(|problem| problem.code).collect()
+    }
+
+    fn start(id: u32, launched: i64, speculative: bool) -> String {
+        format!(
+            "{{'Event':'SparkListenerTaskStart','Stage ID':0,'Task Info':{{'Task ID':{id},'Index':0,\
+             'Launch Time':{launched},'Speculative':{speculative}}}}}\n"
+        )
+    }
+
+    fn end(id: u32, launched: i64, finished: i64, metrics: &str) -> String {
+        format!(
+            "{{'Event':'SparkListenerTaskEnd','Stage ID':0,'Task End Reason':{{'Reason':'Success'}},'Task Info':\
+             {{'Task ID':{id},'Index':0,'Launch Time':{launched},'Finish Time':{finished}}},'Task Metrics':{{{metrics}}}}}\n"
+        )
+    }
+
+    #[test]
+    fn the_loser_of_a_race_needs_no_end() {
+        for (first, second, missing) in [(false, true, 0), (false, false, 1)] {
+            let lines = [start(0, 2000, first), start(1, 3000, second), end(1, 3000, 4000, "")].concat();
+            let parsed = within_application(&lines);
+            assert_eq!(parsed.applications[0].spark.as_deref().unwrap().gaps.attempts, missing);
+            assert_eq!(codes(&parsed).contains(&"attempt-ends-missing"), missing > 0);
+        }
+        let copy_left = [start(0, 2000, false), start(1, 3000, true), end(0, 2000, 4000, "")].concat();
+        assert_eq!(within_application(&copy_left).applications[0].spark.as_deref().unwrap().gaps.attempts, 0);
+    }
+
+    #[test]
+    fn values_that_contradict_the_log_are_unknown() {
+        let run = |ms: u32| format!("'Executor Run Time':{ms},'JVM GC Time':10");
+        for (launched, finished, ms, code) in [
+            (2000, 3000, 1000, None),
+            (2000, 3000, 2500, Some("part-exceeds-whole")),
+            (2001, 3000, 900, Some("starts-disagree")),
+        ] {
+            let parsed = within_application(&(start(0, 2000, false) + &end(0, launched, finished, &run(ms))));
+            let found = codes(&parsed);
+            for told in ["part-exceeds-whole", "starts-disagree"] {
+                assert_eq!(found.contains(&told), code == Some(told), "{found:?}");
+            }
+            let app = &parsed.applications[0];
+            let attempts = &app.groups[0].attempts;
+            let counter = attempts.counter(0, crate::model::counters::Counter::ExecutorRunTime);
+            assert_eq!(counter.is_none(), code == Some("part-exceeds-whole"));
+            assert_eq!(attempts.run_time(0).is_none(), code == Some("starts-disagree"));
+        }
+    }
+
+    #[test]
+    fn an_application_that_starts_after_its_end_has_no_known_times() {
+        let parsed = read(
+            "{'Event':'SparkListenerApplicationStart','App ID':'a','Timestamp':9000}\n\
+             {'Event':'SparkListenerApplicationEnd','Timestamp':1000}\n",
+        );
+        let app = &parsed.applications[0];
+        assert_eq!((app.submitted_at, app.finished_at, app.complete), (None, None, false));
+        assert!(codes(&parsed).contains(&"application-time-unknown"));
+    }
+
+    #[test]
+    fn gaps_in_the_ids_of_tasks_show_lost_tasks() {
+        let lines =
+            [start(0, 2000, false), end(0, 2000, 3000, ""), start(2, 3000, false), end(2, 3000, 4000, "")];
+        let parsed = within_application(&lines.concat());
+        assert!(codes(&parsed).contains(&"task-ids-missing"));
+        assert_eq!(parsed.applications[0].spark.as_deref().unwrap().gaps.tasks, 1);
+    }
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::model::counters::Counter;
 use crate::parse::scan::{Cursor, Scan};
+use crate::units::Bytes;
 
 /// Nanoseconds in a millisecond.
 pub(super) const NANOS: i64 = 1_000_000;
@@ -162,6 +163,20 @@ pub(super) const METRICS: [Counter; TABLE.len()] = {
     counters
 };
 
+/// The places of times that are part of the task's own.
+const TIMES: [usize; 7] = [
+    place_of(Counter::ExecutorDeserializeTime),
+    place_of(Counter::ExecutorRunTime),
+    place_of(Counter::CpuMilliseconds),
+    place_of(Counter::GcTimeMillis),
+    place_of(Counter::ResultSerializationTime),
+    place_of(Counter::ShuffleFetchWaitTime),
+    place_of(Counter::ShuffleWriteTime),
+];
+
+/// How much longer than the task a part of it may be, in milliseconds: their clocks differ.
+const TIME_TOLERANCE: i64 = 1000;
+
 /// The counters that accumulables of Spark's own ("internal.metrics.…") repeat, with the rest of their names.
 #[allow(clippy::indexing_slicing)] // at compile time
 pub(super) const SUMMED: [(&str, Counter); 7] = {
@@ -214,6 +229,36 @@ impl TaskMetrics {
         let places = if self.unreadable == 0 { 0 } else { METRICS.len() };
         let counters = METRICS.iter().enumerate().take(places);
         counters.filter(|(place, _)| self.unreadable >> place & 1 == 1).map(|(_, &counter)| counter)
+    }
+
+    /// The times that cannot be part of a task that took `whole` milliseconds, within a tolerance: nearly always none.
+    ///
+    /// The task's thread measures them, and spends its time on deserialisation, on the work, and on the result. Collections
+    /// may stop it in all three.
+    #[inline]
+    pub(super) fn times_beyond(&self, whole: i64) -> &'static [Counter] {
+        const THREE: [Counter; 3] =
+            [Counter::ExecutorDeserializeTime, Counter::ExecutorRunTime, Counter::ResultSerializationTime];
+        let most = whole.saturating_add(TIME_TOLERANCE);
+        let [deserialize, run, cpu, gc, serialize, wait, write] = TIMES.map(|place| self.value(place).max(0));
+        let all = deserialize.saturating_add(run).saturating_add(serialize);
+        if all <= most && cpu.max(gc).max(wait).max(write) <= most {
+            return &[];
+        }
+        let one = TIMES.into_iter().find(|&place| self.value(place) > most);
+        one.and_then(|place| METRICS.get(place..=place)).unwrap_or(&THREE)
+    }
+
+    /// The most execution memory that the task held; zero if unknown.
+    #[inline]
+    pub(super) fn peak_memory(&self) -> Bytes {
+        const PEAK: usize = place_of(Counter::PeakExecutionMemory);
+        Bytes::new(u64::try_from(self.value(PEAK)).unwrap_or_default())
+    }
+
+    #[inline]
+    fn value(&self, place: usize) -> i64 {
+        self.values.get(place).copied().unwrap_or(ABSENT)
     }
 
     pub(super) fn is_empty(&self) -> bool {

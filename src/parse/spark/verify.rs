@@ -1,10 +1,14 @@
 //! Compares what an event log announces with what it contains, and reports what is missing.
 
 mod cross_check;
+mod lost;
+mod possible;
 mod tasks;
 mod unreadable;
 
 use std::collections::BTreeSet;
+
+pub(super) use lost::LOG_STAGE_METRICS;
 
 use super::build::{BeyondLimit, Builder};
 use crate::limits::{self, Remainder};
@@ -33,6 +37,10 @@ pub(super) fn verify(builder: &mut Builder, completeness: &Completeness, problem
     executors(builder, problems);
     cross_check::verify(builder, problems);
     ends(builder, completeness, problems);
+    possible::verify(builder, problems);
+    if !completeness.compacted {
+        lost::verify(builder, problems);
+    }
     clocks(builder, problems);
     tasks::verify_ends(builder, problems);
     rollovers(builder, problems);

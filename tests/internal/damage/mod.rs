@@ -6,3 +6,4 @@ mod impossible_numbers;
 mod lost_records;
 mod mapreduce;
 mod recordings;
+mod spark;

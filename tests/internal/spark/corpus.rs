@@ -70,6 +70,11 @@ fn attempt_stage_job_and_executor_counts_match_the_lines() {
     }
 }
 
+/// Logs that lack no line, but were edited by hand: executors are added a year after the application's end, or a stage is
+/// submitted a year before the application.
+const CONTRADICTORY: [&str; 2] =
+    ["eventlog_3nodes_12cores_multiple_executors", "application_1625351839633_843287"];
+
 #[test]
 fn logs_are_complete_if_no_line_is_missing() {
     for kind in KINDS {
@@ -79,6 +84,9 @@ fn logs_are_complete_if_no_line_is_missing() {
             let mut missing = counted.missing();
             if !source.log.missing_parts.is_empty() || source.log.compacted || source.log.archive_truncated {
                 missing.push("parts".to_owned());
+            }
+            if names(source).iter().any(|name| CONTRADICTORY.iter().any(|known| name.ends_with(known))) {
+                missing.push("agreement".to_owned());
             }
             if report_on(&report, source).complete != missing.is_empty() {
                 let about = |problem: &&_| {

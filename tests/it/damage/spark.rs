@@ -112,6 +112,10 @@ fn drop_each_line(log: &[u8], name: &str) -> Vec<String> {
     let whole = reporter.report(log);
     let mut silent = Vec::new();
     for dropped in 0..all.len() {
+        // Spark itself does not always log the end of an attempt that lost a race.
+        if String::from_utf8_lossy(all[dropped]).contains("another attempt succeeded") {
+            continue;
+        }
         let rest = [&all[..dropped], &all[dropped + 1..]].concat().concat();
         let report = reporter.report(&rest);
         assert_possible(&report, &format!("{name} without line {}", dropped + 1));

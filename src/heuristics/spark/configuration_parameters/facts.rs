@@ -168,6 +168,7 @@ fn collection(spark: &Spark, limits: &Limits) -> (Option<f64>, Severity) {
         return (None, Severity::None);
     };
     let ratio = Some(gc.as_f64() / time.as_f64()).filter(|ratio| ratio.is_finite());
+    let ratio = ratio.map(|ratio| ratio.min(1.0));
     let severity = ratio.map_or(Severity::None, |ratio| limits.gc_ratio.severity(ratio));
     (ratio, severity.min(limits.gc_task_time.severity(time.as_f64())))
 }

@@ -6,8 +6,7 @@ use super::facts::Facts;
 use super::recommend::{Change, Reason};
 use super::stage_analysis::{Analysis, Cause};
 use super::{Limits, count, with_limit};
-use crate::finding::{Judgement, Measure, Subject, and_more};
-use crate::heuristics::spark::percent;
+use crate::finding::{Judgement, Measure, Subject, and_more, multiple};
 use crate::heuristics::spark::support::stage_figures::{Flow, FlowKind};
 use crate::heuristics::spark::support::stage_text::{first_line, label};
 use crate::model::Application;
@@ -100,9 +99,9 @@ fn why(cause: Cause, stage: &Analysis<'_>) -> String {
 
 fn spill(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
     let (spilled, data) = (stage.figures.spilled()?, stage.figures.largest_flow()?);
-    let share = percent(spilled.as_f64() / data.as_f64());
+    let share = multiple(spilled.as_f64() / data.as_f64());
     let text = if data > Bytes::default() {
-        format!("tasks spilled {spilled} from memory, {share} of the {data} read or written")
+        format!("tasks spilled {spilled} from memory, {share} the {data} read or written")
     } else {
         format!("tasks spilled {spilled} from memory")
     };

@@ -8,10 +8,7 @@ use crate::model::spark::Executor;
 use crate::model::table::TimePoint;
 use crate::parse::spark::numbered::Numbered;
 use crate::parse::spark::{executors, outcomes};
-use crate::units::{Millis, Timestamp};
-
-/// Tolerance for task ends after the application's end: the driver records both, but not at the same moment.
-const AFTER_THE_END: Millis = Millis::from_secs(60);
+use crate::units::Timestamp;
 
 /// A job that needs a stage.
 struct NeedingJob {
@@ -25,23 +22,21 @@ impl Builder {
     pub(in crate::parse::spark) fn assemble(&mut self) {
         self.attempts = Numbered::default();
         self.stages.sort_by_key(|record| record.stage.id);
-        self.drop_ends_after_the_application();
         for record in &mut self.stages {
             record.task_rows = Numbered::default();
             outcomes::set_outcomes(&mut record.group);
             record.group.shrink();
         }
+        self.forget_impossible_times();
         executors::sum_up(&self.stages, &mut self.executors, &self.app.strings);
+        self.forget_impossible_executors();
         for place in std::mem::take(&mut self.storage).unknown() {
             if let Some(executor) = self.executors.get_mut(place) {
                 executor.storage.peak_used = None;
             }
         }
-        let is_driver =
-            |executor: &Executor| matches!(executor.id.as_str(), "driver" | "<driver>" | "localhost");
         let executors = std::mem::take(&mut self.executors);
-        let (drivers, mut executors): (Vec<_>, Vec<_>) = executors.into_iter().partition(is_driver);
-        // Spark 1 calls the driver's own executor in local mode "localhost".
+        let (drivers, mut executors): (Vec<_>, Vec<_>) = executors.into_iter().partition(Executor::is_driver);
         self.spark.driver = drivers.into_iter().reduce(executors::merge).unwrap_or_default();
         for executor in executors.iter_mut().chain([&mut self.spark.driver]) {
             executors::drop_unreadable_sums(&mut executor.totals);
@@ -62,23 +57,6 @@ impl Builder {
             (0..attempts.len()).filter_map(|row| attempts.time(row, TimePoint::Start)).min()
         };
         self.app.launched_at = self.stages.iter().filter_map(first_task).min();
-    }
-
-    /// No task can end after its application, so such an end time is unknown.
-    fn drop_ends_after_the_application(&mut self) {
-        let Some(end) = self.app.finished_at.map(|end| end + AFTER_THE_END) else { return };
-        if self.spark.log.last_event.is_none_or(|last| last <= end) {
-            return;
-        }
-        for record in &mut self.stages {
-            let attempts = &mut record.group.attempts;
-            for row in 0..attempts.len() {
-                if attempts.time(row, TimePoint::Finish).is_some_and(|finished| finished > end) {
-                    attempts.set_time(row, TimePoint::Finish, None);
-                    self.seen.after_the_end += 1;
-                }
-            }
-        }
     }
 
     /// Links each stage attempt to the job that ran it.

@@ -49,7 +49,10 @@ impl Builder {
             Event::BlockUpdated { executor, block, memory } => {
                 self.block_updated(symbols.symbol(executor), symbols.text(block), memory);
             }
-            Event::Peaks { executor, peaks } => {
+            Event::Peaks { stage, executor, peaks } => {
+                if let Some((stage, executor)) = stage.zip(symbols.symbol(executor)) {
+                    self.measured.entry(stage).or_default().insert(executor);
+                }
                 if let Some(executor) = self.executor(symbols.symbol(executor)) {
                     executor.peaks.raise_all(&peaks);
                 }

@@ -39,9 +39,12 @@ impl Builder {
         let Some(executor) = self.executor(Some(id)) else { return };
         executor.added_at = at.or(executor.added_at);
         executor.host = symbols.symbol(added.host).or(executor.host);
-        executor.cores = added.cores.and_then(|cores| u32::try_from(cores).ok()).or(executor.cores);
+        let cores = added.cores.and_then(|cores| u32::try_from(cores).ok()).filter(|&cores| cores > 0);
+        let is_impossible = added.cores.is_some() && cores.is_none();
+        executor.cores = cores.or(executor.cores);
         executor.resource_profile =
             added.resource_profile.and_then(|id| u32::try_from(id).ok()).or(executor.resource_profile);
+        self.seen.outside.executors += u64::from(is_impossible);
     }
 
     pub(super) fn executor_removed(
@@ -68,8 +71,15 @@ impl Builder {
         let at = moment(added.at);
         self.saw(at);
         let size = |bytes: Option<i64>| bytes.and_then(|bytes| u64::try_from(bytes).ok()).map(Bytes::new);
+        let (on_heap, off_heap) = (size(added.on_heap), size(added.off_heap));
+        // Since Spark 2.2, the memory is logged as a sum and in two parts.
+        let parts = on_heap.zip(off_heap).map(|(on, off)| on + off);
         let total = match added.memory {
-            Some(BlockMemory::Known(total)) => Some(total),
+            Some(BlockMemory::Known(total)) if parts.is_none_or(|parts| parts == total) => Some(total),
+            Some(BlockMemory::Known(_)) => {
+                self.seen.differing_managers += 1;
+                None
+            }
             Some(BlockMemory::Unreadable) => {
                 self.seen.unreadable_managers += 1;
                 None
@@ -77,17 +87,16 @@ impl Builder {
             None => None,
         };
         let host = symbols.symbol(added.host);
-        if let Some(executor) = self.executor(symbols.symbol(added.id)) {
+        let place = self.executor_place(symbols.symbol(added.id));
+        if let Some((place, at)) = place.zip(at) {
+            self.registered.entry(place).or_insert(at);
+        }
+        if let Some(executor) = place.and_then(|place| self.executors.get_mut(place)) {
             // Up to Spark 1.2 this is the only event about an executor's start.
             executor.added_at = executor.added_at.or(at);
             executor.host = executor.host.or(host);
             let peak_used = executor.storage.peak_used;
-            executor.storage = StorageMemory {
-                total,
-                on_heap: size(added.on_heap),
-                off_heap: size(added.off_heap),
-                peak_used,
-            };
+            executor.storage = StorageMemory { total, on_heap, off_heap, peak_used };
         }
     }
 

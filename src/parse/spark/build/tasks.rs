@@ -1,9 +1,14 @@
 //! Tasks and their attempts.
 
-use super::{AttemptPlace, Builder, Symbols, moment, stage_attempt};
+use super::{AttemptPlace, Builder, Seen, StageRecord, Symbols, moment, stage_attempt};
+use crate::model::counters::Counter;
 use crate::model::spark::StageAttempt;
-use crate::model::table::{EndReason, MAX_COUNTER_VALUE, Outcome, TimePoint};
+use crate::model::table::{Attempts, EndReason, MAX_COUNTER_VALUE, Outcome, TimePoint};
 use crate::parse::spark::task::{TaskEnd, TaskInfo, TaskStart};
+use crate::units::{Bytes, Timestamp};
+
+/// A task with more execution memory than its executor's block manager has is not believed from here on.
+const LARGE_HEAP: Bytes = Bytes::from_mib(1 << 20);
 
 impl Builder {
     pub(super) fn task_start(&mut self, start: &TaskStart, symbols: &Symbols<'_>) {
@@ -50,8 +55,11 @@ impl Builder {
         attempts.set_speculative(row, info.speculative);
         let launched = moment(info.launched);
         attempts.set_time(row, TimePoint::Start, launched);
+        record.first_launch = record.first_launch.into_iter().chain(launched).min();
+        record.last_launch = record.last_launch.max(launched);
         let place = AttemptPlace::new(stage, row)?;
         self.attempts.insert(id, place);
+        self.seen.last_task = self.seen.last_task.max(Some(id));
         self.attempts_held += 1;
         if let Some(executor) = self.executor(symbols.symbol(info.executor)) {
             executor.host = executor.host.or(host);
@@ -90,33 +98,87 @@ impl Builder {
         if let Some(text) = symbols.symbol(end.message) {
             attempts.set_diagnostics(row, text);
         }
-        for (counter, value) in end.metrics.iter() {
-            self.seen.impossible_counters += u64::from(value > MAX_COUNTER_VALUE);
-            attempts.set_counter(row, counter, Some(value));
-        }
-        for counter in end.metrics.unreadable() {
-            attempts.mark_unreadable(row, counter);
-            self.seen.unreadable_counters += 1;
-            self.seen.first_unreadable.get_or_insert((counter, end.info.id));
+        let memory = executor.and_then(|place| self.executors.get(place)?.storage.total);
+        let memory = memory.map(|memory| memory.max(LARGE_HEAP));
+        set_counters(attempts, row, end, memory, &mut self.seen);
+        let contradicts = !is_new && contradicts(record, row, (stage, end), symbols);
+        let attempts = &mut record.group.attempts;
+        if contradicts {
+            self.seen.contradictions += 1;
+            attempts.set_time(row, TimePoint::Start, None);
         }
         let started = attempts.time(row, TimePoint::Start);
+        record.last_end = record.last_end.max(finished);
         if started.is_some_and(|start| finished.is_some_and(|end| end < start)) {
             self.seen.backwards += 1;
         }
-        let is_timeless = started.is_none() || finished.is_none();
+        let is_timeless = !contradicts && (started.is_none() || finished.is_none());
         self.seen.without_time += u64::from(is_timeless && attempts.outcome(row) == Outcome::Succeeded);
         if let Some(place) = executor {
-            if let Some(executor) = self.executors.get_mut(place) {
-                executor.peaks.raise_all(&end.peaks);
-            }
-            for (block, memory) in &end.blocks {
-                if let Some(block) = symbols.text(Some(*block)) {
-                    self.block_memory(place, block, *memory);
-                }
-            }
+            self.executor_of_end(place, end, symbols);
         }
         self.saw(finished);
     }
+
+    /// What the end of a task says about its executor.
+    fn executor_of_end(&mut self, place: usize, end: &TaskEnd, symbols: &Symbols<'_>) {
+        if let Some(executor) = self.executors.get_mut(place) {
+            executor.peaks.raise_all(&end.peaks);
+        }
+        for (block, memory) in &end.blocks {
+            if let Some(block) = symbols.text(Some(*block)) {
+                self.block_memory(place, block, *memory);
+            }
+        }
+    }
+}
+
+/// Sets the counters of an attempt that ended. Those that are impossible are unknown; `memory` is that of its executor.
+fn set_counters(attempts: &mut Attempts, row: usize, end: &TaskEnd, memory: Option<Bytes>, seen: &mut Seen) {
+    for (counter, value) in end.metrics.iter() {
+        seen.impossible_counters += u64::from(value > MAX_COUNTER_VALUE);
+        attempts.set_counter(row, counter, Some(value));
+    }
+    for counter in end.metrics.unreadable() {
+        attempts.mark_unreadable(row, counter);
+        seen.unreadable_counters += 1;
+        seen.first_unreadable.get_or_insert((counter, end.info.id));
+    }
+    if memory.is_some_and(|memory| end.metrics.peak_memory() > memory) {
+        seen.beyond_memory += 1;
+        attempts.forget_counter(row, Counter::PeakExecutionMemory);
+    }
+    if let (Some(launched), Some(finished)) = (end.info.launched, end.info.finished)
+        && launched <= finished
+    {
+        let beyond = end.metrics.times_beyond(finished.saturating_sub(launched));
+        if !beyond.is_empty() {
+            seen.beyond_task(beyond, end.info.id);
+            for &counter in beyond {
+                attempts.forget_counter(row, counter);
+            }
+        }
+    }
+}
+
+/// Whether the end of an attempt differs from its start in what both say.
+fn contradicts(
+    record: &StageRecord,
+    row: usize,
+    (stage, end): (Option<StageAttempt>, &TaskEnd),
+    symbols: &Symbols<'_>,
+) -> bool {
+    let (group, attempts) = (&record.group, &record.group.attempts);
+    let info = &end.info;
+    let differ =
+        |one: Option<i64>, other: Option<i64>| one.zip(other).is_some_and(|(one, other)| one != other);
+    let launched = attempts.time(row, TimePoint::Start).map(Timestamp::as_millis);
+    let index = attempts.task(row).and_then(|task| group.tasks.number(task)).map(i64::from);
+    let executor = attempts.executor(row).zip(symbols.symbol(info.executor));
+    differ(launched, info.launched)
+        || differ(index, info.index)
+        || executor.is_some_and(|(one, other)| one != other)
+        || stage.is_some_and(|stage| stage != record.stage.id)
 }
 
 fn outcome(end: &TaskEnd) -> Outcome {

@@ -1,18 +1,25 @@
 //! Jobs, stages and SQL executions.
 
+use rustc_hash::FxHashSet;
+
+use super::possible::apart;
 use super::{Builder, StageRecord, Symbols, moment, stage_attempt};
 use crate::model::spark::{
     Job, JobResult, PlanMetric, PlanNode, SqlExecution, Stage, StageAttempt, StageStatus,
 };
-use crate::model::table::{TaskGroup, TaskKind};
+use crate::model::table::{Outcome, TaskGroup, TaskKind};
 use crate::parse::spark::event::{JobStart, SqlStart, StageInfo};
 use crate::parse::spark::numbered::Numbered;
 use crate::parse::spark::plan::{Metric, Node, Plan};
 use crate::parse::spark::sums::{Sums, Totals};
-use crate::units::Timestamp;
+use crate::parse::spark::verify::LOG_STAGE_METRICS;
+use crate::units::{Millis, Timestamp};
 
 /// Spark counts the tasks of a stage in 32 bits.
 const MAX_STAGE_TASKS: i64 = i32::MAX as i64;
+
+/// How much the two submission times of a stage may differ.
+const RESUBMITTED: Millis = Millis::from_secs(60);
 
 impl Builder {
     pub(super) fn job_start(&mut self, start: JobStart) {
@@ -69,6 +76,9 @@ impl Builder {
             sums: Sums::Agree,
             submitted: false,
             completed: false,
+            first_launch: None,
+            last_launch: None,
+            last_end: None,
             impossible_task_count: false,
         });
         Some(place)
@@ -88,7 +98,12 @@ impl Builder {
         let impossible = info.unreadable_task_count || (info.tasks.is_some() && announced.is_none());
         stage.announced_tasks = announced.and_then(|n| u64::try_from(n).ok()).or(stage.announced_tasks);
         stage.parents = info.parents.into_iter().filter_map(|id| u32::try_from(id).ok()).collect();
-        stage.submitted_at = moment(info.submitted).or(stage.submitted_at);
+        // Spark 1 sets the time once more when all tasks are submitted.
+        let submitted = moment(info.submitted);
+        let apart =
+            stage.submitted_at.zip(submitted).is_some_and(|(one, other)| apart(one, other) > RESUBMITTED);
+        self.seen.outside.stages += u64::from(apart);
+        stage.submitted_at = submitted.or(stage.submitted_at).filter(|_| !apart);
         stage.resource_profile =
             info.resource_profile.and_then(|id| u32::try_from(id).ok()).or(stage.resource_profile);
         stage.failure = info.failure.or(stage.failure.take());
@@ -108,7 +123,21 @@ impl Builder {
 
     pub(super) fn stage_completed(&mut self, info: StageInfo) {
         self.saw(moment(info.completed));
+        let id = stage_attempt(info.id, info.attempt);
+        let measured = id.and_then(|id| self.measured.remove(&id)).unwrap_or_default();
+        // Before Spark 3, executors that were gone are left out.
+        let is_3 = self.app.engine_version.as_ref().is_some_and(|version| !version.starts_with("2."));
+        let is_on = self.seen.metrics_found > 0
+            || !measured.is_empty()
+            || self.app.conf.raw(LOG_STAGE_METRICS).is_some();
         let Some(record) = self.stage_info(info) else { return };
+        let (mut ran, attempts) = (FxHashSet::default(), &record.group.attempts);
+        if is_3 && is_on {
+            let ended = (0..attempts.len()).filter(|&row| attempts.outcome(row) != Outcome::Unfinished);
+            ran.extend(ended.filter_map(|row| attempts.executor(row)));
+        }
+        let found = ran.iter().filter(|executor| measured.contains(executor)).count() as u64;
+        let missing = ran.len() as u64 - found;
         let is_first = !std::mem::replace(&mut record.completed, true);
         record.stage.status =
             if record.stage.failure.is_some() { StageStatus::Failed } else { StageStatus::Complete };
@@ -117,6 +146,10 @@ impl Builder {
         if is_first {
             record.group.shrink();
             record.stage.accumulables.shrink_to_fit();
+        }
+        if is_first {
+            self.seen.metrics_found += found;
+            self.seen.metrics_missing += missing;
         }
     }
 

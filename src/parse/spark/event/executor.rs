@@ -3,6 +3,7 @@
 use super::{BlockManagerAdded, Event, ExecutorAdded, MAX_NAME_LEN, field};
 use crate::model::spark::Peaks;
 use crate::parse::scan::{Cursor, Scan};
+use crate::parse::spark::build::stage_attempt;
 use crate::parse::spark::storage::BlockMemory;
 use crate::parse::spark::strings::{Local, Strings};
 use crate::parse::spark::task::peaks;
@@ -131,14 +132,19 @@ pub(super) fn block_updated(cursor: &mut Cursor<'_>, strings: &mut Strings) -> S
 
 pub(super) fn stage_executor_metrics(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Event> {
     let (mut executor, mut highest) = (None, Peaks::default());
-    cursor.members_after_first(&[b"\"Executor ID\":", b"\"Executor Metrics\":"], |key, cursor| {
+    let (mut stage, mut attempt) = (None, None);
+    let keys: [&[u8]; 4] =
+        [b"\"Executor ID\":", b"\"Stage ID\":", b"\"Stage Attempt ID\":", b"\"Executor Metrics\":"];
+    cursor.members_after_first(&keys, |key, cursor| {
         match key {
             0 => executor = strings.read(cursor)?,
+            1 => stage = cursor.integer_or_skip()?,
+            2 => attempt = cursor.integer_or_skip()?,
             _ => peaks(cursor, &mut highest)?,
         }
         Ok(())
     })?;
-    Ok(Event::Peaks { executor, peaks: highest })
+    Ok(Event::Peaks { stage: stage_attempt(stage, attempt), executor, peaks: highest })
 }
 
 pub(super) fn executor_metrics_update(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Event> {
@@ -153,5 +159,5 @@ pub(super) fn executor_metrics_update(cursor: &mut Cursor<'_>, strings: &mut Str
         }
         Ok(())
     })?;
-    Ok(Event::Peaks { executor, peaks: highest })
+    Ok(Event::Peaks { stage: None, executor, peaks: highest })
 }

@@ -14,8 +14,10 @@ use crate::parse::spark::sums::Sums;
 struct Counts {
     /// Tasks without an end.
     unfinished: u64,
-    /// Attempts without an end whose task succeeded.
-    superfluous: u64,
+    /// Attempts that must have ended, because their task was launched again, but have no end.
+    superseded: u64,
+    /// Those of them whose end reason is unknown.
+    undecided_copies: u64,
     /// Announced tasks that the log does not contain.
     never_shown: u64,
     /// Stages whose sums differ from Spark's.
@@ -24,8 +26,6 @@ struct Counts {
     lost: u64,
     /// Unfinished tasks whose end reason is unknown.
     undecided: u64,
-    /// Superfluous attempts whose end reason is unknown.
-    undecided_copies: u64,
 }
 
 /// Warns about missing tasks and attempts, and records the gaps.
@@ -36,7 +36,7 @@ pub(super) fn verify(builder: &mut Builder, problems: &mut Problems) {
     warn_of_wrong(&counts, &builder.seen, problems);
     let gaps = &mut builder.spark.gaps;
     gaps.tasks = counts.unfinished + counts.never_shown;
-    gaps.attempts = counts.superfluous;
+    gaps.attempts = counts.superseded;
     gaps.starts = starts;
     gaps.unreadable += counts.lost + builder.seen.unusable_tasks;
     gaps.counters += builder.seen.impossible_counters;
@@ -44,14 +44,24 @@ pub(super) fn verify(builder: &mut Builder, problems: &mut Problems) {
 
 impl Counts {
     fn of(builder: &Builder) -> Self {
-        let mut attempts_of_stage: BTreeMap<u32, u64> = BTreeMap::new();
-        for record in &builder.stages {
-            *attempts_of_stage.entry(record.stage.id.stage).or_default() += 1;
+        // The number of attempts of each stage, and the last one that completed.
+        let mut attempts_of_stage: BTreeMap<u32, (u64, Option<u32>)> = BTreeMap::new();
+        for StageRecord { stage, .. } in &builder.stages {
+            let (count, completed) = attempts_of_stage.entry(stage.id.stage).or_default();
+            *count += 1;
+            if stage.status == StageStatus::Complete {
+                *completed = (*completed).max(Some(stage.id.attempt));
+            }
         }
         let mut counts = Self::default();
         for record in &builder.stages {
-            let is_only_attempt = attempts_of_stage.get(&record.stage.id.stage) == Some(&1);
-            counts.add(record, is_only_attempt, builder.seen.undecided_ends > 0);
+            let id = record.stage.id;
+            let (count, completed) = attempts_of_stage.get(&id.stage).copied().unwrap_or_default();
+            let is_repeated = completed > Some(id.attempt) && record.stage.status == StageStatus::Failed;
+            counts.add(record, count == 1, builder.seen.undecided_ends > 0);
+            if is_repeated {
+                counts.unfinished -= left_running(&record.group);
+            }
         }
         counts
     }
@@ -59,17 +69,9 @@ impl Counts {
     fn add(&mut self, record: &StageRecord, is_only_attempt: bool, any_undecided: bool) {
         let group = &record.group;
         self.unfinished += group.count_tasks(Outcome::Unfinished);
-        let open =
-            (0..group.attempts.len()).filter(|&row| group.attempts.outcome(row) == Outcome::Unfinished);
-        let copies = open.filter(|&row| {
-            let task = group.attempts.task(row);
-            task.is_some_and(|task| group.tasks.outcome(task) == Outcome::Succeeded)
-        });
-        for row in copies {
-            self.superfluous += 1;
-            self.undecided_copies += u64::from(group.attempts.time(row, TimePoint::Finish).is_some());
-        }
+        self.superseded += superseded(group);
         if any_undecided {
+            self.undecided_copies += copies_with_unknown_ends(group);
             self.undecided += tasks_with_unknown_ends(group);
         }
         if record.stage.status == StageStatus::Complete && is_only_attempt {
@@ -100,9 +102,9 @@ fn warn_of_missing(counts: &Counts, starts: u64, problems: &mut Problems) {
     );
     warn(
         "attempt-ends-missing",
-        counts.superfluous - counts.undecided_copies,
-        "attempt has no end in the event log, but another attempt completed its task",
-        "attempts have no end in the event log, but other attempts completed their tasks",
+        counts.superseded - counts.undecided_copies,
+        "attempt has no end in the event log, although its task was launched again",
+        "attempts have no end in the event log, although their tasks were launched again",
     );
     warn(
         "tasks-missing",
@@ -150,6 +152,59 @@ fn warn_of_wrong(counts: &Counts, seen: &Seen, problems: &mut Problems) {
         "task event lacks its ids and was skipped",
         "task events lack their ids and were skipped",
     );
+}
+
+/// Attempts without an end whose task another attempt completed, although Spark logged their end: all but the two sides of a
+/// race between a task and its copy. The loser has no end if the application ended first, or if it did not notice that it
+/// was killed; any other attempt has ended before its task is launched again.
+fn superseded(group: &TaskGroup) -> u64 {
+    let attempts = &group.attempts;
+    let is_open = |row: usize| attempts.outcome(row) == Outcome::Unfinished;
+    if !(0..attempts.len()).any(is_open) {
+        return 0;
+    }
+    let is_copy = |row: usize| attempts.is_speculative(row) == Some(true);
+    // Of each task: its last attempt that is no copy, and whether it has a copy. Rows are in launch order.
+    let mut races = vec![(0, false); group.tasks.len()];
+    for row in 0..attempts.len() {
+        if let Some((original, has_copy)) = attempts.task(row).and_then(|task| races.get_mut(task)) {
+            if is_copy(row) {
+                *has_copy = true;
+            } else {
+                *original = row;
+            }
+        }
+    }
+    let must_have_ended = |&row: &usize| {
+        let task = attempts.task(row);
+        let is_done = task.is_some_and(|task| group.tasks.outcome(task) == Outcome::Succeeded);
+        let (original, has_copy) = task.and_then(|task| races.get(task)).copied().unwrap_or_default();
+        let has_end = attempts.time(row, TimePoint::Finish).is_some();
+        is_open(row) && is_done && (has_end || !(is_copy(row) || has_copy && row == original))
+    };
+    (0..attempts.len()).filter(must_have_ended).count() as u64
+}
+
+/// Tasks of a failed stage attempt that it left running. If a later attempt of the stage completed, it did their work.
+fn left_running(group: &TaskGroup) -> u64 {
+    let has_open_end = |row: &usize| {
+        group.attempts.outcome(*row) == Outcome::Unfinished
+            && group.attempts.time(*row, TimePoint::Finish).is_some()
+    };
+    // An end whose outcome is unknown is no missing end.
+    let undecided = (0..group.attempts.len()).any(|row| has_open_end(&row));
+    if undecided { 0 } else { group.count_tasks(Outcome::Unfinished) }
+}
+
+/// Open attempts that have ended with an unknown outcome, while another attempt completed their task.
+fn copies_with_unknown_ends(group: &TaskGroup) -> u64 {
+    let attempts = &group.attempts;
+    let is_one = |&row: &usize| {
+        attempts.outcome(row) == Outcome::Unfinished
+            && attempts.time(row, TimePoint::Finish).is_some()
+            && attempts.task(row).is_some_and(|task| group.tasks.outcome(task) == Outcome::Succeeded)
+    };
+    (0..attempts.len()).filter(is_one).count() as u64
 }
 
 /// Tasks whose open attempts have all ended with an unknown outcome.

@@ -46,12 +46,20 @@ pub(super) fn verify(builder: &mut Builder, problems: &mut Problems) {
         problems.warn("unreadable-metric", None, || {
             counted(
                 peaks,
-                "executor metric has a value that is not a number; its peak is unknown",
-                "executor metrics have values that are not numbers; their peaks are unknown",
+                "executor metric has a value that is not a number, or more than the executor has; its peak is unknown",
+                "executor metrics have values that are not numbers, or more than the executors have; their peaks are unknown",
             )
         });
     }
-    let blocks = builder.seen.unreadable_blocks;
+    memory(&builder.seen, problems);
+    let Seen { unreadable_blocks, unreadable_managers, differing_managers, .. } = builder.seen;
+    builder.spark.gaps.counters += unreadable_counters;
+    builder.spark.gaps.executor_metrics +=
+        peaks + unreadable_blocks + unreadable_managers + differing_managers;
+}
+
+fn memory(seen: &Seen, problems: &mut Problems) {
+    let blocks = seen.unreadable_blocks;
     if blocks > 0 {
         problems.warn("unreadable-block", None, || {
             counted(
@@ -61,7 +69,7 @@ pub(super) fn verify(builder: &mut Builder, problems: &mut Problems) {
             )
         });
     }
-    let managers = builder.seen.unreadable_managers;
+    let managers = seen.unreadable_managers;
     if managers > 0 {
         problems.warn("unreadable-memory", None, || {
             counted(
@@ -72,6 +80,15 @@ pub(super) fn verify(builder: &mut Builder, problems: &mut Problems) {
             )
         });
     }
-    builder.spark.gaps.counters += unreadable_counters;
-    builder.spark.gaps.executor_metrics += peaks + blocks + managers;
+    let differing = seen.differing_managers;
+    if differing > 0 {
+        problems.warn("memory-disagrees", None, || {
+            counted(
+                differing,
+                "block manager has a Maximum Memory that is not the sum of its parts; the memory of its executor is unknown",
+                "block managers have a Maximum Memory that is not the sum of its parts; the memory of their executors is \
+                 unknown",
+            )
+        });
+    }
 }

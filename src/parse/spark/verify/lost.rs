@@ -1,0 +1,156 @@
+//! Looks for records that nothing names any more: gaps in ids that Spark gives without gaps, and what other records say
+//! about the lost ones.
+
+use std::collections::BTreeSet;
+
+use super::counted;
+use crate::model::spark::JobResult;
+use crate::parse::problem::Problems;
+use crate::parse::spark::build::{Builder, Seen};
+
+/// Whether Spark logs the metrics of executors at the end of each stage.
+pub(in crate::parse::spark) const LOG_STAGE_METRICS: &str = "spark.eventLog.logStageExecutorMetrics";
+
+/// Warns about lost records, and records the gaps. The gaps of tasks must be known.
+pub(super) fn verify(builder: &mut Builder, problems: &mut Problems) {
+    metrics(builder, problems);
+    executors(builder, problems);
+    // Without its beginning or with a limit, most of a log may be missing, which is reported already.
+    if !builder.seen.application_start || builder.seen.beyond_limit.any() {
+        return;
+    }
+    tasks(builder, problems);
+    jobs(builder, problems);
+    stages(builder, problems);
+    queries(builder, problems);
+}
+
+/// Spark numbers all attempts of an application.
+fn tasks(builder: &mut Builder, problems: &mut Problems) {
+    let held = builder.attempts_held as u64;
+    let numbered = builder.seen.last_task.map_or(0, |last| last.saturating_add(1));
+    let missing = numbered.saturating_sub(held);
+    let gaps = &mut builder.spark.gaps;
+    if missing <= gaps.tasks {
+        return;
+    }
+    // If most ids are missing, one of them is wrong.
+    if missing <= held {
+        gaps.tasks = missing;
+    } else {
+        gaps.unreadable += 1;
+    }
+    problems.warn("task-ids-missing", None, || {
+        "the ids of the tasks have gaps: the event log lacks tasks between its first and its last one"
+            .to_owned()
+    });
+}
+
+/// Spark numbers jobs and stages. Before Spark 3, a job without stages is not logged.
+fn jobs(builder: &mut Builder, problems: &mut Problems) {
+    let held = builder.jobs.len() as u64;
+    let numbered = builder.jobs.last().map_or(0, |job| u64::from(job.id) + 1);
+    let missing = numbered.saturating_sub(held);
+    if missing == 0 {
+        return;
+    }
+    let version = builder.app.engine_version.as_deref().unwrap_or_default();
+    let logs_all = !version.starts_with("1.") && !version.starts_with("2.") && !version.is_empty();
+    let of_jobs = builder.jobs.iter().flat_map(|job| job.stages.iter().copied());
+    let stages: BTreeSet<u32> =
+        of_jobs.chain(builder.stages.iter().map(|record| record.stage.id.stage)).collect();
+    let lacks_stages = stages.last().is_some_and(|&last| u64::from(last) >= stages.len() as u64);
+    if !logs_all && !lacks_stages {
+        return;
+    }
+    builder.spark.gaps.jobs += if missing <= held { missing } else { 1 };
+    problems.warn("job-ids-missing", None, || {
+        "the ids of the jobs have gaps: the event log lacks jobs between its first and its last one"
+            .to_owned()
+    });
+}
+
+/// The last stage of a job computes its result, so it is never skipped.
+fn stages(builder: &mut Builder, problems: &mut Problems) {
+    let known: BTreeSet<u32> = builder.stages.iter().map(|record| record.stage.id.stage).collect();
+    let succeeded = builder.jobs.iter().filter(|job| job.result == Some(JobResult::Succeeded));
+    let last = succeeded.filter_map(|job| job.stages.last());
+    let missing = last.filter(|stage| !known.contains(stage)).count() as u64;
+    builder.spark.gaps.stages += missing;
+    if missing > 0 {
+        problems.warn("stages-missing", None, || {
+            counted(
+                missing,
+                "job succeeded, but the stage with its result is not in the event log",
+                "jobs succeeded, but the stages with their results are not in the event log",
+            )
+        });
+    }
+}
+
+/// SQL executions are numbered over all applications of a driver.
+fn queries(builder: &mut Builder, problems: &mut Problems) {
+    let known: BTreeSet<u64> = builder.spark.sql.iter().map(|execution| execution.id).collect();
+    let unknown = builder.jobs.iter().filter_map(|job| job.sql_execution);
+    let unknown: BTreeSet<u64> = unknown.filter(|id| !known.contains(id)).collect();
+    let without_start =
+        builder.spark.sql.iter().filter(|execution| execution.started_at.is_none()).count() as u64;
+    let span = known.first().zip(known.last()).map_or(0, |(first, last)| (last - first).saturating_add(1));
+    let has_gap = span > known.len() as u64;
+    let missing = (unknown.len() as u64 + without_start).max(u64::from(has_gap));
+    builder.spark.gaps.queries = missing;
+    if missing > 0 {
+        problems.warn("queries-missing", None, || {
+            counted(
+                missing,
+                "SQL execution has no start in the event log, judging by its jobs, its end and the other ids",
+                "SQL executions have no start in the event log, judging by their jobs, their ends and the other ids",
+            )
+        });
+    }
+}
+
+/// The resource profile of an executor was added, and logs of Spark since 1.3 start with the version.
+fn executors(builder: &mut Builder, problems: &mut Problems) {
+    let known: BTreeSet<u32> = builder.spark.resource_profiles.iter().map(|profile| profile.id).collect();
+    let of_executors = builder.spark.executors.iter().filter_map(|executor| executor.resource_profile);
+    let of_stages = builder.stages.iter().filter_map(|record| record.stage.resource_profile);
+    let used: BTreeSet<u32> = of_executors.chain(of_stages).filter(|&id| id != 0).collect();
+    let missing = used.difference(&known).count() as u64;
+    if missing > 0 {
+        builder.spark.gaps.executors += missing;
+        problems.warn("resource-profiles-missing", None, || {
+            counted(
+                missing,
+                "resource profile is used but not in the event log; what its executors requested is unknown",
+                "resource profiles are used but not in the event log; what their executors requested is unknown",
+            )
+        });
+    }
+    let are_added = builder.spark.executors.iter().any(|executor| executor.cores.is_some());
+    if are_added && builder.app.engine_version.is_none() {
+        builder.spark.gaps.beginning = true;
+        problems.warn("no-version", None, || {
+            "the event log lacks Spark's version, which it starts with".to_owned()
+        });
+    }
+}
+
+/// At the end of a stage, Spark logs the metrics of all executors that ran its tasks, or of none.
+fn metrics(builder: &mut Builder, problems: &mut Problems) {
+    let Seen { metrics_missing, metrics_found, .. } = builder.seen;
+    // Without the setting in the log, most stages must have them.
+    let is_set = builder.app.conf.raw(LOG_STAGE_METRICS).as_deref() == Some("true");
+    let is_on = is_set || metrics_missing.saturating_mul(10) <= metrics_found;
+    let missing = if is_on { metrics_missing } else { 0 };
+    builder.spark.gaps.executor_metrics += missing;
+    if missing > 0 {
+        problems.warn("stage-metrics-missing", None, || {
+            counted(
+                missing,
+                "executor has no metrics at the end of a stage that it ran tasks of; its peaks may be too low",
+                "executors have no metrics at the ends of stages that they ran tasks of; their peaks may be too low",
+            )
+        });
+    }
+}

@@ -65,11 +65,12 @@ impl Judgement {
 /// Says in the last message that `more` like it are not reported; nothing if there are none.
 pub(crate) fn and_more(judgements: &mut [Judgement], more: usize, noun: &str) {
     let Some(last) = judgements.last_mut() else { return };
-    match more {
-        0 => {}
-        1 => last.message += &format!("; 1 more {noun} is similar"),
-        _ => last.message += &format!("; {more} more {noun}s are similar"),
-    }
+    let others = match more {
+        0 => return,
+        1 => format!("; 1 more {noun} is similar"),
+        _ => format!("; {more} more {noun}s are similar"),
+    };
+    last.message.push_str(&others);
 }
 
 impl From<Judgement> for Verdict {

@@ -362,7 +362,7 @@ impl Attempts {
     /// Records that the value of a counter is impossible, and so unknown.
     #[cold]
     pub(crate) fn forget_counter(&mut self, row: usize, counter: Counter) {
-        self.counters.set(counter.index(), row, None);
+        self.rows.counters.set(counter.index(), row, None);
         self.mark_unreadable(row, counter);
     }
 

@@ -2,9 +2,11 @@
 
 use super::*;
 use crate::finding::RuleFacts;
+use crate::heuristics;
 use crate::heuristics::Rule;
 use crate::params::layers::Origin;
 use crate::params::work::steps_of;
+use crate::rules::assemble::built_in_rule;
 use crate::rules::{PRESETS, Target};
 
 fn dr_elephant() -> impl Iterator<Item = RuleFile> {

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::columns::Columns;
 use super::rows::{Content, Rows};
-use super::{EndReason, Locality, Outcome};
+use super::{EndReason, Locality, Outcome, TimePoint};
 use rustc_hash::FxHashMap;
 
 use crate::model::counters::{Counter, CounterMask, CounterSet, OtherCounter};
@@ -42,28 +42,6 @@ impl Content for AttemptRows {
         static EMPTY: LazyLock<AttemptRows> = LazyLock::new(AttemptRows::default);
         &EMPTY
     }
-}
-
-/// A point in the life of an attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TimePoint {
-    /// The attempt was launched.
-    Start,
-    /// The attempt ended, whatever the outcome.
-    Finish,
-    /// A map's user code ended; what follows is the final sort and spill.
-    MapFinish,
-    /// A reduce had fetched all map outputs.
-    ShuffleFinish,
-    /// A reduce had merged all map outputs.
-    SortFinish,
-    /// The driver started to fetch a result that was too large to send with the task's end (Spark).
-    GettingResult,
-}
-
-impl TimePoint {
-    const COUNT: usize = 6;
 }
 
 /// A small fact about an attempt; each has a column.

@@ -8,10 +8,12 @@ mod attempts;
 mod columns;
 mod rows;
 mod tasks;
+mod time_point;
 
+pub use attempts::Attempts;
 pub(crate) use attempts::MAX_COUNTER_VALUE;
-pub use attempts::{Attempts, TimePoint};
 pub use tasks::Tasks;
+pub use time_point::TimePoint;
 
 use super::spark::StageAttempt;
 use crate::units::Timestamp;

@@ -188,9 +188,15 @@ fn impossible_times_are_reported_but_unknown_times_are_not() {
 #[test]
 fn non_numeric_task_counts_are_reported() {
     let mut inited = String::new();
+    let master = json!({"applicationAttemptId": "appattempt_1500000000000_0001_000001", "startTime": EPOCH,
+        "containerId": "container_1500000000000_0001_01_000001", "nodeManagerHost": "node1", "nodeManagerPort": 1,
+        "nodeManagerHttpPort": 2});
+    event(&mut inited, "AM_STARTED", "AMStarted", master);
     let fields = json!({"jobid": "job_1500000000000_0001", "launchTime": EPOCH, "totalMaps": 20, "totalReduces": 3,
         "jobStatus": "INITED", "uberized": false});
     event(&mut inited, "JOB_INITED", "JobInited", fields);
+    let times = json!({"jobid": "job_1500000000000_0001", "submitTime": EPOCH, "launchTime": EPOCH});
+    event(&mut inited, "JOB_INFO_CHANGED", "JobInfoChange", times);
     let text = job();
     let at = line_of(&text, "TaskStarted");
     let text = [&text[..at], &inited, &text[at..]].concat();

@@ -28,8 +28,10 @@ fn run_times(tasks: u64, times: &Value) -> Vec<u64> {
 fn stage(inputs: &Value) -> Stage {
     let count = number(&inputs["num_tasks"]);
     let times = run_times(count, &inputs["task_run_time_ms"]);
-    let mut tasks: Vec<Task> =
-        times.into_iter().map(|time| Task::new("1", 1).metric("Executor Run Time", time)).collect();
+    let mut tasks: Vec<Task> = times
+        .into_iter()
+        .map(|time| Task::new("1", i64::try_from(time).unwrap().max(1)).metric("Executor Run Time", time))
+        .collect();
     for (flow, path) in [
         ("input_bytes", "Input Metrics.Bytes Read"),
         ("output_bytes", "Output Metrics.Bytes Written"),
@@ -45,7 +47,11 @@ fn stage(inputs: &Value) -> Stage {
     }
     tasks.extend(failed(inputs));
     let id = u32::try_from(number(&inputs["stage_id"])).unwrap();
-    Stage { duration: inputs["stage_duration_ms"].as_i64(), ..Stage::new(id, tasks) }
+    let duration = inputs["stage_duration_ms"].as_i64();
+    let longest = tasks.iter().map(|task| task.duration).max();
+    // Only the tasks of a stage that was tried again may end after it.
+    let attempt = u32::from(duration.is_some() && longest > duration);
+    Stage { duration, attempt, ..Stage::new(id, tasks) }
 }
 
 /// Attempts that fail before the successful ones: out of memory, with their container, or for another reason.

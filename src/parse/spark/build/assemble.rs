@@ -21,7 +21,7 @@ impl Builder {
     /// Sorts everything and sums up the executors.
     pub(in crate::parse::spark) fn assemble(&mut self) {
         self.attempts = Numbered::default();
-        self.stages.sort_by_key(|record| record.stage.id);
+        self.stages.sort_unstable_by_key(|record| record.stage.id);
         for record in &mut self.stages {
             record.task_rows = Numbered::default();
             outcomes::set_outcomes(&mut record.group);
@@ -56,7 +56,7 @@ impl Builder {
             let attempts = &record.group.attempts;
             (0..attempts.len()).filter_map(|row| attempts.time(row, TimePoint::Start)).min()
         };
-        self.app.launched_at = self.stages.iter().filter_map(first_task).min();
+        self.app.launched_at = self.stages.iter().filter_map(|record| first_task(record)).min();
     }
 
     /// Links each stage attempt to the job that ran it.
@@ -91,6 +91,7 @@ impl Builder {
 
     /// The finished application with its stages and jobs in order.
     pub(in crate::parse::spark) fn finish(mut self) -> Application {
+        self.spark.stages.reserve_exact(self.stages.len());
         for record in self.stages {
             let mut stage = record.stage;
             if !record.group.tasks.is_empty() {

@@ -46,7 +46,7 @@ impl Counts {
     fn of(builder: &Builder) -> Self {
         // The number of attempts of each stage, and the last one that completed.
         let mut attempts_of_stage: BTreeMap<u32, (u64, Option<u32>)> = BTreeMap::new();
-        for StageRecord { stage, .. } in &builder.stages {
+        for stage in builder.stages.iter().map(|record| &record.stage) {
             let (count, completed) = attempts_of_stage.entry(stage.id.stage).or_default();
             *count += 1;
             if stage.status == StageStatus::Complete {

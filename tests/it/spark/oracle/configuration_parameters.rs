@@ -51,7 +51,7 @@ fn stage(inputs: &Value) -> Stage {
     let longest = tasks.iter().map(|task| task.duration).max();
     // Only the tasks of a stage that was tried again may end after it.
     let attempt = u32::from(duration.is_some() && longest > duration);
-    Stage { duration, attempt, ..Stage::new(id, tasks) }
+    Stage { attempt, duration, ..Stage::new(id, tasks) }
 }
 
 /// Attempts that fail before the successful ones: out of memory, with their container, or for another reason.

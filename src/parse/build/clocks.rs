@@ -18,8 +18,7 @@ const MASTERS_APART: Millis = Millis::from_secs(5 * 60);
 /// How long after the end of its job an attempt may end.
 const MASTER_SLACK: Millis = Millis::from_secs(60);
 
-/// A job that fails waits this long for the ends of its tasks (`mapreduce.job.committer.cancel-timeout`, and the wait
-/// of `JobImpl` for attempts that it kills).
+/// A job that fails or is killed waits for its tasks: at most for a task's time-out, which is ten minutes by default.
 const WAIT_FOR_KILLS: Millis = Millis::from_secs(15 * 60);
 
 /// The phases of an attempt may be rounded.

@@ -156,7 +156,8 @@ struct OfTask {
 
 impl<'a> Search<'a> {
     fn new(app: &'a Application, told: Told, clocks: Clocks) -> Self {
-        let has_master = !app.masters.is_empty() || app.uberized.is_some();
+        // Both are in every history of an application master, and in no other.
+        let has_master = !app.masters.is_empty() || (app.uberized.is_some() && told.info_changed);
         let writer = match clocks {
             Clocks::Trackers => Writer::Tracker,
             Clocks::Master if has_master => Writer::Master,

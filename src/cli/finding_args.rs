@@ -122,11 +122,13 @@ impl From<FormatArg> for Format {
 }
 
 impl FormatArg {
-    fn has_charts(self) -> bool {
-        #[cfg(feature = "html")]
-        return self == Self::Html;
-        #[cfg(not(feature = "html"))]
-        return false;
+    /// Whether the format draws charts.
+    const fn has_charts(self) -> bool {
+        match self {
+            #[cfg(feature = "html")]
+            Self::Html => true,
+            _ => false,
+        }
     }
 }
 

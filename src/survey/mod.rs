@@ -1,6 +1,15 @@
 //! Survey of the stragglers of a set of applications: which tasks, why, their cost, and how well detectors
 //! would have found them.
 //!
+//! The definitions are from three papers, cited as
+//!
+//! - S0: T.-D. Phan, G. Pallez, S. Ibrahim, P. Raghavan, "A New Framework for Evaluating Straggler Detection Mechanisms
+//!   in `MapReduce`", 2019,
+//! - S1: X. Ouyang, P. Garraghan, C. Wang et al., "An Approach for Modeling and Ranking Node-level Stragglers in Cloud
+//!   Datacenters", 2016,
+//! - S2: P. Garraghan, X. Ouyang, R. Yang et al., "Straggler Root-Cause and Impact Analysis for Massive-scale
+//!   Virtualized Cloud Datacenters", 2019.
+//!
 //! ```
 //! use elephant_rs::survey::{Settings, report};
 //!

@@ -152,7 +152,7 @@ impl Check {
 
     /// The tolerances of the rule files, and those of the command line on top.
     fn tolerance(&self, gate: &GateParams) -> Tolerance {
-        let time = |floor: Quantity<Duration>| Millis::from_f64(floor.get()).unwrap_or_default();
+        let time = |floor: Quantity<Duration>| Millis::from_f64(floor.get()).unwrap_or(Millis::new(u64::MAX));
         let mut tolerance = Tolerance {
             metrics: !self.no_metrics && self.costs != Some(Costs::Ignore),
             usual: gate.tolerance.get(),

@@ -82,7 +82,7 @@ impl Diff {
         let report = self.input.run(|progress| engine::analyze_with(&paths, rules, options, progress))?;
         self.input.warn(&report.problems);
         let failed = self.input.failed(&report.problems, report.named_input_failed);
-        if report.applications.is_empty() && !failed {
+        if report.applications.is_empty() && !failed && !self.input.allow_empty {
             let path = path.display();
             return Err(format!(
                 "{path} contains no event log or job history, and is not a JSON report of `elephant-rs analyze`"

@@ -32,7 +32,7 @@ pub(super) struct InputArgs {
     strict: bool,
     /// Do not fail if no application was read, as from an empty folder
     #[arg(long)]
-    allow_empty: bool,
+    pub(super) allow_empty: bool,
     /// Print no warnings and no progress on standard error
     #[arg(long, short)]
     quiet: bool,

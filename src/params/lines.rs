@@ -65,6 +65,6 @@ mod tests {
             assert_eq!(lines.line(byte), line, "{byte}");
             assert_eq!(place.of(byte), (line, column), "{byte}");
         }
-        assert_eq!(place.of(99), (4, 2), "behind the end");
+        assert_eq!(place.of(99), (4, 2), "beyond the end");
     }
 }

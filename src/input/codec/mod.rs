@@ -4,6 +4,7 @@
 //! that error occurred while looking ahead.
 
 mod blocks;
+mod crc;
 mod lz4;
 mod lz4_frame;
 mod lzf;

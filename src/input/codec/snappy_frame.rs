@@ -3,6 +3,7 @@
 use std::io;
 
 use super::blocks::{BlockFormat, Packed, Step};
+use super::crc::crc32c;
 
 /// The first bytes: a chunk that names the format. Concatenated streams repeat it.
 pub(super) const MAGIC: &[u8; 10] = b"\xff\x06\0\0sNaPpY";
@@ -95,33 +96,6 @@ fn masked(sum: u32) -> u32 {
     sum.rotate_right(15).wrapping_add(0xa282_ead8)
 }
 
-/// The CRC-32C of the bytes.
-fn crc32c(bytes: &[u8]) -> u32 {
-    const TABLE: [u32; 256] = table();
-    !bytes.iter().fold(!0, |crc: u32, byte| {
-        let [low, ..] = crc.to_le_bytes();
-        TABLE.get(usize::from(low ^ byte)).copied().unwrap_or_default() ^ (crc >> 8)
-    })
-}
-
-#[allow(clippy::indexing_slicing, clippy::cast_possible_truncation)] // evaluated by the compiler
-const fn table() -> [u32; 256] {
-    const POLYNOMIAL: u32 = 0x82f6_3b78;
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut crc = byte as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            crc = if crc & 1 == 1 { (crc >> 1) ^ POLYNOMIAL } else { crc >> 1 };
-            bit += 1;
-        }
-        table[byte] = crc;
-        byte += 1;
-    }
-    table
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::{Cursor, Read, Write};
@@ -140,11 +114,6 @@ mod tests {
         assert_eq!(stream.codec(), Codec::SnappyFrame);
         let mut all = Vec::new();
         stream.read_to_end(&mut all).ok().map(|_| all)
-    }
-
-    #[test]
-    fn checksum_of_the_standard_text() {
-        assert_eq!(crc32c(b"123456789"), 0xe306_9283);
     }
 
     #[test]

@@ -32,9 +32,7 @@ pub(super) struct Builder {
     pub(super) app: Application,
     pub(super) spark: Spark,
     /// Stage attempts in the order of their first mention.
-    // Boxes, because a list that grows holds twice its items for a moment, and a log may name a million stages.
-    #[allow(clippy::vec_box)]
-    pub(super) stages: Vec<Box<StageRecord>>,
+    pub(super) stages: Vec<StageRecord>,
     stage_places: FxHashMap<StageAttempt, usize>,
     /// Attempts by their task id.
     attempts: Numbered<AttemptPlace>,

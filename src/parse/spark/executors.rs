@@ -11,7 +11,7 @@ use crate::units::{Bytes, Millis};
 
 /// Adds every attempt to its executor. If an id was used again, an attempt belongs to the executor that was
 /// alive at its launch.
-pub(super) fn sum_up(stages: &[Box<StageRecord>], executors: &mut [Executor], strings: &Interner) {
+pub(super) fn sum_up(stages: &[StageRecord], executors: &mut [Executor], strings: &Interner) {
     let mut lives: FxHashMap<Symbol, Vec<usize>> = FxHashMap::default();
     for (place, executor) in executors.iter().enumerate() {
         if let Some(symbol) = strings.find(&executor.id) {

@@ -50,6 +50,13 @@ fn no_command_passes_if_nothing_was_read() {
             elephant().arg("--allow-empty").assert().code(0);
         }
     }
+    let diff = |option: &[&str]| {
+        let mut elephant = Command::cargo_bin("elephant-rs").unwrap();
+        let empty = folder.path().join("empty");
+        elephant.arg("diff").args([&empty, &gate.folder.path().join("history")]).args(option).assert()
+    };
+    diff(&[]).code(2);
+    diff(&["--allow-empty"]).code(0);
     // Nothing is accepted, either.
     gate.put(&[]);
     let before = gate.baseline_text();

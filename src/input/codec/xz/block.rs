@@ -7,6 +7,7 @@ use lzma_rust2::Lzma2Reader;
 
 use super::input::{Input, truncated};
 use super::{damaged, unsupported};
+use crate::input::codec::crc::crc64;
 
 /// The filter for LZMA2. The others prepare machine code and sound, which no log contains.
 const LZMA2: u64 = 0x21;
@@ -136,31 +137,4 @@ impl Read for Block {
         }
         Ok(count)
     }
-}
-
-/// Continues the CRC-64 of ECMA-182 with more bytes.
-pub(super) fn crc64(before: u64, bytes: &[u8]) -> u64 {
-    const TABLE: [u64; 256] = table();
-    !bytes.iter().fold(!before, |crc, byte| {
-        let [low, ..] = crc.to_le_bytes();
-        TABLE.get(usize::from(low ^ byte)).copied().unwrap_or_default() ^ (crc >> 8)
-    })
-}
-
-#[allow(clippy::indexing_slicing, clippy::cast_possible_truncation)] // evaluated by the compiler
-const fn table() -> [u64; 256] {
-    const POLYNOMIAL: u64 = 0xc96c_5795_d787_0f42;
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut crc = byte as u64;
-        let mut bit = 0;
-        while bit < 8 {
-            crc = if crc & 1 == 1 { (crc >> 1) ^ POLYNOMIAL } else { crc >> 1 };
-            bit += 1;
-        }
-        table[byte] = crc;
-        byte += 1;
-    }
-    table
 }

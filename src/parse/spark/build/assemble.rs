@@ -56,7 +56,7 @@ impl Builder {
             let attempts = &record.group.attempts;
             (0..attempts.len()).filter_map(|row| attempts.time(row, TimePoint::Start)).min()
         };
-        self.app.launched_at = self.stages.iter().filter_map(|record| first_task(record)).min();
+        self.app.launched_at = self.stages.iter().filter_map(first_task).min();
     }
 
     /// Links each stage attempt to the job that ran it.

@@ -69,7 +69,7 @@ impl Builder {
         }
         let place = self.new_place(self.stages.len())?;
         self.stage_places.insert(id, place);
-        self.stages.push(Box::new(StageRecord {
+        self.stages.push(StageRecord {
             task_rows: Numbered::default(),
             stage: Stage::new(id),
             group: TaskGroup::new(TaskKind::Stage(id)),
@@ -80,7 +80,7 @@ impl Builder {
             last_launch: None,
             last_end: None,
             impossible_task_count: false,
-        }));
+        });
         Some(place)
     }
 

@@ -27,7 +27,8 @@ fn warn(problems: &mut Problems, code: &'static str, count: u64, one: &str, many
 fn of_tasks(seen: &Seen, problems: &mut Problems) {
     if let Some((counter, task)) = seen.first_beyond_task {
         problems.warn("part-exceeds-whole", None, || {
-            let one = format!("{} of task {}", counter.name_in(Engine::Spark), task.unwrap_or_default());
+            let of_task = task.map(|task| format!(" of task {task}")).unwrap_or_default();
+            let one = format!("{}{of_task}", counter.name_in(Engine::Spark));
             let what = counted(
                 seen.beyond_task,
                 "task metric is a time longer than the task itself",

@@ -55,6 +55,7 @@ pub mod node_metrics;
 pub mod nodes;
 mod params;
 mod parse;
+mod replay;
 pub mod report;
 pub mod results;
 pub mod rules;

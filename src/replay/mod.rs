@@ -1,0 +1,23 @@
+//! Replays the recorded tasks of an application under changed conditions: fewer or more slots, no stragglers, no
+//! skew, no failures, other numbers of tasks.
+//!
+//! A replay is list scheduling of recorded work. The times of tasks, the time the driver spends between jobs, and the
+//! lives of executors are taken from the log; what waits for what, and for which free slot, is computed again. A replay
+//! without any change should take as long as the log says. The difference, the residual, is the error that the model is
+//! known to have on this application.
+//!
+//! [`mapreduce`] replays jobs of Hadoop, [`spark`] applications of Spark.
+
+mod micros;
+pub(crate) mod spark;
+
+pub(crate) use micros::Micros;
+
+/// What a replay took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Replayed {
+    /// From the application's submission to its end.
+    pub(crate) wall: Micros,
+    /// The time of all task attempts on their slots.
+    pub(crate) task_time: Micros,
+}

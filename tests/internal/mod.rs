@@ -18,6 +18,7 @@ mod damage;
 mod input;
 mod mapreduce;
 mod nodes;
+mod replay;
 mod reports;
 mod rules;
 pub(crate) mod sample;

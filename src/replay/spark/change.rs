@@ -1,0 +1,34 @@
+//! What differs in a replay from the recorded run.
+
+use std::collections::BTreeMap;
+
+use super::plan::Attempt;
+use crate::replay::Micros;
+
+/// What differs from the recorded run; nothing by default.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Change {
+    /// The times of attempts, by their place; empty if all take as long as recorded.
+    pub(crate) times: Vec<Micros>,
+    /// Attempts that are left out, by their place; empty if none is.
+    pub(crate) dropped: Vec<bool>,
+    /// The number of slots, from the moment on at which the first executors came; `None` for the recorded executors.
+    pub(crate) slots: Option<u32>,
+    /// Whether speculative copies are left out.
+    pub(crate) without_copies: bool,
+    /// Other tasks for stage attempts, by their place: the time of each.
+    pub(crate) tasks: BTreeMap<u32, Vec<Micros>>,
+}
+
+impl Change {
+    /// How long an attempt runs.
+    pub(super) fn time(&self, place: u32, attempt: &Attempt) -> Micros {
+        self.times.get(place as usize).copied().unwrap_or_else(|| attempt.time()).or_zero()
+    }
+
+    /// Whether an attempt is part of the replay.
+    pub(super) fn keeps(&self, place: u32, attempt: &Attempt) -> bool {
+        !(self.without_copies && attempt.speculative)
+            && !self.dropped.get(place as usize).copied().unwrap_or_default()
+    }
+}

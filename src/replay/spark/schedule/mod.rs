@@ -1,0 +1,131 @@
+//! The replay itself: events in the order of time, and the state that they change.
+
+mod jobs;
+mod slots;
+mod state;
+mod tasks;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use super::change::Change;
+use super::plan::{Plan, Unknown};
+use crate::replay::{Micros, Replayed};
+use state::{JobState, OrderState, StageState, TaskState};
+
+/// What happens at a moment. Events of one moment happen in the order of the variants, and then of their subjects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// A stage attempt is submitted, or its first task can start.
+    StageReady(u32),
+    /// An executor opens or closes slots, or a slot is given back early.
+    Slots(i32),
+    JobSubmitted(u32),
+    AttemptEnd(u32),
+    /// A task ends that replaces those of the stage attempt.
+    ReplacedTaskEnd(u32),
+    /// An attempt is queued: a speculative copy, or a repetition.
+    Queued(u32),
+    StageEnd(u32),
+    JobEnd(u32),
+}
+
+/// The times of a replay.
+#[derive(Debug, Clone)]
+pub(crate) struct Outcome {
+    pub(crate) replayed: Replayed,
+    /// When each stage attempt was submitted and ended, by its place.
+    pub(crate) stages: Vec<(Micros, Micros)>,
+    /// The same for jobs.
+    pub(crate) jobs: Vec<(Micros, Micros)>,
+}
+
+impl Plan {
+    /// Schedules the attempts again.
+    ///
+    /// # Errors
+    /// If the replay does not come to its end.
+    pub(crate) fn replay(&self, change: &Change) -> Result<Outcome, Unknown> {
+        let mut run = Run::new(self, change);
+        run.start();
+        while let Some(Reverse((now, event))) = run.events.pop() {
+            run.now = now;
+            run.handle(event);
+            run.fill_slots();
+        }
+        run.finish()
+    }
+}
+
+/// A replay under way.
+struct Run<'a> {
+    plan: &'a Plan,
+    change: &'a Change,
+    events: BinaryHeap<Reverse<(Micros, Event)>>,
+    now: Micros,
+    /// Below zero while tasks of closed slots still run.
+    free: i64,
+    /// Stage attempts with queued tasks: running tasks (FAIR only), job, place.
+    ready: BTreeSet<(u32, u32, u32)>,
+    stages: Vec<StageState>,
+    tasks: Vec<TaskState>,
+    /// When each running attempt ends; `None` for others.
+    ends: Vec<Option<Micros>>,
+    jobs: Vec<JobState>,
+    orders: Vec<OrderState>,
+    task_time: Micros,
+}
+
+impl<'a> Run<'a> {
+    fn new(plan: &'a Plan, change: &'a Change) -> Self {
+        Self {
+            plan,
+            change,
+            events: BinaryHeap::new(),
+            now: Micros::ZERO,
+            free: 0,
+            ready: BTreeSet::new(),
+            stages: StageState::all(plan),
+            tasks: vec![TaskState::default(); plan.tasks.len()],
+            ends: vec![None; plan.attempts.len()],
+            jobs: JobState::all(plan),
+            orders: OrderState::all(plan),
+            task_time: Micros::ZERO,
+        }
+    }
+
+    fn start(&mut self) {
+        self.open_slots();
+        self.submit_first_jobs();
+    }
+
+    fn at(&mut self, time: Micros, event: Event) {
+        self.events.push(Reverse((time.max(self.now), event)));
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::StageReady(stage) => self.stage_ready(stage),
+            Event::Slots(step) => self.free += i64::from(step),
+            Event::JobSubmitted(job) => self.job_submitted(job),
+            Event::AttemptEnd(attempt) => self.attempt_end(attempt),
+            Event::ReplacedTaskEnd(stage) => self.replaced_task_end(stage),
+            Event::Queued(attempt) => self.queue(attempt),
+            Event::StageEnd(stage) => self.stage_end(stage),
+            Event::JobEnd(job) => self.job_end(job),
+        }
+    }
+
+    fn finish(self) -> Result<Outcome, Unknown> {
+        let jobs: Option<Vec<_>> = self.jobs.iter().map(|job| job.submitted.zip(job.ended)).collect();
+        let jobs = jobs.ok_or(Unknown::NoSlots)?;
+        let last_end = jobs.iter().map(|(_, end)| *end).max().unwrap_or_default();
+        let replayed = Replayed { wall: last_end + self.plan.tail, task_time: self.task_time };
+        // A stage attempt that ran on after the end of its job may be under way.
+        let times = |stage: &StageState| {
+            let submitted = stage.submitted.unwrap_or(last_end);
+            (submitted, stage.ended.unwrap_or(submitted))
+        };
+        Ok(Outcome { replayed, stages: self.stages.iter().map(times).collect(), jobs })
+    }
+}

@@ -1,0 +1,30 @@
+//! Slots: when executors open and close them.
+
+use super::{Event, Run};
+use crate::replay::spark::slots::openings;
+
+impl Run<'_> {
+    /// Plans the slots whose times do not depend on the replay.
+    pub(super) fn open_slots(&mut self) {
+        if let Some(slots) = self.change.slots {
+            for (from, slots) in openings(&self.plan.windows, slots) {
+                self.at(from, Event::Slots(slots));
+            }
+            return;
+        }
+        for step in self.plan.steps.iter().take_while(|step| step.after.is_none()) {
+            self.at(step.time, Event::Slots(step.slots));
+        }
+    }
+
+    /// Plans the slots that follow the submission of a stage attempt.
+    pub(super) fn move_executors(&mut self, stage: u32) {
+        if self.change.slots.is_some() {
+            return;
+        }
+        let first = self.plan.steps.partition_point(|step| step.after < Some(stage));
+        for step in self.plan.steps.iter().skip(first).take_while(|step| step.after == Some(stage)) {
+            self.at(self.now + step.time, Event::Slots(step.slots));
+        }
+    }
+}

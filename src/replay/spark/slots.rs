@@ -1,0 +1,219 @@
+//! The slots that tasks ran on: one for each task that an executor runs at once.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+use super::plan::{Attempt, Clock, to_u32};
+use crate::model::conf::ConfKey;
+use crate::model::spark::{Executor, Spark};
+use crate::model::{Application, Symbol};
+use crate::replay::Micros;
+
+/// The time in which an executor offers its slots.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Window {
+    pub(crate) from: Micros,
+    /// `None` if it lives to the end.
+    pub(crate) to: Option<Micros>,
+    pub(crate) slots: u32,
+}
+
+/// The windows of all executors, by their start. Sets [`Attempt::early`].
+pub(super) fn windows(
+    app: &Application,
+    spark: &Spark,
+    clock: Clock,
+    attempts: &mut [Attempt],
+) -> Vec<Window> {
+    let mut by_executor: BTreeMap<Option<Symbol>, Vec<usize>> = BTreeMap::new();
+    for (place, attempt) in attempts.iter().enumerate() {
+        by_executor.entry(attempt.executor).or_default().push(place);
+    }
+    let mut windows = Vec::new();
+    let mut used: BTreeSet<&str> = BTreeSet::new();
+    for (symbol, mut places) in by_executor {
+        places.sort_by_key(|&place| attempts.get(place).map(|attempt| (attempt.launch, place)));
+        let name = symbol.and_then(|symbol| app.strings.get(symbol)).unwrap_or_default();
+        let announced = executors(spark, name);
+        let slots = announced.iter().find_map(|executor| slots(app, spark, executor));
+        match slots {
+            Some(slots) => {
+                give_slots_back(slots, &places, attempts);
+                windows.extend(announced_windows(announced, slots, clock, &places, attempts));
+                used.insert(name);
+            }
+            None => windows.extend(unannounced_window(&places, attempts)),
+        }
+    }
+    let end = attempts.iter().map(|attempt| attempt.finish).max().unwrap_or_default();
+    let idle = spark.executors.iter().filter(|executor| !used.contains(executor.id.as_str()));
+    windows.extend(idle.filter_map(|executor| {
+        let from = clock.at(executor.added_at?);
+        let to = executor.removed_at.map(|at| clock.at(at));
+        (from <= end).then_some(Window { from, to, slots: slots(app, spark, executor)? })
+    }));
+    windows.sort_by_key(|window| (window.from, window.to, window.slots));
+    windows
+}
+
+/// The executors with this id, or the driver in local mode.
+fn executors<'a>(spark: &'a Spark, name: &str) -> &'a [Executor] {
+    let found = spark.executors_with_id(name);
+    let is_driver = found.is_empty() && spark.executors.is_empty() && spark.driver.totals.tasks > 0;
+    if is_driver { std::slice::from_ref(&spark.driver) } else { found }
+}
+
+/// How many tasks the executor runs at once; `None` if its cores are unknown.
+fn slots(app: &Application, spark: &Spark, executor: &Executor) -> Option<u32> {
+    let cores = executor.cores.filter(|&cores| cores > 0)?;
+    let profile = executor.resource_profile.and_then(|id| spark.resource_profile(id));
+    let of_profile = profile.and_then(|profile| profile.task_cpus_thousandths).map(|cpus| cpus.div_ceil(1000));
+    let of_conf = || app.conf.integer(ConfKey::TaskCpus).and_then(|cpus| u32::try_from(cpus).ok());
+    let cpus = of_profile.or_else(of_conf).unwrap_or(1).max(1);
+    Some((cores / cpus).max(1))
+}
+
+/// Windows of executors that have the same id, one after the other. Tasks may be launched a little before the log
+/// announces their executor.
+fn announced_windows(
+    announced: &[Executor],
+    slots: u32,
+    clock: Clock,
+    places: &[usize],
+    attempts: &[Attempt],
+) -> Vec<Window> {
+    let launch = |place: Option<&usize>| place.and_then(|&place| attempts.get(place)).map(|attempt| attempt.launch);
+    let (first, last) = (launch(places.first()), launch(places.last()));
+    let count = announced.len();
+    let window = |(at, executor): (usize, &Executor)| {
+        let added = executor.added_at.map(|added| clock.at(added));
+        let removed = executor.removed_at.map(|removed| clock.at(removed));
+        let from = if at == 0 { added.into_iter().chain(first).min() } else { added };
+        let to = if at + 1 == count { removed.map(|removed| removed.max(last.unwrap_or(removed))) } else { removed };
+        Some(Window { from: from?, to, slots })
+    };
+    announced.iter().enumerate().filter_map(window).collect()
+}
+
+/// The window of an executor that the log does not announce: from its first launch, with as many slots as tasks ran at
+/// once.
+fn unannounced_window(places: &[usize], attempts: &[Attempt]) -> Option<Window> {
+    let mut ends: BinaryHeap<Reverse<Micros>> = BinaryHeap::new();
+    let (mut from, mut slots) = (None, 0);
+    for attempt in places.iter().filter_map(|&place| attempts.get(place)) {
+        from.get_or_insert(attempt.launch);
+        while ends.peek().is_some_and(|end| end.0 <= attempt.launch) {
+            ends.pop();
+        }
+        ends.push(Reverse(attempt.finish));
+        slots = slots.max(ends.len());
+    }
+    Some(Window { from: from?, to: None, slots: u32::try_from(slots).unwrap_or(u32::MAX) })
+}
+
+/// Where a launch exceeds the executor's slots, the running task nearest to its end has already given its slot back.
+fn give_slots_back(slots: u32, places: &[usize], attempts: &mut [Attempt]) {
+    let mut running: BinaryHeap<Reverse<(Micros, usize)>> = BinaryHeap::new();
+    for &place in places {
+        let Some(&Attempt { launch, finish, .. }) = attempts.get(place) else { continue };
+        while running.peek().is_some_and(|first| first.0.0 <= launch) {
+            running.pop();
+        }
+        if running.len() >= slots as usize
+            && let Some(Reverse((finish, nearest))) = running.pop()
+            && let Some(attempt) = attempts.get_mut(nearest)
+        {
+            attempt.early = finish - launch;
+        }
+        running.push(Reverse((finish, place)));
+    }
+}
+
+/// How many slots were free at any time of the recorded run.
+#[derive(Debug)]
+pub(super) struct FreeSlots {
+    /// When the number changed, with the first time from then on at which a slot is free.
+    changes: Vec<(Micros, Micros)>,
+}
+
+impl FreeSlots {
+    pub(super) fn of(windows: &[Window], attempts: &[Attempt]) -> Self {
+        let mut steps: Vec<(Micros, i64)> = Vec::with_capacity(2 * attempts.len() + 2 * windows.len());
+        for window in windows {
+            let slots = i64::from(window.slots);
+            steps.push((window.from, slots));
+            steps.extend(window.to.map(|to| (to, -slots)));
+        }
+        for attempt in attempts {
+            steps.extend([(attempt.launch, -1), (attempt.finish, 1)]);
+        }
+        steps.sort_unstable();
+        let mut free = 0;
+        let mut changes: Vec<(Micros, Micros)> = Vec::new();
+        for same_time in steps.chunk_by(|a, b| a.0 == b.0) {
+            free += same_time.iter().map(|(_, step)| step).sum::<i64>();
+            if let Some(&(at, _)) = same_time.first() {
+                changes.push((at, if free > 0 { at } else { Micros::MAX }));
+            }
+        }
+        let mut next = Micros::MAX;
+        for (_, first_free) in changes.iter_mut().rev() {
+            next = next.min(*first_free);
+            *first_free = next;
+        }
+        Self { changes }
+    }
+
+    /// The first time from `at` on at which a slot is free; `at` if there is none.
+    pub(super) fn first_from(&self, at: Micros) -> Micros {
+        let next = self.changes.partition_point(|change| change.0 <= at);
+        let current = next.checked_sub(1).and_then(|current| self.changes.get(current));
+        let first = current.or(self.changes.first()).map_or(at, |change| change.1);
+        if first == Micros::MAX { at } else { first.max(at) }
+    }
+}
+
+/// A change of the number of slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Step {
+    /// The stage attempt whose submission it follows; `None` for a fixed time.
+    pub(super) after: Option<u32>,
+    /// The time after that submission, or after the application's start.
+    pub(super) time: Micros,
+    pub(super) slots: i32,
+}
+
+/// The changes of the number of slots. Executors are removed some time after a stage attempt was submitted; with dynamic
+/// allocation they are also added then. `submissions` are those of the stage attempts, in order; after `end` nothing
+/// changes.
+pub(super) fn steps(windows: &[Window], submissions: &[Micros], dynamic: bool, end: Micros) -> Vec<Step> {
+    let step = |at: Micros, slots: i32, follows: bool| {
+        let after = submissions.partition_point(|&submitted| submitted <= at).checked_sub(1).filter(|_| follows);
+        let from = after.and_then(|after| submissions.get(after)).copied().unwrap_or_default();
+        Step { after: after.map(to_u32), time: at - from, slots }
+    };
+    let mut steps = Vec::with_capacity(2 * windows.len());
+    for window in windows {
+        let slots = i32::try_from(window.slots).unwrap_or(i32::MAX);
+        steps.push(step(window.from, slots, dynamic));
+        steps.extend(window.to.filter(|&to| to < end).map(|to| step(to, -slots, true)));
+    }
+    steps.sort_unstable();
+    steps
+}
+
+/// When another number of slots would open: the first ones as recorded, further ones with the median executor. None of
+/// them closes.
+pub(super) fn openings(windows: &[Window], slots: u32) -> Vec<(Micros, i32)> {
+    let mut left = slots;
+    let mut openings = Vec::new();
+    for window in windows {
+        let opened = window.slots.min(left);
+        left -= opened;
+        openings.push((window.from, i32::try_from(opened).unwrap_or(i32::MAX)));
+    }
+    let median = windows.get(windows.len() / 2).map_or(Micros::ZERO, |window| window.from);
+    openings.push((median, i32::try_from(left).unwrap_or(i32::MAX)));
+    openings.retain(|(_, opened)| *opened > 0);
+    openings
+}

@@ -1,0 +1,3 @@
+//! Replays of recorded applications.
+
+mod spark;

@@ -17,6 +17,7 @@ mod output;
 mod progress;
 mod rules;
 mod stragglers;
+mod whatif;
 
 use std::process::ExitCode;
 
@@ -35,6 +36,8 @@ Examples:
       which tasks were slow, and why
   elephant-rs nodes --since 2026-11-01 history/
       which nodes are slow
+  elephant-rs whatif --executors 20 app.log
+      how long it would have taken with 20 executors
 
 Each command has its own examples: elephant-rs analyze --help.
 
@@ -69,6 +72,9 @@ enum Command {
     /// List stragglers with their causes and costs, and show how well detectors would have found them
     #[command(after_help = stragglers::EXAMPLES)]
     Stragglers(stragglers::Stragglers),
+    /// Replay applications under other resources or without a trouble: what a change would save
+    #[command(name = "whatif", after_help = whatif::EXAMPLES)]
+    WhatIf(whatif::WhatIf),
     /// List the rules, show one with its text and thresholds, or check rule files
     #[command(subcommand, after_help = rules::EXAMPLES)]
     Rules(rules::Rules),
@@ -163,6 +169,7 @@ pub fn run() -> ExitCode {
         Command::Nodes(command) => command.run(),
         Command::Rules(command) => command.run(),
         Command::Stragglers(command) => command.run(),
+        Command::WhatIf(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     };

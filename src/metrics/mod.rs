@@ -10,8 +10,8 @@ pub(crate) use mapreduce::{MetricParams, requested_container};
 #[cfg(test)]
 pub(crate) use mapreduce::{Usage, delay};
 pub(crate) use spark::SparkMetricParams;
-pub(crate) use spark::executor_memory;
 pub use spark::{ExecutorCounts, JobCounts, SparkCounts, StageCounts};
+pub(crate) use spark::{executor_memory, executor_with_heap};
 
 use crate::model::table::{Outcome, TaskGroup};
 use crate::model::{Application, TaskCounts};

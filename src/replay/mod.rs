@@ -20,4 +20,6 @@ pub(crate) struct Replayed {
     pub(crate) wall: Micros,
     /// The time of all task attempts on their slots.
     pub(crate) task_time: Micros,
+    /// The time for which slots were held, with or without a task.
+    pub(crate) held: Micros,
 }

@@ -28,6 +28,7 @@ mod openmetrics;
 mod sarif;
 pub mod stragglers;
 mod text;
+pub mod whatif;
 mod words;
 pub(crate) mod wrap;
 

@@ -28,6 +28,8 @@ pub(super) struct Containers<'a> {
     spark: &'a Spark,
     major_version: Option<u32>,
     step: Bytes,
+    /// A heap of executors that is not the configured one.
+    other_heap: Option<Bytes>,
 }
 
 /// Setting names for a heap's memory overhead.
@@ -61,7 +63,13 @@ impl<'a> Containers<'a> {
             spark,
             major_version: version.and_then(|major| major.parse().ok()),
             step: Bytes::from_f64(params.allocation_step.get()).unwrap_or_default(),
+            other_heap: None,
         })
+    }
+
+    /// The same with another heap of executors, or in local mode of the driver.
+    pub(super) fn with_heap(self, heap: Bytes) -> Self {
+        Self { other_heap: Some(heap), ..self }
     }
 
     /// Container size of an executor of a profile; in local mode that of the driver.
@@ -77,7 +85,7 @@ impl<'a> Containers<'a> {
             own.or_else(|| self.overhead(self.executor_heap()?, &EXECUTOR_OVERHEAD))
         };
         match self.manager {
-            ClusterManager::Local => self.driver_heap(),
+            ClusterManager::Local => self.other_heap.or_else(|| self.driver_heap()),
             ClusterManager::Standalone => heap(),
             ClusterManager::Mesos => Some(heap()? + overhead()?),
             ClusterManager::Kubernetes => {
@@ -119,7 +127,7 @@ impl<'a> Containers<'a> {
     }
 
     fn executor_heap(&self) -> Option<Bytes> {
-        self.size_or(ConfKey::ExecutorMemory, DEFAULT_HEAP)
+        self.other_heap.map_or_else(|| self.size_or(ConfKey::ExecutorMemory, DEFAULT_HEAP), Some)
     }
 
     fn driver_heap(&self) -> Option<Bytes> {

@@ -112,6 +112,14 @@ pub(crate) fn executor_memory(app: &Application, params: &SparkMetricParams) -> 
     Some((one, alike.filter_map(|executor| lifetimes::needed(&executor.peaks, params)).collect()))
 }
 
+/// By which factor the container of a default executor would change with another heap.
+pub(crate) fn executor_with_heap(app: &Application, params: &SparkMetricParams, heap: Bytes) -> Option<f64> {
+    let spark = app.spark.as_deref()?;
+    let containers = Containers::of(app, spark, params)?;
+    let now = containers.executor(None).filter(|now| now.get() > 0)?;
+    Some(containers.with_heap(heap).executor(None)?.as_f64() / now.as_f64())
+}
+
 /// Counts over all stages: reports have one entry for all tasks of an application. `None` if a limit cut the
 /// log off, or if the log ends before the first task.
 fn task_counts(app: &Application, spark: &Spark) -> Option<TaskCounts> {

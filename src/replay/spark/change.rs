@@ -5,6 +5,18 @@ use std::collections::BTreeMap;
 use super::plan::Attempt;
 use crate::replay::Micros;
 
+/// The slots of a replay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Slots {
+    /// Those of the recorded executors.
+    #[default]
+    Recorded,
+    /// This many, which open when the first executors came and never close.
+    Number(u32),
+    /// One for each task, from the first executor on.
+    Unlimited,
+}
+
 /// What differs from the recorded run; nothing by default.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Change {
@@ -12,8 +24,7 @@ pub(crate) struct Change {
     pub(crate) times: Vec<Micros>,
     /// Attempts that are left out, by their place; empty if none is.
     pub(crate) dropped: Vec<bool>,
-    /// The number of slots, from the moment on at which the first executors came; `None` for the recorded executors.
-    pub(crate) slots: Option<u32>,
+    pub(crate) slots: Slots,
     /// Whether speculative copies are left out.
     pub(crate) without_copies: bool,
     /// Other tasks for stage attempts, by their place: the time of each.

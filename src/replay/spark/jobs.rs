@@ -10,8 +10,6 @@ use crate::replay::Micros;
 /// A job, and what it waits for.
 #[derive(Debug, Clone)]
 pub(crate) struct Job {
-    /// Its place among the logged jobs; `None` for the job of stages that no logged job names.
-    pub(crate) logged: Option<usize>,
     pub(crate) submitted: Micros,
     pub(crate) end: Micros,
     /// The order of jobs that it waits for, as an index into [`Plan::orders`], and how many of them.
@@ -62,9 +60,8 @@ struct Draft {
 }
 
 impl Draft {
-    fn new(id: Option<u32>, logged: Option<usize>, submitted: Micros) -> Self {
+    fn new(id: Option<u32>, submitted: Micros) -> Self {
         let job = Job {
-            logged,
             submitted,
             end: submitted,
             order: 0,
@@ -85,14 +82,14 @@ fn logged_jobs(plan: &Plan, spark: &Spark, clock: Clock) -> Vec<Draft> {
         let first = first_submission.entry(stage.id.stage).or_insert(stage.submitted);
         *first = stage.submitted.min(*first);
     }
-    let draft = |(place, job): (usize, &crate::model::spark::Job)| {
+    let draft = |job: &crate::model::spark::Job| {
         let ended = job.completed_at.map(|at| clock.at(at));
         let of_stages = || job.stages.iter().filter_map(|stage| first_submission.get(stage)).min().copied();
         let submitted = job.submitted_at.map(|at| clock.at(at)).or_else(of_stages).or(ended);
-        let draft = Draft::new(Some(job.id), Some(place), submitted.unwrap_or_default());
+        let draft = Draft::new(Some(job.id), submitted.unwrap_or_default());
         Draft { sql: job.sql_execution, ended, ..draft }
     };
-    spark.jobs.iter().enumerate().map(draft).collect()
+    spark.jobs.iter().map(draft).collect()
 }
 
 /// Gives each stage attempt the first job that names it and ran when it was submitted.
@@ -119,7 +116,7 @@ fn assign_stages(plan: &Plan, spark: &Spark, jobs: &mut Vec<Draft>) {
         match owner.and_then(|place| jobs.get_mut(place)) {
             Some(draft) => draft.job.stages.push(to_u32(number)),
             None => {
-                let job = orphans.get_or_insert_with(|| Draft::new(None, None, stage.submitted));
+                let job = orphans.get_or_insert_with(|| Draft::new(None, stage.submitted));
                 job.job.stages.push(to_u32(number));
             }
         }
@@ -160,18 +157,20 @@ fn wait_for_ends(plan: &mut Plan, sql: &[Option<u64>]) {
         order_of.insert(execution, to_u32(plan.orders.len()));
         plan.orders.push(in_order(jobs));
     }
-    let ended_before = |order: u32, at: Micros| {
+    // A job that ends when it is submitted does not wait for itself.
+    let ended_before = |order: u32, at: Micros, own: (Micros, u32)| {
         let jobs = plan.orders.get(order as usize).map(|order| order.jobs.as_slice()).unwrap_or_default();
-        let count = jobs.partition_point(|&job| end_of(job) <= at);
+        let count = jobs.partition_point(|&job| end_of(job) <= at && (end_of(job), job) < own);
         let last = count.checked_sub(1).and_then(|last| jobs.get(last)).map(|&job| end_of(job));
         (to_u32(count), last)
     };
-    for (job, sql) in plan.jobs.iter_mut().zip(sql) {
+    for ((place, job), sql) in (0u32..).zip(&mut plan.jobs).zip(sql) {
+        let own_end = (job.end, place);
         let of_execution = sql.and_then(|execution| order_of.get(&execution)).copied();
-        let own = of_execution.map(|order| (order, ended_before(order, job.submitted)));
+        let own = of_execution.map(|order| (order, ended_before(order, job.submitted, own_end)));
         let (order, (count, last)) = match own.filter(|(_, (count, _))| *count > 0) {
             Some(own) => own,
-            None => (0, ended_before(0, job.submitted)),
+            None => (0, ended_before(0, job.submitted, own_end)),
         };
         job.member_of = of_execution.unwrap_or_default();
         job.order = order;

@@ -13,13 +13,16 @@
 //!
 //! Model: `TaskSchedulerImpl`, `TaskSetManager`, `DAGScheduler` and `ExecutorAllocationManager` of Spark.
 
+mod causes;
 mod change;
 mod jobs;
+mod path;
 mod plan;
 mod schedule;
 mod slots;
 mod stages;
 
-pub(crate) use change::Change;
+pub(crate) use causes::{Cause, Overhead, Partitions};
+pub(crate) use change::{Change, Slots};
 pub(crate) use plan::{Plan, Unknown};
 pub(crate) use schedule::Outcome;

@@ -127,7 +127,10 @@ impl Plan {
             windows: Vec::new(),
             steps: Vec::new(),
             dynamic: app.conf.flag(ConfKey::DynamicAllocation) == Some(true),
-            fair: app.conf.setting("spark.scheduler.mode").is_some_and(|mode| mode.eq_ignore_ascii_case("FAIR")),
+            fair: app
+                .conf
+                .setting("spark.scheduler.mode")
+                .is_some_and(|mode| mode.eq_ignore_ascii_case("FAIR")),
         };
         plan.read_stages(app, spark, clock);
         if plan.attempts.is_empty() {
@@ -198,7 +201,8 @@ impl Plan {
                 failed: outcome == Outcome::Failed,
             });
         }
-        let first = |attempt: &Attempt| first_launch.get(attempt.task as usize).copied().unwrap_or(Micros::MAX);
+        let first =
+            |attempt: &Attempt| first_launch.get(attempt.task as usize).copied().unwrap_or(Micros::MAX);
         read.sort_by_key(|attempt| (first(attempt), attempt.task, attempt.launch, attempt.row));
         for same_task in read.chunk_by(|a, b| a.task == b.task) {
             let from = to_u32(self.attempts.len());
@@ -211,13 +215,17 @@ impl Plan {
     /// The attempts of consecutive tasks.
     #[must_use]
     pub(crate) fn attempts_of(&self, tasks: &Range<u32>) -> &[Attempt] {
+        let places = self.attempt_places(tasks);
+        self.attempts.get(places.start as usize..places.end as usize).unwrap_or_default()
+    }
+
+    /// The places of these attempts.
+    #[must_use]
+    pub(super) fn attempt_places(&self, tasks: &Range<u32>) -> Range<u32> {
         let of = |task: u32| self.tasks.get(task as usize);
-        if tasks.is_empty() {
-            return &[];
-        }
-        let from = of(tasks.start).map_or(0, |task| task.attempts.start as usize);
-        let to = of(tasks.end - 1).map_or(0, |task| task.attempts.end as usize);
-        self.attempts.get(from..to).unwrap_or_default()
+        let last = tasks.end.checked_sub(1).filter(|last| *last >= tasks.start);
+        let ends = of(tasks.start).zip(last.and_then(of));
+        ends.map_or(0..0, |(first, last)| first.attempts.start..last.attempts.end)
     }
 }
 

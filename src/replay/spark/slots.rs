@@ -67,7 +67,8 @@ fn executors<'a>(spark: &'a Spark, name: &str) -> &'a [Executor] {
 fn slots(app: &Application, spark: &Spark, executor: &Executor) -> Option<u32> {
     let cores = executor.cores.filter(|&cores| cores > 0)?;
     let profile = executor.resource_profile.and_then(|id| spark.resource_profile(id));
-    let of_profile = profile.and_then(|profile| profile.task_cpus_thousandths).map(|cpus| cpus.div_ceil(1000));
+    let of_profile =
+        profile.and_then(|profile| profile.task_cpus_thousandths).map(|cpus| cpus.div_ceil(1000));
     let of_conf = || app.conf.integer(ConfKey::TaskCpus).and_then(|cpus| u32::try_from(cpus).ok());
     let cpus = of_profile.or_else(of_conf).unwrap_or(1).max(1);
     Some((cores / cpus).max(1))
@@ -82,14 +83,19 @@ fn announced_windows(
     places: &[usize],
     attempts: &[Attempt],
 ) -> Vec<Window> {
-    let launch = |place: Option<&usize>| place.and_then(|&place| attempts.get(place)).map(|attempt| attempt.launch);
+    let launch =
+        |place: Option<&usize>| place.and_then(|&place| attempts.get(place)).map(|attempt| attempt.launch);
     let (first, last) = (launch(places.first()), launch(places.last()));
     let count = announced.len();
     let window = |(at, executor): (usize, &Executor)| {
         let added = executor.added_at.map(|added| clock.at(added));
         let removed = executor.removed_at.map(|removed| clock.at(removed));
         let from = if at == 0 { added.into_iter().chain(first).min() } else { added };
-        let to = if at + 1 == count { removed.map(|removed| removed.max(last.unwrap_or(removed))) } else { removed };
+        let to = if at + 1 == count {
+            removed.map(|removed| removed.max(last.unwrap_or(removed)))
+        } else {
+            removed
+        };
         Some(Window { from: from?, to, slots })
     };
     announced.iter().enumerate().filter_map(window).collect()
@@ -188,7 +194,8 @@ pub(super) struct Step {
 /// changes.
 pub(super) fn steps(windows: &[Window], submissions: &[Micros], dynamic: bool, end: Micros) -> Vec<Step> {
     let step = |at: Micros, slots: i32, follows: bool| {
-        let after = submissions.partition_point(|&submitted| submitted <= at).checked_sub(1).filter(|_| follows);
+        let after =
+            submissions.partition_point(|&submitted| submitted <= at).checked_sub(1).filter(|_| follows);
         let from = after.and_then(|after| submissions.get(after)).copied().unwrap_or_default();
         Step { after: after.map(to_u32), time: at - from, slots }
     };

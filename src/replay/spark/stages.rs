@@ -68,7 +68,8 @@ pub(super) fn link(plan: &mut Plan, spark: &Spark, free: &FreeSlots) {
     for places in by_end.values_mut() {
         places.sort_by_key(|&place| (end_of(place), place));
     }
-    let links: Vec<Links> = (0..plan.stages.len()).map(|place| Links::of(plan, spark, free, &by_end, place)).collect();
+    let links: Vec<Links> =
+        (0..plan.stages.len()).map(|place| Links::of(plan, spark, free, &by_end, place)).collect();
     for (stage, links) in plan.stages.iter_mut().zip(links) {
         let Links { waits_for, lag, head_lag, end_lag } = links;
         (stage.waits_for, stage.lag, stage.head_lag, stage.end_lag) = (waits_for, lag, head_lag, end_lag);
@@ -84,7 +85,13 @@ struct Links {
 }
 
 impl Links {
-    fn of(plan: &Plan, spark: &Spark, free: &FreeSlots, by_end: &BTreeMap<u32, Vec<u32>>, place: usize) -> Self {
+    fn of(
+        plan: &Plan,
+        spark: &Spark,
+        free: &FreeSlots,
+        by_end: &BTreeMap<u32, Vec<u32>>,
+        place: usize,
+    ) -> Self {
         let Some(stage) = plan.stages.get(place) else { return Self::default() };
         let job_submitted = plan.jobs.get(stage.job as usize).map(|job| job.submitted).unwrap_or_default();
         let parents = spark.stage(stage.id).map(|logged| logged.parents.as_slice()).unwrap_or_default();
@@ -99,7 +106,8 @@ impl Links {
             })
         };
         let waits_for: Vec<u32> = parents.iter().chain([&stage.id.stage]).filter_map(last_attempt).collect();
-        let ends = waits_for.iter().filter_map(|&other| plan.stages.get(other as usize)).map(|other| other.end);
+        let ends =
+            waits_for.iter().filter_map(|&other| plan.stages.get(other as usize)).map(|other| other.end);
         let ready = ends.max().map_or(job_submitted, |end| end.max(job_submitted));
         let attempts = plan.attempts_of(&stage.tasks);
         let first_launch = attempts.iter().map(|attempt| attempt.launch).min();
@@ -125,5 +133,9 @@ fn last_needed_finish(plan: &Plan, stage: &Stage) -> Option<Micros> {
         return finishes.filter(|&finish| finish <= stage.end + LOG_JITTER).max();
     }
     let by_task = attempts.chunk_by(|a, b| a.task == b.task);
-    by_task.filter_map(|task| task.iter().filter(|attempt| attempt.succeeded).map(|attempt| attempt.finish).min()).max()
+    by_task
+        .filter_map(|task| {
+            task.iter().filter(|attempt| attempt.succeeded).map(|attempt| attempt.finish).min()
+        })
+        .max()
 }

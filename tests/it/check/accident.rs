@@ -36,6 +36,7 @@ fn no_command_passes_if_nothing_was_read() {
             &["analyze"][..],
             &["stragglers"],
             &["nodes"],
+            &["whatif"],
             &["check", "--baseline", baseline.to_str().unwrap()],
         ] {
             let elephant = || {

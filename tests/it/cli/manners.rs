@@ -3,8 +3,8 @@
 use assert_cmd::Command;
 use predicates::prelude::*;
 
-const COMMANDS: [&str; 8] =
-    ["analyze", "check", "diff", "nodes", "stragglers", "rules", "completions", "man"];
+const COMMANDS: [&str; 9] =
+    ["analyze", "check", "diff", "nodes", "stragglers", "whatif", "rules", "completions", "man"];
 
 fn elephant() -> Command {
     let mut command = Command::cargo_bin("elephant-rs").unwrap();

@@ -4,3 +4,4 @@ mod analyze;
 mod manners;
 mod nodes;
 mod stragglers;
+mod whatif;

@@ -26,7 +26,9 @@ impl<'a> Run<'a> {
             let Some(state) = self.orders.get_mut(order) else { return };
             let Some(&next) = state.waiting.last() else { return };
             let (ended, last_end) = (state.ended, state.last_end);
-            let Some(job) = self.plan.jobs.get(next as usize).filter(|job| job.waits_for <= ended) else { return };
+            let Some(job) = self.plan.jobs.get(next as usize).filter(|job| job.waits_for <= ended) else {
+                return;
+            };
             state.waiting.pop();
             self.at(last_end + job.lag, Event::JobSubmitted(next));
         }
@@ -107,7 +109,9 @@ impl<'a> Run<'a> {
 
     /// Counts the jobs from the first of an order on that have ended.
     fn advance(&mut self, order: usize) {
-        let (Some(state), Some(recorded)) = (self.orders.get_mut(order), self.plan.orders.get(order)) else { return };
+        let (Some(state), Some(recorded)) = (self.orders.get_mut(order), self.plan.orders.get(order)) else {
+            return;
+        };
         let ends = recorded.jobs.iter().skip(state.ended as usize);
         for end in ends.map_while(|&job| self.jobs.get(job as usize)?.ended) {
             state.ended += 1;

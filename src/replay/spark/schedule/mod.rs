@@ -18,8 +18,10 @@ use state::{JobState, OrderState, StageState, TaskState};
 enum Event {
     /// A stage attempt is submitted, or its first task can start.
     StageReady(u32),
-    /// An executor opens or closes slots, or a slot is given back early.
+    /// Executors open or close slots.
     Slots(i32),
+    /// An attempt gives its slot back before its end.
+    SlotGivenBack,
     JobSubmitted(u32),
     AttemptEnd(u32),
     /// A task ends that replaces those of the stage attempt.
@@ -74,6 +76,8 @@ struct Run<'a> {
     jobs: Vec<JobState>,
     orders: Vec<OrderState>,
     task_time: Micros,
+    /// When executors opened and closed how many slots.
+    held: Vec<(Micros, i32)>,
 }
 
 impl<'a> Run<'a> {
@@ -91,6 +95,7 @@ impl<'a> Run<'a> {
             jobs: JobState::all(plan),
             orders: OrderState::all(plan),
             task_time: Micros::ZERO,
+            held: Vec::new(),
         }
     }
 
@@ -106,7 +111,11 @@ impl<'a> Run<'a> {
     fn handle(&mut self, event: Event) {
         match event {
             Event::StageReady(stage) => self.stage_ready(stage),
-            Event::Slots(step) => self.free += i64::from(step),
+            Event::Slots(step) => {
+                self.free += i64::from(step);
+                self.held.push((self.now, step));
+            }
+            Event::SlotGivenBack => self.free += 1,
             Event::JobSubmitted(job) => self.job_submitted(job),
             Event::AttemptEnd(attempt) => self.attempt_end(attempt),
             Event::ReplacedTaskEnd(stage) => self.replaced_task_end(stage),
@@ -120,7 +129,9 @@ impl<'a> Run<'a> {
         let jobs: Option<Vec<_>> = self.jobs.iter().map(|job| job.submitted.zip(job.ended)).collect();
         let jobs = jobs.ok_or(Unknown::NoSlots)?;
         let last_end = jobs.iter().map(|(_, end)| *end).max().unwrap_or_default();
-        let replayed = Replayed { wall: last_end + self.plan.tail, task_time: self.task_time };
+        let wall = last_end + self.plan.tail;
+        let held = self.held.iter().map(|&(at, step)| (wall - at.min(wall)).times(step)).sum();
+        let replayed = Replayed { wall, task_time: self.task_time, held };
         // A stage attempt that ran on after the end of its job may be under way.
         let times = |stage: &StageState| {
             let submitted = stage.submitted.unwrap_or(last_end);

@@ -1,13 +1,20 @@
 //! Slots: when executors open and close them.
 
 use super::{Event, Run};
+use crate::replay::spark::change::Slots;
 use crate::replay::spark::slots::openings;
 
 impl Run<'_> {
     /// Plans the slots whose times do not depend on the replay.
     pub(super) fn open_slots(&mut self) {
-        if let Some(slots) = self.change.slots {
-            for (from, slots) in openings(&self.plan.windows, slots) {
+        let windows = &self.plan.windows;
+        let openings = match self.change.slots {
+            Slots::Recorded => Vec::new(),
+            Slots::Number(slots) => openings(windows, slots),
+            Slots::Unlimited => windows.first().map(|first| (first.from, i32::MAX)).into_iter().collect(),
+        };
+        if self.change.slots != Slots::Recorded {
+            for (from, slots) in openings {
                 self.at(from, Event::Slots(slots));
             }
             return;
@@ -19,7 +26,7 @@ impl Run<'_> {
 
     /// Plans the slots that follow the submission of a stage attempt.
     pub(super) fn move_executors(&mut self, stage: u32) {
-        if self.change.slots.is_some() {
+        if self.change.slots != Slots::Recorded {
             return;
         }
         let first = self.plan.steps.partition_point(|step| step.after < Some(stage));

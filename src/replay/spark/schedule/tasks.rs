@@ -12,7 +12,8 @@ impl<'a> Run<'a> {
     /// The attempts of a task that are part of this replay.
     fn attempts(&self, task: u32) -> impl Iterator<Item = (u32, &'a Attempt)> + use<'a> {
         let (plan, change) = (self.plan, self.change);
-        let range = plan.tasks.get(task as usize).map(|task: &Task| task.attempts.clone()).unwrap_or_default();
+        let range =
+            plan.tasks.get(task as usize).map(|task: &Task| task.attempts.clone()).unwrap_or_default();
         range.filter_map(move |place| {
             let attempt = plan.attempts.get(place as usize)?;
             change.keeps(place, attempt).then_some((place, attempt))
@@ -48,7 +49,8 @@ impl<'a> Run<'a> {
 
     /// Where the stage attempt stands among those with queued tasks.
     fn rank(&self, place: u32) -> (u32, u32, u32) {
-        let running = self.stages.get(place as usize).filter(|_| self.plan.fair).map_or(0, |state| state.running);
+        let running =
+            self.stages.get(place as usize).filter(|_| self.plan.fair).map_or(0, |state| state.running);
         (running, self.stage(place).map_or(0, |stage| stage.job), place)
     }
 
@@ -153,7 +155,7 @@ impl<'a> Run<'a> {
         }
         self.at(now + time, Event::AttemptEnd(place));
         if attempt.early > Micros::ZERO {
-            self.at(now + time - attempt.early.min(time), Event::Slots(1));
+            self.at(now + time - attempt.early.min(time), Event::SlotGivenBack);
         }
         let Some(task) = self.tasks.get_mut(attempt.task as usize) else { return };
         // Repeated attempts and copies were counted when they were queued.
@@ -164,7 +166,8 @@ impl<'a> Run<'a> {
             return;
         }
         task.copied = true;
-        let copies = self.attempts(attempt.task).filter(|(_, copy)| copy.speculative && copy.launch >= attempt.launch);
+        let copies =
+            self.attempts(attempt.task).filter(|(_, copy)| copy.speculative && copy.launch >= attempt.launch);
         for (copy, recorded) in copies.collect::<Vec<_>>() {
             self.queue_later(copy, recorded, now + (recorded.launch - attempt.launch));
         }
@@ -220,7 +223,9 @@ impl<'a> Run<'a> {
         if let Some(task) = self.tasks.get_mut(attempt.task as usize) {
             task.settled = true;
         }
-        for (other, recorded) in self.attempts(attempt.task).filter(|(other, _)| *other != place).collect::<Vec<_>>() {
+        for (other, recorded) in
+            self.attempts(attempt.task).filter(|(other, _)| *other != place).collect::<Vec<_>>()
+        {
             let killed = now + (recorded.finish - attempt.finish).or_zero();
             if let Some(end) = self.ends.get_mut(other as usize)
                 && let Some(later) = end.filter(|end| *end > killed)

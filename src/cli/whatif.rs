@@ -1,0 +1,182 @@
+//! `elephant-rs whatif PATH…`
+
+use std::error::Error;
+use std::num::NonZeroUsize;
+
+use clap::{Args, ValueEnum};
+
+use super::Exit;
+use super::counts::positive_count;
+use super::finding_args::RuleArgs;
+use super::input_args::InputArgs;
+use crate::params::quantity::{Quantity, Size};
+use crate::report::TextOptions;
+use crate::report::whatif::{write_json, write_text};
+use crate::units::Bytes;
+use crate::whatif::{self, Change, Settings, Trouble};
+
+/// A stage cannot have more tasks than this.
+const MAX_TASKS: u32 = 1_000_000;
+
+pub(super) const EXAMPLES: &str = "\
+The recorded tasks are scheduled again under the change. The replay without a change shows the error of the model on \
+each application; predictions have a range, and a saving smaller than the error is not given. Options combine into one \
+change. Without any, each trouble is left out alone, then all of them, and the number of executors is varied.
+
+Examples:
+  elephant-rs whatif app.log
+      what skew, stragglers, failures and speculation cost, and how the
+      application would scale
+  elephant-rs whatif --executors 20 --memory 6g app.log
+      20 executors with 6 GiB of heap
+  elephant-rs whatif --without skew --partitions 4=400 app.log
+      evenly spread data, and 400 tasks in stage 4
+
+Exit status: 0 the histories were read, 2 the run failed.";
+
+#[derive(Debug, Args)]
+pub(super) struct WhatIf {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    rules: RuleArgs,
+    /// Format of the report
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Show only the N applications that can save the most time
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
+    top: Option<NonZeroUsize>,
+    /// Number of executors (Spark)
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one)]
+    executors: Option<u32>,
+    /// Cores of each executor (Spark)
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one)]
+    cores: Option<u32>,
+    /// Heap of each executor, such as 6g (Spark); it changes the cost, not the time
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    memory: Option<Bytes>,
+    /// Number of tasks of a stage, such as 4=400 (Spark); repeatable
+    #[arg(long, value_name = "STAGE=N", value_parser = partitions)]
+    partitions: Vec<(u32, u32)>,
+    /// Number of reduces (MapReduce)
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one)]
+    reducers: Option<u32>,
+    /// Size of input splits, such as 256m (MapReduce)
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    split_size: Option<Bytes>,
+    /// Share of maps that must have ended before reduces start, 0 to 1 (MapReduce)
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = share)]
+    slow_start: Option<f64>,
+    /// Troubles to leave out
+    #[arg(long, value_enum, value_name = "TROUBLE", value_delimiter = ',')]
+    without: Vec<TroubleArg>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// For people at a terminal
+    Text,
+    /// For scripts
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+enum TroubleArg {
+    /// Tasks that took longer because they had more data
+    Skew,
+    /// Tasks that were slower than others with as much data
+    Stragglers,
+    /// Attempts that failed, and what was done again after them
+    Failures,
+    /// Speculative copies
+    Speculation,
+}
+
+impl From<TroubleArg> for Trouble {
+    fn from(trouble: TroubleArg) -> Self {
+        match trouble {
+            TroubleArg::Skew => Self::Skew,
+            TroubleArg::Stragglers => Self::Stragglers,
+            TroubleArg::Failures => Self::Failures,
+            TroubleArg::Speculation => Self::Speculation,
+        }
+    }
+}
+
+impl WhatIf {
+    pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
+        let output = self.input.open_output(None)?;
+        let rules = self.rules.load()?;
+        let settings = self.settings();
+        let limits = self.input.limits.limits();
+        let report = self
+            .input
+            .run(|progress| whatif::report_with(&self.input.paths, &rules, &settings, &limits, progress))?;
+        self.input.warn(&report.problems);
+        let text = TextOptions { color: output.wants_color(self.input.color), ..TextOptions::default() };
+        let top = self.top.map(NonZeroUsize::get);
+        output.write(|out| match self.format {
+            Format::Text => write_text(&report, text, top, out),
+            Format::Json => write_json(&report, top, out),
+        })?;
+        let failure = self.input.failure(&report.problems, report.named_input_failed, &report.files);
+        Ok(if failure.is_some() { Exit::Failure } else { Exit::Clean })
+    }
+
+    fn settings(&self) -> Settings {
+        let mut without = self.without.clone();
+        without.sort_unstable();
+        without.dedup();
+        let change = Change {
+            executors: self.executors,
+            cores: self.cores,
+            memory: self.memory,
+            partitions: self.partitions.clone(),
+            reducers: self.reducers,
+            split_size: self.split_size,
+            slow_start: self.slow_start,
+            without: without.into_iter().map(Trouble::from).collect(),
+        };
+        Settings { changes: if change.is_empty() { Vec::new() } else { vec![change] } }
+    }
+}
+
+fn at_least_one(text: &str) -> Result<u32, String> {
+    let count = text.parse().ok().filter(|count| (1..=MAX_TASKS).contains(count));
+    count.ok_or_else(|| format!("expected a whole number from 1 to {MAX_TASKS}, got \"{text}\""))
+}
+
+fn size(text: &str) -> Result<Bytes, String> {
+    let quantity: Quantity<Size> = Quantity::parse(text)?;
+    Bytes::from_f64(quantity.get())
+        .filter(|size| size.get() > 0)
+        .ok_or_else(|| format!("\"{text}\" is not a size"))
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share: f64 = text.parse().map_err(|_| format!("\"{text}\" is not a number"))?;
+    if (0.0..=1.0).contains(&share) { Ok(share) } else { Err("it must be between 0 and 1".to_owned()) }
+}
+
+fn partitions(text: &str) -> Result<(u32, u32), String> {
+    let parts =
+        text.split_once('=').and_then(|(stage, tasks)| Some((stage.trim().parse().ok()?, tasks.trim())));
+    let (stage, tasks) =
+        parts.ok_or_else(|| format!("expected a stage and a number, such as 4=400, got \"{text}\""))?;
+    Ok((stage, at_least_one(tasks)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partitions_name_a_stage_and_a_number() {
+        assert_eq!(partitions("4=400"), Ok((4, 400)));
+        for bad in ["4", "=4", "x=4", "4=0", "4=-1", "4=9999999"] {
+            assert!(partitions(bad).is_err(), "{bad}");
+        }
+        assert_eq!(size("6g"), Ok(Bytes::from_mib(6144)));
+        assert!(size("0").is_err() && size("x").is_err() && share("1.1").is_err() && share("NaN").is_err());
+    }
+}

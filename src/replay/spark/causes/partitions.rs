@@ -1,0 +1,38 @@
+//! Other numbers of tasks in a stage.
+
+use super::work::{Work, span};
+use crate::model::Application;
+use crate::replay::Micros;
+use crate::replay::spark::change::Change;
+use crate::replay::spark::plan::Plan;
+
+/// What every task costs, however little data it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Overhead {
+    /// What the scheduler adds to the run time: at least so much is saved by fewer tasks.
+    Scheduler,
+    /// The time of a task without data, from a straight line through the times over the bytes: at most so much is saved.
+    Intercept,
+}
+
+/// Another number of tasks for a stage attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Partitions {
+    /// Its place in [`Plan::stages`].
+    pub(crate) stage: u32,
+    pub(crate) tasks: u32,
+    pub(crate) overhead: Overhead,
+}
+
+/// Splits the work of a stage attempt evenly into another number of tasks.
+pub(super) fn split(plan: &Plan, app: &Application, partitions: Partitions, change: &mut Change) {
+    let Partitions { stage, tasks, overhead } = partitions;
+    let Some(work) = Work::of(plan, app, stage, change).filter(|_| tasks > 0) else { return };
+    let overhead = match overhead {
+        Overhead::Scheduler => work.overhead,
+        Overhead::Intercept => work.intercept().unwrap_or(work.overhead).max(work.overhead),
+    };
+    let beyond: f64 = work.done.iter().map(|done| (done.time - overhead).max(0.0)).sum();
+    let time: Micros = span(overhead + beyond / f64::from(tasks));
+    change.tasks.insert(stage, vec![time; tasks as usize]);
+}

@@ -1,0 +1,130 @@
+//! The work of a stage's tasks: times, and the data that explain them.
+
+use crate::model::Application;
+use crate::model::counters::Counter;
+use crate::model::table::Attempts;
+use crate::replay::Micros;
+use crate::replay::spark::change::Change;
+use crate::replay::spark::plan::Plan;
+use crate::stats::descriptive::median;
+
+const BYTES: [Counter; 3] =
+    [Counter::InputBytes, Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead];
+const RECORDS: [Counter; 2] = [Counter::InputRecords, Counter::ShuffleRecordsRead];
+
+/// A successful attempt.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Done {
+    pub(super) place: u32,
+    pub(super) time: f64,
+    /// The part of the time before and after its run time: launch, deserialization, result.
+    overhead: f64,
+    bytes: f64,
+    records: f64,
+    /// Whether no task of the stage attempt had ended on its executor when it was launched: such tasks load classes and
+    /// open connections.
+    pub(super) warms_up: bool,
+}
+
+/// The successful attempts of a stage attempt.
+#[derive(Debug)]
+pub(super) struct Work {
+    pub(super) done: Vec<Done>,
+    /// The median time, in microseconds.
+    pub(super) median: f64,
+    /// The median overhead, in microseconds.
+    pub(super) overhead: f64,
+    by_bytes: Option<f64>,
+    by_records: Option<f64>,
+}
+
+impl Work {
+    /// `None` if no attempt succeeded.
+    pub(super) fn of(plan: &Plan, app: &Application, stage: u32, change: &Change) -> Option<Self> {
+        let stage = plan.stages.get(stage as usize)?;
+        let rows = &app.groups.get(stage.group?)?.attempts;
+        let range = plan.attempt_places(&stage.tasks);
+        let mut first_end = std::collections::BTreeMap::new();
+        for attempt in plan.attempts_of(&stage.tasks) {
+            let end = first_end.entry(attempt.executor).or_insert(attempt.finish);
+            *end = attempt.finish.min(*end);
+        }
+        let done = range.filter_map(|place| {
+            let attempt = plan.attempts.get(place as usize)?;
+            let counts = attempt.succeeded && change.keeps(place, attempt);
+            counts.then(|| {
+                let row = attempt.row as usize;
+                let run_time =
+                    rows.millis(row, Counter::ExecutorRunTime).map_or(0.0, |time| time.as_f64() * 1000.0);
+                Done {
+                    place,
+                    time: change.time(place, attempt).as_f64(),
+                    overhead: (attempt.time().as_f64() - run_time).max(0.0),
+                    bytes: sum(rows, row, &BYTES),
+                    records: sum(rows, row, &RECORDS),
+                    warms_up: first_end.get(&attempt.executor).is_none_or(|end| attempt.launch < *end),
+                }
+            })
+        });
+        let done: Vec<Done> = done.collect();
+        let middle = |value: fn(&Done) -> f64| median(&done.iter().map(value).collect::<Vec<_>>());
+        let median_time = middle(|done| done.time)?;
+        let overhead = middle(|done| done.overhead)?.min(median_time);
+        let mut work = Self { done, median: median_time, overhead, by_bytes: None, by_records: None };
+        work.by_bytes = work.rate(|done| done.bytes);
+        work.by_records = work.rate(|done| done.records);
+        Some(work)
+    }
+
+    /// The median time for a byte or a record beyond the overhead; `None` if fewer than half of the tasks read any.
+    fn rate(&self, amount: impl Fn(&Done) -> f64) -> Option<f64> {
+        let readers = self.done.iter().filter(|done| amount(done) > 0.0);
+        if readers.clone().count() * 2 < self.done.len() {
+            return None;
+        }
+        let beyond = readers.filter(|done| done.time > self.overhead);
+        let rates: Vec<f64> = beyond.map(|done| (done.time - self.overhead) / amount(done)).collect();
+        median(&rates)
+    }
+
+    /// How long a task with this much data usually takes; the median if no task reads data.
+    pub(super) fn expected(&self, done: &Done) -> f64 {
+        let by = |rate: Option<f64>, amount: f64| rate.map(|rate| rate.mul_add(amount, self.overhead));
+        let (bytes, records) = (by(self.by_bytes, done.bytes), by(self.by_records, done.records));
+        match (bytes, records) {
+            (Some(bytes), Some(records)) => bytes.max(records),
+            (one, other) => one.or(other).unwrap_or(self.median),
+        }
+    }
+
+    /// Whether tasks read data, so that it is known whether data explain a time.
+    pub(super) const fn knows_data(&self) -> bool {
+        self.by_bytes.is_some() || self.by_records.is_some()
+    }
+
+    /// The time that a task takes without any data, in microseconds: the intercept of the straight line through times over
+    /// bytes. `None` if it cannot be fitted, or would be negative.
+    pub(super) fn intercept(&self) -> Option<f64> {
+        let count = self.done.len() as f64;
+        let mean = |value: fn(&Done) -> f64| self.done.iter().map(value).sum::<f64>() / count;
+        let (mean_bytes, mean_time) = (mean(|done| done.bytes), mean(|done| done.time));
+        let spread: f64 = self.done.iter().map(|done| (done.bytes - mean_bytes).powi(2)).sum();
+        let together: f64 =
+            self.done.iter().map(|done| (done.bytes - mean_bytes) * (done.time - mean_time)).sum();
+        if self.done.len() < 3 || spread <= 0.0 {
+            return None;
+        }
+        let intercept = (together / spread).max(0.0).mul_add(-mean_bytes, mean_time);
+        (intercept > 0.0).then_some(intercept)
+    }
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn sum(rows: &Attempts, row: usize, counters: &[Counter]) -> f64 {
+    rows.total(row, counters).map_or(0.0, |total| total as f64)
+}
+
+/// A time as a span.
+pub(super) fn span(micros: f64) -> Micros {
+    Micros::from_f64(micros)
+}

@@ -1,0 +1,177 @@
+//! The replays as JSON. The ending of a key names its unit, and unknown values are `null`.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde::ser::SerializeMap;
+
+use super::super::json::{Each, Tool, files, problem, write_pretty};
+use super::shown;
+use crate::whatif::{
+    Amounts, ApplicationReplays, Change, PathStage, Prediction, Range, Replays, Scenario, WhatIfReport,
+};
+
+pub(super) fn write(report: &WhatIfReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+    write_pretty(&Document(report, shown(report, top)), out)
+}
+
+struct Document<'a>(&'a WhatIfReport, &'a [ApplicationReplays]);
+
+impl Serialize for Document<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(report, applications) = self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("schema_version", &1)?;
+        map.serialize_entry("tool", &Tool::THIS)?;
+        map.serialize_entry("files", &files(&report.files))?;
+        map.serialize_entry("applications_count", &report.files.applications)?;
+        map.serialize_entry("applications", &Each(applications, application))?;
+        map.serialize_entry("problems", &Each(&report.problems, problem))?;
+        map.end()
+    }
+}
+
+#[derive(Serialize)]
+struct ApplicationView<'a> {
+    id: &'a str,
+    name: Option<&'a str>,
+    engine: &'static str,
+    sources: &'a [String],
+    unknown: Option<&'a str>,
+    replay: Option<ReplayView<'a>>,
+}
+
+fn application(app: &ApplicationReplays) -> ApplicationView<'_> {
+    ApplicationView {
+        id: &app.id,
+        name: app.name.as_deref(),
+        engine: app.engine.name(),
+        sources: &app.sources,
+        unknown: app.replays.as_ref().err().map(String::as_str),
+        replay: app.replays.as_ref().ok().map(replay),
+    }
+}
+
+#[derive(Serialize)]
+struct ReplayView<'a> {
+    recorded_ms: u64,
+    replayed_ms: u64,
+    residual_percent: f64,
+    critical_path_ms: u64,
+    ideal_ms: u64,
+    driver_ms: u64,
+    slots_count: u32,
+    path: Each<'a, PathStage, PathView<'a>>,
+    scenarios: Each<'a, Scenario, ScenarioView<'a>>,
+}
+
+fn replay(replays: &Replays) -> ReplayView<'_> {
+    ReplayView {
+        recorded_ms: replays.recorded.get(),
+        replayed_ms: replays.replayed.get(),
+        residual_percent: replays.residual_percent,
+        critical_path_ms: replays.critical_path.get(),
+        ideal_ms: replays.ideal.get(),
+        driver_ms: replays.driver.get(),
+        slots_count: replays.slots,
+        path: Each(&replays.path, path),
+        scenarios: Each(&replays.scenarios, scenario),
+    }
+}
+
+#[derive(Serialize)]
+struct PathView<'a> {
+    subject: String,
+    name: Option<&'a str>,
+    wall_ms: u64,
+}
+
+fn path(stage: &PathStage) -> PathView<'_> {
+    PathView {
+        subject: stage.subject.name().into_owned(),
+        name: stage.name.as_deref(),
+        wall_ms: stage.time.get(),
+    }
+}
+
+#[derive(Serialize)]
+struct ScenarioView<'a> {
+    change: ChangeView,
+    status: &'static str,
+    reason: Option<&'a str>,
+    takes: Option<AmountsView>,
+    saves: Option<AmountsView>,
+}
+
+fn scenario(scenario: &Scenario) -> ScenarioView<'_> {
+    let prediction = scenario.prediction.as_ref();
+    ScenarioView {
+        change: change(&scenario.change),
+        status: match prediction.map(Prediction::is_within_error) {
+            Ok(false) => "estimated",
+            Ok(true) => "within_error",
+            Err(_) => "unknown",
+        },
+        reason: prediction.err().map(String::as_str),
+        takes: prediction.ok().map(|prediction| amounts(&prediction.takes)),
+        saves: prediction.ok().map(|prediction| amounts(&prediction.saves)),
+    }
+}
+
+#[derive(Serialize)]
+struct ChangeView {
+    executors_count: Option<u32>,
+    executor_cores_count: Option<u32>,
+    executor_memory_bytes: Option<u64>,
+    partitions: Vec<PartitionsView>,
+    reducers_count: Option<u32>,
+    split_size_bytes: Option<u64>,
+    slow_start_ratio: Option<f64>,
+    without: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct PartitionsView {
+    stage: u32,
+    tasks_count: u32,
+}
+
+fn change(change: &Change) -> ChangeView {
+    let partitions = change.partitions.iter();
+    ChangeView {
+        executors_count: change.executors,
+        executor_cores_count: change.cores,
+        executor_memory_bytes: change.memory.map(crate::units::Bytes::get),
+        partitions: partitions.map(|&(stage, tasks_count)| PartitionsView { stage, tasks_count }).collect(),
+        reducers_count: change.reducers,
+        split_size_bytes: change.split_size.map(crate::units::Bytes::get),
+        slow_start_ratio: change.slow_start,
+        without: change.without.iter().map(|trouble| trouble.name()).collect(),
+    }
+}
+
+#[derive(Serialize)]
+struct AmountsView {
+    wall_ms: RangeView,
+    core_hours: Option<RangeView>,
+    gb_hours: Option<RangeView>,
+}
+
+fn amounts(amounts: &Amounts) -> AmountsView {
+    AmountsView {
+        wall_ms: range(amounts.wall_ms),
+        core_hours: amounts.core_hours.map(range),
+        gb_hours: amounts.gb_hours.map(range),
+    }
+}
+
+#[derive(Serialize)]
+struct RangeView {
+    low: f64,
+    point: f64,
+    high: f64,
+}
+
+const fn range(range: Range) -> RangeView {
+    RangeView { low: range.low, point: range.point, high: range.high }
+}

@@ -1,0 +1,144 @@
+//! The replays as text: one table for each application.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+
+use super::super::text::TextOptions;
+use super::super::words::plural;
+use super::super::wrap::{clean, fit, lines, width};
+use super::{shown, words};
+use crate::units::{Millis, three_digits};
+use crate::whatif::{ApplicationReplays, Prediction, Range, Replays, Scenario, WhatIfReport};
+
+/// Columns for the time that a change saves, with its error.
+const SAVES: usize = 22;
+/// Columns of each cost.
+const COST: usize = 11;
+
+pub(super) fn write(
+    report: &WhatIfReport,
+    options: TextOptions,
+    top: Option<usize>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let page = Page { columns: options.columns.max(60), color: options.color };
+    let applications = shown(report, top);
+    applications.iter().try_for_each(|app| page.application(app, out))?;
+    let hidden = report.applications.len() - applications.len();
+    if hidden > 0 {
+        writeln!(out, "{} not shown (--top)", plural(hidden as u64, "application"))?;
+    }
+    let files = &report.files;
+    let text = format!(
+        "{} read, {} skipped, {} failed · {}",
+        plural(files.files_analysed, "file"),
+        files.files_skipped,
+        files.files_failed,
+        plural(files.applications, "application")
+    );
+    page.paragraph(&text, out)
+}
+
+struct Page {
+    columns: usize,
+    color: bool,
+}
+
+impl Page {
+    fn paragraph(&self, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        lines(text, self.columns).iter().try_for_each(|line| writeln!(out, "{line}"))
+    }
+
+    fn application(&self, app: &ApplicationReplays, out: &mut dyn Write) -> io::Result<()> {
+        let bold = if self.color { Style::new().bold() } else { Style::new() };
+        let name = app.name.as_deref().map(|name| format!(" · {}", clean(name))).unwrap_or_default();
+        let title = fit(&format!("{}{name}", clean(&app.id)), self.columns);
+        writeln!(out, "{bold}{title}{bold:#}")?;
+        match &app.replays {
+            Ok(replays) => self.replays(replays, out)?,
+            Err(unknown) => self.paragraph(&format!("cannot be replayed: {}", clean(unknown)), out)?,
+        }
+        writeln!(out)
+    }
+
+    fn replays(&self, replays: &Replays, out: &mut dyn Write) -> io::Result<()> {
+        let Replays { recorded, replayed, residual_percent, critical_path, ideal, driver, slots, .. } =
+            replays;
+        let facts = format!(
+            "took {recorded}; replayed {replayed} ({residual_percent:+.1} %) on {}; critical path {critical_path}, ideal {ideal}, driver alone {driver}",
+            plural(u64::from(*slots), "slot")
+        );
+        self.paragraph(&facts, out)?;
+        self.path(replays, out)?;
+        self.scenarios(&replays.scenarios, out)
+    }
+
+    /// The stages that bind the application most.
+    fn path(&self, replays: &Replays, out: &mut dyn Write) -> io::Result<()> {
+        let stage = |stage: &crate::whatif::PathStage| {
+            let name = stage.name.as_deref().map(|name| format!(" ({})", clean(name))).unwrap_or_default();
+            format!("{}{name} {}", stage.subject.name(), stage.time)
+        };
+        let stages: Vec<String> = replays.path.iter().map(stage).collect();
+        if stages.is_empty() {
+            return Ok(());
+        }
+        self.paragraph(&format!("longest on the path: {}", stages.join(", ")), out)
+    }
+
+    fn scenarios(&self, scenarios: &[Scenario], out: &mut dyn Write) -> io::Result<()> {
+        let names: Vec<String> = scenarios.iter().map(|scenario| words::change(&scenario.change)).collect();
+        let room = self.columns.saturating_sub(SAVES + 2 * COST + 12);
+        let widest = names.iter().map(|name| width(name)).max().unwrap_or_default().min(room.max(12));
+        writeln!(
+            out,
+            "  {:<widest$} {:>8} {:>SAVES$} {:>COST$} {:>COST$}",
+            "with", "takes", "saves", "core-hours", "GB-hours"
+        )?;
+        for (name, scenario) in names.iter().zip(scenarios) {
+            let mut name_lines = lines(name, widest).into_iter();
+            let first = name_lines.next().unwrap_or_default();
+            let padding = " ".repeat(widest.saturating_sub(width(&first)));
+            match &scenario.prediction {
+                Ok(prediction) => writeln!(out, "  {first}{padding} {}", self.row(prediction))?,
+                Err(unknown) => {
+                    let text = format!("unknown: {}", clean(unknown));
+                    let indent = 3 + widest;
+                    let mut rest = lines(&text, self.columns.saturating_sub(indent)).into_iter();
+                    writeln!(out, "  {first}{padding} {}", rest.next().unwrap_or_default())?;
+                    rest.try_for_each(|line| writeln!(out, "{}{line}", " ".repeat(indent)))?;
+                }
+            }
+            name_lines.try_for_each(|line| writeln!(out, "    {line}"))?;
+        }
+        Ok(())
+    }
+
+    fn row(&self, prediction: &Prediction) -> String {
+        let takes = millis(prediction.takes.wall_ms.point);
+        let saves = &prediction.saves.wall_ms;
+        let (text, style) = match prediction.is_within_error() {
+            _ if saves.half_width() <= 0.0 && saves.point.abs() <= 0.0 => {
+                ("nothing".to_owned(), Style::new())
+            }
+            true => ("within the error".to_owned(), Style::new()),
+            false if saves.point > 0.0 => (with_error(saves), AnsiColor::Green.on_default()),
+            false => (format!("-{}", with_error(saves)), AnsiColor::Red.on_default()),
+        };
+        let style = if self.color { style } else { Style::new() };
+        let cost =
+            |amount: Option<Range>| amount.map_or_else(|| "-".to_owned(), |range| three_digits(range.point));
+        let (cores, memory) = (cost(prediction.takes.core_hours), cost(prediction.takes.gb_hours));
+        format!("{takes:>8} {style}{text:>SAVES$}{style:#} {cores:>COST$} {memory:>COST$}")
+    }
+}
+
+/// "9.1 s ± 2.3 s", without a sign.
+fn with_error(range: &Range) -> String {
+    format!("{} ± {}", millis(range.point.abs()), millis(range.half_width()))
+}
+
+fn millis(value: f64) -> String {
+    Millis::from_f64(value.round()).unwrap_or_default().to_string()
+}

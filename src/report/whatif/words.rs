@@ -1,0 +1,51 @@
+//! Phrases for changes.
+
+use crate::whatif::Change;
+
+/// The change in words: "without skew", "8 executors of 4 cores".
+pub(super) fn change(change: &Change) -> String {
+    let Change { executors, cores, memory, partitions, reducers, split_size, slow_start, without } = change;
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(executors.map(|count| plural(count, "executor")));
+    parts.extend(cores.map(|count| format!("{} each", plural(count, "core"))));
+    parts.extend(memory.map(|heap| format!("{heap} of heap")));
+    parts.extend(
+        partitions.iter().map(|(stage, tasks)| format!("{} in stage {stage}", plural(*tasks, "task"))),
+    );
+    parts.extend(reducers.map(|count| plural(count, "reduce")));
+    parts.extend(split_size.map(|size| format!("splits of {size}")));
+    parts.extend(slow_start.map(|share| format!("slow start {share}")));
+    let names: Vec<&str> = without.iter().map(|trouble| trouble.name()).collect();
+    if let Some((last, others)) = names.split_last() {
+        let list =
+            if others.is_empty() { (*last).to_owned() } else { format!("{} and {last}", others.join(", ")) };
+        parts.push(format!("no {list}"));
+    }
+    parts.join(", ")
+}
+
+fn plural(count: u32, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Bytes;
+    use crate::whatif::Trouble;
+
+    #[test]
+    fn all_parts_of_a_change_are_named() {
+        let several = Change {
+            executors: Some(8),
+            cores: Some(1),
+            memory: Some(Bytes::from_mib(2048)),
+            partitions: vec![(4, 200)],
+            without: Trouble::ALL.to_vec(),
+            ..Change::default()
+        };
+        let expected = "8 executors, 1 core each, 2 GiB of heap, 200 tasks in stage 4, no skew, stragglers, failures and speculation";
+        assert_eq!(change(&several), expected);
+        assert_eq!(change(&Change { slow_start: Some(0.8), ..Change::default() }), "slow start 0.8");
+    }
+}

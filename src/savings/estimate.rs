@@ -1,0 +1,89 @@
+//! Estimates with their range.
+
+/// An estimated amount, and the range that it lies in.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Range {
+    /// The lowest plausible value.
+    pub low: f64,
+    /// The most plausible value.
+    pub point: f64,
+    /// The highest plausible value.
+    pub high: f64,
+}
+
+impl Range {
+    /// The range from the lower to the higher of two values, with its middle as the most plausible one.
+    #[must_use]
+    pub(crate) const fn between(one: f64, other: f64) -> Self {
+        Self { low: one.min(other), point: f64::midpoint(one, other), high: one.max(other) }
+    }
+
+    /// The range widened on both sides.
+    #[must_use]
+    pub(crate) const fn widened(self, by: f64) -> Self {
+        Self { low: self.low - by, high: self.high + by, ..self }
+    }
+
+    /// What is left of `whole` without this.
+    #[must_use]
+    pub(crate) fn subtracted_from(self, whole: f64) -> Self {
+        Self { low: whole - self.high, point: whole - self.point, high: whole - self.low }
+    }
+
+    /// Half of its width.
+    #[must_use]
+    pub fn half_width(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+
+    /// Whether it contains zero, so that not even the sign is certain.
+    #[must_use]
+    pub fn contains_zero(&self) -> bool {
+        self.low <= 0.0 && self.high >= 0.0
+    }
+}
+
+/// What an application takes or saves; unknown amounts are `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Amounts {
+    /// From submission to end, in milliseconds.
+    pub wall_ms: Range,
+    /// Cores held by executors. Spark only: Hadoop does not log cores.
+    pub core_hours: Option<Range>,
+    /// Memory held by containers.
+    pub gb_hours: Option<Range>,
+}
+
+/// What an application would have taken under a change.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Prediction {
+    /// What it would have taken.
+    pub takes: Amounts,
+    /// What that saves, compared with the replay without a change; negative if it takes more.
+    pub saves: Amounts,
+}
+
+impl Prediction {
+    /// Whether the change of the wall time is smaller than the error of the model.
+    #[must_use]
+    pub fn is_within_error(&self) -> bool {
+        self.saves.wall_ms.contains_zero()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_stay_in_order() {
+        let range = Range::between(30.0, 10.0).widened(5.0);
+        assert_eq!(range, Range { low: 5.0, point: 20.0, high: 35.0 });
+        assert_eq!(range.subtracted_from(100.0), Range { low: 65.0, point: 80.0, high: 95.0 });
+        assert!((range.half_width() - 15.0).abs() < 1e-9 && !range.contains_zero());
+        assert!(range.subtracted_from(20.0).contains_zero());
+    }
+}

@@ -1,0 +1,13 @@
+//! What a change would save: replays of an application, their error, and what they cost.
+//!
+//! [`Replays`] replays an application as it was, and predicts what it would have taken under a change. The error of a
+//! prediction is the residual of the replay without a change, plus a share of the replayed time: what replays of known
+//! pairs of runs were off by.
+
+mod estimate;
+mod replays;
+mod spark;
+
+pub use estimate::{Amounts, Prediction, Range};
+pub(crate) use replays::{PathStage, Replays, Unknown};
+pub(crate) use spark::{Resources, SparkReplays};

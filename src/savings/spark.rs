@@ -1,0 +1,150 @@
+//! Replays of a Spark application.
+
+use super::estimate::Prediction;
+use super::replays::{Baseline, Cost, Outlook, PathStage, Unknown, predict};
+use crate::metrics::{Metrics, SparkMetricParams};
+use crate::model::conf::ConfKey;
+use crate::model::{Application, Subject};
+use crate::replay::Replayed;
+use crate::replay::spark::{Cause, Change, Outcome, Overhead, Partitions, Plan, Slots};
+use crate::rules::RuleSet;
+use crate::units::Bytes;
+
+/// The stages that are named of the path.
+const PATH_STAGES: usize = 5;
+
+/// Executors of another number or size; `None` for what stays the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Resources {
+    pub(crate) executors: Option<u32>,
+    /// Cores of an executor.
+    pub(crate) cores: Option<u32>,
+    /// Heap of an executor.
+    pub(crate) memory: Option<Bytes>,
+}
+
+/// A Spark application, replayed without a change, and ready for replays with one.
+pub(crate) struct SparkReplays<'a> {
+    app: &'a Application,
+    params: &'a SparkMetricParams,
+    cost: Cost,
+    plan: Plan,
+    base: Outcome,
+    pub(crate) baseline: Baseline,
+}
+
+impl<'a> SparkReplays<'a> {
+    /// # Errors
+    /// If the application cannot be replayed.
+    pub(crate) fn of(app: &'a Application, rules: &'a RuleSet, metrics: &Metrics) -> Result<Self, Unknown> {
+        let plan = Plan::of(app)?;
+        let base = plan.replay(&Change::default())?;
+        let unlimited = plan.replay(&Change { slots: Slots::Unlimited, ..Change::default() })?;
+        let driver = plan.driver_time();
+        let work = base.replayed.task_time.as_f64() / f64::from(plan.peak_slots().max(1));
+        let path = plan.path(&base).into_iter().take(PATH_STAGES).filter_map(|(place, time)| {
+            let id = plan.stages.get(place as usize)?.id;
+            let name = app.spark.as_deref().and_then(|spark| spark.stage(id)?.name.clone());
+            Some(PathStage { subject: Subject::Stage(id), name, time: time.to_millis() })
+        });
+        let baseline = Baseline {
+            recorded: plan.recorded.to_millis(),
+            replayed: base.replayed.wall.to_millis(),
+            critical_path: unlimited.replayed.wall.to_millis(),
+            ideal: (driver + crate::replay::Micros::from_f64(work)).to_millis(),
+            driver: driver.to_millis(),
+            path: path.collect(),
+        };
+        Ok(Self { app, params: rules.spark_metrics(), cost: Cost::of(metrics), plan, base, baseline })
+    }
+
+    /// The most slots that were open at once.
+    pub(crate) fn slots(&self) -> u32 {
+        self.plan.peak_slots()
+    }
+
+    /// The most executors at once and the cores of one, if all have as many.
+    pub(crate) fn executors(&self) -> Option<(u32, u32)> {
+        let (executors, slots) = self.plan.executor_slots()?;
+        Some((executors, slots.saturating_mul(self.task_cpus())))
+    }
+
+    /// Whether the driver runs the tasks.
+    pub(crate) fn is_local(&self) -> bool {
+        self.app.spark.as_deref().is_some_and(|spark| spark.executors.is_empty())
+    }
+
+    fn task_cpus(&self) -> u32 {
+        let cpus = self.app.conf.integer(ConfKey::TaskCpus).and_then(|cpus| u32::try_from(cpus).ok());
+        cpus.unwrap_or(1).max(1)
+    }
+
+    /// What the application would take without some troubles, and with other resources.
+    ///
+    /// # Errors
+    /// If nothing can be predicted.
+    pub(crate) fn predict(&self, causes: &[Cause], resources: Resources) -> Result<Prediction, Unknown> {
+        self.baseline.trusted(self.app.status)?;
+        let outlook = self.outlook(causes, resources)?;
+        Ok(predict(&self.baseline, self.base.replayed, self.cost, &outlook))
+    }
+
+    fn outlook(&self, causes: &[Cause], resources: Resources) -> Result<Outlook, Unknown> {
+        let (slots, factor, memory) = self.slots_with(resources)?;
+        let replay = |overhead: Overhead| -> Result<Replayed, Unknown> {
+            let causes: Vec<Cause> = causes.iter().map(|cause| with_overhead(cause, overhead)).collect();
+            let change = Change { slots, ..self.plan.without(self.app, &causes) };
+            Ok(self.plan.replay(&change)?.replayed)
+        };
+        let one = replay(Overhead::Scheduler)?;
+        let is_range = causes.iter().any(|cause| matches!(cause, Cause::Partitions(_)));
+        let other = if is_range { replay(Overhead::Intercept)? } else { one };
+        Ok(Outlook { replayed: [one, other], memory, slots: factor })
+    }
+
+    /// The slots, by which factor their number changes, and by which the memory of one.
+    fn slots_with(&self, resources: Resources) -> Result<(Slots, f64, f64), Unknown> {
+        let Resources { executors, cores, memory } = resources;
+        let recorded = self.plan.executor_slots();
+        let memory = memory.map_or(Ok(1.0), |memory| self.memory_factor(memory))?;
+        if executors.is_none() && cores.is_none() {
+            return Ok((Slots::Recorded, 1.0, memory));
+        }
+        let (count, slots) =
+            recorded.ok_or(Unknown::NotApplicable("the log shows no executor of a known size"))?;
+        if executors.is_some() && self.is_local() {
+            return Err(Unknown::NotApplicable(
+                "local mode has no executors; the number of cores can change",
+            ));
+        }
+        let of_one = cores.map_or(slots, |cores| cores / self.task_cpus());
+        if of_one == 0 {
+            return Err(Unknown::NotApplicable("an executor would have fewer cores than a task needs"));
+        }
+        let all = executors.unwrap_or(count).saturating_mul(of_one);
+        let factor = f64::from(all) / f64::from(self.plan.peak_slots().max(1));
+        Ok((Slots::Number(all), factor, memory * f64::from(slots) / f64::from(of_one)))
+    }
+
+    /// By which factor the memory of an executor changes with another heap.
+    fn memory_factor(&self, heap: Bytes) -> Result<f64, Unknown> {
+        crate::metrics::executor_with_heap(self.app, self.params, heap)
+            .ok_or(Unknown::NotApplicable("the log lacks the size of an executor"))
+    }
+
+    /// The stage attempts with this id, by their place.
+    pub(crate) fn stages_with_id(&self, stage: u32) -> Vec<u32> {
+        let places = (0u32..).zip(&self.plan.stages);
+        places
+            .filter(|(_, known)| known.id.stage == stage && known.completed)
+            .map(|(place, _)| place)
+            .collect()
+    }
+}
+
+fn with_overhead(cause: &Cause, overhead: Overhead) -> Cause {
+    match cause {
+        Cause::Partitions(partitions) => Cause::Partitions(Partitions { overhead, ..*partitions }),
+        cause => cause.clone(),
+    }
+}

@@ -1,0 +1,170 @@
+//! The replays of one application.
+
+use std::cmp::Ordering;
+
+use super::settings::{Change, Settings, Trouble};
+use crate::model::{Application, Engine, Subject};
+use crate::replay::spark::{Cause, Overhead, Partitions};
+use crate::rules::RuleSet;
+use crate::savings::{self, Prediction, Resources, SparkReplays, Unknown};
+use crate::units::Millis;
+
+/// An application, and what it would have taken under changes.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)] // as in `Application`
+#[non_exhaustive]
+pub struct ApplicationReplays {
+    pub id: String,
+    pub name: Option<String>,
+    pub engine: Engine,
+    /// The files it was read from, the history first.
+    pub sources: Vec<String>,
+    /// The replays, or why there are none.
+    pub replays: Result<Replays, String>,
+}
+
+/// The replays of an application.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Replays {
+    /// From submission to end, as logged.
+    pub recorded: Millis,
+    /// The same, replayed without a change.
+    pub replayed: Millis,
+    /// By how much the two differ, in percent of the recorded time.
+    pub residual_percent: f64,
+    /// With a free slot for each task at any time.
+    pub critical_path: Millis,
+    /// The time of the driver, plus all work spread evenly over all slots.
+    pub ideal: Millis,
+    /// The time in which no job ran.
+    pub driver: Millis,
+    /// How many tasks can run at once.
+    pub slots: u32,
+    /// The stages that the end of the application waited for, longest first.
+    pub path: Vec<PathStage>,
+    /// The changes.
+    pub scenarios: Vec<Scenario>,
+}
+
+/// A stage on the path that determines the time of the application.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct PathStage {
+    /// The stage.
+    pub subject: Subject,
+    /// Its name.
+    pub name: Option<String>,
+    /// From its submission to its end.
+    pub time: Millis,
+}
+
+/// A change, and what the application would have taken.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Scenario {
+    /// The change.
+    pub change: Change,
+    /// What it would have taken, or why that is unknown.
+    pub prediction: Result<Prediction, String>,
+}
+
+impl ApplicationReplays {
+    pub(super) fn of(app: &Application, sources: &[String], rules: &RuleSet, settings: &Settings) -> Self {
+        let replays = savings::Replays::of(app, rules, &rules.measure(app));
+        let replays = replays.map(|replays| match replays {
+            savings::Replays::Spark(spark) => Replays::of_spark(&spark, settings),
+        });
+        Self {
+            id: app.id.clone(),
+            name: app.name.clone(),
+            engine: app.engine,
+            sources: sources.to_vec(),
+            replays: replays.map_err(|unknown| unknown.to_string()),
+        }
+    }
+
+    /// The order of a report: the application that can save the most time first, unknown ones last.
+    pub(super) fn by_saving(one: &Self, other: &Self) -> Ordering {
+        let saving = |app: &Self| app.replays.as_ref().map_or(f64::NEG_INFINITY, Replays::most_saved);
+        let by_name = (&one.id, &one.sources).cmp(&(&other.id, &other.sources));
+        saving(other).total_cmp(&saving(one)).then(by_name)
+    }
+}
+
+impl Replays {
+    fn of_spark(spark: &SparkReplays<'_>, settings: &Settings) -> Self {
+        let baseline = &spark.baseline;
+        let changes = if settings.changes.is_empty() { standard(spark) } else { settings.changes.clone() };
+        let scenario = |change: Change| Scenario {
+            prediction: predict_spark(spark, &change).map_err(|unknown| unknown.to_string()),
+            change,
+        };
+        let stage = |stage: &savings::PathStage| PathStage {
+            subject: stage.subject.clone(),
+            name: stage.name.clone(),
+            time: stage.time,
+        };
+        Self {
+            recorded: baseline.recorded,
+            replayed: baseline.replayed,
+            residual_percent: 100.0 * baseline.residual(),
+            critical_path: baseline.critical_path,
+            ideal: baseline.ideal,
+            driver: baseline.driver,
+            slots: spark.slots(),
+            path: baseline.path.iter().map(stage).collect(),
+            scenarios: changes.into_iter().map(scenario).collect(),
+        }
+    }
+
+    /// The longest time that one of the changes saves.
+    fn most_saved(&self) -> f64 {
+        let predictions = self.scenarios.iter().filter_map(|scenario| scenario.prediction.as_ref().ok());
+        let saved = predictions.filter(|prediction| !prediction.is_within_error());
+        saved.map(|prediction| prediction.saves.wall_ms.point).fold(0.0, f64::max)
+    }
+}
+
+/// Each trouble alone, all together, and other numbers of executors, or of cores in local mode.
+fn standard(spark: &SparkReplays<'_>) -> Vec<Change> {
+    let alone = Trouble::ALL.iter().map(|&trouble| Change::without(&[trouble]));
+    let mut changes: Vec<Change> = alone.chain([Change::without(&Trouble::ALL)]).collect();
+    let Some((executors, cores)) = spark.executors() else { return changes };
+    let now = if spark.is_local() { cores } else { executors };
+    let mut counts = vec![now.div_ceil(4), now.div_ceil(2), now.saturating_mul(2), now.saturating_mul(4)];
+    counts.retain(|&count| count != now);
+    counts.dedup();
+    changes.extend(counts.into_iter().map(|count| match spark.is_local() {
+        true => Change { cores: Some(count), ..Change::default() },
+        false => Change { executors: Some(count), ..Change::default() },
+    }));
+    changes
+}
+
+fn predict_spark(spark: &SparkReplays<'_>, change: &Change) -> Result<Prediction, Unknown> {
+    if change.reducers.is_some() || change.split_size.is_some() || change.slow_start.is_some() {
+        return Err(Unknown::NotApplicable("Spark has no such setting"));
+    }
+    let mut causes: Vec<Cause> = change.without.iter().map(|trouble| cause(*trouble)).collect();
+    for &(stage, tasks) in &change.partitions {
+        let places = spark.stages_with_id(stage);
+        if places.is_empty() {
+            return Err(Unknown::NotApplicable("it has no such stage that completed"));
+        }
+        let partitions =
+            |stage| Cause::Partitions(Partitions { stage, tasks, overhead: Overhead::Scheduler });
+        causes.extend(places.into_iter().map(partitions));
+    }
+    let Change { executors, cores, memory, .. } = *change;
+    spark.predict(&causes, Resources { executors, cores, memory })
+}
+
+const fn cause(trouble: Trouble) -> Cause {
+    match trouble {
+        Trouble::Skew => Cause::Skew(None),
+        Trouble::Stragglers => Cause::Stragglers(None),
+        Trouble::Failures => Cause::Failures,
+        Trouble::Speculation => Cause::Copies,
+    }
+}

@@ -1,0 +1,76 @@
+//! What applications would have taken under other resources, or without a trouble.
+//!
+//! Each application is replayed: its recorded tasks are scheduled again under the change. The replay without a change
+//! shows the error of the model.
+//!
+//! ```
+//! use elephant_rs::rules::RuleSet;
+//! use elephant_rs::whatif::{Change, Settings, Trouble, report};
+//!
+//! let without_skew = Change { without: vec![Trouble::Skew], ..Change::default() };
+//! let settings = Settings { changes: vec![without_skew], ..Settings::default() };
+//! let report = report(&["testdata/spark/3.5.9".into()], &RuleSet::built_in()?, &settings);
+//! let replays = report.applications.iter().filter_map(|app| app.replays.as_ref().ok());
+//! assert!(replays.clone().count() > 0);
+//! for replayed in replays {
+//!     assert!(replayed.residual_percent.abs() < 10.0);
+//! }
+//! # Ok::<(), elephant_rs::rules::RuleError>(())
+//! ```
+
+mod application;
+mod settings;
+
+use std::path::PathBuf;
+
+pub use crate::savings::{Amounts, Prediction, Range};
+pub use application::{ApplicationReplays, PathStage, Replays, Scenario};
+pub use settings::{Change, Settings, Trouble};
+
+use crate::engine::{Progress, visit_for_rules};
+use crate::limits::Limits;
+use crate::results::{SourceProblem, Summary};
+use crate::rules::RuleSet;
+
+/// The replays of all applications.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct WhatIfReport {
+    /// Counts of files and applications.
+    pub files: Summary,
+    /// The applications, by the most that a change saves.
+    pub applications: Vec<ApplicationReplays>,
+    /// Problems, by source.
+    pub problems: Vec<SourceProblem>,
+    /// Whether an input named by the user could not be read.
+    pub named_input_failed: bool,
+}
+
+/// Replays all applications below `paths`; costs are computed by the parameters of `rules`.
+#[must_use]
+pub fn report(paths: &[PathBuf], rules: &RuleSet, settings: &Settings) -> WhatIfReport {
+    report_with(paths, rules, settings, &Limits::default(), &Progress::default())
+}
+
+/// The same, with `limits` for each file, reporting to `progress`.
+#[must_use]
+pub fn report_with(
+    paths: &[PathBuf],
+    rules: &RuleSet,
+    settings: &Settings,
+    limits: &Limits,
+    progress: &Progress,
+) -> WhatIfReport {
+    let visited = visit_for_rules(paths, limits, progress, |app, sources| {
+        ApplicationReplays::of(app, sources, rules, settings)
+    });
+    let mut applications: Vec<ApplicationReplays> =
+        visited.applications.into_iter().map(|visit| visit.value).collect();
+    applications.sort_by(ApplicationReplays::by_saving);
+    WhatIfReport {
+        files: visited.summary,
+        applications,
+        problems: visited.problems,
+        named_input_failed: visited.named_input_failed,
+    }
+}

@@ -1,0 +1,77 @@
+//! `elephant-rs whatif` on recordings.
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use serde_json::Value;
+
+const SKEW: &str = "testdata/spark/3.5.9/skew";
+
+fn command(arguments: &[&str]) -> assert_cmd::assert::Assert {
+    let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).arg("whatif").args(arguments).assert()
+}
+
+fn text(arguments: &[&str]) -> String {
+    let output = command(arguments).success();
+    String::from_utf8(output.get_output().stdout.clone()).unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&text(&[arguments, &["--format", "json"]].concat())).unwrap()
+}
+
+#[test]
+fn report_names_the_error_and_each_change() {
+    crate::common::with_snapshots("reports", || {
+        insta::assert_snapshot!("whatif_spark", text(&["testdata/spark/3.5.9", "--color", "never"]));
+    });
+}
+
+#[test]
+fn options_combine_into_one_change() {
+    let report = json(&[SKEW, "--executors", "3", "--memory", "2g", "--without", "skew,failures"]);
+    let scenarios = report["applications"][0]["replay"]["scenarios"].as_array().unwrap();
+    assert_eq!(scenarios.len(), 1);
+    let change = &scenarios[0]["change"];
+    assert_eq!(change["executors_count"], 3);
+    assert_eq!(change["executor_memory_bytes"], 2u64 << 30);
+    assert_eq!(change["without"], serde_json::json!(["skew", "failures"]));
+}
+
+#[test]
+fn memory_changes_the_cost_and_not_the_time() {
+    let report = json(&[SKEW, "--memory", "4g"]);
+    let scenario = &report["applications"][0]["replay"]["scenarios"][0];
+    assert_eq!(scenario["saves"]["wall_ms"]["point"], 0.0);
+    assert!(scenario["saves"]["gb_hours"]["point"].as_f64().unwrap() < 0.0, "{scenario}");
+}
+
+#[test]
+fn what_cannot_be_predicted_has_a_reason() {
+    let report = json(&[SKEW, "--reducers", "7"]);
+    let scenario = &report["applications"][0]["replay"]["scenarios"][0];
+    assert_eq!((&scenario["status"], &scenario["takes"]), (&"unknown".into(), &Value::Null));
+    assert!(scenario["reason"].as_str().unwrap().contains("Spark"), "{scenario}");
+    let running = json(&["testdata/spark/3.5.9/inprogress-lz4"]);
+    assert_eq!(running["applications"][0]["replay"], Value::Null);
+    assert!(running["applications"][0]["unknown"].as_str().unwrap().contains("incomplete"));
+}
+
+#[test]
+fn wrong_options_are_explained() {
+    for (option, value, said) in [
+        ("--executors", "0", "expected a whole number from 1"),
+        ("--partitions", "4", "such as 4=400"),
+        ("--memory", "much", "much"),
+        ("--slow-start", "2", "between 0 and 1"),
+    ] {
+        command(&[SKEW, option, value]).code(2).stderr(predicate::str::contains(said));
+    }
+    let empty = tempfile::tempdir().unwrap();
+    command(&[empty.path().to_str().unwrap()]).code(2).stderr(predicate::str::contains("no application"));
+}
+
+#[test]
+fn report_is_the_same_for_any_number_of_threads() {
+    assert_eq!(text(&["testdata/spark", "--jobs", "1"]), text(&["testdata/spark", "--jobs", "4"]));
+}

@@ -19,6 +19,7 @@
 
 mod facts;
 mod judging;
+mod template;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -31,8 +32,9 @@ use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 
 pub use crate::model::Subject;
 pub use facts::{ChartLimit, ComparedWith, Container, KeyMeasure, Provenance, RuleFacts, Worse};
-pub use judging::Word;
 pub(crate) use judging::{and_more, multiple, percent};
+pub(crate) use template::Phrase;
+pub use template::Word;
 
 /// The id, title or key of a rule: a static string for built-in rules, an owned one for rules from files.
 pub type Name = Cow<'static, str>;

@@ -1,18 +1,14 @@
 //! Builds the judgement of a rule: subject and severity first, then facts, message and advice.
-//!
-//! A check returns facts. The message is a template next to the check, one per rule, such as
-//! `"executors spend {gc_time_ms} of {task_time_ms} in garbage collection, {gc_ratio:%} ({limit})"`. A key of
-//! the evidence is replaced by its value, with `:%` in percent. Any other name is replaced by the text that
-//! the check passes under that name.
 
-use std::fmt;
-
+use super::template::{Word, render};
 use super::{Judgement, Measure, Subject, Verdict};
 use crate::severity::Severity;
 use crate::units::three_digits;
 
-/// A name in a template, and its replacement.
-pub type Word<'a> = (&'a str, &'a dyn fmt::Display);
+/// The end of the last message, if there are more like it.
+const ONE_MORE: &str = "; 1 more {noun} is similar";
+/// The same for several.
+const SEVERAL_MORE: &str = "; {more} more {noun}s are similar";
 
 impl Judgement {
     /// A judgement on a subject. It has one task, unless [`Judgement::tasks`] changes that.
@@ -41,7 +37,8 @@ impl Judgement {
         self
     }
 
-    /// Sets the message from a template with names in braces: keys of the facts added so far, and `words`.
+    /// Sets the message from a template with names in braces: keys of the facts added so far, and `words`. A
+    /// part in square brackets is left out if one of its names stands for an empty text.
     #[must_use]
     pub fn message(self, template: &str, words: &[Word<'_>]) -> Self {
         let message = render(template, words, &self.evidence);
@@ -65,12 +62,12 @@ impl Judgement {
 /// Says in the last message that `more` like it are not reported; nothing if there are none.
 pub(crate) fn and_more(judgements: &mut [Judgement], more: usize, noun: &str) {
     let Some(last) = judgements.last_mut() else { return };
-    let others = match more {
+    let template = match more {
         0 => return,
-        1 => format!("; 1 more {noun} is similar"),
-        _ => format!("; {more} more {noun}s are similar"),
+        1 => ONE_MORE,
+        _ => SEVERAL_MORE,
     };
-    last.message.push_str(&others);
+    last.message += &render(template, &[("more", &more), ("noun", &noun)], &[]);
 }
 
 impl From<Judgement> for Verdict {
@@ -89,50 +86,34 @@ pub(crate) fn multiple(ratio: f64) -> String {
     if ratio > 1.0 { format!("{}×", three_digits(ratio)) } else { format!("{} of", percent(ratio)) }
 }
 
-/// Fills in a template. Unknown names stay as they are; a test of all messages finds them.
-fn render(template: &str, words: &[Word<'_>], evidence: &[(&'static str, Measure)]) -> String {
-    let mut text = String::with_capacity(template.len() + 32);
-    let mut rest = template;
-    while let Some((before, (name, after))) =
-        rest.split_once('{').and_then(|(before, from)| Some((before, from.split_once('}')?)))
-    {
-        text += before;
-        let (key, in_percent) = name.strip_suffix(":%").map_or((name, false), |key| (key, true));
-        let word = words.iter().find(|(word, _)| *word == name).map(|(_, value)| value.to_string());
-        let measure = || evidence.iter().find(|(known, _)| *known == key).map(|(_, measure)| measure);
-        let shown = word.or_else(|| {
-            Some(match measure()? {
-                Measure::Ratio(Some(share)) if in_percent => percent(*share),
-                measure => measure.to_string(),
-            })
-        });
-        match shown {
-            Some(shown) => text += &shown,
-            None => text.extend(["{", name, "}"]),
-        }
-        rest = after;
-    }
-    text + rest
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::units::Millis;
 
     fn judged(severity: Severity) -> Judgement {
-        Judgement::of(Subject::Application, severity)
-            .fact("gc_time_ms", Measure::Time(Millis::new(61_000)))
-            .fact("gc_ratio", Measure::Ratio(Some(0.125)))
+        Judgement::of(Subject::Application, severity).fact("gc_time_ms", Measure::Time(Millis::new(61_000)))
     }
 
     #[test]
-    fn templates_show_facts_and_words() {
-        let message =
-            |template| judged(Severity::Low).message(template, &[("limit", &"low from 8 %")]).message;
-        assert_eq!(message("{gc_time_ms} is {gc_ratio:%} ({limit})"), "1m 1s is 12.5 % (low from 8 %)");
-        assert_eq!(message("{gc_ratio} of it"), "0.12 of it");
-        assert_eq!(message("{unknown} and {gc_ratio"), "{unknown} and {gc_ratio");
+    fn messages_show_facts_and_words() {
+        let judged = judged(Severity::Low).message("{gc_time_ms} of {what}", &[("what", &"GC")]);
+        assert_eq!(judged.message, "1m 1s of GC");
+    }
+
+    #[test]
+    fn the_last_message_counts_the_others() {
+        let last = |more| {
+            let mut judgements = [judged(Severity::Low), judged(Severity::Low)];
+            and_more(&mut judgements, more, "stage");
+            let [first, last] = judgements;
+            assert_eq!(first.message, "");
+            last.message
+        };
+        assert_eq!(last(0), "");
+        assert_eq!(last(1), "; 1 more stage is similar");
+        assert_eq!(last(2), "; 2 more stages are similar");
+        and_more(&mut [], 2, "stage");
     }
 
     #[test]

@@ -76,11 +76,35 @@ pub(super) const REDUCER: Rule =
     .measured_by("deviation_ratio", Worse::Higher)
     .charted(&[DEVIATION]);
 
+/// The messages about one of the two quantities.
+struct Messages {
+    /// What the groups of tasks do.
+    verb: &'static str,
+    two_groups: &'static str,
+    /// All tasks are alike.
+    one_group: &'static str,
+}
+
+const OF_DATA: Messages = Messages {
+    verb: "read",
+    two_groups: "{small_group} {small_group_avg_bytes} each, {large_group} {large_group_avg_bytes}: {deviation}× more \
+                 ({limit})",
+    one_group: "{all_tasks} {large_group_avg_bytes} each",
+};
+
+const OF_TIME: Messages = Messages {
+    verb: "run",
+    two_groups: "{small_group} {time_small_group_avg_ms} each, {large_group} {time_large_group_avg_ms}: {deviation}× \
+                 longer ({limit})",
+    one_group: "{all_tasks} {time_large_group_avg_ms} each",
+};
+
 struct Skewness(Role, Skew);
 
 /// One of the two quantities that can be skewed.
 struct Side {
     groups: TwoGroups,
+    deviation: u64,
     severity: Severity,
     conditions: Vec<Condition<'static>>,
 }
@@ -107,12 +131,11 @@ impl Check for Skewness {
         let time = params.time_skew(&times, total);
         let severity = data.severity.max(time.severity);
         let by_data = data.severity >= time.severity;
-        let message =
-            if by_data && !bytes.is_empty() { self.data_message(&data) } else { self.time_message(&time) };
-        Judgement::of(role.subject(), severity)
+        let judgement = Judgement::of(role.subject(), severity)
             .tasks(total)
-            .facts(evidence(total, &bytes, &data, block, &times, &time))
-            .worded(message)
+            .facts(evidence(total, &bytes, &data, block, &times, &time));
+        let (side, messages) = if by_data && !bytes.is_empty() { (&data, OF_DATA) } else { (&time, OF_TIME) };
+        self.explain(judgement, side, &messages)
             .advice(|| {
                 if by_data {
                     self.data_advice(app, group, data.groups, block)
@@ -190,42 +213,25 @@ impl Skew {
             ("group_tasks", self.gate(groups, total), self.group_tasks.describe(Severity::Low)),
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
-        Side { groups, severity, conditions }
+        Side { groups, deviation, severity, conditions }
     }
 }
 
 impl Skewness {
-    fn data_message(&self, side: &Side) -> String {
-        self.message(side, "read", "more", side.groups.deviation(), |mean| to_bytes(mean).to_string())
-    }
-
-    fn time_message(&self, side: &Side) -> String {
-        let deviation = side.groups.in_units_of(1000).deviation();
-        self.message(side, "run", "longer", deviation, |mean| to_millis(mean).to_string())
-    }
-
     /// "200 map tasks read 1 MiB each, 1 reads 100 MiB: 99× more (critical from 16)".
-    fn message(
-        &self,
-        side: &Side,
-        verb: &str,
-        quality: &str,
-        deviation: u64,
-        show: impl Fn(i64) -> String,
-    ) -> String {
+    fn explain(&self, judgement: Judgement, side: &Side, messages: &Messages) -> Judgement {
         let Self(role, params) = self;
         let TwoGroups { small, large, .. } = side.groups;
-        if small.count == 0 {
-            return format!("{} {} each", role.do_what(large.count, verb), show(large.mean));
-        }
-        format!(
-            "{} {} each, {} {verb}{} {}: {deviation}× {quality} ({})",
-            role.do_what(small.count, verb),
-            show(small.mean),
-            large.count,
-            if large.count == 1 { "s" } else { "" },
-            show(large.mean),
-            limit(side.severity, params.deviation.describe(side.severity), &side.conditions),
+        let template = if small.count == 0 { messages.one_group } else { messages.two_groups };
+        judgement.message(
+            template,
+            &[
+                ("all_tasks", &role.do_what(large.count, messages.verb)),
+                ("small_group", &role.do_what(small.count, messages.verb)),
+                ("large_group", &they_do(large.count, messages.verb)),
+                ("deviation", &side.deviation),
+                ("limit", &limit(side.severity, params.deviation.describe(side.severity), &side.conditions)),
+            ],
         )
     }
 
@@ -301,6 +307,12 @@ impl Skewness {
     }
 }
 
+/// "1 reads", "20 read".
+fn they_do(tasks: u64, verb: &str) -> String {
+    let singular = if tasks == 1 { "s" } else { "" };
+    format!("{tasks} {verb}{singular}")
+}
+
 /// The node that ran most of the tasks with at least `pivot` milliseconds, if there is one: its name, its
 /// number of these tasks, and their total number.
 fn common_node<'a>(app: &'a Application, group: &TaskGroup, pivot: i64) -> Option<(&'a str, usize, usize)> {
@@ -331,7 +343,7 @@ fn evidence(
     if !bytes.is_empty() {
         let TwoGroups { small, large, .. } = data.groups;
         evidence.extend([
-            ("deviation_ratio", Measure::Ratio(Some(data.groups.deviation() as f64))),
+            ("deviation_ratio", Measure::Ratio(Some(data.deviation as f64))),
             ("small_group_count", Measure::Count(small.count)),
             ("small_group_avg_bytes", Measure::Size(to_bytes(small.mean))),
             ("large_group_count", Measure::Count(large.count)),
@@ -341,9 +353,8 @@ fn evidence(
     }
     if !times.is_empty() {
         let TwoGroups { small, large, .. } = time.groups;
-        let deviation = time.groups.in_units_of(1000).deviation();
         evidence.extend([
-            ("time_deviation_ratio", Measure::Ratio(Some(deviation as f64))),
+            ("time_deviation_ratio", Measure::Ratio(Some(time.deviation as f64))),
             ("time_small_group_count", Measure::Count(small.count)),
             ("time_small_group_avg_ms", Measure::Time(to_millis(small.mean))),
             ("time_large_group_count", Measure::Count(large.count)),

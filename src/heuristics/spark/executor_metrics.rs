@@ -47,6 +47,13 @@ pub(super) const RULE: Rule = rule!(
     |layers| load(layers, Comparison)
 );
 
+/// The message of a finding. The ratio is infinite if the median is 0.
+const UNBALANCED: &str = "executor {executor} has {max} of {metric}, the median {median}[, {times}× as much] ({limit})[; \
+                          the excess per core is {excess} of the application's run time]";
+
+/// The message if nothing was found.
+const BALANCED: &str = "executors are balanced: the busiest has {max} of {metric}, the median {median}";
+
 struct Comparison(Balance);
 
 /// One metric of the executors.
@@ -128,12 +135,9 @@ impl Check for Comparison {
             let values = metric.keys.into_iter().zip([*max, *median]);
             evidence.extend(values.map(|(key, value)| (key, metric.measure(value))));
         }
-        Judgement::of(Subject::Application, severity)
-            .tasks(spark.executors.len() as u64)
-            .facts(evidence)
-            .worded(self.message(app, severity, worst))
-            .advice(|| advice(app, &compared, worst))
-            .into()
+        let judgement =
+            Judgement::of(Subject::Application, severity).tasks(spark.executors.len() as u64).facts(evidence);
+        self.explain(app, judgement, worst).advice(|| advice(app, &compared, worst)).into()
     }
 
     fn needs_all(&self) -> bool {
@@ -180,37 +184,31 @@ impl Comparison {
         })
     }
 
-    fn message(&self, app: &Application, severity: Severity, worst: &Spread<'_>) -> String {
+    fn explain(&self, app: &Application, judgement: Judgement, worst: &Spread<'_>) -> Judgement {
         let Spread { metric, most, max, median } = worst;
-        let (max, median) = (metric.show(*max), metric.show(*median));
-        let id = &most.id;
-        if severity == Severity::None {
-            return format!(
-                "executors are balanced: the busiest has {max} of {}, the median {median}",
-                metric.name
-            );
-        }
+        let template = if judgement.severity == Severity::None { BALANCED } else { UNBALANCED };
         let ratio = worst.ratio();
-        let times =
-            if ratio.is_finite() { format!(", {}× as much", three_digits(ratio)) } else { String::new() };
+        let times = if ratio.is_finite() { three_digits(ratio) } else { String::new() };
         let passed = self.0.max_to_median.describe(self.0.max_to_median.severity(ratio));
-        let excess = match worst.excess(app).filter(|_| metric.is_time) {
-            Some(share) => {
-                format!("; the excess per core is {} of the application's run time", percent(share))
-            }
-            None => String::new(),
-        };
-        format!("executor {id} has {max} of {}, the median {median}{times} ({passed}){excess}", metric.name)
+        let excess = worst.excess(app).filter(|_| metric.is_time).map(percent);
+        judgement.message(
+            template,
+            &[
+                ("executor", &most.id),
+                ("max", &metric.measure(*max)),
+                ("metric", &metric.name),
+                ("median", &metric.measure(*median)),
+                ("times", &times),
+                ("limit", &passed),
+                ("excess", &excess.unwrap_or_default()),
+            ],
+        )
     }
 }
 
 impl Metric {
     fn measure(&self, value: u64) -> Measure {
         if self.is_time { Measure::Time(Millis::new(value)) } else { Measure::Size(Bytes::new(value)) }
-    }
-
-    fn show(&self, value: u64) -> String {
-        if self.is_time { Millis::new(value).to_string() } else { Bytes::new(value).to_string() }
     }
 }
 

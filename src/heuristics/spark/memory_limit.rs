@@ -60,7 +60,32 @@ pub(super) const RULE: Rule =
     ))
     .measured_by("heap_used_ratio", Worse::Lower);
 
+/// Executors have much memory in total, or not; their use of it is not judged.
+const TOTAL: &str = "executors have {total_memory_bytes} of memory in total ({size_limit})";
+/// They use little of their heaps.
+const UNUSED: &str = "executors have {total_memory_bytes} of memory in total and use {heap_used_ratio:%} of their heaps \
+                      ({size_limit}, and {use_limit})";
+/// They use their heaps.
+const USED: &str = "executors have {total_memory_bytes} of memory in total and use {heap_used_ratio:%} of their heaps \
+                    (harmless by heap_used: {use_limit})";
+/// They use little of the memory for execution and storage.
+const UNUSED_UNIFIED: &str = "at most {unified_used_ratio:%} of {unified_memory_bytes} of memory for execution and storage \
+                              was used ({use_limit})";
+/// The same by cached blocks.
+const UNUSED_STORAGE: &str =
+    "at most {unified_used_ratio:%} of {unified_memory_bytes} of memory for storage was used ({use_limit})";
+
 struct Memory(Limit);
+
+/// One aspect of the memory.
+#[derive(Default)]
+struct Aspect {
+    severity: Severity,
+    /// A template with the limits, for the facts about the memory.
+    message: &'static str,
+    size_limit: String,
+    use_limit: String,
+}
 
 /// The measurements; `None` if the event log does not contain the data.
 struct Measured {
@@ -81,17 +106,17 @@ impl Check for Memory {
             (Err(reason), Err(_)) => return Verdict::NotEvaluated(reason),
             // If one half is unknown, a finding of the other half counts, but without a finding the rule is not
             // evaluated.
-            (Err(reason), Ok((Severity::None, _))) | (Ok((Severity::None, _)), Err(reason)) => {
+            (Err(reason), Ok(known)) | (Ok(known), Err(reason)) if known.severity == Severity::None => {
                 return Verdict::NotEvaluated(reason);
             }
             (total, unified) => (total.unwrap_or_default(), unified.unwrap_or_default()),
         };
-        let (severity, message) = if unified.0 > total.0 { unified } else { total };
+        let worst = if unified.severity > total.severity { unified } else { total };
         let executors = spark.executors.len() as u64;
-        Judgement::of(Subject::Application, severity)
+        Judgement::of(Subject::Application, worst.severity)
             .tasks(executors)
             .facts(measured.evidence(executors))
-            .worded(message)
+            .message(worst.message, &[("size_limit", &worst.size_limit), ("use_limit", &worst.use_limit)])
             .advice(|| advice(app, spark))
             .into()
     }
@@ -132,46 +157,43 @@ impl Memory {
     }
 
     /// Much memory in total, with hardly used heaps.
-    fn total(&self, measured: &Measured) -> Result<(Severity, String), String> {
+    fn total(&self, measured: &Measured) -> Result<Aspect, String> {
         let params = &self.0;
         let total = measured.total.ok_or("the number of executors is unknown")?;
         let size = params.total_memory.severity(total.as_f64());
-        let passed = params.total_memory.describe(size);
+        let size_limit = params.total_memory.describe(size);
         if size == Severity::None || params.heap_used.values().is_none() {
-            return Ok((size, format!("executors have {total} of memory in total ({passed})")));
+            return Ok(Aspect { severity: size, message: TOTAL, size_limit, use_limit: String::new() });
         }
         let used = measured.heap_used.ok_or("the event log has no peaks of the executors' heaps")?;
         let allowed = params.heap_used.severity(used);
-        let limit = match allowed {
-            Severity::None => {
-                format!("harmless by heap_used: {}", params.heap_used.describe_in(allowed, percent))
-            }
-            _ => format!("{passed}, and {}", params.heap_used.describe_in(allowed, percent)),
-        };
-        let text = format!(
-            "executors have {total} of memory in total and use {} of their heaps ({limit})",
-            percent(used)
-        );
-        Ok((size.min(allowed), text))
+        Ok(Aspect {
+            severity: size.min(allowed),
+            message: if allowed == Severity::None { USED } else { UNUSED },
+            size_limit,
+            use_limit: params.heap_used.describe_in(allowed, percent),
+        })
     }
 
     /// Much memory for execution and storage, but little of it used.
-    fn unified(&self, measured: &Measured) -> Result<(Severity, String), String> {
+    fn unified(&self, measured: &Measured) -> Result<Aspect, String> {
         let params = &self.0;
         let unified = measured.unified.ok_or("no executor reports its memory for execution and storage")?;
         let size = params.unified_memory.severity(unified.as_f64());
         if size == Severity::None {
-            return Ok((Severity::None, String::new()));
+            return Ok(Aspect::default());
         }
         let used = measured.unified_used.ok_or("the event log does not contain the memory use of Spark")?;
         let severity = size.min(params.unified_used.severity(used));
-        let what = match params.used {
-            Used::Unified => "for execution and storage",
-            Used::Blocks => "for storage",
-        };
-        let passed = params.unified_used.describe_in(severity, percent);
-        let text = format!("at most {} of {unified} of memory {what} was used ({passed})", percent(used));
-        Ok((severity, text))
+        Ok(Aspect {
+            severity,
+            message: match params.used {
+                Used::Unified => UNUSED_UNIFIED,
+                Used::Blocks => UNUSED_STORAGE,
+            },
+            size_limit: String::new(),
+            use_limit: params.unified_used.describe_in(severity, percent),
+        })
     }
 }
 

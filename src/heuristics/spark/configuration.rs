@@ -6,7 +6,7 @@ mod shuffle;
 mod sizes;
 
 use super::{rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Phrase, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -73,12 +73,24 @@ pub(super) const RULE: Rule = rule!(
 /// The message if no setting needs a change.
 const NO_ISSUE: &str = "no setting needs a change";
 
+/// The message of a finding. Each issue has a template next to the code that finds it.
+const ISSUES: &str = "{issues}";
+
+/// A setting in messages about issues.
+const SET: &str = "{name} is {value}";
+
+/// The same if the application does not set it.
+const UNSET: &str = "{name} is not set";
+
+/// An issue with the value of a setting.
+const LIMITED: &str = "{setting} ({limit})";
+
 struct Configuration(Settings);
 
 /// A setting worth reporting.
 struct Issue {
     severity: Severity,
-    text: String,
+    message: Phrase,
     /// The change to make; `None` if the advice on another setting includes it.
     advice: Option<String>,
 }
@@ -93,11 +105,12 @@ impl Check for Configuration {
         issues.retain(|issue| issue.severity > Severity::None);
         // The sort is stable: equally bad settings stay in the order of the page.
         issues.sort_by_key(|issue| std::cmp::Reverse(issue.severity));
-        let texts: Vec<&str> = issues.iter().map(|issue| issue.text.as_str()).collect();
+        let template = if issues.is_empty() { NO_ISSUE } else { ISSUES };
+        let messages = Phrase::list("; ", issues.iter().map(|issue| issue.message.clone()));
         Judgement::of(Subject::Application, issues.first().map_or(Severity::None, |issue| issue.severity))
             .tasks(spark.executors.len() as u64)
             .facts(evidence(app))
-            .worded(if texts.is_empty() { NO_ISSUE.to_owned() } else { texts.join("; ") })
+            .message(template, &[("issues", &messages)])
             .advice(|| issues.iter().filter_map(|issue| issue.advice.clone()).collect())
             .into()
     }
@@ -152,9 +165,9 @@ fn whole(app: &Application, key: ConfKey) -> Option<u64> {
 }
 
 /// The name and value of a setting as the application wrote them.
-fn setting(app: &Application, key: ConfKey) -> String {
+fn setting(app: &Application, key: ConfKey) -> Phrase {
     match app.conf.find(key) {
-        Some((name, value)) => format!("{name} is {value}"),
-        None => format!("{} is not set", key.name()),
+        Some((name, value)) => Phrase::new(SET, &[("name", &name), ("value", &value)]),
+        None => Phrase::new(UNSET, &[("name", &key.name())]),
     }
 }

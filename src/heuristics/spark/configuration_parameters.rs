@@ -7,8 +7,8 @@ mod stage_analysis;
 mod stages;
 
 use super::support::stage_figures;
-use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use super::{rule, spark};
+use crate::finding::{Judgement, Measure, Phrase, Subject, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::counters::CounterMask;
@@ -100,6 +100,11 @@ pub(super) const RULE: Rule = rule!(
     |layers| load(layers, Settings)
 );
 
+/// The messages of the judgement on the application: no setting, one, or several need a change.
+const SETTINGS_FIT: &str = "settings fit the measurements[: {measured}]";
+const ONE_MISFIT: &str = "1 setting does not fit the measurements[: {measured}]";
+const MISFITS: &str = "{changes} settings do not fit the measurements[: {measured}]";
+
 struct Settings(Limits);
 
 impl Check for Settings {
@@ -151,7 +156,14 @@ fn settings(
     Judgement::of(Subject::Application, severity)
         .tasks(executors(facts.spark))
         .facts(facts.evidence().into_iter().chain(recommended.evidence()))
-        .worded(message(facts, changes, limits))
+        .message(
+            match changes.len() {
+                0 => SETTINGS_FIT,
+                1 => ONE_MISFIT,
+                _ => MISFITS,
+            },
+            &[("changes", &changes.len()), ("measured", &Phrase::list(", ", facts.measured(limits)))],
+        )
         .advice(|| advice(facts.app, changes))
 }
 
@@ -164,23 +176,6 @@ fn advice(app: &Application, changes: &[Change]) -> Vec<String> {
         return vec!["keep the sizes of executors and driver: no measurement calls for a change".to_owned()];
     }
     changes.iter().map(|change| change.line(app)).collect()
-}
-
-/// "2 settings do not fit the measurements: an executor's heap of 4 GiB holds at most 800 MiB (…)".
-fn message(facts: &Facts<'_>, changes: &[Change], limits: &Limits) -> String {
-    let measured: Vec<String> = facts.measured(limits);
-    let measured = if measured.is_empty() { String::new() } else { format!(": {}", measured.join(", ")) };
-    match changes.len() {
-        0 => format!("settings fit the measurements{measured}"),
-        1 => format!("1 setting does not fit the measurements{measured}"),
-        many => format!("{many} settings do not fit the measurements{measured}"),
-    }
-}
-
-/// A value with its limit in brackets: "15 % of task time in garbage collection (severe from 15 %)".
-fn with_limit(text: &str, severity: Severity, cutoffs: &Ascending<Ratio>, share: bool) -> String {
-    let passed = if share { cutoffs.describe_in(severity, percent) } else { cutoffs.describe(severity) };
-    format!("{text} ({passed})")
 }
 
 fn count(key: &'static str, value: Option<u64>) -> Option<(&'static str, Measure)> {

@@ -1,6 +1,7 @@
 //! Settings of dynamic allocation.
 
-use super::{Issue, Settings, setting, whole};
+use super::{Issue, LIMITED, Settings, setting, whole};
+use crate::finding::Phrase;
 use crate::heuristics::spark::support::memory;
 use crate::heuristics::spark::{conf_line, percent};
 use crate::model::Application;
@@ -12,6 +13,10 @@ use crate::units::Millis;
 /// The first version in which `spark.dynamicAllocation.shuffleTracking.enabled` is on by default.
 const TRACKING_BY_DEFAULT: (u32, u32) = (3, 4);
 
+const NO_SERVICE: &str = "neither a shuffle service nor dynamic allocation is on";
+const LOST_FILES: &str = "dynamic allocation is on, but shuffle files are lost with removed executors";
+const IDLE: &str = "{setting}[, of which {idle} were idle on average] ({limit})";
+
 /// Removed executors lose their shuffle files.
 pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issue> {
     if app.conf.flag(ConfKey::ShuffleService) == Some(true) {
@@ -21,7 +26,7 @@ pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issu
     if !dynamic {
         return Some(Issue {
             severity: params.no_shuffle_service,
-            text: "neither a shuffle service nor dynamic allocation is on".to_owned(),
+            message: Phrase::new(NO_SERVICE, &[]),
             advice: Some(format!(
                 "release idle executors: {} {}",
                 conf_line(app, ConfKey::DynamicAllocation, "true"),
@@ -34,7 +39,7 @@ pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issu
     }
     Some(Issue {
         severity: params.lost_shuffle_files,
-        text: "dynamic allocation is on, but shuffle files are lost with removed executors".to_owned(),
+        message: Phrase::new(LOST_FILES, &[]),
         advice: Some(format!(
             "keep executors with shuffle files: {}; or, if the cluster has a shuffle service: {}",
             conf_line(app, ConfKey::ShuffleTracking, "true"),
@@ -71,16 +76,16 @@ pub(super) fn min_executors(params: &Settings, app: &Application, spark: &Spark)
         (Some(_), _) => (Severity::None, None),
     };
     let severity = by_number.min(allowed);
-    let busy = match idle.filter(|_| params.idle_ratio.values().is_some()) {
-        Some(idle) => format!(", of which {} were idle on average", percent(idle)),
-        None => String::new(),
-    };
+    let idle = idle.filter(|_| params.idle_ratio.values().is_some()).map(percent).unwrap_or_default();
     Some(Issue {
         severity,
-        text: format!(
-            "{}{busy} ({})",
-            setting(app, ConfKey::DynamicAllocationMin),
-            params.min_executors.describe(by_number)
+        message: Phrase::new(
+            IDLE,
+            &[
+                ("setting", &setting(app, ConfKey::DynamicAllocationMin)),
+                ("idle", &idle),
+                ("limit", &params.min_executors.describe(by_number)),
+            ],
         ),
         advice: Some(format!("release idle executors: {}", conf_line(app, ConfKey::DynamicAllocationMin, 0))),
     })
@@ -108,7 +113,10 @@ pub(super) fn max_executors(params: &Settings, app: &Application) -> Vec<Issue> 
         let fewer = cutoff.map_or_else(|| "900".to_owned(), |cutoff| format!("{cutoff:.0}"));
         Some(Issue {
             severity,
-            text: format!("{} ({})", setting(app, key), params.max_executors.describe(severity)),
+            message: Phrase::new(
+                LIMITED,
+                &[("setting", &setting(app, key)), ("limit", &params.max_executors.describe(severity))],
+            ),
             advice: Some(format!("request fewer executors: {}", conf_line(app, key, fewer))),
         })
     };

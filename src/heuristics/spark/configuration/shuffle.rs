@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{Issue, Settings, setting};
+use crate::finding::Phrase;
 use crate::heuristics::spark::conf_line;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -12,6 +13,8 @@ use crate::severity::Severity;
 use crate::units::Bytes;
 
 const KRYO: &str = "org.apache.spark.serializer.KryoSerializer";
+
+const SERIALIZER: &str = "{setting}[, and RDDs shuffled {shuffled}]";
 
 /// Java's serializer, if RDDs of objects are shuffled.
 pub(super) fn serializer(params: &Settings, app: &Application, spark: &Spark) -> Option<Issue> {
@@ -25,10 +28,13 @@ pub(super) fn serializer(params: &Settings, app: &Application, spark: &Spark) ->
     if severity == Severity::None || shuffled.as_f64() < gate {
         return None;
     }
-    let data = if gate > 0.0 { format!(", and RDDs shuffled {shuffled}") } else { String::new() };
+    let shuffled = if gate > 0.0 { shuffled.to_string() } else { String::new() };
     Some(Issue {
         severity,
-        text: format!("{}{data}", setting(app, ConfKey::Serializer)),
+        message: Phrase::new(
+            SERIALIZER,
+            &[("setting", &setting(app, ConfKey::Serializer)), ("shuffled", &shuffled)],
+        ),
         advice: Some(format!(
             "serialize objects faster and smaller: {}; or use DataFrames, which need no serializer",
             conf_line(app, ConfKey::Serializer, KRYO)
@@ -41,7 +47,7 @@ pub(super) fn manager(params: &Settings, app: &Application) -> Option<Issue> {
     let manager = app.conf.text(ConfKey::ShuffleManager)?;
     (manager != "sort").then(|| Issue {
         severity: params.other_shuffle_manager,
-        text: setting(app, ConfKey::ShuffleManager),
+        message: setting(app, ConfKey::ShuffleManager),
         advice: Some(format!(
             "use Spark's shuffle manager: {}",
             conf_line(app, ConfKey::ShuffleManager, "sort")

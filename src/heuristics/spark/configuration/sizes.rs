@@ -1,6 +1,7 @@
 //! Sizes of executors and driver.
 
-use super::{Issue, Settings, setting, whole};
+use super::{Issue, LIMITED, Settings, setting, whole};
+use crate::finding::Phrase;
 use crate::heuristics::spark::conf_line;
 use crate::heuristics::spark::support::memory::{Setting, heap_that_fits, rounded_up};
 use crate::heuristics::wording::plural;
@@ -16,6 +17,10 @@ use crate::units::Bytes;
 const GOOD_HEAP: Bytes = Bytes::from_mib(16 * 1024);
 /// Up to this many tasks share a JVM and its storage connections well.
 const GOOD_CORES: u64 = 4;
+
+const CORES: &str = "executors have {cores} each ({limit})";
+const OVERHEAD: &str = "{setting}, for a heap of {heap} ({limit})";
+const STAR: &str = "{name} contains an asterisk";
 
 pub(super) fn executor(params: &Settings, app: &Application, spark: &Spark) -> Vec<Issue> {
     let announced = spark.executors.iter().filter_map(|executor| executor.cores).max().map(u64::from);
@@ -54,7 +59,10 @@ fn memory(cutoffs: &Ascending<Size>, app: &Application, key: ConfKey, fits: Opti
     let smaller = fits.filter(|&fits| fits < size).unwrap_or(half);
     Some(Issue {
         severity,
-        text: format!("{} ({})", setting(app, key), cutoffs.describe(severity)),
+        message: Phrase::new(
+            LIMITED,
+            &[("setting", &setting(app, key)), ("limit", &cutoffs.describe(severity))],
+        ),
         advice: Some(format!(
             "use a smaller heap and, for executors, more of them: {}",
             conf_line(app, key, Setting(rounded_up(smaller)))
@@ -70,10 +78,7 @@ fn cores_of(
 ) -> Option<Issue> {
     let cores = cores?;
     let severity = cutoffs.severity(cores as f64);
-    let text = match app.conf.find(key) {
-        Some(_) => setting(app, key),
-        None => format!("executors have {} each", plural(cores, "core")),
-    };
+    let template = if app.conf.find(key).is_some() { LIMITED } else { CORES };
     let fewer = cores.div_ceil(2).clamp(1, GOOD_CORES);
     let heap = app.conf.spark_memory(ConfKey::ExecutorMemory);
     let heap = match heap.filter(|_| key == ConfKey::ExecutorCores && cores > 0) {
@@ -85,7 +90,14 @@ fn cores_of(
     };
     Some(Issue {
         severity,
-        text: format!("{text} ({})", cutoffs.describe(severity)),
+        message: Phrase::new(
+            template,
+            &[
+                ("setting", &setting(app, key)),
+                ("cores", &plural(cores, "core")),
+                ("limit", &cutoffs.describe(severity)),
+            ],
+        ),
         advice: Some(format!("run fewer tasks per JVM: {}{heap}", conf_line(app, key, fewer))),
     })
 }
@@ -99,7 +111,14 @@ fn overhead(params: &Settings, app: &Application, key: ConfKey, heap: ConfKey) -
     let tenth = Bytes::new(heap.get() / 10).max(Bytes::from_mib(384));
     Some(Issue {
         severity,
-        text: format!("{}, for a heap of {heap} ({})", setting(app, key), params.overhead.describe(severity)),
+        message: Phrase::new(
+            OVERHEAD,
+            &[
+                ("setting", &setting(app, key)),
+                ("heap", &heap),
+                ("limit", &params.overhead.describe(severity)),
+            ],
+        ),
         advice: Some(format!(
             "request only the memory overhead that the container uses, 10 % of the heap unless Python or native code needs \
              more: {}",
@@ -113,7 +132,7 @@ pub(super) fn star_in_jars(params: &Settings, app: &Application) -> Option<Issue
     let jars = app.conf.text(ConfKey::SecondaryJars)?;
     jars.contains('*').then(|| Issue {
         severity: params.star_in_jars,
-        text: format!("{} contains an asterisk", app.conf.name_in_use(ConfKey::SecondaryJars)),
+        message: Phrase::new(STAR, &[("name", &app.conf.name_in_use(ConfKey::SecondaryJars))]),
         advice: Some(
             "list the path of each jar, or put them into a folder and set spark.yarn.jars".to_owned(),
         ),

@@ -1,8 +1,8 @@
 //! The data behind recommendations: effective settings and measurements.
 
 use super::stage_analysis::{Analysis, analyse};
-use super::{Limits, Method, count, mebibytes, with_limit};
-use crate::finding::Measure;
+use super::{Limits, Method, count, mebibytes};
+use crate::finding::{Measure, Phrase, Word};
 use crate::heuristics::spark::percent;
 use crate::heuristics::spark::support::losses::{Loss, lost_executors};
 use crate::heuristics::spark::support::memory::is_local;
@@ -14,7 +14,15 @@ use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
 use crate::model::spark::{Executor, Spark};
 use crate::severity::Severity;
-use crate::units::{Bytes, Millis};
+use crate::units::{Bytes, Millis, three_digits};
+
+/// The measurements that can pass a limit, in messages.
+const GC: &str = "{share} of task time is spent in garbage collection ({limit})";
+const OUT_OF_MEMORY: &str = "{attempts} task attempts ran out of memory";
+const OVER_MEMORY: &str =
+    "{attempts} task attempts were killed because their container exceeded its memory limit";
+const LARGE_HEAP: &str = "{whose} of {heap} holds at most {peak}, {times}× its need ({limit})";
+const DRIVER_CORES: &str = "the driver has {cores} cores";
 
 /// Effective settings and measurements.
 pub(super) struct Facts<'a> {
@@ -84,31 +92,32 @@ impl<'a> Facts<'a> {
     }
 
     /// The measurements of executors and driver that passed a limit.
-    pub(super) fn measured(&self, limits: &Limits) -> Vec<String> {
-        let of = |peak: Option<Bytes>, heap: Bytes, who: &str, severity: Severity| {
+    pub(super) fn measured(&self, limits: &Limits) -> Vec<Phrase> {
+        let heap = |peak: Option<Bytes>, heap: Bytes, whose: &str, severity: Severity| {
             let peak = peak.filter(|_| severity > Severity::None)?;
-            let ratio = crate::units::three_digits(heap.as_f64() / (peak + RESERVED).as_f64());
-            let text = format!("{who} of {heap} holds at most {peak}, {ratio}× its need");
-            Some(with_limit(&text, severity, &limits.heap_ratio, false))
+            let times = three_digits(heap.as_f64() / (peak + RESERVED).as_f64());
+            let limit = limits.heap_ratio.describe(severity);
+            let words: [Word<'_>; 5] =
+                [("whose", &whose), ("heap", &heap), ("peak", &peak), ("times", &times), ("limit", &limit)];
+            Some(Phrase::new(LARGE_HEAP, &words))
         };
         let whose = if is_local(self.app, self.spark) { "the driver's heap" } else { "an executor's heap" };
         let gc = self.gc_ratio.filter(|_| self.gc > Severity::None).map(|ratio| {
-            let text = format!("{} of task time is spent in garbage collection", percent(ratio));
-            with_limit(&text, self.gc, &limits.gc_ratio, true)
+            let limit = limits.gc_ratio.describe_in(self.gc, percent);
+            Phrase::new(GC, &[("share", &percent(ratio)), ("limit", &limit)])
         });
         let cores = (self.driver.too_many_cores > Severity::None)
-            .then(|| format!("the driver has {} cores", self.driver.cores));
+            .then(|| Phrase::new(DRIVER_CORES, &[("cores", &self.driver.cores)]));
         let tasks = |of: fn(&Analysis<'_>) -> u64| self.stages.iter().map(of).sum::<u64>();
-        let died = |count: u64, how: &str| (count > 0).then(|| format!("{count} {how}"));
+        let died = |attempts: u64, template| {
+            (attempts > 0).then(|| Phrase::new(template, &[("attempts", &attempts)]))
+        };
         let parts = [
             gc,
-            died(tasks(|stage| stage.figures.out_of_memory), "task attempts ran out of memory"),
-            died(
-                tasks(|stage| stage.figures.over_memory),
-                "task attempts were killed because their container exceeded its memory limit",
-            ),
-            of(self.peak, self.now.heap, whose, self.heap),
-            of(self.driver.peak, self.driver.memory, "the driver's heap", self.driver.heap),
+            died(tasks(|stage| stage.figures.out_of_memory), OUT_OF_MEMORY),
+            died(tasks(|stage| stage.figures.over_memory), OVER_MEMORY),
+            heap(self.peak, self.now.heap, whose, self.heap),
+            heap(self.driver.peak, self.driver.memory, "the driver's heap", self.driver.heap),
             cores,
         ];
         parts.into_iter().flatten().collect()

@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use super::facts::Facts;
 use super::recommend::{Change, Reason};
 use super::stage_analysis::{Analysis, Cause};
-use super::{Limits, count, with_limit};
-use crate::finding::{Judgement, Measure, Subject, and_more, multiple};
+use super::{Limits, count};
+use crate::finding::{Judgement, Measure, Phrase, Subject, and_more, multiple, percent};
 use crate::heuristics::spark::support::stage_figures::{Flow, FlowKind};
 use crate::heuristics::spark::support::stage_text::{first_line, label};
 use crate::model::Application;
@@ -16,6 +16,24 @@ use crate::units::{Bytes, three_digits};
 
 /// How many stages get their own finding.
 const REPORTED: usize = 3;
+
+/// The message of a finding about a stage, with a phrase for each problem.
+const STAGE: &str = "{stage}: {troubles}";
+
+const SKEW: &str = "the slowest task ran for {longest}, {times}× the median of {median} ({limit}), {causes}";
+const DATA_SKEW: &str = "one task {reads}, {times}× the median of {median} ({limit})";
+const SPILL: &str = "tasks spilled {spilled} from memory[, {share} the {data} read or written] ({limit})";
+const LONG_TASKS: &str = "the median task ran for {median} ({limit})";
+const FAILURES: &str = "{failed} task attempts failed in a stage of {tasks} tasks[, {out_of_memory} of them out of \
+                        memory][, {over_memory} of them killed because their container exceeded its memory limit] ({limit})";
+const FAILED: &str = "it failed: {reason}";
+const NO_REASON: &str = "for an unknown reason";
+
+// The causes of skew.
+const MORE_DATA: &str = "it {reads}, the median is {median}";
+const FIRST_ON_EXECUTOR: &str = "with no more data than others, among the first tasks of executor {executor}";
+const IN_GC: &str = "with no more data than others, {time} of it spent in garbage collection";
+const SAME_WORK: &str = "with no more data than others, on executor {executor}";
 
 /// The worst stages, each with whether the recommended changes help against its problems.
 pub(super) fn judge(facts: &Facts<'_>, changes: &[Change], limits: &Limits) -> Vec<(bool, Judgement)> {
@@ -43,86 +61,104 @@ fn judgement(facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits) -> Judgem
     Judgement::of(Subject::Stage(stage.stage.id), stage.severity(limits))
         .tasks(stage.figures.scored)
         .facts(evidence(stage))
-        .worded(format!("{}: {}", label(stage.stage), parts(stage, limits).join("; ")))
+        .message(
+            STAGE,
+            &[("stage", &label(stage.stage)), ("troubles", &Phrase::list("; ", troubles(stage, limits)))],
+        )
         .advice(|| advice(facts, stage, limits))
 }
 
 /// The problems of the stage, worst first.
-fn parts(stage: &Analysis<'_>, limits: &Limits) -> Vec<String> {
-    let mut parts = vec![
+fn troubles(stage: &Analysis<'_>, limits: &Limits) -> Vec<Phrase> {
+    let mut troubles = vec![
         (stage.skew, skew(stage, limits)),
         (stage.data_skew, data_skew(stage, limits)),
         (stage.spill, spill(stage, limits)),
         (stage.long_tasks, long_tasks(stage, limits)),
     ];
     if limits.report_failures {
-        parts.push((stage.task_failures, Some(failures(stage, limits))));
-        let failure = first_line(stage.stage.failure.as_deref().unwrap_or("for an unknown reason"));
-        parts.push((stage.stage_failure, Some(format!("it failed: {failure}"))));
+        troubles.push((stage.task_failures, Some(failures(stage, limits))));
+        let reason = first_line(stage.stage.failure.as_deref().unwrap_or(NO_REASON));
+        troubles.push((stage.stage_failure, Some(Phrase::new(FAILED, &[("reason", &reason)]))));
     }
-    parts.sort_by_key(|(severity, _)| Reverse(*severity));
-    parts
-        .into_iter()
-        .filter(|(severity, _)| *severity > Severity::None)
-        .filter_map(|(_, text)| text)
-        .collect()
+    troubles.sort_by_key(|(severity, _)| Reverse(*severity));
+    let found = troubles.into_iter().filter(|(severity, _)| *severity > Severity::None);
+    found.filter_map(|(_, trouble)| trouble).collect()
 }
 
-fn skew(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
+fn skew(stage: &Analysis<'_>, limits: &Limits) -> Option<Phrase> {
     let run = stage.figures.run_time?;
-    let times = three_digits(run.ratio());
-    let text = format!("the slowest task ran for {}, {times}× the median of {}", run.longest, run.median);
-    let causes: Vec<String> = stage.causes.iter().map(|cause| why(*cause, stage)).collect();
-    Some(format!("{}, {}", with_limit(&text, stage.skew, &limits.skew_ratio, false), causes.join(" and ")))
+    let causes = stage.causes.iter().map(|cause| why(*cause, stage));
+    Some(Phrase::new(
+        SKEW,
+        &[
+            ("longest", &run.longest),
+            ("times", &three_digits(run.ratio())),
+            ("median", &run.median),
+            ("limit", &limits.skew_ratio.describe(stage.skew)),
+            ("causes", &Phrase::list(" and ", causes)),
+        ],
+    ))
 }
 
-fn data_skew(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
+fn data_skew(stage: &Analysis<'_>, limits: &Limits) -> Option<Phrase> {
     let Flow { kind, median, largest, .. } = stage.fullest?;
-    let times = three_digits(largest.as_f64() / median.as_f64());
-    let text = format!("one task {}, {times}× the median of {median}", kind.does(largest));
-    Some(with_limit(&text, stage.data_skew, &limits.data_skew_ratio, false))
+    Some(Phrase::new(
+        DATA_SKEW,
+        &[
+            ("reads", &kind.does(largest)),
+            ("times", &three_digits(largest.as_f64() / median.as_f64())),
+            ("median", &median),
+            ("limit", &limits.data_skew_ratio.describe(stage.data_skew)),
+        ],
+    ))
 }
 
-fn why(cause: Cause, stage: &Analysis<'_>) -> String {
+fn why(cause: Cause, stage: &Analysis<'_>) -> Phrase {
     let executor = stage.figures.slowest.executor.as_deref().unwrap_or("unknown");
     match cause {
         Cause::Data(Flow { kind, of_slowest, median, .. }) => {
-            format!("it {}, the median is {median}", kind.does(of_slowest))
+            Phrase::new(MORE_DATA, &[("reads", &kind.does(of_slowest)), ("median", &median)])
         }
-        Cause::FirstOnExecutor => {
-            format!("with no more data than others, among the first tasks of executor {executor}")
-        }
-        Cause::Gc(time) => format!("with no more data than others, {time} of it spent in garbage collection"),
-        Cause::SameWork => format!("with no more data than others, on executor {executor}"),
+        Cause::FirstOnExecutor => Phrase::new(FIRST_ON_EXECUTOR, &[("executor", &executor)]),
+        Cause::Gc(time) => Phrase::new(IN_GC, &[("time", &time)]),
+        Cause::SameWork => Phrase::new(SAME_WORK, &[("executor", &executor)]),
     }
 }
 
-fn spill(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
+fn spill(stage: &Analysis<'_>, limits: &Limits) -> Option<Phrase> {
     let (spilled, data) = (stage.figures.spilled()?, stage.figures.largest_flow()?);
-    let share = multiple(spilled.as_f64() / data.as_f64());
-    let text = if data > Bytes::default() {
-        format!("tasks spilled {spilled} from memory, {share} the {data} read or written")
-    } else {
-        format!("tasks spilled {spilled} from memory")
-    };
-    Some(with_limit(&text, stage.spill, &limits.spill_ratio, true))
+    let share = (data > Bytes::default()).then(|| multiple(spilled.as_f64() / data.as_f64()));
+    Some(Phrase::new(
+        SPILL,
+        &[
+            ("spilled", &spilled),
+            ("share", &share.unwrap_or_default()),
+            ("data", &data),
+            ("limit", &limits.spill_ratio.describe_in(stage.spill, percent)),
+        ],
+    ))
 }
 
-fn long_tasks(stage: &Analysis<'_>, limits: &Limits) -> Option<String> {
+fn long_tasks(stage: &Analysis<'_>, limits: &Limits) -> Option<Phrase> {
     let median = stage.figures.run_time?.median;
-    Some(format!("the median task ran for {median} ({})", limits.long_task_time.describe(stage.long_tasks)))
+    let limit = limits.long_task_time.describe(stage.long_tasks);
+    Some(Phrase::new(LONG_TASKS, &[("median", &median), ("limit", &limit)]))
 }
 
-fn failures(stage: &Analysis<'_>, limits: &Limits) -> String {
+fn failures(stage: &Analysis<'_>, limits: &Limits) -> Phrase {
     let figures = &stage.figures;
-    let text = format!("{} task attempts failed in a stage of {} tasks", figures.failed, figures.tasks);
-    let of = |count: u64, how: &str| (count > 0).then(|| format!(", {count} {how}"));
-    let causes = [
-        of(figures.out_of_memory, "of them out of memory"),
-        of(figures.over_memory, "of them killed because their container exceeded its memory limit"),
-    ];
-    let causes: String = causes.into_iter().flatten().collect();
-    with_limit(&(text + &causes), stage.task_failures, &limits.failure_rate, true)
+    let if_any = |count: u64| if count > 0 { count.to_string() } else { String::new() };
+    Phrase::new(
+        FAILURES,
+        &[
+            ("failed", &figures.failed),
+            ("tasks", &figures.tasks),
+            ("out_of_memory", &if_any(figures.out_of_memory)),
+            ("over_memory", &if_any(figures.over_memory)),
+            ("limit", &limits.failure_rate.describe_in(stage.task_failures, percent)),
+        ],
+    )
 }
 
 fn evidence(stage: &Analysis<'_>) -> Vec<(&'static str, Measure)> {

@@ -1,5 +1,6 @@
 //! Measurements of a stage: run times, data and failures of its tasks.
 
+use crate::finding::Phrase;
 use crate::model::Application;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::Stage;
@@ -94,15 +95,16 @@ pub(in crate::heuristics) enum FlowKind {
 impl FlowKind {
     const ALL: [Self; 5] = [Self::Spill, Self::Input, Self::ShuffleRead, Self::ShuffleWrite, Self::Output];
 
-    /// What a task does with this many bytes, in words.
-    pub(in crate::heuristics) fn does(self, bytes: Bytes) -> String {
-        match self {
-            Self::Spill => format!("spills {bytes}"),
-            Self::Input => format!("reads {bytes}"),
-            Self::ShuffleRead => format!("reads {bytes} of shuffle data"),
-            Self::ShuffleWrite => format!("writes {bytes} of shuffle data"),
-            Self::Output => format!("writes {bytes}"),
-        }
+    /// What a task does with this many bytes.
+    pub(in crate::heuristics) fn does(self, bytes: Bytes) -> Phrase {
+        let template = match self {
+            Self::Spill => "spills {bytes}",
+            Self::Input => "reads {bytes}",
+            Self::ShuffleRead => "reads {bytes} of shuffle data",
+            Self::ShuffleWrite => "writes {bytes} of shuffle data",
+            Self::Output => "writes {bytes}",
+        };
+        Phrase::new(template, &[("bytes", &bytes)])
     }
 
     /// The counters that add up to it.

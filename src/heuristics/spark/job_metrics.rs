@@ -1,6 +1,6 @@
 //! `spark-job-metrics`: jobs that fail, and jobs with failed tasks (Dr. Elephant `JobsHeuristic`).
 
-use super::support::failures::{self, Ends};
+use super::support::failures::{self, Ends, Limit};
 use super::support::lost_time::reason_of_job;
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
@@ -33,7 +33,10 @@ pub(super) const RULE: Rule =
     ));
 
 /// The message of a finding about failed jobs.
-const MESSAGE: &str = "{failed_jobs_count} of {jobs} failed, {failed_jobs_ratio:%} ({limit}){reason}";
+const FAILED_JOBS: &str = "{failed_jobs_count} of {jobs} failed, {failed_jobs_ratio:%} ({limit})[: job {failed_job} with \"{reason}\"]";
+
+/// The message of a finding about a job with failed tasks.
+const FAILED_TASKS: &str = "in job {job}, {failures}";
 
 struct JobFailures(Jobs);
 
@@ -67,15 +70,22 @@ impl Check for JobFailures {
         }
         let judgement = Judgement::of(Subject::Application, severity).tasks(app.task_count()).facts(evidence);
         let worded = match worst {
-            Some((job, ends)) if of_tasks > of_jobs => judgement.worded(self.tasks_message(job, ends)),
-            _ => judgement.message(
-                MESSAGE,
-                &[
-                    ("jobs", &plural(results.len() as u64, "job")),
-                    ("limit", &self.0.job_failure_rate.describe_in(of_jobs, percent)),
-                    ("reason", &first_reason(app, spark)),
-                ],
-            ),
+            Some((job, ends)) if of_tasks > of_jobs => {
+                let failures = failures::failed_attempts(ends, self.limit_of_tasks(ends));
+                judgement.message(FAILED_TASKS, &[("job", &job.id), ("failures", &failures)])
+            }
+            _ => {
+                let (job, reason) = reason_of_job(app, spark).unwrap_or_default();
+                judgement.message(
+                    FAILED_JOBS,
+                    &[
+                        ("jobs", &plural(results.len() as u64, "job")),
+                        ("limit", &self.0.job_failure_rate.describe_in(of_jobs, percent)),
+                        ("failed_job", &job),
+                        ("reason", &reason),
+                    ],
+                )
+            }
         };
         worded.advice(|| failures::advice(total.main_reason())).into()
     }
@@ -98,21 +108,15 @@ impl JobFailures {
         jobs.max_by_key(|(_, ends)| (self.of_tasks(ends), ends.failed))
     }
 
-    fn tasks_message(&self, job: &Job, ends: &Ends) -> String {
+    fn limit_of_tasks(&self, ends: &Ends) -> Limit {
         let severity = self.of_tasks(ends);
         let by_rate = self.0.task_failure_rate.severity(ends.failure_rate().unwrap_or_default());
-        let passed = if by_rate > severity {
-            format!("{} failed", self.0.failed_tasks.describe(severity))
+        if by_rate > severity {
+            Limit::OfNumber(self.0.failed_tasks.describe(severity))
         } else {
-            self.0.task_failure_rate.describe_in(severity, percent)
-        };
-        format!("in job {}, {}", job.id, failures::sentence(ends, &passed))
+            Limit::OfRate(self.0.task_failure_rate.describe_in(severity, percent))
+        }
     }
-}
-
-/// The reason of the first failed job, to append to the number of failed jobs.
-fn first_reason(app: &Application, spark: &Spark) -> String {
-    reason_of_job(app, spark).map_or_else(String::new, |(id, reason)| format!(": job {id} with \"{reason}\""))
 }
 
 /// The task attempts of each job, by outcome.

@@ -1,7 +1,7 @@
 //! `spark-job-runtime`: jobs that fail, and jobs that lose time to failed tasks (Dr. Elephant v2.0.9
 //! `JobRuntimeHeuristic`).
 
-use super::support::lost_time::{Failures, in_brackets, of_all, reason_of_job};
+use super::support::lost_time::{Failures, limit_if_any, reason_of_job, share_if_any};
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
 use crate::heuristics::wording::decisive;
@@ -39,7 +39,12 @@ pub(super) const RULE: Rule =
     .measured_by("worst_job_lost_ms", Worse::Higher);
 
 /// The message of a finding about failed jobs.
-const MESSAGE: &str = "{failed_jobs_count} of {jobs} failed, {job_failure_ratio:%}{limit}";
+const FAILED_JOBS: &str = "{failed_jobs_count} of {jobs} failed, {job_failure_ratio:%}[ ({limit})]";
+
+/// The message of a finding about a job with failed tasks.
+const FAILED_TASKS: &str = "job {job}: {worst_job_failed_tasks_count} of {ended} task attempts failed, \
+                            {worst_job_task_failure_ratio:%}, and took {worst_job_lost_ms}[, {share} of all task time] \
+                            ({limit})";
 
 struct FailingJobs(JobRuntime);
 
@@ -86,13 +91,22 @@ impl Check for FailingJobs {
             .fact("worst_job_lost_ms", Measure::Time(failures.lost));
         let worded = match &worst {
             Some((_, failures, job)) if by_tasks > by_jobs => {
-                judgement.worded(params.task_message(job, failures, spent))
+                let (share, limit) = params.share_and_limit(failures, spent);
+                judgement.message(
+                    FAILED_TASKS,
+                    &[
+                        ("job", &job.id),
+                        ("ended", &failures.ends.ended()),
+                        ("share", &share),
+                        ("limit", &limit),
+                    ],
+                )
             }
             _ => judgement.message(
-                MESSAGE,
+                FAILED_JOBS,
                 &[
                     ("jobs", &plural(ended, "job")),
-                    ("limit", &in_brackets(&params.job_failure_rate, by_jobs)),
+                    ("limit", &limit_if_any(&params.job_failure_rate, by_jobs)),
                 ],
             ),
         };
@@ -114,28 +128,18 @@ impl JobRuntime {
         self.task_failure_rate.severity(failures.rate()).min(self.lost_share.severity(lost))
     }
 
-    fn task_message(&self, job: &Job, failures: &Failures, spent: Millis) -> String {
+    /// The time of these failures as a share of all task time, and the limit that they passed.
+    fn share_and_limit(&self, failures: &Failures, spent: Millis) -> (String, String) {
         let severity = self.by_tasks(failures, spent);
         let share = failures.lost.as_f64() / spent.as_f64();
-        let passed = decisive(
-            severity,
-            &[
-                (
-                    self.task_failure_rate.severity(failures.rate()),
-                    self.task_failure_rate.describe_in(severity, percent),
-                ),
-                (self.lost_share.severity(share), self.lost_share.describe_in(severity, percent)),
-            ],
-        );
-        format!(
-            "job {}: {} of {} task attempts failed, {}, and took {}{} ({passed})",
-            job.id,
-            failures.ends.failed,
-            failures.ends.ended(),
-            percent(failures.rate()),
-            failures.lost,
-            of_all(share),
-        )
+        let limits = [
+            (
+                self.task_failure_rate.severity(failures.rate()),
+                self.task_failure_rate.describe_in(severity, percent),
+            ),
+            (self.lost_share.severity(share), self.lost_share.describe_in(severity, percent)),
+        ];
+        (share_if_any(share), decisive(severity, &limits))
     }
 }
 

@@ -5,10 +5,10 @@ mod facts;
 
 use self::facts::Facts;
 use super::conf_line;
-use super::support::failures;
+use super::support::failures::{self, Limit};
 use super::support::lost_time::reason_of_stage;
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Phrase, Subject, Verdict};
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -59,6 +59,20 @@ pub(super) const RULE: Rule =
     rule!(DrElephant { version: "master" }, "spark-stage-metrics", "Spark Stage Metrics", Stages, |layers| {
         load(layers, StageTroubles)
     });
+
+/// The message of the judgement on all stages together.
+const FAILED_STAGES: &str = "{failed_stages_count} of {attempts} failed, {failed_stages_ratio:%} ({limit})[, the first with \
+                             \"{first}\"]";
+
+/// The message of a finding about failed tasks of a stage.
+const FAILED_TASKS: &str = "{stage}: {failures}{others}";
+
+/// The message of a finding about a stage that runs for long.
+const LONG: &str = "{stage}: its tasks take {each} per {what} ({limit}){others}";
+
+/// The end of the message about the last named stage, for one other stage, or several.
+const ONE_MORE: &str = "; one more stage is similar";
+const SEVERAL_MORE: &str = "; {more} more stages are similar";
 
 struct StageTroubles(Stages);
 
@@ -130,18 +144,13 @@ impl StageTroubles {
         let all = complete + failed;
         let rate = failed as f64 / all as f64;
         let severity = self.0.stage_failure_rate.severity(rate);
-        let passed = self.0.stage_failure_rate.describe_in(severity, percent);
-        let mut message =
-            format!("{failed} of {} failed, {} ({passed})", plural(all, "stage attempt"), percent(rate));
         let mut evidence = vec![
             ("completed_stages_count", Measure::Count(complete)),
             ("failed_stages_count", Measure::Count(failed)),
             ("failed_stages_ratio", Measure::Ratio(Some(rate))),
         ];
-        if let Some((_, first)) = reason_of_stage(app, spark) {
-            message = format!("{message}, the first with \"{first}\"");
-            evidence.push(("first_failure_text", Measure::Text(first)));
-        }
+        let first = reason_of_stage(app, spark).map(|(_, reason)| reason);
+        evidence.extend(first.clone().map(|first| ("first_failure_text", Measure::Text(first))));
         let mut ends = failures::Ends::default();
         for group in &app.groups {
             ends.add(&failures::Ends::of(group));
@@ -149,17 +158,23 @@ impl StageTroubles {
         Judgement::of(Subject::Application, severity)
             .tasks(app.task_count())
             .facts(evidence)
-            .worded(message)
+            .message(
+                FAILED_STAGES,
+                &[
+                    ("attempts", &plural(all, "stage attempt")),
+                    ("limit", &self.0.stage_failure_rate.describe_in(severity, percent)),
+                    ("first", &first.unwrap_or_default()),
+                ],
+            )
             .advice(|| failures::advice(ends.main_reason()))
     }
 
     fn judgement(&self, app: &Application, severity: Severity, facts: &Facts, more: usize) -> Judgement {
         let failing = self.by_failures(facts) >= self.by_time(facts);
-        let trouble = if failing { self.failures_message(facts) } else { self.time_message(facts) };
         let others = match more {
-            0 => String::new(),
-            1 => "; one more stage is similar".to_owned(),
-            _ => format!("; {more} more stages are similar"),
+            0 => Phrase::default(),
+            1 => Phrase::new(ONE_MORE, &[]),
+            _ => Phrase::new(SEVERAL_MORE, &[("more", &more)]),
         };
         let mut evidence = vec![
             ("succeeded_attempts_count", Measure::Count(facts.ends.succeeded)),
@@ -171,29 +186,38 @@ impl StageTroubles {
         Judgement::of(Subject::Stage(facts.id()), severity)
             .tasks(facts.tasks)
             .facts(evidence)
-            .worded(format!("{}: {trouble}{others}", facts.name()))
+            .message(
+                if failing { FAILED_TASKS } else { LONG },
+                &[
+                    ("stage", &facts.name()),
+                    ("failures", &failures::failed_attempts(&facts.ends, self.limit_of_failures(facts))),
+                    ("each", &facts.time_each.unwrap_or_default()),
+                    ("what", &self.0.run_time_per.words()),
+                    ("limit", &self.0.run_time.describe(self.by_time(facts))),
+                    ("others", &others),
+                ],
+            )
             .advice(|| if failing { failures::advice(facts.ends.main_reason()) } else { more_at_once(app) })
     }
 
-    fn failures_message(&self, facts: &Facts) -> String {
+    fn limit_of_failures(&self, facts: &Facts) -> Limit {
         let severity = self.by_failures(facts);
-        let passed = if self.by_rate(facts) > severity {
-            format!("{} failed", self.0.failed_tasks.describe(severity))
+        if self.by_rate(facts) > severity {
+            Limit::OfNumber(self.0.failed_tasks.describe(severity))
         } else {
-            self.0.task_failure_rate.describe_in(severity, percent)
-        };
-        failures::sentence(&facts.ends, &passed)
+            Limit::OfRate(self.0.task_failure_rate.describe_in(severity, percent))
+        }
     }
+}
 
-    fn time_message(&self, facts: &Facts) -> String {
-        let each = facts.time_each.unwrap_or_default();
-        let passed = self.0.run_time.describe(self.by_time(facts));
-        let what = match self.0.run_time_per {
-            Share::Core => "core",
-            Share::Executor => "executor",
-            Share::Task => "task attempt",
-        };
-        format!("its tasks take {each} per {what} ({passed})")
+impl Share {
+    /// To follow "per".
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::Executor => "executor",
+            Self::Task => "task attempt",
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use super::support::lost_time::{Failures, in_brackets, of_all, reason_of_stage};
+use super::support::lost_time::{Failures, limit_if_any, reason_of_stage, share_if_any};
 use super::support::memory;
 use super::support::stage_text::label;
 use super::{conf_line, percent, rule, spark};
@@ -51,7 +51,14 @@ pub(super) const RULE: Rule = rule!(
 .measured_by("lost_ms", Worse::Higher);
 
 /// The message of the judgement on the application.
-const FAILED: &str = "{failed_stages_count} of {attempts} failed, {stage_failure_ratio:%}{limit}";
+const FAILED_STAGES: &str = "{failed_stages_count} of {attempts} failed, {stage_failure_ratio:%}[ ({limit})]";
+
+/// The message of a finding about failed tasks of a stage.
+const FAILED_TASKS: &str = "{stage}: {failed_tasks_count} of {ended} task attempts failed, {task_failure_ratio:%}, and took \
+                            {lost_ms}[, {lost_share} of all task time] ({limit})";
+
+/// The message of a finding about a stage that takes long.
+const LONG: &str = "{stage}: took {time}[, {run_time_share} of the run time] ({limit})";
 
 struct Stages(StageRuntime);
 
@@ -163,48 +170,31 @@ impl StageRuntime {
         }
     }
 
-    fn time_limits(&self, facts: &Facts<'_>) -> [(Severity, String); 2] {
+    fn limit_of_failures(&self, facts: &Facts<'_>) -> String {
+        let (severity, rate) = (facts.by_failures, facts.failures.rate());
+        let limits = [
+            (self.task_failure_rate.severity(rate), self.task_failure_rate.describe_in(severity, percent)),
+            (self.lost_share.severity(facts.lost_share), self.lost_share.describe_in(severity, percent)),
+        ];
+        decisive(severity, &limits)
+    }
+
+    fn limit_of_time(&self, facts: &Facts<'_>) -> String {
         let time = facts.time.map_or(f64::NAN, Millis::as_f64);
         let share = facts.share.unwrap_or(f64::NAN);
-        [
+        let limits = [
             (self.stage_time.severity(time), self.stage_time.describe(facts.by_time)),
             (self.run_time_share.severity(share), self.run_time_share.describe_in(facts.by_time, percent)),
-        ]
+        ];
+        decisive(facts.by_time, &limits)
     }
 
     fn judgement(&self, app: &Application, spark: &Spark, facts: &Facts<'_>) -> Judgement {
         let failures = &facts.failures;
-        let name = label(facts.stage);
-        let message = if facts.by_failures >= facts.by_time {
-            let passed = decisive(
-                facts.by_failures,
-                &[
-                    (
-                        self.task_failure_rate.severity(failures.rate()),
-                        self.task_failure_rate.describe_in(facts.by_failures, percent),
-                    ),
-                    (
-                        self.lost_share.severity(facts.lost_share),
-                        self.lost_share.describe_in(facts.by_failures, percent),
-                    ),
-                ],
-            );
-            format!(
-                "{name}: {} of {} task attempts failed, {}, and took {}{} ({passed})",
-                failures.ends.failed,
-                failures.ends.ended(),
-                percent(failures.rate()),
-                failures.lost,
-                of_all(facts.lost_share),
-            )
+        let (template, limit) = if facts.by_failures >= facts.by_time {
+            (FAILED_TASKS, self.limit_of_failures(facts))
         } else {
-            let share = facts.share.map(|share| format!(", {} of the run time", percent(share)));
-            format!(
-                "{name}: took {}{} ({})",
-                facts.time.unwrap_or_default(),
-                share.unwrap_or_default(),
-                decisive(facts.by_time, &self.time_limits(facts))
-            )
+            (LONG, self.limit_of_time(facts))
         };
         let mut advice = Vec::new();
         if facts.by_failures > Severity::None {
@@ -217,7 +207,17 @@ impl StageRuntime {
         Judgement::of(Subject::Stage(facts.stage.id), facts.severity())
             .tasks(group.map_or(0, |group| group.tasks.len() as u64))
             .facts(facts.evidence())
-            .worded(message)
+            .message(
+                template,
+                &[
+                    ("stage", &label(facts.stage)),
+                    ("ended", &failures.ends.ended()),
+                    ("lost_share", &share_if_any(facts.lost_share)),
+                    ("time", &facts.time.unwrap_or_default()),
+                    ("run_time_share", &facts.share.map(percent).unwrap_or_default()),
+                    ("limit", &limit),
+                ],
+            )
             .advice(|| advice)
     }
 
@@ -236,10 +236,10 @@ impl StageRuntime {
             .fact("failed_stages_count", Measure::Count(failed))
             .fact("stage_failure_ratio", Measure::Ratio(Some(rate)))
             .message(
-                FAILED,
+                FAILED_STAGES,
                 &[
                     ("attempts", &plural(ended, "stage attempt")),
-                    ("limit", &in_brackets(&self.stage_failure_rate, severity)),
+                    ("limit", &limit_if_any(&self.stage_failure_rate, severity)),
                 ],
             )
             .advice(|| vec![advice])

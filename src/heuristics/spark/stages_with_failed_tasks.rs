@@ -13,7 +13,7 @@ use super::support::memory::executor_life;
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::{first_line, label};
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict, Worse, and_more};
+use crate::finding::{Judgement, Measure, Phrase, Subject, Verdict, Worse, and_more};
 use crate::heuristics::wording::limit;
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
@@ -23,7 +23,6 @@ use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Ratio};
 use crate::params::{choice, rule_params};
 use crate::severity::Severity;
-use crate::units::three_digits;
 use failures::{Failures, Kind};
 
 /// How many stages get their own finding.
@@ -77,6 +76,25 @@ pub(super) const RULE: Rule = rule!(
     |layers| load(layers, Failed)
 )
 .measured_by("failed_attempts_count", Worse::Higher);
+
+/// The message of a finding about a stage.
+const STAGE: &str = "{stage}: [{end}, ]{failed_tasks} of {tasks} failed{repeats}{share} ({limit}): {kinds}[, mostly \
+                     \"{error}\"][; {lost}]";
+
+/// The limit in [`STAGE`] if the stage failed by its tasks.
+const LIMIT_OF_FAILED_STAGES: &str = "critical for a failed stage";
+
+/// The message of the judgement on the application.
+const LOSSES: &str = "{lost_executors_count} of {executors} {were} lost, {share} ({limit}): {lost}";
+
+/// The same if no executor was lost.
+const NO_LOSS: &str = "{stages} with relevant failures; no executor was lost";
+
+/// One lost executor.
+const LOST: &str = "executor {id}[ on {host}] was lost[ {life} after it was added]: {reason}";
+
+/// The reason if the event log has none.
+const NO_REASON: &str = "the event log contains no reason";
 
 struct Failed(Failing);
 
@@ -155,47 +173,37 @@ impl Failing {
 
     fn finding(&self, app: &Application, (spark, done): (&Spark, &Done), bad: &Bad<'_>) -> Judgement {
         let Bad { stage, failures, tasks, scored, severity } = bad;
-        Judgement::of(Subject::Stage(stage.id), *severity)
+        let judgement = Judgement::of(Subject::Stage(stage.id), *severity)
             .tasks(*scored)
-            .facts(failures.evidence(*tasks, stage.failure.as_deref().map(first_line)))
-            .worded(self.message(app, (spark, done), bad))
+            .facts(failures.evidence(*tasks, stage.failure.as_deref().map(first_line)));
+        let lost = failures.lost(spark).take(2).map(|executor| describe(app, executor));
+        judgement
+            .message(
+                STAGE,
+                &[
+                    ("stage", &label(stage)),
+                    ("end", &done.end_of(stage)),
+                    ("failed_tasks", &failures.failed_tasks),
+                    ("tasks", &plural(*tasks, "task")),
+                    ("repeats", &failures.repeats()),
+                    ("share", &failures.share(*tasks)),
+                    ("limit", &self.limit_of_stage(bad)),
+                    ("kinds", &failures.by_kind()),
+                    ("error", &failures.informative_error().unwrap_or_default()),
+                    ("lost", &Phrase::list("; ", lost)),
+                ],
+            )
             .advice(|| advice::against(app, spark, failures, stage.status == StageStatus::Complete))
     }
 
-    fn message(&self, app: &Application, (spark, done): (&Spark, &Done), bad: &Bad<'_>) -> String {
-        let Bad { stage, failures, tasks, severity, .. } = bad;
-        let failed = stage.status == StageStatus::Failed;
-        let end = match (failed, done.later_than(stage)) {
-            (true, false) => "the stage failed, ",
-            (true, true) => "the stage had to run again, ",
-            _ => "",
-        };
-        let share = failures.failed as f64 / *tasks as f64;
-        let share = match (failures.failed == failures.failed_tasks, share > 1.0) {
-            (true, _) => format!(", {}", percent(share)),
-            (false, false) => format!(", {} including retries", percent(share)),
-            (false, true) => format!(", {} failures for each task", three_digits(share)),
-        };
-        let passed = if failed && *severity == Severity::Critical {
-            "critical for a failed stage".to_owned()
-        } else if failures.count(Kind::OutOfMemory) + failures.count(Kind::OverMemory) > 0 {
-            self.memory_share.describe_in(*severity, percent)
-        } else {
-            self.failure_share.describe_in(*severity, percent)
-        };
-        let mut message = format!(
-            "{}: {end}{}{share} ({passed}): {}",
-            label(stage),
-            failures.how_many(*tasks),
-            failures.by_kind().join(", "),
-        );
-        if let Some(error) = failures.informative_error() {
-            message = format!("{message}, mostly \"{error}\"");
+    fn limit_of_stage(&self, bad: &Bad<'_>) -> String {
+        let Bad { stage, failures, severity, .. } = bad;
+        if stage.status == StageStatus::Failed && *severity == Severity::Critical {
+            return LIMIT_OF_FAILED_STAGES.to_owned();
         }
-        for executor in failures.lost(spark).take(2) {
-            message = format!("{message}; {}", describe(app, executor));
-        }
-        message
+        let in_memory = failures.count(Kind::OutOfMemory) + failures.count(Kind::OverMemory) > 0;
+        let cutoffs = if in_memory { &self.memory_share } else { &self.failure_share };
+        cutoffs.describe_in(*severity, percent)
     }
 
     /// The judgement on the application: lost executors, whether or not tasks failed with them.
@@ -208,28 +216,24 @@ impl Failing {
             _ => Severity::None,
         };
         let condition = [("lost_share", severity, self.lost_share.describe_in(Severity::Low, percent))];
-        let message = if lost.is_empty() {
-            format!("{} with relevant failures; no executor was lost", plural(stages, "stage"))
-        } else {
-            let named = lost.iter().take(REPORTED).map(|(executor, _)| describe(app, executor));
-            let named: Vec<String> = named.collect();
-            format!(
-                "{} of {} {} lost, {} ({}): {}",
-                lost.len(),
-                plural(all, "executor"),
-                if lost.len() == 1 { "was" } else { "were" },
-                percent(share),
-                limit(severity, self.lost_share.describe_in(severity, percent), &condition),
-                named.join("; "),
-            )
-        };
+        let named = lost.iter().take(REPORTED).map(|(executor, _)| describe(app, executor));
         let losses: Vec<Loss> = lost.iter().map(|(_, loss)| *loss).collect();
         Judgement::of(Subject::Application, severity)
             .tasks(all)
             .fact("bad_stages_count", Measure::Count(stages))
             .fact("executors_count", Measure::Count(all))
             .fact("lost_executors_count", Measure::Count(lost.len() as u64))
-            .worded(message)
+            .message(
+                if lost.is_empty() { NO_LOSS } else { LOSSES },
+                &[
+                    ("stages", &plural(stages, "stage")),
+                    ("executors", &plural(all, "executor")),
+                    ("were", &if lost.len() == 1 { "was" } else { "were" }),
+                    ("share", &percent(share)),
+                    ("limit", &limit(severity, self.lost_share.describe_in(severity, percent), &condition)),
+                    ("lost", &Phrase::list("; ", named)),
+                ],
+            )
             .advice(|| match advised {
                 Some(stage) => vec![format!("see the finding about stage {}", stage.id)],
                 None => advice::against_losses(app, spark, &losses),
@@ -250,15 +254,29 @@ impl Done {
     fn later_than(&self, stage: &Stage) -> bool {
         self.0.get(&stage.id.stage).is_some_and(|&attempt| attempt > stage.id.attempt)
     }
+
+    /// How the attempt ended; empty if it did not fail.
+    fn end_of(&self, stage: &Stage) -> &'static str {
+        match (stage.status == StageStatus::Failed, self.later_than(stage)) {
+            (true, false) => "the stage failed",
+            (true, true) => "the stage had to run again",
+            _ => "",
+        }
+    }
 }
 
 /// "executor 1 on worker1 was lost 20 s after it was added: Command exited with code 137".
-fn describe(app: &Application, executor: &Executor) -> String {
+fn describe(app: &Application, executor: &Executor) -> Phrase {
     let host = executor.host.and_then(|host| app.strings.get(host));
-    let host = host.map(|host| format!(" on {host}")).unwrap_or_default();
-    let after =
-        executor_life(app, executor).map(|life| format!(" {life} after it was added")).unwrap_or_default();
+    let life = executor_life(app, executor).map(|life| life.to_string());
     let reason = executor.removed_reason.as_deref().map(first_line).filter(|reason| !reason.is_empty());
-    let reason = reason.unwrap_or_else(|| "the event log contains no reason".to_owned());
-    format!("executor {}{host} was lost{after}: {reason}", executor.id)
+    Phrase::new(
+        LOST,
+        &[
+            ("id", &executor.id),
+            ("host", &host.unwrap_or_default()),
+            ("life", &life.unwrap_or_default()),
+            ("reason", &reason.as_deref().unwrap_or(NO_REASON)),
+        ],
+    )
 }

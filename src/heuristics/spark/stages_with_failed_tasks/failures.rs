@@ -3,14 +3,27 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::finding::Measure;
+use crate::finding::{Measure, Phrase};
+use crate::heuristics::spark::percent;
 use crate::heuristics::spark::support::losses::lost_executors;
 use crate::heuristics::spark::support::stage_text::cause;
-use crate::heuristics::wording::plural;
 use crate::model::Application;
 use crate::model::spark::{Executor, Spark};
 use crate::model::table::{EndReason, Outcome, TaskGroup};
 use crate::severity::Severity;
+use crate::units::three_digits;
+
+// How often failed tasks failed, if not once each.
+const OF_ONE_TASK: &str = " {times}";
+const OF_SEVERAL_TASKS: &str = ", {times} in total";
+
+// The share of tasks that failed. With retries, it is a share of attempts, which may be more than one per task.
+const SHARE: &str = ", {share}";
+const SHARE_WITH_RETRIES: &str = ", {share} including retries";
+const PER_TASK: &str = ", {failures} failures for each task";
+
+/// Failures with one cause.
+const KIND: &str = "{count} {kind}";
 
 /// The cause of a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,6 +57,7 @@ impl Kind {
         }
     }
 
+    /// To follow the number of failures.
     const fn words(self) -> &'static str {
         match self {
             Self::OutOfMemory => "out of memory",
@@ -133,14 +147,34 @@ impl Failures {
         kinds
     }
 
-    /// "2 of 6 tasks failed", "1 of 4 tasks failed 4 times".
-    pub(super) fn how_many(&self, tasks: u64) -> String {
-        let of = format!("{} of {} failed", self.failed_tasks, plural(tasks, "task"));
-        match (self.failed, self.failed_tasks) {
-            (attempts, failed) if attempts == failed => of,
-            (attempts, 1) => format!("{of} {}", times(attempts)),
-            (attempts, _) => format!("{of}, {} in total", times(attempts)),
-        }
+    /// How often the failed tasks failed; empty if each of them failed once.
+    pub(super) fn repeats(&self) -> Phrase {
+        let template = match (self.failed, self.failed_tasks) {
+            (attempts, failed) if attempts == failed => return Phrase::default(),
+            (_, 1) => OF_ONE_TASK,
+            _ => OF_SEVERAL_TASKS,
+        };
+        Phrase::new(template, &[("times", &times(self.failed))])
+    }
+
+    /// The failed attempts as a share of the stage's tasks.
+    pub(super) fn share(&self, tasks: u64) -> Phrase {
+        let share = self.failed as f64 / tasks as f64;
+        let template = match (self.failed == self.failed_tasks, share > 1.0) {
+            (true, _) => SHARE,
+            (false, false) => SHARE_WITH_RETRIES,
+            (false, true) => PER_TASK,
+        };
+        Phrase::new(template, &[("share", &percent(share)), ("failures", &three_digits(share))])
+    }
+
+    /// "3 out of memory, 1 by an exception".
+    pub(super) fn by_kind(&self) -> Phrase {
+        let kinds = self.kinds().into_iter();
+        Phrase::list(
+            ", ",
+            kinds.map(|(kind, count)| Phrase::new(KIND, &[("count", &count), ("kind", &kind.words())])),
+        )
     }
 
     /// Whether lost executors are among the causes.
@@ -152,11 +186,6 @@ impl Failures {
     pub(super) fn informative_error(&self) -> Option<&str> {
         let (error, _) = self.most_frequent.as_ref()?;
         (!error.ends_with("FetchFailedException")).then_some(error)
-    }
-
-    /// "3 out of memory", "1 by an exception".
-    pub(super) fn by_kind(&self) -> Vec<String> {
-        self.kinds().into_iter().map(|(kind, count)| format!("{count} {}", kind.words())).collect()
     }
 
     /// The lost executors on which attempts failed.

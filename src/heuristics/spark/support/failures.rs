@@ -1,5 +1,6 @@
 //! Failed attempts: their number, causes and remedies.
 
+use crate::finding::Phrase;
 use crate::heuristics::spark::percent;
 use crate::model::table::{EndReason, Outcome, TaskGroup};
 
@@ -61,7 +62,7 @@ impl Ends {
     }
 }
 
-/// A reason in words, to follow "mostly".
+/// A reason in words, to follow "mostly because".
 const fn words(reason: EndReason) -> &'static str {
     match reason {
         EndReason::OutOfMemory => "the heap was full",
@@ -75,12 +76,36 @@ const fn words(reason: EndReason) -> &'static str {
     }
 }
 
-/// "4 of 7 task attempts failed, 57.1 % (critical from 50 %), mostly because …".
-pub(in crate::heuristics) fn sentence(ends: &Ends, passed: &str) -> String {
-    let rate = percent(ends.failure_rate().unwrap_or_default());
-    let why =
-        ends.main_reason().map_or(String::new(), |reason| format!(", mostly because {}", words(reason)));
-    format!("{} of {} task attempts failed, {rate} ({passed}){why}", ends.failed, ends.ended())
+/// "4 of 7 task attempts failed, 57.1 % (critical from 50 %), mostly because the heap was full". There is one
+/// of the two limits.
+const FAILED: &str = "{failed} of {ended} task attempts failed, {rate} ([{limit_of_rate}][{limit_of_number} failed])[, \
+                      mostly because {reason}]";
+
+/// The limit that decides about failed attempts.
+pub(in crate::heuristics) enum Limit {
+    /// That of their share.
+    OfRate(String),
+    /// That of their number.
+    OfNumber(String),
+}
+
+/// The failed attempts in a message.
+pub(in crate::heuristics) fn failed_attempts(ends: &Ends, limit: Limit) -> Phrase {
+    let (of_rate, of_number) = match limit {
+        Limit::OfRate(limit) => (limit, String::new()),
+        Limit::OfNumber(limit) => (String::new(), limit),
+    };
+    Phrase::new(
+        FAILED,
+        &[
+            ("failed", &ends.failed),
+            ("ended", &ends.ended()),
+            ("rate", &percent(ends.failure_rate().unwrap_or_default())),
+            ("limit_of_rate", &of_rate),
+            ("limit_of_number", &of_number),
+            ("reason", &ends.main_reason().map(words).unwrap_or_default()),
+        ],
+    )
 }
 
 /// The remedy for failures of this reason, in short. The rule on stages with failed tasks gives it in

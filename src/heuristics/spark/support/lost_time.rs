@@ -117,15 +117,15 @@ pub(in crate::heuristics) fn reason_of_stage<'a>(
     failed.find_map(|stage| Some((stage.id, reason(app, std::iter::once(stage), stage.failure.as_deref())?)))
 }
 
-/// The limit that a rate passed or stayed below, in brackets; empty if no rate can pass it.
-pub(in crate::heuristics) fn in_brackets(cutoffs: &Ascending<Ratio>, severity: Severity) -> String {
+/// The limit that a rate passed or stayed below; empty if no rate can pass it.
+pub(in crate::heuristics) fn limit_if_any(cutoffs: &Ascending<Ratio>, severity: Severity) -> String {
     let never = severity == Severity::None && cutoffs.values().is_some_and(|[low, ..]| low.is_infinite());
-    if never { String::new() } else { format!(" ({})", cutoffs.describe_in(severity, percent)) }
+    if never { String::new() } else { cutoffs.describe_in(severity, percent) }
 }
 
-/// A share of all task time, to follow that time.
-pub(in crate::heuristics) fn of_all(share: f64) -> String {
-    if share.is_finite() { format!(", {} of all task time", percent(share)) } else { String::new() }
+/// A share of all task time; empty if no task took any.
+pub(in crate::heuristics) fn share_if_any(share: f64) -> String {
+    if share.is_finite() { percent(share) } else { String::new() }
 }
 
 #[cfg(test)]

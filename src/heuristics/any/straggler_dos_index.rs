@@ -57,7 +57,7 @@ pub(super) const RULE: Rule =
 const NO_STRAGGLER: &str = "no task took far longer than the others of its group";
 
 /// The message of a finding.
-const MESSAGE: &str = "{task_text}{on_host} took {task_time_ms}; per input {dos_index_ratio}× as long as its group, \
+const MESSAGE: &str = "{task_text}[ on {host}] took {task_time_ms}; per input {dos_index_ratio}× as long as its group, \
     and {lost_time_ms} longer ({limit})";
 
 struct SlowForTheirInput(DosIndex);
@@ -178,10 +178,7 @@ impl DosIndex {
             .facts(evidence)
             .message(
                 MESSAGE,
-                &[
-                    ("on_host", &node.as_ref().map(|node| format!(" on {node}")).unwrap_or_default()),
-                    ("limit", &decisive(severity, &limits)),
-                ],
+                &[("host", &node.as_deref().unwrap_or_default()), ("limit", &decisive(severity, &limits))],
             )
             .advice(|| {
                 cause.map(|cause| remedy_for_one(app, cause.primary, node.as_deref())).into_iter().collect()

@@ -28,7 +28,12 @@ rule_params! {
 pub(super) const RULE: Rule = rule!(Own, "wait-time", "Wait Time", Wait, |layers| load(layers, Waited));
 
 /// The message of a finding.
-const MESSAGE: &str = "{waited}, {wait_ratio:%}{cause} ({limit})";
+const MESSAGE: &str =
+    "waited {wait_ms} of its run time of {run_time_ms}, {wait_ratio:%}[; {cause}] ({limit})";
+
+/// The same if several tasks waited at the same time, together for longer than the job takes.
+const BY_TASKS: &str =
+    "tasks waited {wait_ms} in total, in a run time of {run_time_ms}, {wait_ratio:%}[; {cause}] ({limit})";
 
 struct Waited(Wait);
 
@@ -72,10 +77,9 @@ impl Check for Waited {
             .tasks(tasks(app))
             .facts(evidence)
             .message(
-                MESSAGE,
+                if wait > run { BY_TASKS } else { MESSAGE },
                 &[
-                    ("waited", &waited(wait, run)),
-                    ("cause", &cause.as_ref().map(Cause::text).unwrap_or_default()),
+                    ("cause", &cause.as_ref().map(Cause::phrase).unwrap_or_default()),
                     ("limit", &decisive(severity, &limits)),
                 ],
             )
@@ -85,15 +89,6 @@ impl Check for Waited {
 
     fn rests_on(&self) -> &'static [Facet] {
         costs::OF_TIME
-    }
-}
-
-/// Several tasks may wait at the same time, together for longer than the job takes.
-fn waited(wait: Millis, run: Millis) -> String {
-    if wait > run {
-        format!("tasks waited {wait} in total, in a run time of {run}")
-    } else {
-        format!("waited {wait} of its run time of {run}")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Finds what an application waited for, as far as its history shows.
 
 use super::super::task_name;
-use crate::finding::Measure;
+use crate::finding::{Measure, Phrase, Word};
 use crate::heuristics::wording::{change, grouped, plural};
 use crate::heuristics::{max_concurrent::max_concurrent, spark};
 use crate::metrics::Metrics;
@@ -9,6 +9,16 @@ use crate::model::conf::ConfKey;
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Engine};
 use crate::units::{Millis, Timestamp};
+
+// The causes in messages.
+const FIRST_EXECUTOR: &str = "{after} of it for its first executor";
+const EXECUTORS: &str = "most of it while jobs ran without any executor";
+const FIRST_TASK: &str = "its first {kind} task started {after} late";
+const MASTER: &str = "its application master started after {after}";
+const FAILED_ATTEMPTS: &str = "{task} ended last, after {attempts} that failed within {took}";
+const CONTAINERS: &str = "at most {at_a_time} of {tasks} {kind} tasks ran concurrently";
+const UBER: &str = "its tasks ran one after another in its application master";
+const LATE_TASKS: &str = "{kind} tasks started late";
 
 /// What an application waited for most of the time.
 pub(super) enum Cause {
@@ -71,26 +81,27 @@ impl Cause {
         Self::Containers { kind, at_a_time, tasks, by }
     }
 
-    /// The text that follows the measured wait.
-    pub(super) fn text(&self) -> String {
+    /// The cause in a message, to follow the measured wait.
+    pub(super) fn phrase(&self) -> Phrase {
         match self {
-            Self::FirstExecutor { after } => format!("; {after} of it for its first executor"),
-            Self::Executors => "; most of it while jobs ran without any executor".to_owned(),
+            Self::FirstExecutor { after } => Phrase::new(FIRST_EXECUTOR, &[("after", after)]),
+            Self::Executors => Phrase::new(EXECUTORS, &[]),
             Self::FirstTask { kind, after } => {
-                format!("; its first {} task started {after} late", kind.name())
+                Phrase::new(FIRST_TASK, &[("kind", &kind.name()), ("after", after)])
             }
-            Self::Master { after } => format!("; its application master started after {after}"),
-            Self::FailedAttempts { task, count, took } => {
-                format!("; {task} ended last, after {} that failed within {took}", plural(*count, "attempt"))
-            }
-            Self::Containers { kind, at_a_time, tasks, .. } => format!(
-                "; at most {} of {} {} tasks ran concurrently",
-                grouped(i128::from(*at_a_time)),
-                grouped(i128::from(*tasks)),
-                kind.name()
+            Self::Master { after } => Phrase::new(MASTER, &[("after", after)]),
+            Self::FailedAttempts { task, count, took } => Phrase::new(
+                FAILED_ATTEMPTS,
+                &[("task", task), ("attempts", &plural(*count, "attempt")), ("took", took)],
             ),
-            Self::Uber => "; its tasks ran one after another in its application master".to_owned(),
-            Self::LateTasks { kind } => format!("; {} tasks started late", kind.name()),
+            Self::Containers { kind, at_a_time, tasks, .. } => {
+                let [at_a_time, tasks] = [*at_a_time, *tasks].map(|count| grouped(i128::from(count)));
+                let words: [Word<'_>; 3] =
+                    [("at_a_time", &at_a_time), ("tasks", &tasks), ("kind", &kind.name())];
+                Phrase::new(CONTAINERS, &words)
+            }
+            Self::Uber => Phrase::new(UBER, &[]),
+            Self::LateTasks { kind } => Phrase::new(LATE_TASKS, &[("kind", &kind.name())]),
         }
     }
 

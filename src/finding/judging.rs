@@ -40,14 +40,8 @@ impl Judgement {
     /// Sets the message from a template with names in braces: keys of the facts added so far, and `words`. A
     /// part in square brackets is left out if one of its names stands for an empty text.
     #[must_use]
-    pub fn message(self, template: &str, words: &[Word<'_>]) -> Self {
+    pub fn message(self, template: &'static str, words: &[Word<'_>]) -> Self {
         let message = render(template, words, &self.evidence);
-        Self { message, ..self }
-    }
-
-    /// Sets the message directly, if a template is not enough.
-    #[must_use]
-    pub fn worded(self, message: String) -> Self {
         Self { message, ..self }
     }
 

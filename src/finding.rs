@@ -32,9 +32,9 @@ use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 
 pub use crate::model::Subject;
 pub use facts::{ChartLimit, ComparedWith, Container, KeyMeasure, Provenance, RuleFacts, Worse};
-pub(crate) use judging::{and_more, multiple, percent};
-pub(crate) use template::Phrase;
+pub(crate) use judging::and_more;
 pub use template::Word;
+pub(crate) use template::{Phrase, multiple, percent};
 
 /// The id, title or key of a rule: a static string for built-in rules, an owned one for rules from files.
 pub type Name = Cow<'static, str>;

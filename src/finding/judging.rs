@@ -3,7 +3,6 @@
 use super::template::{Word, render};
 use super::{Judgement, Measure, Subject, Verdict};
 use crate::severity::Severity;
-use crate::units::three_digits;
 
 /// The end of the last message, if there are more like it.
 const ONE_MORE: &str = "; 1 more {noun} is similar";
@@ -68,16 +67,6 @@ impl From<Judgement> for Verdict {
     fn from(judgement: Judgement) -> Self {
         Self::Judged(judgement)
     }
-}
-
-/// A share as text: "12.5 %".
-pub(crate) fn percent(share: f64) -> String {
-    format!("{} %", three_digits(100.0 * share))
-}
-
-/// A ratio of two amounts of which neither is part of the other, to follow a comma: "12.5 % of" or "2.5× ".
-pub(crate) fn multiple(ratio: f64) -> String {
-    if ratio > 1.0 { format!("{}×", three_digits(ratio)) } else { format!("{} of", percent(ratio)) }
 }
 
 #[cfg(test)]

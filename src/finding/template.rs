@@ -11,7 +11,8 @@
 
 use std::fmt;
 
-use super::{Measure, percent};
+use super::Measure;
+use crate::units::three_digits;
 
 /// A name in a template, and its replacement.
 pub type Word<'a> = (&'a str, &'a dyn fmt::Display);
@@ -101,6 +102,16 @@ impl Names<'_> {
             measure => measure.to_string(),
         })
     }
+}
+
+/// A share as text: "12.5 %".
+pub(crate) fn percent(share: f64) -> String {
+    format!("{} %", three_digits(100.0 * share))
+}
+
+/// A ratio of two amounts of which neither is part of the other, to follow a comma: "12.5 % of" or "2.5× ".
+pub(crate) fn multiple(ratio: f64) -> String {
+    if ratio > 1.0 { format!("{}×", three_digits(ratio)) } else { format!("{} of", percent(ratio)) }
 }
 
 #[cfg(test)]

@@ -91,16 +91,7 @@ impl Check for FailingJobs {
             .fact("worst_job_lost_ms", Measure::Time(failures.lost));
         let worded = match &worst {
             Some((_, failures, job)) if by_tasks > by_jobs => {
-                let (share, limit) = params.share_and_limit(failures, spent);
-                judgement.message(
-                    FAILED_TASKS,
-                    &[
-                        ("job", &job.id),
-                        ("ended", &failures.ends.ended()),
-                        ("share", &share),
-                        ("limit", &limit),
-                    ],
-                )
+                params.of_tasks(judgement, job, failures, spent)
             }
             _ => judgement.message(
                 FAILED_JOBS,
@@ -128,8 +119,7 @@ impl JobRuntime {
         self.task_failure_rate.severity(failures.rate()).min(self.lost_share.severity(lost))
     }
 
-    /// The time of these failures as a share of all task time, and the limit that they passed.
-    fn share_and_limit(&self, failures: &Failures, spent: Millis) -> (String, String) {
+    fn of_tasks(&self, judgement: Judgement, job: &Job, failures: &Failures, spent: Millis) -> Judgement {
         let severity = self.by_tasks(failures, spent);
         let share = failures.lost.as_f64() / spent.as_f64();
         let limits = [
@@ -139,7 +129,15 @@ impl JobRuntime {
             ),
             (self.lost_share.severity(share), self.lost_share.describe_in(severity, percent)),
         ];
-        (share_if_any(share), decisive(severity, &limits))
+        judgement.message(
+            FAILED_TASKS,
+            &[
+                ("job", &job.id),
+                ("ended", &failures.ends.ended()),
+                ("share", &share_if_any(share)),
+                ("limit", &decisive(severity, &limits)),
+            ],
+        )
     }
 }
 

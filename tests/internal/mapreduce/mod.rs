@@ -6,3 +6,4 @@ mod corpus_hadoop1;
 mod corpus_jobconf;
 mod differences;
 mod oracle;
+mod replay;

@@ -1,0 +1,240 @@
+//! The same work without a trouble: each cause changes a part of the recording.
+
+use super::attempts::{ReduceWork, Work};
+use super::overhead::Sample;
+use super::{Change, Kind, Plan, Unknown};
+use crate::model::table::Outcome;
+use crate::replay::Micros;
+use crate::units::Bytes;
+
+/// A task is far from others if it takes more than this multiple of their median.
+const FAR: f64 = 1.5;
+
+/// The part of a task's time that a smaller number of tasks saves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum StartUp {
+    /// The time between attempts on a slot: the least.
+    Container,
+    /// The intercept of a fit of time on bytes, too: the most.
+    Intercept,
+}
+
+/// What a change removes or sets. Causes apply in the order of the variants, whatever the order they are given in.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub(crate) enum Cause {
+    /// Failed attempts do not happen.
+    FailedAttempts(Kind),
+    /// No speculative copies are started. Killed originals end where they were killed, so this is a lower bound.
+    Speculation(Kind),
+    /// Tasks that are slower than their input explains take the time that it does.
+    Stragglers(Kind),
+    /// Work is levelled between tasks whose input explains their time and the others.
+    Skew(Kind),
+    /// Another number of tasks does the same work.
+    Tasks(Kind, usize, StartUp),
+    /// As many maps as splits of this size.
+    SplitSize(Bytes, StartUp),
+    /// The share of maps that must have ended before reduces start.
+    SlowStart(f64),
+}
+
+impl Cause {
+    const fn order(self) -> u8 {
+        match self {
+            Self::FailedAttempts(_) => 0,
+            Self::Speculation(_) => 1,
+            Self::Stragglers(_) => 2,
+            Self::Skew(_) => 3,
+            Self::Tasks(..) => 4,
+            Self::SplitSize(..) => 5,
+            Self::SlowStart(_) => 6,
+        }
+    }
+}
+
+impl Plan {
+    /// The change without these causes.
+    pub(crate) fn without(&self, causes: &[Cause]) -> Result<Change, Unknown> {
+        let mut sorted = causes.to_vec();
+        sorted.sort_by_key(|cause| cause.order());
+        let mut change = Change::default();
+        for cause in sorted {
+            self.apply(cause, &mut change)?;
+        }
+        Ok(change)
+    }
+
+    /// Adds one cause to a change.
+    pub(crate) fn apply(&self, cause: Cause, change: &mut Change) -> Result<(), Unknown> {
+        match cause {
+            Cause::FailedAttempts(kind) => self.drop_failed(kind, change),
+            Cause::Speculation(kind) => *change.without_speculation.get_mut(kind) = true,
+            Cause::Stragglers(kind) => self.speed_up_stragglers(kind, change)?,
+            Cause::Skew(kind) => {
+                let levelled = self.level(kind, change)?;
+                // Later tasks get longer, which costs more than it saves if the large tasks did not hold up the job.
+                if self.replay(&levelled).wall < self.replay(change).wall {
+                    *change = levelled;
+                }
+            }
+            Cause::Tasks(kind, count, start_up) => self.spread(kind, count, start_up, change)?,
+            Cause::SplitSize(size, start_up) => {
+                let maps = self.maps_of_splits(size)?;
+                self.spread(Kind::Map, maps, start_up, change)?;
+            }
+            Cause::SlowStart(share) => {
+                if !(0.0..=1.0).contains(&share) {
+                    return Err(Unknown::BadValue);
+                }
+                if share > self.slow_start && !self.saw_whole_shuffle {
+                    return Err(Unknown::NoWholeShuffle);
+                }
+                change.slow_start = Some(share);
+            }
+        }
+        Ok(())
+    }
+
+    /// The maps of the job if its input is split into parts of this size. Small files make more.
+    pub(crate) fn maps_of_splits(&self, size: Bytes) -> Result<usize, Unknown> {
+        let total = self.sample(Kind::Map, &Change::default())?.total_bytes().ok_or(Unknown::NoInput)?;
+        let size = Some(size.get()).filter(|size| *size > 0).ok_or(Unknown::BadValue)?;
+        usize::try_from(total.div_ceil(size)).map_err(|_| Unknown::BadValue)
+    }
+
+    /// The winners of a kind with their times in the change.
+    fn sample(&self, kind: Kind, change: &Change) -> Result<Sample, Unknown> {
+        Sample::of(self, kind, |place, attempt| change.time(place).unwrap_or_else(|| attempt.work.time()))
+    }
+
+    fn drop_failed(&self, kind: Kind, change: &mut Change) {
+        let failed = self.attempts.iter().enumerate().filter(|(_, attempt)| {
+            let has_winner = self.tasks.get(attempt.task).is_some_and(|task| task.winner.is_some());
+            attempt.kind == kind && attempt.outcome == Outcome::Failed && has_winner
+        });
+        change.dropped.extend(failed.map(|(place, _)| place));
+    }
+
+    /// A straggler takes more than the median, and more than its input explains, both by far. So does an original
+    /// that a speculative copy has overtaken.
+    ///
+    /// Spark's replay leaves out the first task of each core, which warms up the JVM. In MapReduce every task has
+    /// a JVM of its own, so the median contains that.
+    fn speed_up_stragglers(&self, kind: Kind, change: &mut Change) -> Result<(), Unknown> {
+        let sample = self.sample(kind, change)?;
+        let middle = sample.median();
+        let by_bytes = sample.by_bytes().unwrap_or_default();
+        for (at, (&place, &time)) in sample.places.iter().zip(&sample.times).enumerate() {
+            let expected = by_bytes.get(at).copied().unwrap_or(middle);
+            let is_far = |time: f64| time > FAR * middle && time > FAR * expected;
+            let expected_time = Micros::from_f64(expected.max(middle));
+            if is_far(time) {
+                change.set_time(place, expected_time);
+            }
+            let overtaken = self.overtaken(place).filter(|(_, time)| is_far(time.as_f64()));
+            if let Some((original, _)) = overtaken {
+                change.set_time(original, expected_time);
+            }
+        }
+        Ok(())
+    }
+
+    /// The original that was killed because the copy in `place` succeeded, and how long it had worked.
+    fn overtaken(&self, place: usize) -> Option<(usize, Micros)> {
+        let copy = self.attempts.get(place).filter(|attempt| attempt.is_copy)?;
+        let others = self.tasks.get(copy.task)?.attempts.iter();
+        let others = others.filter_map(|&at| Some((at, self.attempts.get(at)?)));
+        let mut killed = others.filter(|(_, other)| {
+            !other.is_copy
+                && other.outcome == Outcome::Killed
+                && other.start <= copy.start
+                && copy.start < other.end
+        });
+        let (original, attempt) = killed.next()?;
+        let last_map = self.last_map.filter(|_| copy.kind == Kind::Reduce).unwrap_or(attempt.start);
+        Some((original, (attempt.end - attempt.start.max(last_map)).or_zero()))
+    }
+
+    /// The excess over the mean of tasks whose bytes or records explain their time goes to tasks below the mean.
+    fn level(&self, kind: Kind, change: &Change) -> Result<Change, Unknown> {
+        let mut levelled = change.clone();
+        let sample = self.sample(kind, change)?;
+        let explanations: Vec<Vec<f64>> =
+            [sample.by_bytes(), sample.by_records()].into_iter().flatten().collect();
+        if explanations.is_empty() {
+            return Err(Unknown::NoInput);
+        }
+        let (middle, mean) = (sample.median(), sample.mean());
+        let is_explained = |at: usize| {
+            explanations.iter().any(|expected| expected.get(at).is_some_and(|time| *time > FAR * middle))
+        };
+        let is_large = |at: usize, time: f64| time > FAR * middle && time > mean && is_explained(at);
+        let mut excess = 0.0;
+        let mut room = 0.0;
+        for (at, &time) in sample.times.iter().enumerate() {
+            excess += if is_large(at, time) { time - mean } else { 0.0 };
+            room += (mean - time).max(0.0);
+        }
+        if excess <= 0.0 || room <= 0.0 {
+            return Ok(levelled);
+        }
+        let share = (excess / room).min(1.0);
+        for (at, (&place, &time)) in sample.places.iter().zip(&sample.times).enumerate() {
+            if is_large(at, time) {
+                levelled.set_time(place, Micros::from_f64(mean));
+            } else if time < mean {
+                levelled.set_time(place, Micros::from_f64((mean - time).mul_add(share, time)));
+            }
+        }
+        Ok(levelled)
+    }
+
+    /// The work of all tasks, spread evenly over `count` tasks with one attempt each.
+    #[allow(clippy::cast_precision_loss)]
+    fn spread(
+        &self,
+        kind: Kind,
+        count: usize,
+        start_up: StartUp,
+        change: &mut Change,
+    ) -> Result<(), Unknown> {
+        if count == 0 {
+            return Err(Unknown::BadValue);
+        }
+        let sample = self.sample(kind, change)?;
+        let each = match start_up {
+            StartUp::Container => 0.0,
+            StartUp::Intercept => sample.intercept().ok_or(Unknown::NoFit)?,
+        };
+        let part = |sum: f64| sum / count as f64;
+        let tasks = sample.times.len() as f64;
+        if kind == Kind::Map {
+            let work: f64 = sample.times.iter().sum();
+            let time = Micros::from_f64(each + part((work - each * tasks).max(0.0)));
+            change.maps = Some(vec![time; count]);
+            return Ok(());
+        }
+        let mut sums = (0.0, 0.0, 0.0);
+        for &place in &sample.places {
+            let Some(attempt) = self.attempts.get(place) else { continue };
+            let work = change.time(place).map_or(attempt.work, |time| attempt.work.lasting(time));
+            match work {
+                Work::Alone(time) => sums.2 += time.as_f64(),
+                Work::Reduce(work) => {
+                    sums.0 += work.shuffle.as_f64();
+                    sums.1 += work.tail.as_f64();
+                    sums.2 += work.rest.as_f64();
+                }
+            }
+        }
+        // The JVM starts before the shuffle, so a reduce that starts before the last map has it behind it.
+        let shuffle = (each + part((sums.0 - each * tasks).max(0.0))).min(each + part(sums.0));
+        let work = ReduceWork {
+            shuffle: Micros::from_f64(shuffle),
+            tail: Micros::from_f64(part(sums.1).min(shuffle)),
+            rest: Micros::from_f64(part(sums.2 - (each * tasks - sums.0).max(0.0)).max(0.0)),
+        };
+        change.reduces = Some(vec![work; count]);
+        Ok(())
+    }
+}

@@ -1,0 +1,132 @@
+//! Replay of MapReduce jobs.
+//!
+//! A job may run so many maps, so many reduces, and so many containers at once as the recording shows at its peak. A map
+//! slot opens when the recording used it first. A reduce slot opens some time after as many maps have ended as had in
+//! the recording, so it moves with the maps. A freed container starts its next attempt after the mean time that it
+//! took in the recording. Waiting attempts start in recorded order.
+//!
+//! A reduce ends its shuffle after its own fetching, and not before the last map and the rest of the shuffle after it;
+//! then it sorts and reduces. A retry waits for the failure of the attempt before it. A speculative copy starts as long
+//! after its original as in the recording; the first success ends the others.
+//!
+//! The time from submission to the first container, and from the last task to the job's end, stays as recorded.
+
+mod attempts;
+mod change;
+mod counterfactuals;
+mod overhead;
+mod plan;
+mod scene;
+mod simulate;
+mod slots;
+mod workload;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+pub(crate) use attempts::ReduceWork;
+pub(crate) use change::Change;
+pub(crate) use counterfactuals::{Cause, StartUp};
+pub(crate) use plan::Plan;
+
+use crate::model::table::TaskKind;
+
+/// The kinds of tasks that a job spends its time on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Kind {
+    /// Map tasks.
+    Map,
+    /// Reduce tasks.
+    Reduce,
+}
+
+impl Kind {
+    /// Both, in the order in which they run.
+    pub(crate) const ALL: [Self; 2] = [Self::Map, Self::Reduce];
+
+    /// The group of the task table.
+    pub(crate) const fn group(self) -> TaskKind {
+        match self {
+            Self::Map => TaskKind::Map,
+            Self::Reduce => TaskKind::Reduce,
+        }
+    }
+}
+
+/// One value for maps, one for reduces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct ByKind<T> {
+    /// For maps.
+    pub(crate) map: T,
+    /// For reduces.
+    pub(crate) reduce: T,
+}
+
+impl<T> ByKind<T> {
+    /// The same function of each kind.
+    fn of(mut value: impl FnMut(Kind) -> T) -> Self {
+        Self { map: value(Kind::Map), reduce: value(Kind::Reduce) }
+    }
+
+    /// The value of a kind.
+    pub(crate) const fn get(&self, kind: Kind) -> &T {
+        match kind {
+            Kind::Map => &self.map,
+            Kind::Reduce => &self.reduce,
+        }
+    }
+
+    /// The value of a kind, to change it.
+    pub(crate) const fn get_mut(&mut self, kind: Kind) -> &mut T {
+        match kind {
+            Kind::Map => &mut self.map,
+            Kind::Reduce => &mut self.reduce,
+        }
+    }
+}
+
+/// Why a job cannot be replayed, or not with a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// Events are missing, or the job has no end.
+    Incomplete,
+    /// The job did not succeed, so a part of its work was never recorded.
+    Unsuccessful,
+    /// There is nothing to replay.
+    NoTimes,
+    /// Work that must have been done has no times.
+    TaskWithoutTimes,
+    /// Times contradict each other: the shuffle needs the last map.
+    ShuffleBeforeLastMap,
+    /// The job has no tasks of this kind that succeeded.
+    NoTasks,
+    /// Skew and split sizes need the tasks' input.
+    NoInput,
+    /// A fit of time on input that explains nothing has no intercept.
+    NoFit,
+    /// What a reduce fetched while maps were running is not visible.
+    NoWholeShuffle,
+    /// The value that was asked for is not possible.
+    BadValue,
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Incomplete => "the job history is incomplete",
+            Self::Unsuccessful => "the job did not succeed",
+            Self::NoTimes => "no attempt has a start and an end",
+            Self::TaskWithoutTimes => "a task that succeeded has no attempt with a start and an end",
+            Self::ShuffleBeforeLastMap => "a shuffle ended before the last map did",
+            Self::NoTasks => "no such task succeeded",
+            Self::NoInput => "the job history does not contain the input of its tasks",
+            Self::NoFit => "the run times of its tasks do not follow their input",
+            Self::NoWholeShuffle => {
+                "every reduce started before the last map ended, so the time of a whole shuffle is unknown"
+            }
+            Self::BadValue => "the new value is not possible",
+        })
+    }
+}

@@ -1,0 +1,108 @@
+//! How the time of tasks depends on their input, and what each task costs besides.
+//!
+//! The start of a container has two parts. The time from the end of one attempt to the start of the next on its slot is
+//! the slot's gap, which the replay keeps. What follows, the start of the JVM, is inside the attempt's time, and a job
+//! history does not say how long it took: at least nothing, at most the intercept of a fit of time on input.
+
+use super::attempts::Attempt;
+use super::{Kind, Plan, Unknown};
+use crate::replay::Micros;
+use crate::stats::descriptive::{mean, median, pearson};
+
+/// A fit with less correlation has no intercept worth the name.
+const MIN_CORRELATION: f64 = 0.5;
+
+/// The tasks of a kind that succeeded, with their times in a change.
+#[derive(Debug, Default)]
+pub(super) struct Sample {
+    /// The winners' places in the plan.
+    pub(super) places: Vec<usize>,
+    /// Microseconds.
+    pub(super) times: Vec<f64>,
+    bytes: Vec<Option<u64>>,
+    records: Vec<Option<u64>>,
+}
+
+impl Sample {
+    /// The winners of one kind; `time` gives the time of an attempt.
+    pub(super) fn of(
+        plan: &Plan,
+        kind: Kind,
+        time: impl Fn(usize, &Attempt) -> Micros,
+    ) -> Result<Self, Unknown> {
+        let mut sample = Self::default();
+        for (place, attempt) in plan.winners(kind) {
+            sample.places.push(place);
+            sample.times.push(time(place, attempt).as_f64());
+            sample.bytes.push(attempt.bytes);
+            sample.records.push(attempt.records);
+        }
+        if sample.places.is_empty() { Err(Unknown::NoTasks) } else { Ok(sample) }
+    }
+
+    /// The median time; zero without tasks.
+    pub(super) fn median(&self) -> f64 {
+        median(&self.times).unwrap_or_default()
+    }
+
+    /// The mean time; zero without tasks.
+    pub(super) fn mean(&self) -> f64 {
+        mean(&self.times).unwrap_or_default()
+    }
+
+    /// The bytes of all tasks; `None` unless all are known and some are not zero.
+    pub(super) fn total_bytes(&self) -> Option<u64> {
+        let total =
+            self.bytes.iter().copied().try_fold(0u64, |sum, bytes| Some(sum.saturating_add(bytes?)))?;
+        (total > 0).then_some(total)
+    }
+
+    /// The time that each task should take by its bytes; `None` unless half of them have some.
+    pub(super) fn by_bytes(&self) -> Option<Vec<f64>> {
+        self.expected(&self.bytes)
+    }
+
+    /// The time that each task should take by its records; `None` unless half of them have some.
+    pub(super) fn by_records(&self) -> Option<Vec<f64>> {
+        self.expected(&self.records)
+    }
+
+    /// The overhead plus the median rate times the amount. A task with an unknown amount takes the median time.
+    #[allow(clippy::cast_precision_loss)]
+    fn expected(&self, amounts: &[Option<u64>]) -> Option<Vec<f64>> {
+        let overhead = self.intercept_on(amounts).unwrap_or_default();
+        let pairs = || self.times.iter().zip(amounts);
+        let rate = |(time, amount): (&f64, &Option<u64>)| {
+            let amount = amount.filter(|amount| *amount > 0)? as f64;
+            Some((time - overhead).max(0.0) / amount)
+        };
+        let rates: Vec<f64> = pairs().filter_map(rate).collect();
+        if rates.len() * 2 < self.times.len() {
+            return None;
+        }
+        let (rate, middle) = (median(&rates)?, self.median());
+        let expected = |amount: &Option<u64>| amount.map_or(middle, |amount| overhead + rate * amount as f64);
+        Some(amounts.iter().map(expected).collect())
+    }
+
+    /// The time that a task takes besides its input: the intercept of a fit of time on bytes.
+    pub(super) fn intercept(&self) -> Option<f64> {
+        self.intercept_on(&self.bytes)
+    }
+
+    /// Least squares; from zero to the shortest time.
+    #[allow(clippy::cast_precision_loss)]
+    fn intercept_on(&self, amounts: &[Option<u64>]) -> Option<f64> {
+        let known =
+            self.times.iter().zip(amounts).filter_map(|(time, amount)| Some(((*amount)? as f64, *time)));
+        let (x, y): (Vec<f64>, Vec<f64>) = known.unzip();
+        if x.len() < 3 || pearson(&x, &y)? < MIN_CORRELATION {
+            return None;
+        }
+        let (mean_x, mean_y) = (mean(&x)?, mean(&y)?);
+        let squares: f64 = x.iter().map(|x| (x - mean_x).powi(2)).sum();
+        let products: f64 = x.iter().zip(&y).map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
+        let shortest = y.iter().copied().min_by(f64::total_cmp)?;
+        Some((mean_y - products / squares * mean_x).clamp(0.0, shortest.max(0.0)))
+    }
+}

@@ -1,0 +1,224 @@
+//! What a recording says about slots, waiting and work.
+
+use super::attempts::{Attempt, ReduceWork, Work};
+use super::scene::Scene;
+use super::slots::Slots;
+use super::workload::Workload;
+use super::{ByKind, Change, Kind, Unknown};
+use crate::model::conf::ConfKey;
+use crate::model::table::Outcome;
+use crate::model::{Application, Engine, Status};
+use crate::replay::{Micros, Replayed};
+use crate::stats::descriptive::median_in_place;
+use crate::units::Timestamp;
+
+/// Clocks of nodes differ by so much: a shuffle may end that long before the last map.
+const CLOCK_TOLERANCE: Micros = Micros::from_millis(1000);
+/// Hadoop's default of `mapreduce.job.reduce.slowstart.completedmaps`.
+const SLOW_START: f64 = 0.05;
+
+/// A recorded job, ready to be replayed.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    /// All attempts, in the order in which they started.
+    pub(super) attempts: Vec<Attempt>,
+    /// All tasks with an attempt.
+    pub(super) tasks: Vec<Task>,
+    /// When the job could start its first task.
+    pub(super) launch: Micros,
+    /// The job's end.
+    pub(super) recorded: Micros,
+    /// The time from the last task to the job's end.
+    pub(super) tail: Micros,
+    /// When the last map ended.
+    pub(super) last_map: Option<Micros>,
+    pub(super) slots: ByKind<Slots>,
+    /// Maps and reduces that ran at once at the peak of each.
+    pub(super) peaks: ByKind<usize>,
+    /// Attempts of both kinds that ran at once at the peak.
+    pub(super) containers: usize,
+    /// Ended maps that reduces had to wait for.
+    pub(super) slow_start_maps: usize,
+    /// The share of maps that `slow_start_maps` comes from.
+    pub(super) slow_start: f64,
+    /// Whether some reduce started after the last map, so that the time of a whole shuffle is known.
+    pub(super) saw_whole_shuffle: bool,
+}
+
+/// A recorded task.
+#[derive(Debug, Clone)]
+pub(super) struct Task {
+    pub(super) kind: Kind,
+    /// Its attempts by their place in the plan, in the order in which they started.
+    pub(super) attempts: Vec<usize>,
+    /// The attempt that succeeded first.
+    pub(super) winner: Option<usize>,
+    /// When that attempt ended, or else the last one.
+    pub(super) end: Micros,
+}
+
+impl Plan {
+    /// Reads a job; says why it cannot be replayed.
+    pub(crate) fn of(app: &Application) -> Result<Self, Unknown> {
+        if app.engine != Engine::MapReduce || app.events_missing || app.limit.is_some() {
+            return Err(Unknown::Incomplete);
+        }
+        match app.status {
+            Status::Running => return Err(Unknown::Incomplete),
+            Status::Failed | Status::Killed => return Err(Unknown::Unsuccessful),
+            Status::Succeeded | Status::Unknown => {}
+        }
+        let zero = app.submitted_at.or(app.launched_at).ok_or(Unknown::Incomplete)?;
+        let finished_at = app.finished_at.ok_or(Unknown::Incomplete)?;
+        let recorded = Micros::between(zero, finished_at);
+        let launch = app.launched_at.map_or(Micros::ZERO, |at| Micros::between(zero, at));
+        let (mut attempts, tasks) = read(app, zero)?;
+        if recorded < Micros::ZERO {
+            return Err(Unknown::NoTimes);
+        }
+        let map_ends = map_ends(&tasks);
+        let last_map = map_ends.last().copied();
+        let saw_whole_shuffle = split_reduces(&mut attempts, last_map)?;
+        let last = tasks.iter().map(|task| task.end).max().ok_or(Unknown::NoTimes)?;
+        let scene = Scene::of(&tasks, &attempts, &map_ends, launch);
+        let (slots, delays) = (ByKind::of(|kind| scene.slots(kind)), scene.delays());
+        let containers = scene.containers;
+        for (attempt, delay) in attempts.iter_mut().zip(delays) {
+            attempt.delay = delay;
+        }
+        let slow_start = app.conf.fraction(ConfKey::SlowStart).unwrap_or(SLOW_START).clamp(0.0, 1.0);
+        let first_reduce = attempts.iter().find(|attempt| attempt.kind == Kind::Reduce);
+        let ended = first_reduce.map(|first| map_ends.partition_point(|end| *end <= first.start));
+        let needed = maps_needed(slow_start, map_ends.len());
+        Ok(Self {
+            peaks: ByKind::of(|kind| slots.get(kind).openings.len()),
+            containers,
+            slow_start_maps: ended.map_or(needed, |ended| needed.min(ended)),
+            slow_start,
+            saw_whole_shuffle,
+            tail: (recorded - last).or_zero(),
+            attempts,
+            tasks,
+            launch,
+            recorded,
+            last_map,
+            slots,
+        })
+    }
+
+    /// From the job's submission to its end.
+    pub(crate) const fn recorded(&self) -> Micros {
+        self.recorded
+    }
+
+    /// What the job takes with a change.
+    pub(crate) fn replay(&self, change: &Change) -> Replayed {
+        Workload::of(self, change).run()
+    }
+
+    /// What the job takes if every attempt finds a container at once. It starts with the first container, and
+    /// reduces with the first reduce of the recording.
+    pub(crate) fn critical_path(&self) -> Micros {
+        let mut workload = Workload::of(self, &Change::default());
+        workload.lift_limits();
+        workload.run().wall
+    }
+
+    /// What the job takes if its containers are busy all the time between the first and the last task.
+    #[allow(clippy::cast_precision_loss)]
+    pub(crate) fn ideal(&self) -> Micros {
+        let work: Micros = self.attempts.iter().map(|attempt| attempt.work.time()).sum();
+        let first = self.attempts.first().map_or(self.launch, |first| first.start);
+        first.or_zero() + Micros::from_f64(work.as_f64() / self.containers.max(1) as f64) + self.tail
+    }
+
+    /// The tasks of a kind that succeeded, with the attempts that did, in task order.
+    pub(super) fn winners(&self, kind: Kind) -> impl Iterator<Item = (usize, &Attempt)> {
+        let tasks = self.tasks.iter().filter(move |task| task.kind == kind);
+        tasks.filter_map(|task| task.winner).filter_map(|at| Some((at, self.attempts.get(at)?)))
+    }
+}
+
+/// Maps that must have ended before reduces start.
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub(super) fn maps_needed(share: f64, maps: usize) -> usize {
+    // Hadoop computes with floats: 0.05 of 20 maps is one map.
+    (((share * maps as f64) - 1e-6).ceil().max(0.0) as usize).min(maps)
+}
+
+/// The attempts by start, and the tasks they belong to.
+fn read(app: &Application, zero: Timestamp) -> Result<(Vec<Attempt>, Vec<Task>), Unknown> {
+    let mut attempts = Vec::new();
+    let mut tasks = Vec::new();
+    for kind in Kind::ALL {
+        let Some(group) = app.group(kind.group()) else { continue };
+        let first = tasks.len();
+        let empty = Task { kind, attempts: Vec::new(), winner: None, end: Micros::ZERO };
+        tasks.resize(first + group.tasks.len(), empty);
+        let rows = (0..group.attempts.len()).filter_map(|row| Attempt::read(group, row, kind, zero));
+        attempts.extend(rows.map(|attempt| Attempt { task: attempt.task + first, ..attempt }));
+    }
+    // Stable, so attempts that started together keep the order of the log, maps first.
+    attempts.sort_by_key(|attempt: &Attempt| attempt.start);
+    for (place, attempt) in attempts.iter().enumerate() {
+        let Some(task) = tasks.get_mut(attempt.task) else { continue };
+        let best = task.winner.is_none();
+        if attempt.succeeded() && (best || attempt.end < task.end) {
+            (task.winner, task.end) = (Some(place), attempt.end);
+        } else if best {
+            task.end = if task.attempts.is_empty() { attempt.end } else { task.end.max(attempt.end) };
+        }
+        task.attempts.push(place);
+    }
+    if attempts.is_empty() {
+        return Err(Unknown::NoTimes);
+    }
+    let without = |kind: Kind| {
+        let succeeded = app.group(kind.group()).map_or(0, |group| group.count_tasks(Outcome::Succeeded));
+        let known = tasks.iter().filter(|task| task.kind == kind && task.winner.is_some()).count() as u64;
+        known < succeeded
+    };
+    if Kind::ALL.into_iter().any(without) {
+        return Err(Unknown::TaskWithoutTimes);
+    }
+    Ok((attempts, tasks))
+}
+
+/// When each map task was over, earliest first.
+fn map_ends(tasks: &[Task]) -> Vec<Micros> {
+    let maps = tasks.iter().filter(|task| task.kind == Kind::Map && !task.attempts.is_empty());
+    let mut ends: Vec<Micros> = maps.map(|task| task.end).collect();
+    ends.sort_unstable();
+    ends
+}
+
+/// Splits the time of reduces that succeeded into shuffle and the rest. Whether one started after the last map.
+///
+/// The shuffle of a reduce that started before the last map includes waiting for maps. What it fetches after the last map
+/// is `tail`; its whole shuffle takes as long as that of reduces that started later, if there are any, and at
+/// most as long as it took in the recording.
+fn split_reduces(attempts: &mut [Attempt], last_map: Option<Micros>) -> Result<bool, Unknown> {
+    let last_map = last_map.unwrap_or(Micros::ZERO - Micros::MAX);
+    let shuffles = |attempt: &Attempt| attempt.fetched.filter(|_| attempt.succeeded());
+    let mut whole: Vec<f64> = Vec::new();
+    for attempt in attempts.iter() {
+        let Some(fetched) = shuffles(attempt) else { continue };
+        if fetched + CLOCK_TOLERANCE < last_map {
+            return Err(Unknown::ShuffleBeforeLastMap);
+        }
+        if attempt.start >= last_map {
+            whole.push((fetched - attempt.start).as_f64());
+        }
+    }
+    let typical = median_in_place(&mut whole).map(Micros::from_f64);
+    for attempt in attempts.iter_mut() {
+        let Some(fetched) = shuffles(attempt) else { continue };
+        let rest = attempt.end - fetched;
+        let all = fetched - attempt.start;
+        let tail = (fetched - attempt.start.max(last_map)).or_zero();
+        let shuffle =
+            if attempt.start >= last_map { all } else { typical.unwrap_or(tail).min(all).max(tail) };
+        attempt.work = Work::Reduce(ReduceWork { shuffle, tail, rest });
+    }
+    Ok(typical.is_some())
+}

@@ -1,0 +1,333 @@
+//! Runs a workload: list scheduling with events in a heap.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::attempts::Work;
+use super::slots::Opening;
+use super::workload::{Piece, Workload};
+use super::{ByKind, Kind};
+use crate::replay::{Micros, Replayed};
+
+/// What the workload takes.
+pub(super) fn simulate(load: &Workload) -> Replayed {
+    let mut simulation = Simulation::new(load);
+    simulation.run();
+    Replayed { wall: (simulation.end + load.tail).or_zero(), task_time: simulation.task_time }
+}
+
+/// What happens at a point in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// The job can start its first task.
+    Launch,
+    /// A slot opens.
+    Opens(Kind),
+    /// A slot is lost, as soon as it is free.
+    Closes(Kind),
+    /// A slot is free again.
+    Frees(Kind),
+    /// A run ends.
+    Ends(usize),
+    /// A retry or a copy starts, or waits for a slot.
+    Waits(usize),
+}
+
+/// One attempt on its slot.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    piece: usize,
+    start: Micros,
+    /// Unknown while a reduce waits for the last map.
+    end: Option<Micros>,
+    is_over: bool,
+    /// An earlier run of the task.
+    before: Option<usize>,
+}
+
+/// The state of a task.
+#[derive(Debug, Clone, Copy, Default)]
+struct Task {
+    is_done: bool,
+    /// Attempts that wait or run.
+    open: usize,
+    /// The last run.
+    run: Option<usize>,
+}
+
+/// An attempt that waits, by rank and place.
+type Place = ((Micros, usize), usize);
+
+/// Attempts that wait for a slot.
+#[derive(Debug, Default)]
+struct Waiting {
+    /// First attempts, the next one last.
+    firsts: Vec<Place>,
+    /// Retries and copies.
+    others: BinaryHeap<Reverse<Place>>,
+}
+
+impl Waiting {
+    fn peek(&self) -> Option<Place> {
+        let other = self.others.peek().map(|Reverse(place)| *place);
+        [self.firsts.last().copied(), other].into_iter().flatten().min()
+    }
+
+    fn pop(&mut self) {
+        let other = self.others.peek().map(|Reverse(place)| *place);
+        if other.is_some() && other == self.peek() {
+            self.others.pop();
+        } else {
+            self.firsts.pop();
+        }
+    }
+}
+
+struct Simulation<'a> {
+    load: &'a Workload,
+    events: BinaryHeap<Reverse<(Micros, usize, Event)>>,
+    /// Events so far. Those of the same time happen in the order in which they were planned.
+    planned: usize,
+    opened: ByKind<usize>,
+    busy: ByKind<usize>,
+    containers: usize,
+    waiting: ByKind<Waiting>,
+    runs: Vec<Run>,
+    tasks: Vec<Task>,
+    maps_left: usize,
+    maps_ended: usize,
+    last_map: Option<Micros>,
+    /// Reduces that wait for the last map.
+    fetching: Vec<usize>,
+    /// Reduce slots that are not open, the next one last.
+    closed: Vec<Opening>,
+    end: Micros,
+    task_time: Micros,
+}
+
+impl<'a> Simulation<'a> {
+    fn new(load: &'a Workload) -> Self {
+        let mut closed = load.slots.reduce.openings.clone();
+        closed.sort_unstable_by_key(|opening| Reverse(*opening));
+        let firsts = load.firsts.iter().filter_map(|first| Some((*first, load.pieces.get(*first)?)));
+        let mut waiting: ByKind<Waiting> = ByKind::default();
+        for kind in Kind::ALL {
+            let of_kind = firsts.clone().filter(|(_, piece)| piece.kind == kind);
+            let firsts = &mut waiting.get_mut(kind).firsts;
+            firsts.extend(of_kind.map(|(at, piece)| (piece.rank, at)));
+            firsts.sort_unstable_by_key(|place| Reverse(*place));
+        }
+        Self {
+            load,
+            events: BinaryHeap::with_capacity(load.pieces.len()),
+            planned: 0,
+            opened: ByKind::default(),
+            busy: ByKind::default(),
+            containers: load.containers,
+            maps_left: waiting.map.firsts.len(),
+            waiting,
+            runs: Vec::with_capacity(load.pieces.len()),
+            tasks: vec![Task { open: 1, ..Task::default() }; load.firsts.len()],
+            maps_ended: 0,
+            last_map: None,
+            fetching: Vec::new(),
+            closed,
+            end: load.launch,
+            task_time: Micros::ZERO,
+        }
+    }
+
+    fn run(&mut self) {
+        for opening in &self.load.slots.map.openings {
+            self.plan(self.load.launch + opening.lag, Event::Opens(Kind::Map));
+        }
+        for (from, to) in &self.load.slots.map.pauses {
+            self.plan(self.load.launch + *from, Event::Closes(Kind::Map));
+            self.plan(self.load.launch + *to, Event::Opens(Kind::Map));
+        }
+        self.plan(self.load.launch, Event::Launch);
+        loop {
+            while let Some(Reverse((now, _, event))) = self.events.pop() {
+                self.happen(now, event);
+                let more = self.events.peek().is_some_and(|Reverse((next, _, _))| *next <= now);
+                if !more {
+                    self.fill(now);
+                }
+            }
+            if !self.help() {
+                break;
+            }
+        }
+    }
+
+    fn plan(&mut self, at: Micros, event: Event) {
+        self.events.push(Reverse((at, self.planned, event)));
+        self.planned += 1;
+    }
+
+    fn happen(&mut self, now: Micros, event: Event) {
+        match event {
+            Event::Launch => {
+                if self.maps_left == 0 {
+                    self.last_map = Some(now);
+                }
+                self.open_reduces(now);
+            }
+            Event::Opens(kind) => *self.opened.get_mut(kind) += 1,
+            Event::Closes(kind) => {
+                let opened = self.opened.get_mut(kind);
+                *opened = opened.saturating_sub(1);
+            }
+            Event::Frees(kind) => {
+                let busy = self.busy.get_mut(kind);
+                *busy = busy.saturating_sub(1);
+            }
+            Event::Ends(run) => self.end_run(run, now),
+            Event::Waits(place) => self.queue(place),
+        }
+    }
+
+    /// Attempts may wait although nothing happens: no slot opens for them, or reduces that wait for a map hold all
+    /// containers. Hadoop then takes one from a reduce; here one is added. Whether there was such an attempt.
+    fn help(&mut self) -> bool {
+        for kind in Kind::ALL {
+            if self.next(kind).is_some() {
+                self.containers = self.containers.saturating_add(1);
+                self.plan(self.end, Event::Opens(kind));
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Adds an attempt to those that wait. It is already counted as open.
+    fn queue(&mut self, place: usize) {
+        if let Some(piece) = self.load.pieces.get(place) {
+            self.waiting.get_mut(piece.kind).others.push(Reverse((piece.rank, place)));
+        }
+    }
+
+    /// The attempt that waits at the head of its queue.
+    fn next(&mut self, kind: Kind) -> Option<((Micros, usize), usize)> {
+        let waiting = self.waiting.get_mut(kind);
+        while let Some((rank, place)) = waiting.peek() {
+            let task = self.load.pieces.get(place).and_then(|piece| self.tasks.get(piece.task));
+            if task.is_some_and(|task| !task.is_done) {
+                return Some((rank, place));
+            }
+            waiting.pop();
+        }
+        None
+    }
+
+    /// Starts waiting attempts on free slots.
+    fn fill(&mut self, now: Micros) {
+        loop {
+            let busy = self.busy.map + self.busy.reduce;
+            if busy >= self.containers {
+                return;
+            }
+            let is_free = |kind: Kind, all: &Self| all.busy.get(kind) < all.opened.get(kind);
+            let map = self.next(Kind::Map);
+            // Maps keep a container, or reduces would wait for them forever.
+            let is_last = map.is_some() && self.busy.reduce.saturating_add(1) >= self.containers;
+            let map = map.filter(|_| is_free(Kind::Map, self));
+            let reduce = self.next(Kind::Reduce).filter(|_| !is_last && is_free(Kind::Reduce, self));
+            let Some((_, place)) = [map, reduce].into_iter().flatten().min() else { return };
+            self.begin(place, now);
+        }
+    }
+
+    fn begin(&mut self, place: usize, now: Micros) {
+        let load = self.load;
+        let Some(piece) = load.pieces.get(place) else { return };
+        self.waiting.get_mut(piece.kind).pop();
+        *self.busy.get_mut(piece.kind) += 1;
+        let end = match piece.work {
+            Work::Alone(time) => Some(now + time),
+            Work::Reduce(work) => self.last_map.map(|_| now + work.shuffle + work.rest),
+        };
+        let run = self.runs.len();
+        let before = self.tasks.get_mut(piece.task).and_then(|task| task.run.replace(run));
+        self.runs.push(Run { piece: place, start: now, end, is_over: false, before });
+        match end {
+            Some(end) => self.plan(end, Event::Ends(run)),
+            None => self.fetching.push(run),
+        }
+        if let Some((copy, later)) = piece.copy {
+            if let Some(task) = self.tasks.get_mut(piece.task) {
+                task.open += 1;
+            }
+            self.plan(now + later, Event::Waits(copy));
+        }
+    }
+
+    fn end_run(&mut self, at: usize, now: Micros) {
+        let load = self.load;
+        let Some(run) = self.runs.get_mut(at).filter(|run| !run.is_over && run.end == Some(now)) else {
+            return;
+        };
+        run.is_over = true;
+        self.task_time += now - run.start;
+        let Some(piece) = load.pieces.get(run.piece) else { return };
+        let next = now + load.slots.get(piece.kind).gap;
+        self.plan(next, Event::Frees(piece.kind));
+        let Some(task) = self.tasks.get_mut(piece.task) else { return };
+        task.open = task.open.saturating_sub(1);
+        if task.is_done {
+            return;
+        }
+        if let Some(retry) = piece.retry.filter(|_| !piece.succeeds) {
+            task.open += 1;
+            let delay = load.pieces.get(retry).and_then(|retry| retry.delay);
+            self.plan(delay.map_or(next, |delay| now + delay), Event::Waits(retry));
+        } else if piece.succeeds || task.open == 0 {
+            self.finish(piece, now);
+        }
+    }
+
+    /// The task is done; its other attempts are killed.
+    fn finish(&mut self, piece: &Piece, now: Micros) {
+        let Some(task) = self.tasks.get_mut(piece.task) else { return };
+        task.is_done = true;
+        let mut other = task.run;
+        while let Some(at) = other {
+            let Some(run) = self.runs.get_mut(at) else { break };
+            other = run.before;
+            if !run.is_over {
+                run.end = Some(now);
+                self.plan(now, Event::Ends(at));
+            }
+        }
+        self.end = self.end.max(now);
+        if piece.kind == Kind::Map {
+            self.maps_ended += 1;
+            self.maps_left = self.maps_left.saturating_sub(1);
+            if self.maps_left == 0 {
+                self.last_map = Some(now);
+                self.release(now);
+            }
+            self.open_reduces(now);
+        }
+    }
+
+    /// The last map has ended: the ends of reduces that fetch are known.
+    fn release(&mut self, now: Micros) {
+        for at in std::mem::take(&mut self.fetching) {
+            let Some(run) = self.runs.get_mut(at).filter(|run| run.end.is_none()) else { continue };
+            let Some(Work::Reduce(work)) = self.load.pieces.get(run.piece).map(|piece| piece.work) else {
+                continue;
+            };
+            let end = (run.start + work.shuffle).max(now + work.tail) + work.rest;
+            run.end = Some(end);
+            self.plan(end, Event::Ends(at));
+        }
+    }
+
+    /// Opens the reduce slots for which enough maps have ended.
+    fn open_reduces(&mut self, now: Micros) {
+        while let Some(opening) = self.closed.pop_if(|opening| opening.maps <= self.maps_ended) {
+            self.plan(now + opening.lag, Event::Opens(Kind::Reduce));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Which container slots a recording used.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::Kind;
+use super::attempts::Attempt;
+use crate::replay::Micros;
+use crate::stats::descriptive::{mean, median_in_place};
+
+/// A gap of more than this multiple of the median is not the start of a container.
+const LONG_GAP: f64 = 3.0;
+/// Nor is a gap of more than this: the slot was lost for a while, or clocks of nodes differ.
+const LONGEST_START: Micros = Micros::from_millis(30_000);
+
+/// How an attempt got its container.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Grant {
+    /// Attempts of both kinds that ran when it started, itself included.
+    pub(super) running: usize,
+    /// Since when its container was free; `None` for a new one.
+    pub(super) freed: Option<Micros>,
+}
+
+/// Assigns all attempts, sorted by start, to as few containers as possible: each takes the one that has been free
+/// the longest.
+pub(super) fn grants(attempts: &[Attempt]) -> Vec<Grant> {
+    let mut busy: BinaryHeap<Reverse<Micros>> = BinaryHeap::new();
+    let mut free: VecDeque<Micros> = VecDeque::new();
+    let mut grants = Vec::with_capacity(attempts.len());
+    for attempt in attempts {
+        while let Some(Reverse(end)) = busy.peek().copied().filter(|Reverse(end)| *end <= attempt.start) {
+            busy.pop();
+            free.push_back(end);
+        }
+        busy.push(Reverse(attempt.end));
+        grants.push(Grant { running: busy.len(), freed: free.pop_front() });
+    }
+    grants
+}
+
+/// The slots that attempts of one kind used, and the time in between.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Colouring {
+    /// The places of the attempts that were the first on their slots.
+    pub(super) firsts: Vec<usize>,
+    /// Places of other attempts, and since when their slots were free.
+    pub(super) others: Vec<(usize, Micros)>,
+}
+
+/// Assigns the attempts of one kind, sorted by start, to slots in the same way.
+pub(super) fn colour(attempts: &[Attempt], kind: Kind) -> Colouring {
+    let mut free: BinaryHeap<Reverse<Micros>> = BinaryHeap::new();
+    let mut colouring = Colouring::default();
+    for (place, attempt) in attempts.iter().enumerate().filter(|(_, attempt)| attempt.kind == kind) {
+        match free.peek().copied() {
+            Some(Reverse(since)) if since <= attempt.start => {
+                free.pop();
+                colouring.others.push((place, since));
+            }
+            _ => colouring.firsts.push(place),
+        }
+        free.push(Reverse(attempt.end));
+    }
+    colouring
+}
+
+/// The time that a freed container took to start an attempt that was waiting for it: the mean, because its sum
+/// over the waves of tasks matters, without long gaps. Zero if no slot was used twice.
+pub(super) fn mean_gap(mut gaps: Vec<f64>) -> Micros {
+    let Some(middle) = median_in_place(&mut gaps) else { return Micros::ZERO };
+    gaps.retain(|gap| *gap <= LONG_GAP * middle);
+    mean(&gaps).map_or(Micros::ZERO, Micros::from_f64).or_zero()
+}
+
+/// Whether a slot was lost during this gap, as containers start after `usual`.
+pub(super) fn is_pause(gap: Micros, usual: Micros) -> bool {
+    gap > LONGEST_START && gap.as_f64() > LONG_GAP * usual.as_f64()
+}
+
+/// When a slot of the replay opens: so long after so many maps have ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Opening {
+    /// Ended maps that it waits for. With 0, the time counts from the job's launch.
+    pub(super) maps: usize,
+    /// The time after that.
+    pub(super) lag: Micros,
+}
+
+impl Opening {
+    /// The opening of a slot that was used at `start`, by the ends of the maps (sorted).
+    pub(super) fn after(map_ends: &[Micros], launch: Micros, start: Micros) -> Self {
+        let maps = map_ends.partition_point(|end| *end <= start);
+        let last = maps.checked_sub(1).and_then(|at| map_ends.get(at)).copied();
+        Self { maps, lag: (start - last.unwrap_or(launch)).or_zero() }
+    }
+}
+
+/// So many openings: the earliest, or as many more with the last one.
+pub(super) fn resized(openings: &[Opening], len: usize) -> Vec<Opening> {
+    let mut openings = openings.to_vec();
+    openings.sort_unstable();
+    if let Some(last) = openings.last().copied() {
+        openings.resize(len.max(1), last);
+    }
+    openings
+}
+
+/// Slots of each kind as the plan found them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Slots {
+    pub(super) openings: Vec<Opening>,
+    /// When slots were lost, and when they came back, after the job's launch.
+    pub(super) pauses: Vec<(Micros, Micros)>,
+    pub(super) gap: Micros,
+}

@@ -1,7 +1,7 @@
 //! Runs a workload: list scheduling with events in a heap.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use super::attempts::Work;
 use super::slots::Opening;
@@ -25,8 +25,6 @@ enum Event {
     Opens(Kind),
     /// A slot is lost, as soon as it is free.
     Closes(Kind),
-    /// A slot is free again.
-    Frees(Kind),
     /// A run ends.
     Ends(usize),
     /// A retry or a copy starts, or waits for a slot.
@@ -86,6 +84,9 @@ impl Waiting {
 struct Simulation<'a> {
     load: &'a Workload,
     events: BinaryHeap<Reverse<(Micros, usize, Event)>>,
+    /// When slots are free again. A kind has one gap, so they are free in the order in which runs end, and need no
+    /// heap.
+    freed: ByKind<VecDeque<Micros>>,
     /// Events so far. Those of the same time happen in the order in which they were planned.
     planned: usize,
     opened: ByKind<usize>,
@@ -119,7 +120,8 @@ impl<'a> Simulation<'a> {
         }
         Self {
             load,
-            events: BinaryHeap::with_capacity(load.pieces.len()),
+            events: BinaryHeap::new(),
+            freed: ByKind::default(),
             planned: 0,
             opened: ByKind::default(),
             busy: ByKind::default(),
@@ -147,12 +149,12 @@ impl<'a> Simulation<'a> {
         }
         self.plan(self.load.launch, Event::Launch);
         loop {
-            while let Some(Reverse((now, _, event))) = self.events.pop() {
-                self.happen(now, event);
-                let more = self.events.peek().is_some_and(|Reverse((next, _, _))| *next <= now);
-                if !more {
-                    self.fill(now);
+            while let Some(now) = self.next_time() {
+                while let Some(event) = self.next_event(now) {
+                    self.happen(now, event);
                 }
+                self.free(now);
+                self.fill(now);
             }
             if !self.help() {
                 break;
@@ -163,6 +165,33 @@ impl<'a> Simulation<'a> {
     fn plan(&mut self, at: Micros, event: Event) {
         self.events.push(Reverse((at, self.planned, event)));
         self.planned += 1;
+    }
+
+    /// When something happens next.
+    fn next_time(&self) -> Option<Micros> {
+        let event = self.events.peek().map(|Reverse((at, _, _))| *at);
+        let freed = Kind::ALL.into_iter().filter_map(|kind| self.freed.get(kind).front().copied());
+        freed.chain(event).min()
+    }
+
+    /// The next event until `now`.
+    fn next_event(&mut self, now: Micros) -> Option<Event> {
+        let Reverse((at, _, event)) = self.events.peek().copied()?;
+        (at <= now).then(|| {
+            self.events.pop();
+            event
+        })
+    }
+
+    /// Frees the slots whose gap is over.
+    fn free(&mut self, now: Micros) {
+        for kind in Kind::ALL {
+            let freed = self.freed.get_mut(kind);
+            let over = freed.iter().take_while(|at| **at <= now).count();
+            freed.drain(..over);
+            let busy = self.busy.get_mut(kind);
+            *busy = busy.saturating_sub(over);
+        }
     }
 
     fn happen(&mut self, now: Micros, event: Event) {
@@ -177,10 +206,6 @@ impl<'a> Simulation<'a> {
             Event::Closes(kind) => {
                 let opened = self.opened.get_mut(kind);
                 *opened = opened.saturating_sub(1);
-            }
-            Event::Frees(kind) => {
-                let busy = self.busy.get_mut(kind);
-                *busy = busy.saturating_sub(1);
             }
             Event::Ends(run) => self.end_run(run, now),
             Event::Waits(place) => self.queue(place),
@@ -271,7 +296,7 @@ impl<'a> Simulation<'a> {
         self.task_time += now - run.start;
         let Some(piece) = load.pieces.get(run.piece) else { return };
         let next = now + load.slots.get(piece.kind).gap;
-        self.plan(next, Event::Frees(piece.kind));
+        self.freed.get_mut(piece.kind).push_back(next);
         let Some(task) = self.tasks.get_mut(piece.task) else { return };
         task.open = task.open.saturating_sub(1);
         if task.is_done {

@@ -1,13 +1,15 @@
 //! Replay of MapReduce jobs.
 //!
 //! A job may run so many maps, so many reduces, and so many containers at once as the recording shows at its peak. A map
-//! slot opens when the recording used it first. A reduce slot opens some time after as many maps have ended as had in
-//! the recording, so it moves with the maps. A freed container starts its next attempt after the mean time that it
-//! took in the recording. Waiting attempts start in recorded order.
+//! slot opens when the recording used it first, and pauses while the recording did not use it although maps waited. A
+//! reduce slot opens some time after as many maps have ended as had in the recording, so it moves with the maps. A freed
+//! container starts its next attempt after the mean time that it took in the recording. Waiting attempts start in
+//! recorded order.
 //!
 //! A reduce ends its shuffle after its own fetching, and not before the last map and the rest of the shuffle after it;
-//! then it sorts and reduces. A retry waits for the failure of the attempt before it. A speculative copy starts as long
-//! after its original as in the recording; the first success ends the others.
+//! then it sorts and reduces. A retry waits for the failure of the attempt before it, and as long as in the recording if
+//! that was not for a container. A speculative copy starts as long after its original as in the recording; the first
+//! success ends the others.
 //!
 //! The time from submission to the first container, and from the last task to the job's end, stays as recorded.
 

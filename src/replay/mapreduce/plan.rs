@@ -30,6 +30,8 @@ pub(crate) struct Plan {
     pub(super) recorded: Micros,
     /// The time from the last task to the job's end.
     pub(super) tail: Micros,
+    /// Map tasks with an attempt.
+    pub(super) maps: usize,
     /// When the last map ended.
     pub(super) last_map: Option<Micros>,
     pub(super) slots: ByKind<Slots>,
@@ -101,6 +103,7 @@ impl Plan {
             tasks,
             launch,
             recorded,
+            maps: map_ends.len(),
             last_map,
             slots,
         })

@@ -206,8 +206,7 @@ fn containers(plan: &Plan, change: &Change) -> usize {
 /// start asks for waited for something else, so an earlier slow start does not open it earlier.
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn opening_among(plan: &Plan, opening: Opening, maps: usize, slow_start: Option<f64>) -> Opening {
-    let recorded =
-        plan.tasks.iter().filter(|task| task.kind == Kind::Map && !task.attempts.is_empty()).count();
+    let recorded = plan.maps;
     let scaled = |count: usize| {
         let share = count as f64 / recorded.max(1) as f64;
         if maps == recorded { count.min(maps) } else { ((share * maps as f64).round() as usize).min(maps) }

@@ -107,6 +107,18 @@ impl Attempt {
     }
 }
 
+/// A recorded task.
+#[derive(Debug, Clone)]
+pub(super) struct Task {
+    pub(super) kind: Kind,
+    /// Its attempts by their place in the plan, in the order in which they started.
+    pub(super) attempts: Vec<usize>,
+    /// The attempt that succeeded first.
+    pub(super) winner: Option<usize>,
+    /// When that attempt ended, or else the last one.
+    pub(super) end: Micros,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,14 +1,13 @@
 //! What a recording says about slots, waiting and work.
 
-use super::attempts::{Attempt, ReduceWork, Work};
+use super::attempts::{Attempt, ReduceWork, Task, Work};
 use super::scene::Scene;
 use super::slots::Slots;
-use super::workload::Workload;
-use super::{ByKind, Change, Kind, Unknown};
+use super::{ByKind, Kind, Unknown};
 use crate::model::conf::ConfKey;
 use crate::model::table::Outcome;
 use crate::model::{Application, Engine, Status};
-use crate::replay::{Micros, Replayed};
+use crate::replay::Micros;
 use crate::stats::descriptive::median_in_place;
 use crate::units::Timestamp;
 
@@ -45,18 +44,6 @@ pub(crate) struct Plan {
     pub(super) slow_start: f64,
     /// Whether some reduce started after the last map, so that the time of a whole shuffle is known.
     pub(super) saw_whole_shuffle: bool,
-}
-
-/// A recorded task.
-#[derive(Debug, Clone)]
-pub(super) struct Task {
-    pub(super) kind: Kind,
-    /// Its attempts by their place in the plan, in the order in which they started.
-    pub(super) attempts: Vec<usize>,
-    /// The attempt that succeeded first.
-    pub(super) winner: Option<usize>,
-    /// When that attempt ended, or else the last one.
-    pub(super) end: Micros,
 }
 
 impl Plan {
@@ -112,19 +99,6 @@ impl Plan {
     /// From the job's submission to its end.
     pub(crate) const fn recorded(&self) -> Micros {
         self.recorded
-    }
-
-    /// What the job takes with a change.
-    pub(crate) fn replay(&self, change: &Change) -> Replayed {
-        Workload::of(self, change).run()
-    }
-
-    /// What the job takes if every attempt finds a container at once. It starts with the first container, and
-    /// reduces with the first reduce of the recording.
-    pub(crate) fn critical_path(&self) -> Micros {
-        let mut workload = Workload::of(self, &Change::default());
-        workload.lift_limits();
-        workload.run().wall
     }
 
     /// What the job takes if its containers are busy all the time between the first and the last task.

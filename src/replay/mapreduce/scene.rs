@@ -1,7 +1,6 @@
 //! What attempts waited for in the recording.
 
-use super::attempts::Attempt;
-use super::plan::Task;
+use super::attempts::{Attempt, Task};
 use super::slots::{Colouring, Grant, Opening, Slots, colour, grants, is_pause, mean_gap};
 use super::{ByKind, Kind};
 use crate::replay::Micros;

@@ -6,11 +6,26 @@ use std::collections::{BinaryHeap, VecDeque};
 use super::attempts::Work;
 use super::slots::Opening;
 use super::workload::{Piece, Workload};
-use super::{ByKind, Kind};
+use super::{ByKind, Change, Kind, Plan};
 use crate::replay::{Micros, Replayed};
 
+impl Plan {
+    /// What the job takes with a change.
+    pub(crate) fn replay(&self, change: &Change) -> Replayed {
+        simulate(&Workload::of(self, change))
+    }
+
+    /// What the job takes if every attempt finds a container at once. It starts with the first container, and
+    /// reduces with the first reduce of the recording.
+    pub(crate) fn critical_path(&self) -> Micros {
+        let mut workload = Workload::of(self, &Change::default());
+        workload.lift_limits();
+        simulate(&workload).wall
+    }
+}
+
 /// What the workload takes.
-pub(super) fn simulate(load: &Workload) -> Replayed {
+fn simulate(load: &Workload) -> Replayed {
     let mut simulation = Simulation::new(load);
     simulation.run();
     Replayed { wall: (simulation.end + load.tail).or_zero(), task_time: simulation.task_time }

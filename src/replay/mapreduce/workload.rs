@@ -1,12 +1,11 @@
 //! A plan with a change: the work to be done, and the slots it runs on.
 
-use super::attempts::{ReduceWork, Work};
-use super::plan::{Plan, Task, maps_needed};
-use super::simulate::simulate;
+use super::attempts::{ReduceWork, Task, Work};
+use super::plan::{Plan, maps_needed};
 use super::slots::{Opening, Slots, resized};
 use super::{ByKind, Change, Kind};
 use crate::model::table::Outcome;
-use crate::replay::{Micros, Replayed};
+use crate::replay::Micros;
 
 /// An attempt to be run.
 #[derive(Debug, Clone, Copy)]
@@ -178,11 +177,6 @@ impl Workload {
             slots.openings = first.into_iter().cycle().take(len).collect();
             slots.pauses.clear();
         }
-    }
-
-    /// Runs it.
-    pub(super) fn run(&self) -> Replayed {
-        simulate(self)
     }
 }
 

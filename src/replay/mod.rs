@@ -8,7 +8,6 @@
 //!
 //! [`mapreduce`] replays jobs of Hadoop, [`spark`] applications of Spark.
 
-#[allow(dead_code, unused_imports)]
 pub(crate) mod mapreduce;
 mod micros;
 pub(crate) mod spark;

@@ -5,9 +5,11 @@
 //! pairs of runs were off by.
 
 mod estimate;
+mod mapreduce;
 mod replays;
 mod spark;
 
 pub use estimate::{Amounts, Prediction, Range};
-pub(crate) use replays::{PathStage, Replays, Unknown};
+pub(crate) use mapreduce::MapReduceReplays;
+pub(crate) use replays::{Baseline, PathStage, Replays, Unknown};
 pub(crate) use spark::{Resources, SparkReplays};

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use super::estimate::{Amounts, Prediction, Range};
+use super::mapreduce::MapReduceReplays;
 use super::spark::SparkReplays;
 use crate::metrics::Metrics;
 use crate::model::{Application, Engine, Status, Subject};
-use crate::replay::{Replayed, spark};
+use crate::replay::{Replayed, mapreduce, spark};
 use crate::rules::RuleSet;
 use crate::units::Millis;
 
@@ -22,8 +23,8 @@ const MAX_RESIDUAL: f64 = 0.1;
 pub(crate) enum Unknown {
     /// The application cannot be replayed.
     Spark(spark::Unknown),
-    /// The engine cannot be replayed.
-    Engine(Engine),
+    /// The job cannot be replayed.
+    MapReduce(mapreduce::Unknown),
     /// It did not succeed.
     Status(Status),
     /// The replay without a change differs too much from the recorded run; in percent.
@@ -38,11 +39,17 @@ impl From<spark::Unknown> for Unknown {
     }
 }
 
+impl From<mapreduce::Unknown> for Unknown {
+    fn from(unknown: mapreduce::Unknown) -> Self {
+        Self::MapReduce(unknown)
+    }
+}
+
 impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Spark(unknown) => unknown.fmt(f),
-            Self::Engine(engine) => write!(f, "applications of {} are not replayed", engine.name()),
+            Self::MapReduce(unknown) => unknown.fmt(f),
             Self::Status(status) => {
                 write!(f, "its status is {}: what it would have gone on to do is unknown", status.name())
             }
@@ -76,8 +83,8 @@ pub(crate) struct Baseline {
     pub(crate) critical_path: Millis,
     /// The time of the driver, plus the work spread evenly over all slots.
     pub(crate) ideal: Millis,
-    /// The time in which no job ran.
-    pub(crate) driver: Millis,
+    /// The time in which no job ran (Spark).
+    pub(crate) driver: Option<Millis>,
     /// The stages that bind the application most, longest first.
     pub(crate) path: Vec<PathStage>,
 }
@@ -129,6 +136,7 @@ pub(crate) struct Outlook {
 /// Replays of an application.
 pub(crate) enum Replays<'a> {
     Spark(SparkReplays<'a>),
+    MapReduce(MapReduceReplays),
 }
 
 impl<'a> Replays<'a> {
@@ -139,7 +147,7 @@ impl<'a> Replays<'a> {
     pub(crate) fn of(app: &'a Application, rules: &'a RuleSet, metrics: &Metrics) -> Result<Self, Unknown> {
         match app.engine {
             Engine::Spark => SparkReplays::of(app, rules, metrics).map(Self::Spark),
-            engine @ Engine::MapReduce => Err(Unknown::Engine(engine)),
+            Engine::MapReduce => MapReduceReplays::of(app, metrics).map(Self::MapReduce),
         }
     }
 }

@@ -52,7 +52,7 @@ impl<'a> SparkReplays<'a> {
             replayed: base.replayed.wall.to_millis(),
             critical_path: unlimited.replayed.wall.to_millis(),
             ideal: (driver + crate::replay::Micros::from_f64(work)).to_millis(),
-            driver: driver.to_millis(),
+            driver: Some(driver.to_millis()),
             path: path.collect(),
         };
         Ok(Self { app, params: rules.spark_metrics(), cost: Cost::of(metrics), plan, base, baseline })
@@ -93,7 +93,7 @@ impl<'a> SparkReplays<'a> {
         let (slots, factor, memory) = self.slots_with(resources)?;
         let replay = |overhead: Overhead| -> Result<Replayed, Unknown> {
             let causes: Vec<Cause> = causes.iter().map(|cause| with_overhead(cause, overhead)).collect();
-            let change = Change { slots, ..self.plan.without(self.app, &causes) };
+            let change = Change { slots, ..self.plan.without(self.app, &causes)? };
             Ok(self.plan.replay(&change)?.replayed)
         };
         let one = replay(Overhead::Scheduler)?;

@@ -4,9 +4,10 @@ use std::cmp::Ordering;
 
 use super::settings::{Change, Settings, Trouble};
 use crate::model::{Application, Engine, Subject};
+use crate::replay::mapreduce::{self, Kind, StartUp};
 use crate::replay::spark::{Cause, Overhead, Partitions};
 use crate::rules::RuleSet;
-use crate::savings::{self, Prediction, Resources, SparkReplays, Unknown};
+use crate::savings::{self, Baseline, MapReduceReplays, Prediction, Resources, SparkReplays, Unknown};
 use crate::units::Millis;
 
 /// An application, and what it would have taken under changes.
@@ -37,8 +38,8 @@ pub struct Replays {
     pub critical_path: Millis,
     /// The time of the driver, plus all work spread evenly over all slots.
     pub ideal: Millis,
-    /// The time in which no job ran.
-    pub driver: Millis,
+    /// The time in which no job ran (Spark).
+    pub driver: Option<Millis>,
     /// How many tasks can run at once.
     pub slots: u32,
     /// The stages that the end of the application waited for, longest first.
@@ -73,7 +74,14 @@ impl ApplicationReplays {
     pub(super) fn of(app: &Application, sources: &[String], rules: &RuleSet, settings: &Settings) -> Self {
         let replays = savings::Replays::of(app, rules, &rules.measure(app));
         let replays = replays.map(|replays| match replays {
-            savings::Replays::Spark(spark) => Replays::of_spark(&spark, settings),
+            savings::Replays::Spark(spark) => {
+                let predict = |change: &Change| predict_spark(&spark, change);
+                Replays::of(&spark.baseline, spark.slots(), settings, || standard(&spark), predict)
+            }
+            savings::Replays::MapReduce(job) => {
+                let predict = |change: &Change| predict_mapreduce(&job, change);
+                Replays::of(&job.baseline, job.slots(), settings, || standard_of_job(&job), predict)
+            }
         });
         Self {
             id: app.id.clone(),
@@ -93,11 +101,16 @@ impl ApplicationReplays {
 }
 
 impl Replays {
-    fn of_spark(spark: &SparkReplays<'_>, settings: &Settings) -> Self {
-        let baseline = &spark.baseline;
-        let changes = if settings.changes.is_empty() { standard(spark) } else { settings.changes.clone() };
+    fn of(
+        baseline: &Baseline,
+        slots: u32,
+        settings: &Settings,
+        standard: impl FnOnce() -> Vec<Change>,
+        predict: impl Fn(&Change) -> Result<Prediction, Unknown>,
+    ) -> Self {
+        let changes = if settings.changes.is_empty() { standard() } else { settings.changes.clone() };
         let scenario = |change: Change| Scenario {
-            prediction: predict_spark(spark, &change).map_err(|unknown| unknown.to_string()),
+            prediction: predict(&change).map_err(|unknown| unknown.to_string()),
             change,
         };
         let stage = |stage: &savings::PathStage| PathStage {
@@ -112,7 +125,7 @@ impl Replays {
             critical_path: baseline.critical_path,
             ideal: baseline.ideal,
             driver: baseline.driver,
-            slots: spark.slots(),
+            slots,
             path: baseline.path.iter().map(stage).collect(),
             scenarios: changes.into_iter().map(scenario).collect(),
         }
@@ -126,16 +139,34 @@ impl Replays {
     }
 }
 
-/// Each trouble alone, all together, and other numbers of executors, or of cores in local mode.
-fn standard(spark: &SparkReplays<'_>) -> Vec<Change> {
+/// Each trouble alone, and all together.
+fn without_troubles() -> Vec<Change> {
     let alone = Trouble::ALL.iter().map(|&trouble| Change::without(&[trouble]));
-    let mut changes: Vec<Change> = alone.chain([Change::without(&Trouble::ALL)]).collect();
-    let Some((executors, cores)) = spark.executors() else { return changes };
-    let now = if spark.is_local() { cores } else { executors };
+    alone.chain([Change::without(&Trouble::ALL)]).collect()
+}
+
+/// A quarter, half, twice and four times a number.
+fn scaled(now: u32) -> Vec<u32> {
     let mut counts = vec![now.div_ceil(4), now.div_ceil(2), now.saturating_mul(2), now.saturating_mul(4)];
     counts.retain(|&count| count != now);
     counts.dedup();
-    changes.extend(counts.into_iter().map(|count| match spark.is_local() {
+    counts
+}
+
+/// Without troubles, and with other numbers of reduces.
+fn standard_of_job(job: &MapReduceReplays) -> Vec<Change> {
+    let mut changes = without_troubles();
+    let counts = scaled(job.reduces()).into_iter().filter(|_| job.reduces() > 0);
+    changes.extend(counts.map(|count| Change { reducers: Some(count), ..Change::default() }));
+    changes
+}
+
+/// Without troubles, and with other numbers of executors, or of cores in local mode.
+fn standard(spark: &SparkReplays<'_>) -> Vec<Change> {
+    let mut changes = without_troubles();
+    let Some((executors, cores)) = spark.executors() else { return changes };
+    let now = if spark.is_local() { cores } else { executors };
+    changes.extend(scaled(now).into_iter().map(|count| match spark.is_local() {
         true => Change { cores: Some(count), ..Change::default() },
         false => Change { executors: Some(count), ..Change::default() },
     }));
@@ -166,5 +197,29 @@ const fn cause(trouble: Trouble) -> Cause {
         Trouble::Stragglers => Cause::Stragglers(None),
         Trouble::Failures => Cause::Failures,
         Trouble::Speculation => Cause::Copies,
+    }
+}
+
+fn predict_mapreduce(job: &MapReduceReplays, change: &Change) -> Result<Prediction, Unknown> {
+    let Change { executors, cores, memory, partitions, reducers, split_size, slow_start, without } = change;
+    if executors.is_some() || cores.is_some() || memory.is_some() || !partitions.is_empty() {
+        return Err(Unknown::NotApplicable("MapReduce has no executors and no stages"));
+    }
+    let troubles: Vec<fn(Kind) -> mapreduce::Cause> =
+        without.iter().map(|trouble| cause_of_job(*trouble)).collect();
+    let mut settings = Vec::new();
+    settings.extend(split_size.map(|size| mapreduce::Cause::SplitSize(size, StartUp::Container)));
+    let tasks = |count: u32| mapreduce::Cause::Tasks(Kind::Reduce, count as usize, StartUp::Container);
+    settings.extend(reducers.map(tasks));
+    settings.extend(slow_start.map(mapreduce::Cause::SlowStart));
+    job.predict(&troubles, &settings)
+}
+
+fn cause_of_job(trouble: Trouble) -> fn(Kind) -> mapreduce::Cause {
+    match trouble {
+        Trouble::Skew => mapreduce::Cause::Skew,
+        Trouble::Stragglers => mapreduce::Cause::Stragglers,
+        Trouble::Failures => mapreduce::Cause::FailedAttempts,
+        Trouble::Speculation => mapreduce::Cause::Speculation,
     }
 }

@@ -1,7 +1,6 @@
 //! The recorded attempts of a job.
 
 use super::Kind;
-use crate::model::Symbol;
 use crate::model::counters::Counter;
 use crate::model::table::{Outcome, TaskGroup, TimePoint};
 use crate::replay::Micros;
@@ -62,7 +61,6 @@ pub(super) struct Attempt {
     pub(super) fetched: Option<Micros>,
     pub(super) outcome: Outcome,
     pub(super) is_copy: bool,
-    pub(super) node: Option<Symbol>,
     /// Bytes that it read from the job's input, or from the maps.
     pub(super) bytes: Option<u64>,
     pub(super) records: Option<u64>,
@@ -98,7 +96,6 @@ impl Attempt {
             fetched: fetched.filter(|_| kind == Kind::Reduce),
             outcome: attempts.outcome(row),
             is_copy: attempts.is_speculative(row) == Some(true),
-            node: attempts.node(row),
             bytes: attempts.total(row, bytes),
             records: attempts.total(row, &[records]),
             delay: None,

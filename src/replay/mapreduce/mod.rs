@@ -28,7 +28,6 @@ mod tests;
 
 use std::fmt;
 
-pub(crate) use attempts::ReduceWork;
 pub(crate) use change::Change;
 pub(crate) use counterfactuals::{Cause, StartUp};
 pub(crate) use plan::Plan;

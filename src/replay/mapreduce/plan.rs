@@ -101,6 +101,17 @@ impl Plan {
         self.recorded
     }
 
+    /// The most task containers at once.
+    pub(crate) fn containers(&self) -> u32 {
+        u32::try_from(self.containers).unwrap_or(u32::MAX)
+    }
+
+    /// The number of reduce tasks.
+    pub(crate) fn reduces(&self) -> u32 {
+        let count = self.tasks.iter().filter(|task| task.kind == Kind::Reduce).count();
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
     /// What the job takes if its containers are busy all the time between the first and the last task.
     #[allow(clippy::cast_precision_loss)]
     pub(crate) fn ideal(&self) -> Micros {

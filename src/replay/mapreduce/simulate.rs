@@ -28,7 +28,8 @@ impl Plan {
 fn simulate(load: &Workload) -> Replayed {
     let mut simulation = Simulation::new(load);
     simulation.run();
-    Replayed { wall: (simulation.end + load.tail).or_zero(), task_time: simulation.task_time }
+    let task_time = simulation.task_time;
+    Replayed { wall: (simulation.end + load.tail).or_zero(), task_time, held: task_time }
 }
 
 /// What happens at a point in time.

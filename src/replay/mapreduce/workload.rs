@@ -14,7 +14,6 @@ pub(super) struct Piece {
     pub(super) task: usize,
     pub(super) work: Work,
     pub(super) succeeds: bool,
-    pub(super) is_copy: bool,
     /// Waiting attempts start in this order.
     pub(super) rank: (Micros, usize),
     /// The attempt that follows if this one does not succeed.
@@ -104,7 +103,6 @@ impl Workload {
                 task: self.firsts.len(),
                 work: new.unwrap_or(attempt.work),
                 succeeds: attempt.succeeded() || new.is_some() && whole.succeeded(),
-                is_copy,
                 rank: if self.pieces.len() == first { rank } else { (attempt.start, place) },
                 retry: None,
                 delay: attempt.delay,
@@ -122,7 +120,7 @@ impl Workload {
         let start = first.map_or(plan.launch, |attempt| attempt.start);
         for (number, work) in works.into_iter().flatten().enumerate() {
             let task = self.firsts.len();
-            let (succeeds, is_copy) = (true, false);
+            let succeeds = true;
             self.firsts.push(self.pieces.len());
             let rank = (start, number);
             self.pieces.push(Piece {
@@ -130,7 +128,6 @@ impl Workload {
                 task,
                 work,
                 succeeds,
-                is_copy,
                 rank,
                 retry: None,
                 delay: None,

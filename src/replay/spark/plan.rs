@@ -61,6 +61,8 @@ pub(crate) enum Unknown {
     Incomplete,
     /// No attempt has a launch and an end.
     NoTasks,
+    /// Run times do not follow the bytes, so what a task costs without data is unknown.
+    NoFit,
     /// The replay does not end: some task never finds a slot.
     NoSlots,
 }
@@ -72,6 +74,9 @@ impl fmt::Display for Unknown {
             Self::NoLife => "the log does not contain the application's start and end",
             Self::Incomplete => "the log is incomplete",
             Self::NoTasks => "no task has a launch and an end",
+            Self::NoFit => {
+                "the times of the stage's tasks do not follow their data, so what each task costs is unknown"
+            }
             Self::NoSlots => "in the replay, some task finds no executor",
         })
     }

@@ -65,8 +65,9 @@ impl Page {
     fn replays(&self, replays: &Replays, out: &mut dyn Write) -> io::Result<()> {
         let Replays { recorded, replayed, residual_percent, critical_path, ideal, driver, slots, .. } =
             replays;
+        let driver = driver.map(|driver| format!(", driver alone {driver}")).unwrap_or_default();
         let facts = format!(
-            "took {recorded}; replayed {replayed} ({residual_percent:+.1} %) on {}; critical path {critical_path}, ideal {ideal}, driver alone {driver}",
+            "took {recorded}; replayed {replayed} ({residual_percent:+.1} %) on {}; critical path {critical_path}, ideal {ideal}{driver}",
             plural(u64::from(*slots), "slot")
         );
         self.paragraph(&facts, out)?;

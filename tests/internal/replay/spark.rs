@@ -55,7 +55,7 @@ fn saved(run: &str, change: impl Fn(&Plan, &Application) -> Change + Sync) -> Op
 
 #[test]
 fn savings_agree_with_runs_in_which_the_remedy_was_applied() {
-    let without = |cause: Cause| move |plan: &Plan, app: &Application| plan.without(app, [&cause]);
+    let without = |cause: Cause| move |plan: &Plan, app: &Application| plan.without(app, [&cause]).unwrap();
     let Some(skew) = saved("skew-big", without(Cause::Skew(None))) else { return };
     assert!((7.5..=10.5).contains(&skew), "9.0 s were measured, not {skew}");
     let partitions = Partitions { stage: 2, tasks: 24, overhead: Overhead::Scheduler };
@@ -64,7 +64,7 @@ fn savings_agree_with_runs_in_which_the_remedy_was_applied() {
     let failures = saved("failures", without(Cause::Failures)).unwrap();
     assert!((1.2..=4.5).contains(&failures), "3.4 s were measured, not {failures}");
     let all = [Cause::Failures, Cause::Stragglers(None), Cause::Skew(None), Cause::Copies];
-    let healthy = saved("healthy", |plan, app| plan.without(app, &all)).unwrap();
+    let healthy = saved("healthy", |plan, app| plan.without(app, &all).unwrap()).unwrap();
     assert!(healthy.abs() <= 1.0, "nothing was planted, but {healthy} s are saved");
 }
 
@@ -136,7 +136,7 @@ proptest! {
     #[test]
     fn leaving_troubles_out_never_adds_work(stages in stages(), slots in 1..6u32) {
         let times = with_plan(&stages, slots, |app, plan| {
-            let replayed = |causes: &[Cause]| plan.replay(&plan.without(app, causes)).unwrap().replayed;
+            let replayed = |causes: &[Cause]| plan.replay(&plan.without(app, causes).unwrap()).unwrap().replayed;
             [&[][..], &[Cause::Failures], &[Cause::Stragglers(None)], &[Cause::Skew(None)], &[Cause::Copies]]
                 .map(replayed)
         });

@@ -12,7 +12,7 @@ mod work;
 use std::collections::BTreeSet;
 
 use super::change::Change;
-use super::plan::Plan;
+use super::plan::{Plan, Unknown};
 use crate::model::Application;
 use crate::replay::Micros;
 
@@ -38,12 +38,14 @@ pub(crate) enum Cause {
 
 impl Plan {
     /// The replay in which these troubles do not occur.
-    #[must_use]
+    ///
+    /// # Errors
+    /// If the log does not tell what the replay would need.
     pub(crate) fn without<'c>(
         &self,
         app: &Application,
         causes: impl IntoIterator<Item = &'c Cause>,
-    ) -> Change {
+    ) -> Result<Change, Unknown> {
         let mut causes: Vec<&Cause> = causes.into_iter().collect();
         causes.sort_unstable();
         let mut change = Change::default();
@@ -56,11 +58,11 @@ impl Plan {
                 Cause::Skew(scope) => {
                     self.each_stage(scope, |stage| skew::level(self, app, stage, &mut change))
                 }
-                Cause::Partitions(partitions) => partitions::split(self, app, *partitions, &mut change),
+                Cause::Partitions(partitions) => partitions::split(self, app, *partitions, &mut change)?,
                 Cause::Copies => change.without_copies = true,
             }
         }
-        change
+        Ok(change)
     }
 
     fn each_stage(&self, scope: &Scope, mut apply: impl FnMut(u32)) {

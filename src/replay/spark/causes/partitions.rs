@@ -4,7 +4,7 @@ use super::work::{Work, span};
 use crate::model::Application;
 use crate::replay::Micros;
 use crate::replay::spark::change::Change;
-use crate::replay::spark::plan::Plan;
+use crate::replay::spark::plan::{Plan, Unknown};
 
 /// What every task costs, however little data it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,14 +25,25 @@ pub(crate) struct Partitions {
 }
 
 /// Splits the work of a stage attempt evenly into another number of tasks.
-pub(super) fn split(plan: &Plan, app: &Application, partitions: Partitions, change: &mut Change) {
+///
+/// # Errors
+/// If fewer tasks would save what each task costs, and that is unknown.
+pub(super) fn split(
+    plan: &Plan,
+    app: &Application,
+    partitions: Partitions,
+    change: &mut Change,
+) -> Result<(), Unknown> {
     let Partitions { stage, tasks, overhead } = partitions;
-    let Some(work) = Work::of(plan, app, stage, change).filter(|_| tasks > 0) else { return };
-    let overhead = match overhead {
-        Overhead::Scheduler => work.overhead,
-        Overhead::Intercept => work.intercept().unwrap_or(work.overhead).max(work.overhead),
+    let work = Work::of(plan, app, stage, change).filter(|_| tasks > 0).ok_or(Unknown::NoTasks)?;
+    let fewer = (tasks as usize) < work.done.len();
+    let overhead = match (overhead, work.intercept()) {
+        (Overhead::Intercept, Some(intercept)) => intercept.max(work.overhead),
+        (Overhead::Intercept, None) if fewer => return Err(Unknown::NoFit),
+        _ => work.overhead,
     };
     let beyond: f64 = work.done.iter().map(|done| (done.time - overhead).max(0.0)).sum();
     let time: Micros = span(overhead + beyond / f64::from(tasks));
     change.tasks.insert(stage, vec![time; tasks as usize]);
+    Ok(())
 }

@@ -1,0 +1,102 @@
+//! Replays of a MapReduce job.
+
+use super::estimate::Prediction;
+use super::replays::{Baseline, Cost, Outlook, Unknown, predict};
+use crate::metrics::Metrics;
+use crate::model::{Application, Status};
+use crate::replay::Replayed;
+use crate::replay::mapreduce::{self, Cause, Change, Kind, Plan, StartUp};
+
+/// A MapReduce job, replayed without a change, and ready for replays with one.
+pub(crate) struct MapReduceReplays {
+    status: Status,
+    cost: Cost,
+    plan: Plan,
+    base: Replayed,
+    pub(crate) baseline: Baseline,
+}
+
+impl MapReduceReplays {
+    /// # Errors
+    /// If the job cannot be replayed.
+    pub(crate) fn of(app: &Application, metrics: &Metrics) -> Result<Self, Unknown> {
+        let plan = Plan::of(app)?;
+        let base = plan.replay(&Change::default());
+        let baseline = Baseline {
+            recorded: plan.recorded().to_millis(),
+            replayed: base.wall.to_millis(),
+            critical_path: plan.critical_path().to_millis(),
+            ideal: plan.ideal().to_millis(),
+            driver: None,
+            path: Vec::new(),
+        };
+        Ok(Self { status: app.status, cost: Cost::of(metrics), plan, base, baseline })
+    }
+
+    /// The most task containers at once.
+    pub(crate) fn slots(&self) -> u32 {
+        self.plan.containers()
+    }
+
+    /// The number of reduce tasks.
+    pub(crate) fn reduces(&self) -> u32 {
+        self.plan.reduces()
+    }
+
+    /// What the job would take without these troubles, in tasks of both kinds, and with these settings.
+    ///
+    /// # Errors
+    /// If nothing can be predicted.
+    pub(crate) fn predict(
+        &self,
+        troubles: &[fn(Kind) -> Cause],
+        settings: &[Cause],
+    ) -> Result<Prediction, Unknown> {
+        self.baseline.trusted(self.status)?;
+        let one = self.replay(troubles, settings, StartUp::Container)?;
+        let is_range = settings.iter().any(|cause| matches!(cause, Cause::Tasks(..) | Cause::SplitSize(..)));
+        let other = if is_range { self.replay(troubles, settings, StartUp::Intercept)? } else { one };
+        let outlook = Outlook { replayed: [one, other], memory: 1.0, slots: 1.0 };
+        Ok(predict(&self.baseline, self.base, self.cost, &outlook))
+    }
+
+    fn replay(
+        &self,
+        troubles: &[fn(Kind) -> Cause],
+        settings: &[Cause],
+        start_up: StartUp,
+    ) -> Result<Replayed, Unknown> {
+        let mut causes = Vec::new();
+        for trouble in troubles {
+            causes.extend(self.of_each_kind(*trouble)?);
+        }
+        causes.extend(settings.iter().map(|cause| with_start_up(*cause, start_up)));
+        Ok(self.plan.replay(&self.plan.without(&causes)?))
+    }
+
+    /// The trouble for the kinds of tasks for which the history shows what it needs.
+    fn of_each_kind(&self, trouble: fn(Kind) -> Cause) -> Result<Vec<Cause>, mapreduce::Unknown> {
+        let mut causes = Vec::new();
+        let mut unknown = None;
+        for kind in Kind::ALL {
+            match self.plan.without(&[trouble(kind)]) {
+                Ok(_) => causes.push(trouble(kind)),
+                Err(why) => {
+                    unknown = unknown.filter(|known| *known != mapreduce::Unknown::NoTasks).or(Some(why));
+                }
+            }
+        }
+        match unknown {
+            Some(why) if causes.is_empty() => Err(why),
+            _ => Ok(causes),
+        }
+    }
+}
+
+const fn with_start_up(cause: Cause, start_up: StartUp) -> Cause {
+    match cause {
+        Cause::Tasks(kind, count, _) => Cause::Tasks(kind, count, start_up),
+        Cause::SplitSize(size, _) => Cause::SplitSize(size, start_up),
+        cause => cause,
+    }
+}

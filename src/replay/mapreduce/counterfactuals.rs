@@ -202,9 +202,12 @@ impl Plan {
             return Err(Unknown::BadValue);
         }
         let sample = self.sample(kind, change)?;
-        let each = match start_up {
-            StartUp::Container => 0.0,
-            StartUp::Intercept => sample.intercept().ok_or(Unknown::NoFit)?,
+        let fewer = count < sample.times.len();
+        let each = match (start_up, sample.intercept()) {
+            (StartUp::Intercept, Some(intercept)) => intercept,
+            // What each task costs is what fewer of them would save.
+            (StartUp::Intercept, None) if fewer => return Err(Unknown::NoFit),
+            _ => 0.0,
         };
         let part = |sum: f64| sum / count as f64;
         let tasks = sample.times.len() as f64;

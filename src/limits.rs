@@ -38,6 +38,10 @@ pub struct Limits {
     /// skipped. Stages, jobs, executors, queries and similar items take more memory, so for them the limit is
     /// a tenth, but at least 10,000.
     pub tasks: Option<u64>,
+    /// Memory that what is kept of the history takes, as counted while it is read; reading stops there. A run
+    /// keeps within it, too: histories that are read at the same time share it, and one that needs more than its
+    /// share is read once more, alone.
+    pub memory: Option<Bytes>,
     /// Wall-clock time since the file was opened; reading stops there. This is the only limit that can make
     /// two runs over the same input differ.
     pub time: Option<Millis>,
@@ -48,7 +52,8 @@ impl Limits {
     pub const FREE_OF_RATIO: Bytes = Bytes::from_mib(1 << 10);
 
     /// No limits.
-    pub const NONE: Self = Self { decoded: None, ratio: None, line: None, tasks: None, time: None };
+    pub const NONE: Self =
+        Self { decoded: None, ratio: None, line: None, tasks: None, memory: None, time: None };
 
     /// The longest line, as a length in memory.
     #[must_use]
@@ -80,8 +85,49 @@ impl Default for Limits {
             ratio: Some(1000),
             line: Some(Bytes::from_mib(64)),
             tasks: Some(20_000_000),
+            memory: Some(Bytes::from_mib(2 << 10)),
             time: None,
         }
+    }
+}
+
+/// The bytes that are kept of a history, against [`Limits::memory`].
+///
+/// They are counted from what is kept, in the order of the history, and not asked from the allocator: so reading stops at
+/// the same place in every run, whatever the number of threads.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Held {
+    bytes: u64,
+    most: Option<Bytes>,
+}
+
+impl Held {
+    /// Bytes that an allocator takes for itself, per allocation.
+    pub(crate) const PER_ALLOCATION: usize = 16;
+
+    /// Nothing yet.
+    #[must_use]
+    pub(crate) const fn within(limits: &Limits) -> Self {
+        Self { bytes: 0, most: limits.memory }
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+    }
+
+    /// Counts that something takes `after` bytes and no longer `before`.
+    #[inline]
+    pub(crate) fn change(&mut self, before: usize, after: usize) {
+        self.bytes = self.bytes.saturating_add(after as u64).saturating_sub(before as u64);
+    }
+
+    /// The limit, if it is exceeded.
+    #[inline]
+    #[must_use]
+    pub(crate) fn beyond(&self) -> Option<LimitReached> {
+        let most = self.most?;
+        (self.bytes > most.get()).then_some(LimitReached::Memory(most))
     }
 }
 
@@ -102,6 +148,9 @@ pub enum LimitReached {
         /// The decompressed size.
         decoded: Bytes,
     },
+    /// [`Limits::memory`].
+    #[error("what it contains takes more than {0} of memory; raise the limit with --max-memory")]
+    Memory(Bytes),
     /// [`Limits::time`].
     #[error(
         "reading took longer than {0} (the stopping point differs from run to run); raise the limit with --max-time"
@@ -116,6 +165,7 @@ impl LimitReached {
         match self {
             Self::Decoded(_) => "--max-decoded",
             Self::Ratio { .. } => "--max-ratio",
+            Self::Memory(_) => MEMORY,
             Self::Time(_) => "--max-time",
         }
     }
@@ -123,6 +173,8 @@ impl LimitReached {
 
 /// The option that sets [`Limits::tasks`].
 pub(crate) const TASKS: &str = "--max-tasks";
+/// The option that sets [`Limits::memory`].
+pub(crate) const MEMORY: &str = "--max-memory";
 /// The option that sets [`Limits::line`].
 pub(crate) const LINE: &str = "--max-line";
 
@@ -201,5 +253,20 @@ mod tests {
         let few = Limits { tasks: Some(2), ..Limits::NONE };
         assert!(few.has_room(1) && !few.has_room(2));
         assert!(few.has_room_for_other_items(9_999) && !few.has_room_for_other_items(10_000));
+    }
+
+    #[test]
+    fn bytes_are_counted_up_and_down() {
+        let mut held = Held::within(&Limits { memory: Some(Bytes::new(10)), ..Limits::NONE });
+        held.add(10);
+        assert_eq!(held.beyond(), None);
+        held.change(3, 4);
+        assert_eq!(held.beyond(), Some(LimitReached::Memory(Bytes::new(10))));
+        held.change(20, 0);
+        assert_eq!((held.bytes, held.beyond()), (0, None));
+        let mut held = Held::within(&Limits::NONE);
+        held.add(usize::MAX);
+        held.add(usize::MAX);
+        assert_eq!(held.beyond(), None);
     }
 }

@@ -230,7 +230,7 @@ fn of(app: &Application, group: &TaskGroup, quantity: Quantity, findings: &[Find
 
 fn stage_name(app: &Application, kind: TaskKind) -> Option<String> {
     let TaskKind::Stage(id @ StageAttempt { .. }) = kind else { return None };
-    app.spark.as_ref()?.stage(id)?.name.clone()
+    app.spark.as_ref()?.stage(id)?.name.as_deref().map(str::to_owned)
 }
 
 fn unsigned(value: i64) -> u64 {

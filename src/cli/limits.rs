@@ -22,6 +22,9 @@ pub(super) struct LimitArgs {
     /// Skip further tasks and attempts, and cached blocks of Spark; stages, jobs, executors and queries beyond a tenth of N are skipped, too
     #[arg(id = "max-tasks", long, allow_hyphen_values = true, value_name = "N", value_parser = number, default_value = "20000000", help_heading = HEADING)]
     tasks: Limit<u64>,
+    /// Stop reading a history when what is kept of it takes more memory; histories that are read at the same time share it
+    #[arg(id = "max-memory", long, allow_hyphen_values = true, value_name = "SIZE", value_parser = size, default_value = "2GiB", help_heading = HEADING)]
+    memory: Limit<Bytes>,
     /// Stop reading a history after this time; two runs may then give different results
     #[arg(id = "max-time", long, allow_hyphen_values = true, value_name = "TIME", value_parser = time, default_value = "none", help_heading = HEADING)]
     time: Limit<Millis>,
@@ -39,6 +42,7 @@ impl LimitArgs {
             ratio: self.ratio.0,
             line: self.line.0,
             tasks: self.tasks.0,
+            memory: self.memory.0,
             time: self.time.0,
         }
     }

@@ -15,14 +15,15 @@ use super::{Progress, progress};
 use crate::input::discover;
 use crate::input::inventory::{Inventory, Source};
 use crate::input::kind::SourceKind;
+use crate::input::part::Part;
 use crate::limits::Limits;
 use crate::model::Application;
 use crate::parse::{Level, Problem, identify};
 use crate::results::{SourceProblem, Summary};
-use crate::units::Timestamp;
+use crate::units::{Bytes, Timestamp};
 use assemble::assemble;
 pub(super) use assemble::may_be_superseded;
-use source::{SourceOutcome, look_into};
+use source::{Share, look_into};
 
 /// Event logs with at least this many stored bytes are read by all threads.
 const LARGE_LOG: u64 = 32 << 20;
@@ -164,30 +165,55 @@ pub(super) fn visit_in_turn<T: Send>(
     let stored: Vec<u64> = inventory.histories.iter().map(progress::stored).collect();
     progress.found(&stored);
     let started = Instant::now();
-    let read = |place: usize, source: &Source, stored: u64| {
+    let read = |place: usize, source: &Source, (extent, share): (Extent<'_>, Share)| {
         let in_turn = |app: &Application, sources: &[String], nth| look(app, sources, Turn(place, nth));
-        let outcome = look_into(source, &inventory, extent, in_turn);
-        progress.read(stored);
+        let outcome = look_into(source, &inventory, (extent, share), in_turn);
+        if outcome.is_some() {
+            progress.read(stored.get(place).copied().unwrap_or_default());
+        }
         outcome
     };
-    // All threads read one large event log at a time. Reading several in parallel would only need more
-    // memory.
-    let mut outcomes: Vec<Option<SourceOutcome<'_, T>>> = inventory
-        .histories
-        .iter()
-        .zip(&stored)
-        .enumerate()
-        .map(|(place, (source, &stored))| {
-            is_large_event_log(source, stored).then(|| read(place, source, stored))
-        })
-        .collect();
-    let sources = inventory.histories.par_iter().zip(&stored);
-    sources.zip(&mut outcomes).enumerate().for_each(|(place, ((source, &stored), outcome))| {
-        outcome.get_or_insert_with(|| read(place, source, stored));
-    });
+    let outcomes = read_all(&inventory.histories, &stored, extent, read);
     let visited = assemble(&inventory, outcomes.into_iter().flatten());
     log::info!("read in {:.1?}; applications: {}", started.elapsed(), visited.summary.applications);
     visited
+}
+
+/// Reads all histories so that those that are in memory at the same time share what the limit allows.
+fn read_all<O: Send>(
+    histories: &[Source],
+    stored: &[u64],
+    extent: Extent<'_>,
+    read: impl Fn(usize, &Source, (Extent<'_>, Share)) -> Option<O> + Sync,
+) -> Vec<Option<O>> {
+    let is_alone: Vec<bool> =
+        histories.iter().zip(stored).map(|(source, &stored)| is_alone(source, stored)).collect();
+    // All threads read one large event log at a time. Reading several in parallel would only need more
+    // memory. A stream cannot be read again if it needs more than a share of the memory.
+    let read_alone = |place, source| read(place, source, (extent, Share::All));
+    let mut outcomes: Vec<Option<O>> = histories
+        .iter()
+        .zip(&is_alone)
+        .enumerate()
+        .map(|(place, (source, is_alone))| is_alone.then(|| read_alone(place, source))?)
+        .collect();
+    let others = is_alone.iter().filter(|is_alone| !**is_alone).count();
+    let at_once = rayon::current_num_threads().min(others).max(1);
+    let memory = extent.limits.memory.map(|memory| Bytes::new(memory.get() / at_once as u64));
+    let part = Extent { limits: &Limits { memory, ..*extent.limits }, ..extent };
+    let share = if at_once > 1 { Share::Part } else { Share::All };
+    histories.par_iter().zip(&mut outcomes).enumerate().for_each(|(place, (source, outcome))| {
+        if outcome.is_none() {
+            *outcome = read(place, source, (part, share));
+        }
+    });
+    // Those that need more than their share: what they give must not depend on the number of threads.
+    for (place, (source, outcome)) in histories.iter().zip(&mut outcomes).enumerate() {
+        if outcome.is_none() {
+            *outcome = read_alone(place, source);
+        }
+    }
+    outcomes
 }
 
 /// Logs how many files were found, and the detected type of each.
@@ -210,8 +236,10 @@ fn log_inventory(inventory: &Inventory, started: Instant) {
     }
 }
 
-fn is_large_event_log(source: &Source, stored: u64) -> bool {
+/// Whether a history is read before the others, with all threads and all memory: a large event log, or a stream.
+fn is_alone(source: &Source, stored: u64) -> bool {
     source.kind == Some(SourceKind::SparkEventLog) && stored >= LARGE_LOG
+        || source.parts.iter().any(Part::is_stream)
 }
 
 #[cfg(test)]

@@ -41,7 +41,11 @@ impl StageName {
                 *count += 1;
             }
             if wanted.contains(&stage.id) {
-                names.push(Self { id: stage.id, name: stage.name.clone(), ordinal: *count });
+                names.push(Self {
+                    id: stage.id,
+                    name: stage.name.as_deref().map(str::to_owned),
+                    ordinal: *count,
+                });
             }
         }
         names

@@ -94,6 +94,11 @@ impl Part {
         matches!(&self.place, Place::Member(member) if member.is_compressed())
     }
 
+    /// Whether it can be read only once.
+    pub(crate) const fn is_stream(&self) -> bool {
+        matches!(self.place, Place::Stream(_))
+    }
+
     /// Its stored length in bytes, compressed if it is; `None` for a stream.
     #[must_use]
     pub(crate) fn stored_len(&self) -> Option<u64> {

@@ -22,11 +22,18 @@ impl Symbol {
     }
 }
 
+impl Interner {
+    /// Bytes that a string takes besides its text.
+    pub(crate) const PER_STRING: usize = 80;
+}
+
 /// A set of strings in order of first appearance.
 #[derive(Debug, Clone, Default)]
 pub struct Interner {
     strings: Vec<Arc<str>>,
     symbols: FxHashMap<Arc<str>, Symbol>,
+    /// Length of all strings.
+    text: usize,
 }
 
 impl Interner {
@@ -36,10 +43,23 @@ impl Interner {
             return Some(symbol);
         }
         let symbol = Symbol(u32::try_from(self.strings.len()).ok()?);
+        self.text += text.len();
         let text: Arc<str> = text.into();
         self.strings.push(Arc::clone(&text));
         self.symbols.insert(text, symbol);
         Some(symbol)
+    }
+
+    /// Bytes that the strings take.
+    #[must_use]
+    pub(crate) fn held(&self) -> usize {
+        self.text + self.strings.len() * Self::PER_STRING
+    }
+
+    /// Number of strings.
+    #[must_use]
+    pub(crate) fn len(&self) -> usize {
+        self.strings.len()
     }
 
     /// The string of `symbol`; `None` for a symbol of another interner.

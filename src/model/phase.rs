@@ -86,7 +86,7 @@ impl Phase {
         };
         Self {
             subject: Self::subject(group.kind),
-            name: stage.and_then(|stage| stage.name.clone()),
+            name: stage.and_then(|stage| stage.name.as_deref()).map(str::to_owned),
             started_at: stage.and_then(|stage| stage.submitted_at).or(first),
             finished_at: stage.map_or(last.filter(|_| has_all_tasks), |stage| stage.completed_at),
             tasks: TaskCounts::of(group),

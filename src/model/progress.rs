@@ -92,6 +92,12 @@ impl ProgressLog {
         })
     }
 
+    /// Bytes allocated.
+    #[must_use]
+    pub(crate) fn held(&self) -> usize {
+        self.bytes.capacity() + self.starts.capacity() * size_of::<u64>()
+    }
+
     /// Frees unused capacity.
     pub(crate) fn shrink(&mut self) {
         self.bytes.shrink_to_fit();

@@ -1,6 +1,7 @@
 //! Builds an [`Application`] from events: the only place that interprets a MapReduce job history.
 
 mod clocks;
+mod held;
 mod job;
 mod numbers;
 mod records;
@@ -18,7 +19,7 @@ use super::hosts::host_and_rack;
 use super::problem::{Level, Position, Problems};
 use super::reading::{Moments, set_text};
 use super::rows::{ByAttempt, ByTask};
-use crate::limits::{self, Limits, Remainder};
+use crate::limits::{self, Held, Limits, Remainder};
 use crate::model::table::{Outcome, TaskGroup, TaskKind};
 use crate::model::{Announced, Application, Engine, Interner, Status, Symbol};
 use crate::units::Timestamp;
@@ -57,6 +58,10 @@ pub(crate) struct HistoryBuilder {
     told: records::Told,
     lost: Lost,
     limits: Limits,
+    held: Held,
+    /// The bytes that the tables and strings were last measured with, and those of events since then.
+    measured: usize,
+    unmeasured: usize,
     /// The option whose limit was reached.
     limit: Option<&'static str>,
 }
@@ -96,6 +101,9 @@ impl Default for HistoryBuilder {
             told: records::Told::default(),
             lost: Lost::default(),
             limits: Limits::default(),
+            held: Held::within(&Limits::default()),
+            measured: 0,
+            unmeasured: 0,
             limit: None,
         }
     }
@@ -108,9 +116,10 @@ impl HistoryBuilder {
         Self { clocks, ..Self::default() }
     }
 
-    /// Limits the number of tasks and attempts.
+    /// Limits the number of tasks and attempts, and the memory that they take.
     pub(crate) fn keep_within(&mut self, limits: &Limits) {
         self.limits = *limits;
+        self.held = Held::within(limits);
     }
 
     /// Returns what a decoder needs to record counters into an [`EventPayload`].
@@ -152,6 +161,7 @@ impl HistoryBuilder {
     ) {
         let moments = self.moments;
         self.warn_unreadable(at, fields, payload);
+        self.count_event(fields, payload);
         match kind {
             EventKind::MasterStarted => self.master_started(fields),
             EventKind::JobSubmitted => self.job_submitted(at, fields),

@@ -39,6 +39,8 @@ pub(crate) struct Parsed {
     pub problems: Problems,
     /// Problems in the parts of a source that consists of several files, by part name.
     pub part_problems: Vec<(String, Problems)>,
+    /// Whether the limit on memory was reached.
+    pub beyond_memory: bool,
 }
 
 /// Message for input beyond the maximum line length.

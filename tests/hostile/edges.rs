@@ -98,6 +98,7 @@ fn events_on_several_lines_are_reported_once_and_not_counted() {
 fn negative_limits_are_rejected_with_the_allowed_range() {
     for (option, value) in [
         ("--max-tasks", "-5"),
+        ("--max-memory", "-5MiB"),
         ("--max-ratio", "-1"),
         ("--max-decoded", "-5MiB"),
         ("--max-line", "-1KiB"),

@@ -49,6 +49,9 @@ fn every_limit_is_reported_once_and_keeps_the_data_read() {
             "--max-decoded=100KiB",
             "more than 100 KiB after decompression; raise the limit with --max-decoded",
         ),
+        (&spark, "--max-memory=1MiB", "takes more than 1 MiB of memory; raise the limit with --max-memory"),
+        (&packed, "--max-memory=1MiB", "takes more than 1 MiB of memory; raise the limit with --max-memory"),
+        (&hadoop, "--max-memory=8KiB", "takes more than 8 KiB of memory; raise the limit with --max-memory"),
         (&spark, "--max-tasks=700", "more than 700 tasks"),
         (&hadoop, "--max-tasks=100", "more than 100 tasks"),
     ];
@@ -98,6 +101,80 @@ fn overlong_line_is_skipped_and_other_lines_count() {
         let tasks = &incomplete(&report)["metrics"]["tasks"];
         assert_eq!(tasks.as_object().unwrap().values().next().unwrap()["total_count"], 3);
     }
+}
+
+/// A stage without tasks, twice: its submission and its end.
+fn empty_stage(id: u64) -> String {
+    let event = |event: &str, ended: &str| {
+        format!(
+            "{{\"Event\":\"SparkListenerStage{event}\",\"Stage Info\":{{\"Stage ID\":{id},\"Stage Attempt ID\":0,\
+             \"Stage Name\":\"count at A.scala:{}\",\"Number of Tasks\":0,\"Parent IDs\":[],\
+             \"Submission Time\":1700000001000{ended}}}}}\n",
+            id % 50
+        )
+    };
+    event("Submitted", "") + &event("Completed", ",\"Completion Time\":1700000002000")
+}
+
+fn empty_stages(count: u64) -> String {
+    spark_start() + &(0..count).map(empty_stage).collect::<String>() + &spark_end()
+}
+
+#[test]
+fn stages_without_tasks_take_less_than_300_bytes() {
+    let peak = |count: u64| {
+        let (_folder, path) = file("app-1.gz", gzip(empty_stages(count).as_bytes()));
+        let ran = run(elephant().args(["analyze", "--format", "ndjson"]).arg(&path));
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        ran.peak_mib << 20
+    };
+    // The test itself must use less memory than what it measures, so its own text must be small.
+    let count = 200_000;
+    let (most, few) = (peak(count), peak(1000));
+    assert!(most.saturating_sub(few) / count < 300, "{most} bytes for {count} stages, {few} for 1000");
+}
+
+#[test]
+fn histories_read_at_the_same_time_share_the_memory_and_read_the_same_on_any_number_of_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 1..=4 {
+        // The last one is beyond the limit for a run, and the others beyond a share of it.
+        let text = stages(if number == 4 { 4000 } else { 1500 }).replace("app-1", &format!("app-{number}"));
+        fs::write(folder.path().join(format!("app-{number}")), text).unwrap();
+    }
+    fs::write(folder.path().join("job_1500000000000_0001.jhist"), jhist(50)).unwrap();
+    let with_jobs = |jobs| analyze(folder.path(), &["--min-severity=none", "--max-memory=3MiB", jobs]).0;
+    let report = with_jobs("--jobs=1");
+    let reached = codes(&report).iter().filter(|code| **code == "limit-reached").count();
+    let complete = |app: &&Value| app["complete"] == true;
+    let apps = report["applications"].as_array().unwrap();
+    assert_eq!((reached, apps.len(), apps.iter().filter(complete).count()), (1, 5, 4), "{report:#}");
+    for jobs in ["--jobs=2", "--jobs=4", "--jobs=8"] {
+        assert_eq!(with_jobs(jobs), report, "{jobs}");
+    }
+}
+
+#[test]
+fn what_applications_before_it_in_a_log_take_counts_too() {
+    let logs: String = (0..40).map(|id| stages(100).replace("app-1", &format!("app-{id}"))).collect();
+    let (_folder, path) = file("app-0", logs);
+    let (report, ran) = analyze(&path, &["--max-memory=1MiB"]);
+    assert!(ran.stderr.contains("--max-memory"), "{}", ran.stderr);
+    let apps = report["applications"].as_array().unwrap();
+    assert!(apps.len() > 3 && apps.len() < 20, "{}", apps.len());
+    let incomplete = apps.iter().filter(|app| app["complete"] == false).count();
+    assert_eq!((incomplete, &apps[apps.len() - 1]["complete"]), (1, &Value::Bool(false)));
+}
+
+#[test]
+fn events_with_endless_lists_are_skipped() {
+    let ids = "0,".repeat((1 << 20) + 1) + "0";
+    let job = format!("{{\"Event\":\"SparkListenerJobStart\",\"Job ID\":0,\"Stage IDs\":[{ids}]}}\n");
+    let (_folder, path) = file("app-1", spark_start() + &job + &stage(0, 0) + &spark_end());
+    let (report, ran) = analyze(&path, &[]);
+    assert_eq!(codes(&report).iter().filter(|code| **code == "limit-reached").count(), 1, "{report:#}");
+    assert!(ran.stderr.contains("a list of more than 1048576 elements"), "{}", ran.stderr);
+    assert_eq!(incomplete(&report)["metrics"]["tasks"]["task"]["total_count"], 1);
 }
 
 #[test]

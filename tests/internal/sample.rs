@@ -60,7 +60,7 @@ pub(crate) fn stage(app: &mut Application, id: u32, attempts: &[(Outcome, i64)])
         }
     }
     let mut stage = Stage::new(id);
-    stage.name = Some(format!("count at App.scala:{}", id.stage));
+    stage.name = Some(format!("count at App.scala:{}", id.stage).into());
     stage.status = StageStatus::Complete;
     stage.submitted_at = Some(Timestamp::from_millis(0));
     let longest = attempts.iter().map(|(_, time)| *time).max().unwrap_or_default();

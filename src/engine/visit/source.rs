@@ -18,6 +18,14 @@ use crate::results::SourceProblem;
 /// Configurations longer than this are cut. Real ones have about 200 KiB.
 const MAX_CONF_LEN: u64 = 64 << 20;
 
+/// How much of the memory for a run a history may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Share {
+    /// Its part, while others are read at the same time.
+    Part,
+    All,
+}
+
 /// The result for one history.
 pub(super) struct SourceOutcome<'a, T> {
     /// Applications with a value.
@@ -36,13 +44,13 @@ impl<T> SourceOutcome<'_, T> {
     }
 }
 
-/// Reads a history and shows each of its applications to `look`.
+/// Reads a history and shows each of its applications to `look`; `None` if it needs more than its share of the memory.
 pub(super) fn look_into<'a, T>(
     source: &Source,
     inventory: &'a Inventory,
-    extent: Extent<'_>,
+    (extent, share): (Extent<'_>, Share),
     look: impl Fn(&Application, &[String], usize) -> Option<T>,
-) -> SourceOutcome<'a, T> {
+) -> Option<SourceOutcome<'a, T>> {
     let name = source.path.to_string();
     let mut outcome =
         SourceOutcome { applications: Vec::new(), passed: 0, problems: Vec::new(), confs: Vec::new() };
@@ -51,11 +59,15 @@ pub(super) fn look_into<'a, T>(
         Ok(parsed) => parsed,
         Err(error) => {
             outcome.problems.push(error_problem(name, "unreadable", error.to_string()));
-            return outcome;
+            return Some(outcome);
         }
     };
+    if parsed.beyond_memory && share == Share::Part {
+        log::debug!("{name}: needs more than its share of the memory; it is read again, alone");
+        return None;
+    }
     log_parsed(&name, &parsed, started);
-    let Parsed { applications, confs, problems, part_problems } = parsed;
+    let Parsed { applications, confs, problems, part_problems, beyond_memory: _ } = parsed;
     outcome.problems = all_problems(&name, problems, part_problems);
     let told_why = outcome.problems.iter().any(|entry| entry.problem.level == Level::Error);
     if applications.is_empty() && !told_why {
@@ -88,7 +100,7 @@ pub(super) fn look_into<'a, T>(
     }
     // Nearly always there is one application, and a vector allocates room for four.
     outcome.applications.shrink_to_fit();
-    outcome
+    Some(outcome)
 }
 
 /// The problems of a history and of its parts.

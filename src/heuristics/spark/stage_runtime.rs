@@ -72,8 +72,8 @@ impl Check for Stages {
         }
         let whole = Whole::of(app);
         let judged = spark.stages.iter().filter(|stage| params.judges(stage));
-        let mut facts: Vec<Facts<'_>> = judged.map(|stage| params.facts(app, stage, &whole)).collect();
-        facts.retain(|facts| facts.severity() > Severity::None);
+        let facts = judged.map(|stage| params.facts(app, stage, &whole));
+        let mut facts: Vec<Facts<'_>> = facts.filter(|facts| facts.severity() > Severity::None).collect();
         // The sort is stable: of equal stages, the one that ran first comes first.
         facts.sort_by_key(|facts| Reverse((facts.severity(), facts.time)));
         let more = facts.len().saturating_sub(SHOWN);
@@ -330,7 +330,7 @@ mod tests {
         let good: &[(Outcome, i64)] = &[(Outcome::Succeeded, 1000)];
         let mut app = app(&[good, good, good], 1);
         sample::spark(&mut app).stages[1].status = StageStatus::Failed;
-        sample::spark(&mut app).stages[1].failure = Some("Job aborted.\n at".to_owned());
+        sample::spark(&mut app).stages[1].failure = Some("Job aborted.\n at".into());
         // By default another rule judges them.
         assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));
         let found = sample::evaluate(&app, ID, true);

@@ -55,6 +55,11 @@ impl Bits {
         Some(64 * word + self.words.get(word)?.trailing_zeros() as usize)
     }
 
+    /// Bytes allocated.
+    pub(super) fn held(&self) -> usize {
+        self.words.capacity() * size_of::<u64>()
+    }
+
     pub(super) fn shrink(&mut self) {
         self.words.shrink_to_fit();
     }

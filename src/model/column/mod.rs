@@ -39,7 +39,7 @@ enum Cells {
 }
 
 /// Marks an absent value; no real counter is that small.
-const ABSENT: i64 = i64::MIN;
+pub(super) const ABSENT: i64 = i64::MIN;
 
 impl Column {
     /// Whether no row has a value.
@@ -62,6 +62,7 @@ impl Column {
     }
 
     /// Adds rows without values until the column has `len` rows.
+    #[cfg(test)]
     pub(crate) fn grow(&mut self, len: usize) {
         if let Cells::Uniform { first, value } = self.cells
             && len > self.len
@@ -72,6 +73,7 @@ impl Column {
     }
 
     /// Adds one row.
+    #[cfg(test)]
     pub(crate) fn push(&mut self, value: Option<i64>) {
         match value.filter(|&value| value != ABSENT) {
             Some(value) => self.put(self.len, Some(value)),
@@ -80,6 +82,7 @@ impl Column {
     }
 
     /// Sets the value of `row`; rows beyond the end are ignored.
+    #[cfg(test)]
     pub(crate) fn set(&mut self, row: usize, value: Option<i64>) {
         if row < self.len {
             self.put(row, value);
@@ -175,6 +178,19 @@ impl Column {
     #[must_use]
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = Option<i64>> + '_ {
         (0..self.len).map(|row| self.get(row))
+    }
+
+    /// Bytes allocated.
+    #[must_use]
+    pub(crate) fn held(&self) -> usize {
+        match &self.cells {
+            Cells::Absent | Cells::Uniform { .. } => 0,
+            Cells::Same { present, .. } => present.held(),
+            Cells::Tiny(offsets) => offsets.held(),
+            Cells::Short(offsets) => offsets.held(),
+            Cells::Narrow(offsets) => offsets.held(),
+            Cells::Wide(values) => values.capacity() * size_of::<i64>(),
+        }
     }
 
     /// Frees unused capacity.

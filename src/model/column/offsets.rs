@@ -88,6 +88,11 @@ impl<T: Offset> Offsets<T> {
         (cell != T::ABSENT).then(|| self.base + cell.distance())
     }
 
+    /// Bytes allocated.
+    pub(super) fn held(&self) -> usize {
+        self.cells.capacity() * size_of::<T>()
+    }
+
     pub(super) fn shrink(&mut self) {
         self.cells.shrink_to_fit();
     }

@@ -1,6 +1,7 @@
 //! Stages and the RDDs that they persist.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::units::{Bytes, Millis, Timestamp};
 
@@ -39,12 +40,12 @@ pub enum StageStatus {
 pub struct Stage {
     /// Its id.
     pub id: StageAttempt,
-    /// Its name, usually the call site.
-    pub name: Option<String>,
+    /// Its name, usually the call site. Stages share the text, because a loop gives many of them the same name.
+    pub name: Option<Arc<str>>,
     /// How it ended.
     pub status: StageStatus,
     /// The log's message about a failure, truncated to a few lines.
-    pub failure: Option<String>,
+    pub failure: Option<Box<str>>,
     /// When it was submitted.
     pub submitted_at: Option<Timestamp>,
     /// When it ended.
@@ -52,7 +53,7 @@ pub struct Stage {
     /// The announced number of tasks ("Number of Tasks").
     pub announced_tasks: Option<u64>,
     /// The stages it depends on.
-    pub parents: Vec<u32>,
+    pub parents: Box<[u32]>,
     /// The resource profile of its tasks.
     pub resource_profile: Option<u32>,
     /// The job that ran it, as an index into [`super::Spark::jobs`]: the last job that needs the stage and
@@ -62,13 +63,13 @@ pub struct Stage {
     pub group: Option<usize>,
     /// Final values of its accumulables by id, in id order; [`super::PlanMetric::accumulator`] says which
     /// belong to SQL plan nodes. Only whole numbers are kept.
-    pub accumulables: Vec<(u64, i64)>,
+    pub accumulables: Box<[(u64, i64)]>,
 }
 
 impl Stage {
     /// A stage attempt with an id and nothing else.
     #[must_use]
-    pub(crate) const fn new(id: StageAttempt) -> Self {
+    pub(crate) fn new(id: StageAttempt) -> Self {
         Self {
             id,
             name: None,
@@ -77,11 +78,11 @@ impl Stage {
             submitted_at: None,
             completed_at: None,
             announced_tasks: None,
-            parents: Vec::new(),
+            parents: Box::default(),
             resource_profile: None,
             job: None,
             group: None,
-            accumulables: Vec::new(),
+            accumulables: Box::default(),
         }
     }
 

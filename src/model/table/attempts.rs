@@ -8,7 +8,7 @@ use super::{EndReason, Locality, Outcome, TimePoint};
 use rustc_hash::FxHashMap;
 
 use crate::model::counters::{Counter, CounterMask, CounterSet, OtherCounter};
-use crate::model::{Column, ProgressLog, ProgressSplits, Symbol};
+use crate::model::{ProgressLog, ProgressSplits, Symbol};
 use crate::units::{Bytes, Millis, Timestamp};
 
 /// Maximum plausible counter value: 64 PiB, or two years in nanoseconds. Damaged numbers are mostly larger.
@@ -233,18 +233,12 @@ impl Attempts {
         if self.rows.any_unreadable.has_any(counters) {
             return None;
         }
-        let columns = || counters.iter().filter_map(|&counter| self.counter_column(counter));
+        let zeros = || counters.iter().filter_map(|&counter| self.rows.counters.zeros(counter.index()));
         // Most stages do not spill, and read either input or shuffle data.
-        if columns().all(|column| column.single_value() == Some(0)) {
-            return columns().any(|column| !column.is_absent()).then_some(0);
+        if zeros().all(|(only_zeros, _)| only_zeros) {
+            return zeros().any(|(_, any)| any).then_some(0);
         }
         (0..self.len()).filter_map(|row| self.total(row, counters)).reduce(u64::saturating_add)
-    }
-
-    /// The column of a counter; it may be shorter than the table if later attempts have no value.
-    #[must_use]
-    pub(crate) fn counter_column(&self, counter: Counter) -> Option<&Column> {
-        self.rows.counters.column(counter.index())
     }
 
     /// Whether an attempt has any typed counter.
@@ -378,5 +372,23 @@ impl Attempts {
         self.rows.other_counters.shrink_to_fit();
         self.rows.progress.shrink();
         self.rows.unreadable.shrink_to_fit();
+    }
+
+    /// Bytes allocated.
+    pub(super) fn held(&self) -> usize {
+        if self.is_empty() {
+            return 0;
+        }
+        let rows = &*self.rows;
+        size_of::<AttemptRows>()
+            + rows.task.capacity() * size_of::<u32>()
+            + rows.outcomes.capacity() * size_of::<Outcome>()
+            + rows.times.held()
+            + rows.labels.held()
+            + rows.counters.held()
+            + rows.other_counters.capacity() * size_of::<(u32, OtherCounter)>()
+            + rows.diagnostics.capacity() * size_of::<(u32, Symbol)>()
+            + rows.progress.held()
+            + rows.unreadable.capacity() * size_of::<(u32, CounterMask)>()
     }
 }

@@ -166,6 +166,12 @@ impl TaskGroup {
         self.tasks.count(outcome)
     }
 
+    /// Bytes allocated, without what the allocator adds.
+    #[must_use]
+    pub(crate) fn held(&self) -> usize {
+        self.tasks.held() + self.attempts.held()
+    }
+
     /// Frees unused capacity.
     pub(crate) fn shrink(&mut self) {
         self.tasks.shrink();

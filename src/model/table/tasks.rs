@@ -3,8 +3,9 @@
 use std::sync::LazyLock;
 
 use super::Outcome;
+use super::columns::Columns;
 use super::rows::{Content, Rows};
-use crate::model::{Column, Symbol};
+use crate::model::Symbol;
 use crate::units::Timestamp;
 
 /// The tasks of a group, one row each.
@@ -16,14 +17,25 @@ pub struct Tasks {
 /// The rows of a table that has some.
 #[derive(Debug, Clone, Default)]
 struct TaskRows {
-    number: Column,
-    start: Column,
-    finish: Column,
     outcomes: Vec<Outcome>,
-    representative: Column,
+    fields: Columns<{ Field::COUNT }>,
     split_hosts: Vec<Symbol>,
-    split_host_starts: Column,
-    split_host_counts: Column,
+}
+
+/// A fact about a task; each has a column.
+#[derive(Debug, Clone, Copy)]
+enum Field {
+    Number,
+    Start,
+    Finish,
+    Representative,
+    /// Where its hosts start in the list of all split hosts, and how many they are.
+    SplitHostsStart,
+    SplitHostsCount,
+}
+
+impl Field {
+    const COUNT: usize = 6;
 }
 
 impl Content for TaskRows {
@@ -50,37 +62,26 @@ impl Tasks {
     pub(crate) fn push(&mut self, number: u32) -> usize {
         let row = self.rows.outcomes.len();
         self.rows.outcomes.push(Outcome::Unfinished);
-        self.rows.number.push(Some(i64::from(number)));
-        let len = row + 1;
-        let rows = &mut *self.rows;
-        for column in [
-            &mut rows.start,
-            &mut rows.finish,
-            &mut rows.representative,
-            &mut rows.split_host_starts,
-            &mut rows.split_host_counts,
-        ] {
-            column.grow(len);
-        }
+        self.set(row, Field::Number, Some(i64::from(number)));
         row
     }
 
     /// The task's number within the job, the last part of its id.
     #[must_use]
     pub fn number(&self, row: usize) -> Option<u32> {
-        self.rows.number.get(row).and_then(|n| u32::try_from(n).ok())
+        self.get(row, Field::Number).and_then(|n| u32::try_from(n).ok())
     }
 
     /// When the task was scheduled.
     #[must_use]
     pub fn start(&self, row: usize) -> Option<Timestamp> {
-        self.rows.start.get(row).map(Timestamp::from_millis)
+        self.get(row, Field::Start).map(Timestamp::from_millis)
     }
 
     /// When the task ended.
     #[must_use]
     pub fn finish(&self, row: usize) -> Option<Timestamp> {
-        self.rows.finish.get(row).map(Timestamp::from_millis)
+        self.get(row, Field::Finish).map(Timestamp::from_millis)
     }
 
     /// How the task ended.
@@ -97,15 +98,15 @@ impl Tasks {
     /// The row of the task's representative attempt.
     #[must_use]
     pub fn representative(&self, row: usize) -> Option<usize> {
-        self.rows.representative.get(row).and_then(|r| usize::try_from(r).ok())
+        self.get(row, Field::Representative).and_then(|r| usize::try_from(r).ok())
     }
 
     pub(crate) fn set_start(&mut self, row: usize, at: Option<Timestamp>) {
-        self.rows.start.set(row, at.map(Timestamp::as_millis));
+        self.set(row, Field::Start, at.map(Timestamp::as_millis));
     }
 
     pub(crate) fn set_finish(&mut self, row: usize, at: Option<Timestamp>) {
-        self.rows.finish.set(row, at.map(Timestamp::as_millis));
+        self.set(row, Field::Finish, at.map(Timestamp::as_millis));
     }
 
     pub(crate) fn set_outcome(&mut self, row: usize, outcome: Outcome) {
@@ -115,7 +116,7 @@ impl Tasks {
     }
 
     pub(crate) fn set_representative(&mut self, row: usize, attempt: Option<usize>) {
-        self.rows.representative.set(row, attempt.and_then(|a| i64::try_from(a).ok()));
+        self.set(row, Field::Representative, attempt.and_then(|a| i64::try_from(a).ok()));
     }
 
     pub(crate) fn set_split_hosts(&mut self, row: usize, hosts: impl IntoIterator<Item = Symbol>) {
@@ -123,8 +124,8 @@ impl Tasks {
         self.rows.split_hosts.extend(hosts);
         let count = self.rows.split_hosts.len() - start;
         if count > 0 {
-            self.rows.split_host_starts.set(row, i64::try_from(start).ok());
-            self.rows.split_host_counts.set(row, i64::try_from(count).ok());
+            self.set(row, Field::SplitHostsStart, i64::try_from(start).ok());
+            self.set(row, Field::SplitHostsCount, i64::try_from(count).ok());
         }
     }
 
@@ -133,10 +134,29 @@ impl Tasks {
             return;
         }
         let rows = &mut *self.rows;
-        for column in [&mut rows.number, &mut rows.start, &mut rows.finish, &mut rows.representative] {
-            column.shrink();
+        rows.fields.shrink();
+        rows.outcomes.shrink_to_fit();
+        rows.split_hosts.shrink_to_fit();
+    }
+
+    /// Bytes allocated.
+    pub(super) fn held(&self) -> usize {
+        if self.is_empty() {
+            return 0;
         }
-        self.rows.outcomes.shrink_to_fit();
-        self.rows.split_hosts.shrink_to_fit();
+        size_of::<TaskRows>()
+            + self.rows.outcomes.capacity() * size_of::<Outcome>()
+            + self.rows.fields.held()
+            + self.rows.split_hosts.capacity() * size_of::<Symbol>()
+    }
+
+    fn get(&self, row: usize, field: Field) -> Option<i64> {
+        self.rows.fields.get(field as usize, row)
+    }
+
+    fn set(&mut self, row: usize, field: Field, value: Option<i64>) {
+        if row < self.len() {
+            self.rows.fields.set(field as usize, row, value);
+        }
     }
 }

@@ -23,13 +23,18 @@ use super::build::{Clocks, HistoryBuilder};
 use super::event::{EventKind, EventPayload};
 use super::problem::{Level, Position, Problems};
 use crate::input::window::ByteWindow;
-use crate::limits::{self, Limits};
+use crate::limits::{self, Held, LimitReached, Limits};
 use crate::model::conf::Conf;
 use crate::model::counters::CounterSet;
 
 /// Jobs after this many in one source are skipped, so that a source full of one-record jobs cannot fill the
 /// memory. A job tracker's log of a busy month has about ten thousand.
 const MAX_JOBS: usize = 1 << 14;
+
+/// What a job takes besides its tables, in bytes: its ids, names and first rows.
+const PER_JOB: usize = 4 << 10;
+/// What a property of a configuration takes, about.
+const PER_PROPERTY: usize = 160;
 
 /// Parses a history. Jobs are returned in the order in which the source first names them.
 #[cfg(any(test, feature = "internals"))]
@@ -41,7 +46,7 @@ pub(crate) fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
 /// Parses a history within `limits` on lines, records and tasks.
 #[must_use]
 pub(crate) fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
-    let mut jobs = Jobs { limits: *limits, ..Jobs::default() };
+    let mut jobs = Jobs { limits: *limits, held: Held::within(limits), ..Jobs::default() };
     let ending = reader::read_within(window, &mut jobs, limits);
     jobs.finish(ending)
 }
@@ -76,6 +81,8 @@ struct Jobs {
     confs: Vec<(String, Conf)>,
     problems: Problems,
     limits: Limits,
+    /// The bytes of all jobs.
+    held: Held,
 }
 
 impl Visitor for Jobs {
@@ -113,10 +120,17 @@ impl Visitor for Jobs {
         // If the start of the history is missing, no `Job` record precedes its tasks.
         event.fields.job_id.get_or_insert(Cow::Borrowed(&job.id));
         job.ended |= matches!(event.kind, EventKind::JobFinished | EventKind::JobUnsuccessful);
+        let before = job.builder.measured();
         job.builder.event(at, event.kind, &event.fields, &self.payload);
+        self.held.change(before, job.builder.measured());
+    }
+
+    fn beyond_memory(&self) -> Option<LimitReached> {
+        self.held.beyond()
     }
 
     fn conf(&mut self, job_id: &str, conf: Conf) {
+        self.held.add(conf.len() * PER_PROPERTY);
         self.confs.push((job_id.to_owned(), conf));
     }
 }
@@ -151,6 +165,7 @@ impl Jobs {
         builder.keep_within(&self.limits);
         self.list.push(Job { key: key.into(), id: format!("job_{key}"), builder, ended: false });
         self.by_key.insert(key.into(), index);
+        self.held.add(size_of::<Job>() + PER_JOB);
         Some(index)
     }
 
@@ -174,7 +189,8 @@ impl Jobs {
             applications.push(application);
             problems.merge(found);
         }
-        Parsed { applications, confs: self.confs, problems, ..Parsed::default() }
+        let beyond_memory = self.held.beyond().is_some();
+        Parsed { applications, confs: self.confs, problems, beyond_memory, ..Parsed::default() }
     }
 }
 

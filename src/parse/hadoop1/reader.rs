@@ -1,7 +1,7 @@
 //! Splits lines into records and embedded configurations.
 
 use std::borrow::Cow;
-use std::io::Read;
+use std::io::{self, Read};
 
 use super::lexer::{Dialect, Record, parse_record, starts_known_record, starts_record, value_len};
 use crate::input::window::{ByteWindow, LineReader, NextLine};
@@ -16,6 +16,10 @@ pub(crate) trait Visitor {
     fn record(&mut self, at: Position, record: &Record<'_>);
     /// A configuration inside a job tracker's log, with the job's id from its separator (may be empty).
     fn conf(&mut self, job_id: &str, conf: Conf);
+    /// The limit on memory, if what was received takes more.
+    fn beyond_memory(&self) -> Option<LimitReached> {
+        None
+    }
 }
 
 /// How reading a source ended.
@@ -51,13 +55,11 @@ pub(super) fn read_within<R: Read>(
             Ok(NextLine::TooLong { number }) => assembler.too_long(number),
             Ok(NextLine::End) => return assembler.finish(),
             // What was read before the error still counts as a line.
-            Err(error) => {
-                let code = limits::code_of(&error, "truncated");
-                assembler.ending.limit = limits::behind(&error).map(LimitReached::option);
-                assembler.report_truncated(code, None, || {
-                    format!("reading stopped: {error}; the part before it is used")
-                });
-            }
+            Err(error) => assembler.stopped(&error),
+        }
+        if let Some(reached) = assembler.visitor.beyond_memory() {
+            assembler.stopped(&reached.into());
+            return assembler.finish();
         }
     }
 }
@@ -150,6 +152,13 @@ impl<'v, V: Visitor> Assembler<'v, V> {
         } else {
             self.start_record(number, bytes, terminated);
         }
+    }
+
+    /// Records that reading stopped because of `error`.
+    fn stopped(&mut self, error: &io::Error) {
+        let code = limits::code_of(error, "truncated");
+        self.ending.limit = limits::behind(error).map(LimitReached::option);
+        self.report_truncated(code, None, || format!("reading stopped: {error}; the part before it is used"));
     }
 
     fn start_record(&mut self, number: u64, bytes: &[u8], terminated: bool) {

@@ -55,8 +55,9 @@ pub(crate) fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> P
     };
     history.builder.keep_within(limits);
     let damaged = history.read(&mut source);
+    let beyond_memory = history.builder.beyond_memory().is_some();
     let (application, problems) = history.builder.finish(damaged);
-    Parsed { applications: vec![application], problems, ..Parsed::default() }
+    Parsed { applications: vec![application], problems, beyond_memory, ..Parsed::default() }
 }
 
 /// Where the events of a binary history are.
@@ -108,6 +109,9 @@ impl History<'_> {
         loop {
             let (len, stop) = self.events(source.bytes(), source.offset());
             source.consume(len);
+            if let Some(reached) = self.builder.beyond_memory() {
+                return self.truncated(source.offset(), Some(&reached.into()));
+            }
             let left = source.bytes().len();
             match stop {
                 DecodeError::Damaged(reason) => return self.damaged(source.offset(), reason),
@@ -150,6 +154,9 @@ impl History<'_> {
             }
             self.events += 1;
             start += event.len;
+            if self.builder.beyond_memory().is_some() {
+                return (start, DecodeError::Incomplete);
+            }
         }
     }
 

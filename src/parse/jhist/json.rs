@@ -7,7 +7,7 @@
 mod counters;
 
 use std::borrow::Cow;
-use std::io::Read;
+use std::io::{self, Read};
 
 use super::event_template::{EventTemplates, Trace, Use, Values};
 use super::fields::{self, Slot, slot};
@@ -51,11 +51,7 @@ pub(crate) fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> P
             Ok(NextLine::End) => break,
             Err(error) => {
                 damaged = true;
-                let code = limits::code_of(&error, "truncated");
-                reader.builder.stop(&error);
-                reader.builder.problems().warn(code, None, || {
-                    format!("the job history cannot be read to its end: {error}; the part before the error is used")
-                });
+                reader.stop(&error, None);
                 break;
             }
         };
@@ -81,9 +77,15 @@ pub(crate) fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> P
                 });
             }
         }
+        if let Some(reached) = reader.builder.beyond_memory() {
+            damaged = true;
+            reader.stop(&reached.into(), Some(at));
+            break;
+        }
     }
+    let beyond_memory = reader.builder.beyond_memory().is_some();
     let (application, problems) = reader.builder.finish(damaged);
-    Parsed { applications: vec![application], problems, ..Parsed::default() }
+    Parsed { applications: vec![application], problems, beyond_memory, ..Parsed::default() }
 }
 
 /// Reads events and passes them to the builder.
@@ -96,6 +98,15 @@ struct Reader {
 }
 
 impl Reader {
+    /// Records that reading stopped because of `error`.
+    fn stop(&mut self, error: &io::Error, at: Option<Position>) {
+        let code = limits::code_of(error, "truncated");
+        self.builder.stop(error);
+        self.builder.problems().warn(code, at, || {
+            format!("the job history cannot be read to its end: {error}; the part before the error is used")
+        });
+    }
+
     /// Reads the events of one line: normally one, more if the writer lost a line feed.
     fn line(&mut self, line: &[u8], at: Position) -> Scan<()> {
         let mut cursor = Cursor::new(line);

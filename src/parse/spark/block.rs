@@ -54,6 +54,8 @@ pub(super) enum ItemKind {
         terminated: bool,
     },
     TooLong,
+    /// An event with a list of more than [`event::MAX_LISTED`] elements.
+    ListsTooMuch,
 }
 
 impl Block {
@@ -169,6 +171,7 @@ impl Block {
                 Some(ItemKind::End)
             }
             _ => match event::read(name, cursor, &mut self.strings, plans)? {
+                Some(event) if event.lists_too_much() => Some(ItemKind::ListsTooMuch),
                 Some(event) => Some(ItemKind::Event(Box::new(event))),
                 // The members are not needed; it is enough that the object ends.
                 None => {

@@ -3,22 +3,24 @@
 mod assemble;
 mod dispatch;
 mod executors;
+mod held;
 mod possible;
+mod seen;
 mod tasks;
 mod work;
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::block::{Block, ItemKind};
-use super::event::Event;
+use super::event::{Event, MAX_LISTED};
 use super::numbered::Numbered;
 use super::storage::Storage;
 use super::strings::{Local, Strings};
 use super::sums::Sums;
-use crate::limits::{self, Limits};
-use crate::model::counters::Counter;
+use crate::limits::{self, Held, LimitReached, Limits};
 use crate::model::spark::{Executor, Job, PersistedRdd, Spark, SqlExecution, Stage, StageAttempt};
 use crate::model::table::TaskGroup;
 use crate::model::{Application, Engine, Symbol};
@@ -26,6 +28,8 @@ use crate::parse::problem::{Position, Problems};
 use crate::parse::reading::Moments;
 use crate::parse::too_long;
 use crate::units::{Bytes, Timestamp};
+use held::{MAP_ENTRY, Used};
+pub(super) use seen::{BeyondLimit, Outside, Seen};
 
 /// Collects the contents of blocks, which must arrive in the order of the log.
 pub(super) struct Builder {
@@ -33,7 +37,11 @@ pub(super) struct Builder {
     pub(super) spark: Spark,
     /// Stage attempts in the order of their first mention.
     pub(super) stages: Vec<StageRecord>,
-    stage_places: FxHashMap<StageAttempt, usize>,
+    /// Places of first attempts by stage, counted from 1, and those of further attempts.
+    stage_places: Numbered<NonZeroU32>,
+    later_stage_places: FxHashMap<StageAttempt, usize>,
+    /// The names of stages, most of which occur often.
+    stage_names: FxHashSet<Arc<str>>,
     /// Attempts by their task id.
     attempts: Numbered<AttemptPlace>,
     pub(super) attempts_held: usize,
@@ -60,6 +68,9 @@ pub(super) struct Builder {
     pub(super) without_start: FxHashSet<u64>,
     pub(super) rollovers: Vec<i64>,
     pub(super) limits: Limits,
+    /// The bytes of this application and of those before it in the log.
+    held: Held,
+    used: Used,
     /// The option whose limit ended the reading.
     pub(super) limit: Option<&'static str>,
     /// Number of the current application within the log, counted from 1.
@@ -85,115 +96,31 @@ impl AttemptPlace {
     }
 }
 
-/// A stage attempt under construction.
+/// A stage attempt under construction. A log may name millions of stages without tasks, so what only tasks need is
+/// apart.
 pub(super) struct StageRecord {
-    /// Table rows by task index, counted from 1.
-    task_rows: Numbered<NonZeroU32>,
     pub(super) stage: Stage,
     pub(super) group: TaskGroup,
+    work: Option<Box<Work>>,
     /// Whether Spark's own sums over its tasks agree with ours.
     pub(super) sums: Sums,
     pub(super) submitted: bool,
     pub(super) completed: bool,
-    /// The first and the last launch, and the last end, of its attempts.
-    first_launch: Option<Timestamp>,
-    last_launch: Option<Timestamp>,
-    last_end: Option<Timestamp>,
     /// Whether it announced a task count that is not a number, or impossibly large.
     pub(super) impossible_task_count: bool,
 }
 
-/// Facts about the log that the model does not contain.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Seen {
-    pub(super) application_start: bool,
-    pub(super) application_end: bool,
-    pub(super) environment: bool,
-    pub(super) events: u64,
-    pub(super) repeated_ends: u64,
-    pub(super) resubmitted: u64,
-    pub(super) job_ends_without_start: u64,
-    pub(super) backwards: u64,
-    /// Successful tasks without a start or end time.
-    pub(super) without_time: u64,
-    /// Task ends long after the end of the application.
-    pub(super) after_the_end: u64,
-    pub(super) unusable_tasks: u64,
-    pub(super) impossible_counters: u64,
-    /// Task counters that are not non-negative numbers.
-    pub(super) unreadable_counters: u64,
-    /// The first of them, with its task id.
-    pub(super) first_unreadable: Option<(Counter, Option<i64>)>,
-    /// Times within tasks that are longer than the tasks.
-    pub(super) beyond_task: u64,
-    /// The first of them, with its task id.
-    pub(super) first_beyond_task: Option<(Counter, Option<i64>)>,
-    /// Tasks with a peak of execution memory beyond the memory of their executor.
-    pub(super) beyond_memory: u64,
-    /// The largest task id.
-    pub(super) last_task: Option<u64>,
-    /// Executors that the ends of stages lack the metrics of although they ran tasks, and those that they have.
-    pub(super) metrics_missing: u64,
-    pub(super) metrics_found: u64,
-    /// Task ends that differ from their starts.
-    pub(super) contradictions: u64,
-    /// Times that lie outside the life of the application, the stage or the executor.
-    pub(super) outside: Outside,
-    /// Objects that were skipped because a limit was reached.
-    pub(super) beyond_limit: BeyondLimit,
-    /// Sizes of cached blocks that cannot be read.
-    pub(super) unreadable_blocks: u64,
-    /// Block managers whose memory cannot be read.
-    pub(super) unreadable_managers: u64,
-    /// Block managers whose memory is not the sum of its parts.
-    pub(super) differing_managers: u64,
-    /// Task ends with a reason that Spark does not have.
-    pub(super) unknown_reasons: u64,
-    /// Those of them whose outcome the rest of the event does not show either.
-    pub(super) undecided_ends: u64,
-}
-
-impl Seen {
-    /// Records that these times of a task are longer than the task.
-    #[cold]
-    fn beyond_task(&mut self, counters: &[Counter], task: Option<i64>) {
-        self.beyond_task += counters.len() as u64;
-        let first = counters.first().map(|&counter| (counter, task));
-        self.first_beyond_task = self.first_beyond_task.or(first);
-    }
-}
-
-/// Number of times of each kind that cannot be right.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Outside {
-    /// Launches of tasks, and ends after those of their stages.
-    pub(super) tasks: u64,
-    /// Starts and ends of stages.
-    pub(super) stages: u64,
-    /// Starts and ends of jobs.
-    pub(super) jobs: u64,
-    /// Starts and ends of executors, and impossible numbers of cores.
-    pub(super) executors: u64,
-}
-
-/// Number of objects of each kind that were skipped because of a limit.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct BeyondLimit {
-    /// Task attempts.
-    pub(super) attempts: u64,
-    /// Cached blocks.
-    pub(super) blocks: u64,
-    /// Values of driver metrics.
-    pub(super) driver_values: u64,
-    /// Stages, jobs, executors, queries and similar objects.
-    pub(super) others: u64,
-}
-
-impl BeyondLimit {
-    /// Whether any were skipped.
-    pub(super) const fn any(self) -> bool {
-        self.attempts + self.blocks + self.driver_values + self.others > 0
-    }
+/// What is known about the attempts of a stage while it is under construction.
+#[derive(Default)]
+struct Work {
+    /// Table rows by task index, counted from 1.
+    task_rows: Numbered<NonZeroU32>,
+    /// The first and the last launch, and the last end.
+    first_launch: Option<Timestamp>,
+    last_launch: Option<Timestamp>,
+    last_end: Option<Timestamp>,
+    /// Bytes that the tables of the stage were counted with.
+    counted: usize,
 }
 
 /// Position of an event in the log.
@@ -205,11 +132,15 @@ pub(super) struct Place {
 /// Translates block-local strings to the application's symbols.
 struct Symbols<'a> {
     strings: &'a Strings,
+    used: &'a Used,
 }
 
 impl Symbols<'_> {
     fn symbol(&self, local: Option<Local>) -> Option<Symbol> {
-        self.strings.symbol(local?)
+        let local = local?;
+        let symbol = self.strings.symbol(local)?;
+        self.used.note(symbol, || self.strings.get(local).len());
+        Some(symbol)
     }
 
     fn text(&self, local: Option<Local>) -> Option<&str> {
@@ -220,12 +151,25 @@ impl Symbols<'_> {
 impl StageRecord {
     /// The row of the task with this index, added if new.
     fn task_row(&mut self, index: u32) -> Option<u32> {
-        if let Some(row) = self.task_rows.get(index.into()) {
+        let work = self.work.get_or_insert_default();
+        if let Some(row) = work.task_rows.get(index.into()) {
             return Some(row.get() - 1);
         }
         let row = u32::try_from(self.group.tasks.push(index)).ok()?;
-        self.task_rows.insert(index.into(), NonZeroU32::new(row.checked_add(1)?)?);
+        work.task_rows.insert(index.into(), NonZeroU32::new(row.checked_add(1)?)?);
         Some(row)
+    }
+
+    fn first_launch(&self) -> Option<Timestamp> {
+        self.work.as_ref()?.first_launch
+    }
+
+    fn last_launch(&self) -> Option<Timestamp> {
+        self.work.as_ref()?.last_launch
+    }
+
+    fn last_end(&self) -> Option<Timestamp> {
+        self.work.as_ref()?.last_end
     }
 }
 
@@ -235,7 +179,9 @@ impl Builder {
             app: Application::new(Engine::Spark),
             spark: Spark::default(),
             stages: Vec::new(),
-            stage_places: FxHashMap::default(),
+            stage_places: Numbered::default(),
+            later_stage_places: FxHashMap::default(),
+            stage_names: FxHashSet::default(),
             attempts: Numbered::default(),
             attempts_held: 0,
             jobs: Vec::new(),
@@ -257,6 +203,8 @@ impl Builder {
             without_start: FxHashSet::default(),
             rollovers: Vec::new(),
             limits: *limits,
+            held: Held::within(limits),
+            used: Used::default(),
             limit: None,
             number: 1,
         }
@@ -264,17 +212,20 @@ impl Builder {
 
     /// Processes a block that starts after `lines_before` lines. If another application begins in it, passes
     /// the current one to `end`, and the rest of the block goes to the next.
+    ///
+    /// # Errors
+    /// If what is kept exceeds the limit on memory, with the line at which it does.
     pub(super) fn take(
         &mut self,
         block: &mut Block,
         lines_before: u64,
         problems: &mut Problems,
         end: &mut dyn FnMut(Self),
-    ) {
+    ) -> Result<(), (u64, LimitReached)> {
         let Block { items, starts, ends, strings, bytes, .. } = block;
         // First item of this application in the block.
         let mut from = 0;
-        strings.name_in(self.number, &mut self.app.strings);
+        let mut used = self.name(strings);
         let mut starts = starts.iter();
         let mut ends = ends.iter();
         for item in items.drain(..) {
@@ -283,11 +234,11 @@ impl Builder {
             {
                 self.count_decoded(item.at - from);
                 from = item.at;
-                let next = Self { number: self.number + 1, ..Self::within(&self.limits) };
+                let next = Self { number: self.number + 1, held: self.held, ..Self::within(&self.limits) };
                 end(std::mem::replace(self, next));
-                strings.name_in(self.number, &mut self.app.strings);
+                used = self.name(strings);
             }
-            let symbols = Symbols { strings };
+            let symbols = Symbols { strings, used: &used };
             let place = Place { line: lines_before + item.line + 1 };
             match item.kind {
                 ItemKind::Start => {
@@ -301,21 +252,29 @@ impl Builder {
                     }
                 }
                 ItemKind::Event(event) => self.event(*event, &symbols),
-                ItemKind::Malformed { terminated } => {
-                    self.malformed(terminated, place, problems);
-                    continue;
-                }
-                ItemKind::TooLong => {
-                    self.spark.gaps.unreadable += 1;
-                    self.limit.get_or_insert(limits::LINE);
-                    let at = Some(Position::Line(place.line));
-                    problems.warn("line-too-long", at, || too_long("a line", &self.limits));
+                skipped => {
+                    self.skipped(&skipped, place, problems);
                     continue;
                 }
             }
             self.seen.events += 1;
+            self.held.add(used.take());
+            if let Some(reached) = self.held.beyond() {
+                self.count_decoded(item.at - from);
+                return Err((place.line, reached));
+            }
         }
+        self.used = used;
         self.count_decoded(*bytes - from);
+        Ok(())
+    }
+
+    /// Names the strings of a block in the application; returns which of its strings the application used so far.
+    fn name(&mut self, strings: &mut Strings) -> Used {
+        strings.name_in(self.number, &mut self.app.strings);
+        let mut used = std::mem::take(&mut self.used);
+        used.grow(self.app.strings.len());
+        used
     }
 
     fn count_decoded(&mut self, bytes: u64) {
@@ -334,6 +293,26 @@ impl Builder {
         }
     }
 
+    /// Reports a line that was skipped.
+    fn skipped(&mut self, kind: &ItemKind, place: Place, problems: &mut Problems) {
+        let at = Some(Position::Line(place.line));
+        match kind {
+            ItemKind::Malformed { terminated } => return self.malformed(*terminated, place, problems),
+            ItemKind::TooLong => {
+                self.limit.get_or_insert(limits::LINE);
+                problems.warn("line-too-long", at, || too_long("a line", &self.limits));
+            }
+            ItemKind::ListsTooMuch => problems.warn(limits::REACHED, at, || {
+                format!(
+                    "an event has a list of more than {MAX_LISTED} elements, which no Spark writes, and was skipped; \
+                     its contents are missing"
+                )
+            }),
+            ItemKind::Start | ItemKind::End | ItemKind::Event(_) => return,
+        }
+        self.spark.gaps.unreadable += 1;
+    }
+
     fn malformed(&mut self, terminated: bool, place: Place, problems: &mut Problems) {
         let position = Some(Position::Line(place.line));
         if terminated {
@@ -349,11 +328,12 @@ impl Builder {
         }
     }
 
-    /// The index for one more object of a kind; `None` if the limit is reached, which is recorded.
-    fn new_place(&mut self, held: usize) -> Option<usize> {
-        let room = self.limits.has_room_for_other_items(held);
+    /// The index for one more object of a kind, a `T`; `None` if the limit is reached, which is recorded.
+    fn new_place<T>(&mut self, others: usize) -> Option<usize> {
+        let room = self.limits.has_room_for_other_items(others);
         self.seen.beyond_limit.others += u64::from(!room);
-        room.then_some(held)
+        self.held.add(if room { size_of::<T>() + MAP_ENTRY } else { 0 });
+        room.then_some(others)
     }
 
     /// Updates the time of the latest event.

@@ -20,6 +20,10 @@ use crate::parse::scan::{Cursor, RawStr, Scan};
 /// Maximum length of call sites and messages, which are only shown to people.
 const MAX_NAME_LEN: usize = 500;
 
+/// Maximum number of stages, properties, accumulables and so on in one event; events with more are skipped. Real ones
+/// have thousands, and a line of the maximum length could have so many that they take twenty times as much memory.
+pub(super) const MAX_LISTED: usize = 1 << 20;
+
 /// An event that is kept, except for tasks.
 #[derive(Debug)]
 pub(super) enum Event {
@@ -228,7 +232,35 @@ fn field(cursor: &mut Cursor<'_>, limit: usize) -> Scan<Option<String>> {
 
 fn integers(cursor: &mut Cursor<'_>, into: &mut Vec<i64>) -> Scan<()> {
     cursor.elements(|cursor| {
-        into.extend(cursor.integer_or_skip()?);
+        if let Some(number) = cursor.integer_or_skip()? {
+            push(into, number);
+        }
         Ok(())
     })
+}
+
+/// Adds to a list, up to one element too many.
+fn push<T>(list: &mut Vec<T>, element: T) {
+    if list.len() <= MAX_LISTED {
+        list.push(element);
+    }
+}
+
+impl Event {
+    /// Whether a list in the event is longer than [`MAX_LISTED`].
+    pub(super) fn lists_too_much(&self) -> bool {
+        let of_plan = |plan: &Plan| plan.nodes.len().max(plan.metrics.len());
+        let longest = match self {
+            Self::Environment(properties) => properties.len(),
+            Self::JobStart(start) => start.stages.len(),
+            Self::StageSubmitted(info) | Self::StageCompleted(info) => {
+                info.rdds.len().max(info.parents.len()).max(info.accumulables.len())
+            }
+            Self::SqlStart(start) => of_plan(&start.plan),
+            Self::SqlPlan { plan, .. } => of_plan(plan),
+            Self::DriverAccumulators { updates, .. } => updates.len(),
+            _ => 0,
+        };
+        longest > MAX_LISTED
+    }
 }

@@ -241,11 +241,11 @@ impl Pipeline {
         Self { block_len: block_len.max(1), ..self }
     }
 
-    /// Passes all blocks to `take`, in order.
+    /// Passes all blocks to `take`, in order, until it fails.
     ///
     /// # Errors
-    /// The first error of reading or decoding, after everything before it was processed.
-    pub(super) fn run(mut self, mut take: impl FnMut(&mut Batch) + Send) -> io::Result<()> {
+    /// The first error of reading or decoding, after everything before it was processed, or that of `take`.
+    pub(super) fn run(mut self, mut take: impl FnMut(&mut Batch) -> io::Result<()> + Send) -> io::Result<()> {
         let [mut filled, mut read, mut taken] = std::array::from_fn(|_| Batch::default());
         let (block_len, options) = (self.block_len, self.options);
         self.source.fill(&mut filled, self.width, block_len, options.max_line_len);
@@ -264,13 +264,14 @@ impl Pipeline {
                 read_batch();
                 fill();
             } else {
-                rayon::join(fill, || rayon::join(read_batch, || take(&mut taken)));
+                let ((), ((), is_taken)) = rayon::join(fill, || rayon::join(read_batch, || take(&mut taken)));
+                is_taken?;
             }
             taken.used = 0;
             if let Some(error) = read.take_error() {
                 failure = Some(error);
                 filled.used = 0;
-                take(&mut read);
+                take(&mut read)?;
                 break;
             }
         }
@@ -294,7 +295,9 @@ impl Source {
 
     /// Adds up to `width` blocks; none at the end.
     fn fill(&mut self, batch: &mut Batch, width: usize, block_len: usize, max_line_len: usize) {
-        while batch.used < width {
+        // A few long lines take as much memory as a batch of usual blocks.
+        let (most, mut filled) = (width.saturating_mul(2 * block_len), 0);
+        while batch.used < width && filled < most {
             match self {
                 Self::File { len, next, budget, error, .. } => {
                     if next >= len {
@@ -320,6 +323,7 @@ impl Source {
                     }
                     let Some(slot) = batch.next_slot() else { return };
                     fill_slot(slot, (reader, rest), (ended, error), block_len, max_line_len);
+                    filled += slot.len;
                 }
             }
         }
@@ -396,6 +400,7 @@ mod tests {
                     }
                     lines += block.lines;
                 }
+                Ok(())
             })
             .unwrap();
         found

@@ -137,7 +137,11 @@ fn parse_with(
             }
         }
         parsed.part_problems.push((part.name.clone(), problems));
+        if builder.beyond_memory().is_some() {
+            break;
+        }
     }
+    parsed.beyond_memory = builder.beyond_memory().is_some();
     let several = !parsed.applications.is_empty();
     let named = if several { &Names::default() } else { &log.names };
     parsed.applications.extend(application(builder, (named, &log.completeness), &mut parsed.problems));
@@ -183,14 +187,19 @@ fn read_part(
     end: &mut (dyn FnMut(Builder) + Send),
 ) {
     let mut lines = 0;
+    let mut last_line = None;
     let take = |batch: &mut Batch| {
         for block in batch.blocks() {
-            builder.take(block, lines, problems, end);
+            builder.take(block, lines, problems, end).map_err(|(line, reached)| {
+                last_line = Some(line);
+                io::Error::from(reached)
+            })?;
             lines += block.lines;
         }
+        Ok(())
     };
     if let Err(error) = pipeline.run(take) {
-        let position = Some(Position::Line(lines + 1));
+        let position = Some(Position::Line(last_line.unwrap_or(lines + 1)));
         let cut = error.kind() == io::ErrorKind::UnexpectedEof;
         let code = if cut { "truncated" } else { limits::code_of(&error, "damaged") };
         builder.spark.gaps.truncated_after_end |= cut && builder.seen.application_end;
@@ -320,6 +329,67 @@ mod tests {
             }
             let attempts = &parsed.applications[0].groups[0].attempts;
             assert_eq!(attempts.run_time(0).is_none(), code.is_some(), "{finished}");
+        }
+    }
+
+    #[test]
+    fn of_two_submissions_of_a_stage_the_possible_one_is_kept() {
+        let stage = |event: &str, submitted: i64, completed: &str| {
+            format!(
+                "{{'Event':'SparkListenerStage{event}','Stage Info':{{'Stage ID':0,'Stage Attempt ID':0,\
+                 'Submission Time':{submitted}{completed}}}}}\n"
+            )
+        };
+        let minutes = |minutes: i64| 1000 + minutes * 60_000;
+        let ended = format!(",'Completion Time':{}", minutes(8));
+        for (first, second, kept) in [
+            (minutes(1), minutes(1) + 50, Some(minutes(1) + 50)),
+            (minutes(1), minutes(20), Some(minutes(1))),
+            (minutes(1), 5, Some(minutes(1))),
+            (minutes(20), minutes(1), Some(minutes(1))),
+            (minutes(1), minutes(4), None),
+            (5, minutes(20), None),
+        ] {
+            let parsed = read(&format!(
+                "{{'Event':'SparkListenerApplicationStart','App ID':'a','Timestamp':{}}}\n{}{}\
+                 {{'Event':'SparkListenerApplicationEnd','Timestamp':{}}}\n",
+                minutes(0),
+                stage("Submitted", first, ""),
+                stage("Completed", second, &ended),
+                minutes(9),
+            ));
+            let told = codes(&parsed).contains(&"stage-times-impossible");
+            let spark = parsed.applications[0].spark.as_deref().unwrap();
+            let submitted = spark.stages[0].submitted_at.map(crate::units::Timestamp::as_millis);
+            assert_eq!((submitted, told), (kept, (first - second).abs() > 60_000), "{first} {second}");
+        }
+    }
+
+    #[test]
+    fn memory_is_counted_alike_in_blocks_of_any_length() {
+        let mut text = "{'Event':'SparkListenerApplicationStart','App ID':'a','Timestamp':1}\n".to_owned();
+        for id in 0..400 {
+            writeln!(
+                text,
+                "{{'Event':'SparkListenerTaskEnd','Stage ID':{},'Task End Reason':{{'Reason':'ExceptionFailure',\
+                 'Description':'error {id}'}},'Task Info':{{'Task ID':{id},'Index':{id},'Executor ID':'{}','Host':'h'}}}}",
+                id / 100,
+                id % 7,
+            )
+            .unwrap();
+        }
+        let limits = Limits { memory: Some(Bytes::new(100_000)), ..Limits::default() };
+        let kept = |block_len| {
+            let parsed = parse_in_blocks(&log(&text), &limits, &Budget::unlimited(), block_len);
+            assert!(parsed.beyond_memory);
+            let problems: Vec<_> = parsed.part_problems[0].1.clone().into_vec();
+            (parsed.applications[0].task_count(), problems)
+        };
+        let (tasks, problems) = kept(256 << 10);
+        assert!(tasks > 50 && tasks < 390, "{tasks}");
+        assert_eq!(problems[0].code, limits::REACHED);
+        for block_len in [1, 100, 5000] {
+            assert_eq!(kept(block_len), (tasks, problems.clone()), "{block_len}");
         }
     }
 

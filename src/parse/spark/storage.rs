@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::limits::Limits;
+use crate::limits::{Held, Limits};
 use crate::model::table::MAX_COUNTER_VALUE;
 use crate::parse::scan::{Cursor, Scan};
 use crate::units::Bytes;
@@ -28,6 +28,8 @@ impl BlockMemory {
 pub(super) struct Storage {
     blocks: FxHashMap<(usize, Box<str>), u64>,
     used: FxHashMap<usize, u64>,
+    /// Bytes of the blocks' names.
+    names: usize,
     /// Executors with blocks beyond the limit, or with unreadable sizes.
     unknown: FxHashSet<usize>,
 }
@@ -45,10 +47,13 @@ impl Storage {
         let memory = memory.get();
         let key = (executor, block.into());
         let before = if memory == 0 {
-            self.blocks.remove(&key)
+            let before = self.blocks.remove(&key);
+            self.names -= if before.is_some() { block.len() } else { 0 };
+            before
         } else if let Some(known) = self.blocks.get_mut(&key) {
             Some(std::mem::replace(known, memory))
         } else if limits.has_room(self.blocks.len()) {
+            self.names += block.len();
             self.blocks.insert(key, memory)
         } else {
             self.unknown.insert(executor);
@@ -57,6 +62,11 @@ impl Storage {
         let used = self.used.entry(executor).or_default();
         *used = used.saturating_sub(before.unwrap_or_default()).saturating_add(memory);
         Some(Bytes::new(*used))
+    }
+
+    /// Bytes that the blocks take.
+    pub(super) fn held(&self) -> usize {
+        self.names + self.blocks.len() * (2 * size_of::<(usize, Box<str>, u64)>() + Held::PER_ALLOCATION)
     }
 
     /// Records that a block's size cannot be read.

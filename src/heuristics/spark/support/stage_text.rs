@@ -66,9 +66,9 @@ mod tests {
     fn stages_are_shown_with_their_call_site() {
         let mut stage = Stage::new(StageAttempt { stage: 3, attempt: 1 });
         assert_eq!(label(&stage), "stage 3.1");
-        stage.name = Some("collect at /opt/app/scripts/job.py:12".to_owned());
+        stage.name = Some("collect at /opt/app/scripts/job.py:12".into());
         assert_eq!(label(&stage), "stage 3.1 (collect at job.py:12)");
-        stage.name = Some("x".repeat(50));
+        stage.name = Some("x".repeat(50).into());
         assert_eq!(label(&stage), format!("stage 3.1 ({}…)", "x".repeat(40)));
     }
 

@@ -1,10 +1,8 @@
 //! Final assembly: sorts and links what was collected.
 
-use std::collections::BTreeMap;
-
 use super::{Builder, StageRecord};
 use crate::model::Application;
-use crate::model::spark::Executor;
+use crate::model::spark::{Executor, Job};
 use crate::model::table::TimePoint;
 use crate::parse::spark::numbered::Numbered;
 use crate::parse::spark::{executors, outcomes};
@@ -12,7 +10,8 @@ use crate::units::Timestamp;
 
 /// A job that needs a stage.
 struct NeedingJob {
-    place: usize,
+    stage: u32,
+    place: u32,
     /// The earliest submission among this job and those with larger ids that need the stage.
     earliest_from_here: Option<Timestamp>,
 }
@@ -23,7 +22,9 @@ impl Builder {
         self.attempts = Numbered::default();
         self.stages.sort_unstable_by_key(|record| record.stage.id);
         for record in &mut self.stages {
-            record.task_rows = Numbered::default();
+            if let Some(work) = &mut record.work {
+                work.task_rows = Numbered::default();
+            }
             outcomes::set_outcomes(&mut record.group);
             record.group.shrink();
         }
@@ -61,23 +62,28 @@ impl Builder {
 
     /// Links each stage attempt to the job that ran it.
     fn link_jobs(&mut self) {
-        let mut jobs_of_stage: BTreeMap<u32, Vec<NeedingJob>> = BTreeMap::new();
-        for (place, job) in self.jobs.iter().enumerate() {
-            for &stage in &job.stages {
-                let job = NeedingJob { place, earliest_from_here: job.submitted_at };
-                jobs_of_stage.entry(stage).or_default().push(job);
-            }
-        }
-        for jobs in jobs_of_stage.values_mut() {
+        let of_job = |(place, job): (usize, &Job)| {
+            let (place, submitted_at) = (u32::try_from(place).unwrap_or(u32::MAX), job.submitted_at);
+            let needing = move |&stage| NeedingJob { stage, place, earliest_from_here: submitted_at };
+            job.stages.iter().map(needing).collect::<Vec<_>>()
+        };
+        let mut needing: Vec<NeedingJob> = self.jobs.iter().enumerate().flat_map(of_job).collect();
+        needing.sort_unstable_by_key(|job| (job.stage, job.place));
+        for jobs in needing.chunk_by_mut(|one, other| one.stage == other.stage) {
             let mut earliest = None;
             for job in jobs.iter_mut().rev() {
                 earliest = job.earliest_from_here.into_iter().chain(earliest).min();
                 job.earliest_from_here = earliest;
             }
         }
+        // Both are in the order of stages.
+        let mut needing = needing.as_slice();
         for record in &mut self.stages {
             let stage = &mut record.stage;
-            let Some(needed_by) = jobs_of_stage.get(&stage.id.stage) else { continue };
+            let before = needing.partition_point(|job| job.stage < stage.id.stage);
+            needing = needing.get(before..).unwrap_or_default();
+            let count = needing.partition_point(|job| job.stage == stage.id.stage);
+            let Some(needed_by) = needing.get(..count).filter(|jobs| !jobs.is_empty()) else { continue };
             // The last job that existed then. Submission times may be out of order, so compare the minimum
             // over all later jobs.
             let existed = |job: &NeedingJob| {
@@ -85,21 +91,24 @@ impl Builder {
             };
             let behind = needed_by.partition_point(existed);
             let last = behind.checked_sub(1).and_then(|last| needed_by.get(last));
-            stage.job = last.or(needed_by.first()).map(|job| job.place);
+            stage.job = last.or(needed_by.first()).map(|job| job.place as usize);
         }
     }
 
     /// The finished application with its stages and jobs in order.
     pub(in crate::parse::spark) fn finish(mut self) -> Application {
-        self.spark.stages.reserve_exact(self.stages.len());
-        for record in self.stages {
+        let groups = &mut self.app.groups;
+        // The list of stages takes the place of the records in memory.
+        let finished = |record: StageRecord| {
             let mut stage = record.stage;
             if !record.group.tasks.is_empty() {
-                stage.group = Some(self.app.groups.len());
-                self.app.groups.push(record.group);
+                stage.group = Some(groups.len());
+                groups.push(record.group);
             }
-            self.spark.stages.push(stage);
-        }
+            stage
+        };
+        self.spark.stages = self.stages.into_iter().map(finished).collect();
+        self.spark.stages.shrink_to_fit();
         self.spark.jobs = self.jobs;
         self.app.limit = self.spark.gaps.limit;
         self.app.spark = Some(Box::new(self.spark));

@@ -1,9 +1,11 @@
 //! Passes each event to where it belongs, and reads the events of the application as a whole.
 
+use super::held::{self, MAP_ENTRY};
 use super::work::set_plan;
 use super::{Builder, Symbols, moment};
+use crate::model::Symbol;
 use crate::model::conf::Property;
-use crate::model::spark::ResourceProfile;
+use crate::model::spark::{Peaks, ResourceProfile, StageAttempt};
 use crate::parse::spark::event::{ApplicationStart, Event};
 use crate::units::Timestamp;
 
@@ -17,6 +19,7 @@ impl Builder {
             Event::Rollover { version, number } => {
                 self.app.engine_version = self.app.engine_version.take().or(version);
                 self.rollovers.extend(number);
+                self.held.add(size_of_val(&number));
             }
             Event::ApplicationStart(start) => self.application_start(start),
             Event::ApplicationEnd { at, exit_code } => self.application_end(moment(at), exit_code),
@@ -25,7 +28,8 @@ impl Builder {
             Event::JobStart(start) => self.job_start(start),
             Event::JobEnd { id, at, result, failure } => self.job_end(id, at, result, failure),
             Event::StageSubmitted(info) => {
-                if let Some(record) = self.stage_info(info) {
+                let place = self.stage_info(info);
+                if let Some(record) = place.and_then(|place| self.stages.get_mut(place)) {
                     record.submitted = true;
                 }
             }
@@ -50,22 +54,27 @@ impl Builder {
                 self.block_updated(symbols.symbol(executor), symbols.text(block), memory);
             }
             Event::Peaks { stage, executor, peaks } => {
-                if let Some((stage, executor)) = stage.zip(symbols.symbol(executor)) {
-                    self.measured.entry(stage).or_default().insert(executor);
-                }
-                if let Some(executor) = self.executor(symbols.symbol(executor)) {
-                    executor.peaks.raise_all(&peaks);
-                }
+                self.peaks(stage, symbols.symbol(executor), &peaks);
             }
             Event::Unpersisted { rdd } => self.unpersisted(rdd),
             Event::SqlStart(start) => self.sql_start(start, symbols),
             Event::SqlEnd { id, at, error } => self.sql_end(id, moment(at), error),
             Event::SqlPlan { id, plan } => {
-                if let Some(execution) = self.execution(id) {
-                    set_plan(execution, &plan, symbols);
-                }
+                self.change_execution(id, |execution| set_plan(execution, &plan, symbols));
             }
             Event::DriverAccumulators { id, updates } => self.driver_updates(id, updates),
+        }
+    }
+
+    /// Adds the peaks of an executor, in the stage that ended unless it is a heartbeat.
+    fn peaks(&mut self, stage: Option<StageAttempt>, executor: Option<Symbol>, peaks: &Peaks) {
+        if let Some((stage, executor)) = stage.zip(executor)
+            && self.measured.entry(stage).or_default().insert(executor)
+        {
+            self.held.add(MAP_ENTRY);
+        }
+        if let Some(executor) = self.executor(executor) {
+            executor.peaks.raise_all(peaks);
         }
     }
 
@@ -92,6 +101,8 @@ impl Builder {
     fn environment(&mut self, properties: Vec<(String, String)>) {
         self.seen.environment = true;
         for (name, value) in properties {
+            let before = self.app.conf.raw(&name).map_or(0, |value| held::of_property(&name, &value));
+            self.held.change(before, held::of_property(&name, &value));
             self.app.conf.insert(name, Property { value, is_final: false });
         }
     }
@@ -101,7 +112,7 @@ impl Builder {
             if let Some(known) = self.spark.resource_profiles.get_mut(*known) {
                 *known = profile;
             }
-        } else if let Some(place) = self.new_place(self.spark.resource_profiles.len()) {
+        } else if let Some(place) = self.new_place::<ResourceProfile>(self.spark.resource_profiles.len()) {
             self.profile_places.insert(profile.id, place);
             self.spark.resource_profiles.push(profile);
         }

@@ -1,6 +1,6 @@
 //! Executors, their cached blocks, and excluded nodes.
 
-use super::{Builder, Symbols, moment};
+use super::{Builder, Symbols, held, moment};
 use crate::model::Symbol;
 use crate::model::spark::{Exclusion, Executor, PersistedRdd, StorageMemory};
 use crate::parse::spark::event::{BlockManagerAdded, ExecutorAdded, RddInfo};
@@ -14,8 +14,10 @@ impl Builder {
             return Some(place);
         }
         let name = self.app.strings.get(id).filter(|name| !name.is_empty())?.to_owned();
-        let place = self.new_place(self.executors.len())?;
-        self.executors.push(Executor { id: name, ..Executor::default() });
+        let place = self.new_place::<Executor>(self.executors.len())?;
+        let executor = Executor { id: name, ..Executor::default() };
+        self.held.add(held::of_executor(&executor));
+        self.executors.push(executor);
         self.executor_places.insert(id, place);
         Some(place)
     }
@@ -57,7 +59,10 @@ impl Builder {
         if let Some(executor) = self.executor(id) {
             // Its block manager's removal has a timestamp from another clock.
             executor.removed_at = at.or(executor.removed_at);
+            let before = held::of_executor(executor);
             executor.removed_reason = reason.or(executor.removed_reason.take());
+            let after = held::of_executor(executor);
+            self.held.change(before, after);
         }
     }
 
@@ -119,7 +124,9 @@ impl Builder {
             self.seen.unreadable_blocks += 1;
             return;
         };
+        let before = self.storage.held();
         let used = self.storage.note(executor, block, memory, &self.limits);
+        self.held.change(before, self.storage.held());
         self.seen.beyond_limit.blocks += u64::from(used.is_none());
         if let Some(executor) = self.executors.get_mut(executor) {
             executor.storage.peak_used = executor.storage.peak_used.max(used);
@@ -143,7 +150,8 @@ impl Builder {
             return;
         }
         let task_failures = failures.and_then(|count| u64::try_from(count).ok());
-        let Some(place) = self.new_place(self.spark.excluded_nodes.len()) else { return };
+        let Some(place) = self.new_place::<Exclusion>(self.spark.excluded_nodes.len()) else { return };
+        self.held.add(held::of_key(&name));
         self.excluded.entry(name.as_str().into()).or_default().push(place);
         self.spark.excluded_nodes.push(Exclusion { name, at: moment(at), task_failures, lifted: false });
     }
@@ -171,10 +179,14 @@ impl Builder {
             disk: count(info.disk).map(Bytes::new),
             unpersisted: false,
         };
+        let after = held::of_rdd(&rdd);
         if let Some(known) = self.rdd(i64::from(id)) {
+            let before = held::of_rdd(known);
             *known = PersistedRdd { unpersisted: known.unpersisted, ..rdd };
+            self.held.change(before, after);
         } else {
-            let Some(place) = self.new_place(self.rdds.len()) else { return };
+            let Some(place) = self.new_place::<PersistedRdd>(self.rdds.len()) else { return };
+            self.held.add(after);
             self.rdd_places.insert(id, place);
             self.rdds.push(rdd);
         }

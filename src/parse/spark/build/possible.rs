@@ -30,6 +30,11 @@ fn later(at: Option<Timestamp>, limit: Option<Timestamp>, tolerance: Millis) -> 
     at.zip(limit).is_some_and(|(at, limit)| at > limit + tolerance)
 }
 
+/// Whether a time lies between these two, as far as they are known.
+pub(super) fn is_within(at: Timestamp, (from, to): (Option<Timestamp>, Option<Timestamp>)) -> bool {
+    !later(from, Some(at), TOLERANCE) && !later(Some(at), to, TOLERANCE)
+}
+
 /// Forgets a time and counts it, if it is wrong.
 fn forget(time: &mut Option<Timestamp>, is_wrong: bool, count: &mut u64) {
     if is_wrong {
@@ -64,7 +69,7 @@ impl Builder {
     /// Most stages ran within the application, and its driver started soon after it.
     fn forget_times_of_application(&mut self) {
         let app = &mut self.app;
-        let timed = self.stages.iter().filter(|record| record.first_launch.is_some());
+        let timed = self.stages.iter().filter(|record| record.first_launch().is_some());
         let count = timed.clone().count();
         let most = |is_outside: &dyn Fn(&StageRecord) -> bool| {
             2 * timed.clone().filter(|record| is_outside(record)).count() > count
@@ -76,11 +81,11 @@ impl Builder {
         let driver = driver.and_then(|place| self.registered.get(&place)).copied();
         if later(start, driver, TOLERANCE)
             || later(driver, start, wait)
-            || most(&|record| later(start, record.last_launch, TOLERANCE))
+            || most(&|record| later(start, record.last_launch(), TOLERANCE))
         {
             app.submitted_at = None;
         }
-        if most(&|record| later(record.first_launch, end, AFTER_THE_END)) {
+        if most(&|record| later(record.first_launch(), end, AFTER_THE_END)) {
             app.finished_at = None;
         }
         if later(app.submitted_at, app.finished_at, Millis::ZERO) {
@@ -116,7 +121,7 @@ impl Builder {
 impl StageRecord {
     /// Forgets ends after the application's, and returns their number.
     fn forget_ends_after(&mut self, end: Option<Timestamp>) -> u64 {
-        if !later(self.last_end, end, AFTER_THE_END) {
+        if !later(self.last_end(), end, AFTER_THE_END) {
             return 0;
         }
         self.forget(TimePoint::Finish, |finished| later(Some(finished), end, AFTER_THE_END))
@@ -127,7 +132,7 @@ impl StageRecord {
         (start, end): (Option<Timestamp>, Option<Timestamp>),
         outside: &mut Outside,
     ) {
-        if later(start, self.first_launch, TOLERANCE) || later(self.last_launch, end, AFTER_THE_END) {
+        if later(start, self.first_launch(), TOLERANCE) || later(self.last_launch(), end, AFTER_THE_END) {
             outside.tasks += self.forget(TimePoint::Start, |launched| {
                 later(start, Some(launched), TOLERANCE) || later(Some(launched), end, AFTER_THE_END)
             });
@@ -139,7 +144,7 @@ impl StageRecord {
     fn forget_times_outside_stage(&mut self, outside: &mut Outside) {
         let attempts = &self.group.attempts;
         let submitted = self.stage.submitted_at;
-        if later(submitted, self.first_launch, TOLERANCE) {
+        if later(submitted, self.first_launch(), TOLERANCE) {
             let early = (0..attempts.len())
                 .filter(|&row| later(submitted, attempts.time(row, TimePoint::Start), TOLERANCE))
                 .collect();
@@ -148,7 +153,7 @@ impl StageRecord {
         let attempts = &self.group.attempts;
         let is_first = self.stage.id.attempt == 0 && self.stage.status == StageStatus::Complete;
         let completed = self.stage.completed_at.filter(|_| is_first);
-        if later(self.last_end, completed, TOLERANCE) {
+        if later(self.last_end(), completed, TOLERANCE) {
             let tasks = &self.group.tasks;
             let late = (0..tasks.len())
                 .filter_map(|task| tasks.representative(task))

@@ -1,5 +1,6 @@
 //! Tasks and their attempts.
 
+use super::held::MAP_ENTRY;
 use super::{AttemptPlace, Builder, Seen, StageRecord, Symbols, moment, stage_attempt};
 use crate::model::counters::Counter;
 use crate::model::spark::StageAttempt;
@@ -55,8 +56,11 @@ impl Builder {
         attempts.set_speculative(row, info.speculative);
         let launched = moment(info.launched);
         attempts.set_time(row, TimePoint::Start, launched);
-        record.first_launch = record.first_launch.into_iter().chain(launched).min();
-        record.last_launch = record.last_launch.max(launched);
+        let work = record.work.get_or_insert_default();
+        work.first_launch = work.first_launch.into_iter().chain(launched).min();
+        work.last_launch = work.last_launch.max(launched);
+        record.count_attempt(&mut self.held);
+        self.held.add(MAP_ENTRY);
         let place = AttemptPlace::new(stage, row)?;
         self.attempts.insert(id, place);
         self.seen.last_task = self.seen.last_task.max(Some(id));
@@ -108,7 +112,8 @@ impl Builder {
             attempts.set_time(row, TimePoint::Start, None);
         }
         let started = attempts.time(row, TimePoint::Start);
-        record.last_end = record.last_end.max(finished);
+        let work = record.work.get_or_insert_default();
+        work.last_end = work.last_end.max(finished);
         if started.is_some_and(|start| finished.is_some_and(|end| end < start)) {
             self.seen.backwards += 1;
         }

@@ -1,15 +1,18 @@
 //! Jobs, stages and SQL executions.
 
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
 use rustc_hash::FxHashSet;
 
-use super::possible::apart;
+use super::held::{self, MAP_ENTRY};
+use super::possible::{apart, is_within};
 use super::{Builder, StageRecord, Symbols, moment, stage_attempt};
 use crate::model::spark::{
     Job, JobResult, PlanMetric, PlanNode, SqlExecution, Stage, StageAttempt, StageStatus,
 };
 use crate::model::table::{Outcome, TaskGroup, TaskKind};
 use crate::parse::spark::event::{JobStart, SqlStart, StageInfo};
-use crate::parse::spark::numbered::Numbered;
 use crate::parse::spark::plan::{Metric, Node, Plan};
 use crate::parse::spark::sums::{Sums, Totals};
 use crate::parse::spark::verify::LOG_STAGE_METRICS;
@@ -26,12 +29,16 @@ impl Builder {
         let Some(id) = start.id.and_then(|id| u32::try_from(id).ok()) else { return };
         self.saw(moment(start.at));
         let Some(job) = self.job(id) else { return };
+        let before = held::of_job(job);
         job.submitted_at = moment(start.at);
         job.stages = start.stages.into_iter().filter_map(|id| u32::try_from(id).ok()).collect();
         job.stages.sort_unstable();
         job.stages.dedup();
+        job.stages.shrink_to_fit();
         job.description = start.description.or(start.last_stage_name);
         job.sql_execution = start.sql_execution.and_then(|id| u64::try_from(id).ok());
+        let after = held::of_job(job);
+        self.held.change(before, after);
     }
 
     pub(super) fn job_end(
@@ -47,90 +54,125 @@ impl Builder {
             self.seen.job_ends_without_start += 1;
         }
         let Some(job) = self.job(id) else { return };
+        let before = held::of_job(job);
         job.completed_at = moment(at);
         job.has_end = true;
         job.result = result;
         job.failure = failure;
+        let after = held::of_job(job);
+        self.held.change(before, after);
     }
 
     fn job(&mut self, id: u32) -> Option<&mut Job> {
         if let Some(&place) = self.job_places.get(&id) {
             return self.jobs.get_mut(place);
         }
-        let place = self.new_place(self.jobs.len())?;
+        let place = self.new_place::<Job>(self.jobs.len())?;
         self.job_places.insert(id, place);
         self.jobs.push(Job::new(id));
         self.jobs.get_mut(place)
     }
 
     pub(super) fn stage_place(&mut self, id: StageAttempt) -> Option<usize> {
-        if let Some(&place) = self.stage_places.get(&id) {
-            return Some(place);
+        let known = if id.attempt == 0 {
+            self.stage_places.get(id.stage.into()).map(|place| place.get() as usize - 1)
+        } else {
+            self.later_stage_places.get(&id).copied()
+        };
+        if known.is_some() {
+            return known;
         }
-        let place = self.new_place(self.stages.len())?;
-        self.stage_places.insert(id, place);
+        let place = self.new_place::<StageRecord>(self.stages.len())?;
+        if id.attempt == 0 {
+            let counted_from_1 = NonZeroU32::new(u32::try_from(place).ok()?.checked_add(1)?)?;
+            self.stage_places.insert(id.stage.into(), counted_from_1);
+        } else {
+            self.later_stage_places.insert(id, place);
+        }
         self.stages.push(StageRecord {
-            task_rows: Numbered::default(),
             stage: Stage::new(id),
             group: TaskGroup::new(TaskKind::Stage(id)),
+            work: None,
             sums: Sums::Agree,
             submitted: false,
             completed: false,
-            first_launch: None,
-            last_launch: None,
-            last_end: None,
             impossible_task_count: false,
         });
         Some(place)
     }
 
-    pub(super) fn stage_info(&mut self, info: StageInfo) -> Option<&mut StageRecord> {
+    /// The name of a stage, shared with other stages of this name.
+    fn stage_name(&mut self, name: String) -> Arc<str> {
+        if let Some(known) = self.stage_names.get(name.as_str()) {
+            return Arc::clone(known);
+        }
+        self.held.add(held::of_key(&name));
+        let name: Arc<str> = name.into();
+        self.stage_names.insert(Arc::clone(&name));
+        name
+    }
+
+    /// Adds what an event says about a stage; returns the stage's place.
+    pub(super) fn stage_info(&mut self, info: StageInfo) -> Option<usize> {
         let id = stage_attempt(info.id, info.attempt)?;
         self.saw(moment(info.submitted));
         for rdd in info.rdds {
             self.persisted(rdd);
         }
         let place = self.stage_place(id)?;
+        let name = info.name.map(|name| self.stage_name(name));
         let record = self.stages.get_mut(place)?;
+        let first_launch = record.first_launch();
         let stage = &mut record.stage;
-        stage.name = info.name.or(stage.name.take());
+        let before = held::of_stage(stage);
+        stage.name = name.or(stage.name.take());
         let announced = info.tasks.filter(|tasks| (0..=MAX_STAGE_TASKS).contains(tasks));
         let impossible = info.unreadable_task_count || (info.tasks.is_some() && announced.is_none());
         stage.announced_tasks = announced.and_then(|n| u64::try_from(n).ok()).or(stage.announced_tasks);
         stage.parents = info.parents.into_iter().filter_map(|id| u32::try_from(id).ok()).collect();
         // Spark 1 sets the time once more when all tasks are submitted.
         let submitted = moment(info.submitted);
-        let apart =
-            stage.submitted_at.zip(submitted).is_some_and(|(one, other)| apart(one, other) > RESUBMITTED);
-        self.seen.outside.stages += u64::from(apart);
-        stage.submitted_at = submitted.or(stage.submitted_at).filter(|_| !apart);
+        let life = (self.app.submitted_at, moment(info.completed).into_iter().chain(first_launch).min());
+        match stage.submitted_at.zip(submitted) {
+            Some((one, other)) if apart(one, other) > RESUBMITTED => {
+                self.seen.outside.stages += 1;
+                // Neither is known, unless only one of them is possible.
+                let [one, other] = [one, other].map(|at| Some(at).filter(|&at| is_within(at, life)));
+                stage.submitted_at = one.xor(other);
+            }
+            _ => stage.submitted_at = submitted.or(stage.submitted_at),
+        }
         stage.resource_profile =
             info.resource_profile.and_then(|id| u32::try_from(id).ok()).or(stage.resource_profile);
-        stage.failure = info.failure.or(stage.failure.take());
+        stage.failure = info.failure.map(Into::into).or(stage.failure.take());
         if info.completed.is_some() {
             stage.completed_at = moment(info.completed);
             let known = |(id, value): (i64, i64)| Some((u64::try_from(id).ok()?, value));
-            stage.accumulables = info.accumulables.into_iter().filter_map(known).collect();
-            stage.accumulables.sort_unstable();
+            let mut accumulables: Vec<_> = info.accumulables.into_iter().filter_map(known).collect();
+            accumulables.sort_unstable();
+            stage.accumulables = accumulables.into();
             // Compare at most once per stage: it takes time proportional to the stage's tasks.
             if !record.completed {
                 record.sums = Totals::of(&info.totals).compare(&record.group.attempts);
             }
         }
+        self.held.change(before, held::of_stage(&record.stage));
         record.impossible_task_count |= impossible;
-        Some(record)
+        Some(place)
     }
 
     pub(super) fn stage_completed(&mut self, info: StageInfo) {
         self.saw(moment(info.completed));
         let id = stage_attempt(info.id, info.attempt);
         let measured = id.and_then(|id| self.measured.remove(&id)).unwrap_or_default();
+        self.held.change(measured.len() * MAP_ENTRY, 0);
         // Before Spark 3, executors that were gone are left out.
         let is_3 = self.app.engine_version.as_ref().is_some_and(|version| !version.starts_with("2."));
         let is_on = self.seen.metrics_found > 0
             || !measured.is_empty()
             || self.app.conf.raw(LOG_STAGE_METRICS).is_some();
-        let Some(record) = self.stage_info(info) else { return };
+        let place = self.stage_info(info);
+        let Some(record) = place.and_then(|place| self.stages.get_mut(place)) else { return };
         let (mut ran, attempts) = (FxHashSet::default(), &record.group.attempts);
         if is_3 && is_on {
             let ended = (0..attempts.len()).filter(|&row| attempts.outcome(row) != Outcome::Unfinished);
@@ -145,9 +187,7 @@ impl Builder {
         // proportional to the stage's tasks, and a synthetic log may end a stage after each of its tasks.
         if is_first {
             record.group.shrink();
-            record.stage.accumulables.shrink_to_fit();
-        }
-        if is_first {
+            record.measure(&mut self.held);
             self.seen.metrics_found += found;
             self.seen.metrics_missing += missing;
         }
@@ -158,7 +198,7 @@ impl Builder {
         if let Some(&place) = self.sql_places.get(&id) {
             return self.sql.get_mut(place);
         }
-        let place = self.new_place(self.sql.len())?;
+        let place = self.new_place::<SqlExecution>(self.sql.len())?;
         self.sql_places.insert(id, place);
         self.sql.push(SqlExecution::new(id));
         self.sql.get_mut(place)
@@ -167,34 +207,44 @@ impl Builder {
     pub(super) fn driver_updates(&mut self, id: Option<i64>, updates: Vec<(i64, i64)>) {
         let mut held = self.driver_updates_held;
         let limits = self.limits;
-        let Some(execution) = self.execution(id) else { return };
         let mut beyond = 0;
-        for (accumulator, value) in updates {
-            let Ok(accumulator) = u64::try_from(accumulator) else { continue };
-            if limits.has_room(held) {
-                execution.driver_updates.push((accumulator, value));
-                held += 1;
-            } else {
-                beyond += 1;
+        self.change_execution(id, |execution| {
+            for (accumulator, value) in updates {
+                let Ok(accumulator) = u64::try_from(accumulator) else { continue };
+                if limits.has_room(held) {
+                    execution.driver_updates.push((accumulator, value));
+                    held += 1;
+                } else {
+                    beyond += 1;
+                }
             }
-        }
+        });
         self.driver_updates_held = held;
         self.seen.beyond_limit.driver_values += beyond;
     }
 
+    /// Changes an execution, added if new, and counts its bytes.
+    pub(super) fn change_execution(&mut self, id: Option<i64>, change: impl FnOnce(&mut SqlExecution)) {
+        let Some(execution) = self.execution(id) else { return };
+        let before = held::of_execution(execution);
+        change(execution);
+        let after = held::of_execution(execution);
+        self.held.change(before, after);
+    }
+
     pub(super) fn sql_start(&mut self, start: SqlStart, symbols: &Symbols<'_>) {
-        if let Some(execution) = self.execution(start.id) {
+        self.change_execution(start.id, |execution| {
             execution.description = start.description;
             execution.started_at = moment(start.at);
             set_plan(execution, &start.plan, symbols);
-        }
+        });
     }
 
     pub(super) fn sql_end(&mut self, id: Option<i64>, at: Option<Timestamp>, error: Option<String>) {
-        if let Some(execution) = self.execution(id) {
+        self.change_execution(id, |execution| {
             execution.finished_at = at;
             execution.error = error;
-        }
+        });
     }
 }
 

@@ -1,6 +1,6 @@
 //! The application itself: version, start, end, configuration.
 
-use super::{ApplicationStart, Event, MAX_NAME_LEN, field};
+use super::{ApplicationStart, Event, MAX_NAME_LEN, field, push};
 use crate::model::spark::ResourceProfile;
 use crate::parse::reading::{MAX_TEXT_LEN, truncate};
 use crate::parse::scan::{Cursor, Scan};
@@ -68,7 +68,8 @@ pub(super) fn environment(cursor: &mut Cursor<'_>) -> Scan<Event> {
             if name.escaped || name.bytes.starts_with(prefix.as_bytes()) {
                 let name = name.text();
                 if name.starts_with(prefix) {
-                    properties.push((name.into_owned(), truncate(&value.text(), MAX_TEXT_LEN).to_owned()));
+                    let value = truncate(&value.text(), MAX_TEXT_LEN).to_owned();
+                    push(&mut properties, (name.into_owned(), value));
                 }
             }
         })

@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::{Event, JobStart, MAX_NAME_LEN, field, integers, text};
+use super::{Event, JobStart, MAX_NAME_LEN, field, integers, push, text};
 use crate::model::spark::JobResult;
 use crate::parse::scan::{Cursor, RawStr, Scan};
 
@@ -18,7 +18,9 @@ pub(super) fn job_start(cursor: &mut Cursor<'_>) -> Scan<Event> {
             1 => job.at = cursor.integer_or_skip()?,
             2 => cursor.elements(|cursor| {
                 let (id, name) = stage_id_and_name(cursor)?;
-                infos.extend(id);
+                if let Some(id) = id {
+                    push(&mut infos, id);
+                }
                 if id.is_some() && id >= last_stage {
                     last_stage = id;
                     job.last_stage_name = text(name, MAX_NAME_LEN);

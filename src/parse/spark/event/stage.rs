@@ -1,7 +1,7 @@
 //! Stages and the RDDs that they persist.
 
 use super::super::task_metrics::SUMMED;
-use super::{Event, MAX_NAME_LEN, RddInfo, StageInfo, field, integers, text};
+use super::{Event, MAX_NAME_LEN, RddInfo, StageInfo, field, integers, push, text};
 use crate::model::counters::Counter;
 use crate::parse::scan::{Cursor, RawStr, Scan};
 
@@ -76,7 +76,7 @@ fn rdd_info(cursor: &mut Cursor<'_>, persisted: &mut Vec<RddInfo>) -> Scan<()> {
     })?;
     if is_persisted {
         rdd.name = text(name, MAX_NAME_LEN);
-        persisted.push(rdd);
+        push(persisted, rdd);
     }
     Ok(())
 }

@@ -1,0 +1,96 @@
+//! What was seen in a log besides what the model contains: counts for warnings.
+
+use crate::model::counters::Counter;
+
+/// Facts about the log that the model does not contain.
+#[derive(Debug, Default, Clone, Copy)]
+pub(in crate::parse::spark) struct Seen {
+    pub(in crate::parse::spark) application_start: bool,
+    pub(in crate::parse::spark) application_end: bool,
+    pub(in crate::parse::spark) environment: bool,
+    pub(in crate::parse::spark) events: u64,
+    pub(in crate::parse::spark) repeated_ends: u64,
+    pub(in crate::parse::spark) resubmitted: u64,
+    pub(in crate::parse::spark) job_ends_without_start: u64,
+    pub(in crate::parse::spark) backwards: u64,
+    /// Successful tasks without a start or end time.
+    pub(in crate::parse::spark) without_time: u64,
+    /// Task ends long after the end of the application.
+    pub(in crate::parse::spark) after_the_end: u64,
+    pub(in crate::parse::spark) unusable_tasks: u64,
+    pub(in crate::parse::spark) impossible_counters: u64,
+    /// Task counters that are not non-negative numbers.
+    pub(in crate::parse::spark) unreadable_counters: u64,
+    /// The first of them, with its task id.
+    pub(in crate::parse::spark) first_unreadable: Option<(Counter, Option<i64>)>,
+    /// Times within tasks that are longer than the tasks.
+    pub(in crate::parse::spark) beyond_task: u64,
+    /// The first of them, with its task id.
+    pub(in crate::parse::spark) first_beyond_task: Option<(Counter, Option<i64>)>,
+    /// Tasks with a peak of execution memory beyond the memory of their executor.
+    pub(in crate::parse::spark) beyond_memory: u64,
+    /// The largest task id.
+    pub(in crate::parse::spark) last_task: Option<u64>,
+    /// Executors that the ends of stages lack the metrics of although they ran tasks, and those that they have.
+    pub(in crate::parse::spark) metrics_missing: u64,
+    pub(in crate::parse::spark) metrics_found: u64,
+    /// Task ends that differ from their starts.
+    pub(in crate::parse::spark) contradictions: u64,
+    /// Times that lie outside the life of the application, the stage or the executor.
+    pub(in crate::parse::spark) outside: Outside,
+    /// Objects that were skipped because a limit was reached.
+    pub(in crate::parse::spark) beyond_limit: BeyondLimit,
+    /// Sizes of cached blocks that cannot be read.
+    pub(in crate::parse::spark) unreadable_blocks: u64,
+    /// Block managers whose memory cannot be read.
+    pub(in crate::parse::spark) unreadable_managers: u64,
+    /// Block managers whose memory is not the sum of its parts.
+    pub(in crate::parse::spark) differing_managers: u64,
+    /// Task ends with a reason that Spark does not have.
+    pub(in crate::parse::spark) unknown_reasons: u64,
+    /// Those of them whose outcome the rest of the event does not show either.
+    pub(in crate::parse::spark) undecided_ends: u64,
+}
+
+impl Seen {
+    /// Records that these times of a task are longer than the task.
+    #[cold]
+    pub(super) fn beyond_task(&mut self, counters: &[Counter], task: Option<i64>) {
+        self.beyond_task += counters.len() as u64;
+        let first = counters.first().map(|&counter| (counter, task));
+        self.first_beyond_task = self.first_beyond_task.or(first);
+    }
+}
+
+/// Number of times of each kind that cannot be right.
+#[derive(Debug, Default, Clone, Copy)]
+pub(in crate::parse::spark) struct Outside {
+    /// Launches of tasks, and ends after those of their stages.
+    pub(in crate::parse::spark) tasks: u64,
+    /// Starts and ends of stages.
+    pub(in crate::parse::spark) stages: u64,
+    /// Starts and ends of jobs.
+    pub(in crate::parse::spark) jobs: u64,
+    /// Starts and ends of executors, and impossible numbers of cores.
+    pub(in crate::parse::spark) executors: u64,
+}
+
+/// Number of objects of each kind that were skipped because of a limit.
+#[derive(Debug, Default, Clone, Copy)]
+pub(in crate::parse::spark) struct BeyondLimit {
+    /// Task attempts.
+    pub(in crate::parse::spark) attempts: u64,
+    /// Cached blocks.
+    pub(in crate::parse::spark) blocks: u64,
+    /// Values of driver metrics.
+    pub(in crate::parse::spark) driver_values: u64,
+    /// Stages, jobs, executors, queries and similar objects.
+    pub(in crate::parse::spark) others: u64,
+}
+
+impl BeyondLimit {
+    /// Whether any were skipped.
+    pub(in crate::parse::spark) const fn any(self) -> bool {
+        self.attempts + self.blocks + self.driver_values + self.others > 0
+    }
+}

@@ -28,6 +28,9 @@ use source::{Share, look_into};
 /// Event logs with at least this many stored bytes are read by all threads.
 const LARGE_LOG: u64 = 32 << 20;
 
+/// Histories that need more than their share of the memory are read again, this many times fewer at once.
+const FEWER_AT_ONCE: usize = 4;
+
 /// The result of a visit.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -190,28 +193,36 @@ fn read_all<O: Send>(
         histories.iter().zip(stored).map(|(source, &stored)| is_alone(source, stored)).collect();
     // All threads read one large event log at a time. Reading several in parallel would only need more
     // memory. A stream cannot be read again if it needs more than a share of the memory.
-    let read_alone = |place, source| read(place, source, (extent, Share::All));
     let mut outcomes: Vec<Option<O>> = histories
         .iter()
         .zip(&is_alone)
         .enumerate()
-        .map(|(place, (source, is_alone))| is_alone.then(|| read_alone(place, source))?)
+        .map(|(place, (source, is_alone))| is_alone.then(|| read(place, source, (extent, Share::All)))?)
         .collect();
-    let others = is_alone.iter().filter(|is_alone| !**is_alone).count();
-    let at_once = rayon::current_num_threads().min(others).max(1);
-    let memory = extent.limits.memory.map(|memory| Bytes::new(memory.get() / at_once as u64));
-    let part = Extent { limits: &Limits { memory, ..*extent.limits }, ..extent };
-    let share = if at_once > 1 { Share::Part } else { Share::All };
-    histories.par_iter().zip(&mut outcomes).enumerate().for_each(|(place, (source, outcome))| {
-        if outcome.is_none() {
-            *outcome = read(place, source, (part, share));
+    let mut at_once =
+        rayon::current_num_threads().min(is_alone.iter().filter(|is_alone| !**is_alone).count());
+    let mut left: Vec<(usize, (&Source, &mut Option<O>))> = histories
+        .iter()
+        .zip(&mut outcomes)
+        .enumerate()
+        .filter(|(_, (_, outcome))| outcome.is_none())
+        .collect();
+    let mut chunk_len = left.len();
+    // Those that need more than their share are read again, fewer at once, at last alone: what they give must not
+    // depend on the number of threads.
+    while !left.is_empty() {
+        at_once = at_once.max(1);
+        let memory = extent.limits.memory.map(|memory| Bytes::new(memory.get() / at_once as u64));
+        let part = Extent { limits: &Limits { memory, ..*extent.limits }, ..extent };
+        let share = if at_once > 1 { Share::Part } else { Share::All };
+        for chunk in left.chunks_mut(chunk_len.max(1)) {
+            chunk.par_iter_mut().for_each(|(place, (source, outcome))| {
+                **outcome = read(*place, source, (part, share));
+            });
         }
-    });
-    // Those that need more than their share: what they give must not depend on the number of threads.
-    for (place, (source, outcome)) in histories.iter().zip(&mut outcomes).enumerate() {
-        if outcome.is_none() {
-            *outcome = read_alone(place, source);
-        }
+        left.retain(|(_, (_, outcome))| outcome.is_none() && share == Share::Part);
+        at_once /= FEWER_AT_ONCE;
+        chunk_len = at_once;
     }
     outcomes
 }

@@ -22,11 +22,6 @@ impl Symbol {
     }
 }
 
-impl Interner {
-    /// Bytes that a string takes besides its text.
-    pub(crate) const PER_STRING: usize = 80;
-}
-
 /// A set of strings in order of first appearance.
 #[derive(Debug, Clone, Default)]
 pub struct Interner {
@@ -37,6 +32,9 @@ pub struct Interner {
 }
 
 impl Interner {
+    /// Bytes that a string takes besides its text.
+    pub(crate) const PER_STRING: usize = 80;
+
     /// The symbol of `text`, added if new. `None` only if there are 2³² different strings.
     pub(crate) fn intern(&mut self, text: &str) -> Option<Symbol> {
         if let Some(&symbol) = self.symbols.get(text) {

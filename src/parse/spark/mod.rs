@@ -340,7 +340,7 @@ mod tests {
                  'Submission Time':{submitted}{completed}}}}}\n"
             )
         };
-        let minutes = |minutes: i64| 1000 + minutes * 60_000;
+        let minutes = |minutes: i64| 10_000 + minutes * 60_000;
         let ended = format!(",'Completion Time':{}", minutes(8));
         for (first, second, kept) in [
             (minutes(1), minutes(1) + 50, Some(minutes(1) + 50)),
@@ -378,7 +378,7 @@ mod tests {
             )
             .unwrap();
         }
-        let limits = Limits { memory: Some(Bytes::new(100_000)), ..Limits::default() };
+        let limits = Limits { memory: Some(Bytes::new(40_000)), ..Limits::default() };
         let kept = |block_len| {
             let parsed = parse_in_blocks(&log(&text), &limits, &Budget::unlimited(), block_len);
             assert!(parsed.beyond_memory);

@@ -12,8 +12,10 @@ const ALLOCATION: usize = Held::PER_ALLOCATION;
 pub(super) const MAP_ENTRY: usize = 32;
 /// Bytes per attempt until its table is measured. Most take less; those of a stage with a single task are in one list.
 const ATTEMPT: usize = 200;
-/// Tables with a first row, and what else a stage with tasks takes.
+/// Tables with a first row.
 const TABLES: usize = 1000;
+/// What rules need for a stage with tasks, as long as they compare all stages.
+const FIGURES: usize = 900;
 /// Allocations of a stage's tables, apart from columns.
 const ALLOCATIONS_OF_TABLES: usize = 12;
 /// Number of attempts from which the tables of a stage that runs are measured, each time they have doubled.
@@ -112,7 +114,7 @@ impl StageRecord {
         if count >= MEASURED_FROM && count.is_power_of_two() {
             return self.measure(held);
         }
-        let bytes = ATTEMPT + if count == 1 { TABLES } else { 0 };
+        let bytes = ATTEMPT + if count == 1 { TABLES + FIGURES } else { 0 };
         held.add(bytes);
         if let Some(work) = &mut self.work {
             work.counted += bytes;
@@ -122,7 +124,8 @@ impl StageRecord {
     /// Counts the tables with the bytes that they take now.
     pub(super) fn measure(&mut self, held: &mut Held) {
         if let Some(work) = &mut self.work {
-            let now = self.group.held() + size_of_val(&**work) + ALLOCATIONS_OF_TABLES * ALLOCATION;
+            let fixed = size_of_val(&**work) + ALLOCATIONS_OF_TABLES * ALLOCATION + FIGURES;
+            let now = self.group.held() + fixed;
             held.change(work.counted, now);
             work.counted = now;
         }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::support::mixed;
 use crate::support::spark::SparkJob;
 use crate::support::spark::codec::Codec;
+use crate::support::spark::recorded::Recorded;
 use crate::support::{Format, Job};
 
 /// Increment this when the generated logs change, so that old files are not reused.
@@ -17,6 +18,8 @@ const EDITION: u32 = 3;
 pub(crate) enum Content {
     MapReduce(Format, Job),
     Spark(SparkJob, Codec),
+    /// A recorded event log, whose jobs run this many times.
+    Recorded(Recorded, u32),
 }
 
 impl Content {
@@ -29,6 +32,7 @@ impl Content {
             Self::Spark(_, Codec::Plain) => "Spark".to_owned(),
             Self::Spark(_, Codec::Zstd) => "Spark, zstd".to_owned(),
             Self::Spark(_, Codec::Lz4) => "Spark, LZ4 blocks".to_owned(),
+            Self::Recorded(recorded, _) => format!("Spark, recorded {}", recorded.name()),
         }
     }
 
@@ -37,20 +41,21 @@ impl Content {
         match self {
             Self::MapReduce(_, job) => job.maps + job.reduces,
             Self::Spark(job, _) => job.tasks,
+            Self::Recorded(recorded, times) => recorded.tasks() * times,
         }
     }
 
     /// The same log, uncompressed.
     pub(crate) const fn plain(self) -> Self {
         match self {
-            Self::MapReduce(..) => self,
+            Self::MapReduce(..) | Self::Recorded(..) => self,
             Self::Spark(job, _) => Self::Spark(job, Codec::Plain),
         }
     }
 
     pub(crate) const fn codec(self) -> Codec {
         match self {
-            Self::MapReduce(..) => Codec::Plain,
+            Self::MapReduce(..) | Self::Recorded(..) => Codec::Plain,
             Self::Spark(_, codec) => codec,
         }
     }
@@ -64,6 +69,7 @@ impl Content {
             Self::Spark(_, Codec::Plain) => 5_840,
             Self::Spark(_, Codec::Zstd) => 400,
             Self::Spark(_, Codec::Lz4) => 1_200,
+            Self::Recorded(recorded, _) => recorded.bytes() / recorded.tasks() as u64,
         };
         self.tasks() as u64 * per_task
     }
@@ -75,6 +81,9 @@ impl Content {
                 format!("{}-{}-maps-{}-reduces.{EDITION}.jhist", format.name(), job.maps, job.reduces)
             }
             Self::Spark(job, codec) => format!("spark-{}-tasks-{EDITION}{}", job.tasks, codec.extension()),
+            Self::Recorded(recorded, times) => {
+                format!("spark-recorded-{}-{times}-times-{EDITION}", recorded.name())
+            }
         })
     }
 
@@ -90,6 +99,7 @@ impl Content {
         match self {
             Self::MapReduce(format, job) => format.write(job, &mut out)?,
             Self::Spark(job, codec) => codec.pack(&mut out, |out| job.write(out))?,
+            Self::Recorded(recorded, times) => recorded.write(times, &mut out)?,
         }
         out.flush()?;
         fs::rename(&unfinished, &path)

@@ -10,15 +10,18 @@ use crate::input::{Content, Folder};
 use crate::markdown::{Table, thousands};
 use crate::support::spark::SparkJob;
 use crate::support::spark::codec::Codec;
+use crate::support::spark::recorded::Recorded;
 use crate::support::{Format, Job};
 
 const JOB: Job = Job { maps: 500, reduces: 20 };
 const SPARK: SparkJob = SparkJob::of(1_000);
-const CONTENTS: [Content; 7] = [
+const CONTENTS: [Content; 9] = [
     Content::Spark(SparkJob::of(1), Codec::Plain),
     Content::Spark(SPARK, Codec::Plain),
     Content::Spark(SPARK, Codec::Zstd),
     Content::Spark(SPARK, Codec::Lz4),
+    Content::Recorded(Recorded::Tasks, 32),
+    Content::Recorded(Recorded::Queries, 10),
     Content::MapReduce(Format::AvroJson, JOB),
     Content::MapReduce(Format::AvroBinary, JOB),
     Content::MapReduce(Format::Hadoop1, JOB),

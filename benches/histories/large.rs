@@ -156,7 +156,7 @@ const fn hadoop_parser(content: Content) -> Option<HadoopParser> {
         Content::MapReduce(Format::AvroBinary, _) => {
             Some(HadoopParser { cpu_seconds: 9.4, gigabytes: 2.1, megabytes_read: 349.0 })
         }
-        Content::MapReduce(Format::Hadoop1, _) | Content::Spark(..) => None,
+        Content::MapReduce(Format::Hadoop1, _) | Content::Spark(..) | Content::Recorded(..) => None,
     }
 }
 

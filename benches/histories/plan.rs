@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::input::{Content, Folder};
 use crate::support::spark::SparkJob;
 use crate::support::spark::codec::Codec;
+use crate::support::spark::recorded::Recorded;
 use crate::support::{Format, Job};
 
 /// The inputs of a run.
@@ -37,12 +38,15 @@ impl Plan {
         let (maps, tasks) = if quick { (10_000, 17_200) } else { (100_000, 172_000) };
         let counts = if quick { [100, 300, 1_000] } else { [100, 1_000, 10_000] };
         let growing = if quick { vec![4_800, tasks] } else { vec![48_000, tasks] };
+        let (runs, queries) = if quick { (320, 96) } else { (3_200, 960) };
         let huge = huge.then_some(tasks * 4);
         Self {
             large: vec![
                 spark(tasks, Codec::Plain),
                 spark(tasks, Codec::Zstd),
                 spark(tasks, Codec::Lz4),
+                Content::Recorded(Recorded::Tasks, runs),
+                Content::Recorded(Recorded::Queries, queries),
                 map_reduce(Format::AvroJson, maps),
                 map_reduce(Format::AvroBinary, maps),
                 map_reduce(Format::Hadoop1, maps),

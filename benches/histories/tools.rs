@@ -70,7 +70,7 @@ impl Tools {
     /// Reads and writes each event as JSON; `None` if the file contains no JSON.
     pub(crate) fn rewrite_json(&self, content: Content, plain: &Path, trials: &mut Trials) -> Option<Id> {
         let skip = match content {
-            Content::Spark(..) => 0,
+            Content::Spark(..) | Content::Recorded(..) => 0,
             // The first line, `Avro-Json`, is not JSON.
             Content::MapReduce(Format::AvroJson, _) => "Avro-Json\n".len() as u64,
             Content::MapReduce(..) => return None,

@@ -4,8 +4,11 @@
 //! stage's accumulables are the sums over its tasks, stages read the output of earlier stages, events are in
 //! time order, and no executor runs more tasks than it has cores. Some tasks fail and run again; some slow
 //! ones get a second attempt that loses.
+//!
+//! [`recorded`] repeats logs that Spark itself wrote.
 
 mod accumulables;
+mod amplify;
 mod cluster;
 pub(crate) mod codec;
 mod environment;
@@ -14,6 +17,7 @@ mod json;
 mod kind;
 mod plan;
 mod query;
+pub(crate) mod recorded;
 mod stage;
 mod stage_info;
 mod task;

@@ -6,7 +6,7 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::BufWriter;
+use std::io::{self, BufWriter, Write};
 
 use elephant_rs::engine::{Options, analyze};
 use elephant_rs::report::write_json;
@@ -15,16 +15,21 @@ use elephant_rs::rules::RuleSet;
 use elephant_rs::severity::Severity;
 
 use self::support::mixed::{PER_FOLDER, write_folder};
+use self::support::spark::recorded::Recorded;
 use self::support::{Format, Job};
 
 const JOB: Job = Job { maps: 50, reduces: 4 };
 
 /// The report on the job in one format, as data and as JSON without the file path.
 fn report(format: Format) -> (Report, String) {
+    report_on(|out| format.write(JOB, out))
+}
+
+fn report_on(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> (Report, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("job.jhist");
     let mut out = BufWriter::new(File::create(&path).unwrap());
-    format.write(JOB, &mut out).unwrap();
+    write(&mut out).unwrap();
     drop(out);
     let options = Options { min_severity: Severity::None, ..Options::default() };
     let report = analyze(std::slice::from_ref(&path), &RuleSet::with_files(&[]).unwrap(), options);
@@ -46,6 +51,20 @@ fn every_format_is_read_completely_and_without_problems() {
         let counts: Vec<u64> =
             app.metrics.tasks.iter().map(|(_, counts)| counts.unwrap().succeeded).collect();
         assert_eq!(counts, [u64::from(JOB.maps), u64::from(JOB.reduces)]);
+    }
+}
+
+#[test]
+fn repeated_recordings_are_complete_and_without_problems() {
+    for recorded in [Recorded::Tasks, Recorded::Queries] {
+        for times in [1, 3] {
+            let (report, _) = report_on(|out| recorded.write(times, out));
+            assert_eq!(report.problems, [], "{recorded:?}");
+            let app = report.applications.first().unwrap();
+            assert!(app.complete, "{recorded:?}");
+            let counts = app.metrics.tasks.iter().map(|(_, counts)| counts.unwrap().succeeded);
+            assert_eq!(counts.sum::<u64>(), u64::from(recorded.tasks() * times), "{recorded:?}");
+        }
     }
 }
 

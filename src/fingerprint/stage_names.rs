@@ -1,6 +1,9 @@
 //! The names of stages with findings, for comparing runs: a stage's id differs from run to run.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use super::stage_name;
 use crate::finding::{Finding, Subject};
@@ -33,9 +36,12 @@ impl StageName {
             .collect();
         let Some(spark) = app.spark.as_ref().filter(|_| !wanted.is_empty()) else { return Vec::new() };
         let mut names = Vec::new();
-        let mut seen: BTreeMap<Option<String>, (u64, Option<u32>)> = BTreeMap::new();
+        let mut seen: BTreeMap<Option<Rc<str>>, (u64, Option<u32>)> = BTreeMap::new();
+        // Stages share few names, and normalising takes long.
+        let mut normalised: FxHashMap<&str, Rc<str>> = FxHashMap::default();
         for stage in &spark.stages {
-            let (count, last) = seen.entry(stage.name.as_deref().map(stage_name)).or_default();
+            let key = |name| Rc::clone(normalised.entry(name).or_insert_with(|| stage_name(name).into()));
+            let (count, last) = seen.entry(stage.name.as_deref().map(key)).or_default();
             if *last != Some(stage.id.stage) {
                 *last = Some(stage.id.stage);
                 *count += 1;

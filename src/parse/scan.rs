@@ -120,18 +120,21 @@ impl<'a> Cursor<'a> {
             self.rest = rest;
             return Ok(RawStr { bytes, escaped: false });
         }
-        let text = self.rest;
-        let mut from = 0;
-        let mut escaped = false;
-        loop {
-            let at = from + memchr2(b'"', b'\\', text.get(from..).ok_or(Unexpected)?).ok_or(Unexpected)?;
-            if text.get(at) == Some(&b'"') {
-                self.rest = text.get(at + 1..).unwrap_or_default();
-                return Ok(RawStr { bytes: text.get(..at).unwrap_or_default(), escaped });
-            }
-            escaped = true;
-            from = at + 2;
-        }
+        let at = end_of_string(self.rest).ok_or(Unexpected)?;
+        let (bytes, rest) = self.rest.split_at_checked(at).ok_or(Unexpected)?;
+        self.rest = rest.get(1..).unwrap_or_default();
+        Ok(RawStr { bytes, escaped: memchr(b'\\', bytes).is_some() })
+    }
+
+    /// Skips the rest of a string after its opening quote.
+    #[inline]
+    pub(super) fn skip_string_tail(&mut self) -> Scan<()> {
+        let at = match near_end_of_string(self.rest).filter(|&at| self.rest.get(at) == Some(&b'"')) {
+            Some(at) => at,
+            None => end_of_string(self.rest).ok_or(Unexpected)?,
+        };
+        self.rest = self.rest.get(at + 1..).unwrap_or_default();
+        Ok(())
     }
 
     /// Reads up to and including the next quote; fails if an escape comes first.
@@ -232,7 +235,10 @@ impl<'a> Cursor<'a> {
     /// Skips one value of any kind.
     pub(super) fn skip_value(&mut self) -> Scan<()> {
         match self.peek().ok_or(Unexpected)? {
-            b'"' => self.string().map(drop),
+            b'"' => {
+                self.advance();
+                self.skip_string_tail()
+            }
             b'{' | b'[' => self.skip_nested(),
             _ => self.skip_scalar(),
         }
@@ -245,7 +251,7 @@ impl<'a> Cursor<'a> {
             let (byte, rest) = self.rest.split_first().ok_or(Unexpected)?;
             self.rest = rest;
             match byte {
-                b'"' => drop(self.string_tail()?),
+                b'"' => self.skip_string_tail()?,
                 b'{' | b'[' => {
                     if open.len() == MAX_DEPTH {
                         return Err(Unexpected);
@@ -276,6 +282,20 @@ impl<'a> Cursor<'a> {
             self.rest = rest;
         }
         if self.rest.len() < before { Ok(()) } else { Err(Unexpected) }
+    }
+}
+
+/// Position of the quote that ends a string: the first one after an even number of backslashes. Texts of many lines
+/// are full of escapes, so searching for quotes alone is much faster.
+fn end_of_string(text: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + memchr(b'"', text.get(from..)?)?;
+        let backslashes = text.get(..at)?.iter().rev().take_while(|&&byte| byte == b'\\').count();
+        if backslashes.is_multiple_of(2) {
+            return Some(at);
+        }
+        from = at + 1;
     }
 }
 

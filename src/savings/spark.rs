@@ -44,7 +44,8 @@ impl<'a> SparkReplays<'a> {
         let work = base.replayed.task_time.as_f64() / f64::from(plan.peak_slots().max(1));
         let path = plan.path(&base).into_iter().take(PATH_STAGES).filter_map(|(place, time)| {
             let id = plan.stages.get(place as usize)?.id;
-            let name = app.spark.as_deref().and_then(|spark| spark.stage(id)?.name.clone());
+            let name =
+                app.spark.as_deref().and_then(|spark| spark.stage(id)?.name.as_deref().map(str::to_owned));
             Some(PathStage { subject: Subject::Stage(id), name, time: time.to_millis() })
         });
         let baseline = Baseline {

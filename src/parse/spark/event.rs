@@ -9,6 +9,10 @@ mod job;
 mod sql;
 mod stage;
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use super::plan::{Plan, Plans};
 use super::storage::BlockMemory;
 use super::strings::{Local, Strings};
@@ -220,6 +224,39 @@ pub(super) fn read(
     }))
 }
 
+/// Reads an event after its name with shortcuts, which nearly always apply. In a line of valid JSON, a shortcut that ends
+/// in a wrong place leaves a rest that cannot be read to its end as members of the event: then the event is read again
+/// without shortcuts.
+fn either_way<'a, T>(cursor: &mut Cursor<'a>, read: impl Fn(&mut Cursor<'a>, bool) -> Scan<T>) -> Scan<T> {
+    let at_start = *cursor;
+    if let Ok(event) = read(cursor, true)
+        && cursor.at_end()
+    {
+        return Ok(event);
+    }
+    *cursor = at_start;
+    read(cursor, false)
+}
+
+/// Skips a map of texts that nearly always is the last member of its event, and returns its bytes. The shortcut looks
+/// only at its end and for nested objects, so it does not notice damage inside the map.
+fn last_member<'a>(cursor: &mut Cursor<'a>, shortcut: bool) -> Scan<&'a [u8]> {
+    static NESTED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\":{"));
+    let rest = cursor.rest();
+    if shortcut
+        && let Some(map) = rest.strip_suffix(b"}")
+        && map.starts_with(b"{")
+        && let [.., before, b'"', b'}'] = map
+        // Otherwise this may be a bracket inside a text where the line was cut.
+        && !matches!(before, b'\\' | b':' | b',' | b'{')
+        && NESTED.find(map).is_none()
+    {
+        cursor.skip(map.len());
+        return Ok(map);
+    }
+    cursor.value()
+}
+
 fn text(raw: Option<RawStr<'_>>, limit: usize) -> Option<String> {
     let text = raw?.text();
     (!text.is_empty()).then(|| truncate(&text, limit).to_owned())
@@ -264,3 +301,6 @@ impl Event {
         longest > MAX_LISTED
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,7 @@ use super::task_metrics::{METRICS, Section, TaskMetrics, place_of};
 use crate::model::counters::Counter;
 use crate::model::spark::{ExecutorMetric, Peaks};
 use crate::model::table::{EndReason, Locality, MAX_COUNTER_VALUE};
-use crate::parse::scan::{Cursor, Scan};
+use crate::parse::scan::{Cursor, Scan, Unexpected};
 
 /// `SparkListenerTaskStart`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -197,6 +197,12 @@ pub(super) fn peaks(cursor: &mut Cursor<'_>, peaks: &mut Peaks) -> Scan<()> {
     if !matches!(cursor.peek(), Some(b'{' | b'n')) {
         (0..ExecutorMetric::COUNT).for_each(|place| read.mark_unreadable_at(place));
     }
+    let mut ahead = *cursor;
+    if let Ok(plain) = plain_peaks(&mut ahead, &REFERENCES) {
+        *cursor = ahead;
+        peaks.raise_all(&plain);
+        return Ok(());
+    }
     let (mut never_polled, mut any_polled) = (false, false);
     cursor.members(&REFERENCES, |key, cursor| {
         let value = cursor.integer_or_skip()?;
@@ -213,6 +219,28 @@ pub(super) fn peaks(cursor: &mut Cursor<'_>, peaks: &mut Peaks) -> Scan<()> {
         peaks.raise_all(&read);
     }
     Ok(())
+}
+
+/// Reads executor metrics that are all known, in order, and no less than zero, as Spark writes them. Older versions lack
+/// some.
+fn plain_peaks(cursor: &mut Cursor<'_>, keys: &[&[u8]]) -> Scan<Peaks> {
+    let mut read = Peaks::default();
+    cursor.literal(b"{")?;
+    for (place, key) in keys.iter().enumerate() {
+        if cursor.literal(key).is_err() {
+            continue;
+        }
+        // The last one may be near the end of the line.
+        let value = cursor.integer()?;
+        if !(0..=MAX_COUNTER_VALUE).contains(&value) {
+            return Err(Unexpected);
+        }
+        read.raise_at(place, value);
+        if cursor.literal(b",").is_err() {
+            return cursor.literal(b"}").map(|()| read);
+        }
+    }
+    Err(Unexpected)
 }
 
 fn metrics(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd, shortcut: bool) -> Scan<()> {

@@ -94,7 +94,7 @@ impl Links {
     ) -> Self {
         let Some(stage) = plan.stages.get(place) else { return Self::default() };
         let job_submitted = plan.jobs.get(stage.job as usize).map(|job| job.submitted).unwrap_or_default();
-        let parents = spark.stage(stage.id).map(|logged| logged.parents.as_slice()).unwrap_or_default();
+        let parents = spark.stage(stage.id).map(|logged| &*logged.parents).unwrap_or_default();
         let last_attempt = |id: &u32| {
             let attempts = by_end.get(id)?.iter().rev().filter(|&&other| other as usize != place);
             attempts.copied().find(|&other| {

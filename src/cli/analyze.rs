@@ -8,6 +8,7 @@ use super::Exit;
 use super::finding_args::FindingArgs;
 use super::input_args::InputArgs;
 use crate::engine;
+use crate::results::ApplicationReport;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -41,10 +42,21 @@ impl Analyze {
         let rules = findings.rules.load()?;
         let output = input.open_output(None)?;
         let options = findings.options(input);
-        let report = input.run(|progress| engine::analyze_with(&input.paths, &rules, options, progress))?;
+        let (paths, format) = (&input.paths, findings.pieces(input, &output));
+        let (report, pieces) = input.run(|progress| match format {
+            None => (engine::analyze_with(paths, &rules, options, progress), None),
+            Some(format) => {
+                let render = |app: &ApplicationReport| format.render(app);
+                let (report, pieces) = engine::analyze_in_pieces(paths, &rules, options, progress, &render);
+                (report, Some((format, pieces)))
+            }
+        })?;
         input.warn(&report.problems);
         input.warn_of_suppressions(&report.suppressions);
-        findings.write(&report, input, output)?;
+        match pieces {
+            None => findings.write(&report, input, output)?,
+            Some((format, pieces)) => output.write(|out| format.write(&report, pieces, out))?,
+        }
         Ok(findings.exit(&report, input))
     }
 }

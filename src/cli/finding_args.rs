@@ -12,7 +12,7 @@ use super::input_args::InputArgs;
 use super::output::Output;
 use super::{Exit, Level};
 use crate::engine::Options;
-use crate::report::{Format, TextOptions, write};
+use crate::report::{Format, PieceFormat, TextOptions, write};
 use crate::results::Report;
 use crate::rules::{RuleError, RuleFile, RuleSet};
 use crate::severity::Severity;
@@ -142,6 +142,12 @@ impl FindingArgs {
             charts: if self.format.has_charts() { self.charts } else { 0 },
             limits: input.limits.limits(),
         }
+    }
+
+    /// How applications are written one by one, if they are not needed together.
+    pub(super) fn pieces(&self, input: &InputArgs, output: &Output) -> Option<PieceFormat> {
+        let text = TextOptions { color: output.wants_color(input.color), ..TextOptions::default() };
+        PieceFormat::of(self.format.into(), text).filter(|_| self.top.is_none())
     }
 
     /// Writes the report in the chosen format.

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::pieces::{Pieces, Rank, Render};
 use super::rank;
 use super::totals::Sums;
 use super::visit::Turn;
@@ -20,10 +21,14 @@ pub(super) struct Judged {
 }
 
 /// Sums over all applications so far, and the worst of them.
-pub(super) struct Collector(Mutex<State>);
+pub(super) struct Collector<'a> {
+    render: Option<Render<'a>>,
+    state: Mutex<State>,
+}
 
 struct State {
     applications: Worst<(ApplicationReport, Turn)>,
+    pieces: Pieces,
     /// The values of [`ApplicationReport::evaluated`], each stored once and shared.
     evaluated: BTreeSet<Arc<[Name]>>,
     sums: Sums,
@@ -35,6 +40,8 @@ struct State {
 pub(super) struct Collected {
     /// The worst, worst first.
     pub(super) applications: Vec<ApplicationReport>,
+    /// All applications, if they were rendered.
+    pub(super) pieces: Pieces,
     pub(super) totals: Totals,
     /// Findings by severity value.
     pub(super) findings: [u64; 5],
@@ -42,28 +49,40 @@ pub(super) struct Collected {
     pub(super) suppressed: Vec<u64>,
 }
 
-impl Collector {
+impl<'a> Collector<'a> {
     /// Keeps the `most` worst applications, or all of them.
     pub(super) fn new(most: Option<usize>) -> Self {
-        Self(Mutex::new(State {
+        let state = State {
             applications: Worst::new(most.unwrap_or(usize::MAX), order),
+            pieces: Pieces::default(),
             evaluated: BTreeSet::new(),
             sums: Sums::default(),
             findings: [0; 5],
             suppressed: Vec::new(),
-        }))
+        };
+        Self { render: None, state: Mutex::new(state) }
     }
 
-    /// Counts an application, and keeps it if it is among the worst.
+    /// Renders all applications, and keeps nothing else of them.
+    pub(super) fn rendering(render: Render<'a>) -> Self {
+        Self { render: Some(render), ..Self::new(Some(0)) }
+    }
+
+    /// Counts an application, and keeps it if it is among the worst, or what is rendered of it.
     pub(super) fn add(&self, judged: Judged) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).add(judged);
+        let piece = self.render.map(|render| (Rank::of(&judged.report, judged.turn), render(&judged.report)));
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((rank, piece)) = piece {
+            state.pieces.add(rank, piece);
+        }
+        state.add(judged);
     }
 
     pub(super) fn finish(self) -> Collected {
-        let State { applications, sums, findings, suppressed, .. } =
-            self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let State { applications, pieces, sums, findings, suppressed, .. } =
+            self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let applications = applications.into_sorted().into_iter().map(|(report, _)| report).collect();
-        Collected { applications, totals: sums.finish(), findings, suppressed }
+        Collected { applications, pieces, totals: sums.finish(), findings, suppressed }
     }
 }
 

@@ -15,6 +15,7 @@
 //! Histories that cannot be read, or not to their end, are [`problems`](Visited::problems), never a panic.
 
 mod collected;
+mod pieces;
 mod progress;
 mod rank;
 mod read;
@@ -43,6 +44,7 @@ use read::{Extent, Wanted};
 use visit::{may_be_superseded, visit_in_turn};
 use worst_charts::WorstCharts;
 
+pub(crate) use pieces::{Pieces, Render};
 pub use progress::{Progress, SoFar};
 pub use visit::{Visit, Visited, visit, visit_with};
 pub(crate) use visit::{discover, visit_for_rules};
@@ -77,8 +79,30 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
 /// Like [`analyze`], and reports how far it is to `progress`.
 #[must_use]
 pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progress: &Progress) -> Report {
+    analyze_into(Collector::new(options.top), paths, rules, options, progress).0
+}
+
+/// Like [`analyze_with`], but renders each application as soon as it is judged. The report has no applications, and the
+/// pieces are all of them: [`Options::top`] and [`Options::charts`] do not apply.
+pub(crate) fn analyze_in_pieces(
+    paths: &[PathBuf],
+    rules: &RuleSet,
+    options: Options,
+    progress: &Progress,
+    render: Render<'_>,
+) -> (Report, Pieces) {
+    let options = Options { top: None, charts: 0, ..options };
+    analyze_into(Collector::rendering(render), paths, rules, options, progress)
+}
+
+fn analyze_into(
+    collector: Collector<'_>,
+    paths: &[PathBuf],
+    rules: &RuleSet,
+    options: Options,
+    progress: &Progress,
+) -> (Report, Pieces) {
     let worst_charts = WorstCharts::new(options.charts);
-    let collector = Collector::new(options.top);
     let extent = Extent { wanted: Wanted::ForRules, limits: &options.limits };
     let visited = visit_in_turn(paths, extent, progress, |app, sources, turn| {
         let started = Instant::now();
@@ -97,9 +121,9 @@ pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progre
     for visit in visited.applications {
         collector.add(visit.value);
     }
-    let Collected { mut applications, totals, findings, suppressed } = collector.finish();
+    let Collected { mut applications, pieces, totals, findings, suppressed } = collector.finish();
     worst_charts.hand_out(&mut applications);
-    Report {
+    let report = Report {
         rules: rules.infos(),
         suppressions: suppression_uses(rules, &suppressed),
         summary: Summary { findings, ..visited.summary },
@@ -109,7 +133,8 @@ pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progre
         skipped: visited.skipped,
         named_input_failed: visited.named_input_failed,
         comparison: None,
-    }
+    };
+    (report, pieces)
 }
 
 /// How many findings each suppression matched; `silenced` has these counts by the suppression's index.

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::cells::{number, quoted};
 use super::json::{evidence, thresholds};
+use crate::engine::Pieces;
 use crate::finding::{Finding, Suppressed};
 use crate::results::{ApplicationReport, Report};
 use crate::units::{MbMillis, Millis, Timestamp};
@@ -42,15 +43,24 @@ const HEADER: [&str; 28] = [
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", HEADER.join(","))?;
-    for app in &report.applications {
-        for finding in &app.findings {
-            writeln!(out, "{}", row(app, finding, None)?.join(","))?;
-        }
-        for suppressed in &app.suppressed {
-            writeln!(out, "{}", row(app, &suppressed.finding, Some(suppressed))?.join(","))?;
-        }
+    report.applications.iter().try_for_each(|app| piece(app, out))
+}
+
+/// The rows of one application.
+pub(super) fn piece(app: &ApplicationReport, out: &mut dyn Write) -> io::Result<()> {
+    for finding in &app.findings {
+        writeln!(out, "{}", row(app, finding, None)?.join(","))?;
+    }
+    for suppressed in &app.suppressed {
+        writeln!(out, "{}", row(app, &suppressed.finding, Some(suppressed))?.join(","))?;
     }
     Ok(())
+}
+
+/// Writes the report with the rows of all applications.
+pub(super) fn write_pieces(pieces: Pieces, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", HEADER.join(","))?;
+    pieces.each(|piece| out.write_all(piece))
 }
 
 fn row(

@@ -25,6 +25,7 @@ mod markdown;
 mod ndjson;
 pub mod nodes;
 mod openmetrics;
+mod pieces;
 mod sarif;
 pub mod stragglers;
 mod text;
@@ -37,6 +38,7 @@ use std::io::{self, Write};
 use crate::results::Report;
 
 pub use diff::{DiffFormat, write_diff};
+pub(crate) use pieces::PieceFormat;
 pub use text::TextOptions;
 
 /// The formats of a report on applications.

@@ -4,8 +4,13 @@
 use std::io::{self, Write};
 
 use super::json::{application, write_line};
-use crate::results::Report;
+use crate::results::{ApplicationReport, Report};
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    report.applications.iter().try_for_each(|app| write_line(&application(app), out))
+    report.applications.iter().try_for_each(|app| piece(app, out))
+}
+
+/// The line of one application.
+pub(super) fn piece(app: &ApplicationReport, out: &mut dyn Write) -> io::Result<()> {
+    write_line(&application(app), out)
 }

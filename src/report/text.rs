@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::words::{SuppressedGroup, by_reason, plural, reasons_not_evaluated};
 use super::wrap::{clean, fit, lines, width};
+use crate::engine::Pieces;
 use crate::finding::{Finding, Suppressed};
 use crate::results::{ApplicationReport, Report, Summary};
 use crate::severity::Severity;
@@ -59,13 +60,43 @@ const RULE_WIDTH: usize = 15;
 pub(super) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let mut quiet = 0u64;
     for app in &report.applications {
-        let silent = app.findings.is_empty() && app.suppressed.is_empty() && app.not_evaluated.is_empty();
-        if silent && app.complete {
+        if is_quiet(app) {
             quiet += 1;
-            continue;
+        } else {
+            application(app, options, out)?;
         }
-        application(app, options, out)?;
     }
+    write_end(report, quiet, options, out)
+}
+
+/// One application; nothing for one that is only counted.
+pub(super) fn piece(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    if is_quiet(app) { Ok(()) } else { application(app, options, out) }
+}
+
+/// Writes the report with all applications.
+pub(super) fn write_pieces(
+    report: &Report,
+    pieces: Pieces,
+    options: TextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut quiet = 0;
+    pieces.each(|piece| {
+        quiet += u64::from(piece.is_empty());
+        out.write_all(piece)
+    })?;
+    write_end(report, quiet, options, out)
+}
+
+/// Whether there is nothing to say about an application.
+fn is_quiet(app: &ApplicationReport) -> bool {
+    let silent = app.findings.is_empty() && app.suppressed.is_empty() && app.not_evaluated.is_empty();
+    silent && app.complete
+}
+
+/// What follows the applications, of which `quiet` are only counted.
+fn write_end(report: &Report, quiet: u64, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     if quiet > 0 {
         let what = if quiet == 1 { "1 application" } else { &format!("{quiet} applications") };
         writeln!(out, "{what} without findings\n")?;

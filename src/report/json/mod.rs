@@ -10,11 +10,13 @@ mod writer;
 
 use std::io::{self, Write};
 
+use memchr::memmem;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use crate::engine::Pieces;
 use crate::parse::Position;
-use crate::results::{Report, SourceProblem, Summary, SuppressionUse};
+use crate::results::{ApplicationReport, Report, SourceProblem, Summary, SuppressionUse};
 use crate::severity::Severity;
 
 pub(super) use application::application;
@@ -24,6 +26,44 @@ pub(super) use writer::{write_line, write_pretty};
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&Document(report), out)
+}
+
+/// One application, indented as in the report.
+pub(super) fn piece(app: &ApplicationReport) -> io::Result<Vec<u8>> {
+    let mut whole = Vec::new();
+    write_pretty(&application(app), &mut whole)?;
+    let mut piece = Vec::with_capacity(whole.len() + whole.len() / 4);
+    // Line feeds inside of strings are escaped.
+    for (place, line) in whole.trim_ascii_end().split(|&byte| byte == b'\n').enumerate() {
+        if place > 0 {
+            piece.push(b'\n');
+        }
+        piece.extend_from_slice(INDENT);
+        piece.extend_from_slice(line);
+    }
+    Ok(piece)
+}
+
+/// The indentation of an application.
+const INDENT: &[u8] = b"    ";
+
+/// Writes the report with all applications.
+pub(super) fn write_pieces(report: &Report, pieces: Pieces, out: &mut dyn Write) -> io::Result<()> {
+    let mut document = Vec::new();
+    write(report, &mut document)?;
+    // The only text before the applications that an input can change is a number.
+    let empty = b"\n  \"applications\": [";
+    let start = memmem::find(&document, empty).ok_or(io::ErrorKind::InvalidData)?;
+    let (head, tail) = document.split_at_checked(start + empty.len()).ok_or(io::ErrorKind::InvalidData)?;
+    out.write_all(head)?;
+    let mut any = false;
+    pieces.each(|piece| {
+        out.write_all(if any { b",\n" } else { b"\n" })?;
+        any = true;
+        out.write_all(piece)
+    })?;
+    out.write_all(if any { b"\n  " } else { b"" })?;
+    out.write_all(tail)
 }
 
 struct Document<'a>(&'a Report);

@@ -60,16 +60,12 @@ fn job_start_with(cursor: &mut Cursor<'_>, shortcut: bool) -> Scan<JobStart> {
 fn stage_id_and_name<'a>(cursor: &mut Cursor<'a>, shortcut: bool) -> Scan<(Option<i64>, Option<RawStr<'a>>)> {
     let (mut id, mut name) = (None, None);
     cursor.members(&[b"\"Stage ID\":", b"\"Stage Name\":"], |key, cursor| {
-        match key {
-            0 => id = cursor.integer_or_skip()?,
-            _ => {
-                name = cursor.string_or_skip()?;
-                if shortcut && id.is_some() {
-                    skip_to_end_of_stage(cursor)?;
-                }
-            }
+        if key == 0 {
+            id = cursor.integer_or_skip()?;
+            return Ok(());
         }
-        Ok(())
+        name = cursor.string_or_skip()?;
+        if shortcut && id.is_some() { skip_to_end_of_stage(cursor) } else { Ok(()) }
     })?;
     Ok((id, name))
 }

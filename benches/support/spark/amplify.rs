@@ -148,23 +148,27 @@ impl Body {
     fn spans(&self) -> [i64; KINDS] {
         let mut spans = [0; KINDS];
         for number in &self.numbers {
-            let span = &mut spans[number.shift as usize];
-            *span = (*span).max(number.value + 1);
+            if let Some(span) = spans.get_mut(number.shift as usize) {
+                *span = number.value.max(*span - 1) + 1;
+            }
         }
         let times = || self.numbers.iter().filter(|number| number.shift == Shift::Time);
         let first = times().map(|number| number.value).min().unwrap_or_default();
-        spans[Shift::Time as usize] += PAUSE - first;
+        if let Some(span) = spans.get_mut(Shift::Time as usize) {
+            *span += PAUSE - first;
+        }
         spans
     }
 
     fn write(&self, shifts: &[i64; KINDS], out: &mut dyn Write) -> io::Result<()> {
         let mut from = 0;
         for number in &self.numbers {
-            out.write_all(&self.text[from..number.place.start])?;
-            write!(out, "{}", number.value + shifts[number.shift as usize])?;
+            out.write_all(self.text.get(from..number.place.start).unwrap_or_default())?;
+            let shift = shifts.get(number.shift as usize).copied().unwrap_or_default();
+            write!(out, "{}", number.value + shift)?;
             from = number.place.end;
         }
-        out.write_all(&self.text[from..])
+        out.write_all(self.text.get(from..).unwrap_or_default())
     }
 }
 
@@ -172,10 +176,9 @@ impl Body {
 fn shift(value: i64, keys: &[&str; 2]) -> Option<Shift> {
     match *keys {
         [_, "Job ID"] => Some(Shift::Job),
-        [_, "Stage ID" | "Stage IDs"] => Some(Shift::Stage),
         [_, "Task ID"] => Some(Shift::Task),
         ["RDD Info", "Parent IDs"] | [_, "RDD ID"] => Some(Shift::Rdd),
-        [_, "Parent IDs"] => Some(Shift::Stage),
+        [_, "Stage ID" | "Stage IDs" | "Parent IDs"] => Some(Shift::Stage),
         [_, "accumulatorId"] | ["Accumulables", "ID"] | ["accumUpdates", "id"] => Some(Shift::Accumulator),
         [_, "executionId" | "rootExecutionId"] => Some(Shift::Execution),
         [

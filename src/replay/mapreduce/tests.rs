@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::attempts::ReduceWork;
 use super::*;
 use crate::model::conf::Property;
 use crate::model::counters::Counter;

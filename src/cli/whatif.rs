@@ -11,7 +11,7 @@ use super::finding_args::RuleArgs;
 use super::input_args::InputArgs;
 use crate::params::quantity::{Quantity, Size};
 use crate::report::TextOptions;
-use crate::report::whatif::{write_json, write_text};
+use crate::report::whatif::{WhatIfFormat, write};
 use crate::units::Bytes;
 use crate::whatif::{self, Change, Settings, Trouble};
 
@@ -115,10 +115,11 @@ impl WhatIf {
         self.input.warn(&report.problems);
         let text = TextOptions { color: output.wants_color(self.input.color), ..TextOptions::default() };
         let top = self.top.map(NonZeroUsize::get);
-        output.write(|out| match self.format {
-            Format::Text => write_text(&report, text, top, out),
-            Format::Json => write_json(&report, top, out),
-        })?;
+        let format = match self.format {
+            Format::Text => WhatIfFormat::Text,
+            Format::Json => WhatIfFormat::Json,
+        };
+        output.write(|out| write(&report, format, text, top, out))?;
         let failure = self.input.failure(&report.problems, report.named_input_failed, &report.files);
         Ok(if failure.is_some() { Exit::Failure } else { Exit::Clean })
     }

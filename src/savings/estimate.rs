@@ -33,13 +33,13 @@ impl Range {
 
     /// Half of its width.
     #[must_use]
-    pub fn half_width(&self) -> f64 {
+    pub(crate) fn half_width(&self) -> f64 {
         (self.high - self.low) / 2.0
     }
 
     /// Whether it contains zero, so that not even the sign is certain.
     #[must_use]
-    pub fn contains_zero(&self) -> bool {
+    pub(crate) fn contains_zero(&self) -> bool {
         self.low <= 0.0 && self.high >= 0.0
     }
 }
@@ -64,14 +64,8 @@ pub struct Prediction {
     pub takes: Amounts,
     /// What that saves, compared with the replay without a change; negative if it takes more.
     pub saves: Amounts,
-}
-
-impl Prediction {
     /// Whether the change of the wall time is smaller than the error of the model.
-    #[must_use]
-    pub fn is_within_error(&self) -> bool {
-        self.saves.wall_ms.contains_zero()
-    }
+    pub within_error: bool,
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Replays of a MapReduce job.
 
 use super::estimate::Prediction;
-use super::replays::{Baseline, Cost, Outlook, Unknown, predict};
+use super::predict::{Baseline, Cost, Outlook, Unknown, predict};
 use crate::metrics::Metrics;
 use crate::model::{Application, Status};
 use crate::replay::Replayed;

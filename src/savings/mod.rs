@@ -6,10 +6,12 @@
 
 mod estimate;
 mod mapreduce;
+mod predict;
 mod replays;
 mod spark;
 
 pub use estimate::{Amounts, Prediction, Range};
 pub(crate) use mapreduce::MapReduceReplays;
-pub(crate) use replays::{Baseline, PathStage, Replays, Unknown};
+pub(crate) use predict::{Baseline, PathStage, Unknown};
+pub(crate) use replays::Replays;
 pub(crate) use spark::{Resources, SparkReplays};

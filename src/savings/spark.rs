@@ -1,7 +1,7 @@
 //! Replays of a Spark application.
 
 use super::estimate::Prediction;
-use super::replays::{Baseline, Cost, Outlook, PathStage, Unknown, predict};
+use super::predict::{Baseline, Cost, Outlook, PathStage, Unknown, predict};
 use crate::metrics::{Metrics, SparkMetricParams};
 use crate::model::conf::ConfKey;
 use crate::model::{Application, Subject};

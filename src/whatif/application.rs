@@ -134,7 +134,7 @@ impl Replays {
     /// The longest time that one of the changes saves.
     fn most_saved(&self) -> f64 {
         let predictions = self.scenarios.iter().filter_map(|scenario| scenario.prediction.as_ref().ok());
-        let saved = predictions.filter(|prediction| !prediction.is_within_error());
+        let saved = predictions.filter(|prediction| !prediction.within_error);
         saved.map(|prediction| prediction.saves.wall_ms.point).fold(0.0, f64::max)
     }
 }

@@ -54,7 +54,7 @@ pub fn report(paths: &[PathBuf], rules: &RuleSet, settings: &Settings) -> WhatIf
 
 /// The same, with `limits` for each file, reporting to `progress`.
 #[must_use]
-pub fn report_with(
+pub(crate) fn report_with(
     paths: &[PathBuf],
     rules: &RuleSet,
     settings: &Settings,

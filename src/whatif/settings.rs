@@ -22,7 +22,7 @@ impl Trouble {
 
     /// The name in reports and options.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Skew => "skew",
             Self::Stragglers => "stragglers",
@@ -56,7 +56,7 @@ pub struct Change {
 impl Change {
     /// Whether it changes nothing.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 

@@ -2,36 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::plan::{Clock, LOG_JITTER, Plan, to_u32};
-use super::stages::Stage;
+use super::plan::{Clock, Job, LOG_JITTER, Order, Plan, Stage, to_u32};
 use crate::model::spark::Spark;
 use crate::replay::Micros;
-
-/// A job, and what it waits for.
-#[derive(Debug, Clone)]
-pub(crate) struct Job {
-    pub(crate) submitted: Micros,
-    pub(crate) end: Micros,
-    /// The order of jobs that it waits for, as an index into [`Plan::orders`], and how many of them.
-    pub(super) order: u32,
-    pub(super) waits_for: u32,
-    /// The order of its SQL execution; 0 if it has none of its own.
-    pub(super) member_of: u32,
-    /// From the end of what it waited for to its submission: the time of the driver.
-    pub(super) lag: Micros,
-    /// Its stage attempts.
-    pub(super) stages: Vec<u32>,
-    /// The stage attempts whose ends it waits for.
-    pub(super) needs: Vec<u32>,
-    /// From the last of these ends to its own.
-    pub(super) end_lag: Micros,
-}
-
-/// Jobs in the order in which they ended.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Order {
-    pub(super) jobs: Vec<u32>,
-}
 
 /// Reads the jobs, gives each stage its job, and finds out what each job waited for.
 pub(super) fn link(plan: &mut Plan, spark: &Spark, clock: Clock) {

@@ -18,6 +18,7 @@ mod change;
 mod jobs;
 mod path;
 mod plan;
+mod read;
 mod schedule;
 mod slots;
 mod stages;

@@ -3,20 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use super::plan::{Attempt, Clock, to_u32};
+use super::plan::{Attempt, Clock, Step, Window, to_u32};
 use crate::model::conf::ConfKey;
 use crate::model::spark::{Executor, Spark};
 use crate::model::{Application, Symbol};
 use crate::replay::Micros;
-
-/// The time in which an executor offers its slots.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Window {
-    pub(crate) from: Micros,
-    /// `None` if it lives to the end.
-    pub(crate) to: Option<Micros>,
-    pub(crate) slots: u32,
-}
 
 /// The windows of all executors, by their start. Sets [`Attempt::early`].
 pub(super) fn windows(
@@ -177,16 +168,6 @@ impl FreeSlots {
         let first = current.or(self.changes.first()).map_or(at, |change| change.1);
         if first == Micros::MAX { at } else { first.max(at) }
     }
-}
-
-/// A change of the number of slots.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Step {
-    /// The stage attempt whose submission it follows; `None` for a fixed time.
-    pub(super) after: Option<u32>,
-    /// The time after that submission, or after the application's start.
-    pub(super) time: Micros,
-    pub(super) slots: i32,
 }
 
 /// The changes of the number of slots. Executors are removed some time after a stage attempt was submitted; with dynamic

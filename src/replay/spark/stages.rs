@@ -3,34 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::plan::{Clock, LOG_JITTER, Plan, to_u32};
+use super::plan::{Clock, LOG_JITTER, Plan, Stage, to_u32};
 use super::slots::FreeSlots;
-use crate::model::spark::{self, Spark, StageAttempt, StageStatus};
+use crate::model::spark::{self, Spark, StageStatus};
 use crate::replay::Micros;
-
-/// A stage attempt, and what it waits for.
-#[derive(Debug, Clone)]
-pub(crate) struct Stage {
-    pub(crate) id: StageAttempt,
-    /// Its group in the task table.
-    pub(crate) group: Option<usize>,
-    /// Its tasks, as places in [`Plan::tasks`].
-    pub(crate) tasks: Range<u32>,
-    pub(crate) submitted: Micros,
-    pub(crate) end: Micros,
-    /// Whether it completed, so that it ends once each task has succeeded. Others end once all attempts have.
-    pub(crate) completed: bool,
-    /// Its job, as an index into [`Plan::jobs`].
-    pub(crate) job: u32,
-    /// The stage attempts that it waits for.
-    pub(super) waits_for: Vec<u32>,
-    /// From the end of what it waited for to its submission.
-    pub(super) lag: Micros,
-    /// From its submission to its first launch, as far as a slot was free.
-    pub(super) head_lag: Micros,
-    /// From the last end that it needed to its own.
-    pub(super) end_lag: Micros,
-}
 
 impl Stage {
     /// A stage attempt before its place among the others is known.

@@ -7,9 +7,7 @@ use serde::ser::SerializeMap;
 
 use super::super::json::{Each, Tool, files, problem, write_pretty};
 use super::shown;
-use crate::whatif::{
-    Amounts, ApplicationReplays, Change, PathStage, Prediction, Range, Replays, Scenario, WhatIfReport,
-};
+use crate::whatif::{Amounts, ApplicationReplays, Change, PathStage, Range, Replays, Scenario, WhatIfReport};
 
 pub(super) fn write(report: &WhatIfReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&Document(report, shown(report, top)), out)
@@ -107,7 +105,7 @@ fn scenario(scenario: &Scenario) -> ScenarioView<'_> {
     let prediction = scenario.prediction.as_ref();
     ScenarioView {
         change: change(&scenario.change),
-        status: match prediction.map(Prediction::is_within_error) {
+        status: match prediction.map(|prediction| prediction.within_error) {
             Ok(false) => "estimated",
             Ok(true) => "within_error",
             Err(_) => "unknown",

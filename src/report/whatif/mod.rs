@@ -9,25 +9,31 @@ use std::io::{self, Write};
 use super::text::TextOptions;
 use crate::whatif::{ApplicationReplays, WhatIfReport};
 
-/// Writes the replays as text; only the first `top` applications if given.
+/// The formats of a report on replays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WhatIfFormat {
+    /// For people at a terminal.
+    Text,
+    /// For scripts.
+    Json,
+}
+
+/// Writes the replays; only the first `top` applications if given. `options` apply to text only.
 ///
 /// # Errors
 /// Returns the errors of the writer.
-pub fn write_text(
+pub fn write(
     report: &WhatIfReport,
+    format: WhatIfFormat,
     options: TextOptions,
     top: Option<usize>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    text::write(report, options, top, out)
-}
-
-/// Writes the replays as JSON.
-///
-/// # Errors
-/// Returns the errors of the writer.
-pub fn write_json(report: &WhatIfReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
-    json::write(report, top, out)
+    match format {
+        WhatIfFormat::Text => text::write(report, options, top, out),
+        WhatIfFormat::Json => json::write(report, top, out),
+    }
 }
 
 /// The applications that are shown.

@@ -119,7 +119,7 @@ impl Page {
     fn row(&self, prediction: &Prediction) -> String {
         let takes = millis(prediction.takes.wall_ms.point);
         let saves = &prediction.saves.wall_ms;
-        let (text, style) = match prediction.is_within_error() {
+        let (text, style) = match prediction.within_error {
             _ if saves.half_width() <= 0.0 && saves.point.abs() <= 0.0 => {
                 ("nothing".to_owned(), Style::new())
             }

@@ -2,8 +2,7 @@
 
 use super::{Event, Run};
 use crate::replay::Micros;
-use crate::replay::spark::jobs::Job;
-use crate::replay::spark::stages::Stage;
+use crate::replay::spark::plan::{Job, Stage};
 
 impl<'a> Run<'a> {
     fn job(&self, job: u32) -> Option<&'a Job> {

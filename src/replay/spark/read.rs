@@ -1,0 +1,119 @@
+//! Reads the plan of an application.
+
+use super::plan::{Attempt, Clock, Plan, Stage, Task, Unknown, to_u32};
+use super::slots::{self, FreeSlots};
+use super::{jobs, stages};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::spark::Spark;
+use crate::model::table::{Outcome, TimePoint};
+use crate::replay::Micros;
+
+impl Plan {
+    /// Reads the plan of an application.
+    ///
+    /// # Errors
+    /// If the log lacks what a replay needs.
+    pub(crate) fn of(app: &Application) -> Result<Self, Unknown> {
+        let spark = app.spark.as_deref().ok_or(Unknown::OtherEngine)?;
+        if !app.complete {
+            return Err(Unknown::Incomplete);
+        }
+        let (start, end) = app.submitted_at.zip(app.finished_at).ok_or(Unknown::NoLife)?;
+        let clock = Clock { start };
+        let mut plan = Self {
+            recorded: clock.at(end),
+            tail: Micros::ZERO,
+            attempts: Vec::new(),
+            tasks: Vec::new(),
+            stages: Vec::new(),
+            jobs: Vec::new(),
+            orders: Vec::new(),
+            windows: Vec::new(),
+            steps: Vec::new(),
+            dynamic: app.conf.flag(ConfKey::DynamicAllocation) == Some(true),
+            fair: app
+                .conf
+                .setting("spark.scheduler.mode")
+                .is_some_and(|mode| mode.eq_ignore_ascii_case("FAIR")),
+        };
+        plan.read_stages(app, spark, clock);
+        if plan.attempts.is_empty() {
+            return Err(Unknown::NoTasks);
+        }
+        plan.windows = slots::windows(app, spark, clock, &mut plan.attempts);
+        jobs::link(&mut plan, spark, clock);
+        let free = FreeSlots::of(&plan.windows, &plan.attempts);
+        stages::link(&mut plan, spark, &free);
+        let last_end = plan.jobs.iter().map(|job| job.end).max().unwrap_or_default();
+        plan.tail = (plan.recorded - last_end).or_zero();
+        let submissions: Vec<Micros> = plan.stages.iter().map(|stage| stage.submitted).collect();
+        plan.steps = slots::steps(&plan.windows, &submissions, plan.dynamic, last_end);
+        Ok(plan)
+    }
+
+    /// Stages that were submitted or ran tasks, with the attempts of tasks that ended.
+    fn read_stages(&mut self, app: &Application, spark: &Spark, clock: Clock) {
+        let mut order: Vec<(Micros, usize)> = Vec::new();
+        for (place, stage) in spark.stages.iter().enumerate() {
+            let group = stage.group.and_then(|group| app.groups.get(group));
+            let first_launch = group.and_then(|group| {
+                (0..group.attempts.len()).filter_map(|row| group.attempts.time(row, TimePoint::Start)).min()
+            });
+            if let Some(submitted) = stage.submitted_at.or(first_launch) {
+                order.push((clock.at(submitted), place));
+            }
+        }
+        order.sort_unstable();
+        for (submitted, place) in order {
+            let Some(logged) = spark.stages.get(place) else { continue };
+            let number = to_u32(self.stages.len());
+            let first_task = to_u32(self.tasks.len());
+            if let Some(group) = logged.group {
+                self.read_attempts(app, group, number, clock);
+            }
+            let tasks = first_task..to_u32(self.tasks.len());
+            let attempts = self.attempts_of(&tasks);
+            let last_finish = attempts.iter().map(|attempt| attempt.finish).max();
+            let stage = Stage::new(logged, submitted, clock, last_finish, tasks);
+            self.stages.push(stage);
+        }
+    }
+
+    fn read_attempts(&mut self, app: &Application, group: usize, stage: u32, clock: Clock) {
+        let Some(group) = app.groups.get(group) else { return };
+        let rows = &group.attempts;
+        let mut first_launch = vec![Micros::MAX; group.tasks.len()];
+        let mut read: Vec<Attempt> = Vec::with_capacity(rows.len());
+        for row in 0..rows.len() {
+            let launch = rows.time(row, TimePoint::Start).map(|at| clock.at(at));
+            let finish = rows.time(row, TimePoint::Finish).map(|at| clock.at(at));
+            let (Some(launch), Some(finish), Some(task)) = (launch, finish, rows.task(row)) else { continue };
+            if let Some(first) = first_launch.get_mut(task) {
+                *first = launch.min(*first);
+            }
+            let outcome = rows.outcome(row);
+            read.push(Attempt {
+                stage,
+                task: to_u32(task),
+                row: to_u32(row),
+                launch,
+                finish: finish.max(launch),
+                early: Micros::ZERO,
+                executor: rows.executor(row),
+                speculative: rows.is_speculative(row) == Some(true),
+                succeeded: outcome == Outcome::Succeeded,
+                failed: outcome == Outcome::Failed,
+            });
+        }
+        let first =
+            |attempt: &Attempt| first_launch.get(attempt.task as usize).copied().unwrap_or(Micros::MAX);
+        read.sort_by_key(|attempt| (first(attempt), attempt.task, attempt.launch, attempt.row));
+        for same_task in read.chunk_by(|a, b| a.task == b.task) {
+            let from = to_u32(self.attempts.len());
+            let task = to_u32(self.tasks.len());
+            self.attempts.extend(same_task.iter().map(|attempt| Attempt { task, ..*attempt }));
+            self.tasks.push(Task { attempts: from..to_u32(self.attempts.len()) });
+        }
+    }
+}

@@ -31,7 +31,7 @@ impl Micros {
     /// Rounds a number of microseconds; zero if it is not a number.
     #[must_use]
     #[allow(clippy::cast_possible_truncation)] // `as` saturates
-    pub(crate) const fn from_f64(micros: f64) -> Self {
+    pub(crate) fn from_f64(micros: f64) -> Self {
         Self(micros.round() as i64)
     }
 

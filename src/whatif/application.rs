@@ -166,9 +166,13 @@ fn standard(spark: &SparkReplays<'_>) -> Vec<Change> {
     let mut changes = without_troubles();
     let Some((executors, cores)) = spark.executors() else { return changes };
     let now = if spark.is_local() { cores } else { executors };
-    changes.extend(scaled(now).into_iter().map(|count| match spark.is_local() {
-        true => Change { cores: Some(count), ..Change::default() },
-        false => Change { executors: Some(count), ..Change::default() },
+    changes.extend(scaled(now).into_iter().map(|count| {
+        let counted = Some(count);
+        if spark.is_local() {
+            Change { cores: counted, ..Change::default() }
+        } else {
+            Change { executors: counted, ..Change::default() }
+        }
     }));
     changes
 }

@@ -39,7 +39,8 @@ impl Change {
 
     /// Whether an attempt is part of the replay.
     pub(super) fn keeps(&self, place: u32, attempt: &Attempt) -> bool {
-        !(self.without_copies && attempt.speculative)
-            && !self.dropped.get(place as usize).copied().unwrap_or_default()
+        let is_dropped = self.dropped.get(place as usize).copied().unwrap_or_default();
+        let is_unwanted = self.without_copies && attempt.speculative;
+        !is_dropped && !is_unwanted
     }
 }

@@ -86,13 +86,11 @@ fn assign_stages(plan: &Plan, spark: &Spark, jobs: &mut Vec<Draft>) {
         let started = || drafts().filter(|(_, draft)| draft.job.submitted <= stage.submitted + SLACK);
         let live = started().find(|(_, draft)| draft.ended.is_none_or(|ended| ended >= stage.submitted));
         let owner = live.or_else(|| started().next()).or_else(|| drafts().next()).map(|(place, _)| place);
-        match owner.and_then(|place| jobs.get_mut(place)) {
-            Some(draft) => draft.job.stages.push(to_u32(number)),
-            None => {
-                let job = orphans.get_or_insert_with(|| Draft::new(None, stage.submitted));
-                job.job.stages.push(to_u32(number));
-            }
-        }
+        let draft = match owner.and_then(|place| jobs.get_mut(place)) {
+            Some(draft) => draft,
+            None => orphans.get_or_insert_with(|| Draft::new(None, stage.submitted)),
+        };
+        draft.job.stages.push(to_u32(number));
     }
     jobs.extend(orphans);
 }

@@ -56,11 +56,7 @@ impl Plan {
         let mut lasts: Vec<Vec<u32>> = Vec::new();
         for order in &self.orders {
             let running_last = order.jobs.iter().scan(None, |latest: &mut Option<u32>, &job| {
-                *latest = latest
-                    .into_iter()
-                    .map(|&mut known| known)
-                    .chain([job])
-                    .max_by_key(|&job| (end_of_job(job), job));
+                *latest = (*latest).into_iter().chain([job]).max_by_key(|&job| (end_of_job(job), job));
                 *latest
             });
             lasts.push(running_last.collect());

@@ -56,7 +56,7 @@ impl Plan {
                     self.each_stage(scope, |stage| stragglers::to_expected(self, app, stage, &mut change));
                 }
                 Cause::Skew(scope) => {
-                    self.each_stage(scope, |stage| skew::level(self, app, stage, &mut change))
+                    self.each_stage(scope, |stage| skew::level(self, app, stage, &mut change));
                 }
                 Cause::Partitions(partitions) => partitions::split(self, app, *partitions, &mut change)?,
                 Cause::Copies => change.without_copies = true,

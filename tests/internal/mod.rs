@@ -15,6 +15,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod damage;
+mod diagnosis;
 mod input;
 mod mapreduce;
 mod nodes;

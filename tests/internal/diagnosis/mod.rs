@@ -1,0 +1,3 @@
+//! The kinds of failures, on the texts of real histories.
+
+mod corpus;

@@ -36,7 +36,7 @@ fn texts_of(app: &Application) -> Vec<String> {
     }
     if let Some(spark) = &app.spark {
         texts.extend(spark.jobs.iter().filter_map(|job| job.failure.clone()));
-        texts.extend(spark.stages.iter().filter_map(|stage| stage.failure.clone()));
+        texts.extend(spark.stages.iter().filter_map(|stage| stage.failure.as_deref().map(str::to_owned)));
         texts.extend(spark.executors.iter().filter_map(|executor| executor.removed_reason.clone()));
     }
     texts.retain(|text| !text.trim().is_empty());

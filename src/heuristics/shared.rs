@@ -7,9 +7,11 @@ use super::any::Causes;
 use crate::finding::Container;
 use crate::metrics::Metrics;
 use crate::model::Application;
+use crate::model::table::TimePoint;
 use crate::stragglers::executions::Basis;
-use crate::stragglers::group::GroupStragglers;
+use crate::stragglers::group::{GroupStragglers, covered};
 use crate::stragglers::labels::Labelling;
+use crate::units::Millis;
 
 /// The advice on an application, by container: that of the rule that sizes the container.
 type Remedies<'a> = dyn Fn(Container) -> Option<Remedy> + Sync + 'a;
@@ -84,4 +86,14 @@ impl Stragglers<'_> {
     pub(super) fn causes(&self) -> &Causes {
         self.causes.get_or_init(|| Causes::of(self.app, &self.groups))
     }
+}
+
+/// The time in which any attempt ran.
+pub(super) fn time_of_tasks(app: &Application) -> Millis {
+    let spans = app.groups.iter().flat_map(|group| {
+        let attempts = &group.attempts;
+        (0..attempts.len())
+            .filter_map(|row| attempts.time(row, TimePoint::Start).zip(attempts.time(row, TimePoint::Finish)))
+    });
+    covered(spans)
 }

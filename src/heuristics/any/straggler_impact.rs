@@ -4,12 +4,13 @@ use super::causes::remedies;
 use super::speculation_settings::switch_on;
 use super::{rule, tasks};
 use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::heuristics::shared::time_of_tasks;
 use crate::heuristics::wording::{decisive, percent, plural};
 use crate::heuristics::{Check, Rule, Shared, load};
 use crate::model::Application;
 use crate::model::counters::CounterMask;
 use crate::model::spark::Facet;
-use crate::model::table::{TaskKind, TimePoint};
+use crate::model::table::TaskKind;
 use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Duration, Quantity, Ratio};
 use crate::params::rule_params;
@@ -118,16 +119,6 @@ impl Check for HeldUp {
     fn reads(&self, kind: TaskKind) -> CounterMask {
         input_counters(kind)
     }
-}
-
-/// The time in which any attempt ran.
-fn time_of_tasks(app: &Application) -> Millis {
-    let spans = app.groups.iter().flat_map(|group| {
-        let attempts = &group.attempts;
-        (0..attempts.len())
-            .filter_map(|row| attempts.time(row, TimePoint::Start).zip(attempts.time(row, TimePoint::Finish)))
-    });
-    covered(spans)
 }
 
 fn stragglers_by_mean(views: &[GroupStragglers<'_>], labelling: Labelling) -> u64 {

@@ -3,6 +3,7 @@
 //! Dr. Elephant replaced it with the run times of `mapper-time`. It is off unless a rule file switches it
 //! on.
 
+use super::splits::Unsplittable;
 use super::{
     MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, tasks, to_bytes, unreadable,
     without_tasks,
@@ -87,6 +88,10 @@ impl Check for Splits {
             .fact("avg_input_bytes", Measure::Size(to_bytes(mean)))
             .message(MESSAGE, &[("maps_read", &Role::Map.do_what(total, "read")), ("limit", &limit)])
             .advice(|| {
+                let unsplittable = Unsplittable::of(app, to_bytes(mean)).filter(|_| !too_small);
+                if let Some(unsplittable) = unsplittable {
+                    return vec![unsplittable.advice()];
+                }
                 vec![match change_towards(app, key, block.get(), too_small) {
                     Some(change) => format!("{change} ({block})"),
                     None => "the split sizes already fit: merge small files, or split large ones".to_owned(),

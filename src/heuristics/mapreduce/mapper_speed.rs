@@ -1,8 +1,9 @@
 //! `mapper-speed`: map tasks read their input slowly (Dr. Elephant `MapperSpeedHeuristic`).
 
+use super::splits::{Target, split_for};
 use super::{
     MissingCounters, Role, change_towards, counter, input_bytes, is_unreadable, limit, no_task_reports, rule,
-    run_time, split_for,
+    run_time,
 };
 use super::{tasks, to_bytes, to_millis, unreadable, without_tasks};
 use crate::finding::{Judgement, Measure, Verdict, Worse};
@@ -13,7 +14,7 @@ use crate::model::counters::Counter;
 use crate::model::spark::Facet;
 use crate::model::table::TaskGroup;
 use crate::params::cutoffs::{Ascending, Descending};
-use crate::params::quantity::{Duration, Quantity, Speed};
+use crate::params::quantity::{Duration, Quantity, Ratio, Speed};
 use crate::params::{Positive, choice, rule_params};
 use crate::severity::Severity;
 use crate::stats::{median, truncated_mean};
@@ -46,6 +47,11 @@ rule_params! {
         middle: Middle,
         /// Run time per task that advice aims at.
         target_run_time: Positive<Duration>,
+        /// Largest share of the time in which tasks of the job ran that a task should take. Short jobs
+        /// need shorter tasks.
+        target_share: Positive<Ratio>,
+        /// The part of a task's run time that does not depend on its input, for advice.
+        start_up_cost: Quantity<Duration>,
         /// Time that each map task needs before it reads. It is subtracted from the run time.
         start_up: Quantity<Duration>,
     }
@@ -122,7 +128,7 @@ impl Check for Reading {
             .fact("speed_bytes_per_second", Measure::Speed(shown))
             .fact("total_input_bytes", Measure::Size(samples.iter().map(|s| to_bytes(s.bytes)).sum()))
             .message(MESSAGE, &[("limit", &limit(severity, params.speed.describe(severity), &conditions))])
-            .advice(|| advice(app, group, bytes, params.target_run_time))
+            .advice(|| advice(app, group, bytes, params))
             .into()
     }
 
@@ -147,7 +153,7 @@ impl MapperSpeed {
     }
 }
 
-fn advice(app: &Application, group: &TaskGroup, bytes: i64, target: Positive<Duration>) -> Vec<String> {
+fn advice(app: &Application, group: &TaskGroup, bytes: i64, params: &MapperSpeed) -> Vec<String> {
     let known = |c| {
         let known = !is_unreadable(group, &[c]);
         let rows = group.winners().filter(|_| known);
@@ -178,12 +184,19 @@ fn advice(app: &Application, group: &TaskGroup, bytes: i64, target: Positive<Dur
                 .to_owned(),
         ],
     };
-    let size = split_for(group, target).filter(|size| *size < to_bytes(bytes));
+    let target = Target {
+        run_time: params.target_run_time,
+        share: params.target_share,
+        start_up: params.start_up_cost,
+    };
+    let size = split_for(app, group, target).filter(|size| *size < to_bytes(bytes));
     if let Some(size) = size
         && let Some(change) = change_towards(app, ConfKey::SplitMaxSize, size.get(), false)
     {
-        advice
-            .push(format!("meanwhile use more map tasks: {change} ({size}) for about {target} per map task"));
+        advice.push(format!(
+            "meanwhile use more map tasks: {change} ({size}) for about {} per map task",
+            target.shown(app)
+        ));
     }
     advice
 }

@@ -5,24 +5,24 @@ mod gc;
 mod heap;
 mod job_exception;
 mod job_queue_limit;
+mod lost_time;
 mod mapper_input_size;
 mod mapper_speed;
 mod mapper_spill;
 mod memory;
 mod shuffle_sort;
 mod skew;
+mod splits;
 mod time;
 
 use super::Rule;
-use super::wording::{Condition, change, grouped, limit};
+use super::wording::{change, grouped, limit};
 use crate::finding::{Subject, Verdict};
 use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Engine, Status};
-use crate::params::quantity::Duration;
-use crate::params::{Positive, choice};
-use crate::stats::truncated_mean;
+use crate::params::choice;
 use crate::units::Bytes;
 
 /// Every rule of MapReduce, in the order of the documentation.
@@ -224,11 +224,6 @@ fn container_for(app: &Application, needed: Bytes) -> Bytes {
     Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB).div_ceil(step).max(1).saturating_mul(step))
 }
 
-/// `size` rounded to whole MiB, at least one: splits need no more precision.
-fn whole_mib(size: Bytes) -> Bytes {
-    Bytes::from_mib(((size.get() + Bytes::PER_MIB / 2) / Bytes::PER_MIB).max(1))
-}
-
 /// Like [`change`], for numbers that should rise (or fall); `None` if the job's value is already there.
 fn change_towards(app: &Application, key: ConfKey, new: u64, rise: bool) -> Option<String> {
     let now = app.conf.integer(key).and_then(|now| u64::try_from(now).ok());
@@ -236,23 +231,6 @@ fn change_towards(app: &Application, key: ConfKey, new: u64, rise: bool) -> Opti
     let now = now.filter(|&now| now > 1);
     let moves = now.is_none_or(|now| if rise { new > now } else { new < now });
     moves.then(|| change(app, key, new))
-}
-
-/// The input size with which a map task would run for `target`. All advice on splits uses it, so that no
-/// two rules advise different sizes. `None` if the times or inputs of the map tasks are unknown.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
-fn split_for(group: &TaskGroup, target: Positive<Duration>) -> Option<Bytes> {
-    if is_unreadable(group, &Counter::INPUT_BYTES) {
-        return None;
-    }
-    let input = |row| input_bytes(group, row, MissingCounters::Unknown);
-    let inputs: Vec<i64> = group.winners().filter_map(input).collect();
-    let times: Vec<i64> = group.winners().filter_map(|row| run_time(group, row)).collect();
-    let (input, time) = (truncated_mean(&inputs)?, truncated_mean(&times)?);
-    if input <= 0 || time <= 0 {
-        return None;
-    }
-    Some(whole_mib(Bytes::new((input as f64 * target.get() / time as f64) as u64)))
 }
 
 /// The name of the setting with the JVM options of this role only; `mapred.child.java.opts` is shared.

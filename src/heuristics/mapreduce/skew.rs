@@ -1,24 +1,26 @@
 //! `mapper-skew`, `reducer-skew`: a few tasks do far more than the rest (Dr. Elephant `GenericSkewHeuristic`).
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+mod advice;
 
-use super::{Condition, MissingCounters, Role, change, counter, input_bytes, is_unreadable, limit};
-use super::{change_towards, run_time, split_for, tasks, to_bytes, to_millis, whole_mib, without_tasks};
+use super::lost_time::LostTime;
+use super::splits::Target;
+use super::{MissingCounters, Role, counter, input_bytes, is_unreadable};
 use super::{no_task_reports, rule};
+use super::{run_time, tasks, to_bytes, to_millis, without_tasks};
 use crate::finding::{ChartLimit, ComparedWith, Judgement, Measure, Verdict, Worse};
 use crate::heuristics::split::{TwoGroups, two_groups};
+use crate::heuristics::wording::percent;
 use crate::heuristics::{Check, Rule, chart_limit, load};
+use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::Facet;
 use crate::model::table::{TaskGroup, TaskKind};
-use crate::model::{Application, Symbol};
 use crate::params::cutoffs::Ascending;
-use crate::params::quantity::{Count, Duration, Ratio, Size};
+use crate::params::quantity::{Count, Duration, Quantity, Ratio, Size, Unit};
 use crate::params::{Positive, choice, rule_params};
 use crate::severity::Severity;
-use crate::units::Bytes;
+use crate::units::{Bytes, Millis, three_digits};
 
 choice! {
     /// The group whose number of tasks must be large for skew to matter.
@@ -54,8 +56,17 @@ rule_params! {
         group_gate: GroupGate,
         /// Run time per task that advice aims at.
         target_run_time: Positive<Duration>,
-        /// How much longer the slow group runs. A skew of a few seconds does no harm.
-        time_gap: Ascending<Duration>,
+        /// Largest share of the time in which tasks of the job ran that a task should take. Short jobs
+        /// need shorter tasks.
+        target_share: Positive<Ratio>,
+        /// The part of a task's run time that does not depend on its input, for advice.
+        start_up_cost: Quantity<Duration>,
+        /// Time in which only tasks of the large group were still running / time in which tasks of the job
+        /// ran. It decides the severity, whatever the number of tasks.
+        lost_share: Ascending<Ratio>,
+        /// Time in which only tasks of the large group were still running. Short jobs lose little, however
+        /// large the share.
+        lost_time: Ascending<Duration>,
     }
 }
 
@@ -66,14 +77,14 @@ pub(super) const MAPPER: Rule =
     rule!(DrElephant { version: "0.4.0" }, "mapper-skew", "Mapper Skew", Skew, |layers| load(layers, |p| {
         Skewness(Role::Map, p)
     }))
-    .measured_by("deviation_ratio", Worse::Higher)
+    .measured_by("lost_ratio", Worse::Higher)
     .charted(&[DEVIATION]);
 pub(super) const REDUCER: Rule =
     rule!(DrElephant { version: "0.4.0" }, "reducer-skew", "Reducer Skew", Skew, |layers| load(
         layers,
         |p| Skewness(Role::Reduce, p)
     ))
-    .measured_by("deviation_ratio", Worse::Higher)
+    .measured_by("lost_ratio", Worse::Higher)
     .charted(&[DEVIATION]);
 
 /// The messages about one of the two quantities.
@@ -87,15 +98,15 @@ struct Messages {
 
 const OF_DATA: Messages = Messages {
     verb: "read",
-    two_groups: "{small_group} {small_group_avg_bytes} each, {large_group} {large_group_avg_bytes}: {deviation}× more \
-                 ({limit})",
+    two_groups: "{small_group} {small_group_avg_bytes} each, {large_group} {large_group_avg_bytes}: {ratio}×[; only the \
+                 large ones still ran for {lost}, {share} of the time that tasks ran] ({limit})",
     one_group: "{all_tasks} {large_group_avg_bytes} each",
 };
 
 const OF_TIME: Messages = Messages {
     verb: "run",
-    two_groups: "{small_group} {time_small_group_avg_ms} each, {large_group} {time_large_group_avg_ms}: {deviation}× \
-                 longer ({limit})",
+    two_groups: "{small_group} {time_small_group_avg_ms} each, {large_group} {time_large_group_avg_ms}: {ratio}×[; only \
+                 the long ones still ran for {lost}, {share} of the time that tasks ran] ({limit})",
     one_group: "{all_tasks} {time_large_group_avg_ms} each",
 };
 
@@ -105,9 +116,17 @@ struct Skewness(Role, Skew);
 struct Side {
     groups: TwoGroups,
     deviation: u64,
+    /// What the large group cost; `None` if the times of a group are unknown.
+    lost: Option<LostTime>,
     severity: Severity,
-    conditions: Vec<Condition<'static>>,
+    limits: Vec<Limit>,
 }
+
+/// The values of one quantity, each with the attempt that it belongs to.
+type Values = [(i64, usize)];
+
+/// The judged tasks and the job that they belong to.
+type Job<'a> = (&'a Application, &'a TaskGroup);
 
 impl Check for Skewness {
     fn check(&self, app: &Application) -> Verdict {
@@ -120,20 +139,24 @@ impl Check for Skewness {
             Role::Reduce => counter(group, row, Counter::ReduceShuffleBytes, params.missing_counters),
         };
         let is_known = !is_unreadable(group, role.input());
-        let bytes: Vec<i64> = group.winners().filter(|_| is_known).filter_map(bytes_of).collect();
-        let times: Vec<i64> = group.winners().filter_map(|row| run_time(group, row)).collect();
+        let winners = || group.winners().filter(|_| is_known);
+        let bytes: Vec<(i64, usize)> = winners().filter_map(|row| Some((bytes_of(row)?, row))).collect();
+        let times: Vec<(i64, usize)> =
+            group.winners().filter_map(|row| Some((run_time(group, row)?, row))).collect();
         if bytes.is_empty() && times.is_empty() {
             return Verdict::NotEvaluated(no_task_reports(*role, group, "its input or its run time"));
         }
         let total = group.tasks.len() as u64;
         let block = params.block(app);
-        let data = params.data_skew(&bytes, total, block);
-        let time = params.time_skew(&times, total);
+        let job = (app, group);
+        let data = params.data_skew(job, &bytes, block);
+        let time = params.time_skew(job, &times);
         let severity = data.severity.max(time.severity);
         let by_data = data.severity >= time.severity;
         let judgement = Judgement::of(role.subject(), severity)
             .tasks(total)
-            .facts(evidence(total, &bytes, &data, block, &times, &time));
+            .facts(evidence(total, &bytes, &data, block, &times, &time))
+            .facts((if by_data { &data } else { &time }).loss());
         let (side, messages) = if by_data && !bytes.is_empty() { (&data, OF_DATA) } else { (&time, OF_TIME) };
         self.explain(judgement, side, &messages)
             .advice(|| {
@@ -167,6 +190,11 @@ impl Role {
 }
 
 impl Skew {
+    /// How long tasks should run.
+    const fn target(&self) -> Target {
+        Target { run_time: self.target_run_time, share: self.target_share, start_up: self.start_up_cost }
+    }
+
     fn block(&self, app: &Application) -> Bytes {
         let own = if self.block_size_from_job { app.conf.bytes(ConfKey::BlockSize) } else { None };
         own.filter(|block| block.get() > 0)
@@ -187,123 +215,139 @@ impl Skew {
         self.group_tasks.severity(count as f64)
     }
 
-    fn data_skew(&self, bytes: &[i64], total: u64, block: Bytes) -> Side {
-        let groups = two_groups(bytes);
-        let blocks = self.large_group_blocks.severity_in(groups.large.mean as f64, block.as_f64());
+    fn data_skew(&self, job: Job<'_>, bytes: &Values, block: Bytes) -> Side {
+        let groups = two_groups(&bytes.iter().map(|&(bytes, _)| bytes).collect::<Vec<_>>());
         let in_blocks = |share: f64| Bytes::from_f64(share * block.as_f64()).unwrap_or(block).to_string();
-        let size =
-            ("large_group_blocks", blocks, self.large_group_blocks.describe_in(Severity::Low, in_blocks));
-        self.side(groups, groups.deviation(), size, total)
+        let severity = self.large_group_blocks.severity_in(groups.large.mean as f64, block.as_f64());
+        let size = Limit::of("large_group_blocks", &self.large_group_blocks, severity, in_blocks);
+        self.side(job, bytes, groups, groups.deviation(), size)
     }
 
-    fn time_skew(&self, times: &[i64], total: u64) -> Side {
-        let groups = two_groups(times);
+    fn time_skew(&self, job: Job<'_>, times: &Values) -> Side {
+        let groups = two_groups(&times.iter().map(|&(time, _)| time).collect::<Vec<_>>());
         // Dr. Elephant compares whole seconds.
         let deviation = groups.in_units_of(1000).deviation();
-        let gap = groups.large.mean.saturating_sub(groups.small.mean);
-        let gap = ("time_gap", self.time_gap.severity(gap as f64), self.time_gap.describe(Severity::Low));
-        self.side(groups, deviation, gap, total)
+        self.side(job, times, groups, deviation, None)
     }
 
-    fn side(&self, groups: TwoGroups, deviation: u64, size: Condition<'static>, total: u64) -> Side {
+    fn side(
+        &self,
+        (app, group): Job<'_>,
+        values: &Values,
+        groups: TwoGroups,
+        deviation: u64,
+        size: Option<Limit>,
+    ) -> Side {
+        let lost = LostTime::of(app, group, values, groups.pivot);
+        let gate = self.gate(groups, group.tasks.len() as u64);
+        // A cut-off of 16 is a large group with 17 times as much as the small one.
+        let as_ratio = |more: f64| format!("{}×", three_digits(more + 1.0));
         let apart = self.deviation.severity(deviation as f64);
-        let conditions = vec![
-            ("deviation", apart, self.deviation.describe(Severity::Low)),
-            size,
-            ("group_tasks", self.gate(groups, total), self.group_tasks.describe(Severity::Low)),
-        ];
-        let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
-        Side { groups, deviation, severity, conditions }
+        // The time lost comes first: of equal conditions, the first is named.
+        let limits: Vec<Limit> = self
+            .cost(lost)
+            .into_iter()
+            .chain(Limit::of("deviation", &self.deviation, apart, as_ratio))
+            .chain(size)
+            .chain(Limit::of("group_tasks", &self.group_tasks, gate, Count::show))
+            .collect();
+        let severity = limits.iter().map(|limit| limit.severity).chain([self.alike(groups)]).min();
+        Side { groups, deviation, lost, severity: severity.unwrap_or_default(), limits }
+    }
+
+    /// Without a small group, there is nothing to compare.
+    const fn alike(&self, groups: TwoGroups) -> Severity {
+        if groups.small.count == 0 { Severity::None } else { Severity::Critical }
+    }
+
+    /// The limits on the time lost. If it is unknown, no finding is worse than low.
+    fn cost(&self, lost: Option<LostTime>) -> Vec<Limit> {
+        let Some(lost) = lost else {
+            let is_judged = self.lost_share.values().is_some() || self.lost_time.values().is_some();
+            return is_judged.then(Limit::unknown_cost).into_iter().collect();
+        };
+        let share = self.lost_share.severity(lost.share);
+        let time = self.lost_time.severity(lost.time.as_f64());
+        Limit::of("lost_share", &self.lost_share, share, percent)
+            .into_iter()
+            .chain(Limit::of("lost_time", &self.lost_time, time, Duration::show))
+            .collect()
+    }
+}
+
+/// A condition of a finding: the severity that it allows, and its cut-offs in words.
+struct Limit {
+    key: &'static str,
+    severity: Severity,
+    passed: String,
+    lowest: String,
+}
+
+impl Limit {
+    /// `None` if the condition is off.
+    fn of<U: Unit>(
+        key: &'static str,
+        cutoffs: &Ascending<U>,
+        severity: Severity,
+        show: impl Fn(f64) -> String,
+    ) -> Option<Self> {
+        cutoffs.values()?;
+        let passed = cutoffs.describe_in(severity, &show);
+        Some(Self { key, severity, passed, lowest: cutoffs.describe_in(Severity::Low, &show) })
+    }
+
+    fn unknown_cost() -> Self {
+        let passed = "low: the time lost is unknown".to_owned();
+        Self { key: "lost_time", severity: Severity::Low, lowest: passed.clone(), passed }
+    }
+}
+
+impl Side {
+    /// The text in brackets: the limit that decides.
+    fn limit(&self) -> String {
+        let decides = self.limits.iter().find(|limit| limit.severity == self.severity);
+        match decides.or(self.limits.first()) {
+            Some(limit) if self.severity == Severity::None => {
+                format!("harmless by {}: {}", limit.key, limit.lowest)
+            }
+            Some(limit) => limit.passed.clone(),
+            None => String::new(),
+        }
+    }
+
+    /// How many times the mean of the small group the mean of the large one is.
+    fn ratio(&self) -> String {
+        let TwoGroups { small, large, .. } = self.groups;
+        three_digits(large.mean as f64 / small.mean.max(1) as f64)
+    }
+
+    /// What the large group cost.
+    fn loss(&self) -> Vec<(&'static str, Measure)> {
+        let share = ("lost_ratio", Measure::Ratio(self.lost.map(|lost| lost.share)));
+        self.lost.map(|lost| ("lost_ms", Measure::Time(lost.time))).into_iter().chain([share]).collect()
     }
 }
 
 impl Skewness {
-    /// "200 map tasks read 1 MiB each, 1 reads 100 MiB: 99× more (critical from 16)".
+    /// "4 reduce tasks run 1m 2s each, 1 runs 12m 8s: 11.7×; only the long ones still ran for 11m 6s, 91 % of
+    /// the time that tasks ran (critical from 50 %)".
     fn explain(&self, judgement: Judgement, side: &Side, messages: &Messages) -> Judgement {
-        let Self(role, params) = self;
+        let Self(role, _) = self;
         let TwoGroups { small, large, .. } = side.groups;
         let template = if small.count == 0 { messages.one_group } else { messages.two_groups };
+        let lost = side.lost.filter(|lost| lost.time > Millis::ZERO);
         judgement.message(
             template,
             &[
                 ("all_tasks", &role.do_what(large.count, messages.verb)),
                 ("small_group", &role.do_what(small.count, messages.verb)),
                 ("large_group", &they_do(large.count, messages.verb)),
-                ("deviation", &side.deviation),
-                ("limit", &limit(side.severity, params.deviation.describe(side.severity), &side.conditions)),
+                ("ratio", &side.ratio()),
+                ("lost", &lost.map(|lost| lost.time.to_string()).unwrap_or_default()),
+                ("share", &lost.map(|lost| percent(lost.share)).unwrap_or_default()),
+                ("limit", &side.limit()),
             ],
         )
-    }
-
-    fn data_advice(
-        &self,
-        app: &Application,
-        group: &TaskGroup,
-        groups: TwoGroups,
-        block: Bytes,
-    ) -> Vec<String> {
-        match self.0 {
-            Role::Map => {
-                let large = to_bytes(groups.large.mean);
-                let even = split_for(group, self.1.target_run_time);
-                let setting = match even {
-                    // Larger splits balance the map tasks: at that size, the large group is not large.
-                    Some(size) if size >= large => {
-                        change_towards(app, ConfKey::SplitMinSize, size.get(), true)
-                            .map(|change| format!("give all map tasks the same amount: {change} ({size})"))
-                    }
-                    _ => {
-                        let size = even.unwrap_or_else(|| whole_mib(Bytes::new(block.min(large).get() / 2)));
-                        change_towards(app, ConfKey::SplitMaxSize, size.get(), false)
-                            .map(|change| format!("split the large inputs: {change} ({size})"))
-                    }
-                };
-                let mut advice: Vec<String> = setting.into_iter().collect();
-                advice.push(
-                    "files compressed with gzip cannot be split: write large ones as bzip2, ORC or Parquet"
-                        .to_owned(),
-                );
-                advice
-            }
-            Role::Reduce => {
-                let combined = app.group(super::TaskKind::Map).is_some_and(|maps| {
-                    maps.winners().any(|row| maps.attempts.count(row, Counter::CombineInputRecords) > Some(0))
-                });
-                let mut advice = vec![
-                    "distribute the frequent keys: add a random prefix to them and aggregate twice, or use a \
-                     partitioner that treats them separately (mapreduce.job.partitioner.class); in Hive \
-                     hive.groupby.skewindata=true or hive.optimize.skewjoin=true"
-                        .to_owned(),
-                ];
-                if !combined {
-                    advice.push(
-                        "no combiner ran: set one (mapreduce.job.combine.class) if the aggregation allows it"
-                            .to_owned(),
-                    );
-                }
-                advice
-            }
-        }
-    }
-
-    fn time_advice(&self, app: &Application, group: &TaskGroup, groups: TwoGroups) -> Vec<String> {
-        let Self(role, _) = self;
-        let mut advice = vec![match common_node(app, group, groups.pivot) {
-            Some((node, there, long)) => format!(
-                "{there} of the {long} long {} ran on {node}: check that node, and exclude it from the cluster \
-                 (yarn.resourcemanager.nodes.exclude-path) while it is slow",
-                role.plural()
-            ),
-            None => format!(
-                "the long {} read no more than the others: look for records that cost more than others, and check \
-                 the nodes that they ran on",
-                role.plural()
-            ),
-        }];
-        if app.conf.flag(role.speculative()) == Some(false) {
-            advice.push(change(app, role.speculative(), true));
-        }
-        advice
     }
 }
 
@@ -313,30 +357,12 @@ fn they_do(tasks: u64, verb: &str) -> String {
     format!("{tasks} {verb}{singular}")
 }
 
-/// The node that ran most of the tasks with at least `pivot` milliseconds, if there is one: its name, its
-/// number of these tasks, and their total number.
-fn common_node<'a>(app: &'a Application, group: &TaskGroup, pivot: i64) -> Option<(&'a str, usize, usize)> {
-    let mut by_node: BTreeMap<Symbol, usize> = BTreeMap::new();
-    let mut long = 0;
-    for row in group.winners().filter(|&row| run_time(group, row).is_some_and(|time| time >= pivot)) {
-        long += 1;
-        if let Some(node) = group.attempts.node(row) {
-            *by_node.entry(node).or_default() += 1;
-        }
-    }
-    let (&node, &there) = by_node.iter().max_by_key(|(node, count)| (**count, Reverse(**node)))?;
-    let nodes_of_all: BTreeSet<Symbol> = group.winners().filter_map(|row| group.attempts.node(row)).collect();
-    // One task is not a pattern, and neither is a node that ran all tasks.
-    let tells = there >= 2 && there * 2 > long && nodes_of_all.len() > 1;
-    if tells { Some((app.strings.get(node)?, there, long)) } else { None }
-}
-
 fn evidence(
     total: u64,
-    bytes: &[i64],
+    bytes: &Values,
     data: &Side,
     block: Bytes,
-    times: &[i64],
+    times: &Values,
     time: &Side,
 ) -> Vec<(&'static str, Measure)> {
     let mut evidence = vec![("tasks_count", Measure::Count(total))];

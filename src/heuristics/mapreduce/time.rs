@@ -1,16 +1,18 @@
 //! `mapper-time`, `reducer-time`: too many short tasks, or too few long ones (Dr. Elephant
 //! `MapperTimeHeuristic`, `ReducerTimeHeuristic`).
 
-use super::{MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, run_time, split_for};
+use super::splits::{Target, Unsplittable, split_for};
+use super::{MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, run_time};
 use super::{tasks, to_bytes, to_millis, without_tasks};
 use crate::finding::{ChartLimit, ComparedWith, Judgement, Measure, Verdict};
+use crate::heuristics::shared::time_of_tasks;
 use crate::heuristics::{Check, Rule, chart_limit, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::Facet;
 use crate::model::table::TaskGroup;
 use crate::params::cutoffs::{Ascending, Descending};
-use crate::params::quantity::{Count, Duration};
+use crate::params::quantity::{Count, Duration, Quantity, Ratio};
 use crate::params::{Positive, rule_params};
 use crate::severity::Severity;
 use crate::stats::truncated_mean;
@@ -33,6 +35,11 @@ rule_params! {
         long_num_tasks: Descending<Count>,
         /// Run time per task that advice aims at.
         target_run_time: Positive<Duration>,
+        /// Largest share of the time in which tasks of the job ran that a task should take. Short jobs
+        /// need shorter tasks.
+        target_share: Positive<Ratio>,
+        /// The part of a task's run time that does not depend on its input, for advice.
+        start_up_cost: Quantity<Duration>,
     }
 }
 
@@ -99,7 +106,7 @@ impl Check for RunTime {
                 MESSAGE,
                 &[("tasks_run", &role.do_what(total, "run")), ("mean", &to_millis(mean)), ("limit", &limit)],
             )
-            .advice(|| self.advice(app, group, mean))
+            .advice(|| self.advice(app, group, mean, short >= long))
             .into()
     }
 
@@ -111,34 +118,29 @@ impl Check for RunTime {
 impl RunTime {
     /// The number of tasks that brings the mean run time to the target.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
-    fn advice(&self, app: &Application, group: &TaskGroup, mean: i64) -> Vec<String> {
+    fn advice(&self, app: &Application, group: &TaskGroup, mean: i64, too_short: bool) -> Vec<String> {
         let Self(role, params) = self;
+        let target = params.target();
         let total = group.tasks.len() as u64;
-        let factor = params.target_run_time.get() / (mean.max(1) as f64);
-        let wanted = ((total as f64 / factor).ceil() as u64).max(1);
-        let aim = format!("for about {} per task", params.target_run_time);
-        let fewer = factor > 1.0;
-        let by_setting = match role {
-            Role::Reduce => change_towards(app, ConfKey::Reduces, wanted, !fewer),
-            Role::Map => split_for(group, params.target_run_time).and_then(|size| {
-                // Splits below 1 MiB make no sense; such map tasks do not wait for input.
-                let key = if fewer { ConfKey::SplitMinSize } else { ConfKey::SplitMaxSize };
-                let input = mean_input(group)?;
-                let moves = if fewer { size > input } else { size < input };
-                let change = change_towards(app, key, size.get(), fewer).filter(|_| moves)?;
-                Some(format!("{change} ({size})"))
-            }),
-        };
+        let growth = target.growth(app, mean);
+        let wanted = ((total as f64 / growth).ceil() as u64).max(1);
+        let aim = format!("for about {} per task", target.shown(app));
+        let fewer = growth > 1.0;
         let what = role.plural();
-        let mut advice = vec![match by_setting {
-            Some(change) => format!("{change} {aim}"),
+        let mut advice = vec![match self.by_setting(app, group, wanted, fewer) {
+            _ if too_short && !fewer => {
+                let span = time_of_tasks(app);
+                format!("keep the number of {what}: with longer ones, a job of {span} would lose parallelism")
+            }
+            Some(Setting::Change(change)) => format!("{change} {aim}"),
+            Some(Setting::Format(advice)) => advice,
             None if wanted == total || total == 1 => {
                 format!("the settings already fit {total} {what}: profile a task")
             }
             None if fewer => format!("use about {wanted} {what} instead of {total}, {aim}"),
             None => format!("distribute the work over about {wanted} {what} instead of {total}, {aim}"),
         }];
-        if fewer && *role == Role::Map {
+        if too_short && *role == Role::Map {
             advice.push(
                 "if the input is many small files, read them with CombineFileInputFormat (in Hive \
                  CombineHiveInputFormat as hive.input.format, in Pig pig.maxCombinedSplitSize) or merge them"
@@ -146,6 +148,40 @@ impl RunTime {
             );
         }
         advice
+    }
+
+    /// What to change for `wanted` tasks; `None` if the settings are there already.
+    fn by_setting(&self, app: &Application, group: &TaskGroup, wanted: u64, fewer: bool) -> Option<Setting> {
+        let Self(role, params) = self;
+        if *role == Role::Reduce {
+            return change_towards(app, ConfKey::Reduces, wanted, !fewer).map(Setting::Change);
+        }
+        let input = mean_input(group)?;
+        let unsplittable = Unsplittable::of(app, input).filter(|_| !fewer);
+        if let Some(unsplittable) = unsplittable {
+            return Some(Setting::Format(unsplittable.advice()));
+        }
+        // Splits below 1 MiB make no sense; such map tasks do not wait for input.
+        let size = split_for(app, group, params.target())?;
+        let key = if fewer { ConfKey::SplitMinSize } else { ConfKey::SplitMaxSize };
+        let moves = if fewer { size > input } else { size < input };
+        let change = change_towards(app, key, size.get(), fewer).filter(|_| moves)?;
+        Some(Setting::Change(format!("{change} ({size})")))
+    }
+}
+
+/// What changes the number of tasks.
+enum Setting {
+    /// The setting with its new value.
+    Change(String),
+    /// Advice on the format of the input.
+    Format(String),
+}
+
+impl Time {
+    /// How long tasks should run.
+    const fn target(&self) -> Target {
+        Target { run_time: self.target_run_time, share: self.target_share, start_up: self.start_up_cost }
     }
 }
 

@@ -24,6 +24,12 @@ fn preset() -> RuleSet {
     RuleSet::with_files(&RuleFile::find(std::path::Path::new("dr-elephant")).unwrap()).unwrap()
 }
 
+/// Skew judged by the amounts alone, whatever it costs.
+fn by_amount() -> RuleSet {
+    let text = "rule: mapper-skew\nlost_share: off\nlost_time: off\nlarge_group_blocks: [1/8, 1/4, 1/2, 1]\n";
+    RuleSet::with_files(&[RuleFile { name: "by amount".into(), text: text.to_owned() }]).unwrap()
+}
+
 fn read(history: &str, conf: &[(&str, &str)]) -> Application {
     let mut app = json::parse(ByteWindow::new(history.as_bytes())).applications.remove(0);
     for (name, value) in conf {
@@ -51,6 +57,38 @@ fn reason(rules: &RuleSet, app: &Application, rule: &str) -> Option<String> {
 #[test]
 fn time_skew_of_a_few_seconds_is_not_a_finding() {
     let groups = json!([group("map", 200, 1000, json!({})), group("map", 1, 20_000, json!({}))]);
+    let app = read(&Job::succeeded(&groups).history(), &[]);
+    assert_eq!(severity(&defaults(), &app, "mapper-skew"), Some(Severity::None));
+    assert_eq!(severity(&preset(), &app, "mapper-skew"), Some(Severity::Critical));
+}
+
+/// Five reduce tasks; one fetches twelve times as much as the others and ends eleven minutes after them.
+#[test]
+fn time_lost_decides_however_few_the_tasks_are() {
+    let groups = json!([
+        group("reduce", 4, 62_000, json!({"REDUCE_SHUFFLE_BYTES": 100 * MIB})),
+        group("reduce", 1, 728_000, json!({"REDUCE_SHUFFLE_BYTES": 1200 * MIB})),
+    ]);
+    let app = read(&Job::succeeded(&groups).history(), &[]);
+    let found = defaults().evaluate(&app).findings;
+    let found = found.iter().find(|finding| finding.rule == "reducer-skew").unwrap();
+    assert_eq!(found.severity, Severity::Critical);
+    assert_eq!(
+        found.message,
+        "4 reduce tasks read 100 MiB each, 1 reads 1.17 GiB: 12×; only the large ones still ran for 11m 6s, 91.5 % \
+         of the time that tasks ran (critical from 50 %)"
+    );
+    assert_eq!(severity(&preset(), &app, "reducer-skew"), Some(Severity::None));
+    // The input explains the time, so that the skew rule alone reports it.
+    assert_eq!(severity(&defaults(), &app, "straggler-impact"), Some(Severity::None));
+}
+
+#[test]
+fn skew_that_costs_no_time_is_not_a_finding() {
+    let groups = json!([
+        group("map", 200, MINUTE, json!({"HDFS_BYTES_READ": MIB})),
+        group("map", 1, MINUTE, json!({"HDFS_BYTES_READ": 500 * MIB})),
+    ]);
     let app = read(&Job::succeeded(&groups).history(), &[]);
     assert_eq!(severity(&defaults(), &app, "mapper-skew"), Some(Severity::None));
     assert_eq!(severity(&preset(), &app, "mapper-skew"), Some(Severity::Critical));
@@ -87,7 +125,7 @@ fn every_file_system_except_local_counts_as_input() {
         ]);
         let app = read(&Job::succeeded(&groups).history(), &[]);
         let expected = if counts { Severity::Critical } else { Severity::None };
-        assert_eq!(severity(&defaults(), &app, "mapper-skew"), Some(expected), "{counter}");
+        assert_eq!(severity(&by_amount(), &app, "mapper-skew"), Some(expected), "{counter}");
         assert_eq!(severity(&preset(), &app, "mapper-skew"), Some(Severity::None), "{counter}");
     }
 }
@@ -122,7 +160,7 @@ fn block_size_of_the_job_is_used() {
         group("map", 1, MINUTE, json!({"HDFS_BYTES_READ": 100 * MIB})),
     ]);
     let app = read(&Job::succeeded(&groups).history(), &[("dfs.blocksize", "268435456")]);
-    assert_eq!(severity(&defaults(), &app, "mapper-skew"), Some(Severity::Moderate));
+    assert_eq!(severity(&by_amount(), &app, "mapper-skew"), Some(Severity::Moderate));
     assert_eq!(severity(&preset(), &app, "mapper-skew"), Some(Severity::Critical));
 }
 

@@ -214,10 +214,10 @@ fn rules_can_be_changed_and_errors_have_a_position() {
 fn rule_page_shows_the_thresholds_in_effect() {
     elephant().args(["rules", "list"]).assert().code(0).stdout(predicate::str::contains("mapper-skew"));
     elephant().args(["rules", "show", "mapper-skew"]).assert().code(0).stdout(
-        predicate::str::contains("# Mapper Skew").and(predicate::str::contains("deviation: [2, 4, 8, 16]")),
+        predicate::str::contains("# Mapper Skew").and(predicate::str::contains("deviation: [1, 1, 1, 1]")),
     );
     elephant().args(["rules", "show", "mapper-skew", "--rules", "dr-elephant"]).assert().code(0).stdout(
-        predicate::str::contains("time_gap: off").and(predicate::str::contains("preset dr-elephant")),
+        predicate::str::contains("lost_time: off").and(predicate::str::contains("preset dr-elephant")),
     );
     elephant().args(["rules", "show", "mapper-scew"]).assert().code(2);
 }

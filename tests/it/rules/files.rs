@@ -49,7 +49,7 @@ deviation: [1, 2, 3]
 rule: mapper-skew
 deviatoin: [2, 4, 8, 16]
 group_tasks: [10, 50, 100, many]
-time_gap: [10s, 5s, 20s, 30s]
+lost_time: [10s, 5s, 20s, 30s]
 large_group_blocks: [1, 2, 3]
 missing_counters: unknwon
 for: {queu: root, name: /(/, user: []}

@@ -32,9 +32,15 @@ const PAIRS: [(&str, &str); 10] = [
     ("spark-event-log-limit", "my-spark-event-log-limit"),
 ];
 
+/// The example judges skew by the amounts alone, as Dr. Elephant does.
+const SKEW: &str = "rule: mapper-skew\ndeviation: [2, 4, 8, 16]\nlarge_group_blocks: [1/8, 1/4, 1/2, 1]\n\
+                    group_tasks: [10, 50, 100, 200]\nlost_share: off\nlost_time: off\n";
+
 static RULES: LazyLock<RuleSet> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/examples");
-    RuleSet::with_files(&RuleFile::find(&folder).unwrap()).unwrap_or_else(|error| panic!("{error}"))
+    let mut files = RuleFile::find(&folder).unwrap();
+    files.push(RuleFile { name: "skew".into(), text: SKEW.to_owned() });
+    RuleSet::with_files(&files).unwrap_or_else(|error| panic!("{error}"))
 });
 
 /// Severities by subject; `None` if the rule was not evaluated or found nothing.

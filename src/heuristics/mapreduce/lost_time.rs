@@ -1,0 +1,103 @@
+//! The time that a job lost because a few of its tasks were larger than the others.
+
+use super::run_time;
+use crate::heuristics::shared::time_of_tasks;
+use crate::model::Application;
+use crate::model::table::{TaskGroup, TimePoint};
+use crate::stats::descriptive::median_in_place;
+use crate::units::Millis;
+
+/// What large tasks cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct LostTime {
+    /// From the end of the last small task to the end of the last large one, but at most as long as the
+    /// longest large task ran beyond the median of all.
+    pub(super) time: Millis,
+    /// The same as a share of the time in which tasks of the job ran.
+    pub(super) share: f64,
+}
+
+impl LostTime {
+    /// `values` are values of tasks with the attempts that they belong to; those from `pivot` on are large.
+    /// `None` if the times of small or of large tasks are unknown.
+    pub(super) fn of(
+        app: &Application,
+        group: &TaskGroup,
+        values: &[(i64, usize)],
+        pivot: i64,
+    ) -> Option<Self> {
+        let rows = |large: bool| values.iter().filter(move |&&(value, _)| (value >= pivot) == large);
+        let last =
+            |large| rows(large).filter_map(|&(_, row)| group.attempts.time(row, TimePoint::Finish)).max();
+        let longest = rows(true).filter_map(|&(_, row)| run_time(group, row)).max()?;
+        let mut times: Vec<f64> =
+            values.iter().filter_map(|&(_, row)| Some(run_time(group, row)? as f64)).collect();
+        let beyond = longest as f64 - median_in_place(&mut times)?;
+        // `None` if the large tasks ended first: then they cost nothing.
+        let tail = Millis::between(last(false)?, last(true)?).unwrap_or_default();
+        let time = Millis::from_f64(beyond).map_or(Millis::ZERO, |beyond| beyond.min(tail));
+        let span = time_of_tasks(app);
+        (span > Millis::ZERO).then(|| Self { time, share: time.as_f64() / span.as_f64() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Engine;
+    use crate::model::table::{Outcome, TaskKind};
+    use crate::units::Timestamp;
+
+    /// A job with one reduce task per start and end, in seconds.
+    fn job(tasks: &[(i64, Option<i64>)]) -> Application {
+        let mut group = TaskGroup::new(TaskKind::Reduce);
+        for (number, &(start, end)) in (0..).zip(tasks) {
+            let task = group.tasks.push(number);
+            let row = group.attempts.push(number, 0);
+            group.attempts.set_outcome(row, Outcome::Succeeded);
+            let moment = |seconds: i64| Timestamp::from_millis(1000 * seconds);
+            group.attempts.set_time(row, TimePoint::Start, Some(moment(start)));
+            group.attempts.set_time(row, TimePoint::Finish, end.map(moment));
+            group.tasks.set_outcome(task, Outcome::Succeeded);
+            group.tasks.set_representative(task, Some(row));
+        }
+        let mut app = Application::new(Engine::MapReduce);
+        app.groups.push(group);
+        app
+    }
+
+    /// Seconds and share lost, with the last task as the large one.
+    fn lost(tasks: &[(i64, Option<i64>)]) -> Option<(u64, f64)> {
+        let app = job(tasks);
+        let values: Vec<(i64, usize)> =
+            (0..tasks.len()).map(|row| (i64::from(row + 1 == tasks.len()), row)).collect();
+        let lost = LostTime::of(&app, app.groups.first()?, &values, 1)?;
+        Some((lost.time.get() / 1000, (100.0 * lost.share).round()))
+    }
+
+    #[test]
+    fn a_large_task_costs_the_time_in_which_it_ran_alone() {
+        let small = (0, Some(62));
+        assert_eq!(lost(&[small, small, small, small, (0, Some(728))]), Some((666, 91.0)));
+        assert_eq!(lost(&[small, (0, Some(400)), small, (0, Some(728))]), Some((328, 45.0)));
+    }
+
+    #[test]
+    fn a_large_task_that_ends_first_costs_nothing() {
+        assert_eq!(lost(&[(0, Some(100)), (100, Some(200)), (0, Some(150))]), Some((0, 0.0)));
+    }
+
+    #[test]
+    fn a_late_start_is_not_the_fault_of_the_task() {
+        assert_eq!(lost(&[(0, Some(100)), (0, Some(100)), (900, Some(1100))]), Some((100, 33.0)));
+    }
+
+    #[test]
+    fn unknown_times_have_no_known_cost() {
+        assert_eq!(lost(&[]), None);
+        assert_eq!(lost(&[(0, Some(10))]), None);
+        assert_eq!(lost(&[(0, Some(10)), (0, None)]), None);
+        assert_eq!(lost(&[(0, None), (0, Some(10))]), None);
+        assert_eq!(lost(&[(5, Some(5)), (5, Some(5))]), None);
+    }
+}

@@ -1,0 +1,105 @@
+//! Advice on skew: what to do about the data, the keys or the nodes.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::splits::{Unsplittable, split_for, whole_mib};
+use super::super::{Role, change, change_towards, run_time, to_bytes};
+use super::Skewness;
+use crate::heuristics::split::TwoGroups;
+use crate::model::conf::ConfKey;
+use crate::model::counters::Counter;
+use crate::model::table::{TaskGroup, TaskKind};
+use crate::model::{Application, Symbol};
+use crate::units::Bytes;
+
+impl Skewness {
+    /// Smaller splits for the large inputs, or another format if they cannot be split. Never larger splits: they
+    /// do not make the large map tasks shorter.
+    fn split_advice(&self, app: &Application, group: &TaskGroup, large: Bytes, block: Bytes) -> Vec<String> {
+        let unsplittable = Unsplittable::of(app, large);
+        let mut advice: Vec<String> = unsplittable.map(Unsplittable::advice).into_iter().collect();
+        if unsplittable.is_none_or(|it| it.by_block) {
+            let size = split_for(app, group, self.1.target());
+            let size = size.unwrap_or_else(|| whole_mib(Bytes::new(block.min(large).get() / 2)));
+            let change = change_towards(app, ConfKey::SplitMaxSize, size.get(), false);
+            let when = if unsplittable.is_some() { "if they can be split, " } else { "" };
+            advice.extend(change.map(|change| format!("{when}split the large inputs: {change} ({size})")));
+        }
+        if unsplittable.is_none() {
+            advice.push(
+                "files compressed with gzip cannot be split: write large ones as bzip2, ORC or Parquet"
+                    .to_owned(),
+            );
+        }
+        advice
+    }
+
+    pub(super) fn data_advice(
+        &self,
+        app: &Application,
+        group: &TaskGroup,
+        groups: TwoGroups,
+        block: Bytes,
+    ) -> Vec<String> {
+        match self.0 {
+            Role::Map => self.split_advice(app, group, to_bytes(groups.large.mean), block),
+            Role::Reduce => {
+                let combined = app.group(TaskKind::Map).is_some_and(|maps| {
+                    maps.winners().any(|row| maps.attempts.count(row, Counter::CombineInputRecords) > Some(0))
+                });
+                let mut advice = vec![
+                    "distribute the frequent keys: add a random prefix to them and aggregate twice, or use a \
+                     partitioner that treats them separately (mapreduce.job.partitioner.class); in Hive \
+                     hive.groupby.skewindata=true or hive.optimize.skewjoin=true"
+                        .to_owned(),
+                ];
+                if !combined {
+                    advice.push(
+                        "no combiner ran: set one (mapreduce.job.combine.class) if the aggregation allows it"
+                            .to_owned(),
+                    );
+                }
+                advice
+            }
+        }
+    }
+
+    pub(super) fn time_advice(&self, app: &Application, group: &TaskGroup, groups: TwoGroups) -> Vec<String> {
+        let Self(role, _) = self;
+        let mut advice = vec![match common_node(app, group, groups.pivot) {
+            Some((node, there, long)) => format!(
+                "{there} of the {long} long {} ran on {node}: check that node, and exclude it from the cluster \
+                 (yarn.resourcemanager.nodes.exclude-path) while it is slow",
+                role.plural()
+            ),
+            None => format!(
+                "the long {} read no more than the others: look for records that cost more than others, and check \
+                 the nodes that they ran on",
+                role.plural()
+            ),
+        }];
+        if app.conf.flag(role.speculative()) == Some(false) {
+            advice.push(change(app, role.speculative(), true));
+        }
+        advice
+    }
+}
+
+/// The node that ran most of the tasks with at least `pivot` milliseconds, if there is one: its name, its
+/// number of these tasks, and their total number.
+fn common_node<'a>(app: &'a Application, group: &TaskGroup, pivot: i64) -> Option<(&'a str, usize, usize)> {
+    let mut by_node: BTreeMap<Symbol, usize> = BTreeMap::new();
+    let mut long = 0;
+    for row in group.winners().filter(|&row| run_time(group, row).is_some_and(|time| time >= pivot)) {
+        long += 1;
+        if let Some(node) = group.attempts.node(row) {
+            *by_node.entry(node).or_default() += 1;
+        }
+    }
+    let (&node, &there) = by_node.iter().max_by_key(|(node, count)| (**count, Reverse(**node)))?;
+    let nodes_of_all: BTreeSet<Symbol> = group.winners().filter_map(|row| group.attempts.node(row)).collect();
+    // One task is not a pattern, and neither is a node that ran all tasks.
+    let tells = there >= 2 && there * 2 > long && nodes_of_all.len() > 1;
+    if tells { Some((app.strings.get(node)?, there, long)) } else { None }
+}

@@ -1,0 +1,194 @@
+//! The size of splits that advice names. All rules ask here, so that no two of them advise different sizes.
+
+use super::{MissingCounters, input_bytes, is_unreadable, run_time};
+use crate::heuristics::shared::time_of_tasks;
+use crate::heuristics::split::two_groups;
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::counters::Counter;
+use crate::model::table::TaskGroup;
+use crate::params::Positive;
+use crate::params::quantity::{Duration, Quantity, Ratio};
+use crate::stats::truncated_mean;
+use crate::units::{Bytes, Millis};
+
+/// How long tasks should run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target {
+    /// The run time per task in a long job.
+    pub(super) run_time: Positive<Duration>,
+    /// The largest share of the time in which tasks of the job ran.
+    pub(super) share: Positive<Ratio>,
+    /// The part of a task's run time that does not depend on its input.
+    pub(super) start_up: Quantity<Duration>,
+}
+
+impl Target {
+    /// The run time per task that fits this job, in milliseconds: tasks of 12 minutes would leave a job of 3
+    /// minutes without parallelism.
+    pub(super) fn for_job(self, app: &Application) -> f64 {
+        let span = time_of_tasks(app);
+        let most = if span > Millis::ZERO { self.share.get() * span.as_f64() } else { f64::INFINITY };
+        // A task that mostly starts up is too short in any job.
+        self.run_time.get().min(most.max(2.0 * self.start_up.get()))
+    }
+
+    /// The part of the mean run time that is start-up; at most half, because nothing says how long it took.
+    fn start_up(self, mean: f64) -> f64 {
+        self.start_up.get().min(mean / 2.0)
+    }
+
+    /// How many times the work per task must grow, so that tasks with this mean run time reach the target.
+    pub(super) fn growth(self, app: &Application, mean: i64) -> f64 {
+        let mean = mean.max(1) as f64;
+        let start_up = self.start_up(mean);
+        (self.for_job(app) - start_up).max(0.0) / (mean - start_up)
+    }
+
+    /// The run time per task that fits this job, for messages.
+    pub(super) fn shown(self, app: &Application) -> Millis {
+        Millis::from_f64(self.for_job(app)).unwrap_or_default()
+    }
+}
+
+/// The input with which a map task would run for the target. `None` if the times or inputs of the map tasks
+/// are unknown.
+///
+/// If a few map tasks read much more than the others, at most half of what they read: larger splits would
+/// keep them as they are.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
+pub(super) fn split_for(app: &Application, group: &TaskGroup, target: Target) -> Option<Bytes> {
+    if is_unreadable(group, &Counter::INPUT_BYTES) {
+        return None;
+    }
+    let input = |row| input_bytes(group, row, MissingCounters::Unknown);
+    let inputs: Vec<i64> = group.winners().filter_map(input).collect();
+    let times: Vec<i64> = group.winners().filter_map(|row| run_time(group, row)).collect();
+    let (input, time) = (truncated_mean(&inputs)?, truncated_mean(&times)?);
+    if input <= 0 || time <= 0 {
+        return None;
+    }
+    let size = Bytes::new((input as f64 * target.growth(app, time)) as u64);
+    let groups = two_groups(&inputs);
+    let is_skewed = groups.small.count > 0 && groups.deviation() > 0;
+    let most = if is_skewed { u64::try_from(groups.large.mean).ok()? / 2 } else { u64::MAX };
+    Some(whole_mib(Bytes::new(size.get().min(most))))
+}
+
+/// Why map tasks that read so much cannot get smaller splits: they read at least twice the largest split that
+/// the settings allow, so their files cannot be split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Unsplittable {
+    read: Bytes,
+    split: Bytes,
+    /// Only the block size limits the splits. The files may have other blocks than those that the job writes.
+    pub(super) by_block: bool,
+}
+
+impl Unsplittable {
+    /// `None` if `read` fits the splits, if the settings are unknown, or if they combine files.
+    pub(super) fn of(app: &Application, read: Bytes) -> Option<Self> {
+        let set = |key| app.conf.bytes(key).filter(|size| size.get() > 1);
+        let combines = |name: &&str| app.conf.setting(name).is_some_and(|class| class.contains("Combine"));
+        let block = if INPUT_FORMATS.iter().any(combines) { None } else { set(ConfKey::BlockSize) };
+        let largest = set(ConfKey::SplitMaxSize);
+        let split =
+            largest.into_iter().chain(block).min()?.max(set(ConfKey::SplitMinSize).unwrap_or_default());
+        (read.get() / 2 >= split.get()).then_some(Self { read, split, by_block: largest.is_none() })
+    }
+
+    pub(super) fn advice(self) -> String {
+        let Self { read, split, by_block } = self;
+        let why = if by_block { "cannot be split or have larger blocks" } else { "cannot be split" };
+        format!(
+            "splits are at most {split}, but map tasks read {read}: their files {why}; write gzip files and other \
+             formats that cannot be split as ORC, Parquet or bzip2, or as more and smaller files"
+        )
+    }
+}
+
+/// The settings that name the input format.
+const INPUT_FORMATS: [&str; 3] =
+    ["mapreduce.job.inputformat.class", "mapred.input.format.class", "hive.input.format"];
+
+/// `size` rounded to whole MiB, at least one: splits need no more precision.
+pub(super) fn whole_mib(size: Bytes) -> Bytes {
+    Bytes::from_mib(((size.get() + Bytes::PER_MIB / 2) / Bytes::PER_MIB).max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Engine;
+    use crate::model::conf::Property;
+    use crate::model::table::{Outcome, TaskKind, TimePoint};
+    use crate::units::Timestamp;
+
+    /// A job with map tasks of these seconds and MiB, all started together.
+    fn job(tasks: &[(i64, i64)], settings: &[(&str, &str)]) -> Application {
+        let mut group = TaskGroup::new(TaskKind::Map);
+        for (number, &(seconds, mib)) in (0..).zip(tasks) {
+            let task = group.tasks.push(number);
+            let row = group.attempts.push(number, 0);
+            group.attempts.set_outcome(row, Outcome::Succeeded);
+            group.attempts.set_time(row, TimePoint::Start, Some(Timestamp::from_millis(0)));
+            group.attempts.set_time(row, TimePoint::Finish, Some(Timestamp::from_millis(1000 * seconds)));
+            group.attempts.set_counter(row, Counter::HdfsBytesRead, Some(mib << 20));
+            group.tasks.set_outcome(task, Outcome::Succeeded);
+            group.tasks.set_representative(task, Some(row));
+        }
+        let mut app = Application::new(Engine::MapReduce);
+        app.groups.push(group);
+        for (name, value) in settings {
+            app.conf.insert((*name).to_owned(), Property { value: (*value).to_owned(), is_final: false });
+        }
+        app
+    }
+
+    fn target() -> Target {
+        let read = |text: &str| serde_yaml::from_str(text).unwrap();
+        Target {
+            run_time: read("12min"),
+            share: serde_yaml::from_str("25%").unwrap(),
+            start_up: serde_yaml::from_str("5s").unwrap(),
+        }
+    }
+
+    fn split(tasks: &[(i64, i64)]) -> Option<u64> {
+        let app = job(tasks, &[]);
+        split_for(&app, app.groups.first()?, target()).map(Bytes::whole_mib)
+    }
+
+    #[test]
+    fn short_jobs_get_short_tasks() {
+        // Three minutes: 45 s per task, of which 5 s start up.
+        assert_eq!(target().shown(&job(&[(180, 1)], &[])), Millis::new(45_000));
+        assert_eq!(split(&[(180, 700), (180, 700)]), Some(160));
+        // Two hours allow 12 minutes.
+        assert_eq!(target().shown(&job(&[(7200, 1)], &[])), Millis::new(720_000));
+        // Tasks that mostly start up are too short in any job.
+        assert_eq!(target().shown(&job(&[(8, 1)], &[])), Millis::new(10_000));
+        assert_eq!(target().shown(&job(&[], &[])), Millis::new(720_000));
+    }
+
+    #[test]
+    fn a_few_large_tasks_always_get_smaller_splits() {
+        let tasks = [(20, 1), (20, 1), (20, 1), (20, 1), (7200, 10)];
+        assert!(split(&tasks) <= Some(5), "{:?}", split(&tasks));
+        assert_eq!(split(&[]), None);
+        assert_eq!(split(&[(10, 0)]), None);
+    }
+
+    #[test]
+    fn far_more_than_a_split_cannot_be_split() {
+        let read = Bytes::from_mib(1500);
+        let of = |settings: &[(&str, &str)]| Unsplittable::of(&job(&[], settings), read);
+        let max = ("mapreduce.input.fileinputformat.split.maxsize", "134217728");
+        let block = ("dfs.blocksize", "128m");
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[max]).map(|it| it.by_block), Some(false));
+        assert_eq!(of(&[block]).map(|it| it.by_block), Some(true));
+        assert_eq!(of(&[block, ("hive.input.format", "org.apache.CombineHiveInputFormat")]), None);
+        assert_eq!(of(&[max, ("mapreduce.input.fileinputformat.split.minsize", "1g")]), None);
+    }
+}

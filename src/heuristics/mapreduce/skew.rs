@@ -251,12 +251,12 @@ impl Skew {
             .chain(size)
             .chain(Limit::of("group_tasks", &self.group_tasks, gate, Count::show))
             .collect();
-        let severity = limits.iter().map(|limit| limit.severity).chain([self.alike(groups)]).min();
+        let severity = limits.iter().map(|limit| limit.severity).chain([Self::alike(groups)]).min();
         Side { groups, deviation, lost, severity: severity.unwrap_or_default(), limits }
     }
 
     /// Without a small group, there is nothing to compare.
-    const fn alike(&self, groups: TwoGroups) -> Severity {
+    const fn alike(groups: TwoGroups) -> Severity {
         if groups.small.count == 0 { Severity::None } else { Severity::Critical }
     }
 

@@ -1,5 +1,6 @@
 //! `elephant-rs whatif PATH…`
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::num::NonZeroUsize;
 
@@ -132,7 +133,8 @@ impl WhatIf {
             executors: self.executors,
             cores: self.cores,
             memory: self.memory,
-            partitions: self.partitions.clone(),
+            // As for other options, the last value counts.
+            partitions: self.partitions.iter().copied().collect::<BTreeMap<_, _>>().into_iter().collect(),
             reducers: self.reducers,
             split_size: self.split_size,
             slow_start: self.slow_start,

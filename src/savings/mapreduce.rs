@@ -26,7 +26,7 @@ impl MapReduceReplays {
             recorded: plan.recorded().to_millis(),
             replayed: base.wall.to_millis(),
             critical_path: plan.critical_path().to_millis(),
-            ideal: plan.ideal().to_millis(),
+            ideal: plan.ideal().min(base.wall).to_millis(),
             driver: None,
             path: Vec::new(),
         };
@@ -56,7 +56,7 @@ impl MapReduceReplays {
         let one = self.replay(troubles, settings, StartUp::Container)?;
         let is_range = settings.iter().any(|cause| matches!(cause, Cause::Tasks(..) | Cause::SplitSize(..)));
         let other = if is_range { self.replay(troubles, settings, StartUp::Intercept)? } else { one };
-        let outlook = Outlook { replayed: [one, other], memory: 1.0, slots: 1.0 };
+        let outlook = Outlook { replayed: [one, other], memory: 1.0, cores: 1.0, slots: 1.0 };
         Ok(predict(&self.baseline, self.base, self.cost, &outlook))
     }
 

@@ -126,6 +126,8 @@ pub(crate) struct Outlook {
     pub(crate) replayed: [Replayed; 2],
     /// By which factor the memory of a slot changes.
     pub(crate) memory: f64,
+    /// By which factor the cores of a slot change.
+    pub(crate) cores: f64,
     /// By which factor the number of slots changes.
     pub(crate) slots: f64,
 }
@@ -147,9 +149,10 @@ pub(crate) fn predict(baseline: &Baseline, base: Replayed, cost: Cost, outlook: 
     let takes = |recorded: f64, factor: f64| {
         let [one, other] = outlook.replayed.map(|replayed| recorded * factor * held(replayed));
         let range = Range::between(one, other);
-        range.widened(range.point * relative)
+        let range = range.widened(range.point * relative);
+        Range { low: range.low.max(0.0), ..range }
     };
-    let core_hours = cost.core_hours.map(|recorded| (recorded, takes(recorded, 1.0)));
+    let core_hours = cost.core_hours.map(|recorded| (recorded, takes(recorded, outlook.cores)));
     let gb_hours = cost.gb_hours.map(|recorded| (recorded, takes(recorded, outlook.memory)));
     let left = |amount: Option<(f64, Range)>| amount.map(|(recorded, takes)| takes.subtracted_from(recorded));
     let saved = wall.subtracted_from(baseline.replayed.as_f64());

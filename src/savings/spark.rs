@@ -23,6 +23,17 @@ pub(crate) struct Resources {
     pub(crate) memory: Option<Bytes>,
 }
 
+/// The slots of a replay, and by which factors they differ from the recorded ones.
+struct Sizes {
+    slots: Slots,
+    /// Their number.
+    factor: f64,
+    /// The memory of one.
+    memory: f64,
+    /// The cores of one.
+    cores: f64,
+}
+
 /// A Spark application, replayed without a change, and ready for replays with one.
 pub(crate) struct SparkReplays<'a> {
     app: &'a Application,
@@ -52,7 +63,8 @@ impl<'a> SparkReplays<'a> {
             recorded: plan.recorded.to_millis(),
             replayed: base.replayed.wall.to_millis(),
             critical_path: unlimited.replayed.wall.to_millis(),
-            ideal: (driver + crate::replay::Micros::from_f64(work)).to_millis(),
+            // Tasks that share a slot for a moment would make it longer than the replay.
+            ideal: (driver + crate::replay::Micros::from_f64(work)).min(base.replayed.wall).to_millis(),
             driver: Some(driver.to_millis()),
             path: path.collect(),
         };
@@ -75,6 +87,12 @@ impl<'a> SparkReplays<'a> {
         self.app.spark.as_deref().is_some_and(|spark| spark.executors.is_empty())
     }
 
+    /// The cores of an executor, as logged.
+    fn executor_cores(&self) -> Option<u32> {
+        let spark = self.app.spark.as_deref()?;
+        spark.workers().find_map(|executor| executor.cores).filter(|&cores| cores > 0)
+    }
+
     fn task_cpus(&self) -> u32 {
         let cpus = self.app.conf.integer(ConfKey::TaskCpus).and_then(|cpus| u32::try_from(cpus).ok());
         cpus.unwrap_or(1).max(1)
@@ -91,7 +109,7 @@ impl<'a> SparkReplays<'a> {
     }
 
     fn outlook(&self, causes: &[Cause], resources: Resources) -> Result<Outlook, Unknown> {
-        let (slots, factor, memory) = self.slots_with(resources)?;
+        let Sizes { slots, factor, memory, cores } = self.slots_with(resources)?;
         let replay = |overhead: Overhead| -> Result<Replayed, Unknown> {
             let causes: Vec<Cause> = causes.iter().map(|cause| with_overhead(cause, overhead)).collect();
             let change = Change { slots, ..self.plan.without(self.app, &causes)? };
@@ -100,16 +118,15 @@ impl<'a> SparkReplays<'a> {
         let one = replay(Overhead::Scheduler)?;
         let is_range = causes.iter().any(|cause| matches!(cause, Cause::Partitions(_)));
         let other = if is_range { replay(Overhead::Intercept)? } else { one };
-        Ok(Outlook { replayed: [one, other], memory, slots: factor })
+        Ok(Outlook { replayed: [one, other], memory, cores, slots: factor })
     }
 
-    /// The slots, by which factor their number changes, and by which the memory of one.
-    fn slots_with(&self, resources: Resources) -> Result<(Slots, f64, f64), Unknown> {
+    fn slots_with(&self, resources: Resources) -> Result<Sizes, Unknown> {
         let Resources { executors, cores, memory } = resources;
         let recorded = self.plan.executor_slots();
         let memory = memory.map_or(Ok(1.0), |memory| self.memory_factor(memory))?;
         if executors.is_none() && cores.is_none() {
-            return Ok((Slots::Recorded, 1.0, memory));
+            return Ok(Sizes { slots: Slots::Recorded, factor: 1.0, memory, cores: 1.0 });
         }
         let (count, slots) =
             recorded.ok_or(Unknown::NotApplicable("the log shows no executor of a known size"))?;
@@ -124,7 +141,17 @@ impl<'a> SparkReplays<'a> {
         }
         let all = executors.unwrap_or(count).saturating_mul(of_one);
         let factor = f64::from(all) / f64::from(self.plan.peak_slots().max(1));
-        Ok((Slots::Number(all), factor, memory * f64::from(slots) / f64::from(of_one)))
+        let slots_of_one = f64::from(of_one) / f64::from(slots);
+        let cores_of_one = match (cores, self.executor_cores()) {
+            (Some(new), Some(now)) => f64::from(new) / f64::from(now),
+            _ => slots_of_one,
+        };
+        Ok(Sizes {
+            slots: Slots::Number(all),
+            factor,
+            memory: memory / slots_of_one,
+            cores: cores_of_one / slots_of_one,
+        })
     }
 
     /// By which factor the memory of an executor changes with another heap.

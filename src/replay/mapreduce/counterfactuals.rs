@@ -10,6 +10,9 @@ use crate::units::Bytes;
 /// A task is far from others if it takes more than this multiple of their median.
 const FAR: f64 = 1.5;
 
+/// A job cannot have more tasks of a kind than this in a replay.
+pub(crate) const MAX_TASKS: usize = 1_000_000;
+
 /// The part of a task's time that a smaller number of tasks saves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum StartUp {
@@ -99,7 +102,10 @@ impl Plan {
     pub(crate) fn maps_of_splits(&self, size: Bytes) -> Result<usize, Unknown> {
         let total = self.sample(Kind::Map, &Change::default())?.total_bytes().ok_or(Unknown::NoInput)?;
         let size = Some(size.get()).filter(|size| *size > 0).ok_or(Unknown::BadValue)?;
-        usize::try_from(total.div_ceil(size)).map_err(|_| Unknown::BadValue)
+        usize::try_from(total.div_ceil(size))
+            .ok()
+            .filter(|maps| *maps <= MAX_TASKS)
+            .ok_or(Unknown::TooManyTasks)
     }
 
     /// The winners of a kind with their times in the change.
@@ -200,6 +206,9 @@ impl Plan {
     ) -> Result<(), Unknown> {
         if count == 0 {
             return Err(Unknown::BadValue);
+        }
+        if count > MAX_TASKS {
+            return Err(Unknown::TooManyTasks);
         }
         let sample = self.sample(kind, change)?;
         let fewer = count < sample.times.len();

@@ -111,6 +111,8 @@ pub(crate) enum Unknown {
     NoWholeShuffle,
     /// The value that was asked for is not possible.
     BadValue,
+    /// The job would have more than a million tasks of a kind.
+    TooManyTasks,
 }
 
 impl fmt::Display for Unknown {
@@ -128,6 +130,7 @@ impl fmt::Display for Unknown {
                 "every reduce started before the last map ended, so the time of a whole shuffle is unknown"
             }
             Self::BadValue => "the new value is not possible",
+            Self::TooManyTasks => "the job would have more than a million tasks",
         })
     }
 }

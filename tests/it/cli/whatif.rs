@@ -58,6 +58,36 @@ fn what_cannot_be_predicted_has_a_reason() {
 }
 
 #[test]
+fn splits_that_would_make_millions_of_tasks_are_refused() {
+    let report = json(&["testdata/done", "--split-size", "1"]);
+    for app in report["applications"].as_array().unwrap() {
+        let Some(scenario) = app["replay"]["scenarios"].get(0) else { continue };
+        assert_eq!(scenario["takes"], Value::Null, "{scenario}");
+    }
+    assert!(report.to_string().contains("more than a million tasks"), "{report:#}");
+}
+
+#[test]
+fn cores_are_charged_even_if_no_task_can_use_them() {
+    let hours = |arguments: &[&str]| {
+        let report = json(&[&[SKEW], arguments].concat());
+        report["applications"][0]["replay"]["scenarios"][0]["takes"]["core_hours"]["point"].as_f64().unwrap()
+    };
+    let (four, eight) = (hours(&["--cores", "4"]), hours(&["--cores", "8"]));
+    assert!(eight > four, "{eight} core-hours with eight cores, {four} with four");
+}
+
+#[test]
+fn no_application_is_ideally_slower_than_replayed() {
+    let report = json(&["testdata/spark", "testdata/done"]);
+    let replays = report["applications"].as_array().unwrap().iter().map(|app| &app["replay"]);
+    for replay in replays.filter(|replay| !replay.is_null()) {
+        assert!(replay["ideal_ms"].as_u64() <= replay["replayed_ms"].as_u64(), "{replay:#}");
+        assert!(replay["critical_path_ms"].as_u64() <= replay["replayed_ms"].as_u64(), "{replay:#}");
+    }
+}
+
+#[test]
 fn wrong_options_are_explained() {
     for (option, value, said) in [
         ("--executors", "0", "expected a whole number from 1"),

@@ -59,7 +59,7 @@ fn what_cannot_be_predicted_has_a_reason() {
 
 #[test]
 fn splits_that_would_make_millions_of_tasks_are_refused() {
-    let report = json(&["testdata/done", "--split-size", "1"]);
+    let report = json(&["testdata/done", "--split-size", "1b"]);
     for app in report["applications"].as_array().unwrap() {
         let Some(scenario) = app["replay"]["scenarios"].get(0) else { continue };
         assert_eq!(scenario["takes"], Value::Null, "{scenario}");

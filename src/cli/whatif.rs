@@ -11,13 +11,11 @@ use super::counts::positive_count;
 use super::finding_args::RuleArgs;
 use super::input_args::InputArgs;
 use crate::params::quantity::{Quantity, Size};
+use crate::replay::MAX_TASKS;
 use crate::report::TextOptions;
 use crate::report::whatif::{WhatIfFormat, write};
 use crate::units::Bytes;
 use crate::whatif::{self, Change, Settings, Trouble};
-
-/// A stage cannot have more tasks than this.
-const MAX_TASKS: u32 = 1_000_000;
 
 pub(super) const EXAMPLES: &str = "\
 The recorded tasks are scheduled again under the change. The replay without a change shows the error of the model on \

@@ -14,6 +14,9 @@ pub(crate) mod spark;
 
 pub(crate) use micros::Micros;
 
+/// A stage, or a job's map or reduce tasks, cannot be split into more tasks than this in a replay: each takes memory.
+pub(crate) const MAX_TASKS: u32 = 1_000_000;
+
 /// What a replay took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Replayed {

@@ -155,7 +155,7 @@ pub(crate) fn predict(baseline: &Baseline, base: Replayed, cost: Cost, outlook: 
     let core_hours = cost.core_hours.map(|recorded| (recorded, takes(recorded, outlook.cores)));
     let gb_hours = cost.gb_hours.map(|recorded| (recorded, takes(recorded, outlook.memory)));
     let left = |amount: Option<(f64, Range)>| amount.map(|(recorded, takes)| takes.subtracted_from(recorded));
-    let saved = wall.subtracted_from(baseline.replayed.as_f64());
+    let saved = takes_wall.subtracted_from(baseline.replayed.as_f64());
     Prediction {
         within_error: saved.contains_zero(),
         takes: Amounts {

@@ -3,10 +3,9 @@
 use super::estimate::Prediction;
 use super::predict::{Baseline, Cost, Outlook, PathStage, Unknown, predict};
 use crate::metrics::{Metrics, SparkMetricParams};
-use crate::model::conf::ConfKey;
 use crate::model::{Application, Subject};
 use crate::replay::Replayed;
-use crate::replay::spark::{Cause, Change, Outcome, Overhead, Partitions, Plan, Slots};
+use crate::replay::spark::{Cause, Change, Outcome, Overhead, Partitions, Plan, Slots, task_cpus};
 use crate::rules::RuleSet;
 use crate::units::Bytes;
 
@@ -79,7 +78,7 @@ impl<'a> SparkReplays<'a> {
     /// The most executors at once and the cores of one, if all have as many.
     pub(crate) fn executors(&self) -> Option<(u32, u32)> {
         let (executors, slots) = self.plan.executor_slots()?;
-        Some((executors, slots.saturating_mul(self.task_cpus())))
+        Some((executors, slots.saturating_mul(task_cpus(self.app))))
     }
 
     /// Whether the driver runs the tasks.
@@ -91,11 +90,6 @@ impl<'a> SparkReplays<'a> {
     fn executor_cores(&self) -> Option<u32> {
         let spark = self.app.spark.as_deref()?;
         spark.workers().find_map(|executor| executor.cores).filter(|&cores| cores > 0)
-    }
-
-    fn task_cpus(&self) -> u32 {
-        let cpus = self.app.conf.integer(ConfKey::TaskCpus).and_then(|cpus| u32::try_from(cpus).ok());
-        cpus.unwrap_or(1).max(1)
     }
 
     /// What the application would take without some troubles, and with other resources.
@@ -135,7 +129,7 @@ impl<'a> SparkReplays<'a> {
                 "local mode has no executors; the number of cores can change",
             ));
         }
-        let of_one = cores.map_or(slots, |cores| cores / self.task_cpus());
+        let of_one = cores.map_or(slots, |cores| cores / task_cpus(self.app));
         if of_one == 0 {
             return Err(Unknown::NotApplicable("an executor would have fewer cores than a task needs"));
         }

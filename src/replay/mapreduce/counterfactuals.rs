@@ -4,14 +4,11 @@ use super::attempts::{ReduceWork, Work};
 use super::overhead::Sample;
 use super::{Change, Kind, Plan, Unknown};
 use crate::model::table::Outcome;
-use crate::replay::Micros;
+use crate::replay::{MAX_TASKS, Micros};
 use crate::units::Bytes;
 
 /// A task is far from others if it takes more than this multiple of their median.
 const FAR: f64 = 1.5;
-
-/// A job cannot have more tasks of a kind than this in a replay.
-pub(crate) const MAX_TASKS: usize = 1_000_000;
 
 /// The part of a task's time that a smaller number of tasks saves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,10 +99,8 @@ impl Plan {
     pub(crate) fn maps_of_splits(&self, size: Bytes) -> Result<usize, Unknown> {
         let total = self.sample(Kind::Map, &Change::default())?.total_bytes().ok_or(Unknown::NoInput)?;
         let size = Some(size.get()).filter(|size| *size > 0).ok_or(Unknown::BadValue)?;
-        usize::try_from(total.div_ceil(size))
-            .ok()
-            .filter(|maps| *maps <= MAX_TASKS)
-            .ok_or(Unknown::TooManyTasks)
+        let maps = total.div_ceil(size);
+        usize::try_from(maps).ok().filter(|_| maps <= u64::from(MAX_TASKS)).ok_or(Unknown::TooManyTasks)
     }
 
     /// The winners of a kind with their times in the change.
@@ -207,7 +202,7 @@ impl Plan {
         if count == 0 {
             return Err(Unknown::BadValue);
         }
-        if count > MAX_TASKS {
+        if count > MAX_TASKS as usize {
             return Err(Unknown::TooManyTasks);
         }
         let sample = self.sample(kind, change)?;

@@ -27,3 +27,4 @@ pub(crate) use causes::{Cause, Overhead, Partitions};
 pub(crate) use change::{Change, Slots};
 pub(crate) use plan::{Plan, Unknown};
 pub(crate) use schedule::Outcome;
+pub(crate) use slots::task_cpus;

@@ -58,6 +58,8 @@ pub(crate) enum Unknown {
     NoTasks,
     /// Run times do not follow the bytes, so what a task costs without data is unknown.
     NoFit,
+    /// A stage would have more than a million tasks.
+    TooManyTasks,
     /// The replay does not end: some task never finds a slot.
     NoSlots,
 }
@@ -72,6 +74,7 @@ impl fmt::Display for Unknown {
             Self::NoFit => {
                 "the times of the stage's tasks do not follow their data, so what each task costs is unknown"
             }
+            Self::TooManyTasks => "the stage would have more than a million tasks",
             Self::NoSlots => "in the replay, some task finds no executor",
         })
     }

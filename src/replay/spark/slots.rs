@@ -60,9 +60,14 @@ fn slots(app: &Application, spark: &Spark, executor: &Executor) -> Option<u32> {
     let profile = executor.resource_profile.and_then(|id| spark.resource_profile(id));
     let of_profile =
         profile.and_then(|profile| profile.task_cpus_thousandths).map(|cpus| cpus.div_ceil(1000));
-    let of_conf = || app.conf.integer(ConfKey::TaskCpus).and_then(|cpus| u32::try_from(cpus).ok());
-    let cpus = of_profile.or_else(of_conf).unwrap_or(1).max(1);
+    let cpus = of_profile.filter(|cpus| *cpus > 0).unwrap_or_else(|| task_cpus(app));
     Some((cores / cpus).max(1))
+}
+
+/// The cores that a task of the default profile takes (`spark.task.cpus`).
+pub(crate) fn task_cpus(app: &Application) -> u32 {
+    let cpus = app.conf.integer(ConfKey::TaskCpus).and_then(|cpus| u32::try_from(cpus).ok());
+    cpus.unwrap_or(1).max(1)
 }
 
 /// Windows of executors that have the same id, one after the other. Tasks may be launched a little before the log

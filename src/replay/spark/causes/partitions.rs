@@ -2,9 +2,9 @@
 
 use super::work::{Work, span};
 use crate::model::Application;
-use crate::replay::Micros;
 use crate::replay::spark::change::Change;
 use crate::replay::spark::plan::{Plan, Unknown};
+use crate::replay::{MAX_TASKS, Micros};
 
 /// What every task costs, however little data it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,7 +27,7 @@ pub(crate) struct Partitions {
 /// Splits the work of a stage attempt evenly into another number of tasks.
 ///
 /// # Errors
-/// If fewer tasks would save what each task costs, and that is unknown.
+/// If there would be too many tasks, or if fewer of them would save what each costs, and that is unknown.
 pub(super) fn split(
     plan: &Plan,
     app: &Application,
@@ -35,6 +35,9 @@ pub(super) fn split(
     change: &mut Change,
 ) -> Result<(), Unknown> {
     let Partitions { stage, tasks, overhead } = partitions;
+    if tasks > MAX_TASKS {
+        return Err(Unknown::TooManyTasks);
+    }
     let work = Work::of(plan, app, stage, change).filter(|_| tasks > 0).ok_or(Unknown::NoTasks)?;
     let fewer = (tasks as usize) < work.done.len();
     let overhead = match (overhead, work.intercept()) {

@@ -17,9 +17,11 @@
 //! assert_eq!(judgement.message, "300 MiB spilled to disk");
 //! ```
 
+mod advice;
 mod facts;
 mod judging;
 mod template;
+mod trouble;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -31,10 +33,12 @@ use crate::severity::Severity;
 use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 
 pub use crate::model::Subject;
+pub use advice::{Advice, SettingChange};
 pub use facts::{ChartLimit, ComparedWith, Container, KeyMeasure, Provenance, RuleFacts, Worse};
 pub(crate) use judging::and_more;
 pub use template::Word;
 pub(crate) use template::{Phrase, multiple, percent};
+pub use trouble::TroubleKind;
 
 /// The id, title or key of a rule: a static string for built-in rules, an owned one for rules from files.
 pub type Name = Cow<'static, str>;
@@ -115,6 +119,8 @@ pub struct Finding {
     pub title: Name,
     /// Facts about the rule.
     pub rule_facts: &'static RuleFacts,
+    /// The kind of trouble that it tells of.
+    pub tells: TroubleKind,
     /// Its severity.
     pub severity: Severity,
     /// Severity value × number of tasks of the subject; 0 below moderate.
@@ -128,7 +134,7 @@ pub struct Finding {
     /// The effective cut-offs.
     pub thresholds: Arc<[Threshold]>,
     /// Advice, each item with a setting and a value; empty if nothing was found.
-    pub advice: Vec<String>,
+    pub advice: Vec<Advice>,
 }
 
 /// The result of a check, before the rule's name and score are added. Keys of evidence are static strings, or
@@ -147,7 +153,9 @@ pub struct Judgement<K = &'static str> {
     /// The measured values, by key.
     pub evidence: Vec<(K, Measure)>,
     /// Advice.
-    pub advice: Vec<String>,
+    pub advice: Vec<Advice>,
+    /// The kind of trouble that it tells of; `None` for the one that the rule is about.
+    pub tells: Option<TroubleKind>,
 }
 
 /// The outcome of a check.
@@ -175,6 +183,7 @@ impl Verdict {
             message: judged.message,
             evidence: judged.evidence.into_iter().map(|(key, value)| (key.into(), value)).collect(),
             advice: judged.advice,
+            tells: judged.tells,
         };
         match self {
             Self::Judged(judged) => Verdict::Judged(named(judged)),

@@ -3,7 +3,9 @@ use std::sync::Arc;
 use super::spread::Tolerance;
 use super::update::update;
 use super::*;
-use crate::finding::{Finding, KeyMeasure, Measure, NotEvaluated, Provenance, RuleFacts, Subject, Worse};
+use crate::finding::{
+    Finding, KeyMeasure, Measure, NotEvaluated, Provenance, RuleFacts, Subject, TroubleKind, Worse,
+};
 use crate::model::{Engine, Status};
 use crate::results::{Absence, ApplicationReport, Change, Comparison, JobState, Report};
 use crate::rules::RuleInfo;
@@ -20,6 +22,7 @@ fn complete(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
         rule: GC.into(),
         title: GC.into(),
         rule_facts: &FACTS,
+        tells: TroubleKind::Other,
         severity,
         score: 1,
         subject: Subject::Tasks("map"),

@@ -1,6 +1,8 @@
 //! Facts about a rule, in addition to its check, for presets, the gate, charts and other rules. Each rule
 //! states them on its own constant, and every finding has those of its rule.
 
+use super::TroubleKind;
+
 /// The origin of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -136,13 +138,15 @@ pub struct RuleFacts {
     pub chart_limits: &'static [ChartLimit],
     /// The process whose memory its remedy sets. At most one rule sizes each process.
     pub sizes: Option<Container>,
+    /// The kind of trouble that its findings tell of, unless a finding tells of another.
+    pub tells: TroubleKind,
 }
 
 impl RuleFacts {
     /// The facts of a rule, with its provenance and nothing else.
     #[must_use]
     pub(crate) const fn of(provenance: Provenance) -> Self {
-        Self { provenance, key_measure: None, chart_limits: &[], sizes: None }
+        Self { provenance, key_measure: None, chart_limits: &[], sizes: None, tells: TroubleKind::Other }
     }
 
     /// The facts of rules from users' files. Charts show their thresholds with these keys.

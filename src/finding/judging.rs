@@ -1,7 +1,7 @@
 //! Builds the judgement of a rule: subject and severity first, then facts, message and advice.
 
 use super::template::{Word, render};
-use super::{Judgement, Measure, Subject, Verdict};
+use super::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::severity::Severity;
 
 /// The end of the last message, if there are more like it.
@@ -13,7 +13,15 @@ impl Judgement {
     /// A judgement on a subject. It has one task, unless [`Judgement::tasks`] changes that.
     #[must_use]
     pub const fn of(subject: Subject, severity: Severity) -> Self {
-        Self { severity, subject, tasks: 1, message: String::new(), evidence: Vec::new(), advice: Vec::new() }
+        Self {
+            severity,
+            subject,
+            tasks: 1,
+            message: String::new(),
+            evidence: Vec::new(),
+            advice: Vec::new(),
+            tells: None,
+        }
     }
 
     /// Sets the number of tasks of the subject, which multiplies its score.
@@ -46,9 +54,15 @@ impl Judgement {
 
     /// Sets the advice. `advice` is called only if something was found.
     #[must_use]
-    pub fn advice(self, advice: impl FnOnce() -> Vec<String>) -> Self {
+    pub fn advice<A: Into<Advice>>(self, advice: impl FnOnce() -> Vec<A>) -> Self {
         let advice = if self.severity > Severity::None { advice() } else { Vec::new() };
-        Self { advice, ..self }
+        Self { advice: advice.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Sets the kind of trouble that this judgement tells of, if it is not the one that the rule is about.
+    #[must_use]
+    pub fn tells(self, kind: TroubleKind) -> Self {
+        Self { tells: Some(kind), ..self }
     }
 }
 
@@ -101,8 +115,8 @@ mod tests {
 
     #[test]
     fn advice_is_computed_only_if_something_was_found() {
-        let advice = |severity| judged(severity).advice(|| vec!["change it".to_owned()]).advice;
-        assert_eq!(advice(Severity::Low), ["change it"]);
+        let advice = |severity| judged(severity).advice(|| vec!["change it"]).advice;
+        assert_eq!(advice(Severity::Low), [Advice::new("change it")]);
         assert!(advice(Severity::None).is_empty());
     }
 }

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::finding::{Finding, RuleFacts};
+use crate::finding::{Finding, RuleFacts, TroubleKind};
 use crate::model::spark::StageAttempt;
 use crate::results::ApplicationReport;
 use crate::severity::Severity;
@@ -15,6 +15,7 @@ fn finding(rule: &'static str, subject: Subject) -> Finding {
         rule: rule.into(),
         title: "".into(),
         rule_facts: RuleFacts::USER,
+        tells: TroubleKind::Other,
         severity: Severity::Low,
         score: 0,
         subject,

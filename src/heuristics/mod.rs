@@ -13,7 +13,9 @@ pub(crate) mod spark;
 pub(crate) mod split;
 pub(crate) mod wording;
 
-use crate::finding::{ChartLimit, ComparedWith, Container, KeyMeasure, RuleFacts, Verdict, Worse};
+use crate::finding::{
+    Advice, ChartLimit, ComparedWith, Container, KeyMeasure, RuleFacts, TroubleKind, Verdict, Worse,
+};
 use crate::model::Application;
 use crate::model::counters::CounterMask;
 use crate::model::spark::Facet;
@@ -63,17 +65,17 @@ pub trait Check: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remedy {
     /// Settings to change.
-    Change(Vec<String>),
+    Change(Vec<Advice>),
     /// Why no setting helps.
     NoSetting(String),
 }
 
 impl Remedy {
     /// The lines of advice.
-    fn lines(self) -> Vec<String> {
+    fn lines(self) -> Vec<Advice> {
         match self {
             Self::Change(lines) => lines,
-            Self::NoSetting(why) => vec![why],
+            Self::NoSetting(why) => vec![why.into()],
         }
     }
 }
@@ -110,6 +112,12 @@ impl Rule {
     /// Charts show the cut-offs of `limits`.
     const fn charted(mut self, limits: &'static [ChartLimit]) -> Self {
         self.facts.chart_limits = limits;
+        self
+    }
+
+    /// The rule's findings tell of troubles of this kind.
+    const fn telling(mut self, kind: TroubleKind) -> Self {
+        self.facts.tells = kind;
         self
     }
 

@@ -1,5 +1,6 @@
 //! Phrases that rules share.
 
+use crate::finding::SettingChange;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::severity::Severity;
@@ -38,19 +39,13 @@ pub(crate) fn grouped(number: i128) -> String {
     if number < 0 { format!("-{text}") } else { text }
 }
 
-/// "setting old → new", with the name that the job used.
-pub(super) fn change(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> String {
-    match app.conf.find(key) {
-        Some((name, old)) => format!("{name} {old} → {new}"),
-        None => format!("{} → {new}", key.name()),
-    }
-}
-
-/// A configuration line with the current value: `--conf spark.executor.memory=6g (now 4g)`.
-pub(super) fn conf_line(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> String {
-    match app.conf.find(key) {
-        Some((name, old)) => format!("--conf {name}={new} (now {old})"),
-        None => format!("--conf {}={new}", key.name()),
+/// The change of a setting, with the name that the application used.
+pub(super) fn change(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> SettingChange {
+    let set = app.conf.find(key);
+    SettingChange {
+        setting: set.as_ref().map_or(key.name(), |(name, _)| name).to_owned(),
+        from: set.map(|(_, old)| old.to_owned()),
+        to: new.to_string(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::cells::{number, quoted};
-use super::json::{evidence, thresholds};
+use super::json::{advice, evidence, thresholds};
 use crate::engine::Pieces;
 use crate::finding::{Finding, Suppressed};
 use crate::results::{ApplicationReport, Report};
@@ -97,7 +97,7 @@ fn row(
         finding.severity.name().to_owned(),
         finding.score.to_string(),
         text(&finding.message),
-        text(&finding.advice.join("; ")),
+        text(&advice(finding).join("; ")),
         text(&serde_json::to_string(&evidence(finding))?),
         text(&serde_json::to_string(&thresholds(finding))?),
         known(suppressed.map(|by| by.reason.as_str())),

@@ -281,7 +281,7 @@ impl<'a> Costs<'a> {
 fn block(finding: &Finding) -> String {
     let severity = finding.severity.name().to_uppercase();
     let head = format!("{severity} {}", text(&about(finding)));
-    let advice = finding.advice.iter().map(|advice| format!("\n  → {}", text(advice)));
+    let advice = finding.advice.iter().map(|advice| format!("\n  → {}", text(&advice.text)));
     std::iter::once(head).chain(advice).collect()
 }
 

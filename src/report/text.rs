@@ -172,7 +172,7 @@ fn finding(finding: &Finding, options: TextOptions, out: &mut dyn Write) -> io::
         writeln!(out, "{hanging}{line}")?;
     }
     for advice in &finding.advice {
-        advice_lines(advice, columns, out)?;
+        advice_lines(&advice.text, columns, out)?;
     }
     Ok(())
 }

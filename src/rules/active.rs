@@ -176,6 +176,7 @@ impl ActiveRule {
             rule: self.info.id.clone(),
             title: self.info.title.clone(),
             rule_facts: self.facts,
+            tells: judged.tells.unwrap_or(self.facts.tells),
             severity,
             score: severity.score(judged.tasks),
             subject: judged.subject,

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{rule, tasks};
-use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
+use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::wording::{decisive, percent, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::spark::Facet;
@@ -31,7 +31,8 @@ rule_params! {
 
 pub(super) const RULE: Rule =
     rule!(Own, "failed-attempts", "Failed Attempts", Failures, |layers| load(layers, Failed))
-        .measured_by("failed_ratio", Worse::Higher);
+        .measured_by("failed_ratio", Worse::Higher)
+        .telling(TroubleKind::Failures);
 
 /// The message of a finding.
 const MESSAGE: &str = "{failed_attempts_count} of {attempts} failed and took {failed_time_ms}, {failed_ratio:%} of all \

@@ -1,6 +1,7 @@
 //! Finds speculation settings with which stragglers would have been copied in time.
 
-use crate::heuristics::wording::{change, conf_line, plural};
+use crate::finding::{Advice, SettingChange};
+use crate::heuristics::wording::{change, plural};
 use crate::model::conf::ConfKey;
 use crate::model::spark::ClusterManager;
 use crate::model::table::{TaskGroup, TaskKind};
@@ -27,7 +28,7 @@ pub(super) fn is_on(app: &Application, group: &TaskGroup) -> Option<bool> {
 }
 
 /// Advice to switch speculation on, if it is off and would have helped.
-pub(super) fn switch_on(app: &Application, views: &[GroupStragglers<'_>]) -> Vec<String> {
+pub(super) fn switch_on(app: &Application, views: &[GroupStragglers<'_>]) -> Vec<Advice> {
     let off: Vec<&GroupStragglers<'_>> =
         views.iter().filter(|view| is_on(app, view.group) == Some(false)).collect();
     match app.engine {
@@ -38,30 +39,25 @@ pub(super) fn switch_on(app: &Application, views: &[GroupStragglers<'_>]) -> Vec
             if caught == 0 {
                 return Vec::new();
             }
-            let mut lines = vec![conf_line(app, ConfKey::Speculation, true)];
-            lines.extend(stragglers.lines(app, best));
-            vec![format!(
-                "enable speculative execution; {} would have been copied in time: {}",
-                of_all(caught, stragglers.all()),
-                lines.join(" ")
-            )]
+            let mut changes = vec![change(app, ConfKey::Speculation, true)];
+            changes.extend(stragglers.changes(app, best));
+            let caught = of_all(caught, stragglers.all());
+            let what = format!("enable speculative execution; {caught} would have been copied in time");
+            vec![Advice::new(what).set(changes)]
         }
         Engine::MapReduce => off.iter().filter_map(|view| switch_on_mapreduce(app, view)).collect(),
     }
 }
 
-fn switch_on_mapreduce(app: &Application, view: &GroupStragglers<'_>) -> Option<String> {
+fn switch_on_mapreduce(app: &Application, view: &GroupStragglers<'_>) -> Option<Advice> {
     let copied =
         fates_of_stragglers(view).iter().filter(|fate| matches!(fate, Fate::Speculated(_))).count() as u64;
     let all = view.unexplained().count() as u64;
     let key = switch(view.group.kind);
     (copied > 0).then(|| {
-        format!(
-            "enable speculative execution for {} tasks; {} would have been copied: {}",
-            view.group.kind.name(),
-            of_all(copied, all),
-            change(app, key, true)
-        )
+        let (kind, copied) = (view.group.kind.name(), of_all(copied, all));
+        let what = format!("enable speculative execution for {kind} tasks; {copied} would have been copied");
+        Advice::new(what).set([change(app, key, true)])
     })
 }
 
@@ -77,7 +73,7 @@ pub(super) fn better_settings(
     app: &Application,
     views: &[&GroupStragglers<'_>],
     in_time: u64,
-) -> Vec<String> {
+) -> Vec<Advice> {
     match app.engine {
         Engine::Spark => {
             let stragglers = SparkStragglers::of(app, views);
@@ -88,20 +84,19 @@ pub(super) fn better_settings(
                     "with the current settings {} should have been copied in time: check whether cores were free for \
                      copies, and whether executors were excluded",
                     of_all(expected, stragglers.all())
-                )];
+                )
+                .into()];
             }
             if caught <= expected {
                 return vec![
                     "no multiplier or quantile would have copied more of them in time: too few tasks had finished while \
                      they ran, or they did not run long enough; `elephant-rs stragglers` shows their causes"
-                        .to_owned(),
+                        .into(),
                 ];
             }
-            vec![format!(
-                "copy earlier; {} would have been copied in time: {}",
-                of_all(caught, stragglers.all()),
-                stragglers.lines(app, best).join(" ")
-            )]
+            let caught = of_all(caught, stragglers.all());
+            let what = format!("copy earlier; {caught} would have been copied in time");
+            vec![Advice::new(what).set(stragglers.changes(app, best))]
         }
         Engine::MapReduce => {
             let fates: Vec<Fate> = views.iter().flat_map(|view| fates_of_stragglers(view)).collect();
@@ -112,9 +107,10 @@ pub(super) fn better_settings(
                      whether the job really ran with {}=true, and whether containers were free",
                     of_all(copied, fates.len() as u64),
                     ConfKey::MapSpeculative.name(),
-                )];
+                )
+                .into()];
             }
-            vec![what_held_back(&fates)]
+            vec![what_held_back(&fates).into()]
         }
     }
 }
@@ -126,7 +122,6 @@ type Setting = (f64, f64);
 struct SparkStragglers {
     groups: Vec<(Medians, Vec<(Attempt, Millis)>)>,
     current: Setting,
-    default: Setting,
     min_runtime: Millis,
 }
 
@@ -154,7 +149,6 @@ impl SparkStragglers {
                 app.conf.fraction(ConfKey::SpeculationQuantile).unwrap_or(default.0),
                 app.conf.fraction(ConfKey::SpeculationMultiplier).unwrap_or(default.1),
             ),
-            default,
             min_runtime: app
                 .conf
                 .spark_duration(ConfKey::SpeculationMinTaskRuntime)
@@ -194,18 +188,12 @@ impl SparkStragglers {
         best
     }
 
-    /// The configuration lines for a setting.
-    fn lines(&self, app: &Application, setting: Setting) -> Vec<String> {
+    /// The changes of settings for a setting, with the defaults as present values.
+    fn changes(&self, app: &Application, setting: Setting) -> Vec<SettingChange> {
         let keys = [ConfKey::SpeculationQuantile, ConfKey::SpeculationMultiplier];
-        let values =
-            [(setting.0, self.current.0, self.default.0), (setting.1, self.current.1, self.default.1)];
-        let needed =
-            keys.into_iter().zip(values).filter(|(_, (wanted, current, _))| !same(*wanted, *current));
-        let line = |(key, (wanted, _, default)): (ConfKey, (f64, f64, f64))| {
-            let line = conf_line(app, key, wanted);
-            if app.conf.find(key).is_some() { line } else { format!("{line} (default {default})") }
-        };
-        needed.map(line).collect()
+        let values = [(setting.0, self.current.0), (setting.1, self.current.1)];
+        let needed = keys.into_iter().zip(values).filter(|(_, (wanted, current))| !same(*wanted, *current));
+        needed.map(|(key, (wanted, ..))| change(app, key, wanted)).collect()
     }
 }
 

@@ -3,8 +3,8 @@
 
 use super::speculation_settings::defaults;
 use super::{rule, tasks};
-use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
-use crate::heuristics::wording::{change, conf_line, decisive, percent, plural};
+use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
+use crate::heuristics::wording::{change, decisive, percent, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
 use crate::model::spark::Facet;
@@ -32,7 +32,8 @@ rule_params! {
 
 pub(super) const RULE: Rule =
     rule!(Own, "speculation-waste", "Speculation Waste", Waste, |layers| load(layers, Lost))
-        .measured_by("lost_ratio", Worse::Higher);
+        .measured_by("lost_ratio", Worse::Higher)
+        .telling(TroubleKind::Speculation);
 
 /// The message of a finding.
 const MESSAGE: &str = "{copies} launched, {copies_won_count} won; losing copies took {lost_by_copies_time_ms}, \
@@ -86,27 +87,27 @@ impl Check for Lost {
     }
 }
 
-fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<String> {
+fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<Advice> {
     match app.engine {
         Engine::Spark => {
             let defaults = defaults(app);
             let multiplier = app.conf.fraction(ConfKey::SpeculationMultiplier).unwrap_or(defaults.multiplier);
             let quantile = app.conf.fraction(ConfKey::SpeculationQuantile).unwrap_or(defaults.quantile);
-            let mut lines = Vec::new();
+            let mut changes = Vec::new();
             if multiplier < CAREFUL.multiplier {
-                lines.push(conf_line(app, ConfKey::SpeculationMultiplier, CAREFUL.multiplier));
+                changes.push(change(app, ConfKey::SpeculationMultiplier, CAREFUL.multiplier));
             }
             if quantile < CAREFUL.quantile {
-                lines.push(conf_line(app, ConfKey::SpeculationQuantile, CAREFUL.quantile));
+                changes.push(change(app, ConfKey::SpeculationQuantile, CAREFUL.quantile));
             }
-            if lines.is_empty() {
+            if changes.is_empty() {
                 vec![
                     "tasks are already copied late: the copies lost because they were not faster; \
                      `elephant-rs stragglers` shows why the originals were slow"
-                        .to_owned(),
+                        .into(),
                 ]
             } else {
-                vec![format!("copy later and fewer tasks: {}", lines.join(" "))]
+                vec![Advice::new("copy later and fewer tasks").set(changes)]
             }
         }
         Engine::MapReduce => {
@@ -130,13 +131,13 @@ fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<String> {
                     "copy fewer tasks at a time: mapreduce.job.speculative.speculative-cap-running-tasks=0.05, \
                      mapreduce.job.speculative.minimum-allowed-tasks=2 (by default Hadoop copies up to 10 % of the running \
                      tasks, but always up to 10)"
-                        .to_owned(),
+                        .into(),
                 );
             }
-            advice.push(format!(
-                "disable speculative execution for the {which}, which lost most: {}",
-                change(app, key, false)
-            ));
+            advice.push(
+                Advice::new(format!("disable speculative execution for the {which}, which lost most"))
+                    .set([change(app, key, false)]),
+            );
             advice
         }
     }

@@ -2,7 +2,7 @@
 
 use super::speculation_settings::{better_settings, is_on};
 use super::{rule, tasks};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::{decisive, percent, plural};
 use crate::heuristics::{Check, Rule, Shared, load};
 use crate::model::Application;
@@ -37,7 +37,8 @@ pub(super) const RULE: Rule =
     rule!(Own, "straggler-detection", "Straggler Detection", Detection, |layers| load(
         layers,
         OwnSpeculation
-    ));
+    ))
+    .telling(TroubleKind::Speculation);
 
 /// The message of a finding.
 const MESSAGE: &str = "speculation copied {copied_in_time_count} of {stragglers} in time, {recall_ratio:%} ({limit}); the \

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::causes::{Causes, remedy_for_one};
 use super::{host, rule, subject, task_name};
-use crate::finding::{Judgement, Measure, Subject, Verdict, and_more};
+use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, and_more};
 use crate::heuristics::wording::decisive;
 use crate::heuristics::{Check, Rule, Shared, load};
 use crate::model::counters::CounterMask;
@@ -51,7 +51,8 @@ pub(super) const RULE: Rule =
     rule!(Own, "straggler-dos-index", "Straggler DoS-Index", DosIndex, |layers| load(
         layers,
         SlowForTheirInput
-    ));
+    ))
+    .telling(TroubleKind::Stragglers);
 
 /// The message if no task is a straggler.
 const NO_STRAGGLER: &str = "no task took far longer than the others of its group";

@@ -3,7 +3,7 @@
 use super::causes::remedies;
 use super::speculation_settings::switch_on;
 use super::{rule, tasks};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::shared::time_of_tasks;
 use crate::heuristics::wording::{decisive, percent, plural};
 use crate::heuristics::{Check, Rule, Shared, load};
@@ -37,7 +37,8 @@ rule_params! {
 }
 
 pub(super) const RULE: Rule =
-    rule!(Own, "straggler-impact", "Straggler Impact", Impact, |layers| load(layers, HeldUp));
+    rule!(Own, "straggler-impact", "Straggler Impact", Impact, |layers| load(layers, HeldUp))
+        .telling(TroubleKind::Stragglers);
 
 /// The message of a finding.
 const MESSAGE: &str = "{stragglers} of {judged} took at least {factor}× the median without more input; only \
@@ -93,7 +94,7 @@ impl Check for HeldUp {
             let causes = stragglers.causes();
             evidence.push(("causes_text", Measure::Text(causes.in_words())));
             evidence.extend(longest_tail(views).map(|name| ("longest_tail_text", Measure::Text(name))));
-            advice = remedies(app, causes);
+            advice = remedies(app, causes).into_iter().map(Advice::from).collect::<Vec<_>>();
             advice.extend(switch_on(app, views));
         }
         Judgement::of(Subject::Application, severity)

@@ -3,7 +3,7 @@
 mod cause;
 
 use super::{costs, rule, tasks};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::{decisive, percent};
 use crate::heuristics::{Check, NOT_MEASURED, Rule, Shared, load};
 use crate::model::Application;
@@ -25,7 +25,8 @@ rule_params! {
     }
 }
 
-pub(super) const RULE: Rule = rule!(Own, "wait-time", "Wait Time", Wait, |layers| load(layers, Waited));
+pub(super) const RULE: Rule =
+    rule!(Own, "wait-time", "Wait Time", Wait, |layers| load(layers, Waited)).telling(TroubleKind::Waiting);
 
 /// The message of a finding.
 const MESSAGE: &str =

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::{costs, rule, tasks};
-use crate::finding::{Container, Judgement, Measure, Subject, Verdict, Worse};
+use crate::finding::{Advice, Container, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::wording::{decisive, percent};
 use crate::heuristics::{Check, NOT_MEASURED, Remedy, Rule, Shared, load, spark};
 use crate::metrics::requested_container;
@@ -28,7 +28,8 @@ rule_params! {
 
 pub(super) const RULE: Rule =
     rule!(Own, "wasted-resources", "Wasted Resources", Waste, |layers| load(layers, Unneeded))
-        .measured_by("wasted_ratio", Worse::Higher);
+        .measured_by("wasted_ratio", Worse::Higher)
+        .telling(TroubleKind::MuchMemory);
 
 /// The message of a finding.
 const MESSAGE: &str =
@@ -91,7 +92,7 @@ impl Check for Unneeded {
 }
 
 /// The advice of the rules on containers and heaps, so that no two rules advise different values.
-fn advice(app: &Application, shared: &Shared<'_>) -> Vec<String> {
+fn advice(app: &Application, shared: &Shared<'_>) -> Vec<Advice> {
     match app.engine {
         Engine::MapReduce => of_containers(app, shared),
         Engine::Spark => of_executors(app, shared),
@@ -100,7 +101,7 @@ fn advice(app: &Application, shared: &Shared<'_>) -> Vec<String> {
 
 /// Advice by kind of tasks. The kind that used most comes first, even if it cannot shrink; others only if
 /// they can.
-fn of_containers(app: &Application, shared: &Shared<'_>) -> Vec<String> {
+fn of_containers(app: &Application, shared: &Shared<'_>) -> Vec<Advice> {
     let tasks = [(TaskKind::Map, Container::Map), (TaskKind::Reduce, Container::Reduce)];
     let sizes = tasks.map(|(kind, _)| requested_container(app, kind, Assumed(None)));
     let are_known = sizes.iter().all(Option::is_some);
@@ -112,12 +113,12 @@ fn of_containers(app: &Application, shared: &Shared<'_>) -> Vec<String> {
     for (place, (_, container)) in holding.into_iter().take(containers).enumerate() {
         match shared.remedy(container) {
             Some(Remedy::Change(changes)) => lines.extend(changes),
-            Some(Remedy::NoSetting(why)) if place == 0 => lines.push(why),
+            Some(Remedy::NoSetting(why)) if place == 0 => lines.push(why.into()),
             Some(Remedy::NoSetting(_)) | None => {}
         }
     }
     if lines.is_empty() {
-        lines.push("request containers of the size that the tasks need".to_owned());
+        lines.push("request containers of the size that the tasks need".into());
     }
     lines
 }
@@ -132,7 +133,7 @@ fn held(app: &Application, kind: TaskKind, sizes_are_known: bool) -> MbMillis {
     times.map(|time| MbMillis::of(size, time)).sum()
 }
 
-fn of_executors(app: &Application, shared: &Shared<'_>) -> Vec<String> {
+fn of_executors(app: &Application, shared: &Shared<'_>) -> Vec<Advice> {
     let mut lines = match shared.remedy(Container::Executor) {
         Some(Remedy::Change(lines)) => lines,
         Some(Remedy::NoSetting(_)) | None => Vec::new(),
@@ -142,7 +143,7 @@ fn of_executors(app: &Application, shared: &Shared<'_>) -> Vec<String> {
         lines.push(
             "the executor that needs most determines the size of all: balance the work of executors, or release idle \
              executors"
-                .to_owned(),
+                .into(),
         );
     }
     lines

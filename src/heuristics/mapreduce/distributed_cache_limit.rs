@@ -2,7 +2,7 @@
 //! download (Dr. Elephant `DistributedCacheLimitHeuristic`).
 
 use super::rule;
-use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
+use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
 use crate::model::{Application, Engine, Status};
@@ -32,7 +32,8 @@ pub(super) const RULE: Rule = rule!(
     CacheLimit,
     |layers| load(layers, Cache)
 )
-.measured_by("largest_bytes", Worse::Higher);
+.measured_by("largest_bytes", Worse::Higher)
+.telling(TroubleKind::Cluster);
 
 /// The message if the numbers of names and sizes differ.
 const MISMATCH: &str =

@@ -4,7 +4,7 @@
 use super::heap::Heap;
 use super::{MissingCounters, Role, change, counter, limit, no_task_reports, rule, run_time};
 use super::{tasks, to_millis, unreadable, without_tasks};
-use crate::finding::{Judgement, Measure, Verdict, Worse};
+use crate::finding::{Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::counters::Counter;
@@ -38,12 +38,14 @@ pub(super) const MAPPER: Rule =
     rule!(DrElephant { version: "master" }, "mapper-gc", "Mapper GC", Gc, |layers| load(layers, |p| {
         Collection(Role::Map, p)
     }))
-    .measured_by("gc_cpu_ratio", Worse::Higher);
+    .measured_by("gc_cpu_ratio", Worse::Higher)
+    .telling(TroubleKind::GarbageCollection);
 pub(super) const REDUCER: Rule =
     rule!(DrElephant { version: "master" }, "reducer-gc", "Reducer GC", Gc, |layers| load(layers, |p| {
         Collection(Role::Reduce, p)
     }))
-    .measured_by("gc_cpu_ratio", Worse::Higher);
+    .measured_by("gc_cpu_ratio", Worse::Higher)
+    .telling(TroubleKind::GarbageCollection);
 
 /// The message of a finding.
 const MESSAGE: &str = "a {role} task spends {avg_gc_time_ms} in garbage collection per {avg_cpu_time_ms} of CPU time, \

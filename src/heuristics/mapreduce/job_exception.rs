@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::heap::HEAP_SHARE;
 use super::{Role, change, container_for, own_java_opts, rule};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
 use crate::model::table::{Outcome, TaskKind};
@@ -26,7 +26,8 @@ rule_params! {
 pub(super) const RULE: Rule =
     rule!(DrElephant { version: "master" }, "job-exception", "Exception", JobException, |layers| load(
         layers, Failure
-    ));
+    ))
+    .telling(TroubleKind::Failures);
 
 /// The message of a finding.
 const MESSAGE: &str = "the job {ended}: {why}";

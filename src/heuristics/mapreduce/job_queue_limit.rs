@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{Role, rule, run_time, tasks, to_millis};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
 use crate::model::spark::Facet;
@@ -31,7 +31,8 @@ rule_params! {
 pub(super) const RULE: Rule =
     rule!(DrElephant { version: "master" }, "job-queue-limit", "Job Queue Limit", QueueLimit, |layers| load(
         layers, Limit
-    ));
+    ))
+    .telling(TroubleKind::Cluster);
 
 /// The message of a finding.
 const MESSAGE: &str = "the longest task ran {longest_task_ms} in queue {queue_text}, which allows {allowed} \

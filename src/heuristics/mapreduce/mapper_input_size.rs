@@ -8,7 +8,7 @@ use super::{
     MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, tasks, to_bytes, unreadable,
     without_tasks,
 };
-use crate::finding::{Judgement, Measure, Verdict};
+use crate::finding::{Judgement, Measure, TroubleKind, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -43,7 +43,8 @@ rule_params! {
 pub(super) const RULE: Rule =
     rule!(DrElephant { version: "0.4.0" }, "mapper-input-size", "Mapper Input Size", InputSize, |layers| {
         load(layers, Splits)
-    });
+    })
+    .telling(TroubleKind::ManyTasks);
 
 /// The message of a finding.
 const MESSAGE: &str = "{maps_read} {avg_input_bytes} on average ({limit})";

@@ -6,7 +6,7 @@ use super::{
     run_time,
 };
 use super::{tasks, to_bytes, to_millis, unreadable, without_tasks};
-use crate::finding::{Judgement, Measure, Verdict, Worse};
+use crate::finding::{Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -61,7 +61,8 @@ pub(super) const RULE: Rule =
     rule!(DrElephant { version: "0.4.0" }, "mapper-speed", "Mapper Speed", MapperSpeed, |layers| load(
         layers, Reading
     ))
-    .measured_by("speed_bytes_per_second", Worse::Lower);
+    .measured_by("speed_bytes_per_second", Worse::Lower)
+    .telling(TroubleKind::SlowTasks);
 
 /// The message of a finding.
 const MESSAGE: &str = "a map task reads {input_bytes} in {run_time_ms}, {speed_bytes_per_second} ({limit})";

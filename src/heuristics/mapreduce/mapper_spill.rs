@@ -4,7 +4,7 @@ use super::{
     MissingCounters, Role, change, counter, grouped, is_unreadable, limit, no_task_reports, own_java_opts,
     rule, tasks, unreadable, without_tasks,
 };
-use crate::finding::{Judgement, Measure, Verdict, Worse};
+use crate::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -41,7 +41,8 @@ pub(super) const RULE: Rule =
     rule!(DrElephant { version: "master" }, "mapper-spill", "Mapper Spill", MapperSpill, |layers| load(
         layers, Spilling
     ))
-    .measured_by("spill_ratio", Worse::Higher);
+    .measured_by("spill_ratio", Worse::Higher)
+    .telling(TroubleKind::Spill);
 
 /// The message of a finding.
 const MESSAGE: &str =
@@ -127,7 +128,7 @@ fn four_decimals(cutoffs: &Ascending<Ratio>, ratio: f64) -> Severity {
 }
 
 /// Advises a sort buffer that holds the output of the largest map task at once.
-fn advice(app: &Application, group: &TaskGroup) -> Vec<String> {
+fn advice(app: &Application, group: &TaskGroup) -> Vec<Advice> {
     let is_known = !is_unreadable(group, &[Counter::MapOutputBytes, Counter::MapOutputRecords]);
     let needed = group.winners().filter(|_| is_known).filter_map(|row| {
         let bytes = group.attempts.count(row, Counter::MapOutputBytes)?;
@@ -143,28 +144,29 @@ fn advice(app: &Application, group: &TaskGroup) -> Vec<String> {
     if let (Some(wanted), Some(needed)) = (wanted, needed)
         && let Some(more) = i64::try_from(wanted).ok().map(|wanted| wanted - now).filter(|&more| more > 0)
     {
-        advice.push(format!(
-            "avoid repeated spills: {} (the largest map output needs {needed}), and add {more} MiB to -Xmx in {} \
-             and to {}",
-            change(app, ConfKey::SortMb, wanted),
+        let rest = format!(
+            " (the largest map output needs {needed}), and add {more} MiB to -Xmx in {} and to {}",
             own_java_opts(app, Role::Map),
             app.conf.name_in_use(ConfKey::MapMemoryMb),
-        ));
+        );
+        let sort = change(app, ConfKey::SortMb, wanted);
+        advice.push(Advice::new("avoid repeated spills").set([sort]).and(&rest));
     }
     if needed.is_some_and(|bytes| bytes > Bytes::from_mib(MAX_SORT_MB)) {
         advice.push(
             "the largest output exceeds the maximum sort buffer: use smaller splits, or reduce the output with a combiner"
-                .to_owned(),
+                .into(),
         );
     }
     if app.conf.flag(ConfKey::MapOutputCompress) != Some(true) {
-        advice.push(change(app, ConfKey::MapOutputCompress, true) + " makes each spill smaller");
+        let compress = change(app, ConfKey::MapOutputCompress, true);
+        advice.push(Advice::default().set([compress]).and(" makes each spill smaller"));
     }
     if advice.is_empty() {
         advice.push(
             "the sort buffer is large enough for the map output: look for records that are far larger than others, \
              and for a combiner that does not reduce its input"
-                .to_owned(),
+                .into(),
         );
     }
     advice

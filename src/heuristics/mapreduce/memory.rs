@@ -6,7 +6,7 @@ use super::{
     MissingCounters, Role, USUAL_STEP, change, container_for, counter, limit, no_task_reports, rule,
 };
 use super::{tasks, to_bytes, unreadable, without_tasks};
-use crate::finding::{Container, Judgement, Measure, Verdict, Worse};
+use crate::finding::{Advice, Container, Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::heuristics::{Check, Remedy, Rule, load};
 use crate::metrics::requested_container;
 use crate::model::Application;
@@ -46,14 +46,16 @@ pub(super) const MAPPER: Rule =
         |p| Usage(Role::Map, p)
     ))
     .measured_by("used_ratio", Worse::Lower)
-    .sizing(Container::Map);
+    .sizing(Container::Map)
+    .telling(TroubleKind::MuchMemory);
 pub(super) const REDUCER: Rule =
     rule!(DrElephant { version: "master" }, "reducer-memory", "Reducer Memory", Memory, |layers| load(
         layers,
         |p| Usage(Role::Reduce, p)
     ))
     .measured_by("used_ratio", Worse::Lower)
-    .sizing(Container::Reduce);
+    .sizing(Container::Reduce)
+    .telling(TroubleKind::MuchMemory);
 
 /// The message of a finding.
 const MESSAGE: &str =
@@ -194,18 +196,22 @@ impl Usage {
         } else {
             format!("measured peak {peak} plus {} %", three_digits(100.0 * headroom))
         };
-        let mut lines = vec![format!("{} ({why})", change(app, size, fitting.whole_mib()))];
+        let shrink = change(app, size, fitting.whole_mib());
+        let mut lines = vec![Advice::default().set([shrink]).and(&format!(" ({why})"))];
         let fitting = Bytes::from_f64(fitting.as_f64() * HEAP_SHARE).unwrap_or(fitting);
         if heap.larger.is_none()
             && let Some(now) = app.conf.heap_limit(options)
             && now > fitting
         {
-            lines.push(format!(
-                "-Xmx in {} {}m → {}m, so that the heap fits the container",
-                heap.opts,
-                now.whole_mib(),
-                fitting.whole_mib()
-            ));
+            lines.push(
+                format!(
+                    "-Xmx in {} {}m → {}m, so that the heap fits the container",
+                    heap.opts,
+                    now.whole_mib(),
+                    fitting.whole_mib()
+                )
+                .into(),
+            );
         }
         Remedy::Change(lines)
     }

@@ -17,7 +17,7 @@ mod time;
 
 use super::Rule;
 use super::wording::{change, grouped, limit};
-use crate::finding::{Subject, Verdict};
+use crate::finding::{SettingChange, Subject, Verdict};
 use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::table::{TaskGroup, TaskKind};
@@ -225,7 +225,7 @@ fn container_for(app: &Application, needed: Bytes) -> Bytes {
 }
 
 /// Like [`change`], for numbers that should rise (or fall); `None` if the job's value is already there.
-fn change_towards(app: &Application, key: ConfKey, new: u64, rise: bool) -> Option<String> {
+fn change_towards(app: &Application, key: ConfKey, new: u64, rise: bool) -> Option<SettingChange> {
     let now = app.conf.integer(key).and_then(|now| u64::try_from(now).ok());
     // In Hadoop, 0 and 1 mean "not set" for split sizes and similar settings.
     let now = now.filter(|&now| now > 1);

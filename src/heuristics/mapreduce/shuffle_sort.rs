@@ -2,7 +2,7 @@
 //! `ShuffleSortHeuristic`).
 
 use super::{Role, change, no_task_reports, rule, tasks, to_millis, without_tasks};
-use crate::finding::{Judgement, Measure, Verdict, Worse};
+use crate::finding::{Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -32,7 +32,8 @@ pub(super) const RULE: Rule =
     rule!(DrElephant { version: "0.4.0" }, "shuffle-sort", "Shuffle & Sort", ShuffleSort, |layers| load(
         layers, Phases
     ))
-    .measured_by("shuffle_reduce_ratio", Worse::Higher);
+    .measured_by("shuffle_reduce_ratio", Worse::Higher)
+    .telling(TroubleKind::Shuffle);
 
 /// The message of a finding.
 const MESSAGE: &str = "a reduce task spends {time} {phase} and {avg_reduce_ms} reducing ({limit})";

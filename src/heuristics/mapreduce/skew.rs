@@ -7,7 +7,7 @@ use super::splits::Target;
 use super::{MissingCounters, Role, counter, input_bytes, is_unreadable};
 use super::{no_task_reports, rule};
 use super::{run_time, tasks, to_bytes, to_millis, without_tasks};
-use crate::finding::{ChartLimit, ComparedWith, Judgement, Measure, Verdict, Worse};
+use crate::finding::{ChartLimit, ComparedWith, Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::heuristics::split::{TwoGroups, two_groups};
 use crate::heuristics::wording::percent;
 use crate::heuristics::{Check, Rule, chart_limit, load};
@@ -78,14 +78,16 @@ pub(super) const MAPPER: Rule =
         Skewness(Role::Map, p)
     }))
     .measured_by("lost_ratio", Worse::Higher)
-    .charted(&[DEVIATION]);
+    .charted(&[DEVIATION])
+    .telling(TroubleKind::Skew);
 pub(super) const REDUCER: Rule =
     rule!(DrElephant { version: "0.4.0" }, "reducer-skew", "Reducer Skew", Skew, |layers| load(
         layers,
         |p| Skewness(Role::Reduce, p)
     ))
     .measured_by("lost_ratio", Worse::Higher)
-    .charted(&[DEVIATION]);
+    .charted(&[DEVIATION])
+    .telling(TroubleKind::Skew);
 
 /// The messages about one of the two quantities.
 struct Messages {

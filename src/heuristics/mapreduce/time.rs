@@ -4,7 +4,7 @@
 use super::splits::{Target, Unsplittable, split_for};
 use super::{MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, run_time};
 use super::{tasks, to_bytes, to_millis, without_tasks};
-use crate::finding::{ChartLimit, ComparedWith, Judgement, Measure, Verdict};
+use crate::finding::{Advice, ChartLimit, ComparedWith, Judgement, Measure, TroubleKind, Verdict};
 use crate::heuristics::shared::time_of_tasks;
 use crate::heuristics::{Check, Rule, chart_limit, load};
 use crate::model::Application;
@@ -52,13 +52,15 @@ pub(super) const MAPPER: Rule =
     rule!(DrElephant { version: "master" }, "mapper-time", "Mapper Time", Time, |layers| load(layers, |p| {
         RunTime(Role::Map, p)
     }))
-    .charted(RUN_TIMES);
+    .charted(RUN_TIMES)
+    .telling(TroubleKind::ManyTasks);
 pub(super) const REDUCER: Rule =
     rule!(DrElephant { version: "0.4.0" }, "reducer-time", "Reducer Time", Time, |layers| load(
         layers,
         |p| RunTime(Role::Reduce, p)
     ))
-    .charted(RUN_TIMES);
+    .charted(RUN_TIMES)
+    .telling(TroubleKind::ManyTasks);
 
 /// The message of a finding.
 const MESSAGE: &str = "{tasks_run} {mean} on average ({limit})";
@@ -106,6 +108,7 @@ impl Check for RunTime {
                 MESSAGE,
                 &[("tasks_run", &role.do_what(total, "run")), ("mean", &to_millis(mean)), ("limit", &limit)],
             )
+            .tells(if short >= long { TroubleKind::ManyTasks } else { TroubleKind::FewTasks })
             .advice(|| self.advice(app, group, mean, short >= long))
             .into()
     }
@@ -118,7 +121,7 @@ impl Check for RunTime {
 impl RunTime {
     /// The number of tasks that brings the mean run time to the target.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
-    fn advice(&self, app: &Application, group: &TaskGroup, mean: i64, too_short: bool) -> Vec<String> {
+    fn advice(&self, app: &Application, group: &TaskGroup, mean: i64, too_short: bool) -> Vec<Advice> {
         let Self(role, params) = self;
         let target = params.target();
         let total = group.tasks.len() as u64;
@@ -127,24 +130,27 @@ impl RunTime {
         let aim = format!("for about {} per task", target.shown(app));
         let fewer = growth > 1.0;
         let what = role.plural();
-        let mut advice = vec![match self.by_setting(app, group, wanted, fewer) {
+        let mut advice: Vec<Advice> = vec![match self.by_setting(app, group, wanted, fewer) {
             _ if too_short && !fewer => {
                 let span = time_of_tasks(app);
                 format!("keep the number of {what}: with longer ones, a job of {span} would lose parallelism")
+                    .into()
             }
-            Some(Setting::Change(change)) => format!("{change} {aim}"),
-            Some(Setting::Format(advice)) => advice,
+            Some(Setting::Change(change)) => change.and(&format!(" {aim}")),
+            Some(Setting::Format(advice)) => advice.into(),
             None if wanted == total || total == 1 => {
-                format!("the settings already fit {total} {what}: profile a task")
+                format!("the settings already fit {total} {what}: profile a task").into()
             }
-            None if fewer => format!("use about {wanted} {what} instead of {total}, {aim}"),
-            None => format!("distribute the work over about {wanted} {what} instead of {total}, {aim}"),
+            None if fewer => format!("use about {wanted} {what} instead of {total}, {aim}").into(),
+            None => {
+                format!("distribute the work over about {wanted} {what} instead of {total}, {aim}").into()
+            }
         }];
         if too_short && *role == Role::Map {
             advice.push(
                 "if the input is many small files, read them with CombineFileInputFormat (in Hive \
                  CombineHiveInputFormat as hive.input.format, in Pig pig.maxCombinedSplitSize) or merge them"
-                    .to_owned(),
+                    .into(),
             );
         }
         advice
@@ -154,7 +160,8 @@ impl RunTime {
     fn by_setting(&self, app: &Application, group: &TaskGroup, wanted: u64, fewer: bool) -> Option<Setting> {
         let Self(role, params) = self;
         if *role == Role::Reduce {
-            return change_towards(app, ConfKey::Reduces, wanted, !fewer).map(Setting::Change);
+            return change_towards(app, ConfKey::Reduces, wanted, !fewer)
+                .map(|change| Setting::Change(Advice::default().set([change])));
         }
         let input = mean_input(group)?;
         let unsplittable = Unsplittable::of(app, input).filter(|_| !fewer);
@@ -166,14 +173,14 @@ impl RunTime {
         let key = if fewer { ConfKey::SplitMinSize } else { ConfKey::SplitMaxSize };
         let moves = if fewer { size > input } else { size < input };
         let change = change_towards(app, key, size.get(), fewer).filter(|_| moves)?;
-        Some(Setting::Change(format!("{change} ({size})")))
+        Some(Setting::Change(Advice::default().set([change]).and(&format!(" ({size})"))))
     }
 }
 
 /// What changes the number of tasks.
 enum Setting {
     /// The setting with its new value.
-    Change(String),
+    Change(Advice),
     /// Advice on the format of the input.
     Format(String),
 }

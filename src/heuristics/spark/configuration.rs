@@ -6,7 +6,7 @@ mod shuffle;
 mod sizes;
 
 use super::{rule, spark};
-use crate::finding::{Judgement, Measure, Phrase, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -68,7 +68,8 @@ pub(super) const RULE: Rule = rule!(
     "Spark Configuration",
     Settings,
     |layers| load(layers, Configuration)
-);
+)
+.telling(TroubleKind::Settings);
 
 /// The message if no setting needs a change.
 const NO_ISSUE: &str = "no setting needs a change";

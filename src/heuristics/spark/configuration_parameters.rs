@@ -8,7 +8,7 @@ mod stages;
 
 use super::support::stage_figures;
 use super::{rule, spark};
-use crate::finding::{Judgement, Measure, Phrase, Subject, Verdict};
+use crate::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::counters::CounterMask;
@@ -98,7 +98,8 @@ pub(super) const RULE: Rule = rule!(
     "Spark Configuration Parameters",
     Limits,
     |layers| load(layers, Settings)
-);
+)
+.telling(TroubleKind::Settings);
 
 /// The messages of the judgement on the application: no setting, one, or several need a change.
 const SETTINGS_FIT: &str = "settings fit the measurements[: {measured}]";
@@ -119,7 +120,7 @@ impl Check for Settings {
         let mut stages = stages::judge(&facts, &changes, limits);
         let told = stages.iter().any(|(carries, _)| *carries);
         let whole = settings(&facts, &recommended, &changes, told, limits);
-        let lines: Vec<String> = changes.iter().map(|change| change.line(app)).collect();
+        let lines: Vec<Advice> = changes.iter().map(|change| change.advice(app)).collect();
         if whole.severity == Severity::None
             && let Some((_, carrier)) = stages.iter_mut().find(|(carries, _)| *carries)
         {
@@ -171,11 +172,11 @@ fn executors(spark: &Spark) -> u64 {
     (spark.executors.len() as u64).max(1)
 }
 
-fn advice(app: &Application, changes: &[Change]) -> Vec<String> {
+fn advice(app: &Application, changes: &[Change]) -> Vec<Advice> {
     if changes.is_empty() {
-        return vec!["keep the sizes of executors and driver: no measurement calls for a change".to_owned()];
+        return vec!["keep the sizes of executors and driver: no measurement calls for a change".into()];
     }
-    changes.iter().map(|change| change.line(app)).collect()
+    changes.iter().map(|change| change.advice(app)).collect()
 }
 
 fn count(key: &'static str, value: Option<u64>) -> Option<(&'static str, Measure)> {

@@ -4,8 +4,8 @@
 use std::cmp::Reverse;
 
 use super::support::memory::{self, Setting};
-use super::{conf_line, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use super::{change, percent, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -60,7 +60,8 @@ pub(super) const RULE: Rule = rule!(
     "Spark Driver Metrics",
     Driver,
     |layers| load(layers, DriverCheck)
-);
+)
+.telling(TroubleKind::Driver);
 
 /// The message if nothing was found. A finding has that of the worst [`Aspect`].
 const FINE: &str = "a driver with {heap_bytes} of heap and {cores} is fine";
@@ -144,7 +145,7 @@ impl Driver {
             key: ConfKey::DriverCores,
             advice: format!(
                 "a driver rarely needs more than two cores: {}",
-                conf_line(app, ConfKey::DriverCores, "2".to_owned())
+                change(app, ConfKey::DriverCores, "2".to_owned())
             ),
         }
     }
@@ -161,7 +162,7 @@ impl Driver {
             key: ConfKey::DriverMemory,
             advice: format!(
                 "collect less in the driver, write results from executors, and reduce its heap: {}",
-                conf_line(app, ConfKey::DriverMemory, Setting(enough))
+                change(app, ConfKey::DriverMemory, Setting(enough))
             ),
         }
     }
@@ -176,7 +177,7 @@ impl Driver {
             key: ConfKey::DriverMemoryOverhead,
             advice: format!(
                 "use 10 % of the heap, which is Spark's default: {}",
-                conf_line(app, ConfKey::DriverMemoryOverhead, Setting(Bytes::from_mib(tenth)))
+                change(app, ConfKey::DriverMemoryOverhead, Setting(Bytes::from_mib(tenth)))
             ),
         })
     }
@@ -193,7 +194,7 @@ impl Driver {
             key: ConfKey::DriverMemory,
             advice: format!(
                 "set a heap that fits: {}",
-                conf_line(app, ConfKey::DriverMemory, Setting(memory::driver_heap_for(facts.used?)))
+                change(app, ConfKey::DriverMemory, Setting(memory::driver_heap_for(facts.used?)))
             ),
         })
     }
@@ -210,7 +211,7 @@ impl Driver {
             key: ConfKey::DriverMemory,
             advice: format!(
                 "enlarge the driver's heap by half, or collect and broadcast less: {}",
-                conf_line(app, ConfKey::DriverMemory, Setting(larger))
+                change(app, ConfKey::DriverMemory, Setting(larger))
             ),
         })
     }

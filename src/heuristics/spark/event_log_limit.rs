@@ -1,8 +1,8 @@
 //! `spark-event-log-limit`: event logs that are too large for history servers (seed: Dr. Elephant's wiki,
 //! "Spark Event Log Limit").
 
-use super::{conf_line, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use super::{change, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -41,7 +41,8 @@ pub(super) const RULE: Rule = rule!(
     "Spark Event Log Limit",
     Limit,
     |layers| load(layers, LogSize)
-);
+)
+.telling(TroubleKind::Cluster);
 
 /// The message of a finding.
 const MESSAGE: &str = "the event log is {size} ({limit})";
@@ -93,14 +94,14 @@ fn advice(app: &Application, log: &LogFacts) -> Vec<String> {
     } else {
         advice.push(format!(
             "use rolling event logs: {} {}",
-            conf_line(app, ConfKey::EventLogRolling, "true"),
-            conf_line(app, ConfKey::EventLogRollingMaxFileSize, "128m"),
+            change(app, ConfKey::EventLogRolling, "true"),
+            change(app, ConfKey::EventLogRollingMaxFileSize, "128m"),
         ));
     }
     if app.conf.flag(ConfKey::EventLogBlockUpdates) == Some(true) {
         advice.push(format!(
             "do not log block updates: {}",
-            conf_line(app, ConfKey::EventLogBlockUpdates, "false")
+            change(app, ConfKey::EventLogBlockUpdates, "false")
         ));
     }
     advice

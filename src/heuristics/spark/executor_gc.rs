@@ -4,7 +4,7 @@
 use super::support::memory::more_heap_lines;
 use super::support::memory::unreadable;
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
+use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::wording::limit;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -34,7 +34,8 @@ pub(super) const RULE: Rule =
     rule!(DrElephant { version: "master" }, "spark-executor-gc", "Spark Executor GC", Gc, |layers| load(
         layers, Collection
     ))
-    .measured_by("gc_ratio", Worse::Higher);
+    .measured_by("gc_ratio", Worse::Higher)
+    .telling(TroubleKind::GarbageCollection);
 
 /// The message of a finding.
 const MESSAGE: &str = "executors spend {gc_time_ms} of {task_time_ms} of task time in garbage collection, {gc_ratio:%} \

@@ -3,8 +3,8 @@
 
 use super::support::memory;
 use super::support::memory::unreadable;
-use super::{conf_line, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use super::{change, percent, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -59,7 +59,8 @@ pub(super) const RULE: Rule = rule!(
     "Spark Executor Load Balance",
     Balance,
     |layers| load(layers, Unbalanced)
-);
+)
+.telling(TroubleKind::Imbalance);
 
 /// The message of a finding.
 const MESSAGE: &str = "the {name} of an executor differs from the mean of all {executors_count} by up to {deviation}× \
@@ -255,12 +256,12 @@ fn advice(app: &Application, uneven: &[&str]) -> Vec<String> {
         ));
     }
     if app.conf.flag(ConfKey::DynamicAllocation) != Some(true) {
-        let on = conf_line(app, ConfKey::DynamicAllocation, true);
-        let tracking = conf_line(app, ConfKey::ShuffleTracking, true);
+        let on = change(app, ConfKey::DynamicAllocation, true);
+        let tracking = change(app, ConfKey::ShuffleTracking, true);
         advice.push(format!("release idle executors: {on} {tracking}"));
     }
     if advice.is_empty() {
-        let line = conf_line(app, ConfKey::DynamicAllocationIdleTimeout, "30s");
+        let line = change(app, ConfKey::DynamicAllocationIdleTimeout, "30s");
         advice.push(format!("release idle executors sooner: {line}"));
     }
     advice

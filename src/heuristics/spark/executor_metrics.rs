@@ -2,8 +2,8 @@
 //! `ExecutorsHeuristic`).
 
 use super::support::memory;
-use super::{conf_line, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use super::{change, percent, rule, spark};
+use crate::finding::{Advice, Judgement, Measure, SettingChange, Subject, TroubleKind, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -45,7 +45,8 @@ pub(super) const RULE: Rule = rule!(
     "Spark Executor Metrics",
     Balance,
     |layers| load(layers, Comparison)
-);
+)
+.telling(TroubleKind::Imbalance);
 
 /// The message of a finding. The ratio is infinite if the median is 0.
 const UNBALANCED: &str = "executor {executor} has {max} of {metric}, the median {median}[, {times}× as much] ({limit})[; \
@@ -245,46 +246,43 @@ fn spread<'a>(metric: &'static Metric, executors: &[&'a Executor]) -> Option<Spr
 }
 
 /// Settings for more tasks. Current values that are already sufficient stay.
-fn more_tasks(app: &Application, enough: u64) -> String {
+fn more_tasks(app: &Application, enough: u64) -> Advice {
     let settings = [
         (ConfKey::DefaultParallelism, memory::in_force(app, ConfKey::DefaultParallelism)),
         (ConfKey::ShufflePartitions, Some(memory::shuffle_partitions(app))),
     ];
     let few = settings.into_iter().filter(|(_, now)| now.is_none_or(|now| now < enough));
-    let lines: Vec<String> = few.map(|(key, _)| conf_line(app, key, enough)).collect();
-    if lines.is_empty() {
-        return "repartition the input into small tasks of similar size".to_owned();
+    let more: Vec<SettingChange> = few.map(|(key, _)| change(app, key, enough)).collect();
+    if more.is_empty() {
+        return "repartition the input into small tasks of similar size".into();
     }
-    format!(
-        "use more and smaller tasks, three per core, so that the load of executors balances: {}",
-        lines.join(" ")
-    )
+    Advice::new("use more and smaller tasks, three per core, so that the load of executors balances")
+        .set(more)
 }
 
 /// Advice for executors that started late, tasks that wait for locality, and keys that dominate.
-fn advice(app: &Application, compared: &[&Executor], worst: &Spread<'_>) -> Vec<String> {
+fn advice(app: &Application, compared: &[&Executor], worst: &Spread<'_>) -> Vec<Advice> {
     let mut advice = Vec::new();
     let first_task = compared.iter().filter_map(|executor| executor.first_task_at).min();
     let late = compared.iter().filter(|executor| executor.added_at > first_task).count();
     if first_task.is_some() && late > 0 {
-        advice.push(format!(
-            "{late} of {} executors started after the first task; wait for all of them: \
+        advice.push(
+            format!(
+                "{late} of {} executors started after the first task; wait for all of them: \
              --conf spark.scheduler.minRegisteredResourcesRatio=1.0",
-            compared.len()
-        ));
+                compared.len()
+            )
+            .into(),
+        );
     }
     let cores: u64 = compared.iter().map(|executor| u64::from(executor.cores.unwrap_or(1).max(1))).sum();
     advice.push(more_tasks(app, cores.saturating_mul(3)));
     if worst.metric.is_time && app.conf.flag(ConfKey::Speculation) != Some(true) {
-        advice.push(format!(
-            "if executor {} is on a slow host, enable speculative execution: {}",
-            worst.most.id,
-            conf_line(app, ConfKey::Speculation, "true")
-        ));
+        let what = format!("if executor {} is on a slow host, enable speculative execution", worst.most.id);
+        advice.push(Advice::new(what).set([change(app, ConfKey::Speculation, true)]).conditional());
     } else if !worst.metric.is_time {
         advice.push(
-            "do not let tasks wait for the executor that has the data: --conf spark.locality.wait=0s"
-                .to_owned(),
+            "do not let tasks wait for the executor that has the data: --conf spark.locality.wait=0s".into(),
         );
     }
     advice

@@ -4,8 +4,8 @@ use super::support::memory;
 use super::support::memory::unreadable;
 use super::support::memory::{ExecutorSize, MEMORY_FRACTION, Setting};
 use super::support::spill_sizing::AgainstSpill;
-use super::{conf_line, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict, Worse, multiple};
+use super::{change, percent, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse, multiple};
 use crate::heuristics::wording::limit;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -59,7 +59,8 @@ pub(super) const RULE: Rule = rule!(
     Spill,
     |layers| load(layers, Spilling)
 )
-.measured_by("data_ratio", Worse::Higher);
+.measured_by("data_ratio", Worse::Higher)
+.telling(TroubleKind::Spill);
 
 /// The message of a finding.
 const MESSAGE: &str = "{spilling_executors_count} of {executors_count} executors spilled {spilled_bytes} from memory, \
@@ -230,21 +231,21 @@ fn advice(app: &Application, spark: &Spark) -> Vec<String> {
     let against = AgainstSpill::of_worst(app, spark);
     let before = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
     if let Some(more) = against.as_ref().map(|against| against.fraction).filter(|&more| more > before) {
-        let line = conf_line(app, ConfKey::MemoryFraction, more);
+        let line = change(app, ConfKey::MemoryFraction, more);
         advice.push(format!("restore Spark's default share of the heap: {line}"));
     }
     if let Some(partitions) = against.as_ref().and_then(|against| against.partitions) {
-        let line = conf_line(app, ConfKey::ShufflePartitions, partitions);
+        let line = change(app, ConfKey::ShufflePartitions, partitions);
         advice.push(format!("use smaller partitions that fit into memory: {line}"));
     }
     let now = ExecutorSize::now(app, spark);
     let wanted = against.and_then(|against| against.executors(app, spark)).unwrap_or(now);
     if wanted.heap != now.heap {
-        let line = conf_line(app, memory::heap_key(app, spark), Setting(wanted.heap));
+        let line = change(app, memory::heap_key(app, spark), Setting(wanted.heap));
         advice.push(format!("give tasks more memory: {line}"));
     }
     if wanted.cores != now.cores {
-        let line = conf_line(app, ConfKey::ExecutorCores, wanted.cores);
+        let line = change(app, ConfKey::ExecutorCores, wanted.cores);
         advice.push(format!("run fewer tasks per heap: {line}"));
     }
     if advice.is_empty() {

@@ -3,7 +3,7 @@
 use super::support::failures::{self, Ends, Limit};
 use super::support::lost_time::reason_of_job;
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -30,7 +30,8 @@ pub(super) const RULE: Rule =
     rule!(DrElephant { version: "master" }, "spark-job-metrics", "Spark Job Metrics", Jobs, |layers| load(
         layers,
         JobFailures
-    ));
+    ))
+    .telling(TroubleKind::Failures);
 
 /// The message of a finding about failed jobs.
 const FAILED_JOBS: &str = "{failed_jobs_count} of {jobs} failed, {failed_jobs_ratio:%} ({limit})[: job {failed_job} with \"{reason}\"]";

@@ -3,7 +3,7 @@
 
 use super::support::lost_time::{Failures, limit_if_any, reason_of_job, share_if_any};
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
+use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::wording::decisive;
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
@@ -36,7 +36,8 @@ pub(super) const RULE: Rule =
     rule!(DrElephant { version: "2.0.9" }, "spark-job-runtime", "Spark Job Runtime", JobRuntime, |layers| {
         load(layers, FailingJobs)
     })
-    .measured_by("worst_job_lost_ms", Worse::Higher);
+    .measured_by("worst_job_lost_ms", Worse::Higher)
+    .telling(TroubleKind::LongRun);
 
 /// The message of a finding about failed jobs.
 const FAILED_JOBS: &str = "{failed_jobs_count} of {jobs} failed, {job_failure_ratio:%}[ ({limit})]";

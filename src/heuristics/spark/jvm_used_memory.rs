@@ -3,8 +3,8 @@
 
 use super::support::beyond_heap::overhead_to_keep;
 use super::support::memory::{self, Setting};
-use super::{conf_line, rule, spark};
-use crate::finding::{Container, Judgement, Measure, Subject, Verdict, Worse};
+use super::{change, rule, spark};
+use crate::finding::{Advice, Container, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Remedy, Rule, load};
 use crate::model::Application;
@@ -35,7 +35,8 @@ pub(super) const RULE: Rule = rule!(
     |layers| load(layers, TooLarge)
 )
 .measured_by("heap_ratio", Worse::Higher)
-.sizing(Container::Executor);
+.sizing(Container::Executor)
+.telling(TroubleKind::MuchMemory);
 
 /// The message of a finding.
 const MESSAGE: &str = "executors have {heap_bytes} of heap but use at most {peak_used_bytes}, so the heap is \
@@ -105,7 +106,7 @@ fn remedy(app: &Application, spark: &Spark, now: Bytes) -> Remedy {
     let key = memory::heap_key(app, spark);
     match memory::heap_that_fits(app, spark).filter(|&fits| fits < now) {
         Some(fits) => {
-            let line = format!("set a heap that fits: {}", conf_line(app, key, Setting(fits)));
+            let line = Advice::new("set a heap that fits").set([change(app, key, Setting(fits))]);
             Remedy::Change(std::iter::once(line).chain(overhead_to_keep(app, spark, fits)).collect())
         }
         None => Remedy::NoSetting(

@@ -2,8 +2,8 @@
 //! Elephant `MemoryLimitHeuristic` of 2.0.9).
 
 use super::support::memory::{self, Setting};
-use super::{conf_line, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
+use super::{change, percent, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -58,7 +58,8 @@ pub(super) const RULE: Rule =
     rule!(DrElephant { version: "2.0.9" }, "spark-memory-limit", "Spark Memory Limit", Limit, |layers| load(
         layers, Memory
     ))
-    .measured_by("heap_used_ratio", Worse::Lower);
+    .measured_by("heap_used_ratio", Worse::Lower)
+    .telling(TroubleKind::MuchMemory);
 
 /// Executors have much memory in total, or not; their use of it is not judged.
 const TOTAL: &str = "executors have {total_memory_bytes} of memory in total ({size_limit})";
@@ -237,23 +238,23 @@ fn advice(app: &Application, spark: &Spark) -> Vec<String> {
     let enough = memory::heap_that_fits(app, spark);
     let mut advice = Vec::new();
     if let Some(enough) = enough.filter(|&enough| enough < heap) {
-        let line = conf_line(app, ConfKey::ExecutorMemory, Setting(enough));
+        let line = change(app, ConfKey::ExecutorMemory, Setting(enough));
         advice.push(format!("size heaps at their peaks plus 25 %: {line}"));
     }
     if app.conf.flag(ConfKey::DynamicAllocation) == Some(true) {
         let fewer = (memory::max_executors(&spark.executors) / 2).max(1);
         advice.push(format!(
             "run fewer concurrent executors: {}",
-            conf_line(app, ConfKey::DynamicAllocationMax, fewer)
+            change(app, ConfKey::DynamicAllocationMax, fewer)
         ));
     } else {
         let tracking = match app.conf.flag(ConfKey::ShuffleService) {
             Some(true) => String::new(),
-            _ => format!(" {}", conf_line(app, ConfKey::ShuffleTracking, "true")),
+            _ => format!(" {}", change(app, ConfKey::ShuffleTracking, "true")),
         };
         advice.push(format!(
             "release idle executors: {}{tracking}",
-            conf_line(app, ConfKey::DynamicAllocation, "true")
+            change(app, ConfKey::DynamicAllocation, "true")
         ));
     }
     advice

@@ -23,7 +23,7 @@ pub(super) use support::memory::no_peaks;
 pub(super) use support::waiting::{Missing, waiting_advice};
 
 use super::Rule;
-use super::wording::{conf_line, percent};
+use super::wording::{change, percent};
 use crate::model::spark::Spark;
 use crate::model::{Application, Engine};
 

@@ -2,8 +2,8 @@
 //! `UnifiedMemoryHeuristic`).
 
 use super::support::memory::{self, Setting};
-use super::{conf_line, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict, Worse};
+use super::{change, percent, rule, spark};
+use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -57,7 +57,8 @@ pub(super) const RULE: Rule = rule!(
     Unified,
     |layers| load(layers, Unused)
 )
-.measured_by("peak_ratio", Worse::Lower);
+.measured_by("peak_ratio", Worse::Lower)
+.telling(TroubleKind::MuchMemory);
 
 /// The message of a finding.
 const MESSAGE: &str = "execution and storage used at most {peak_bytes} of the {total_bytes} available per \
@@ -199,15 +200,15 @@ impl Facts {
         let key = memory::heap_key(app, spark);
         let mut advice = Vec::new();
         if let Some(smaller) = memory::heap_that_fits(app, spark).filter(|&fits| fits < self.heap) {
-            let line = conf_line(app, key, Setting(smaller));
+            let line = change(app, key, Setting(smaller));
             advice.push(format!("use smaller executors, sized at the peak plus 25 %: {line}"));
         }
         if self.fraction > DEFAULT_FRACTION {
-            let line = conf_line(app, ConfKey::MemoryFraction, DEFAULT_FRACTION);
+            let line = change(app, ConfKey::MemoryFraction, DEFAULT_FRACTION);
             advice.push(format!("give user code more of the heap: {line}"));
         }
         if let (Some(cores), ConfKey::ExecutorMemory) = (spark.workers().filter_map(|w| w.cores).max(), key) {
-            let line = conf_line(app, ConfKey::ExecutorCores, cores.saturating_mul(2));
+            let line = change(app, ConfKey::ExecutorCores, cores.saturating_mul(2));
             advice.push(format!("or run more tasks with the same memory: {line}"));
         }
         if advice.is_empty() {

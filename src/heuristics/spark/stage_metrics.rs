@@ -4,11 +4,11 @@
 mod facts;
 
 use self::facts::Facts;
-use super::conf_line;
+use super::change;
 use super::support::failures::{self, Limit};
 use super::support::lost_time::reason_of_stage;
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Phrase, Subject, Verdict};
+use crate::finding::{Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -58,7 +58,8 @@ rule_params! {
 pub(super) const RULE: Rule =
     rule!(DrElephant { version: "master" }, "spark-stage-metrics", "Spark Stage Metrics", Stages, |layers| {
         load(layers, StageTroubles)
-    });
+    })
+    .telling(TroubleKind::Failures);
 
 /// The message of the judgement on all stages together.
 const FAILED_STAGES: &str = "{failed_stages_count} of {attempts} failed, {failed_stages_ratio:%} ({limit})[, the first with \
@@ -226,11 +227,11 @@ fn more_at_once(app: &Application) -> Vec<String> {
     let mut advice = Vec::new();
     if app.conf.flag(ConfKey::DynamicAllocation) == Some(true) {
         if let Some(most) = app.conf.integer(ConfKey::DynamicAllocationMax).filter(|&most| most > 0) {
-            let line = conf_line(app, ConfKey::DynamicAllocationMax, most.saturating_mul(2));
+            let line = change(app, ConfKey::DynamicAllocationMax, most.saturating_mul(2));
             advice.push(format!("use more executors: {line}"));
         }
     } else if let Some(now) = app.conf.integer(ConfKey::ExecutorInstances).filter(|&now| now > 0) {
-        let line = conf_line(app, ConfKey::ExecutorInstances, now.saturating_mul(2));
+        let line = change(app, ConfKey::ExecutorInstances, now.saturating_mul(2));
         advice.push(format!("use more executors: {line}"));
     }
     advice.push(

@@ -6,8 +6,8 @@ use std::cmp::Reverse;
 use super::support::lost_time::{Failures, limit_if_any, reason_of_stage, share_if_any};
 use super::support::memory;
 use super::support::stage_text::label;
-use super::{conf_line, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, Verdict, Worse, and_more};
+use super::{change, percent, rule, spark};
+use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse, and_more};
 use crate::heuristics::wording::decisive;
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
@@ -48,7 +48,8 @@ pub(super) const RULE: Rule = rule!(
     StageRuntime,
     |layers| load(layers, Stages)
 )
-.measured_by("lost_ms", Worse::Higher);
+.measured_by("lost_ms", Worse::Higher)
+.telling(TroubleKind::LongRun);
 
 /// The message of the judgement on the application.
 const FAILED_STAGES: &str = "{failed_stages_count} of {attempts} failed, {stage_failure_ratio:%}[ ({limit})]";
@@ -198,7 +199,7 @@ impl StageRuntime {
         };
         let mut advice = Vec::new();
         if facts.by_failures > Severity::None {
-            advice.extend(failures.advice());
+            advice.extend(failures.advice().into_iter().map(Advice::from));
         }
         if facts.by_time > Severity::None {
             advice.push(faster(app, spark, facts.stage));
@@ -247,7 +248,7 @@ impl StageRuntime {
 }
 
 /// More tasks if cores are idle; otherwise more cores.
-fn faster(app: &Application, spark: &Spark, stage: &Stage) -> String {
+fn faster(app: &Application, spark: &Spark, stage: &Stage) -> Advice {
     let slots: u64 = spark.workers().map(|worker| memory::slots(app, worker)).sum();
     let tasks = stage.announced_tasks.unwrap_or_default();
     if tasks < slots.saturating_mul(2) {
@@ -259,19 +260,20 @@ fn faster(app: &Application, spark: &Spark, stage: &Stage) -> String {
             0
         });
         let enough = slots.saturating_mul(3);
-        let how = if now < enough { conf_line(app, key, enough) } else { "repartition".to_owned() };
-        return format!(
-            "use more and smaller tasks, because {} {} few for {slots} concurrent tasks: {how}",
+        let what = Advice::new(format!(
+            "use more and smaller tasks, because {} {} few for {slots} concurrent tasks",
             plural(tasks, "task"),
             if tasks == 1 { "is" } else { "are" },
-        );
+        ));
+        return if now < enough { what.set([change(app, key, enough)]) } else { what.and(": repartition") };
     }
     let executors = (spark.executors.len() as u64).saturating_mul(2).max(2);
     let key = match app.conf.flag(ConfKey::DynamicAllocation) {
         Some(true) => ConfKey::DynamicAllocationMax,
         _ => ConfKey::ExecutorInstances,
     };
-    format!("{tasks} tasks share {slots} task slots; use more executors: {}", conf_line(app, key, executors))
+    Advice::new(format!("{tasks} tasks share {slots} task slots; use more executors"))
+        .set([change(app, key, executors)])
 }
 
 #[cfg(test)]

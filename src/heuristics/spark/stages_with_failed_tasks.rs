@@ -13,7 +13,7 @@ use super::support::memory::executor_life;
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::{first_line, label};
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Phrase, Subject, Verdict, Worse, and_more};
+use crate::finding::{Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Worse, and_more};
 use crate::heuristics::wording::limit;
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
@@ -75,7 +75,8 @@ pub(super) const RULE: Rule = rule!(
     Failing,
     |layers| load(layers, Failed)
 )
-.measured_by("failed_attempts_count", Worse::Higher);
+.measured_by("failed_attempts_count", Worse::Higher)
+.telling(TroubleKind::Failures);
 
 /// The message of a finding about a stage.
 const STAGE: &str = "{stage}: [{end}, ]{failed_tasks} of {tasks} failed{repeats}{share} ({limit}): {kinds}[, mostly \

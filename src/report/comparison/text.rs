@@ -97,7 +97,7 @@ impl Page<'_> {
         self.paragraph(INDENT + 2, &clean(&found.finding.message))?;
         for advice in &found.finding.advice {
             let room = self.options.columns.saturating_sub(INDENT + 2).max(20);
-            for (index, line) in lines(&clean(advice), room).iter().enumerate() {
+            for (index, line) in lines(&clean(&advice.text), room).iter().enumerate() {
                 let arrow = if index == 0 { "→" } else { " " };
                 writeln!(self.out, "{}{arrow} {line}", " ".repeat(INDENT))?;
             }

@@ -16,7 +16,7 @@ pub(super) struct FindingView<'a> {
     message: &'a str,
     evidence: Pairs<&'a str, MeasureView<'a>>,
     thresholds: Pairs<&'a str, [Number; 4]>,
-    advice: &'a [String],
+    advice: Vec<&'a str>,
 }
 
 pub(super) fn finding(finding: &Finding) -> FindingView<'_> {
@@ -29,13 +29,18 @@ pub(super) fn finding(finding: &Finding) -> FindingView<'_> {
         message: &finding.message,
         evidence: evidence(finding),
         thresholds: thresholds(finding),
-        advice: &finding.advice,
+        advice: advice(finding),
     }
 }
 
 /// The measured values by key.
 pub(in crate::report) fn evidence(finding: &Finding) -> Pairs<&str, MeasureView<'_>> {
     Pairs(finding.evidence.iter().map(|(key, value)| (key.as_ref(), MeasureView(value))).collect())
+}
+
+/// The lines of advice.
+pub(in crate::report) fn advice(finding: &Finding) -> Vec<&str> {
+    finding.advice.iter().map(|advice| advice.text.as_str()).collect()
 }
 
 /// The thresholds in force, by key.

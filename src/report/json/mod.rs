@@ -21,7 +21,7 @@ use crate::severity::Severity;
 
 pub(super) use application::application;
 pub(super) use each::Each;
-pub(super) use finding::{MeasureView, Number, evidence, thresholds};
+pub(super) use finding::{MeasureView, Number, advice, evidence, thresholds};
 pub(super) use writer::{write_line, write_pretty};
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {

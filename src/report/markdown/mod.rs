@@ -143,7 +143,7 @@ fn finding(finding: &Finding) -> String {
         format!("- **{severity}** {}: {}\n", text(&finding.rule, NAME), text(&about(finding), SENTENCE));
     for advice in &finding.advice {
         // Writing to a string cannot fail.
-        let _ = writeln!(item, "  - → {}", text(advice, SENTENCE));
+        let _ = writeln!(item, "  - → {}", text(&advice.text, SENTENCE));
     }
     item
 }

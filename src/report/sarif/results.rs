@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::super::json::Pairs;
-use super::super::json::{MeasureView, Number, evidence, thresholds};
+use super::super::json::{MeasureView, Number, advice, evidence, thresholds};
 use super::super::words::about;
 use super::super::wrap::clean;
 
@@ -100,7 +100,7 @@ struct Properties<'a> {
     score: u64,
     evidence: Pairs<&'a str, MeasureView<'a>>,
     thresholds: Pairs<&'a str, [Number; 4]>,
-    advice: &'a [String],
+    advice: Vec<&'a str>,
 }
 
 impl<'a> SarifResult<'a> {
@@ -142,7 +142,7 @@ impl<'a> SarifResult<'a> {
                 score: finding.score,
                 evidence: evidence(finding),
                 thresholds: thresholds(finding),
-                advice: &finding.advice,
+                advice: advice(finding),
             },
         }
     }
@@ -173,7 +173,7 @@ fn message(app: &ApplicationReport, finding: &Finding) -> String {
     let mut text = plain(&format!("{whose}: {}", about(finding)));
     for advice in &finding.advice {
         text.push_str("\n→ ");
-        text.push_str(&plain(advice));
+        text.push_str(&plain(&advice.text));
     }
     text
 }

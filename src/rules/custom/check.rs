@@ -119,8 +119,9 @@ impl CustomRule {
             evidence: self.evidence(scope),
             advice: match severity {
                 Severity::None => Vec::new(),
-                _ => advice.map(|advice| advice.text.fill(scope)).collect(),
+                _ => advice.map(|advice| advice.text.fill(scope).into()).collect(),
             },
+            tells: None,
         }
     }
 

@@ -54,7 +54,12 @@ fn check(advice: &[String]) -> Result<(), String> {
 fn advice_on_bundled_histories_is_consistent() {
     let report = analyze(&["testdata".into()], &RuleSet::built_in().unwrap(), Options::default());
     for app in &report.applications {
-        let advice: Vec<String> = app.findings.iter().flat_map(|finding| finding.advice.clone()).collect();
+        let advice: Vec<String> = app
+            .findings
+            .iter()
+            .flat_map(|finding| &finding.advice)
+            .map(|advice| advice.text.clone())
+            .collect();
         check(&advice).unwrap_or_else(|problem| panic!("{}: {problem}", app.id));
     }
 }
@@ -120,7 +125,7 @@ proptest! {
             set("mapreduce.task.io.sort.mb", mib.to_string());
         }
         let findings = RuleSet::built_in().unwrap().evaluate(&app).findings;
-        let advice: Vec<String> = findings.into_iter().flat_map(|finding| finding.advice).collect();
+        let advice: Vec<String> = findings.into_iter().flat_map(|finding| finding.advice).map(|advice| advice.text).collect();
         prop_assert!(check(&advice).is_ok(), "{}", check(&advice).unwrap_err());
     }
 }

@@ -61,7 +61,7 @@ pub fn hostile() -> Report {
         app.sources = vec![text(), text()];
         for finding in &mut app.findings {
             finding.message = text();
-            finding.advice.push(text());
+            finding.advice.push(text().into());
             finding.rule = text().into();
             finding.title = text().into();
             finding.evidence.push((text().into(), elephant_rs::finding::Measure::Text(text())));

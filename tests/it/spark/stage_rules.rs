@@ -25,7 +25,12 @@ fn found(app: &App, rule: &str) -> Vec<Finding> {
 }
 
 fn advice(findings: &[Finding]) -> String {
-    findings.iter().flat_map(|finding| finding.advice.clone()).collect::<Vec<_>>().join("\n")
+    findings
+        .iter()
+        .flat_map(|finding| &finding.advice)
+        .map(|advice| advice.text.clone())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::splits::{Unsplittable, split_for, whole_mib};
 use super::super::{Role, change, change_towards, run_time, to_bytes};
 use super::Skewness;
+use crate::finding::Advice;
 use crate::heuristics::split::TwoGroups;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
@@ -16,20 +17,21 @@ use crate::units::Bytes;
 impl Skewness {
     /// Smaller splits for the large inputs, or another format if they cannot be split. Never larger splits: they
     /// do not make the large map tasks shorter.
-    fn split_advice(&self, app: &Application, group: &TaskGroup, large: Bytes, block: Bytes) -> Vec<String> {
+    fn split_advice(&self, app: &Application, group: &TaskGroup, large: Bytes, block: Bytes) -> Vec<Advice> {
         let unsplittable = Unsplittable::of(app, large);
-        let mut advice: Vec<String> = unsplittable.map(Unsplittable::advice).into_iter().collect();
+        let mut advice: Vec<Advice> = unsplittable.map(|it| it.advice().into()).into_iter().collect();
         if unsplittable.is_none_or(|it| it.by_block) {
             let size = split_for(app, group, self.1.target());
             let size = size.unwrap_or_else(|| whole_mib(Bytes::new(block.min(large).get() / 2)));
             let change = change_towards(app, ConfKey::SplitMaxSize, size.get(), false);
             let when = if unsplittable.is_some() { "if they can be split, " } else { "" };
-            advice.extend(change.map(|change| format!("{when}split the large inputs: {change} ({size})")));
+            let what = Advice::new(format!("{when}split the large inputs"));
+            advice.extend(change.map(|change| what.set([change]).and(&format!(" ({size})"))));
         }
         if unsplittable.is_none() {
             advice.push(
                 "files compressed with gzip cannot be split: write large ones as bzip2, ORC or Parquet"
-                    .to_owned(),
+                    .into(),
             );
         }
         advice
@@ -41,7 +43,7 @@ impl Skewness {
         group: &TaskGroup,
         groups: TwoGroups,
         block: Bytes,
-    ) -> Vec<String> {
+    ) -> Vec<Advice> {
         match self.0 {
             Role::Map => self.split_advice(app, group, to_bytes(groups.large.mean), block),
             Role::Reduce => {
@@ -52,12 +54,12 @@ impl Skewness {
                     "distribute the frequent keys: add a random prefix to them and aggregate twice, or use a \
                      partitioner that treats them separately (mapreduce.job.partitioner.class); in Hive \
                      hive.groupby.skewindata=true or hive.optimize.skewjoin=true"
-                        .to_owned(),
+                        .into(),
                 ];
                 if !combined {
                     advice.push(
                         "no combiner ran: set one (mapreduce.job.combine.class) if the aggregation allows it"
-                            .to_owned(),
+                            .into(),
                     );
                 }
                 advice
@@ -65,9 +67,9 @@ impl Skewness {
         }
     }
 
-    pub(super) fn time_advice(&self, app: &Application, group: &TaskGroup, groups: TwoGroups) -> Vec<String> {
+    pub(super) fn time_advice(&self, app: &Application, group: &TaskGroup, groups: TwoGroups) -> Vec<Advice> {
         let Self(role, _) = self;
-        let mut advice = vec![match common_node(app, group, groups.pivot) {
+        let mut advice = vec![Advice::new(match common_node(app, group, groups.pivot) {
             Some((node, there, long)) => format!(
                 "{there} of the {long} long {} ran on {node}: check that node, and exclude it from the cluster \
                  (yarn.resourcemanager.nodes.exclude-path) while it is slow",
@@ -78,9 +80,9 @@ impl Skewness {
                  the nodes that they ran on",
                 role.plural()
             ),
-        }];
+        })];
         if app.conf.flag(role.speculative()) == Some(false) {
-            advice.push(change(app, role.speculative(), true));
+            advice.push(Advice::default().set([change(app, role.speculative(), true)]));
         }
         advice
     }

@@ -3,7 +3,7 @@
 use super::{Issue, LIMITED, Settings, setting, whole};
 use crate::finding::Phrase;
 use crate::heuristics::spark::support::memory;
-use crate::heuristics::spark::{conf_line, percent};
+use crate::heuristics::spark::{change, percent};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::Spark;
@@ -29,8 +29,8 @@ pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issu
             message: Phrase::new(NO_SERVICE, &[]),
             advice: Some(format!(
                 "release idle executors: {} {}",
-                conf_line(app, ConfKey::DynamicAllocation, "true"),
-                conf_line(app, ConfKey::ShuffleService, "true"),
+                change(app, ConfKey::DynamicAllocation, "true"),
+                change(app, ConfKey::ShuffleService, "true"),
             )),
         });
     }
@@ -42,8 +42,8 @@ pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issu
         message: Phrase::new(LOST_FILES, &[]),
         advice: Some(format!(
             "keep executors with shuffle files: {}; or, if the cluster has a shuffle service: {}",
-            conf_line(app, ConfKey::ShuffleTracking, "true"),
-            conf_line(app, ConfKey::ShuffleService, "true"),
+            change(app, ConfKey::ShuffleTracking, "true"),
+            change(app, ConfKey::ShuffleService, "true"),
         )),
     })
 }
@@ -87,7 +87,7 @@ pub(super) fn min_executors(params: &Settings, app: &Application, spark: &Spark)
                 ("limit", &params.min_executors.describe(by_number)),
             ],
         ),
-        advice: Some(format!("release idle executors: {}", conf_line(app, ConfKey::DynamicAllocationMin, 0))),
+        advice: Some(format!("release idle executors: {}", change(app, ConfKey::DynamicAllocationMin, 0))),
     })
 }
 
@@ -117,7 +117,7 @@ pub(super) fn max_executors(params: &Settings, app: &Application) -> Vec<Issue> 
                 LIMITED,
                 &[("setting", &setting(app, key)), ("limit", &params.max_executors.describe(severity))],
             ),
-            advice: Some(format!("request fewer executors: {}", conf_line(app, key, fewer))),
+            advice: Some(format!("request fewer executors: {}", change(app, key, fewer))),
         })
     };
     let fixed = params.judge_instances.then_some(ConfKey::ExecutorInstances);

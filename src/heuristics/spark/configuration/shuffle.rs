@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Issue, Settings, setting};
 use crate::finding::Phrase;
-use crate::heuristics::spark::conf_line;
+use crate::heuristics::spark::change;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
@@ -37,7 +37,7 @@ pub(super) fn serializer(params: &Settings, app: &Application, spark: &Spark) ->
         ),
         advice: Some(format!(
             "serialize objects faster and smaller: {}; or use DataFrames, which need no serializer",
-            conf_line(app, ConfKey::Serializer, KRYO)
+            change(app, ConfKey::Serializer, KRYO)
         )),
     })
 }
@@ -50,7 +50,7 @@ pub(super) fn manager(params: &Settings, app: &Application) -> Option<Issue> {
         message: setting(app, ConfKey::ShuffleManager),
         advice: Some(format!(
             "use Spark's shuffle manager: {}",
-            conf_line(app, ConfKey::ShuffleManager, "sort")
+            change(app, ConfKey::ShuffleManager, "sort")
         )),
     })
 }

@@ -2,7 +2,7 @@
 
 use super::{Issue, LIMITED, Settings, setting, whole};
 use crate::finding::Phrase;
-use crate::heuristics::spark::conf_line;
+use crate::heuristics::spark::change;
 use crate::heuristics::spark::support::memory::{Setting, heap_that_fits, rounded_up};
 use crate::heuristics::wording::plural;
 use crate::model::Application;
@@ -65,7 +65,7 @@ fn memory(cutoffs: &Ascending<Size>, app: &Application, key: ConfKey, fits: Opti
         ),
         advice: Some(format!(
             "use a smaller heap and, for executors, more of them: {}",
-            conf_line(app, key, Setting(rounded_up(smaller)))
+            change(app, key, Setting(rounded_up(smaller)))
         )),
     })
 }
@@ -84,7 +84,7 @@ fn cores_of(
     let heap = match heap.filter(|_| key == ConfKey::ExecutorCores && cores > 0) {
         Some(now) => {
             let mib = (now.whole_mib().saturating_mul(fewer) / cores.max(1)).max(1024);
-            format!(" {}", conf_line(app, ConfKey::ExecutorMemory, Setting(Bytes::from_mib(mib))))
+            format!(" {}", change(app, ConfKey::ExecutorMemory, Setting(Bytes::from_mib(mib))))
         }
         None => String::new(),
     };
@@ -98,7 +98,7 @@ fn cores_of(
                 ("limit", &cutoffs.describe(severity)),
             ],
         ),
-        advice: Some(format!("run fewer tasks per JVM: {}{heap}", conf_line(app, key, fewer))),
+        advice: Some(format!("run fewer tasks per JVM: {}{heap}", change(app, key, fewer))),
     })
 }
 
@@ -122,7 +122,7 @@ fn overhead(params: &Settings, app: &Application, key: ConfKey, heap: ConfKey) -
         advice: Some(format!(
             "request only the memory overhead that the container uses, 10 % of the heap unless Python or native code needs \
              more: {}",
-            conf_line(app, key, Setting(tenth))
+            change(app, key, Setting(tenth))
         )),
     })
 }

@@ -3,8 +3,8 @@
 use super::facts::Facts;
 use super::stage_analysis::Analysis;
 use super::{Limits, Method, count, mebibytes};
-use crate::finding::Measure;
-use crate::heuristics::spark::conf_line;
+use crate::finding::{Advice, Measure};
+use crate::heuristics::spark::change;
 use crate::heuristics::spark::support::memory::heap_key;
 use crate::heuristics::spark::support::memory::{
     ExecutorSize, MEMORY_FRACTION, RESERVED, Setting, driver_heap_for, heap_for, heap_that_fits,
@@ -81,8 +81,9 @@ impl Change {
     }
 
     /// The configuration line and the reason.
-    pub(super) fn line(&self, app: &Application) -> String {
-        format!("{}: {}", conf_line(app, self.key, &self.value), self.reason.words())
+    pub(super) fn advice(&self, app: &Application) -> Advice {
+        let change = change(app, self.key, &self.value);
+        Advice::default().set([change]).and(&format!(": {}", self.reason.words()))
     }
 }
 

@@ -231,7 +231,7 @@ fn against(cause: Cause, facts: &Facts<'_>, stage: &Analysis<'_>) -> String {
         }
         Cause::Data(_) if adaptive_is_off(facts.app) && is_sql(facts, stage) => format!(
             "let Spark split skewed partitions: {} --conf {}=true",
-            super::super::conf_line(facts.app, ConfKey::AdaptiveEnabled, "true"),
+            super::super::change(facts.app, ConfKey::AdaptiveEnabled, "true"),
             ConfKey::AdaptiveSkewJoin.name(),
         ),
         Cause::Data(_) => {
@@ -248,7 +248,7 @@ fn against(cause: Cause, facts: &Facts<'_>, stage: &Analysis<'_>) -> String {
         Cause::SameWork => {
             let host = stage.figures.slowest.host.as_deref();
             let host = host.map(|host| format!("check {host}, and ")).unwrap_or_default();
-            let line = super::super::conf_line(facts.app, ConfKey::Speculation, "true");
+            let line = super::super::change(facts.app, ConfKey::Speculation, "true");
             format!("{host}enable speculative execution: {line}")
         }
     }
@@ -264,7 +264,7 @@ fn shorter_tasks(app: &Application, stage: &Analysis<'_>) -> String {
         let tasks = stage.figures.tasks.saturating_mul(2);
         return format!(
             "split the work into more tasks: repartition, or {}",
-            super::super::conf_line(app, key, tasks)
+            super::super::change(app, key, tasks)
         );
     }
     "split the input into more tasks: repartition it, or --conf spark.sql.files.maxPartitionBytes=64m"

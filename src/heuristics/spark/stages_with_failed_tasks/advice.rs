@@ -1,7 +1,7 @@
 //! Advice against failed attempts and lost executors.
 
 use super::failures::{Failures, Kind};
-use crate::heuristics::spark::conf_line;
+use crate::heuristics::spark::change;
 use crate::heuristics::spark::support::losses::{Loss, lost_executors};
 use crate::heuristics::spark::support::memory::{Setting, more_heap_lines, more_overhead};
 use crate::model::Application;
@@ -75,12 +75,12 @@ pub(super) fn against_losses(app: &Application, spark: &Spark, losses: &[Loss]) 
 }
 
 fn overhead_line(app: &Application) -> String {
-    let line = conf_line(app, ConfKey::ExecutorMemoryOverhead, Setting(more_overhead(app)));
+    let line = change(app, ConfKey::ExecutorMemoryOverhead, Setting(more_overhead(app)));
     format!("increase the memory overhead of containers: {line}")
 }
 
 fn keep_shuffle_files(app: &Application) -> String {
-    let line = conf_line(app, ConfKey::ShuffleService, "true");
+    let line = change(app, ConfKey::ShuffleService, "true");
     format!("keep shuffle files of removed executors with the external shuffle service: {line}")
 }
 

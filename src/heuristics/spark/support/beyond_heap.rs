@@ -2,7 +2,8 @@
 
 use super::memory::{self, ROOM, Setting, default_overhead, overhead, overhead_for, rounded_up};
 use super::memory::{heap, heap_key, is_local};
-use crate::heuristics::spark::{conf_line, spark};
+use crate::finding::Advice;
+use crate::heuristics::spark::{change, spark};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::{ClusterManager, Executor, ExecutorMetric, Spark};
@@ -14,41 +15,41 @@ pub(in crate::heuristics) fn overhead_to_keep(
     app: &Application,
     spark: &Spark,
     new_heap: Bytes,
-) -> Option<String> {
+) -> Option<Advice> {
     if !counts(app, spark) {
         return None;
     }
     let resident = resident(spark)?;
     let wanted = room_for(resident, new_heap);
     (overhead_for(app, new_heap) < wanted).then(|| {
-        let line = conf_line(app, ConfKey::ExecutorMemoryOverhead, Setting(wanted));
-        format!("with it, keep enough memory for all processes of an executor, which used {resident}: {line}")
+        Advice::new(format!(
+            "with it, keep enough memory for all processes of an executor, which used {resident}"
+        ))
+        .set([change(app, ConfKey::ExecutorMemoryOverhead, Setting(wanted))])
     })
 }
 
 /// Settings to reduce if executors have more memory than they need.
-pub(in crate::heuristics) fn memory_to_reduce(app: &Application) -> Vec<String> {
+pub(in crate::heuristics) fn memory_to_reduce(app: &Application) -> Vec<Advice> {
     let Some(spark) = spark(app).filter(|spark| counts(app, spark)) else { return Vec::new() };
     let now = heap(app, heap_key(app, spark));
     let fitting = memory::heap_that_fits(app, spark).map_or(now, |fits| fits.min(now));
     [less_overhead(app, spark, (now, fitting)), less_off_heap(app, spark)].into_iter().flatten().collect()
 }
 
-fn less_overhead(app: &Application, spark: &Spark, (now, heap): (Bytes, Bytes)) -> Option<String> {
+fn less_overhead(app: &Application, spark: &Spark, (now, heap): (Bytes, Bytes)) -> Option<Advice> {
     // The default overhead shrinks with the heap, without a setting.
     let held = Some(overhead(app)).filter(|&held| held > default_overhead(now))?;
     let Some(resident) = resident(spark) else {
-        return Some(format!(
-            "measure the memory used outside the heap, for which executors have {held}: {}",
-            conf_line(app, ConfKey::ProcessTreeMetrics, true)
-        ));
+        let what = format!("measure the memory used outside the heap, for which executors have {held}");
+        return Some(Advice::new(what).set([change(app, ConfKey::ProcessTreeMetrics, true)]));
     };
     let wanted = Some(room_for(resident, heap)).filter(|&wanted| wanted < held)?;
-    let line = conf_line(app, ConfKey::ExecutorMemoryOverhead, Setting(wanted));
-    Some(format!("reduce the memory overhead: {line}"))
+    let less = change(app, ConfKey::ExecutorMemoryOverhead, Setting(wanted));
+    Some(Advice::new("reduce the memory overhead").set([less]))
 }
 
-fn less_off_heap(app: &Application, spark: &Spark) -> Option<String> {
+fn less_off_heap(app: &Application, spark: &Spark) -> Option<Advice> {
     if app.conf.flag(ConfKey::OffHeapEnabled) != Some(true) {
         return None;
     }
@@ -57,11 +58,12 @@ fn less_off_heap(app: &Application, spark: &Spark) -> Option<String> {
     let used = |worker: &Executor| worker.peaks.get(ExecutorMetric::OffHeapUnifiedMemory).map(Bytes::new);
     let used = memory::workers(spark).filter_map(used).max()?;
     let wanted = rounded_up(Bytes::from_f64(used.as_f64() * ROOM)?);
-    let line = match wanted.get() {
-        0 => conf_line(app, ConfKey::OffHeapEnabled, false),
-        _ => conf_line(app, ConfKey::OffHeapSize, Setting(wanted)),
+    let less = match wanted.get() {
+        0 => change(app, ConfKey::OffHeapEnabled, false),
+        _ => change(app, ConfKey::OffHeapSize, Setting(wanted)),
     };
-    (wanted < held).then(|| format!("reduce off-heap memory, of which at most {used} are used: {line}"))
+    let what = format!("reduce off-heap memory, of which at most {used} are used");
+    (wanted < held).then(|| Advice::new(what).set([less]))
 }
 
 /// Whether executors run in containers with memory outside the heap.

@@ -2,7 +2,7 @@
 
 use super::memory::{self, Setting};
 use super::memory::{heap, heap_key};
-use crate::heuristics::spark::{conf_line, spark};
+use crate::heuristics::spark::{change, spark};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::ClusterManager;
@@ -23,12 +23,12 @@ pub(in crate::heuristics) fn waiting_advice(app: &Application, missing: Missing)
     let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
     let least = app.conf.integer(ConfKey::DynamicAllocationMin).unwrap_or_default();
     if missing == Missing::Later && dynamic && least <= 0 {
-        let keep = conf_line(app, ConfKey::DynamicAllocationMin, 1);
+        let keep = change(app, ConfKey::DynamicAllocationMin, 1);
         advice.push(format!("keep one executor for the next job: {keep}"));
     }
     let key = heap_key(app, spark);
     if let Some(fits) = memory::heap_that_fits(app, spark).filter(|&fits| fits < heap(app, key)) {
-        let smaller = conf_line(app, key, Setting(fits));
+        let smaller = change(app, key, Setting(fits));
         advice.push(format!("request smaller executors; they are scheduled sooner: {smaller}"));
     }
     if missing == Missing::Later && !dynamic {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use elephant_rs::engine::{Options, analyze};
-use elephant_rs::finding::{Finding, Measure, NotEvaluated, RuleFacts, Subject, Suppressed, Threshold};
+use elephant_rs::finding::{
+    Finding, Measure, NotEvaluated, RuleFacts, Subject, Suppressed, Threshold, TroubleKind,
+};
 use elephant_rs::metrics::Metrics;
 use elephant_rs::model::conf::{Conf, Property};
 use elephant_rs::model::{Engine, Status};
@@ -76,13 +78,14 @@ pub fn hostile(name: &str) -> Report {
         rule: text().into(),
         title: text().into(),
         rule_facts: RuleFacts::USER,
+        tells: TroubleKind::Other,
         severity,
         score: 8,
         subject,
         message: text(),
         evidence: vec![(text().into(), Measure::Text(text())), ("x_ratio".into(), Measure::Ratio(None))],
         thresholds: [Threshold { key: text(), cutoffs: [1.0, 2.0, 4.5, f64::INFINITY] }].into(),
-        advice: vec![text(), text()],
+        advice: vec![text().into(), text().into()],
     };
     let suppressed = Suppressed {
         finding: finding(Severity::Low, Subject::Application),

@@ -269,7 +269,7 @@ fn messages_follow_one_style() {
         );
         assert!(!message.is_empty() && !message.ends_with('.'), "{}: {message}", finding.rule);
         assert!(is_counter || !message.starts_with(char::is_uppercase), "{}: {message}", finding.rule);
-        for text in finding.advice.iter().chain([&message]) {
+        for text in finding.advice.iter().map(|advice| &**advice).chain([message.as_str()]) {
             assert!(!text.contains("  ") && !text.contains('\n'), "{}: {text}", finding.rule);
             assert!(text.trim() == text, "{}: {text}", finding.rule);
         }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::heap::{DEFAULT_HEAP, RESERVED};
 use super::{heap_key, is_local, overhead};
-use crate::heuristics::spark::conf_line;
+use crate::heuristics::spark::change;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::{Executor, Spark};
@@ -174,16 +174,11 @@ pub(in crate::heuristics) fn more_heap_lines(app: &Application, spark: &Spark) -
     let more = now.more_heap_per_task().with_room(now, peak_heap(spark));
     let mut lines = Vec::new();
     if more.heap != now.heap {
-        lines.push(format!(
-            "give tasks more heap: {}",
-            conf_line(app, heap_key(app, spark), Setting(more.heap))
-        ));
+        lines
+            .push(format!("give tasks more heap: {}", change(app, heap_key(app, spark), Setting(more.heap))));
     }
     if more.cores != now.cores {
-        lines.push(format!(
-            "run fewer tasks per heap: {}",
-            conf_line(app, ConfKey::ExecutorCores, more.cores)
-        ));
+        lines.push(format!("run fewer tasks per heap: {}", change(app, ConfKey::ExecutorCores, more.cores)));
     }
     if lines.is_empty() {
         lines.push("give each task less data: more partitions, fewer columns, less cached data".to_owned());

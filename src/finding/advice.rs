@@ -1,0 +1,158 @@
+//! Advice: a change to make, with the settings it consists of as data.
+
+use std::fmt;
+use std::ops::Deref;
+
+/// A change of one setting.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct SettingChange {
+    /// The name of the setting, as the application spells it.
+    pub setting: String,
+    /// The value that the application set; `None` if it set none.
+    pub from: Option<String>,
+    /// The proposed value.
+    pub to: String,
+}
+
+/// One line of advice.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Advice {
+    /// What to do, with its settings, for people.
+    pub text: String,
+    /// The settings to change.
+    pub settings: Vec<SettingChange>,
+    /// Whether it helps only under a condition that the history does not tell, which the text names.
+    pub conditional: bool,
+}
+
+impl fmt::Display for SettingChange {
+    /// `--conf spark.executor.memory=6g (now 4g)`, or `mapreduce.map.memory.mb 4096 → 1024`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { setting, from, to } = self;
+        match (setting.starts_with("spark."), from) {
+            (true, Some(from)) => write!(f, "--conf {setting}={to} (now {from})"),
+            (true, None) => write!(f, "--conf {setting}={to}"),
+            (false, Some(from)) => write!(f, "{setting} {from} → {to}"),
+            (false, None) => write!(f, "{setting} → {to}"),
+        }
+    }
+}
+
+impl SettingChange {
+    /// The change as a line to paste into a command: `--conf spark.executor.memory=6g`.
+    #[must_use]
+    pub(crate) fn argument(&self) -> String {
+        let Self { setting, to, .. } = self;
+        if setting.starts_with("spark.") {
+            format!("--conf {}", quoted(&format!("{setting}={to}")))
+        } else {
+            format!("-D {}", quoted(&format!("{setting}={to}")))
+        }
+    }
+}
+
+/// `text` as one word of a shell.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-=:/,+@%".contains(c);
+    if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+impl Advice {
+    /// Advice without a setting.
+    #[must_use]
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// Adds settings: "give tasks more heap" becomes "give tasks more heap: --conf spark.executor.memory=6g (now 4g)".
+    #[must_use]
+    pub(crate) fn set(mut self, settings: impl IntoIterator<Item = SettingChange>) -> Self {
+        let before = self.settings.len();
+        self.settings.extend(settings);
+        for (place, change) in self.settings.iter().enumerate().skip(before) {
+            self.text += match place {
+                _ if self.text.is_empty() => "",
+                _ if place == before => ": ",
+                _ => " ",
+            };
+            self.text += &change.to_string();
+        }
+        self
+    }
+
+    /// Continues the text.
+    #[must_use]
+    pub(crate) fn and(mut self, text: &str) -> Self {
+        self.text += text;
+        self
+    }
+
+    /// Marks advice that depends on something that the history does not tell.
+    #[must_use]
+    pub(crate) fn conditional(self) -> Self {
+        Self { conditional: true, ..self }
+    }
+}
+
+impl From<String> for Advice {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<&str> for Advice {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+/// Advice reads as its text.
+impl Deref for Advice {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl PartialEq<&str> for Advice {
+    fn eq(&self, text: &&str) -> bool {
+        self.text == *text
+    }
+}
+
+impl fmt::Display for Advice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(setting: &str, from: Option<&str>, to: &str) -> SettingChange {
+        SettingChange { setting: setting.to_owned(), from: from.map(str::to_owned), to: to.to_owned() }
+    }
+
+    #[test]
+    fn settings_are_part_of_the_text() {
+        let changes = [change("spark.a", Some("1"), "2"), change("spark.b", None, "3")];
+        let advice = Advice::new("try").set(changes.clone()).and(", or not");
+        assert_eq!(advice.text, "try: --conf spark.a=2 (now 1) --conf spark.b=3, or not");
+        assert_eq!(advice.settings, changes);
+        assert_eq!(Advice::new("").set([change("spark.b", None, "3")]).text, "--conf spark.b=3");
+        assert_eq!(Advice::new("try").set([]).text, "try");
+        assert_eq!(change("a.b", Some("1"), "2").to_string(), "a.b 1 → 2");
+    }
+
+    #[test]
+    fn arguments_survive_a_shell() {
+        assert_eq!(change("spark.a", Some("1"), "2g").argument(), "--conf spark.a=2g");
+        let opts = change("mapreduce.map.java.opts", None, "-Xmx1g -XX:+UseG1GC");
+        assert_eq!(opts.argument(), "-D 'mapreduce.map.java.opts=-Xmx1g -XX:+UseG1GC'");
+        assert_eq!(change("a", None, "it's").argument(), r"-D 'a=it'\''s'");
+    }
+}

@@ -1,0 +1,55 @@
+//! The kinds of troubles. A trouble is one root cause in one application; several findings may tell of it.
+
+/// Defines the kinds, with the names for programs and for people.
+macro_rules! kinds {
+    ($($kind:ident = $name:literal, $words:literal;)*) => {
+        /// What is wrong with an application, as finely as remedies differ. In this order, a kind comes before those
+        /// that it may cause.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum TroubleKind {
+            $(#[doc = $words] $kind,)*
+        }
+
+        impl TroubleKind {
+            /// Every kind.
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$kind),*];
+
+            /// The name in reports that programs read.
+            #[must_use]
+            pub(crate) const fn name(self) -> &'static str {
+                match self { $(Self::$kind => $name,)* }
+            }
+
+            /// The name for people, to begin a sentence.
+            #[must_use]
+            pub(crate) const fn words(self) -> &'static str {
+                match self { $(Self::$kind => $words,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    Failures = "failures", "Failures";
+    Cancelled = "cancelled", "Cancelled";
+    Skew = "skew", "Skew";
+    GarbageCollection = "garbage-collection", "Garbage collection";
+    Spill = "spill", "Spill";
+    FewTasks = "few-tasks", "Too few tasks";
+    ManyTasks = "many-tasks", "Too many tasks";
+    Stragglers = "stragglers", "Stragglers";
+    Speculation = "speculation", "Speculation";
+    Shuffle = "shuffle", "Slow shuffle";
+    SlowTasks = "slow-tasks", "Slow tasks";
+    LittleMemory = "little-memory", "Too little memory";
+    MuchMemory = "much-memory", "Too much memory";
+    IdleExecutors = "idle-executors", "Idle executors";
+    Waiting = "waiting", "Waiting for resources";
+    Driver = "driver", "Driver";
+    Imbalance = "imbalance", "Unbalanced executors";
+    LongRun = "long-run", "Long run time";
+    Settings = "settings", "Settings";
+    Cluster = "cluster", "Cluster rules";
+    Other = "other", "Other";
+}

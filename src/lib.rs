@@ -69,5 +69,6 @@ pub mod severity;
 mod stats;
 mod stragglers;
 pub mod survey;
+pub mod troubles;
 pub mod units;
 pub mod whatif;

@@ -37,6 +37,7 @@ use crate::model::{Application, Phase, job_type};
 use crate::results::{ApplicationReport, Report, Summary, SuppressionUse, Work};
 use crate::rules::{Evaluation, RuleSet, Suppression};
 use crate::severity::Severity;
+use crate::troubles::{Diagnosed, diagnose};
 
 use collected::{Collected, Collector, Judged};
 use rank::Place;
@@ -167,6 +168,8 @@ fn evaluate(
     let work = if app.limit.is_some() { Work::default() } else { work };
     let suppressed = suppressed_from(options.min_severity, evaluation.suppressed);
     let mut findings = evaluation.findings;
+    let Diagnosed { mut troubles, configuration } = diagnose(app, &mut findings);
+    troubles.retain(|trouble| trouble.severity >= options.min_severity);
     let counts = counts_by_severity(&findings);
     let severity = findings.iter().map(|finding| finding.severity).max().unwrap_or_default();
     let score = findings.iter().fold(0u64, |sum, finding| sum.saturating_add(finding.score));
@@ -198,6 +201,8 @@ fn evaluate(
         metrics,
         work,
         counts,
+        troubles,
+        recommended: configuration,
         findings,
         suppressed,
         evaluated,

@@ -10,6 +10,7 @@ use crate::metrics::Metrics;
 use crate::model::conf::Conf;
 use crate::model::{Engine, Phase, Status, Subject};
 use crate::severity::Severity;
+use crate::troubles::{Recommended, Trouble};
 use crate::units::Timestamp;
 
 /// One application with the results of the rules.
@@ -48,6 +49,10 @@ pub struct ApplicationReport {
     pub work: Work,
     /// The number of findings by severity value.
     pub counts: [u64; 5],
+    /// What is wrong, worst first: findings of one root cause together, with one remedy.
+    pub troubles: Vec<Trouble>,
+    /// One configuration against all troubles.
+    pub recommended: Vec<Recommended>,
     /// Findings of at least the requested severity, worst first.
     pub findings: Vec<Finding>,
     /// Findings that a rule file suppresses, of at least the requested severity. No count includes them.
@@ -129,6 +134,8 @@ impl ApplicationReport {
             metrics: Metrics::default(),
             work: Work::default(),
             counts: [0; 5],
+            troubles: Vec::new(),
+            recommended: Vec::new(),
             findings: Vec::new(),
             suppressed: Vec::new(),
             evaluated: Arc::default(),

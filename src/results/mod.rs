@@ -75,6 +75,7 @@ impl Report {
     pub(crate) fn narrow(&mut self, min_severity: Severity, top: Option<usize>) {
         for app in &mut self.applications {
             app.findings.retain(|finding| finding.severity >= min_severity);
+            app.troubles.retain(|trouble| trouble.severity >= min_severity);
             app.suppressed.retain(|suppressed| suppressed.finding.severity >= min_severity);
         }
         let top = top.unwrap_or(usize::MAX);

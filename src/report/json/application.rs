@@ -4,11 +4,13 @@ use serde::Serialize;
 
 use super::Each;
 use super::details::{DetailsView, details};
-use super::finding::{FindingView, SuppressedView, finding, suppressed};
+use super::finding::{SuppressedView, suppressed};
 use super::metrics::{MetricsView, metrics};
-use crate::finding::{Finding, NotEvaluated, Suppressed};
+use super::troubles::{RecommendedView, ToldView, TroubleView, recommended, told, trouble};
+use crate::finding::{NotEvaluated, Suppressed};
 use crate::results::ApplicationReport;
 use crate::severity::Severity;
+use crate::troubles::{Recommended, Trouble};
 use crate::units::Timestamp;
 
 #[derive(Serialize)]
@@ -30,7 +32,9 @@ pub(in crate::report) struct ApplicationView<'a> {
     severity: Severity,
     score: u64,
     metrics: MetricsView,
-    findings: Each<'a, Finding, FindingView<'a>>,
+    troubles: Each<'a, Trouble, TroubleView<'a>>,
+    recommended_configuration: Each<'a, Recommended, RecommendedView<'a>>,
+    findings: Vec<ToldView<'a>>,
     suppressed: Each<'a, Suppressed, SuppressedView<'a>>,
     not_evaluated: Each<'a, NotEvaluated, NotEvaluatedView<'a>>,
     #[serde(flatten)]
@@ -57,7 +61,9 @@ pub(in crate::report) fn application(app: &ApplicationReport) -> ApplicationView
         severity: app.severity,
         score: app.score,
         metrics: metrics(&app.metrics),
-        findings: Each(&app.findings, finding),
+        troubles: Each(&app.troubles, trouble),
+        recommended_configuration: Each(&app.recommended, recommended),
+        findings: app.findings.iter().map(|finding| told(app, finding)).collect(),
         suppressed: Each(&app.suppressed, suppressed),
         not_evaluated: Each(&app.not_evaluated, not_evaluated),
         details: details(app),

@@ -6,6 +6,7 @@ mod details;
 mod each;
 mod finding;
 mod metrics;
+mod troubles;
 mod writer;
 
 use std::io::{self, Write};

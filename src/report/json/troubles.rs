@@ -1,0 +1,95 @@
+//! Troubles and the recommended configuration as JSON.
+
+use serde::Serialize;
+
+use super::Each;
+use super::finding::{FindingView, finding};
+use crate::finding::{Advice, Finding, SettingChange};
+use crate::model::Subject;
+use crate::results::ApplicationReport;
+use crate::severity::Severity;
+use crate::troubles::{Recommended, Telling, Trouble};
+
+/// A finding with the trouble that it tells of.
+#[derive(Serialize)]
+pub(super) struct ToldView<'a> {
+    #[serde(flatten)]
+    finding: FindingView<'a>,
+    trouble: Option<PartView<'a>>,
+}
+
+/// The trouble of a finding.
+#[derive(Serialize)]
+struct PartView<'a> {
+    id: &'a str,
+    echo: bool,
+}
+
+pub(super) fn told<'a>(app: &'a ApplicationReport, found: &'a Finding) -> ToldView<'a> {
+    let told = |trouble: &'a Trouble| Some(PartView { id: &trouble.id, echo: trouble.tells(found)? });
+    ToldView { finding: finding(found), trouble: app.troubles.iter().find_map(told) }
+}
+
+#[derive(Serialize)]
+pub(super) struct TroubleView<'a> {
+    id: &'a str,
+    kind: &'static str,
+    cause: &'a str,
+    confidence: &'static str,
+    severity: Severity,
+    subjects: Vec<String>,
+    findings: Each<'a, Telling, TellingView<'a>>,
+    change: Each<'a, SettingChange, ChangeView<'a>>,
+    advice: Vec<&'a str>,
+}
+
+pub(super) fn trouble(trouble: &Trouble) -> TroubleView<'_> {
+    TroubleView {
+        id: &trouble.id,
+        kind: trouble.kind.name(),
+        cause: &trouble.cause,
+        confidence: trouble.confidence.name(),
+        severity: trouble.severity,
+        subjects: trouble.subjects.iter().map(name).collect(),
+        findings: Each(&trouble.findings, telling),
+        change: Each(&trouble.change, change),
+        advice: trouble.advice.iter().map(|Advice { text, .. }| text.as_str()).collect(),
+    }
+}
+
+fn name(subject: &Subject) -> String {
+    subject.name().into_owned()
+}
+
+#[derive(Serialize)]
+struct TellingView<'a> {
+    rule: &'a str,
+    subject: String,
+    echo: bool,
+}
+
+fn telling(telling: &Telling) -> TellingView<'_> {
+    TellingView { rule: &telling.rule, subject: name(&telling.subject), echo: telling.is_echo }
+}
+
+#[derive(Serialize)]
+struct ChangeView<'a> {
+    setting: &'a str,
+    from: Option<&'a str>,
+    to: &'a str,
+}
+
+fn change(change: &SettingChange) -> ChangeView<'_> {
+    ChangeView { setting: &change.setting, from: change.from.as_deref(), to: &change.to }
+}
+
+#[derive(Serialize)]
+pub(super) struct RecommendedView<'a> {
+    #[serde(flatten)]
+    change: ChangeView<'a>,
+    why: &'a [String],
+}
+
+pub(super) fn recommended(recommended: &Recommended) -> RecommendedView<'_> {
+    RecommendedView { change: change(&recommended.change), why: &recommended.why }
+}

@@ -1,0 +1,232 @@
+//! One configuration against all troubles: at most one value for each setting.
+//!
+//! Rules propose changes without knowing of each other. Where they disagree, more memory wins over less if something
+//! failed, collected garbage or spilled for lack of it; otherwise the worse trouble decides the direction. Of several
+//! values in this direction, the largest meets all needs: it is the most where more is needed, and the least harmful
+//! where less is enough.
+
+use std::cmp::Ordering;
+
+use super::value::compare;
+use super::{Trouble, inert};
+use crate::finding::{Advice, SettingChange, TroubleKind};
+use crate::model::Application;
+
+/// A setting with the value that is right for all troubles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recommended {
+    /// The change.
+    pub change: SettingChange,
+    /// The ids of the troubles that call for it.
+    pub why: Vec<String>,
+}
+
+/// What became of the proposals of an application.
+#[derive(Debug, Default)]
+pub(super) struct Settled {
+    pub(super) recommended: Vec<Recommended>,
+    /// Settings that stay as they are, with the reason.
+    kept: Vec<(String, String)>,
+}
+
+/// A proposed change and the trouble that calls for it, by its place.
+struct Proposal<'a> {
+    place: usize,
+    kind: TroubleKind,
+    change: &'a SettingChange,
+}
+
+impl Proposal<'_> {
+    /// Whether the value rises, if it has a direction.
+    fn direction(&self) -> Option<Ordering> {
+        let SettingChange { setting, from, to } = self.change;
+        compare(setting, to, from.as_deref()?)
+    }
+
+    /// Whether less than this would bring back failures or lost time.
+    const fn is_needed(&self) -> bool {
+        use TroubleKind as Kind;
+        matches!(self.kind, Kind::Failures | Kind::GarbageCollection | Kind::Spill | Kind::LittleMemory)
+    }
+}
+
+/// The configuration against `troubles`, worst first. Afterwards they propose no other values.
+pub(super) fn settle(app: &Application, troubles: &mut [Trouble]) -> Settled {
+    let mut settled = Settled { recommended: resolve(troubles), kept: Vec::new() };
+    settled.drop_contradictions(troubles);
+    settled.drop_inert(app);
+    for trouble in troubles {
+        trouble.change.retain_mut(|change| match settled.of(change) {
+            Some(it) => {
+                *change = it.clone();
+                true
+            }
+            None => false,
+        });
+        settled.guide(app, &mut trouble.advice);
+    }
+    settled
+}
+
+/// One change for each setting that any trouble proposes.
+fn resolve(troubles: &[Trouble]) -> Vec<Recommended> {
+    let mut by_setting: Vec<(&str, Vec<Proposal<'_>>)> = Vec::new();
+    for (place, trouble) in troubles.iter().enumerate() {
+        let firm = trouble.advice.iter().filter(|advice| !advice.conditional);
+        for change in firm.flat_map(|advice| &advice.settings) {
+            let proposal = Proposal { place, kind: trouble.kind, change };
+            match by_setting.iter_mut().find(|(setting, _)| *setting == change.setting) {
+                Some((_, proposals)) => proposals.push(proposal),
+                None => by_setting.push((&change.setting, vec![proposal])),
+            }
+        }
+    }
+    by_setting.into_iter().filter_map(|(_, proposals)| one_of(&proposals, troubles)).collect()
+}
+
+fn one_of(proposals: &[Proposal<'_>], troubles: &[Trouble]) -> Option<Recommended> {
+    let needed = proposals.iter().find(|it| it.is_needed() && it.direction() == Some(Ordering::Greater));
+    let first = needed.or(proposals.first())?;
+    let agreeing = proposals.iter().filter(|it| it.direction() == first.direction());
+    let largest = agreeing.fold(first, |best, next| {
+        let SettingChange { setting, to, .. } = next.change;
+        if compare(setting, to, &best.change.to) == Some(Ordering::Greater) { next } else { best }
+    });
+    let mut places: Vec<usize> =
+        proposals.iter().filter(|it| it.direction() == first.direction()).map(|it| it.place).collect();
+    places.dedup();
+    Some(Recommended {
+        change: largest.change.clone(),
+        why: places.into_iter().filter_map(|place| Some(troubles.get(place)?.id.clone())).collect(),
+    })
+}
+
+/// Settings with the memory that tasks share: less of it and less garbage collection exclude each other.
+const MEMORY: [&str; 6] = [
+    "spark.executor.memory",
+    "spark.memory.fraction",
+    "spark.executor.memoryOverhead",
+    "spark.driver.memory",
+    "mapreduce.map.memory.mb",
+    "mapreduce.reduce.memory.mb",
+];
+
+/// The kinds of troubles that come from too little memory.
+const PRESSING: [TroubleKind; 3] =
+    [TroubleKind::GarbageCollection, TroubleKind::Spill, TroubleKind::LittleMemory];
+
+/// The process that a setting of memory sizes: "spark.executor", "mapreduce.map".
+fn process_of(setting: &str) -> &str {
+    if setting.starts_with("spark.memory.") || setting.starts_with("spark.sql.shuffle.") {
+        return "spark.executor";
+    }
+    let end = setting.match_indices('.').nth(1).map_or(setting.len(), |(at, _)| at);
+    setting.get(..end).unwrap_or(setting)
+}
+
+impl Settled {
+    fn of(&self, change: &SettingChange) -> Option<&SettingChange> {
+        self.recommended.iter().map(|it| &it.change).find(|it| it.setting == change.setting)
+    }
+
+    /// The settled change, if it goes the other way than `change`.
+    fn opposite_of(&self, change: &SettingChange) -> Option<String> {
+        let rises = |it: &SettingChange| {
+            Some(compare(&it.setting, &it.to, it.from.as_deref()?)? == Ordering::Greater)
+        };
+        let settled = self.recommended.iter().find(|it| it.change.setting == change.setting)?;
+        let (wanted, settled_rises) = (rises(change)?, rises(&settled.change)?);
+        let way = if settled_rises { "not less, but more" } else { "not more, but less" };
+        (wanted != settled_rises)
+            .then(|| format!("{way}, because of {}: {}", settled.why.join(", "), settled.change))
+    }
+
+    /// Removes less memory where a trouble needs more of the same process.
+    fn drop_contradictions(&mut self, troubles: &[Trouble]) {
+        let pressing = |process: &str| {
+            let presses = |trouble: &&Trouble| {
+                let sizes = trouble.change.iter().any(|change| process_of(&change.setting) == process);
+                PRESSING.contains(&trouble.kind) && sizes
+            };
+            troubles.iter().find(presses).map(|trouble| trouble.kind)
+        };
+        self.keep_if(|it| {
+            let SettingChange { setting, from, to } = it;
+            let less = from.as_deref().and_then(|from| compare(setting, to, from)) == Some(Ordering::Less);
+            let pressing =
+                pressing(process_of(setting)).filter(|_| less && MEMORY.contains(&setting.as_str()));
+            pressing.map(|kind| format!("less of it would make {} worse", kind.words().to_lowercase()))
+        });
+    }
+
+    /// Removes settings without effect, until all that are left have one.
+    fn drop_inert(&mut self, app: &Application) {
+        loop {
+            let changes: Vec<SettingChange> = self.recommended.iter().map(|it| it.change.clone()).collect();
+            self.keep_if(|it| inert::why(app, it, &changes).map(str::to_owned));
+            if self.recommended.len() == changes.len() {
+                return;
+            }
+        }
+    }
+
+    /// Removes the changes for which there is a reason against them.
+    fn keep_if(&mut self, against: impl Fn(&SettingChange) -> Option<String>) {
+        let Self { recommended, kept } = self;
+        recommended.retain(|it| match against(&it.change) {
+            Some(why) => {
+                kept.push((it.change.setting.clone(), why));
+                false
+            }
+            None => true,
+        });
+    }
+
+    /// Makes advice propose the recommended values and nothing without effect. If nothing of the advice is left, it says
+    /// why the settings stay.
+    pub(super) fn guide(&self, app: &Application, advice: &mut Vec<Advice>) {
+        let changes: Vec<SettingChange> = self.recommended.iter().map(|it| it.change.clone()).collect();
+        let stays = |change: &SettingChange| {
+            if let Some(opposite) = self.opposite_of(change) {
+                return Some(opposite);
+            }
+            let kept = self.kept.iter().find(|(setting, _)| *setting == change.setting);
+            let kept = kept.map(|(_, why)| why.clone());
+            let why = kept.or_else(|| inert::why(app, change, &changes).map(str::to_owned))?;
+            Some(format!("{} stays as it is: {why}", change.setting))
+        };
+        let mut reasons: Vec<String> = Vec::new();
+        advice.retain(|line| {
+            let why: Vec<Option<String>> = line.settings.iter().map(stays).collect();
+            let all_stay = !why.is_empty() && why.iter().all(Option::is_some);
+            if all_stay {
+                reasons.extend(why.into_iter().flatten().take(1));
+            }
+            !all_stay
+        });
+        for line in advice.iter_mut() {
+            self.rewrite(line, |change| stays(change).is_some());
+        }
+        if advice.is_empty() {
+            advice.extend(reasons.into_iter().take(1).map(Advice::from));
+        }
+    }
+
+    /// Replaces the values of settings that are settled, and leaves out those that stay.
+    fn rewrite(&self, line: &mut Advice, stays: impl Fn(&SettingChange) -> bool) {
+        let Advice { text, settings, .. } = line;
+        settings.retain_mut(|change| {
+            let before = change.to_string();
+            if stays(change) {
+                *text = text.replacen(&format!(" {before}"), "", 1).replacen(&format!("{before} "), "", 1);
+                return false;
+            }
+            if let Some(settled) = self.of(change).filter(|settled| *settled != change) {
+                *text = text.replace(&before, &settled.to_string());
+                *change = settled.clone();
+            }
+            true
+        });
+    }
+}

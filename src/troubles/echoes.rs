@@ -1,0 +1,79 @@
+//! Troubles that are only a consequence of others: their findings are echoes.
+
+use super::Trouble;
+use crate::finding::TroubleKind as Kind;
+use crate::model::Subject;
+
+/// Where a cause and its consequence must be for one to explain the other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Where {
+    /// Anywhere in the application.
+    Anywhere,
+    /// The consequence shows only in parts that have the cause, or only in the application as a whole.
+    SameParts,
+}
+
+/// Which kind explains which: cause, consequence, where.
+const EXPLAINS: &[(Kind, Kind, Where)] = &[
+    (Kind::Failures, Kind::Imbalance, Where::Anywhere),
+    (Kind::Failures, Kind::LongRun, Where::Anywhere),
+    (Kind::Failures, Kind::Stragglers, Where::SameParts),
+    (Kind::Cancelled, Kind::Failures, Where::Anywhere),
+    (Kind::Cancelled, Kind::LongRun, Where::Anywhere),
+    (Kind::Skew, Kind::Stragglers, Where::SameParts),
+    (Kind::Skew, Kind::Speculation, Where::SameParts),
+    (Kind::Skew, Kind::Spill, Where::SameParts),
+    (Kind::Skew, Kind::FewTasks, Where::SameParts),
+    (Kind::Skew, Kind::SlowTasks, Where::SameParts),
+    (Kind::Skew, Kind::Imbalance, Where::Anywhere),
+    (Kind::Skew, Kind::LongRun, Where::SameParts),
+    (Kind::GarbageCollection, Kind::LongRun, Where::Anywhere),
+    (Kind::GarbageCollection, Kind::SlowTasks, Where::SameParts),
+    (Kind::Spill, Kind::LongRun, Where::SameParts),
+    (Kind::Spill, Kind::SlowTasks, Where::SameParts),
+    (Kind::FewTasks, Kind::LongRun, Where::SameParts),
+    (Kind::FewTasks, Kind::Imbalance, Where::Anywhere),
+    (Kind::FewTasks, Kind::IdleExecutors, Where::Anywhere),
+    (Kind::ManyTasks, Kind::LongRun, Where::SameParts),
+    (Kind::Stragglers, Kind::Speculation, Where::Anywhere),
+    (Kind::Stragglers, Kind::Imbalance, Where::Anywhere),
+    (Kind::Stragglers, Kind::LongRun, Where::SameParts),
+    (Kind::Waiting, Kind::LongRun, Where::SameParts),
+    (Kind::IdleExecutors, Kind::Imbalance, Where::Anywhere),
+];
+
+/// The same troubles, with those that another explains below it.
+pub(super) fn under_their_causes(mut troubles: Vec<Trouble>) -> Vec<Trouble> {
+    // In the order of kinds, causes come first; a consequence of a consequence goes to the first cause, too.
+    troubles.sort_by(|a, b| (a.kind, a.rank()).cmp(&(b.kind, b.rank())));
+    let mut kept: Vec<Trouble> = Vec::new();
+    for trouble in troubles {
+        match kept.iter_mut().filter(|cause| cause.explains(&trouble)).min_by(|a, b| a.rank().cmp(&b.rank()))
+        {
+            Some(cause) => cause.echo(trouble),
+            None => kept.push(trouble),
+        }
+    }
+    kept
+}
+
+impl Trouble {
+    fn explains(&self, other: &Self) -> bool {
+        let how =
+            EXPLAINS.iter().find(|(cause, consequence, _)| (*cause, *consequence) == (self.kind, other.kind));
+        let everywhere = |subject: &Subject| *subject == Subject::Application;
+        how.is_some_and(|&(_, _, place)| {
+            place == Where::Anywhere
+                || self.subjects.iter().all(everywhere)
+                || other.subjects.iter().all(|subject| everywhere(subject) || self.subjects.contains(subject))
+        })
+    }
+
+    /// Lists the findings of a consequence. Its remedies are not repeated: without the cause they are not needed.
+    fn echo(&mut self, consequence: Self) {
+        let tellings = consequence.findings.into_iter();
+        self.findings.extend(tellings.map(|telling| super::Telling { is_echo: true, ..telling }));
+        self.severity = self.severity.max(consequence.severity);
+        self.score = self.score.max(consequence.score);
+    }
+}

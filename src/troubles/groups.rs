@@ -1,0 +1,165 @@
+//! Findings of one kind about one subject are one trouble.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::{Confidence, Telling, Trouble};
+use crate::finding::{Finding, SettingChange, TroubleKind};
+use crate::model::Subject;
+use crate::severity::Severity;
+
+/// How finely the findings of a kind are told apart.
+enum Extent {
+    /// All of an application are one trouble.
+    Application,
+    /// Those of map and of reduce tasks are told apart, because their settings differ.
+    Kinds,
+    /// Those of each stage.
+    Subjects,
+    /// Those of each rule and subject: nothing says that they have the same cause.
+    Rules,
+}
+
+impl Extent {
+    const fn of(kind: TroubleKind) -> Self {
+        use TroubleKind as Kind;
+        match kind {
+            Kind::GarbageCollection | Kind::Spill | Kind::LittleMemory => Self::Kinds,
+            Kind::Skew | Kind::FewTasks | Kind::ManyTasks | Kind::SlowTasks | Kind::Shuffle => Self::Subjects,
+            Kind::Cluster | Kind::Settings | Kind::Other => Self::Rules,
+            _ => Self::Application,
+        }
+    }
+}
+
+/// What the findings of one trouble have in common.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key<'a> {
+    kind: TroubleKind,
+    subject: Subject,
+    rule: &'a str,
+}
+
+impl<'a> Key<'a> {
+    fn of(finding: &'a Finding) -> Self {
+        let kind = finding.tells;
+        let (subject, rule) = match (Extent::of(kind), &finding.subject) {
+            (Extent::Rules, subject) => (subject.clone(), &*finding.rule),
+            (Extent::Subjects, subject) | (Extent::Kinds, subject @ Subject::Tasks(_)) => {
+                (subject.clone(), "")
+            }
+            (Extent::Kinds | Extent::Application, _) => (Subject::Application, ""),
+        };
+        Self { kind, subject, rule }
+    }
+}
+
+/// The troubles that `findings` tell of, in no particular order.
+pub(super) fn of(findings: &[Finding]) -> Vec<Trouble> {
+    let mut groups: BTreeMap<Key<'_>, Vec<&Finding>> = BTreeMap::new();
+    for finding in findings.iter().filter(|finding| finding.severity > Severity::None) {
+        groups.entry(Key::of(finding)).or_default().push(finding);
+    }
+    let mut troubles: Vec<Trouble> = Vec::new();
+    for (key, mut findings) in groups {
+        findings.sort_by(|a, b| weight(b).cmp(&weight(a)).then_with(|| order(a).cmp(&order(b))));
+        let trouble = Trouble::of(&key, &findings);
+        match troubles.iter_mut().find(|known| known.has_same_remedy(&trouble)) {
+            Some(known) => known.join(trouble),
+            None => troubles.push(trouble),
+        }
+    }
+    troubles
+}
+
+/// How much a finding says about the cause; the highest speaks for its trouble.
+fn weight(finding: &Finding) -> impl Ord {
+    let proposes = finding.advice.iter().any(|advice| !advice.settings.is_empty());
+    (finding.severity, proposes, finding.subject != Subject::Application, finding.score)
+}
+
+/// The order of findings that say as much as each other.
+fn order(finding: &Finding) -> (Reverse<Severity>, &str, &Subject) {
+    (Reverse(finding.severity), &finding.rule, &finding.subject)
+}
+
+impl Trouble {
+    /// The trouble that `findings` tell of, the one that says most first.
+    fn of(key: &Key<'_>, findings: &[&Finding]) -> Self {
+        let Key { kind, subject, rule } = key;
+        let place =
+            if *subject == Subject::Application { String::new() } else { format!(":{}", subject.name()) };
+        let rule = if rule.is_empty() { String::new() } else { format!(":{rule}") };
+        let mut trouble = Self {
+            id: format!("{}{rule}{place}", kind.name()),
+            kind: *kind,
+            cause: findings.first().map(|first| first.message.clone()).unwrap_or_default(),
+            confidence: Confidence::of(*kind),
+            severity: findings.iter().map(|finding| finding.severity).max().unwrap_or_default(),
+            score: findings.iter().map(|finding| finding.score).max().unwrap_or_default(),
+            subjects: Vec::new(),
+            findings: Vec::new(),
+            change: Vec::new(),
+            advice: Vec::new(),
+        };
+        for (place, finding) in findings.iter().enumerate() {
+            trouble.add(finding, place > 0);
+        }
+        trouble.sort_subjects();
+        trouble
+    }
+
+    fn add(&mut self, finding: &Finding, is_echo: bool) {
+        self.findings.push(Telling { rule: finding.rule.clone(), subject: finding.subject.clone(), is_echo });
+        self.subjects.push(finding.subject.clone());
+        for advice in &finding.advice {
+            if !self.advice.iter().any(|known| known.text == advice.text) {
+                self.advice.push(advice.clone());
+            }
+        }
+        let firm = finding.advice.iter().filter(|advice| !advice.conditional);
+        for change in firm.flat_map(|advice| &advice.settings) {
+            if !self.change.iter().any(|known| known.setting == change.setting) {
+                self.change.push(change.clone());
+            }
+        }
+    }
+
+    /// The parts that have the trouble; the application only if no part is known.
+    fn sort_subjects(&mut self) {
+        self.subjects.sort();
+        self.subjects.dedup();
+        if self.subjects.len() > 1 {
+            self.subjects.retain(|subject| *subject != Subject::Application);
+        }
+    }
+
+    /// Whether the same change of settings removes both.
+    fn has_same_remedy(&self, other: &Self) -> bool {
+        self.kind == other.kind && !self.change.is_empty() && same_values(&self.change, &other.change)
+    }
+
+    /// Adds another subject with the same trouble.
+    fn join(&mut self, other: Self) {
+        if (other.severity, other.score) > (self.severity, self.score) {
+            self.cause = other.cause;
+            self.id = other.id;
+            self.findings.splice(0..0, other.findings);
+        } else {
+            self.findings.extend(other.findings);
+        }
+        self.severity = self.severity.max(other.severity);
+        self.score = self.score.max(other.score);
+        self.subjects.extend(other.subjects);
+        self.sort_subjects();
+        for advice in other.advice {
+            if !self.advice.iter().any(|known| known.text == advice.text) {
+                self.advice.push(advice);
+            }
+        }
+    }
+}
+
+fn same_values(a: &[SettingChange], b: &[SettingChange]) -> bool {
+    a.len() == b.len() && a.iter().all(|change| b.contains(change))
+}

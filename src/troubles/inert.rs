@@ -1,0 +1,84 @@
+//! Settings that would change nothing in an application.
+
+use crate::finding::SettingChange;
+use crate::model::conf::ConfKey;
+use crate::model::spark::ClusterManager;
+use crate::model::{Application, Engine};
+
+/// Why a setting would have no effect, given the other proposed changes; `None` if it would have one.
+pub(super) fn why(
+    app: &Application,
+    change: &SettingChange,
+    others: &[SettingChange],
+) -> Option<&'static str> {
+    if change.from.as_deref().is_some_and(|from| super::value::same(&change.setting, from, &change.to)) {
+        return Some("it has this value");
+    }
+    match app.engine {
+        Engine::Spark => of_spark(app, change, others),
+        Engine::MapReduce => None,
+    }
+}
+
+fn of_spark(app: &Application, change: &SettingChange, others: &[SettingChange]) -> Option<&'static str> {
+    let name = change.setting.as_str();
+    let is_on = |key: ConfKey| {
+        let proposed = others.iter().find(|other| key.names().contains(&other.setting.as_str()));
+        match proposed {
+            Some(proposed) => proposed.to.eq_ignore_ascii_case("true"),
+            None => app.conf.flag(key) == Some(true),
+        }
+    };
+    let is_local = ClusterManager::of_application(app) == Some(ClusterManager::Local);
+    let belongs_to = |key: ConfKey, prefix: &str| name.starts_with(prefix) && !key.names().contains(&name);
+    let of_executors =
+        ["spark.executor.", "spark.speculation", "spark.dynamicAllocation.", "spark.shuffle.service."];
+    if is_local && of_executors.iter().any(|prefix| name.starts_with(prefix)) {
+        Some("there are no executors in local mode")
+    } else if belongs_to(ConfKey::DynamicAllocation, "spark.dynamicAllocation.")
+        && !is_on(ConfKey::DynamicAllocation)
+    {
+        Some("dynamic allocation is off")
+    } else if belongs_to(ConfKey::Speculation, "spark.speculation.") && !is_on(ConfKey::Speculation) {
+        Some("speculation is off")
+    } else if name == ConfKey::ExecutorInstances.name() && is_on(ConfKey::DynamicAllocation) {
+        Some("dynamic allocation sets the number of executors")
+    } else if name.starts_with("spark.sql.") && app.spark.as_deref().is_some_and(|spark| spark.sql.is_empty())
+    {
+        Some("the application runs no SQL")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+
+    fn change(setting: &str, from: Option<&str>, to: &str) -> SettingChange {
+        SettingChange { setting: setting.to_owned(), from: from.map(str::to_owned), to: to.to_owned() }
+    }
+
+    #[test]
+    fn settings_of_something_that_is_off_are_inert() {
+        let app = sample::app(&[("spark.master", "yarn"), ("spark.executor.memory", "4g")]);
+        let limit = change("spark.dynamicAllocation.maxExecutors", None, "9");
+        assert!(why(&app, &limit, &[]).is_some());
+        assert!(why(&app, &limit, &[change("spark.dynamicAllocation.enabled", None, "true")]).is_none());
+        assert!(why(&app, &change("spark.speculation.multiplier", None, "2"), &[]).is_some());
+        assert!(why(&app, &change("spark.speculation", None, "true"), &[]).is_none());
+        assert!(why(&app, &change("spark.executor.memory", Some("4g"), "4096m"), &[]).is_some());
+        assert!(why(&app, &change("spark.executor.memory", Some("4g"), "5g"), &[]).is_none());
+        assert!(why(&app, &change("spark.sql.shuffle.partitions", None, "50"), &[]).is_some());
+    }
+
+    #[test]
+    fn local_mode_has_no_executors() {
+        let app = sample::app(&[("spark.master", "local[4]")]);
+        for setting in ["spark.executor.memory", "spark.speculation", "spark.dynamicAllocation.enabled"] {
+            assert!(why(&app, &change(setting, None, "2"), &[]).is_some(), "{setting}");
+        }
+        assert!(why(&app, &change("spark.driver.memory", None, "2g"), &[]).is_none());
+    }
+}

@@ -1,0 +1,128 @@
+//! Troubles: findings of one root cause, with one remedy.
+//!
+//! A trouble is what is wrong ("stage 4 is skewed", "executors die out of memory"). Several findings may tell of it:
+//! those of one [`TroubleKind`] about one subject, and those that only repeat its consequences, its echoes.
+//! [`diagnose`] groups the findings of one application and makes one value for each setting out of their advice
+//! (`../shared/spec/savings.md`, sections 1 and 7).
+
+mod configuration;
+mod echoes;
+mod groups;
+mod inert;
+mod value;
+
+use crate::finding::{Advice, Finding, Name, SettingChange, TroubleKind};
+use crate::model::{Application, Subject};
+use crate::severity::Severity;
+
+pub use configuration::Recommended;
+
+/// How sure the cause of a trouble is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Confidence {
+    /// It was measured.
+    Measured,
+    /// It follows from measurements, but something else could explain them.
+    Inferred,
+    /// Little speaks for it.
+    Weak,
+}
+
+impl Confidence {
+    /// The word in reports.
+    #[must_use]
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Inferred => "inferred",
+            Self::Weak => "weak",
+        }
+    }
+
+    /// How sure the cause of a trouble of this kind is.
+    const fn of(kind: TroubleKind) -> Self {
+        use TroubleKind as Kind;
+        match kind {
+            Kind::Stragglers | Kind::Speculation | Kind::Imbalance | Kind::Waiting => Self::Inferred,
+            Kind::LongRun => Self::Weak,
+            _ => Self::Measured,
+        }
+    }
+}
+
+/// A finding that tells of a trouble.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Telling {
+    /// The rule that found it.
+    pub rule: Name,
+    /// The part of the application that the finding is about.
+    pub subject: Subject,
+    /// Whether it only repeats a consequence of the trouble.
+    pub is_echo: bool,
+}
+
+/// One root cause in one application.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Trouble {
+    /// Its identity within the application: the kind, and the first subject unless it is the application.
+    pub id: String,
+    /// What kind of trouble it is.
+    pub kind: TroubleKind,
+    /// The cause in one sentence.
+    pub cause: String,
+    /// How sure the cause is.
+    pub confidence: Confidence,
+    /// The highest severity of its findings.
+    pub severity: Severity,
+    /// The highest score of its findings.
+    pub score: u64,
+    /// The parts of the application that have it.
+    pub subjects: Vec<Subject>,
+    /// The findings that tell of it, the one that tells most first.
+    pub findings: Vec<Telling>,
+    /// The settings to change.
+    pub change: Vec<SettingChange>,
+    /// What to do.
+    pub advice: Vec<Advice>,
+}
+
+/// The troubles of an application, and one configuration against all of them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Diagnosed {
+    /// The troubles, worst first.
+    pub(crate) troubles: Vec<Trouble>,
+    /// One value for each setting.
+    pub(crate) configuration: Vec<Recommended>,
+}
+
+/// Groups the findings of `app`, and settles the settings that they propose: afterwards the advice of `findings` proposes
+/// no other values either.
+pub(crate) fn diagnose(app: &Application, findings: &mut [Finding]) -> Diagnosed {
+    let mut troubles = echoes::under_their_causes(groups::of(findings));
+    troubles.sort_by(|a, b| a.rank().cmp(&b.rank()));
+    let settled = configuration::settle(app, &mut troubles);
+    for finding in findings {
+        settled.guide(app, &mut finding.advice);
+    }
+    Diagnosed { troubles, configuration: settled.recommended }
+}
+
+impl Trouble {
+    /// Smaller is worse.
+    fn rank(&self) -> impl Ord + '_ {
+        use std::cmp::Reverse;
+        (Reverse(self.severity), Reverse(self.score), self.kind, &self.subjects)
+    }
+
+    /// Whether a finding tells of it; if so, whether it is an echo.
+    pub(crate) fn tells(&self, finding: &Finding) -> Option<bool> {
+        let of = |telling: &&Telling| telling.rule == finding.rule && telling.subject == finding.subject;
+        self.findings.iter().find(of).map(|telling| telling.is_echo)
+    }
+}
+
+#[cfg(test)]
+mod tests;

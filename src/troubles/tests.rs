@@ -1,0 +1,137 @@
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)] // helpers of tests are not tests to clippy
+
+use super::*;
+use crate::finding::{Measure, RuleFacts};
+use crate::internal::sample;
+use crate::model::spark::StageAttempt;
+
+fn change(setting: &str, from: &str, to: &str) -> SettingChange {
+    let from = Some(from.to_owned()).filter(|from| !from.is_empty());
+    SettingChange { setting: setting.to_owned(), from, to: to.to_owned() }
+}
+
+fn stage(id: u32) -> Subject {
+    Subject::Stage(StageAttempt { stage: id, attempt: 0 })
+}
+
+fn finding(rule: &'static str, tells: TroubleKind, subject: Subject, severity: Severity) -> Finding {
+    Finding {
+        rule: rule.into(),
+        title: rule.into(),
+        rule_facts: RuleFacts::USER,
+        tells,
+        severity,
+        score: severity.score(10),
+        subject,
+        message: format!("{rule} found something"),
+        evidence: vec![("x_count".into(), Measure::Count(1))],
+        thresholds: [].into(),
+        advice: Vec::new(),
+    }
+}
+
+fn advised(finding: Finding, changes: &[SettingChange]) -> Finding {
+    Finding { advice: vec![Advice::new("change").set(changes.to_vec())], ..finding }
+}
+
+fn app() -> Application {
+    sample::app(&[("spark.master", "yarn"), ("spark.executor.memory", "8g")])
+}
+
+#[test]
+fn findings_of_one_kind_and_subject_are_one_trouble() {
+    let mut findings = [
+        finding("spark-executor-gc", TroubleKind::GarbageCollection, Subject::Application, Severity::Low),
+        finding("other-gc", TroubleKind::GarbageCollection, Subject::Application, Severity::Severe),
+        finding("spark-skew", TroubleKind::Skew, stage(1), Severity::Low),
+        finding("spark-skew", TroubleKind::Skew, stage(4), Severity::Moderate),
+        finding("quiet", TroubleKind::Waiting, Subject::Application, Severity::None),
+    ];
+    let troubles = diagnose(&app(), &mut findings).troubles;
+    let ids: Vec<&str> = troubles.iter().map(|trouble| trouble.id.as_str()).collect();
+    assert_eq!(ids, ["garbage-collection", "skew:stage 4.0", "skew:stage 1.0"]);
+    let told: Vec<_> = troubles[0].findings.iter().map(|told| (&*told.rule, told.is_echo)).collect();
+    assert_eq!(told, [("other-gc", false), ("spark-executor-gc", true)]);
+    assert_eq!(troubles[0].tells(&findings[0]), Some(true));
+    assert_eq!(troubles[0].tells(&findings[2]), None);
+}
+
+#[test]
+fn stages_with_the_same_remedy_are_one_trouble() {
+    let more = [change("spark.sql.shuffle.partitions", "8", "96")];
+    let mut app = app();
+    app.spark.as_deref_mut().unwrap().sql.push(Default::default());
+    let few = |id, severity| advised(finding("r", TroubleKind::FewTasks, stage(id), severity), &more);
+    let mut findings = [few(1, Severity::Low), few(3, Severity::Severe), few(2, Severity::Low)];
+    let Diagnosed { troubles, configuration } = diagnose(&app, &mut findings);
+    assert_eq!(troubles.len(), 1);
+    assert_eq!(troubles[0].subjects, [stage(1), stage(2), stage(3)]);
+    assert_eq!(troubles[0].id, "few-tasks:stage 3.0");
+    assert_eq!(configuration[0].change, more[0]);
+    assert_eq!(configuration[0].why, ["few-tasks:stage 3.0"]);
+}
+
+#[test]
+fn consequences_are_echoes_of_their_cause() {
+    let mut findings = [
+        finding("long", TroubleKind::LongRun, stage(4), Severity::Critical),
+        finding("skew", TroubleKind::Skew, stage(4), Severity::Moderate),
+        finding("late", TroubleKind::Stragglers, stage(4), Severity::Low),
+        finding("elsewhere", TroubleKind::LongRun, stage(5), Severity::Low),
+    ];
+    let troubles = diagnose(&app(), &mut findings).troubles;
+    // The long run of the other stage is the same trouble as that of stage 4, and not explained by skew there.
+    let skew = troubles.iter().find(|trouble| trouble.kind == TroubleKind::Skew).unwrap();
+    assert!(skew.tells(&findings[2]).unwrap());
+    assert_eq!(skew.tells(&findings[1]), Some(false));
+}
+
+#[test]
+fn one_value_for_each_setting() {
+    let gc = finding("gc", TroubleKind::GarbageCollection, Subject::Application, Severity::Low);
+    let unused = finding("unused", TroubleKind::MuchMemory, Subject::Application, Severity::Critical);
+    let failed = finding("failed", TroubleKind::Failures, stage(1), Severity::Severe);
+    let memory = |to| [change("spark.executor.memory", "8g", to)];
+    let mut findings =
+        [advised(gc, &memory("10g")), advised(unused, &memory("3g")), advised(failed, &memory("12g"))];
+    let Diagnosed { troubles, configuration } = diagnose(&app(), &mut findings);
+    assert_eq!(configuration.len(), 1);
+    assert_eq!(configuration[0].change.to, "12g");
+    assert_eq!(configuration[0].why, ["failures", "garbage-collection"]);
+    for advice in findings.iter().map(|finding| &finding.advice[0]) {
+        assert!(advice.text.ends_with("spark.executor.memory=12g (now 8g)"), "{advice}");
+        assert!(advice.settings.iter().all(|change| change.to == "12g"), "{advice}");
+    }
+    assert!(
+        findings[1].advice[0].starts_with("not less, but more, because of failures, garbage-collection: ")
+    );
+    assert!(troubles.iter().flat_map(|trouble| &trouble.change).all(|change| change.to == "12g"));
+}
+
+#[test]
+fn less_memory_is_never_advised_next_to_less_garbage_collection() {
+    let gc = finding("gc", TroubleKind::GarbageCollection, Subject::Application, Severity::Low);
+    let unused = finding("unused", TroubleKind::MuchMemory, Subject::Application, Severity::Critical);
+    let mut findings = [
+        advised(gc, &[change("spark.executor.cores", "8", "4")]),
+        advised(unused, &[change("spark.executor.memory", "8g", "3g")]),
+    ];
+    let configuration = diagnose(&app(), &mut findings).configuration;
+    assert_eq!(configuration.len(), 1);
+    assert_eq!(configuration[0].change.setting, "spark.executor.cores");
+    assert_eq!(
+        findings[1].advice,
+        ["spark.executor.memory stays as it is: less of it would make garbage collection worse"]
+    );
+}
+
+#[test]
+fn conditional_changes_are_advised_and_not_recommended() {
+    let late = finding("late", TroubleKind::Stragglers, Subject::Application, Severity::Low);
+    let speculate =
+        Advice::new("if a host is slow, copy").set([change("spark.speculation", "", "true")]).conditional();
+    let mut findings = [Finding { advice: vec![speculate.clone()], ..late }];
+    let Diagnosed { troubles, configuration } = diagnose(&app(), &mut findings);
+    assert!(configuration.is_empty() && troubles[0].change.is_empty());
+    assert_eq!(findings[0].advice, [speculate]);
+}

@@ -29,6 +29,7 @@ use std::sync::Arc;
 
 use chrono::NaiveDate;
 
+use crate::model::spark::StageAttempt;
 use crate::severity::Severity;
 use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 
@@ -99,6 +100,15 @@ impl fmt::Display for Measure {
     }
 }
 
+/// Stages of Spark that should have another number of tasks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Repartition {
+    /// The stage attempts.
+    pub(crate) stages: Vec<StageAttempt>,
+    /// The number of tasks of each.
+    pub(crate) tasks: u32,
+}
+
 /// A list of cut-offs that a finding was judged by, with its name in the rule file.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -135,6 +145,8 @@ pub struct Finding {
     pub thresholds: Arc<[Threshold]>,
     /// Advice, each item with a setting and a value; empty if nothing was found.
     pub advice: Vec<Advice>,
+    /// Other numbers of tasks that would remove the trouble.
+    pub(crate) repartition: Option<Repartition>,
 }
 
 /// The result of a check, before the rule's name and score are added. Keys of evidence are static strings, or
@@ -156,6 +168,8 @@ pub struct Judgement<K = &'static str> {
     pub advice: Vec<Advice>,
     /// The kind of trouble that it tells of; `None` for the one that the rule is about.
     pub tells: Option<TroubleKind>,
+    /// Other numbers of tasks that would remove the trouble.
+    pub(crate) repartition: Option<Repartition>,
 }
 
 /// The outcome of a check.
@@ -184,6 +198,7 @@ impl Verdict {
             evidence: judged.evidence.into_iter().map(|(key, value)| (key.into(), value)).collect(),
             advice: judged.advice,
             tells: judged.tells,
+            repartition: judged.repartition,
         };
         match self {
             Self::Judged(judged) => Verdict::Judged(named(judged)),

@@ -23,6 +23,7 @@ fn complete(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
         title: GC.into(),
         rule_facts: &FACTS,
         tells: TroubleKind::Other,
+        repartition: None,
         severity,
         score: 1,
         subject: Subject::Tasks("map"),

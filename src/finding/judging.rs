@@ -1,7 +1,7 @@
 //! Builds the judgement of a rule: subject and severity first, then facts, message and advice.
 
 use super::template::{Word, render};
-use super::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
+use super::{Advice, Judgement, Measure, Repartition, Subject, TroubleKind, Verdict};
 use crate::severity::Severity;
 
 /// The end of the last message, if there are more like it.
@@ -21,6 +21,7 @@ impl Judgement {
             evidence: Vec::new(),
             advice: Vec::new(),
             tells: None,
+            repartition: None,
         }
     }
 
@@ -57,6 +58,12 @@ impl Judgement {
     pub fn advice<A: Into<Advice>>(self, advice: impl FnOnce() -> Vec<A>) -> Self {
         let advice = if self.severity > Severity::None { advice() } else { Vec::new() };
         Self { advice: advice.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Names other numbers of tasks that would remove the trouble.
+    #[must_use]
+    pub(crate) fn repartition(self, repartition: Repartition) -> Self {
+        Self { repartition: Some(repartition), ..self }
     }
 
     /// Sets the kind of trouble that this judgement tells of, if it is not the one that the rule is about.

@@ -16,6 +16,7 @@ fn finding(rule: &'static str, subject: Subject) -> Finding {
         title: "".into(),
         rule_facts: RuleFacts::USER,
         tells: TroubleKind::Other,
+        repartition: None,
         severity: Severity::Low,
         score: 0,
         subject,

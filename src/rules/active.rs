@@ -184,6 +184,7 @@ impl ActiveRule {
             evidence: judged.evidence,
             thresholds: Arc::clone(self.thresholds.get_or_init(|| thresholds(&self.params))),
             advice: judged.advice,
+            repartition: judged.repartition,
         }
     }
 }

@@ -20,6 +20,7 @@ fn finding(rule: &'static str, tells: TroubleKind, subject: Subject, severity: S
         title: rule.into(),
         rule_facts: RuleFacts::USER,
         tells,
+        repartition: None,
         severity,
         score: severity.score(10),
         subject,

@@ -12,6 +12,7 @@ mod job_metrics;
 mod job_runtime;
 mod jvm_used_memory;
 mod memory_limit;
+mod parallelism;
 mod peak_unified_memory;
 mod stage_metrics;
 mod stage_runtime;
@@ -45,6 +46,7 @@ pub(super) const RULES: &[Rule] = &[
     job_runtime::RULE,
     memory_limit::RULE,
     stage_runtime::RULE,
+    parallelism::RULE,
 ];
 
 macro_rules! rule {

@@ -122,6 +122,7 @@ impl CustomRule {
                 _ => advice.map(|advice| advice.text.fill(scope).into()).collect(),
             },
             tells: None,
+            repartition: None,
         }
     }
 

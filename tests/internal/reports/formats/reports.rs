@@ -79,6 +79,7 @@ pub fn hostile(name: &str) -> Report {
         title: text().into(),
         rule_facts: RuleFacts::USER,
         tells: TroubleKind::Other,
+        repartition: None,
         severity,
         score: 8,
         subject,

@@ -1,0 +1,177 @@
+//! `spark-parallelism`: stages with so few tasks that cores are idle, or so many small ones that their overhead costs
+//! time.
+
+mod idle;
+mod stages;
+
+use std::cmp::Reverse;
+
+use super::support::memory;
+use super::support::stage_text::label;
+use super::{change, percent, rule, spark};
+use crate::finding::{Advice, Judgement, Measure, Repartition, Subject, TroubleKind, Verdict, Worse};
+use crate::heuristics::wording::{decisive, plural};
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::counters::{Counter, CounterMask};
+use crate::model::spark::{Facet, Spark};
+use crate::model::table::TaskKind;
+use crate::params::cutoffs::Ascending;
+use crate::params::quantity::{Count, Duration, Quantity, Ratio};
+use crate::params::rule_params;
+use crate::severity::Severity;
+use crate::units::Millis;
+use stages::{Lost, Source};
+
+rule_params! {
+    /// Parameters of `spark-parallelism`.
+    pub(super) struct Parallelism / ParallelismLayer {
+        /// Time lost in all stages with the same remedy / run time of the application.
+        lost_share: Ascending<Ratio>,
+        /// Time lost in all stages with the same remedy.
+        lost_time: Ascending<Duration>,
+        /// The number of tasks for each task slot that advice aims at. Stages with more tasks have enough.
+        tasks_per_slot: Quantity<Count>,
+        /// Tasks whose median time is below this are small.
+        small_task_time: Quantity<Duration>,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!(Own, "spark-parallelism", "Spark Parallelism", Parallelism, |layers| load(layers, TaskCounts))
+        .measured_by("lost_ratio", Worse::Higher)
+        .telling(TroubleKind::FewTasks);
+
+/// The message about too few tasks.
+const FEW: &str = "{stage}[ and {others}]: {tasks} for {slots} task slots left cores idle; {wanted} would save about \
+                   {lost_ms}, {lost_ratio:%} of the run time ({limit})";
+
+/// The message about too many tasks.
+const MANY: &str = "{stage}[ and {others}]: {tasks} of {median_task_ms} each, of which {overhead_ms} is overhead; {wanted} \
+                    would save about {lost_ms}, {lost_ratio:%} of the run time ({limit})";
+
+/// The message if nothing was found.
+const FITS: &str = "stages have as many tasks as fit their executors";
+
+struct TaskCounts(Parallelism);
+
+impl Check for TaskCounts {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let Some(spark) = spark(app) else { return Verdict::NotApplicable };
+        let Some(run_time) = memory::run_time(app).filter(|time| *time > Millis::ZERO) else {
+            return Verdict::NotEvaluated(
+                "the event log does not contain the application's run time".to_owned(),
+            );
+        };
+        let lost = stages::all(app, spark, params);
+        let mut judgements: Vec<Judgement> = Vec::new();
+        for (kind, source) in [TroubleKind::FewTasks, TroubleKind::ManyTasks]
+            .into_iter()
+            .flat_map(|kind| Source::ALL.map(|source| (kind, source)))
+        {
+            let mut alike: Vec<&Lost<'_>> =
+                lost.iter().filter(|it| it.kind == kind && it.source == source).collect();
+            alike.sort_by_key(|it| (Reverse(it.time), it.stage.id));
+            judgements.extend(params.judgement(app, spark, &alike, run_time));
+        }
+        if judgements.is_empty() {
+            return Judgement::of(Subject::Application, Severity::None).message(FITS, &[]).into();
+        }
+        judgements.sort_by_key(|judged| Reverse(judged.severity));
+        Verdict::Several(judgements)
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks, Facet::Stages, Facet::Executors]
+    }
+
+    fn reads(&self, _kind: TaskKind) -> CounterMask {
+        CounterMask::of(&[Counter::ExecutorRunTime])
+    }
+}
+
+impl Parallelism {
+    /// The judgement on stages with the same remedy, the one that lost most first; `None` if there are none, or if they
+    /// lost too little.
+    fn judgement(
+        &self,
+        app: &Application,
+        spark: &Spark,
+        alike: &[&Lost<'_>],
+        run_time: Millis,
+    ) -> Option<Judgement> {
+        let worst = alike.first()?;
+        let time = alike.iter().map(|it| it.time).sum::<Millis>().min(run_time);
+        let share = time.as_f64() / run_time.as_f64();
+        let (by_share, by_time) = (self.lost_share.severity(share), self.lost_time.severity(time.as_f64()));
+        let severity = Some(by_share.min(by_time)).filter(|severity| *severity > Severity::None)?;
+        let limits = [
+            (by_share, self.lost_share.describe_in(severity, percent)),
+            (by_time, self.lost_time.describe(severity)),
+        ];
+        let others = alike.len() as u64 - 1;
+        let others = if others > 0 { plural(others, "other stage") } else { String::new() };
+        let tasks = alike.iter().map(|it| it.tasks).sum();
+        let judgement = Judgement::of(Subject::Stage(worst.stage.id), severity)
+            .tells(worst.kind)
+            .tasks(tasks)
+            .fact("stages_count", Measure::Count(alike.len() as u64))
+            .fact("tasks_count", Measure::Count(worst.tasks))
+            .fact("task_slots_count", Measure::Count(worst.slots))
+            .fact("wanted_tasks_count", Measure::Count(worst.wanted))
+            .fact("median_task_ms", Measure::Time(worst.median))
+            .fact("overhead_ms", Measure::Time(worst.overhead))
+            .fact("lost_ms", Measure::Time(time))
+            .fact("lost_ratio", Measure::Ratio(Some(share)))
+            .message(
+                if worst.kind == TroubleKind::FewTasks { FEW } else { MANY },
+                &[
+                    ("stage", &label(worst.stage)),
+                    ("others", &others),
+                    ("tasks", &plural(worst.tasks, "task")),
+                    ("slots", &worst.slots),
+                    ("wanted", &worst.wanted),
+                    ("limit", &decisive(severity, &limits)),
+                ],
+            )
+            .repartition(Repartition {
+                stages: alike.iter().map(|it| it.stage.id).collect(),
+                tasks: u32::try_from(worst.wanted).unwrap_or(u32::MAX),
+            });
+        Some(judgement.advice(|| vec![advice(app, spark, worst)]))
+    }
+}
+
+/// What sets the number of tasks of such stages.
+fn advice(app: &Application, spark: &Spark, worst: &Lost<'_>) -> Advice {
+    let Lost { kind, source, wanted, tasks, .. } = *worst;
+    let few = kind == TroubleKind::FewTasks;
+    let what = if few { "use more tasks" } else { "use fewer tasks" };
+    match source {
+        Source::Code if few && tasks == 1 => {
+            "a single task does all the work of the stage: avoid coalesce(1), sorting without partitions, and aggregates \
+             and windows without a key"
+                .into()
+        }
+        Source::ShufflePartitions => Advice::new(what).set([change(app, ConfKey::ShufflePartitions, wanted)]),
+        Source::DefaultParallelism => {
+            Advice::new(what).set([change(app, ConfKey::DefaultParallelism, wanted)])
+        }
+        Source::Input if few => Advice::new(format!(
+            "split the input into about {wanted} tasks instead of {tasks}: files that can be split, and smaller \
+             splits (spark.sql.files.maxPartitionBytes, or the minimum number of partitions of the input)"
+        )),
+        Source::Input => Advice::new(format!(
+            "read the input with about {wanted} tasks instead of {tasks}: merge small files into larger ones"
+        )),
+        Source::Code if spark.sql.is_empty() => Advice::new(format!(
+            "{what}: pass {wanted} as the number of partitions to the operation that creates the stage, or repartition \
+             before it"
+        )),
+        Source::Code => Advice::new(format!(
+            "{what}: change repartition or coalesce before the stage to {wanted} partitions"
+        )),
+    }
+}

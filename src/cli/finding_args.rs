@@ -76,7 +76,8 @@ pub(super) struct FindingArgs {
     /// Draw charts for the N worst applications (html)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<usize>, default_value_t = 100)]
     charts: usize,
-    /// Also write phases and configuration (json, ndjson), without passwords
+    /// Also write every finding and what was not evaluated (text), phases and configuration (json, ndjson), without
+    /// passwords
     #[arg(long)]
     details: bool,
 }
@@ -144,9 +145,14 @@ impl FindingArgs {
         }
     }
 
+    fn text_options(&self, input: &InputArgs, output: &Output) -> TextOptions {
+        let color = output.wants_color(input.color);
+        TextOptions { color, details: self.details, ..TextOptions::default() }
+    }
+
     /// How applications are written one by one, if they are not needed together.
     pub(super) fn pieces(&self, input: &InputArgs, output: &Output) -> Option<PieceFormat> {
-        let text = TextOptions { color: output.wants_color(input.color), ..TextOptions::default() };
+        let text = self.text_options(input, output);
         PieceFormat::of(self.format.into(), text).filter(|_| self.top.is_none())
     }
 
@@ -157,7 +163,7 @@ impl FindingArgs {
         input: &InputArgs,
         output: Output,
     ) -> Result<(), super::output::OutputError> {
-        let text = TextOptions { color: output.wants_color(input.color), ..TextOptions::default() };
+        let text = self.text_options(input, &output);
         output.write(|out| write(report, self.format.into(), text, out))
     }
 

@@ -170,6 +170,10 @@ impl<'a> Case<'a> {
         let listed = app.findings.iter().filter(|finding| finding.rule == rule);
         let (mut findings, mut accepted) = (Vec::new(), Vec::new());
         for finding in listed.filter(|finding| finding.severity > Severity::None) {
+            if is_echo(app, finding) {
+                accepted.push((finding, "a consequence of what another rule finds"));
+                continue;
+            }
             let change = comparison.and_then(|comparison| comparison.of(app, finding));
             match change.map(|change| (change.change, change.accepted.is_some())) {
                 None | Some((Change::New | Change::Worse, _)) => findings.push(finding),
@@ -276,6 +280,11 @@ impl<'a> Costs<'a> {
         })?;
         Ok(())
     }
+}
+
+/// Whether another finding leads to the cause.
+fn is_echo(app: &ApplicationReport, finding: &Finding) -> bool {
+    app.troubles.iter().find_map(|trouble| trouble.tells(finding)) == Some(true)
 }
 
 fn block(finding: &Finding) -> String {

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 
 use crate::finding::{Finding, NotEvaluated, Suppressed};
+use crate::results::ApplicationReport;
+use crate::troubles::Trouble;
 
 /// "2 findings".
 pub(super) fn plural(count: u64, what: &str) -> String {
@@ -41,6 +43,27 @@ pub(super) fn reasons_not_evaluated(missing: &[NotEvaluated]) -> BTreeMap<&str, 
     reasons
 }
 
+/// The most rules that are named as telling of a trouble.
+const RULES: usize = 6;
+
+/// "spark-skew; also spark-executor-metrics, straggler-impact".
+pub(super) fn told_by(trouble: &Trouble) -> String {
+    let mut rules: Vec<&str> = Vec::new();
+    for telling in &trouble.findings {
+        if !rules.contains(&&*telling.rule) {
+            rules.push(&telling.rule);
+        }
+    }
+    let more = rules.len().saturating_sub(RULES);
+    rules.truncate(RULES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    match rules.split_first() {
+        Some((first, [])) => (*first).to_owned(),
+        Some((first, others)) => format!("{first}; also {}{more}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
 /// "map: one reads 100 MiB". The subject is not repeated if the message begins with it.
 pub(super) fn about(finding: &Finding) -> String {
     let subject = finding.subject.name();
@@ -48,4 +71,19 @@ pub(super) fn about(finding: &Finding) -> String {
         return finding.message.clone();
     }
     format!("{subject}: {}", finding.message)
+}
+
+/// The findings of an application in the order of its troubles, those that lead before their echoes; each with its
+/// trouble, and whether it is an echo.
+pub(super) fn by_trouble(app: &ApplicationReport) -> Vec<(&Finding, Option<(&Trouble, bool)>)> {
+    let told = |finding: &Finding| {
+        let tells = |(place, trouble): (usize, _)| Some((place, trouble, Trouble::tells(trouble, finding)?));
+        app.troubles.iter().enumerate().find_map(tells)
+    };
+    let mut all: Vec<_> = app.findings.iter().map(|finding| (finding, told(finding))).collect();
+    // The sort is stable: findings of one trouble keep their order.
+    all.sort_by_key(|(_, told)| told.map_or((usize::MAX, false), |(place, _, is_echo)| (place, is_echo)));
+    all.into_iter()
+        .map(|(finding, told)| (finding, told.map(|(_, trouble, is_echo)| (trouble, is_echo))))
+        .collect()
 }

@@ -44,7 +44,7 @@ pub use comparison::{
 pub use metric::{Floors, LimitBasis, Metric, Range};
 pub use totals::{NotEvaluatedTotal, RuleTotal, Totals};
 pub use work::Work;
-pub use worst::WorstFinding;
+pub use worst::WorstTrouble;
 
 /// Everything that a report shows.
 #[derive(Debug, Clone, Default)]

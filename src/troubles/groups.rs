@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{Confidence, Telling, Trouble};
-use crate::finding::{Finding, SettingChange, TroubleKind};
+use crate::finding::{Advice, Finding, SettingChange, TroubleKind};
 use crate::model::Subject;
 use crate::severity::Severity;
 
@@ -112,7 +112,9 @@ impl Trouble {
     fn add(&mut self, finding: &Finding, is_echo: bool) {
         self.findings.push(Telling { rule: finding.rule.clone(), subject: finding.subject.clone(), is_echo });
         self.subjects.push(finding.subject.clone());
-        for advice in &finding.advice {
+        // What an echo advises without a setting only points to the finding that leads.
+        let counts = |advice: &&Advice| !is_echo || !advice.settings.is_empty();
+        for advice in finding.advice.iter().filter(counts) {
             if !self.advice.iter().any(|known| known.text == advice.text) {
                 self.advice.push(advice.clone());
             }

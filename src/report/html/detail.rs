@@ -6,6 +6,7 @@ use super::charts::ChartsView;
 use super::{LONG_NAME, filters};
 use crate::finding::{Finding, Measure, Threshold};
 use crate::results::ApplicationReport;
+use crate::troubles::Trouble;
 use crate::units::{Bytes, Millis, three_digits};
 
 /// Maximum number of source files listed. A rolling log may have many parts.
@@ -81,6 +82,11 @@ fn cutoff(threshold: &Threshold, value: f64) -> String {
     let time = unit("_ms").then(|| Millis::from_f64(value)).flatten().map(|time| time.to_string());
     let size = || unit("_bytes").then(|| Bytes::from_f64(value)).flatten().map(|size| size.to_string());
     time.or_else(size).unwrap_or_else(|| three_digits(value))
+}
+
+/// The parts that have a trouble: "stage 1.0, stage 4.0".
+fn subjects(trouble: &Trouble) -> String {
+    trouble.subjects.iter().map(|subject| subject.name().into_owned()).collect::<Vec<_>>().join(", ")
 }
 
 fn subject(finding: &Finding) -> String {

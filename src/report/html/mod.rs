@@ -13,10 +13,10 @@ use std::io::{self, Write};
 
 use askama::Template;
 
-use crate::finding::Finding;
 use crate::report::comparison::words::{UNDECIDED_HELP, counted, left_out, missing_jobs, unjudged_summary};
-use crate::results::{ApplicationReport, Report, RuleTotal, Totals, WorstFinding};
+use crate::results::{ApplicationReport, Report, RuleTotal, Totals, WorstTrouble};
 use crate::severity::Severity;
+use crate::troubles::Trouble;
 use crate::units::{MbMillis, Millis};
 use baseline::changes;
 use detail::Detail;
@@ -32,7 +32,7 @@ const FLAG_HASH: &str = "sha256-N9v3EnPaUyp6HvI/g75KoK11mUw7quk1fPSwEhREnaU=";
 const SCRIPT_HASH: &str = "sha256-8a7n2CyVRct+yANIYMocRkMXdZ/p24OUFKUxn7Juvps=";
 
 /// Number of findings on the first screen.
-const WORST_FINDINGS: usize = 5;
+const WORST_TROUBLES: usize = 5;
 /// Maximum number of problems listed.
 const MAX_PROBLEMS: usize = 500;
 /// Maximum number of reasons listed for rules that were not evaluated.
@@ -64,7 +64,7 @@ impl Page<'_> {
     }
 
     fn worst(&self) -> Vec<Worst<'_>> {
-        let worst = self.report.worst_findings(WORST_FINDINGS).into_iter();
+        let worst = self.report.worst_troubles(WORST_TROUBLES).into_iter();
         worst.filter_map(|worst| Worst::of(self.report, worst)).collect()
     }
 
@@ -100,19 +100,19 @@ impl Page<'_> {
     }
 }
 
-/// One of the findings on the first screen.
+/// One of the troubles on the first screen.
 struct Worst<'a> {
     number: usize,
     app: &'a ApplicationReport,
-    finding: &'a Finding,
-    /// Number of other applications with the same name and a finding of the same rule.
+    trouble: &'a Trouble,
+    /// Number of other applications with the same name and a trouble of the same kind.
     alike: u64,
 }
 
 impl<'a> Worst<'a> {
-    fn of(report: &'a Report, worst: WorstFinding<'a>) -> Option<Self> {
-        let WorstFinding { place, finding, alike } = worst;
-        Some(Self { number: place + 1, app: report.applications.get(place)?, finding, alike })
+    fn of(report: &'a Report, worst: WorstTrouble<'a>) -> Option<Self> {
+        let WorstTrouble { place, trouble, alike } = worst;
+        Some(Self { number: place + 1, app: report.applications.get(place)?, trouble, alike })
     }
 }
 

@@ -11,11 +11,12 @@ use escape::html;
 pub(super) use escape::text;
 
 use super::comparison::section;
-use super::words::{SuppressedGroup, about, by_reason, plural, reasons_not_evaluated};
-use crate::finding::Finding;
+use super::words::{SuppressedGroup, by_reason, plural, reasons_not_evaluated, told_by};
+use super::wrap::clean;
 use crate::parse::Level;
 use crate::results::{ApplicationReport, Report, Summary};
 use crate::severity::Severity;
+use crate::troubles::{Recommended, Trouble};
 use crate::units::{show_gb_hours, three_digits};
 
 /// GitHub's limit for a comment, in characters. Text never has more characters than bytes. GitLab allows 1,000,000.
@@ -114,21 +115,23 @@ fn fold(app: &ApplicationReport, page: &mut Budget) -> bool {
     let head = format!("<details>\n<summary><b>{}</b>{name}: {verdict}</summary>\n\n", html(&app.id, NAME));
     let mut body = page.part(head.len() + CLOSE.len() + 100);
     let mut shown = 0;
-    for item in &app.findings {
-        if !body.add(&finding(item)) {
+    for item in &app.troubles {
+        if !body.add(&trouble(item)) {
             break;
         }
         shown += 1;
     }
-    if shown == 0 && !app.findings.is_empty() {
+    if shown == 0 && !app.troubles.is_empty() {
         return false;
     }
-    if shown < app.findings.len() {
+    if shown < app.troubles.len() {
         body.add_reserved(&format!(
             "- … {} did not fit.\n",
-            plural((app.findings.len() - shown) as u64, "more finding")
+            plural((app.troubles.len() - shown) as u64, "more trouble")
         ));
     }
+    // The advice of each trouble names its settings, too.
+    let _ = body.add(&configuration(&app.recommended));
     // Notes are left out if they do not fit.
     let _ = body.add(&notes(app));
     page.add_reserved(&head);
@@ -137,15 +140,33 @@ fn fold(app: &ApplicationReport, page: &mut Budget) -> bool {
     true
 }
 
-fn finding(finding: &Finding) -> String {
-    let severity = finding.severity.name().to_uppercase();
-    let mut item =
-        format!("- **{severity}** {}: {}\n", text(&finding.rule, NAME), text(&about(finding), SENTENCE));
-    for advice in &finding.advice {
+fn trouble(trouble: &Trouble) -> String {
+    let severity = trouble.severity.name().to_uppercase();
+    let cause = text(&trouble.cause, SENTENCE);
+    let mut item = format!(
+        "- **{severity}** {}: {cause} ({})\n",
+        trouble.kind.words(),
+        text(&told_by(trouble), SENTENCE)
+    );
+    for advice in &trouble.advice {
         // Writing to a string cannot fail.
         let _ = writeln!(item, "  - → {}", text(&advice.text, SENTENCE));
     }
     item
+}
+
+/// The recommended configuration as a block to copy.
+fn configuration(recommended: &[Recommended]) -> String {
+    if recommended.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<String> = recommended.iter().map(|it| plain(&it.change.argument())).collect();
+    format!("\n```\n{}\n```\n\n", lines.join("\n"))
+}
+
+/// One line without what would end a block of code.
+fn plain(line: &str) -> String {
+    clean(line).replace("```", "` ` `")
 }
 
 /// Notes on an incomplete history, suppressed findings, and rules that were not evaluated.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::super::json::Pairs;
 use super::super::json::{MeasureView, Number, advice, evidence, thresholds};
-use super::super::words::about;
+use super::super::words::{about, by_trouble};
 use super::super::wrap::clean;
 
 use super::{Rules, uri};
@@ -15,10 +15,20 @@ use crate::finding::{Finding, Suppressed};
 use crate::results::{ApplicationReport, Report};
 use crate::results::{Change, Comparison, FindingChange};
 use crate::severity::Severity;
+use crate::troubles::Trouble;
+
+/// A finding that is written, and the trouble that it tells of.
+struct Written<'a> {
+    app: &'a ApplicationReport,
+    finding: &'a Finding,
+    /// With whether it is an echo.
+    trouble: Option<(&'a Trouble, bool)>,
+    suppressed: Option<&'a Suppressed>,
+}
 
 /// The findings that are written.
 pub(super) struct Results<'a> {
-    written: Vec<(&'a ApplicationReport, &'a Finding, Option<&'a Suppressed>)>,
+    written: Vec<Written<'a>>,
     comparison: Option<&'a Comparison>,
     /// The number of findings that are left out.
     pub(super) left_out: usize,
@@ -28,9 +38,17 @@ impl<'a> Results<'a> {
     /// Suppressed findings come last, so they are left out first if there are too many.
     pub(super) fn of(report: &'a Report, max: usize) -> Self {
         let apps = || report.applications.iter();
-        let found = apps().flat_map(|app| app.findings.iter().map(move |finding| (app, finding, None)));
+        let found = apps().flat_map(|app| {
+            let findings = by_trouble(app).into_iter();
+            findings.map(move |(finding, trouble)| Written { app, finding, trouble, suppressed: None })
+        });
         let suppressed = apps().flat_map(|app| {
-            app.suppressed.iter().map(move |suppressed| (app, &suppressed.finding, Some(suppressed)))
+            app.suppressed.iter().map(move |suppressed| Written {
+                app,
+                finding: &suppressed.finding,
+                trouble: None,
+                suppressed: Some(suppressed),
+            })
         });
         let mut written: Vec<_> = found.chain(suppressed).collect();
         let left_out = written.len().saturating_sub(max);
@@ -40,10 +58,10 @@ impl<'a> Results<'a> {
 
     pub(super) fn views(self, rules: &Rules<'_>) -> Vec<SarifResult<'a>> {
         let Self { written, comparison, .. } = self;
-        let result = |(app, finding, suppressed)| {
-            let state =
-                comparison.and_then(|comparison| comparison.of(app, finding)).and_then(baseline_state);
-            SarifResult { baseline_state: state, ..SarifResult::of(app, finding, suppressed, rules) }
+        let result = |written: Written<'a>| {
+            let change = comparison.and_then(|comparison| comparison.of(written.app, written.finding));
+            let state = change.and_then(baseline_state);
+            SarifResult { baseline_state: state, ..SarifResult::of(&written, rules) }
         };
         written.into_iter().map(result).collect()
     }
@@ -101,17 +119,19 @@ struct Properties<'a> {
     evidence: Pairs<&'a str, MeasureView<'a>>,
     thresholds: Pairs<&'a str, [Number; 4]>,
     advice: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trouble: Option<&'a str>,
+    echo: bool,
 }
 
 impl<'a> SarifResult<'a> {
-    fn of(
-        app: &'a ApplicationReport,
-        finding: &'a Finding,
-        suppressed: Option<&'a Suppressed>,
-        rules: &Rules<'_>,
-    ) -> Self {
+    fn of(written: &Written<'a>, rules: &Rules<'_>) -> Self {
+        let Written { app, finding, trouble, suppressed } = *written;
+        let is_echo = trouble.is_some_and(|(_, is_echo)| is_echo);
         let (kind, level) = match finding.severity {
             Severity::None => ("pass", "none"),
+            // Another result leads to the cause.
+            _ if is_echo => ("fail", "note"),
             Severity::Low => ("fail", "note"),
             Severity::Moderate => ("fail", "warning"),
             Severity::Severe | Severity::Critical => ("fail", "error"),
@@ -143,6 +163,8 @@ impl<'a> SarifResult<'a> {
                 evidence: evidence(finding),
                 thresholds: thresholds(finding),
                 advice: advice(finding),
+                trouble: trouble.map(|(trouble, _)| trouble.id.as_str()),
+                echo: is_echo,
             },
         }
     }

@@ -1,13 +1,15 @@
-//! The report as text: worst application first, colour for severities only.
+//! The report as text: worst application first, its troubles with their remedies, colour for severities only.
+
+mod troubles;
 
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::words::{SuppressedGroup, by_reason, plural, reasons_not_evaluated};
-use super::wrap::{clean, fit, lines, width};
 use crate::engine::Pieces;
 use crate::finding::{Finding, Suppressed};
+use crate::report::words::{SuppressedGroup, by_reason, plural, reasons_not_evaluated};
+use crate::report::wrap::{clean, fit, lines, width};
 use crate::results::{ApplicationReport, Report, Summary};
 use crate::severity::Severity;
 use crate::units::{show_gb_hours, three_digits};
@@ -19,11 +21,13 @@ pub struct TextOptions {
     pub columns: usize,
     /// Whether severities are coloured.
     pub color: bool,
+    /// Whether every finding is listed, and the reason for each rule that was not evaluated.
+    pub details: bool,
 }
 
 impl Default for TextOptions {
     fn default() -> Self {
-        Self { columns: 80, color: false }
+        Self { columns: 80, color: false, details: false }
     }
 }
 
@@ -125,12 +129,24 @@ fn application(app: &ApplicationReport, options: TextOptions, out: &mut dyn Writ
         lines(note, columns).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
     writeln!(out)?;
-    for item in &app.findings {
-        finding(item, options, out)?;
+    for trouble in &app.troubles {
+        troubles::write(trouble, options, out)?;
+    }
+    troubles::configuration(&app.recommended, out)?;
+    if options.details {
+        findings(app, options, out)?;
     }
     suppressed(&app.suppressed, columns, out)?;
-    not_evaluated(app, columns, out)?;
+    not_evaluated(app, options, out)?;
     writeln!(out)
+}
+
+/// Every finding, with the rule that found it.
+fn findings(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    if !app.findings.is_empty() {
+        writeln!(out, "  Findings:")?;
+    }
+    app.findings.iter().try_for_each(|item| finding(item, options, out))
 }
 
 /// "alice, root.default, succeeded in 1h 0m, 8.8 GB·h used, 35 % wasted, cores 40 % idle".
@@ -209,8 +225,17 @@ fn hanging(text: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// One line per reason, with its rules.
-fn not_evaluated(app: &ApplicationReport, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+/// One line per reason, with its rules; without details, only their number.
+fn not_evaluated(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let TextOptions { columns, details, .. } = options;
+    if !details {
+        let count = app.not_evaluated.len() as u64;
+        return if count > 0 {
+            hanging(&format!("{} not evaluated (--details)", plural(count, "rule")), columns, out)
+        } else {
+            Ok(())
+        };
+    }
     for (reason, rules) in reasons_not_evaluated(&app.not_evaluated) {
         let text = format!("not evaluated: {}: {}", clean(&rules.join(", ")), clean(reason));
         hanging(&text, columns, out)?;

@@ -10,9 +10,12 @@
 
 pub(crate) mod mapreduce;
 mod micros;
+mod slowdown;
 pub(crate) mod spark;
 
 pub(crate) use micros::Micros;
+pub(crate) use slowdown::PerMille;
+use slowdown::{DISK_SPEED, beyond_limit, spill_time};
 
 /// A stage, or a job's map or reduce tasks, cannot be split into more tasks than this in a replay: each takes memory.
 pub(crate) const MAX_TASKS: u32 = 1_000_000;

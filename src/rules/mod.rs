@@ -44,7 +44,7 @@ pub use active::{Evaluation, RuleInfo};
 pub use added::AddedRule;
 pub(crate) use document::{Document, Target};
 pub use import::{Imported, Note, XmlError, import};
-pub(crate) use scope::Aspect;
+pub(crate) use scope::{Aspect, Specificity};
 pub use scope::{Pattern, Scope};
 pub use set::RuleSet;
 pub use suppression::Suppression;

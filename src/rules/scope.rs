@@ -165,11 +165,11 @@ pub struct Scope {
 
 /// How specific a scope is. For each aspect, from the most specific one on: 2 for words, 1 for patterns, 0
 /// for nothing. Compared from the front.
-pub(super) type Specificity = [u8; Aspect::ALL.len()];
+pub(crate) type Specificity = [u8; Aspect::ALL.len()];
 
 impl Scope {
     /// Reads the value of `for`.
-    pub(super) fn read(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Self {
+    pub(crate) fn read(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Self {
         let Kind::Map(entries) = &node.kind else {
             let message = format!("for selects the applications; expected a mapping, got {}", node.what());
             problems.error(
@@ -235,7 +235,7 @@ impl Scope {
 
     /// Its specificity.
     #[must_use]
-    pub(super) fn specificity(&self) -> Specificity {
+    pub(crate) fn specificity(&self) -> Specificity {
         let weigh = |wanted: Aspect| {
             let condition = self.conditions.iter().find(|(aspect, _)| *aspect == wanted);
             condition.map_or(0, |(_, patterns)| if patterns.0.iter().all(Pattern::is_exact) { 2 } else { 1 })

@@ -14,7 +14,7 @@ use super::custom;
 use super::document::{Content, Document, check_target};
 use super::index::{Index, Indexed};
 use super::known::KnownIds;
-use super::settings::GateParams;
+use super::settings::{GateParams, OrderParams};
 use super::suppression::{Suppression, check_rules};
 use super::{RuleError, RuleFile, known_ids, settings};
 use crate::finding::{Name, Provenance, Suppressed};
@@ -47,6 +47,7 @@ pub struct RuleSet {
     metrics: (MetricParams, Vec<Parameter>),
     spark_metrics: (SparkMetricParams, Vec<Parameter>),
     gate: (GateParams, Vec<Parameter>),
+    order: (OrderParams, Vec<Parameter>),
     warnings: Vec<RuleProblem>,
     today: NaiveDate,
 }
@@ -135,11 +136,13 @@ impl RuleSet {
         let (metrics, own_metrics) = params(settings::METRICS.id);
         let (spark, own_spark) = params(settings::SPARK_METRICS.id);
         let (gate, own_gate) = params(settings::GATE.id);
+        let (order, own_order) = params(settings::ORDER.id);
         Some(Self {
             rules,
             metrics: Layers { rule: metrics, all: &own_metrics, problems }.params()?,
             spark_metrics: Layers { rule: spark, all: &own_spark, problems }.params()?,
             gate: Layers { rule: gate, all: &own_gate, problems }.params()?,
+            order: Layers { rule: order, all: &own_order, problems }.params()?,
             variants: Mutex::default(),
             warnings: Vec::new(),
             today: today(),
@@ -255,6 +258,12 @@ impl RuleSet {
         &self.gate.0
     }
 
+    /// The parameters of the order of reports.
+    #[must_use]
+    pub(crate) fn order(&self) -> &OrderParams {
+        &self.order.0
+    }
+
     /// Parameters that are not of a rule for reports, by their id in rule files.
     #[must_use]
     pub(crate) fn settings(&self, id: &str) -> &[Parameter] {
@@ -262,6 +271,7 @@ impl RuleSet {
             id if id == settings::METRICS.id => &self.metrics.1,
             id if id == settings::SPARK_METRICS.id => &self.spark_metrics.1,
             id if id == settings::GATE.id => &self.gate.1,
+            id if id == settings::ORDER.id => &self.order.1,
             _ => &[],
         }
     }

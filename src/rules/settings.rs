@@ -1,9 +1,20 @@
-//! Parameters that are not of a rule: how costs are measured, and how `check` compares them. They are the same for all
-//! applications.
+//! Parameters that are not of a rule: how costs are measured, how `check` compares them, and what reports list first. They
+//! are the same for all applications.
 
 use crate::metrics::{MetricParams, SparkMetricParams};
 use crate::params::quantity::{Count, Duration, MemoryTime, Quantity, Ratio};
-use crate::params::{Key, Params, rule_params};
+use crate::params::{Key, Params, choice, rule_params};
+use crate::severity::Severity;
+
+choice! {
+    /// The order of reports.
+    pub(crate) enum OrderBy {
+        /// What is saved.
+        Saving = "saving",
+        /// The severity.
+        Severity = "severity",
+    }
+}
 
 rule_params! {
     /// Parameters of the comparison with a baseline.
@@ -18,6 +29,24 @@ rule_params! {
         task_time_floor: Quantity<Duration>,
         /// Smaller differences of failed attempts do not count.
         failed_attempts_floor: Quantity<Count>,
+    }
+}
+
+rule_params! {
+    /// Parameters of the order of reports, and of small applications.
+    pub(crate) struct OrderParams / OrderParamsLayer {
+        /// The order of applications and troubles: saving or severity.
+        by: OrderBy,
+        /// What a core-hour counts in the order by saving.
+        core_hour_weight: Quantity<Count>,
+        /// What a GB-hour counts in the order by saving.
+        gb_hour_weight: Quantity<Count>,
+        /// A small application took less time than this.
+        small_run_time: Quantity<Duration>,
+        /// A small application held less memory over time than this.
+        small_run_memory: Quantity<MemoryTime>,
+        /// The highest severity of a small application that did not fail.
+        small_run_at_most: Severity,
     }
 }
 
@@ -62,5 +91,14 @@ pub(crate) const GATE: Settings = Settings {
     keys: GateParams::keys,
 };
 
+/// Of the order of reports.
+pub(crate) const ORDER: Settings = Settings {
+    id: "order",
+    title: "Order",
+    page: include_str!("../../rules/order.md"),
+    defaults: include_str!("../../rules/order.yaml"),
+    keys: OrderParams::keys,
+};
+
 /// All of them, in the order of the documentation.
-pub(crate) const ALL: [&Settings; 3] = [&METRICS, &SPARK_METRICS, &GATE];
+pub(crate) const ALL: [&Settings; 4] = [&METRICS, &SPARK_METRICS, &GATE, &ORDER];

@@ -25,6 +25,25 @@ impl Range {
         Self { low: self.low - by, high: self.high + by, ..self }
     }
 
+    /// The sum of two amounts. Errors of one model are not independent, so both ends add up.
+    #[must_use]
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self { low: self.low + other.low, point: self.point + other.point, high: self.high + other.high }
+    }
+
+    /// The amount so many times; `factor` must not be negative.
+    #[must_use]
+    pub(crate) fn times(self, factor: f64) -> Self {
+        Self { low: self.low * factor, point: self.point * factor, high: self.high * factor }
+    }
+
+    /// Each value from zero to `most`.
+    #[must_use]
+    pub(crate) fn within(self, most: f64) -> Self {
+        let within = |value: f64| value.min(most).max(0.0);
+        Self { low: within(self.low), point: within(self.point), high: within(self.high) }
+    }
+
     /// What is left of `whole` without this.
     #[must_use]
     pub(crate) fn subtracted_from(self, whole: f64) -> Self {

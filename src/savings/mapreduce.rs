@@ -33,6 +33,28 @@ impl MapReduceReplays {
         Ok(Self { status: app.status, cost: Cost::of(metrics), plan, base, baseline })
     }
 
+    pub(super) const fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    /// The replay without a change.
+    pub(super) const fn base(&self) -> Replayed {
+        self.base
+    }
+
+    /// The attempts that a replay schedules.
+    pub(super) const fn attempts(&self) -> usize {
+        self.plan.attempts_count()
+    }
+
+    /// The replay without these causes.
+    ///
+    /// # Errors
+    /// If they leave nothing that can be replayed.
+    pub(super) fn replay_without(&self, causes: &[Cause]) -> Result<Replayed, Unknown> {
+        Ok(self.plan.replay(&self.plan.without(causes)?))
+    }
+
     /// The most task containers at once.
     pub(crate) fn slots(&self) -> u32 {
         self.plan.containers()
@@ -68,18 +90,25 @@ impl MapReduceReplays {
     ) -> Result<Replayed, Unknown> {
         let mut causes = Vec::new();
         for trouble in troubles {
-            causes.extend(self.of_each_kind(*trouble)?);
+            causes.extend(self.of_kinds(&Kind::ALL, trouble)?);
         }
         causes.extend(settings.iter().map(|cause| with_start_up(*cause, start_up)));
         Ok(self.plan.replay(&self.plan.without(&causes)?))
     }
 
-    /// The trouble for the kinds of tasks for which the history shows what it needs.
-    fn of_each_kind(&self, trouble: fn(Kind) -> Cause) -> Result<Vec<Cause>, mapreduce::Unknown> {
+    /// The trouble in the kinds of tasks for which the history shows what it needs.
+    ///
+    /// # Errors
+    /// If it does for none of them.
+    pub(super) fn of_kinds(
+        &self,
+        kinds: &[Kind],
+        trouble: impl Fn(Kind) -> Cause,
+    ) -> Result<Vec<Cause>, mapreduce::Unknown> {
         let mut causes = Vec::new();
         let mut unknown = None;
-        for kind in Kind::ALL {
-            match self.plan.without(&[trouble(kind)]) {
+        for &kind in kinds {
+            match self.plan.without(&[with_start_up(trouble(kind), StartUp::Intercept)]) {
                 Ok(_) => causes.push(trouble(kind)),
                 Err(why) => {
                     unknown = unknown.filter(|known| *known != mapreduce::Unknown::NoTasks).or(Some(why));

@@ -93,6 +93,11 @@ impl Baseline {
         (self.replayed.as_f64() - self.recorded.as_f64()) / self.recorded.as_f64().max(1.0)
     }
 
+    /// By how much the replay differs from the log, in milliseconds.
+    fn residual_ms(&self) -> f64 {
+        (self.replayed.as_f64() - self.recorded.as_f64()).abs()
+    }
+
     /// The status of predictions: `Err` if there can be none.
     pub(crate) fn trusted(&self, status: Status) -> Result<(), Unknown> {
         if self.residual().abs() > MAX_RESIDUAL {
@@ -132,6 +137,11 @@ pub(crate) struct Outlook {
     pub(crate) slots: f64,
 }
 
+/// By how much a replay that took `wall`, in milliseconds, may be off on the recorded slots.
+pub(super) fn error_of(baseline: &Baseline, wall: f64) -> f64 {
+    ERROR.mul_add(wall, baseline.residual_ms())
+}
+
 /// The prediction for a change.
 pub(crate) fn predict(baseline: &Baseline, base: Replayed, cost: Cost, outlook: &Outlook) -> Prediction {
     let [one, other] = outlook.replayed.map(|replayed| replayed.wall.to_millis().as_f64());
@@ -140,8 +150,7 @@ pub(crate) fn predict(baseline: &Baseline, base: Replayed, cost: Cost, outlook: 
     let walls = Range::between(one, other);
     let unchanged =
         one.max(other) <= baseline.replayed.as_f64() && one.min(other) >= baseline.replayed.as_f64();
-    let residual = (baseline.replayed.as_f64() - baseline.recorded.as_f64()).abs();
-    let error = if unchanged { 0.0 } else { share.mul_add(walls.point, residual) };
+    let error = if unchanged { 0.0 } else { share.mul_add(walls.point, baseline.residual_ms()) };
     let wall = walls.widened(error);
     let takes_wall = Range { low: wall.low.max(0.0), ..wall };
     let relative = if walls.point > 0.0 { error / walls.point } else { 0.0 };

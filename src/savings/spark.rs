@@ -3,6 +3,7 @@
 use super::estimate::Prediction;
 use super::predict::{Baseline, Cost, Outlook, PathStage, Unknown, predict};
 use crate::metrics::{Metrics, SparkMetricParams};
+use crate::model::spark::StageAttempt;
 use crate::model::{Application, Subject};
 use crate::replay::Replayed;
 use crate::replay::spark::{Cause, Change, Outcome, Overhead, Partitions, Plan, Slots, task_cpus};
@@ -68,6 +69,47 @@ impl<'a> SparkReplays<'a> {
             path: path.collect(),
         };
         Ok(Self { app, params: rules.spark_metrics(), cost: Cost::of(metrics), plan, base, baseline })
+    }
+
+    pub(super) const fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    /// The replay without a change.
+    pub(super) const fn base(&self) -> Replayed {
+        self.base.replayed
+    }
+
+    /// The attempts that a replay schedules.
+    pub(super) const fn attempts(&self) -> usize {
+        self.plan.attempts.len()
+    }
+
+    /// The replay without these causes.
+    ///
+    /// # Errors
+    /// If they leave nothing that can be replayed.
+    pub(super) fn replay_without(&self, causes: &[Cause]) -> Result<Replayed, Unknown> {
+        Ok(self.plan.replay(&self.plan.without(self.app, causes)?)?.replayed)
+    }
+
+    /// # Errors
+    /// If the log does not tell what a replay without these causes needs.
+    pub(super) fn check(&self, causes: &[Cause]) -> Result<(), Unknown> {
+        for cause in causes {
+            let unknown = matches!(cause, Cause::Skew(scope) if !self.plan.knows_data(self.app, scope));
+            if unknown {
+                return Err(Unknown::NotApplicable("the log does not tell what the tasks read"));
+            }
+            self.plan.without(self.app, [&with_overhead(cause, Overhead::Intercept)])?;
+        }
+        Ok(())
+    }
+
+    /// The places of a stage attempt that completed.
+    pub(super) fn places_of(&self, id: StageAttempt) -> Vec<u32> {
+        let places = (0u32..).zip(&self.plan.stages);
+        places.filter(|(_, known)| known.id == id && known.completed).map(|(place, _)| place).collect()
     }
 
     /// The most slots that were open at once.

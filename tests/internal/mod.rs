@@ -23,5 +23,6 @@ mod replay;
 mod reports;
 mod rules;
 pub(crate) mod sample;
+mod savings;
 mod spark;
 mod stragglers;

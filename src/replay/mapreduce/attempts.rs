@@ -64,6 +64,10 @@ pub(super) struct Attempt {
     /// Bytes that it read from the job's input, or from the maps.
     pub(super) bytes: Option<u64>,
     pub(super) records: Option<u64>,
+    /// The time of its garbage collections.
+    pub(super) collections: Option<Micros>,
+    /// Bytes that it read from local disks: what it had spilled or merged there.
+    pub(super) spilled: Option<u64>,
     /// How long a retry waited after the failure although there was a container; `None` if there was none.
     pub(super) delay: Option<Micros>,
     /// A reduce's is split when the end of the last map is known.
@@ -98,6 +102,10 @@ impl Attempt {
             is_copy: attempts.is_speculative(row) == Some(true),
             bytes: attempts.total(row, bytes),
             records: attempts.total(row, &[records]),
+            collections: attempts
+                .millis(row, Counter::GcTimeMillis)
+                .map(|time| Micros::from_f64(time.as_f64() * 1000.0)),
+            spilled: attempts.count(row, Counter::FileBytesRead),
             delay: None,
             work: Work::Alone(end - start),
         })

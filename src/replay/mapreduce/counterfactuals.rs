@@ -4,7 +4,7 @@ use super::attempts::{ReduceWork, Work};
 use super::overhead::Sample;
 use super::{Change, Kind, Plan, Unknown};
 use crate::model::table::Outcome;
-use crate::replay::{MAX_TASKS, Micros};
+use crate::replay::{MAX_TASKS, Micros, PerMille};
 use crate::units::Bytes;
 
 /// A task is far from others if it takes more than this multiple of their median.
@@ -26,6 +26,10 @@ pub(crate) enum Cause {
     FailedAttempts(Kind),
     /// No speculative copies are started. Killed originals end where they were killed, so this is a lower bound.
     Speculation(Kind),
+    /// Garbage collection takes at most this share of the time of each task.
+    Collections(Kind, PerMille),
+    /// Nothing is read from local disks that was written there for lack of memory.
+    Spill(Kind),
     /// Tasks that are slower than their input explains take the time that it does.
     Stragglers(Kind),
     /// Work is levelled between tasks whose input explains their time and the others.
@@ -43,11 +47,13 @@ impl Cause {
         match self {
             Self::FailedAttempts(_) => 0,
             Self::Speculation(_) => 1,
-            Self::Stragglers(_) => 2,
-            Self::Skew(_) => 3,
-            Self::Tasks(..) => 4,
-            Self::SplitSize(..) => 5,
-            Self::SlowStart(_) => 6,
+            Self::Collections(..) => 2,
+            Self::Spill(_) => 3,
+            Self::Stragglers(_) => 4,
+            Self::Skew(_) => 5,
+            Self::Tasks(..) => 6,
+            Self::SplitSize(..) => 7,
+            Self::SlowStart(_) => 8,
         }
     }
 }
@@ -69,6 +75,8 @@ impl Plan {
         match cause {
             Cause::FailedAttempts(kind) => self.drop_failed(kind, change),
             Cause::Speculation(kind) => *change.without_speculation.get_mut(kind) = true,
+            Cause::Collections(kind, limit) => self.limit_collections(kind, limit, change)?,
+            Cause::Spill(kind) => self.keep_in_memory(kind, change)?,
             Cause::Stragglers(kind) => self.speed_up_stragglers(kind, change)?,
             Cause::Skew(kind) => {
                 let levelled = self.level(kind, change)?;

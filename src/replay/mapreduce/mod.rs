@@ -21,6 +21,7 @@ mod plan;
 mod scene;
 mod simulate;
 mod slots;
+mod slowdown;
 mod workload;
 
 #[cfg(test)]
@@ -105,6 +106,10 @@ pub(crate) enum Unknown {
     NoTasks,
     /// Skew and split sizes need the tasks' input.
     NoInput,
+    /// No task tells the time of its garbage collections.
+    NoCollections,
+    /// No task tells what it read from local disks.
+    NoSpill,
     /// A fit of time on input that explains nothing has no intercept.
     NoFit,
     /// What a reduce fetched while maps were running is not visible.
@@ -125,6 +130,8 @@ impl fmt::Display for Unknown {
             Self::ShuffleBeforeLastMap => "a shuffle ended before the last map did",
             Self::NoTasks => "no such task succeeded",
             Self::NoInput => "the job history does not contain the input of its tasks",
+            Self::NoCollections => "the job history does not contain the time of garbage collections",
+            Self::NoSpill => "the job history does not contain what tasks read from local disks",
             Self::NoFit => "the run times of its tasks do not follow their input",
             Self::NoWholeShuffle => {
                 "every reduce started before the last map ended, so the time of a whole shuffle is unknown"

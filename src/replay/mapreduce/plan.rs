@@ -106,6 +106,11 @@ impl Plan {
         u32::try_from(self.containers).unwrap_or(u32::MAX)
     }
 
+    /// The number of attempts.
+    pub(crate) const fn attempts_count(&self) -> usize {
+        self.attempts.len()
+    }
+
     /// The number of reduce tasks.
     pub(crate) fn reduces(&self) -> u32 {
         let count = self.tasks.iter().filter(|task| task.kind == Kind::Reduce).count();

@@ -23,7 +23,7 @@ mod schedule;
 mod slots;
 mod stages;
 
-pub(crate) use causes::{Cause, Overhead, Partitions};
+pub(crate) use causes::{Cause, Overhead, Partitions, Scope};
 pub(crate) use change::{Change, Slots};
 pub(crate) use plan::{Plan, Unknown};
 pub(crate) use schedule::Outcome;

@@ -58,6 +58,10 @@ pub(crate) enum Unknown {
     NoTasks,
     /// Run times do not follow the bytes, so what a task costs without data is unknown.
     NoFit,
+    /// No task tells the time of its garbage collections.
+    NoCollections,
+    /// No task tells how much it spilled.
+    NoSpill,
     /// A stage would have more than a million tasks.
     TooManyTasks,
     /// The replay does not end: some task never finds a slot.
@@ -74,6 +78,8 @@ impl fmt::Display for Unknown {
             Self::NoFit => {
                 "the times of the stage's tasks do not follow their data, so what each task costs is unknown"
             }
+            Self::NoCollections => "the log does not tell the time of garbage collections",
+            Self::NoSpill => "the log does not tell what tasks spilled",
             Self::TooManyTasks => "the stage would have more than a million tasks",
             Self::NoSlots => "in the replay, some task finds no executor",
         })

@@ -1,11 +1,12 @@
 //! Replays without a trouble: which attempts would have taken how long, or would not have run.
 //!
-//! Several causes combine in a fixed order: failures, stragglers, skew, numbers of tasks, copies. Each changes what the ones
-//! before it left.
+//! Several causes combine in a fixed order: failures, garbage collection, spilling, stragglers, skew, numbers of tasks,
+//! copies. Each changes what the ones before it left.
 
 mod failures;
 mod partitions;
 mod skew;
+mod slowdown;
 mod stragglers;
 mod work;
 
@@ -14,7 +15,7 @@ use std::collections::BTreeSet;
 use super::change::Change;
 use super::plan::{Plan, Unknown};
 use crate::model::Application;
-use crate::replay::Micros;
+use crate::replay::{Micros, PerMille};
 
 pub(crate) use partitions::{Overhead, Partitions};
 
@@ -26,6 +27,10 @@ pub(crate) type Scope = Option<BTreeSet<u32>>;
 pub(crate) enum Cause {
     /// Attempts that failed, and stages that ran again.
     Failures,
+    /// Garbage collection beyond this share of the run time.
+    Collections(Scope, PerMille),
+    /// Data that did not fit into memory, written to the disk and read again.
+    Spill(Scope),
     /// Tasks that were slower than others with as much data.
     Stragglers(Scope),
     /// Tasks that took longer because they had more data.
@@ -52,6 +57,10 @@ impl Plan {
         for cause in causes {
             match cause {
                 Cause::Failures => failures::drop_failures(self, app, &mut change),
+                Cause::Collections(scope, limit) => {
+                    slowdown::limit_collections(self, app, scope, *limit, &mut change)?;
+                }
+                Cause::Spill(scope) => slowdown::keep_in_memory(self, app, scope, &mut change)?,
                 Cause::Stragglers(scope) => {
                     self.each_stage(scope, |stage| stragglers::to_expected(self, app, stage, &mut change));
                 }

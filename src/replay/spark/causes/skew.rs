@@ -1,5 +1,6 @@
 //! Without skew: the data are spread evenly, so the work of a stage stays the same and only its longest tasks shrink.
 
+use super::Scope;
 use super::work::{Done, Work, span};
 use crate::model::Application;
 use crate::replay::spark::change::Change;
@@ -7,6 +8,19 @@ use crate::replay::spark::plan::Plan;
 
 /// A skewed task takes more than this multiple of the median, and its data explain that.
 const LARGER: f64 = 1.5;
+
+impl Plan {
+    /// Whether tasks of any stage attempt in the scope read data, so that skew can be told from stragglers.
+    pub(crate) fn knows_data(&self, app: &Application, scope: &Scope) -> bool {
+        let mut knows = false;
+        self.each_stage(scope, |stage| {
+            let reads =
+                || Work::of(self, app, stage, &Change::default()).is_some_and(|work| work.knows_data());
+            knows = knows || reads();
+        });
+        knows
+    }
+}
 
 /// Levels the tasks of a stage attempt whose data explain their time.
 pub(super) fn level(plan: &Plan, app: &Application, stage: u32, change: &mut Change) {

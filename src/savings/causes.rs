@@ -1,0 +1,182 @@
+//! The causes that engines know, for those that savings name.
+
+use super::mapreduce::MapReduceReplays;
+use super::predict::{Baseline, Cost, Unknown};
+use super::removal::Cause;
+use super::replays::Replays;
+use super::spark::SparkReplays;
+use crate::model::Subject;
+use crate::replay::{PerMille, Replayed, mapreduce, spark};
+
+/// Which end of a range a replay is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bound {
+    Least,
+    Most,
+}
+
+/// A cause in the terms of an engine; several where it has several places.
+#[derive(Debug, Clone)]
+pub(super) enum EngineCauses {
+    Spark(Vec<spark::Cause>),
+    MapReduce(Vec<mapreduce::Cause>),
+}
+
+impl Replays<'_> {
+    pub(super) const fn baseline(&self) -> &Baseline {
+        match self {
+            Self::Spark(spark) => &spark.baseline,
+            Self::MapReduce(job) => &job.baseline,
+        }
+    }
+
+    pub(super) const fn cost(&self) -> Cost {
+        match self {
+            Self::Spark(spark) => spark.cost(),
+            Self::MapReduce(job) => job.cost(),
+        }
+    }
+
+    /// The replay without a change.
+    pub(super) const fn base(&self) -> Replayed {
+        match self {
+            Self::Spark(spark) => spark.base(),
+            Self::MapReduce(job) => job.base(),
+        }
+    }
+
+    /// The attempts that a replay schedules.
+    pub(super) fn attempts(&self) -> usize {
+        match self {
+            Self::Spark(spark) => spark.attempts(),
+            Self::MapReduce(job) => job.attempts(),
+        }
+    }
+
+    /// A cause in the engine's terms.
+    ///
+    /// # Errors
+    /// If the log does not tell what a replay without it needs.
+    pub(super) fn causes(&self, cause: Cause, subjects: &[Subject]) -> Result<EngineCauses, Unknown> {
+        match self {
+            Self::Spark(spark) => spark.causes(cause, subjects).map(EngineCauses::Spark),
+            Self::MapReduce(job) => job.causes(cause, subjects).map(EngineCauses::MapReduce),
+        }
+    }
+
+    /// The replay without these causes.
+    ///
+    /// # Errors
+    /// If together they leave nothing that can be replayed.
+    pub(super) fn without<'c>(
+        &self,
+        causes: impl Iterator<Item = &'c EngineCauses>,
+        bound: Bound,
+    ) -> Result<Replayed, Unknown> {
+        let (mut of_spark, mut of_job) = (Vec::new(), Vec::new());
+        for causes in causes {
+            match causes {
+                EngineCauses::Spark(causes) => {
+                    of_spark.extend(causes.iter().filter_map(|cause| at_bound(cause, bound)))
+                }
+                EngineCauses::MapReduce(causes) => {
+                    of_job.extend(causes.iter().filter_map(|cause| at_bound_of_job(*cause, bound)));
+                }
+            }
+        }
+        match self {
+            Self::Spark(spark) => spark.replay_without(&of_spark),
+            Self::MapReduce(job) => job.replay_without(&of_job),
+        }
+    }
+}
+
+/// The cause as it is replayed for one end of its range; `None` if that end is no change.
+fn at_bound(cause: &spark::Cause, bound: Bound) -> Option<spark::Cause> {
+    match (cause, bound) {
+        (spark::Cause::Collections(..) | spark::Cause::Spill(_), Bound::Least) => None,
+        (spark::Cause::Partitions(partitions), Bound::Most) => {
+            let overhead = spark::Overhead::Intercept;
+            Some(spark::Cause::Partitions(spark::Partitions { overhead, ..*partitions }))
+        }
+        (cause, _) => Some(cause.clone()),
+    }
+}
+
+const fn at_bound_of_job(cause: mapreduce::Cause, bound: Bound) -> Option<mapreduce::Cause> {
+    match (cause, bound) {
+        (mapreduce::Cause::Collections(..) | mapreduce::Cause::Spill(_), Bound::Least) => None,
+        (mapreduce::Cause::Tasks(kind, count, _), Bound::Most) => {
+            Some(mapreduce::Cause::Tasks(kind, count, mapreduce::StartUp::Intercept))
+        }
+        (cause, _) => Some(cause),
+    }
+}
+
+impl SparkReplays<'_> {
+    fn causes(&self, cause: Cause, subjects: &[Subject]) -> Result<Vec<spark::Cause>, Unknown> {
+        let scope = self.scope(subjects)?;
+        let causes = match cause {
+            Cause::Failures => vec![spark::Cause::Failures],
+            Cause::Copies => vec![spark::Cause::Copies],
+            Cause::Collections { limit } => {
+                vec![spark::Cause::Collections(scope, PerMille::of_share(limit))]
+            }
+            Cause::Spill => vec![spark::Cause::Spill(scope)],
+            Cause::Stragglers => vec![spark::Cause::Stragglers(scope)],
+            Cause::Skew => vec![spark::Cause::Skew(scope)],
+            Cause::Tasks { count } => {
+                let stages = scope.ok_or(Unknown::NotApplicable("it does not say which stage"))?;
+                let overhead = spark::Overhead::Scheduler;
+                let of = |stage| spark::Partitions { stage, tasks: count, overhead };
+                stages.into_iter().map(|stage| spark::Cause::Partitions(of(stage))).collect()
+            }
+        };
+        self.check(&causes)?;
+        Ok(causes)
+    }
+
+    /// The places of stages; `None` for all.
+    fn scope(&self, subjects: &[Subject]) -> Result<spark::Scope, Unknown> {
+        let stages = subjects.iter().map(|subject| match subject {
+            Subject::Stage(id) => Some(self.places_of(*id)),
+            _ => None,
+        });
+        let Some(stages) = stages.collect::<Option<Vec<_>>>().filter(|stages| !stages.is_empty()) else {
+            return Ok(None);
+        };
+        let places: std::collections::BTreeSet<u32> = stages.into_iter().flatten().collect();
+        if places.is_empty() {
+            return Err(Unknown::NotApplicable("the stage has no tasks with a start and an end"));
+        }
+        Ok(Some(places))
+    }
+}
+
+impl MapReduceReplays {
+    fn causes(&self, cause: Cause, subjects: &[Subject]) -> Result<Vec<mapreduce::Cause>, Unknown> {
+        use mapreduce::{Cause as Of, Kind, StartUp};
+        let named: Option<Vec<Kind>> = subjects.iter().map(kind).collect();
+        let kinds = named.filter(|kinds| !kinds.is_empty());
+        let tasks = match (cause, kinds.as_deref()) {
+            (Cause::Tasks { .. }, None) => return Err(Unknown::NotApplicable("it does not say which tasks")),
+            (Cause::Tasks { count }, _) => usize::try_from(count).unwrap_or(usize::MAX),
+            _ => 0,
+        };
+        let of = |kind: Kind| match cause {
+            Cause::Failures => Of::FailedAttempts(kind),
+            Cause::Copies => Of::Speculation(kind),
+            Cause::Collections { limit } => Of::Collections(kind, PerMille::of_share(limit)),
+            Cause::Spill => Of::Spill(kind),
+            Cause::Stragglers => Of::Stragglers(kind),
+            Cause::Skew => Of::Skew(kind),
+            Cause::Tasks { .. } => Of::Tasks(kind, tasks, StartUp::Container),
+        };
+        Ok(self.of_kinds(kinds.as_deref().unwrap_or(&Kind::ALL), of)?)
+    }
+}
+
+fn kind(subject: &Subject) -> Option<mapreduce::Kind> {
+    let Subject::Tasks(name) = subject else { return None };
+    mapreduce::Kind::ALL.into_iter().find(|kind| kind.group().name() == *name)
+}

@@ -1,0 +1,71 @@
+//! What would remove a trouble, as far as savings are computed from it.
+
+use std::borrow::Cow;
+
+use crate::model::Subject;
+use crate::units::Millis;
+
+/// What a replay leaves out or changes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Cause {
+    /// Attempts that failed, and what was done again after them.
+    Failures,
+    /// Garbage collection beyond this share of the time of tasks.
+    Collections { limit: f64 },
+    /// Data that did not fit into memory, written to the disk and read again.
+    Spill,
+    /// Tasks that were slower than others with as much data.
+    Stragglers,
+    /// Tasks that took longer because they had more data.
+    Skew,
+    /// Too few or too many tasks: so many do the same work.
+    Tasks { count: u32 },
+    /// Speculative copies.
+    Copies,
+}
+
+impl Cause {
+    /// Whether its saving is only bounded: from nothing, or from the least that is known, to the most that is possible.
+    pub(super) const fn is_range(self) -> bool {
+        matches!(self, Self::Collections { .. } | Self::Spill | Self::Tasks { .. })
+    }
+
+    /// How the saving is computed.
+    pub(super) const fn method(self) -> &'static str {
+        match self {
+            Self::Failures | Self::Stragglers | Self::Skew | Self::Tasks { .. } => "replay",
+            Self::Collections { .. } | Self::Spill => "replay, unvalidated",
+            Self::Copies => "replay, a lower bound",
+        }
+    }
+}
+
+/// What would remove a trouble.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Removal {
+    /// The application runs without a cause: in these stages (Spark), in tasks of these kinds (MapReduce), or everywhere
+    /// if they include another subject, or none is named.
+    Replay(Cause, Vec<Subject>),
+    /// Containers of another size: by which factor the memory held changes. If only some of them change, the mean over
+    /// memory and time. It takes no time and saves none.
+    Memory { factor: f64 },
+    /// Executors are not held while they are idle: the share of what is held that is. It saves no time.
+    Idle { share: f64 },
+    /// Resources come at once: at most this time is saved. Nothing is held while an application waits.
+    Waiting { time: Millis },
+    /// What would remove it, or what that would save, is unknown.
+    Unknown(Cow<'static, str>),
+}
+
+impl Removal {
+    /// How the saving is computed.
+    pub(super) const fn method(&self) -> &'static str {
+        match self {
+            Self::Replay(cause, _) => cause.method(),
+            Self::Memory { .. } => "measured memory",
+            Self::Idle { .. } => "measured idle time",
+            Self::Waiting { .. } => "measured waiting time, at most",
+            Self::Unknown(_) => "none",
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What each trouble of an application saves: alone, and as its share of what all of them save together.
+
+use std::borrow::Cow;
+
+use super::estimate::{Amounts, Range};
+use super::players::{Effect, Players};
+use super::predict::{Cost, Unknown};
+use super::removal::Removal;
+use super::replays::Replays;
+use super::sharing::{Budget, Part, share};
+use super::troubles::{ApplicationSavings, Savings, TroubleSavings};
+use crate::metrics::Metrics;
+use crate::model::{Application, Engine, Status};
+use crate::replay::{mapreduce, spark};
+use crate::rules::RuleSet;
+use crate::units::Millis;
+
+/// Sets of troubles are bits.
+const MOST: usize = 60;
+
+const MANY: &str = "the application has too many troubles";
+
+/// The savings of an application's troubles. It is replayed only if one of them needs that, or if the `baseline` is wanted.
+#[must_use]
+pub(crate) fn shares(
+    app: &Application,
+    rules: &RuleSet,
+    metrics: &Metrics,
+    removals: &[Removal],
+    baseline: bool,
+) -> Savings {
+    let needed = baseline || removals.iter().any(|removal| matches!(removal, Removal::Replay(..)));
+    let replays = needed.then(|| Replays::of(app, rules, metrics));
+    let mut effects = Vec::new();
+    let mut places: Vec<Result<usize, Cow<'static, str>>> = Vec::new();
+    for removal in removals {
+        let effect = effect(app, replays.as_ref(), removal);
+        let effect =
+            effect.and_then(|effect| if effects.len() < MOST { Ok(effect) } else { Err(MANY.into()) });
+        places.push(effect.map(|effect| {
+            effects.push(effect);
+            effects.len() - 1
+        }));
+    }
+    let unknown = replays.as_ref().and_then(|replays| replays.as_ref().err()).map(ToString::to_string);
+    let replays = replays.and_then(Result::ok);
+    let cost = replays.as_ref().map_or_else(|| Cost::of(metrics), Replays::cost);
+    let recorded = metrics.run_time.map_or(f64::INFINITY, Millis::as_f64);
+    let budget = Budget::of(replays.as_ref().map_or(0, Replays::attempts), &effects);
+    let parts = share(&mut Players::new(replays.as_ref(), effects, recorded), budget, cost);
+    let part = |place: usize| parts.get(place).ok_or(MANY)?.clone();
+    let troubles: Vec<TroubleSavings> = removals
+        .iter()
+        .zip(places)
+        .map(|(removal, place)| {
+            place.and_then(part).map_or_else(TroubleSavings::unknown, |part| named(part, removal))
+        })
+        .collect();
+    let zero = Amounts {
+        wall_ms: Range::default(),
+        core_hours: cost.core_hours.map(|_| Range::default()),
+        gb_hours: cost.gb_hours.map(|_| Range::default()),
+    };
+    let shares = troubles.iter().filter_map(|trouble| trouble.share.as_ref());
+    let joint = shares.fold(zero, |sum, share| sum.plus(share));
+    let baseline = replays.as_ref().map(|replays| replays.baseline().clone());
+    Savings { application: ApplicationSavings { joint, baseline, unknown }, troubles }
+}
+
+fn named(part: Part, removal: &Removal) -> TroubleSavings {
+    let Part { status, in_order, alone, share } = part;
+    let method = removal.method();
+    let method = if in_order { format!("{method}, shared in order").into() } else { method.into() };
+    TroubleSavings { status, method, alone: Some(alone), share: Some(share) }
+}
+
+/// What removing a trouble does, or why that is unknown.
+fn effect(
+    app: &Application,
+    replays: Option<&Result<Replays<'_>, Unknown>>,
+    removal: &Removal,
+) -> Result<Effect, Cow<'static, str>> {
+    let known = || known(app).map_err(|why| Cow::from(why.to_string()));
+    match removal {
+        Removal::Replay(cause, subjects) => {
+            let text = |why: &Unknown| Cow::from(why.to_string());
+            known()?;
+            let replays = replays.ok_or(MANY)?.as_ref().map_err(text)?;
+            replays.baseline().trusted(app.status).map_err(|why| text(&why))?;
+            let causes = replays.causes(*cause, subjects).map_err(|why| text(&why))?;
+            Ok(Effect::Replay { causes, is_range: cause.is_range() })
+        }
+        Removal::Memory { factor } => known().map(|()| Effect::Memory(factor.max(0.0))),
+        Removal::Idle { share } => known().map(|()| Effect::Idle(share.clamp(0.0, 1.0))),
+        Removal::Waiting { time } => known().map(|()| Effect::Waiting(time.as_f64())),
+        Removal::Unknown(why) => Err(why.clone()),
+    }
+}
+
+/// Whether the application ran to its end, and the log tells all of it.
+fn known(app: &Application) -> Result<(), Unknown> {
+    match app.engine {
+        _ if app.status != Status::Succeeded => Err(Unknown::Status(app.status)),
+        Engine::Spark if !app.complete => Err(Unknown::Spark(spark::Unknown::Incomplete)),
+        Engine::MapReduce if app.events_missing || app.limit.is_some() => {
+            Err(Unknown::MapReduce(mapreduce::Unknown::Incomplete))
+        }
+        _ => Ok(()),
+    }
+}

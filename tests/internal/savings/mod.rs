@@ -1,0 +1,268 @@
+//! What troubles save: on recordings whose true saving was measured, and on applications that the test schedules itself.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+
+use super::common::shared;
+use super::common::spark_log::{App, Task};
+use crate::engine::{Visited, visit};
+use crate::model::spark::StageAttempt;
+use crate::model::{Application, Subject};
+use crate::rules::RuleSet;
+use crate::savings::{Cause, Removal, SavingStatus, Savings, Sums, TroubleSavings, shares};
+use crate::units::Millis;
+
+fn each<T: Send>(paths: &[PathBuf], look: impl Fn(&Application) -> T + Sync) -> Vec<T> {
+    let Visited { applications, .. } = visit(paths, |app, _| look(app));
+    applications.into_iter().map(|visited| visited.value).collect()
+}
+
+fn everywhere(cause: Cause) -> Removal {
+    Removal::Replay(cause, vec![Subject::Application])
+}
+
+fn savings(app: &Application, rules: &RuleSet, removals: &[Removal]) -> Savings {
+    shares(app, rules, &rules.measure(app), removals, false)
+}
+
+/// The savings of the recorded run.
+fn recorded(run: &str, removals: &[Removal]) -> Option<Savings> {
+    let rules = RuleSet::built_in().unwrap();
+    let mut found = each(&[shared("runs/replay")?.join(run)], |app| savings(app, &rules, removals));
+    assert_eq!(found.len(), 1);
+    found.pop()
+}
+
+/// Low, point and high of a trouble alone, in seconds.
+fn seconds(trouble: &TroubleSavings) -> (f64, f64, f64) {
+    let wall = trouble.alone.unwrap_or_else(|| panic!("{trouble:?}")).wall_ms;
+    (wall.low / 1000.0, wall.point / 1000.0, wall.high / 1000.0)
+}
+
+const ALL: [Cause; 6] = [
+    Cause::Failures,
+    Cause::Collections { limit: 0.1 },
+    Cause::Spill,
+    Cause::Stragglers,
+    Cause::Skew,
+    Cause::Copies,
+];
+
+fn all() -> Vec<Removal> {
+    ALL.into_iter().map(everywhere).collect()
+}
+
+#[test]
+fn savings_agree_with_runs_in_which_the_remedy_was_applied() {
+    let one = |run: &str, cause| recorded(run, &[cause]).map(|savings| savings.troubles[0].clone());
+    let Some(skew) = one("skew-big", everywhere(Cause::Skew)) else { return };
+    let (low, point, high) = seconds(&skew);
+    assert!(low <= 9.0 && (7.5..=10.5).contains(&point) && high >= 9.0, "{skew:?}");
+    assert_eq!((&skew.status, &*skew.method), (&SavingStatus::Estimated, "replay"));
+    let stage = Subject::Stage(StageAttempt { stage: 2, attempt: 0 });
+    let few = one("few", Removal::Replay(Cause::Tasks { count: 24 }, vec![stage])).unwrap();
+    assert!((9.0..=13.0).contains(&seconds(&few).1), "10.9 s were measured: {few:?}");
+    let failures = one("failures", everywhere(Cause::Failures)).unwrap();
+    assert!((1.2..=4.5).contains(&seconds(&failures).1), "3.4 s were measured: {failures:?}");
+    let collections = one("gc-heap512m", everywhere(Cause::Collections { limit: 0.1 })).unwrap();
+    let (low, _, high) = seconds(&collections);
+    assert!(low == 0.0 && (18.0..30.0).contains(&high), "20 to 25 s were measured: {collections:?}");
+    assert_eq!(collections.method, "replay, unvalidated");
+    let spill = one("spill-fraction005", everywhere(Cause::Spill)).unwrap();
+    let (low, _, high) = seconds(&spill);
+    assert!(low == 0.0 && (6.0..15.0).contains(&high), "6 to 11 s were measured: {spill:?}");
+}
+
+#[test]
+fn nothing_is_sold_of_healthy_runs() {
+    for run in ["healthy", "slots2", "gc-heap2560m", "spill-fraction06"] {
+        let causes: Vec<Removal> = all()
+            .into_iter()
+            .filter(|removal| *removal != everywhere(Cause::Collections { limit: 0.1 }))
+            .collect();
+        let Some(healthy) = recorded(run, &causes) else { return };
+        let mut sums = Sums::default();
+        sums.add(&healthy.troubles);
+        assert!(sums.saved.wall_ms.point <= 1000.0, "{run}: {healthy:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_known_has_a_reason() {
+    let (Some(corpus), Some(runs)) = (shared("corpus"), shared("runs")) else { return };
+    let rules = RuleSet::built_in().unwrap();
+    let mut known = 0;
+    let removals: Vec<Removal> = all()
+        .into_iter()
+        .chain([
+            Removal::Memory { factor: 0.5 },
+            Removal::Idle { share: 0.2 },
+            Removal::Waiting { time: Millis::from_secs(5) },
+            Removal::Unknown("no remedy is known".into()),
+        ])
+        .collect();
+    let found = each(&[corpus, runs], |app| (app.status, savings(app, &rules, &removals)));
+    assert!(found.len() > 100, "{}", found.len());
+    for (status, savings) in found {
+        let Savings { application, troubles } = savings;
+        for trouble in &troubles {
+            match &trouble.status {
+                SavingStatus::Unknown(why) => assert!(!why.is_empty() && trouble.share.is_none()),
+                _ => {
+                    known += 1;
+                    assert_eq!(status, crate::model::Status::Succeeded);
+                    check(trouble);
+                }
+            }
+        }
+        check_sum(&application, &troubles);
+    }
+    assert!(known > 200, "{known}");
+}
+
+/// Ranges are in order, and nothing is negative.
+fn check(trouble: &TroubleSavings) {
+    for amounts in [trouble.alone.unwrap(), trouble.share.unwrap()] {
+        let ranges = [Some(amounts.wall_ms), amounts.core_hours, amounts.gb_hours];
+        for range in ranges.into_iter().flatten() {
+            let near = 1e-6 * (1.0 + range.high);
+            assert!(0.0 <= range.low && range.low <= range.point + near, "{trouble:?}");
+            assert!(range.point <= range.high + near && range.high.is_finite(), "{trouble:?}");
+        }
+    }
+}
+
+/// Shares add up to the joint saving, which is at most what was recorded.
+fn check_sum(application: &crate::savings::ApplicationSavings, troubles: &[TroubleSavings]) {
+    let shares: f64 = troubles.iter().filter_map(|trouble| Some(trouble.share?.wall_ms.point)).sum();
+    let joint = application.joint.wall_ms;
+    assert!((shares - joint.point).abs() < 1e-6 * (1.0 + shares), "{application:?}");
+    if let Some(baseline) = &application.baseline {
+        let recorded = baseline.recorded.as_f64();
+        assert!(joint.point <= recorded + 1e-6 && joint.high <= recorded + 1e-6, "{application:?}");
+    }
+}
+
+/// Stages, one after the other; each task has a time, and a kind of trouble.
+type Stages = Vec<Vec<(i64, u8)>>;
+
+fn stages() -> impl Strategy<Value = Stages> {
+    prop::collection::vec(prop::collection::vec((1..4000i64, 0..6u8), 1..25), 1..4)
+}
+
+/// An application whose tasks take the first free of `slots` in their order. Longer tasks of some kinds have more data,
+/// collect garbage, or spill.
+fn application(stages: &Stages, slots: u32) -> App {
+    let mut app = App::with(&[], 1, slots);
+    let mut end = 0;
+    for tasks in stages {
+        let mut free: BinaryHeap<Reverse<i64>> = (0..slots).map(|_| Reverse(0)).collect();
+        let mut list = Vec::new();
+        for &(time, kind) in tasks {
+            let Reverse(launch) = free.pop().unwrap();
+            free.push(Reverse(launch + time));
+            let amount = time.unsigned_abs();
+            let task = Task { launch, ..Task::new("1", time) };
+            list.push(match kind {
+                0 => task.metric("JVM GC Time", amount / 2),
+                1 => task.metric("Disk Bytes Spilled", amount * 40_000),
+                2 => task.metric("Input Metrics.Bytes Read", amount * 1000),
+                _ => task.metric("Input Metrics.Bytes Read", 1000),
+            });
+        }
+        end += free.into_iter().map(|Reverse(end)| end).max().unwrap();
+        app = app.stage(list);
+    }
+    app.end = Some(end);
+    app
+}
+
+fn judged<T: Send>(app: &App, look: impl Fn(&Application) -> T + Sync) -> T {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    std::fs::write(&path, app.text()).unwrap();
+    each(&[path], look).pop().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn shares_of_generated_applications(stages in stages(), slots in 1..6u32, by in 0..5usize, idle in 0.0..0.5f64) {
+        let rules = RuleSet::built_in().unwrap();
+        let troubles = [Cause::Collections { limit: 0.1 }, Cause::Spill, Cause::Stragglers, Cause::Skew];
+        let mut removals: Vec<Removal> = troubles.into_iter().map(everywhere).collect();
+        removals.push(Removal::Idle { share: idle });
+        let mut moved = removals.clone();
+        moved.rotate_left(by);
+        let (one, other, without) = judged(&application(&stages, slots), |app| {
+            let nothing = [&removals[..], &[everywhere(Cause::Copies)]].concat();
+            (savings(app, &rules, &removals), savings(app, &rules, &moved), savings(app, &rules, &nothing))
+        });
+        one.troubles.iter().filter(|trouble| trouble.share.is_some()).for_each(check);
+        check_sum(&one.application, &one.troubles);
+        let share = |trouble: &TroubleSavings| trouble.share.map(|share| share.wall_ms.point);
+        for (place, trouble) in one.troubles.iter().enumerate() {
+            let same = &other.troubles[(place + removals.len() - by) % removals.len()];
+            prop_assert_eq!(&trouble.status, &same.status);
+            prop_assert!((share(trouble).unwrap_or(-1.0) - share(same).unwrap_or(-1.0)).abs() < 1e-6);
+        }
+        // Nobody copied a task, so leaving copies out saves nothing, and changes no other share.
+        let copies = without.troubles.last().unwrap();
+        prop_assert_eq!((&copies.status, share(copies)), (&SavingStatus::WithinError, Some(0.0)));
+        for (trouble, same) in one.troubles.iter().zip(&without.troubles) {
+            prop_assert!((share(trouble).unwrap_or(-1.0) - share(same).unwrap_or(-1.0)).abs() < 1e-6);
+        }
+    }
+}
+
+#[test]
+fn memory_and_idle_executors_save_no_time_and_overlap() {
+    let rules = RuleSet::built_in().unwrap();
+    let stages = vec![vec![(10_000, 3); 8]];
+    let removals = [
+        Removal::Memory { factor: 0.5 },
+        Removal::Idle { share: 0.5 },
+        Removal::Waiting { time: Millis::from_secs(4) },
+        Removal::Unknown("no setting".into()),
+    ];
+    let (held, savings) = judged(&application(&stages, 4), |app| {
+        (rules.measure(app).used.unwrap().as_gb_hours(), savings(app, &rules, &removals))
+    });
+    let [memory, idle, waiting, unknown] = &savings.troubles[..] else { panic!("{savings:?}") };
+    // Half the memory of half the time is a quarter, so both together save three quarters.
+    let gb_hours = |trouble: &TroubleSavings| trouble.share.unwrap().gb_hours.unwrap();
+    for trouble in [memory, idle] {
+        assert!((gb_hours(trouble).point - 0.375 * held).abs() < 1e-9, "{trouble:?}");
+        assert!((trouble.alone.unwrap().gb_hours.unwrap().point - 0.5 * held).abs() < 1e-9);
+        assert_eq!((trouble.share.unwrap().wall_ms.high, &trouble.status), (0.0, &SavingStatus::Estimated));
+    }
+    assert_eq!(memory.share.unwrap().core_hours.unwrap().high, 0.0);
+    assert_eq!(seconds(waiting), (0.0, 2.0, 4.0));
+    assert_eq!(gb_hours(waiting).high, 0.0);
+    assert_eq!(unknown.status, SavingStatus::Unknown("no setting".into()));
+    // Nothing is replayed for these.
+    assert_eq!((&savings.application.baseline, &savings.application.unknown), (&None, &None));
+}
+
+#[test]
+fn a_large_application_is_replayed_a_bounded_number_of_times() {
+    let rules = RuleSet::built_in().unwrap();
+    let stages: Stages =
+        (0..4).map(|_| (0..57_000).map(|task| (5 + task % 7, (task % 6) as u8)).collect()).collect();
+    let app = application(&stages, 200);
+    let (large, time) = judged(&app, |app| {
+        let metrics = rules.measure(app);
+        let start = std::time::Instant::now();
+        (shares(app, &rules, &metrics, &all(), true), start.elapsed())
+    });
+    check_sum(&large.application, &large.troubles);
+    let in_order =
+        large.troubles.iter().filter(|trouble| trouble.method.ends_with("shared in order")).count();
+    assert!(in_order > 0, "{large:?}");
+    eprintln!("{time:?}");
+    assert!(time.as_secs_f64() < 20.0, "{time:?}");
+}

@@ -265,7 +265,8 @@ impl Conf {
     }
 }
 
-fn parse_binary_prefix(text: &str) -> Option<Bytes> {
+/// A size in bytes with one of Hadoop's and the JVM's binary suffixes.
+pub(crate) fn parse_binary_prefix(text: &str) -> Option<Bytes> {
     let text = text.trim();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let shift = match text.get(digits.len()..)?.to_ascii_lowercase().as_str() {

@@ -1,5 +1,9 @@
 //! Causes of an application's stragglers, and remedies for each.
 
+use crate::finding::Advice;
+use crate::heuristics::mapreduce;
+use crate::heuristics::wording::change;
+use crate::model::conf::ConfKey;
 use crate::model::{Application, Engine};
 use crate::stragglers::cause::{Cause, CauseCounts, LabelledGroup, Params, StragglerCause, attribute};
 use crate::stragglers::executions::Basis;
@@ -52,12 +56,12 @@ impl Causes {
 }
 
 /// Remedies for the most frequent causes.
-pub(super) fn remedies(app: &Application, causes: &Causes) -> Vec<String> {
+pub(super) fn remedies(app: &Application, causes: &Causes) -> Vec<Advice> {
     causes.counts.iter().take(ADVISED).map(|&(cause, _)| remedy(app, cause)).collect()
 }
 
 /// The remedy for one straggler. If its node is the cause, advises to examine that node.
-pub(super) fn remedy_for_one(app: &Application, cause: Cause, node: Option<&str>) -> String {
+pub(super) fn remedy_for_one(app: &Application, cause: Cause, node: Option<&str>) -> Advice {
     let of_the_node = matches!(
         cause,
         Cause::Cpu
@@ -68,52 +72,74 @@ pub(super) fn remedy_for_one(app: &Application, cause: Cause, node: Option<&str>
             | Cause::SlowFileSystem
     );
     match node.filter(|_| of_the_node) {
-        Some(node) => format!(
+        Some(node) => Advice::new(format!(
             "{}: examine {node} at the time of the task; `elephant-rs nodes` compares it with the other nodes",
             cause.display_name()
-        ),
+        )),
         None => remedy(app, cause),
     }
 }
 
-/// The remedy for one cause.
-fn remedy(app: &Application, cause: Cause) -> String {
-    let spark = app.engine == Engine::Spark;
-    let pick =
-        |of_spark: &'static str, of_mapreduce: &'static str| if spark { of_spark } else { of_mapreduce };
-    let what = match cause {
-        Cause::DataSkew => pick(
-            "distribute their data evenly: see spark-stage-metrics",
-            "distribute their data evenly: see mapper-skew and reducer-skew",
-        ),
-        Cause::Gc => pick(
-            "run fewer tasks per heap (spark.executor.cores) or enlarge the heap (spark.executor.memory): see \
-             spark-executor-gc",
-            "enlarge the heap of the tasks (mapreduce.map.java.opts, mapreduce.reduce.java.opts): see mapper-gc and reducer-gc",
-        ),
-        Cause::Disk => pick(
-            "spill less (spark.sql.shuffle.partitions, spark.executor.memory) and put spark.local.dir on several disks",
-            "spill less (mapreduce.task.io.sort.mb): see mapper-spill; put yarn.nodemanager.local-dirs on several disks",
-        ),
-        Cause::Network => pick(
-            "fetch fewer and larger blocks, and check the network of the nodes that they fetched from",
-            "start reduce tasks later (mapreduce.job.reduce.slowstart.completedmaps) and check the network between the nodes",
-        ),
-        Cause::Hardware => pick(
-            "`elephant-rs nodes` ranks the nodes; exclude the worst with --conf spark.excludeOnFailure.enabled=true, \
-             or remove them from the cluster",
+/// The remedy for one cause, with the settings that the rules on it advise.
+fn remedy(app: &Application, cause: Cause) -> Advice {
+    let what = match app.engine {
+        Engine::Spark => of_spark(cause),
+        Engine::MapReduce => of_mapreduce(cause),
+    };
+    let advice = Advice::new(format!("{}: {}", cause.display_name(), what.unwrap_or(of_any(cause))));
+    match (app.engine, cause) {
+        (Engine::MapReduce, Cause::Gc) => advice.set(mapreduce::larger_heaps(app)),
+        (Engine::MapReduce, Cause::Disk) => advice.set(mapreduce::larger_sort_buffer(app)),
+        (Engine::MapReduce, Cause::Scheduler) => advice.set(mapreduce::slow_start(app)),
+        (Engine::Spark, Cause::Hardware) if app.conf.flag(ConfKey::ExcludeOnFailure) != Some(true) => {
+            advice.and("; if tasks fail on them").set([change(app, ConfKey::ExcludeOnFailure, true)]).conditional()
+        }
+        _ => advice,
+    }
+}
+
+/// What helps in Spark; `None` if it is the same for any engine.
+const fn of_spark(cause: Cause) -> Option<&'static str> {
+    Some(match cause {
+        Cause::DataSkew => "distribute their data evenly: see spark-stage-metrics",
+        Cause::Gc => "run fewer tasks per heap or enlarge the heap: see spark-executor-gc",
+        Cause::Disk => "spill less: see spark-executor-spill; put spark.local.dir on several disks",
+        Cause::Network => {
+            "fetch fewer and larger blocks, and check the network of the nodes that they fetched from"
+        }
+        Cause::Hardware => "`elephant-rs nodes` ranks the nodes; remove the worst from the cluster",
+        Cause::Scheduler => {
+            "the driver was slow to launch tasks or to collect results: use larger tasks, smaller results, more driver \
+             memory and cores"
+        }
+        _ => return None,
+    })
+}
+
+/// What helps in MapReduce; `None` if it is the same for any engine.
+const fn of_mapreduce(cause: Cause) -> Option<&'static str> {
+    Some(match cause {
+        Cause::DataSkew => "distribute their data evenly: see mapper-skew and reducer-skew",
+        Cause::Gc => "create less garbage, or enlarge a heap that is full: see mapper-gc and reducer-gc",
+        Cause::Disk => "put yarn.nodemanager.local-dirs on several disks, and spill less: see mapper-spill",
+        Cause::Network => "check the network between the nodes",
+        Cause::Hardware => {
             "`elephant-rs nodes` over many jobs ranks the nodes; --exclude-list FILE writes the worst into a file for \
-             yarn.resourcemanager.nodes.exclude-path",
-        ),
+             yarn.resourcemanager.nodes.exclude-path"
+        }
+        Cause::Scheduler => "reduce tasks waited for map tasks; start them later",
+        _ => return None,
+    })
+}
+
+/// What helps in any engine.
+const fn of_any(cause: Cause) -> &'static str {
+    match cause {
         Cause::Cpu | Cause::Contention => {
             "`elephant-rs nodes` shows whether the same nodes are always affected; if so, run fewer containers on them; if not, \
              find out what else ran on them"
         }
         Cause::SlowFileSystem => "check name nodes and data nodes at the time when these tasks started",
-        Cause::Scheduler => pick(
-            "the driver was slow to launch tasks or to collect results: use larger tasks, smaller results, more driver memory and cores",
-            "reduce tasks waited for map tasks: set mapreduce.job.reduce.slowstart.completedmaps closer to 1",
-        ),
         Cause::ColdStart => {
             "the first tasks of an executor load classes and compile code: keep executors longer, or accept it"
         }
@@ -121,9 +147,18 @@ fn remedy(app: &Application, cause: Cause) -> String {
             "they do more work per byte than the others: look for records with many matches, large groups or user code \
              that depends on the data"
         }
-        Cause::Unexplained => {
+        Cause::EveryAttempt => {
+            "it is not the nodes, because another attempt on another node was slow, too: look at the input of these tasks, \
+             and at the code that reads it; copies do not help"
+        }
+        Cause::DataSkew
+        | Cause::Gc
+        | Cause::Disk
+        | Cause::Network
+        | Cause::Hardware
+        | Cause::Scheduler
+        | Cause::Unexplained => {
             "`elephant-rs stragglers --node-metrics FILE` compares them with metrics of the nodes"
         }
-    };
-    format!("{}: {what}", cause.display_name())
+    }
 }

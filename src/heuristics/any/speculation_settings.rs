@@ -110,7 +110,7 @@ pub(super) fn better_settings(
                 )
                 .into()];
             }
-            vec![what_held_back(&fates).into()]
+            vec![what_held_back(app, &fates)]
         }
     }
 }
@@ -227,9 +227,24 @@ fn fates_of_stragglers(view: &GroupStragglers<'_>) -> Vec<Fate> {
     view.unexplained().filter_map(|task| all.get(*places.get(&task.attempt())?).copied()).collect()
 }
 
+/// The pause of Hadoop's speculator after a copy, in milliseconds, if the job sets none.
+const DEFAULT_PAUSE_MS: i64 = 15_000;
+/// The pause after scans that copied nothing; the shortest that makes a difference.
+const PAUSE_MS: i64 = 1000;
+/// The estimator of Hadoop 3.3 that gives more weight to recent progress.
+const ESTIMATOR: &str = "org.apache.hadoop.mapreduce.v2.app.speculate.SimpleExponentialTaskRuntimeEstimator";
+
+fn pause(app: &Application) -> i64 {
+    app.conf.integer(ConfKey::SpeculativeRetryAfter).unwrap_or(DEFAULT_PAUSE_MS)
+}
+
 /// Why Hadoop's speculator did not copy most of the stragglers, and the remedy.
-fn what_held_back(fates: &[Fate]) -> String {
+fn what_held_back(app: &Application, fates: &[Fate]) -> Advice {
     let count = |name: &str| fates.iter().filter(|fate| fate.name() == name).count();
+    let shorter_pause = (pause(app) > PAUSE_MS).then(|| change(app, ConfKey::SpeculativeRetryAfter, PAUSE_MS));
+    let estimator = change(app, ConfKey::TaskEstimator, ESTIMATOR);
+    let estimator = Some(estimator).filter(|change| change.from.as_ref() != Some(&change.to));
+    let remedies = [None, shorter_pause, None, estimator];
     let reasons = [
         (
             count(Fate::ContainersWaited.name()),
@@ -237,7 +252,7 @@ fn what_held_back(fates: &[Fate]) -> String {
         ),
         (
             count(Fate::Paced.name()),
-            "the speculator copies one task at a time and then pauses: mapreduce.job.speculative.retry-after-speculate=1000 (15000 ms unless set)",
+            "the speculator copies one task at a time and then pauses for 15 s, unless set",
         ),
         (
             count(Fate::TooFewDone.name()),
@@ -245,14 +260,18 @@ fn what_held_back(fates: &[Fate]) -> String {
         ),
         (
             count(Fate::NeverWorth.name()),
-            "judging by reported progress, a new attempt would not have finished earlier (mapreduce.job.speculative.slowtaskthreshold has no effect in Hadoop 2 and 3): since Hadoop 3.3 yarn.app.mapreduce.am.job.task.estimator.class=org.apache.hadoop.mapreduce.v2.app.speculate.SimpleExponentialTaskRuntimeEstimator follows changes of speed",
+            "judging by reported progress, a new attempt would not have finished earlier (mapreduce.job.speculative.slowtaskthreshold has no effect in Hadoop 2 and 3); since Hadoop 3.3 an estimator can follow changes of speed",
         ),
     ];
-    let main = reasons.into_iter().rev().max_by_key(|(count, _)| *count).filter(|(count, _)| *count > 0);
-    main.map_or_else(
-        || "copies started late or were slow themselves: `elephant-rs nodes` ranks the nodes, and a copy gains little on a slow one".to_owned(),
-        |(_, advice)| advice.to_owned(),
-    )
+    let main = reasons.into_iter().zip(remedies).rev().max_by_key(|((count, _), _)| *count);
+    match main.filter(|((count, _), _)| *count > 0) {
+        None => "copies started late or were slow themselves: `elephant-rs nodes` ranks the nodes, and a copy gains little on a slow one".into(),
+        Some(((_, what), None)) => what.into(),
+        Some(((_, what), Some(change))) if change.setting == ConfKey::TaskEstimator.name() => {
+            Advice::new(what).set([change]).conditional()
+        }
+        Some(((_, what), Some(change))) => Advice::new(what).set([change]),
+    }
 }
 
 /// "2 of 3 stragglers", "the straggler".

@@ -3,7 +3,7 @@
 
 use super::speculation_settings::defaults;
 use super::{rule, tasks};
-use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
+use crate::finding::{Advice, Judgement, Measure, SettingChange, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::wording::{change, decisive, percent, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
@@ -87,6 +87,28 @@ impl Check for Lost {
     }
 }
 
+/// The share of the running tasks that Hadoop may copy, and the number that it may always copy: about half of the
+/// copies, and a fifth of those of small jobs.
+const FEWER: (f64, i64) = (0.05, 2);
+
+/// The settings for fewer copies at a time. None in Hadoop 1, which has neither application masters nor their
+/// settings.
+fn fewer_copies(app: &Application) -> Vec<SettingChange> {
+    if app.masters.is_empty() {
+        return Vec::new();
+    }
+    let (share, number) = FEWER;
+    let (of_running, at_least) = (ConfKey::SpeculativeCapRunning, ConfKey::SpeculativeMinimum);
+    let of_running = app
+        .conf
+        .fraction(of_running)
+        .is_none_or(|now| now > share)
+        .then(|| change(app, of_running, share));
+    let at_least =
+        app.conf.integer(at_least).is_none_or(|now| now > number).then(|| change(app, at_least, number));
+    of_running.into_iter().chain(at_least).collect()
+}
+
 fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<Advice> {
     match app.engine {
         Engine::Spark => {
@@ -124,21 +146,18 @@ fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<Advice> {
             } else {
                 (ConfKey::ReduceSpeculative, "reduces")
             };
-            let mut advice = Vec::new();
-            // Hadoop 1 has neither application masters nor their settings.
-            if !app.masters.is_empty() {
-                advice.push(
-                    "copy fewer tasks at a time: mapreduce.job.speculative.speculative-cap-running-tasks=0.05, \
-                     mapreduce.job.speculative.minimum-allowed-tasks=2 (by default Hadoop copies up to 10 % of the running \
-                     tasks, but always up to 10)"
-                        .into(),
-                );
+            let fewer = fewer_copies(app);
+            let disable = |what: &str| {
+                Advice::new(format!("{what} speculative execution for the {which}, which lost most"))
+                    .set([change(app, key, false)])
+            };
+            if fewer.is_empty() {
+                return vec![disable("disable")];
             }
-            advice.push(
-                Advice::new(format!("disable speculative execution for the {which}, which lost most"))
-                    .set([change(app, key, false)]),
+            let fewer = Advice::new("copy fewer tasks at a time").set(fewer).and(
+                " (by default Hadoop copies up to 10 % of the running tasks, but always up to 10)",
             );
-            advice
+            vec![fewer, disable("or disable").conditional()]
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::causes::remedies;
 use super::speculation_settings::switch_on;
 use super::{rule, tasks};
-use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
+use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::shared::time_of_tasks;
 use crate::heuristics::wording::{decisive, percent, plural};
 use crate::heuristics::{Check, Rule, Shared, load};
@@ -94,7 +94,7 @@ impl Check for HeldUp {
             let causes = stragglers.causes();
             evidence.push(("causes_text", Measure::Text(causes.in_words())));
             evidence.extend(longest_tail(views).map(|name| ("longest_tail_text", Measure::Text(name))));
-            advice = remedies(app, causes).into_iter().map(Advice::from).collect::<Vec<_>>();
+            advice = remedies(app, causes);
             advice.extend(switch_on(app, views));
         }
         Judgement::of(Subject::Application, severity)

@@ -2,9 +2,9 @@
 //! `GenericGCHeuristic`).
 
 use super::heap::Heap;
-use super::{MissingCounters, Role, change, counter, limit, no_task_reports, rule, run_time};
+use super::{MissingCounters, Role, counter, limit, no_task_reports, rule, run_time};
 use super::{tasks, to_millis, unreadable, without_tasks};
-use crate::finding::{Judgement, Measure, TroubleKind, Verdict, Worse};
+use crate::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::counters::Counter;
@@ -150,27 +150,26 @@ impl Gc {
     }
 }
 
+/// The collector for the highest throughput.
+const COLLECTOR: &str = "-XX:+UseParallelGC";
+
 /// More heap if the heap is full; otherwise less garbage, because more heap would be wasted.
-fn advice(app: &Application, role: Role, group: &TaskGroup) -> Vec<String> {
+fn advice(app: &Application, role: Role, group: &TaskGroup) -> Vec<Advice> {
     let heap = Heap::of(app, role, group);
-    let (opts, kind) = (heap.opts, role.kind().name());
-    let Some(larger) = heap.larger else {
-        let room = heap.peak.zip(heap.limit).map(|(peak, limit)| {
+    if !heap.is_full {
+        let known = heap.peak.zip(heap.limit).filter(|_| app.uberized != Some(true));
+        let room = known.map(|(peak, limit)| {
+            let kind = role.kind().name();
             format!("more heap would not help, because the largest {kind} task uses {peak} with a heap of {limit}: ")
         });
-        return vec![format!(
-            "{}create less garbage (reuse Writable objects, avoid boxed values in inner loops) or try \
-             -XX:+UseParallelGC in {opts}",
-            room.unwrap_or_default()
-        )];
-    };
-    let now = heap.limit.map(|limit| format!("{}m → ", limit.whole_mib())).unwrap_or_default();
-    let mut advice = vec![format!("enlarge the heap by half: -Xmx in {opts} {now}{}m", larger.whole_mib())];
-    if let Some(container) = heap.container(app)
-        && app.conf.mebibytes(role.memory()).is_none_or(|now| now < container)
-    {
-        let change = change(app, role.memory(), container.whole_mib());
-        advice.push(format!("and enlarge the container to match: {change}"));
+        let less = "create less garbage (reuse Writable objects, avoid boxed values in inner loops)";
+        let other = heap.options.with_collector(COLLECTOR);
+        let other = other.map(|change| Advice::new("or try another collector").set([change]).conditional());
+        return [Advice::new(room.unwrap_or_default() + less)].into_iter().chain(other).collect();
     }
-    advice
+    let growth = heap.growth(app);
+    let buffer = heap.sort.map(|sort| format!(" and {}, for the larger sort buffer", sort.more()));
+    let container = if growth.len() > 1 { ", and the container to match" } else { "" };
+    let what = format!("enlarge the heap by half{}{container}", buffer.unwrap_or_default());
+    vec![Advice::new(what).set(growth)]
 }

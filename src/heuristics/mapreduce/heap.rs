@@ -1,6 +1,9 @@
-//! The recommended heap and container of a role: the same answer for every rule that advises on them.
+//! The recommended heap, container and sort buffer of a role: the same answer for every rule that advises on them.
 
-use super::{Role, container_for, is_unreadable, own_java_opts, run_time};
+use super::java_opts::JvmOptions;
+use super::sort_buffer::SortBuffer;
+use super::{Role, change, container_for, is_unreadable, run_time};
+use crate::finding::SettingChange;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
@@ -20,10 +23,19 @@ pub(super) struct Heap {
     pub(super) limit: Option<Bytes>,
     /// The highest resident memory of any task.
     pub(super) peak: Option<Bytes>,
-    /// The recommended limit, if tasks fill their heap and collect garbage all the time.
+    /// The recommended limit, if tasks fill their heap and collect garbage all the time, or if a larger sort buffer
+    /// does not fit.
     pub(super) larger: Option<Bytes>,
-    /// The name of the setting with the JVM options of this role.
-    pub(super) opts: &'static str,
+    /// Whether tasks fill their heap and collect garbage all the time.
+    pub(super) is_full: bool,
+    /// The sort buffer that avoids repeated spills.
+    pub(super) sort: Option<SortBuffer>,
+    /// The JVM options of this role.
+    pub(super) options: JvmOptions,
+    /// The setting of its container.
+    size: ConfKey,
+    /// The setting of its JVM options.
+    java_opts: ConfKey,
 }
 
 impl Heap {
@@ -33,33 +45,85 @@ impl Heap {
             rows.filter_map(|row| group.attempts.bytes(row, counter)).max()
         };
         let known = |bytes: &Bytes| bytes.get() > 0;
-        let limit = app.conf.heap_limit(role.java_opts()).or_else(|| largest(Counter::CommittedHeapBytes));
+        // Tasks of an uberized job run in the application master. Whether its heap should grow is unknown: its
+        // collections are those of map and reduce tasks together.
+        let is_uber = app.uberized == Some(true);
+        let (java_opts, options, size) = if is_uber {
+            (ConfKey::MasterJavaOpts, JvmOptions::of_master(app), ConfKey::MasterMemoryMb)
+        } else {
+            (role.java_opts(), JvmOptions::of(app, role), role.memory())
+        };
+        let limit = app.conf.heap_limit(java_opts).or_else(|| largest(Counter::CommittedHeapBytes));
         let limit = limit.filter(known);
         let peak = largest(Counter::PhysicalMemoryBytes).max(largest(Counter::PeakPhysicalMemoryBytes));
         let peak = peak.filter(known);
         // Without a limit, the peak is the best estimate of the heap size.
         let base = limit.or(peak);
         let full = peak.zip(base).is_none_or(|(peak, base)| peak.as_f64() >= FULL_HEAP * base.as_f64());
-        let larger = base
-            .filter(|_| full && collects_much(group))
-            .map(|base| Bytes::from_mib(base.whole_mib().saturating_mul(3).div_ceil(2).max(1)));
-        Self { limit, peak, larger, opts: own_java_opts(app, role) }
+        let half_more = |base: Bytes| Bytes::from_mib(base.whole_mib().saturating_mul(3).div_ceil(2).max(1));
+        let by_gc = base.filter(|_| !is_uber && full && collects_much(group)).map(half_more);
+        let sort = SortBuffer::of(app, role, group);
+        let has_room = |sort: &SortBuffer| {
+            by_gc.is_none() && peak.zip(limit).is_some_and(|(peak, limit)| sort.floor(peak) <= limit)
+        };
+        let by_sort = sort.filter(|sort| !is_uber && !has_room(sort)).zip(by_gc.or(base));
+        let by_sort = by_sort.map(|(sort, base)| sort.floor(base));
+        Self {
+            limit,
+            peak,
+            larger: by_gc.max(by_sort),
+            is_full: by_gc.is_some(),
+            sort,
+            options,
+            size,
+            java_opts,
+        }
     }
 
-    /// The heap of the application master of an uberized job, which runs all its tasks. Whether it should
-    /// grow is unknown: its collections are those of map and reduce tasks together.
+    /// The heap of the application master of an uberized job, which runs all its tasks.
     pub(super) fn of_master(app: &Application) -> Self {
         let of = |role: Role| Some(Self::of(app, role, app.group(role.kind())?));
-        let peak = [Role::Map, Role::Reduce].into_iter().filter_map(|role| of(role)?.peak).max();
-        let key = ConfKey::MasterJavaOpts;
-        let limit = app.conf.heap_limit(key).filter(|limit| limit.get() > 0);
-        Self { limit, peak, larger: None, opts: key.name() }
+        let [map, reduce] = [Role::Map, Role::Reduce].map(of);
+        let peak = [&map, &reduce].into_iter().filter_map(|heap| heap.as_ref()?.peak).max();
+        let sort = map.and_then(|heap| heap.sort);
+        let java_opts = ConfKey::MasterJavaOpts;
+        let limit = app.conf.heap_limit(java_opts).filter(|limit| limit.get() > 0);
+        let options = JvmOptions::of_master(app);
+        let size = ConfKey::MasterMemoryMb;
+        Self { limit, peak, larger: None, is_full: false, sort, options, size, java_opts }
+    }
+
+    /// The limit that the job set.
+    pub(super) fn set_limit(&self, app: &Application) -> Option<Bytes> {
+        app.conf.heap_limit(self.java_opts)
+    }
+
+    /// The least memory of a task: its peak, with the larger sort buffer.
+    pub(super) fn least(&self) -> Option<Bytes> {
+        let peak = self.peak?;
+        Some(self.sort.map_or(peak, |sort| sort.floor(peak)))
+    }
+
+    /// Whether the heap, or the larger one, is known to hold this sort buffer.
+    pub(super) fn holds(&self, sort: SortBuffer) -> bool {
+        let has_room = self.peak.zip(self.limit).is_some_and(|(peak, limit)| sort.floor(peak) <= limit);
+        has_room || (self.larger.is_some() && self.sort.is_some())
     }
 
     /// The container that the larger heap requires.
     pub(super) fn container(&self, app: &Application) -> Option<Bytes> {
         let larger = self.larger?;
         Some(container_for(app, Bytes::from_f64(larger.as_f64() / HEAP_SHARE).unwrap_or(larger)))
+    }
+
+    /// The settings of the larger heap and of the container that it requires; none if the heap need not grow.
+    pub(super) fn growth(&self, app: &Application) -> Vec<SettingChange> {
+        let heap = self.larger.map(|larger| self.options.with_heap(larger));
+        let container = self.container(app);
+        let container =
+            container.filter(|&needed| app.conf.mebibytes(self.size).is_none_or(|now| now < needed));
+        let container = container.map(|container| change(app, self.size, container.whole_mib()));
+        heap.into_iter().chain(container).collect()
     }
 }
 
@@ -74,4 +138,23 @@ fn collects_much(group: &TaskGroup) -> bool {
     });
     let (gc, run) = sums.fold((0.0, 0.0), |(gc, run), (g, r)| (gc + g, run + r));
     gc > 0.0 && gc >= GC_PRESSURE * run
+}
+
+/// The settings of heaps that are too small, for both roles.
+pub(in crate::heuristics) fn larger_heaps(app: &Application) -> Vec<SettingChange> {
+    let growth = |role: Role| {
+        let heap = Heap::of(app, role, app.group(role.kind())?);
+        heap.is_full.then(|| heap.growth(app))
+    };
+    [Role::Map, Role::Reduce].into_iter().filter_map(growth).flatten().collect()
+}
+
+/// The settings of a sort buffer that avoids repeated spills, if it is known to fit.
+pub(in crate::heuristics) fn larger_sort_buffer(app: &Application) -> Vec<SettingChange> {
+    let heap = app.group(Role::Map.kind()).map(|group| Heap::of(app, Role::Map, group));
+    let fitting = heap.and_then(|heap| Some((heap.sort.filter(|&sort| heap.holds(sort))?, heap)));
+    let settings = |(sort, heap): (SortBuffer, Heap)| {
+        [sort.change(app)].into_iter().chain(heap.growth(app)).collect()
+    };
+    fitting.map(settings).unwrap_or_default()
 }

@@ -8,7 +8,7 @@ use super::{
     MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, tasks, to_bytes, unreadable,
     without_tasks,
 };
-use crate::finding::{Judgement, Measure, TroubleKind, Verdict};
+use crate::finding::{Advice, Judgement, Measure, TroubleKind, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -88,14 +88,15 @@ impl Check for Splits {
             .fact("tasks_count", Measure::Count(total))
             .fact("avg_input_bytes", Measure::Size(to_bytes(mean)))
             .message(MESSAGE, &[("maps_read", &Role::Map.do_what(total, "read")), ("limit", &limit)])
+            .tells(if too_small { TroubleKind::ManyTasks } else { TroubleKind::FewTasks })
             .advice(|| {
                 let unsplittable = Unsplittable::of(app, to_bytes(mean)).filter(|_| !too_small);
                 if let Some(unsplittable) = unsplittable {
-                    return vec![unsplittable.advice()];
+                    return vec![Advice::from(unsplittable.advice())];
                 }
                 vec![match change_towards(app, key, block.get(), too_small) {
-                    Some(change) => format!("{change} ({block})"),
-                    None => "the split sizes already fit: merge small files, or split large ones".to_owned(),
+                    Some(change) => Advice::default().set([change]).and(&format!(" ({block})")),
+                    None => "the split sizes already fit: merge small files, or split large ones".into(),
                 }]
             })
             .into()

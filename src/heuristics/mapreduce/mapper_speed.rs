@@ -6,7 +6,7 @@ use super::{
     run_time,
 };
 use super::{tasks, to_bytes, to_millis, unreadable, without_tasks};
-use crate::finding::{Judgement, Measure, TroubleKind, Verdict, Worse};
+use crate::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -154,7 +154,7 @@ impl MapperSpeed {
     }
 }
 
-fn advice(app: &Application, group: &TaskGroup, bytes: i64, params: &MapperSpeed) -> Vec<String> {
+fn advice(app: &Application, group: &TaskGroup, bytes: i64, params: &MapperSpeed) -> Vec<Advice> {
     let known = |c| {
         let known = !is_unreadable(group, &[c]);
         let rows = group.winners().filter(|_| known);
@@ -169,20 +169,19 @@ fn advice(app: &Application, group: &TaskGroup, bytes: i64, params: &MapperSpeed
     let mut advice = match busy {
         Some(busy) if busy >= 0.7 => {
             let percent = three_digits(100.0 * busy);
-            vec![format!(
+            vec![Advice::new(format!(
                 "the map tasks are CPU-bound: CPU time is {percent} % of their run time; profile the map code"
-            )]
+            ))]
         }
         Some(busy) => {
             let percent = three_digits(100.0 * busy);
-            vec![format!(
+            vec![Advice::new(format!(
                 "the map tasks are I/O-bound: CPU time is only {percent} % of their run time; check calls to other services, \
                  remote reads and busy disks"
-            )]
+            ))]
         }
         None => vec![
-            "find out whether the map tasks are CPU-bound or I/O-bound: the job history has no CPU time"
-                .to_owned(),
+            "find out whether the map tasks are CPU-bound or I/O-bound: the job history has no CPU time".into(),
         ],
     };
     let target = Target {
@@ -194,10 +193,8 @@ fn advice(app: &Application, group: &TaskGroup, bytes: i64, params: &MapperSpeed
     if let Some(size) = size
         && let Some(change) = change_towards(app, ConfKey::SplitMaxSize, size.get(), false)
     {
-        advice.push(format!(
-            "meanwhile use more map tasks: {change} ({size}) for about {} per map task",
-            target.shown(app)
-        ));
+        let aim = format!(" ({size}) for about {} per map task", target.shown(app));
+        advice.push(Advice::new("meanwhile use more map tasks").set([change]).and(&aim));
     }
     advice
 }

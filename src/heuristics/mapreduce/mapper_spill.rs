@@ -1,8 +1,10 @@
 //! `mapper-spill`: map output is written to disk more than once (Dr. Elephant `MapperSpillHeuristic`).
 
+use super::heap::Heap;
+use super::sort_buffer::{SortBuffer, is_too_large, largest_output};
 use super::{
-    MissingCounters, Role, change, counter, grouped, is_unreadable, limit, no_task_reports, own_java_opts,
-    rule, tasks, unreadable, without_tasks,
+    MissingCounters, Role, change, counter, grouped, limit, no_task_reports, rule, tasks, unreadable,
+    without_tasks,
 };
 use crate::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
@@ -15,12 +17,6 @@ use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Ratio};
 use crate::params::rule_params;
 use crate::severity::Severity;
-use crate::units::Bytes;
-
-/// Metadata bytes per record in the sort buffer (Hadoop `MapTask.MapOutputBuffer.METASIZE`).
-const RECORD_OVERHEAD: u64 = 16;
-/// The maximum size of the sort buffer in MiB (`MapTask` rejects more than 2047).
-const MAX_SORT_MB: u64 = 2047;
 
 rule_params! {
     /// Parameters of `mapper-spill`.
@@ -127,32 +123,23 @@ fn four_decimals(cutoffs: &Ascending<Ratio>, ratio: f64) -> Severity {
     }
 }
 
-/// Advises a sort buffer that holds the output of the largest map task at once.
+/// Advises a sort buffer that holds the output of the largest map task at once, with a heap and a container that hold
+/// the buffer.
 fn advice(app: &Application, group: &TaskGroup) -> Vec<Advice> {
-    let is_known = !is_unreadable(group, &[Counter::MapOutputBytes, Counter::MapOutputRecords]);
-    let needed = group.winners().filter(|_| is_known).filter_map(|row| {
-        let bytes = group.attempts.count(row, Counter::MapOutputBytes)?;
-        let records = group.attempts.count(row, Counter::MapOutputRecords)?;
-        Some(bytes.saturating_add(records.saturating_mul(RECORD_OVERHEAD)))
-    });
-    let percent =
-        app.conf.fraction(ConfKey::SortSpillPercent).filter(|p| (0.1..=1.0).contains(p)).unwrap_or(0.8);
-    let needed = needed.max().and_then(|bytes| Bytes::from_f64(bytes as f64 / percent));
-    let now = app.conf.integer(ConfKey::SortMb).unwrap_or(100);
-    let wanted = needed.map(|bytes| bytes.get().div_ceil(Bytes::PER_MIB).clamp(1, MAX_SORT_MB));
+    let heap = Heap::of(app, Role::Map, group);
     let mut advice = Vec::new();
-    if let (Some(wanted), Some(needed)) = (wanted, needed)
-        && let Some(more) = i64::try_from(wanted).ok().map(|wanted| wanted - now).filter(|&more| more > 0)
-    {
-        let rest = format!(
-            " (the largest map output needs {needed}), and add {more} MiB to -Xmx in {} and to {}",
-            own_java_opts(app, Role::Map),
-            app.conf.name_in_use(ConfKey::MapMemoryMb),
-        );
-        let sort = change(app, ConfKey::SortMb, wanted);
-        advice.push(Advice::new("avoid repeated spills").set([sort]).and(&rest));
+    if let Some(sort) = heap.sort.or_else(|| SortBuffer::for_output(app, group)) {
+        let changes = [sort.change(app)].into_iter().chain(heap.growth(app));
+        let needed = format!(" (the largest map output needs {})", sort.needed);
+        let buffer = Advice::new("avoid repeated spills").set(changes).and(&needed);
+        advice.push(if heap.holds(sort) {
+            buffer
+        } else {
+            let more = format!(", if the heap and the container have room for {} more", sort.more());
+            buffer.and(&more).conditional()
+        });
     }
-    if needed.is_some_and(|bytes| bytes > Bytes::from_mib(MAX_SORT_MB)) {
+    if largest_output(app, group).is_some_and(is_too_large) {
         advice.push(
             "the largest output exceeds the maximum sort buffer: use smaller splits, or reduce the output with a combiner"
                 .into(),
@@ -160,7 +147,7 @@ fn advice(app: &Application, group: &TaskGroup) -> Vec<Advice> {
     }
     if app.conf.flag(ConfKey::MapOutputCompress) != Some(true) {
         let compress = change(app, ConfKey::MapOutputCompress, true);
-        advice.push(Advice::default().set([compress]).and(" makes each spill smaller"));
+        advice.push(Advice::new("make each spill smaller").set([compress]));
     }
     if advice.is_empty() {
         advice.push(

@@ -172,46 +172,40 @@ impl Usage {
     fn remedy_for(&self, app: &Application, group: &TaskGroup, container: Option<Bytes>) -> Remedy {
         let Self(role, params) = self;
         let headroom = params.headroom.get();
-        let (heap, size, options, whose) = if app.uberized == Some(true) {
-            (Heap::of_master(app), ConfKey::MasterMemoryMb, ConfKey::MasterJavaOpts, "task")
+        let (heap, size, whose) = if app.uberized == Some(true) {
+            (Heap::of_master(app), ConfKey::MasterMemoryMb, "task")
         } else {
-            (Heap::of(app, *role, group), role.memory(), role.java_opts(), role.kind().name())
+            (Heap::of(app, *role, group), role.memory(), role.kind().name())
         };
-        let Some(peak) = heap.peak else {
+        let Some((peak, least)) = heap.peak.zip(heap.least()) else {
             let why = "find out how much memory the tasks use: no successful task reports it";
             return Remedy::NoSetting(why.to_owned());
         };
-        let needed = Bytes::from_f64(peak.as_f64() * (1.0 + headroom)).unwrap_or(peak);
+        let needed = Bytes::from_f64(least.as_f64() * (1.0 + headroom)).unwrap_or(least);
         let fitting = container_for(app, needed).max(heap.container(app).unwrap_or_default());
+        let buffer = heap.sort.map(|sort| format!(" and {} for the larger sort buffer", sort.more()));
+        let buffer = buffer.unwrap_or_default();
         if let Some(container) = container.filter(|&container| fitting >= container) {
             return Remedy::NoSetting(match heap.larger {
-                Some(larger) => format!(
+                Some(larger) if heap.is_full => format!(
                     "the container cannot shrink, because its heap is full and should grow to {larger}: {BALANCE}"
                 ),
-                None => cannot_shrink(app, container, &format!("the largest {whose} needs {peak}")),
+                _ => {
+                    cannot_shrink(app, container, &format!("the largest {whose} needs {peak}{buffer}"))
+                }
             });
         }
         let why = if let Some(larger) = heap.larger {
             format!("measured peak {peak}, plus the larger heap of {larger}")
         } else {
-            format!("measured peak {peak} plus {} %", three_digits(100.0 * headroom))
+            format!("measured peak {peak} plus {} %{buffer}", three_digits(100.0 * headroom))
         };
         let shrink = change(app, size, fitting.whole_mib());
         let mut lines = vec![Advice::default().set([shrink]).and(&format!(" ({why})"))];
         let fitting = Bytes::from_f64(fitting.as_f64() * HEAP_SHARE).unwrap_or(fitting);
-        if heap.larger.is_none()
-            && let Some(now) = app.conf.heap_limit(options)
-            && now > fitting
-        {
-            lines.push(
-                format!(
-                    "-Xmx in {} {}m → {}m, so that the heap fits the container",
-                    heap.opts,
-                    now.whole_mib(),
-                    fitting.whole_mib()
-                )
-                .into(),
-            );
+        if heap.larger.is_none() && heap.set_limit(app).is_some_and(|now| now > fitting) {
+            let smaller = heap.options.with_heap(fitting);
+            lines.push(Advice::new("with a heap that fits the container").set([smaller]));
         }
         Remedy::Change(lines)
     }

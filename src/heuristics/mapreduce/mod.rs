@@ -3,6 +3,7 @@
 mod distributed_cache_limit;
 mod gc;
 mod heap;
+mod java_opts;
 mod job_exception;
 mod job_queue_limit;
 mod lost_time;
@@ -12,6 +13,7 @@ mod mapper_spill;
 mod memory;
 mod shuffle_sort;
 mod skew;
+mod sort_buffer;
 mod splits;
 mod time;
 
@@ -21,7 +23,7 @@ use crate::finding::{SettingChange, Subject, Verdict};
 use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::table::{TaskGroup, TaskKind};
-use crate::model::{Application, Engine, Status};
+use crate::model::{Application, Engine, Status, job_type};
 use crate::params::choice;
 use crate::units::Bytes;
 
@@ -51,7 +53,9 @@ macro_rules! rule {
 }
 use rule;
 
+pub(super) use heap::{larger_heaps, larger_sort_buffer};
 pub(super) use memory::{no_container, no_memory};
+pub(super) use shuffle_sort::slow_start;
 
 choice! {
     /// How a missing counter is read.
@@ -205,6 +209,11 @@ pub(super) fn no_times(app: &Application) -> String {
     };
     let reason = [Role::Map, Role::Reduce].into_iter().find_map(without_times);
     reason.unwrap_or_else(|| "the job history does not contain the submission time".to_owned())
+}
+
+/// Whether this tool submitted the job, as far as the configuration tells.
+fn may_be(app: &Application, tool: &str) -> bool {
+    app.conf.is_empty() || job_type(app) == Some(tool)
 }
 
 fn to_bytes(value: i64) -> Bytes {

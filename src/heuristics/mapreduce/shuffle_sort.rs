@@ -2,7 +2,7 @@
 //! `ShuffleSortHeuristic`).
 
 use super::{Role, change, no_task_reports, rule, tasks, to_millis, without_tasks};
-use crate::finding::{Judgement, Measure, TroubleKind, Verdict, Worse};
+use crate::finding::{Advice, Judgement, Measure, SettingChange, TroubleKind, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -132,34 +132,38 @@ fn means(group: &TaskGroup) -> Option<Means> {
 
 /// Reduce tasks that start early hold their containers while map tasks still run. The advised share of map
 /// tasks follows from the fetch time after all map tasks have finished.
-fn shuffle_advice(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Vec<String> {
+fn shuffle_advice(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Vec<Advice> {
     let mut advice = Vec::new();
     if let Some((waiting, slow_start)) = early_start(app, reduces, mean_shuffle) {
-        let waited = to_millis(waiting);
-        advice.push(format!(
-            "{} of the shuffle is spent waiting for running map tasks: {}",
-            waited,
-            change(app, ConfKey::SlowStart, format!("{slow_start:.2}"))
-        ));
+        let what = format!(
+            "{} of the shuffle is spent waiting for running map tasks; start reduce tasks later",
+            to_millis(waiting)
+        );
+        advice.push(Advice::new(what).set([change(app, ConfKey::SlowStart, format!("{slow_start:.2}"))]));
     }
     let copies = app.conf.integer(ConfKey::ParallelCopies).unwrap_or(5);
     let maps = app.group(TaskKind::Map).map_or(0, |group| group.tasks.len());
     if maps > 100 && copies < 20 {
-        advice.push(format!(
-            "fetch from more map tasks in parallel: {}",
-            change(app, ConfKey::ParallelCopies, 20)
-        ));
+        let what = Advice::new("fetch from more map tasks in parallel");
+        advice.push(what.set([change(app, ConfKey::ParallelCopies, 20)]));
     }
     if app.conf.flag(ConfKey::MapOutputCompress) != Some(true) {
-        advice.push(format!("shuffle less data: {}", change(app, ConfKey::MapOutputCompress, true)));
+        let what = Advice::new("shuffle less data");
+        advice.push(what.set([change(app, ConfKey::MapOutputCompress, true)]));
     }
     if advice.is_empty() {
         advice.push(
-            "shuffle less data: filter and project in the map function, or aggregate with a combiner"
-                .to_owned(),
+            "shuffle less data: filter and project in the map function, or aggregate with a combiner".into(),
         );
     }
     advice
+}
+
+/// The slow start with which reduce tasks would not wait for map tasks, if they do.
+pub(in crate::heuristics) fn slow_start(app: &Application) -> Option<SettingChange> {
+    let reduces = app.group(TaskKind::Reduce)?;
+    let (_, slow_start) = early_start(app, reduces, means(reduces)?.shuffle)?;
+    Some(change(app, ConfKey::SlowStart, format!("{slow_start:.2}")))
 }
 
 /// The mean time that reduce tasks waited for map tasks, and the slow start that would avoid it.
@@ -188,16 +192,24 @@ fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Opt
     (share > now).then_some((waiting, share))
 }
 
-fn sort_advice(app: &Application) -> Vec<String> {
+/// The share of the memory for fetched data that may fill up before it is merged: higher than Hadoop's default of
+/// 0.66, but below the point where fetches wait for each merge.
+const FULL_BEFORE_MERGE: f64 = 0.8;
+
+fn sort_advice(app: &Application) -> Vec<Advice> {
     let factor = app.conf.integer(ConfKey::SortFactor).unwrap_or(10);
     let mut advice = Vec::new();
     if factor < 100 {
-        advice.push(format!("merge more streams at once: {}", change(app, ConfKey::SortFactor, 100)));
+        let what = Advice::new("merge more streams at once");
+        advice.push(what.set([change(app, ConfKey::SortFactor, 100)]));
     }
-    advice.push(
-        "keep more of the fetched data in memory: mapreduce.reduce.shuffle.merge.percent and the heap of the \
-         reduce tasks"
-            .to_owned(),
-    );
+    let key = ConfKey::ShuffleMergePercent;
+    if app.conf.fraction(key).is_none_or(|now| now < FULL_BEFORE_MERGE) {
+        let what = Advice::new("if the heap of the reduce tasks has room, keep more of the fetched data in memory");
+        advice.push(what.set([change(app, key, FULL_BEFORE_MERGE)]).conditional());
+    }
+    if advice.is_empty() {
+        advice.push("sort less data: filter in the map function, or aggregate with a combiner".into());
+    }
     advice
 }

@@ -2,8 +2,8 @@
 //! `MapperTimeHeuristic`, `ReducerTimeHeuristic`).
 
 use super::splits::{Target, Unsplittable, split_for};
-use super::{MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, run_time};
-use super::{tasks, to_bytes, to_millis, without_tasks};
+use super::{MissingCounters, Role, change, change_towards, input_bytes, may_be, no_task_reports};
+use super::{rule, run_time, tasks, to_bytes, to_millis, without_tasks};
 use crate::finding::{Advice, ChartLimit, ComparedWith, Judgement, Measure, TroubleKind, Verdict};
 use crate::heuristics::shared::time_of_tasks;
 use crate::heuristics::{Check, Rule, chart_limit, load};
@@ -146,12 +146,8 @@ impl RunTime {
                 format!("distribute the work over about {wanted} {what} instead of {total}, {aim}").into()
             }
         }];
-        if too_short && *role == Role::Map {
-            advice.push(
-                "if the input is many small files, read them with CombineFileInputFormat (in Hive \
-                 CombineHiveInputFormat as hive.input.format, in Pig pig.maxCombinedSplitSize) or merge them"
-                    .into(),
-            );
+        if too_short && fewer && *role == Role::Map {
+            advice.extend(combine_files(app, split_for(app, group, target)));
         }
         advice
     }
@@ -175,6 +171,30 @@ impl RunTime {
         let change = change_towards(app, key, size.get(), fewer).filter(|_| moves)?;
         Some(Setting::Change(Advice::default().set([change]).and(&format!(" ({size})"))))
     }
+}
+
+/// The input format of Hive that reads several files in one map task.
+const HIVE_COMBINES: &str = "org.apache.hadoop.hive.ql.io.CombineHiveInputFormat";
+
+/// What to do if the input is many small files: larger splits alone do not combine them.
+fn combine_files(app: &Application, split: Option<Bytes>) -> Vec<Advice> {
+    let hive = app.conf.text(ConfKey::HiveInputFormat).is_none_or(|format| !format.contains("Combine"));
+    let pig = app.conf.flag(ConfKey::PigCombines) != Some(false);
+    let mut advice: Vec<Advice> = Vec::new();
+    if may_be(app, "Hive") && hive {
+        let what = Advice::new("if the input of Hive is many small files, combine them");
+        advice.push(what.set([change(app, ConfKey::HiveInputFormat, HIVE_COMBINES)]).conditional());
+    }
+    if let Some(size) = split.filter(|_| may_be(app, "Pig") && pig)
+        && let Some(larger) = change_towards(app, ConfKey::PigSplitSize, size.get(), true)
+    {
+        let what = Advice::new("if the input of Pig is many small files, combine them");
+        advice.push(what.set([larger]).conditional());
+    }
+    advice.push(
+        "if the input is many small files, merge them, or read them with CombineFileInputFormat".into(),
+    );
+    advice
 }
 
 /// What changes the number of tasks.

@@ -64,6 +64,8 @@ conf_keys! {
     SortFactor = "mapreduce.task.io.sort.factor" | "io.sort.factor";
     /// Parallel fetches of a reduce.
     ParallelCopies = "mapreduce.reduce.shuffle.parallelcopies" | "mapred.reduce.parallel.copies";
+    /// Share of a reduce task's memory for fetched data from which on the data is merged.
+    ShuffleMergePercent = "mapreduce.reduce.shuffle.merge.percent" | "mapred.job.shuffle.merge.percent";
     /// Whether map output is compressed.
     MapOutputCompress = "mapreduce.map.output.compress" | "mapred.compress.map.output";
     /// Milliseconds without progress after which a task is killed.
@@ -80,6 +82,24 @@ conf_keys! {
     MapSpeculative = "mapreduce.map.speculative" | "mapred.map.tasks.speculative.execution";
     /// Whether reduces may be executed speculatively.
     ReduceSpeculative = "mapreduce.reduce.speculative" | "mapred.reduce.tasks.speculative.execution";
+    /// Largest share of the running tasks that is executed a second time.
+    SpeculativeCapRunning = "mapreduce.job.speculative.speculative-cap-running-tasks" | "mapreduce.job.speculative.speculativecap";
+    /// Number of tasks that may be executed a second time, whatever their share.
+    SpeculativeMinimum = "mapreduce.job.speculative.minimum-allowed-tasks";
+    /// Milliseconds from one second attempt to the next.
+    SpeculativeRetryAfter = "mapreduce.job.speculative.retry-after-speculate";
+    /// How the application master estimates the end of tasks.
+    TaskEstimator = "yarn.app.mapreduce.am.job.task.estimator.class";
+    /// Hive: whether it aggregates twice, with the frequent keys distributed in between.
+    HiveGroupBySkew = "hive.groupby.skewindata";
+    /// Hive: whether it joins frequent keys in a job of their own.
+    HiveSkewJoin = "hive.optimize.skewjoin";
+    /// Hive: how it reads files.
+    HiveInputFormat = "hive.input.format";
+    /// Pig: up to which size it combines small files into one split.
+    PigSplitSize = "pig.maxCombinedSplitSize";
+    /// Pig: whether it combines small files.
+    PigCombines = "pig.splitCombination";
     /// Spark: the cluster manager.
     SparkMaster = "spark.master";
     /// Spark: name of the application.
@@ -164,6 +184,8 @@ conf_keys! {
     SpeculationQuantile = "spark.speculation.quantile";
     /// Spark: minimum run time of a task before it is copied.
     SpeculationMinTaskRuntime = "spark.speculation.minTaskRuntime";
+    /// Spark: whether nodes and executors on which tasks fail get no more tasks.
+    ExcludeOnFailure = "spark.excludeOnFailure.enabled" | "spark.blacklist.enabled";
     /// Spark: whether event logs are written in parts.
     EventLogRolling = "spark.eventLog.rolling.enabled";
     /// Spark: size of a part.

@@ -2,6 +2,7 @@
 //! primary cause.
 
 mod group;
+mod neighbours;
 
 use std::collections::BTreeMap;
 
@@ -59,10 +60,13 @@ pub struct StragglerCause {
 /// 1. data skew: large input, and no more time than others take for that input,
 /// 2. an error that names the node, while the task ran,
 /// 3. the component with the largest excess of those that explain the task,
-/// 4. the node metric that exceeds its limit the most,
-/// 5. a node with more stragglers than chance explains,
-/// 6. a cold start; spills and failed fetches without a time of their own; more CPU time for the same input,
-/// 7. contention: the task did the same work as others and still took longer.
+/// 4. another attempt, on another node, was slow as well: then nothing about the node is a cause,
+/// 5. the node metric that exceeds its limit the most,
+/// 6. a node with more stragglers than chance explains,
+/// 7. a cold start; spills and failed fetches without a time of their own; more CPU time for the same input,
+/// 8. contention: the task did the same work as others and still took longer.
+///
+/// Tasks of the group that ran on the node at the same time, and took as long as usual, refute 6 and 8.
 #[must_use]
 pub(crate) fn attribute(
     app: &Application,
@@ -128,7 +132,19 @@ impl Context<'_> {
 
     fn straggler(&self, group: &Group<'_>, place: usize, beginnings: Option<u64>) -> Option<StragglerCause> {
         let execution = group.labelled.executions.tasks.get(place)?;
-        let mut found = Found { evidence: Vec::new(), hints: Vec::new(), estimated: is_estimated(execution) };
+        let (slow_other, usual_other) = match self.other_attempt(group, execution) {
+            Some((fact, true)) => (Some(fact), None),
+            other => (None, other.map(|(fact, _)| fact)),
+        };
+        let mut found = Found {
+            evidence: Vec::new(),
+            hints: Vec::new(),
+            estimated: is_estimated(execution),
+            slow_elsewhere: slow_other.is_some(),
+            usual_neighbours: self
+                .window(group, execution)
+                .is_some_and(|(node, _, start, finish)| group.neighbours.refute(node, start, finish)),
+        };
         self.input(group, place, &mut found);
         // With data skew, extra time follows from the extra input and is not a cause of its own.
         let skewed = !found.evidence.is_empty();
@@ -136,10 +152,15 @@ impl Context<'_> {
         if !skewed {
             self.components(group, place, &mut found);
         }
+        match slow_other {
+            Some(fact) if skewed => found.hint(Cause::EveryAttempt, fact),
+            Some(fact) => found.add(Cause::EveryAttempt, Confidence::Inferred, fact),
+            None => {}
+        }
         self.node_load(group, execution, &mut found);
         self.slow_node(group, execution, &mut found);
         if !skewed {
-            self.rules_of_thumb(group, place, execution, &mut found);
+            self.rules_of_thumb(group, place, execution, usual_other, &mut found);
         }
         if let Some(fact) = hints::remote_input(group.labelled.group, execution, group.local_share) {
             found.hint(Cause::Network, fact);
@@ -151,12 +172,26 @@ impl Context<'_> {
         Some(found.into_cause(execution))
     }
 
-    fn rules_of_thumb(&self, group: &Group<'_>, place: usize, execution: &Execution, found: &mut Found) {
+    /// Rules without a measurement of the lost time. `other` is an attempt on another node that was not slow.
+    fn rules_of_thumb(
+        &self,
+        group: &Group<'_>,
+        place: usize,
+        execution: &Execution,
+        other: Option<Fact>,
+        found: &mut Found,
+    ) {
         if let Some(fact) = group.first_tasks.explain(place, &group.comparison, self.params.slow_factor) {
             found.add(Cause::ColdStart, Confidence::Inferred, fact);
         }
         self.spills_and_fetches(group, place, execution, found);
-        self.cpu_and_other_attempts(group, place, execution, found);
+        let alone = found.evidence.is_empty();
+        match other {
+            Some(fact) if alone => found.add_contention(Confidence::Inferred, fact),
+            Some(fact) => found.hint(Cause::Contention, fact),
+            None => {}
+        }
+        self.cpu_time(group, place, alone, found);
     }
 
     fn input(&self, group: &Group<'_>, place: usize, found: &mut Found) {
@@ -182,7 +217,7 @@ impl Context<'_> {
         }
         for (kind, (count, first)) in kinds {
             let fact = Fact::Fault { kind, node: name.to_owned(), count, message: first.message.clone() };
-            found.add(Cause::Hardware, Confidence::Inferred, fact);
+            found.add_of_node(Cause::Hardware, Confidence::Inferred, fact);
         }
     }
 
@@ -223,7 +258,7 @@ impl Context<'_> {
                 NodeMetric::DfsLatency => Cause::SlowFileSystem,
                 NodeMetric::NetRetrans => Cause::Network,
             };
-            found.add(cause, Confidence::Measured, Fact::NodeLoad { metric, value, limit });
+            found.add_of_node(cause, Confidence::Measured, Fact::NodeLoad { metric, value, limit });
         }
     }
 
@@ -233,7 +268,11 @@ impl Context<'_> {
         if let Some((name, test)) = test {
             let limit = self.params.false_discovery_rate;
             let fact = Fact::SlowNode { node: name.to_owned(), test, limit };
-            found.add(Cause::Hardware, Confidence::Inferred, fact);
+            if found.usual_neighbours {
+                found.hint(Cause::Hardware, fact);
+            } else {
+                found.add_of_node(Cause::Hardware, Confidence::Inferred, fact);
+            }
         }
     }
 
@@ -256,38 +295,20 @@ impl Context<'_> {
         }
     }
 
-    /// Distinguishes more work from contention by another attempt of the same task, and by CPU time for the
-    /// input.
-    fn cpu_and_other_attempts(
-        &self,
-        group: &Group<'_>,
-        place: usize,
-        execution: &Execution,
-        found: &mut Found,
-    ) {
-        let alone = found.evidence.is_empty();
-        let other = self.other_attempt(group, execution);
-        let slow_elsewhere = other.as_ref().is_some_and(|(_, slow)| *slow);
-        if let Some((fact, slow)) = other {
-            match slow {
-                true if alone => found.add(Cause::MoreWork, Confidence::Weak, fact),
-                true => found.hint(Cause::MoreWork, fact),
-                false if alone => found.add(Cause::Contention, Confidence::Inferred, fact),
-                false => found.hint(Cause::Contention, fact),
-            }
-        }
+    /// Distinguishes more work from contention by CPU time for the input. `alone`: nothing else explains the task.
+    fn cpu_time(&self, group: &Group<'_>, place: usize, alone: bool, found: &mut Found) {
         let Some(cpu) = group.cpu_time(place) else { return };
         let for_input = group.comparison.scale(place) == Some(Scale::Input);
         let share_of_delay = 100.0 * cpu.share_of_delay;
         let fact = |limit| Fact::CpuTime { ratio: cpu.ratio, limit, share_of_delay, for_input };
         if cpu.ratio >= self.params.more_cpu_factor && cpu.share_of_delay >= HALF {
             found.add(Cause::MoreWork, Confidence::Inferred, fact(self.params.more_cpu_factor));
-        } else if alone && !slow_elsewhere && cpu.share_of_delay < HALF && group.io_share(place) < HALF {
+        } else if alone && cpu.share_of_delay < HALF && group.io_share(place) < HALF {
             let same = cpu.ratio <= self.params.same_cpu_factor;
             let confidence = if same { Confidence::Inferred } else { Confidence::Weak };
             // Slightly more CPU time does not cause a long delay.
             if same || cpu.share_of_delay <= LITTLE {
-                found.add(Cause::Contention, confidence, fact(self.params.same_cpu_factor));
+                found.add_contention(confidence, fact(self.params.same_cpu_factor));
             }
         }
     }
@@ -332,12 +353,34 @@ struct Found {
     hints: Vec<Evidence>,
     /// Whether the task's duration is an estimate. Then no evidence counts as measured.
     estimated: bool,
+    /// Whether another attempt on another node was slow, too. Then no evidence about the node is a cause.
+    slow_elsewhere: bool,
+    /// Whether other tasks on the node took as long as usual at the time. Then it was not slow for all.
+    usual_neighbours: bool,
 }
 
 impl Found {
     fn add(&mut self, cause: Cause, confidence: Confidence, fact: Fact) {
         let confidence = if self.estimated { confidence.min(Confidence::Inferred) } else { confidence };
         self.evidence.push(Evidence { cause, confidence, fact });
+    }
+
+    /// Evidence for a cause in the node.
+    fn add_of_node(&mut self, cause: Cause, confidence: Confidence, fact: Fact) {
+        if self.slow_elsewhere {
+            self.hint(cause, fact);
+        } else {
+            self.add(cause, confidence, fact);
+        }
+    }
+
+    /// Evidence that the task waited for its node.
+    fn add_contention(&mut self, confidence: Confidence, fact: Fact) {
+        if self.usual_neighbours {
+            self.hint(Cause::Contention, fact);
+        } else {
+            self.add_of_node(Cause::Contention, confidence, fact);
+        }
     }
 
     fn hint(&mut self, cause: Cause, fact: Fact) {

@@ -177,6 +177,12 @@ impl Comparison {
         Some(self.factor * self.median_duration?)
     }
 
+    /// A task took as long as usual up to this many seconds: `factor` times the group's median.
+    #[must_use]
+    pub(crate) fn usual_to(&self, factor: f64) -> Option<f64> {
+        Some(factor * self.median_duration?)
+    }
+
     /// The task's input over the group's median.
     #[must_use]
     pub(crate) fn input_ratio(&self, place: usize) -> Option<f64> {

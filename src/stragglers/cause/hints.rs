@@ -102,7 +102,7 @@ pub(crate) struct OtherAttempt {
     pub succeeded: bool,
 }
 
-/// The attempt that overtook the judged one, or else the longest of the others launched after it.
+/// The attempt that overtook the judged one, or else the longest of its copies and of the attempts that failed before it.
 /// `attempts_of_task` are the rows of the task's attempts.
 #[must_use]
 pub(crate) fn other_attempt(
@@ -120,15 +120,14 @@ pub(crate) fn other_attempt(
         let node = elsewhere(execution.winner())?;
         return Some(OtherAttempt { node, time: attempts.run_time(execution.winner())?, succeeded: true });
     }
-    let start = attempts.time(execution.winner(), TimePoint::Start)?;
     let done = attempts.time(execution.winner(), TimePoint::Finish)?;
-    let copies = attempts_of_task.filter(|&row| row != execution.winner());
-    let copies = copies.filter_map(|row| {
-        let launched = attempts.time(row, TimePoint::Start).filter(|launched| *launched >= start)?;
+    let others = attempts_of_task.filter(|&row| row != execution.winner());
+    let others = others.filter_map(|row| {
+        let launched = attempts.time(row, TimePoint::Start).filter(|launched| *launched < done)?;
         let end = attempts.time(row, TimePoint::Finish).map_or(done, |end| end.min(done));
         Some(OtherAttempt { node: elsewhere(row)?, time: Millis::between(launched, end)?, succeeded: false })
     });
-    copies.max_by_key(|copy| (copy.time, copy.node))
+    others.max_by_key(|other| (other.time, other.node))
 }
 
 /// Percentage of the group's tasks that read their input from their own node; `None` if no locality is

@@ -58,6 +58,8 @@ pub enum Cause {
     ColdStart,
     /// Its code had more work for the same input (S2 type 1, "poor user code").
     MoreWork,
+    /// It was slow in every attempt, on different nodes: its input or its code, not its node.
+    EveryAttempt,
     /// It had the same work as the others and waited for the CPU or the disk of its node; which of the two is
     /// unknown.
     Contention,
@@ -67,7 +69,7 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::DataSkew,
         Self::Gc,
         Self::Cpu,
@@ -78,6 +80,7 @@ impl Cause {
         Self::Scheduler,
         Self::ColdStart,
         Self::MoreWork,
+        Self::EveryAttempt,
         Self::Contention,
         Self::Unexplained,
     ];
@@ -96,6 +99,7 @@ impl Cause {
             Self::Scheduler => "scheduler",
             Self::ColdStart => "cold-start",
             Self::MoreWork => "more-work",
+            Self::EveryAttempt => "every-attempt",
             Self::Contention => "contention",
             Self::Unexplained => "unexplained",
         }
@@ -115,6 +119,7 @@ impl Cause {
             Self::Scheduler => "waiting for mappers or scheduler",
             Self::ColdStart => "cold start of the executor",
             Self::MoreWork => "more work for the same input",
+            Self::EveryAttempt => "slow in every attempt",
             Self::Contention => "contention on the node",
             Self::Unexplained => "unexplained",
         }

@@ -16,6 +16,9 @@ pub struct Params {
     /// CPU time per input is normal up to this many times the group's median (S0 section 6.1: runs on idle
     /// nodes differ by a factor of up to 1.2).
     pub same_cpu_factor: f64,
+    /// A task that ran next to a straggler took as long as usual up to this many times the group's median (S0
+    /// section 6.1, as above).
+    pub neighbour_factor: f64,
     /// Spilling is high from this many times the group's median (our choice, as above).
     pub spill_factor: f64,
     /// CPU utilisation of the node is high from this percentage (S2 table 3).
@@ -42,6 +45,7 @@ impl Default for Params {
             input_factor: 1.5,
             more_cpu_factor: 1.5,
             same_cpu_factor: 1.2,
+            neighbour_factor: 1.2,
             spill_factor: 1.5,
             cpu_util: 80.0,
             disk_util: 80.0,

@@ -107,8 +107,9 @@ fn verdict(app: &Application) -> (Cause, Option<Confidence>) {
     (cause.primary, cause.confidence)
 }
 
+/// The usual ones run on another node, so that they say nothing about the straggler's.
 fn six_usual_and(straggler: Task) -> Vec<Task> {
-    let mut tasks = vec![usual(10); 6];
+    let mut tasks = vec![usual(10).on("n3"); 6];
     tasks.push(straggler);
     tasks
 }
@@ -155,6 +156,28 @@ fn cpu_time_distinguishes_more_work_from_contention() {
     assert_eq!(verdict(&maps(&six_usual_and(little))), (Cause::Contention, Some(Confidence::Weak)));
     let some = usual(40).with(Counter::CpuMilliseconds, 16_000);
     assert_eq!(verdict(&maps(&six_usual_and(some))).0, Cause::Unexplained);
+}
+
+#[test]
+fn usual_neighbours_refute_contention() {
+    let beside = |count: usize| {
+        let apart = usual(10).on("n2");
+        let mut tasks = vec![apart; 6];
+        tasks.iter_mut().take(count).for_each(|task| task.node = "n1");
+        tasks.push(usual(40));
+        verdict(&maps(&tasks))
+    };
+    assert_eq!(beside(1), (Cause::Contention, Some(Confidence::Inferred)));
+    assert_eq!(beside(2), (Cause::Unexplained, None));
+    // Tasks that ran there at another time prove nothing.
+    let later = |task: Task| Task { start: 100, ..task };
+    let mut tasks = vec![later(usual(10)); 6];
+    tasks.push(usual(40));
+    assert_eq!(verdict(&maps(&tasks)).0, Cause::Contention);
+    // Neither do tasks that took longer than usual themselves.
+    let mut tasks = vec![usual(10).on("n2"); 6];
+    tasks.extend([usual(13), usual(13), usual(40)]);
+    assert_eq!(verdict(&maps(&tasks)).0, Cause::Contention);
 }
 
 fn fail(app: &mut Application, node: &str, secs: i64, message: &str) {
@@ -260,7 +283,7 @@ fn copy(app: &mut Application, node: &str, start: i64, secs: i64, wins: bool) {
 
 #[test]
 fn another_attempt_distinguishes_a_slow_node_from_a_slow_task() {
-    let tasks = [task(10), task(10), task(10), task(40)];
+    let tasks = [task(10).on("n3"), task(10).on("n3"), task(10).on("n3"), task(40)];
     let mut app = maps(&tasks);
     copy(&mut app, "n2", 31, 9, true);
     let cause = only(&app, None);
@@ -271,7 +294,18 @@ fn another_attempt_distinguishes_a_slow_node_from_a_slow_task() {
     );
     let mut app = maps(&tasks);
     copy(&mut app, "n2", 15, 25, false);
-    assert_eq!(verdict(&app), (Cause::MoreWork, Some(Confidence::Weak)));
+    assert_eq!(verdict(&app), (Cause::EveryAttempt, Some(Confidence::Inferred)));
+    // A retry on another node proves the same: the task took long, failed, and took long again.
+    let mut app = maps(&tasks);
+    copy(&mut app, "n2", -30, 20, false);
+    app.groups[0].attempts.set_speculative(4, Some(false));
+    app.groups[0].attempts.set_outcome(4, Outcome::Failed);
+    assert_eq!(verdict(&app), (Cause::EveryAttempt, Some(Confidence::Inferred)));
+    // An attempt that failed at once proves nothing.
+    let mut app = maps(&tasks);
+    copy(&mut app, "n2", -30, 5, false);
+    app.groups[0].attempts.set_outcome(4, Outcome::Failed);
+    assert_eq!(verdict(&app).0, Cause::Unexplained);
     // On the same node, or killed too early, it proves nothing.
     let mut app = maps(&tasks);
     copy(&mut app, "n1", 15, 25, false);

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::splits::{Unsplittable, split_for, whole_mib};
-use super::super::{Role, change, change_towards, run_time, to_bytes};
+use super::super::{Role, change, change_towards, may_be, run_time, to_bytes};
 use super::Skewness;
 use crate::finding::Advice;
 use crate::heuristics::split::TwoGroups;
@@ -50,12 +50,12 @@ impl Skewness {
                 let combined = app.group(TaskKind::Map).is_some_and(|maps| {
                     maps.winners().any(|row| maps.attempts.count(row, Counter::CombineInputRecords) > Some(0))
                 });
-                let mut advice = vec![
+                let mut advice: Vec<Advice> = vec![
                     "distribute the frequent keys: add a random prefix to them and aggregate twice, or use a \
-                     partitioner that treats them separately (mapreduce.job.partitioner.class); in Hive \
-                     hive.groupby.skewindata=true or hive.optimize.skewjoin=true"
+                     partitioner that treats them separately (mapreduce.job.partitioner.class)"
                         .into(),
                 ];
+                advice.extend(hive_advice(app));
                 if !combined {
                     advice.push(
                         "no combiner ran: set one (mapreduce.job.combine.class) if the aggregation allows it"
@@ -82,10 +82,22 @@ impl Skewness {
             ),
         })];
         if app.conf.flag(role.speculative()) == Some(false) {
-            advice.push(Advice::default().set([change(app, role.speculative(), true)]));
+            let what = format!("copy {} that take long", role.plural());
+            advice.push(Advice::new(what).set([change(app, role.speculative(), true)]));
         }
         advice
     }
+}
+
+/// How Hive distributes frequent keys itself: of aggregations or of joins; the history does not tell which of them
+/// the job runs.
+fn hive_advice(app: &Application) -> Vec<Advice> {
+    let cases = [
+        (ConfKey::HiveGroupBySkew, "in Hive, if it aggregates, let it distribute them"),
+        (ConfKey::HiveSkewJoin, "in Hive, if it joins, let it join them in a job of their own"),
+    ];
+    let off = cases.into_iter().filter(|(key, _)| may_be(app, "Hive") && app.conf.flag(*key) != Some(true));
+    off.map(|(key, what)| Advice::new(what).set([change(app, key, true)]).conditional()).collect()
 }
 
 /// The node that ran most of the tasks with at least `pivot` milliseconds, if there is one: its name, its

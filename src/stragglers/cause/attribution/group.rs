@@ -1,5 +1,6 @@
 //! A group of tasks with what its stragglers are compared by.
 
+use super::neighbours::Neighbours;
 use super::{Context, LabelledGroup};
 use crate::model::Symbol;
 use crate::model::table::{TaskGroup, TimePoint};
@@ -20,6 +21,7 @@ pub(super) struct Group<'a> {
     pub(super) first_tasks: FirstTasks,
     pub(super) local_share: Option<f64>,
     pub(super) attempts: AttemptsByTask,
+    pub(super) neighbours: Neighbours,
 }
 
 /// CPU time relative to the group.
@@ -67,6 +69,7 @@ impl<'g> Group<'g> {
             first_tasks: FirstTasks::of(group, executions, &comparison, &context.first_ends),
             local_share: hints::local_share(group, executions),
             attempts: AttemptsByTask::of(group),
+            neighbours: Neighbours::of(&labelled, comparison.usual_to(context.params.neighbour_factor)),
             comparison,
             labelled,
         }

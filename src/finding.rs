@@ -19,6 +19,7 @@
 
 mod advice;
 mod facts;
+mod failure;
 mod judging;
 mod template;
 mod trouble;
@@ -36,6 +37,7 @@ use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 pub use crate::model::Subject;
 pub use advice::{Advice, SettingChange};
 pub use facts::{ChartLimit, ComparedWith, Container, KeyMeasure, Provenance, RuleFacts, Worse};
+pub(crate) use failure::Failure;
 pub(crate) use judging::and_more;
 pub use template::Word;
 pub(crate) use template::{Phrase, multiple, percent};
@@ -147,6 +149,8 @@ pub struct Finding {
     pub advice: Vec<Advice>,
     /// Other numbers of tasks that would remove the trouble.
     pub(crate) repartition: Option<Repartition>,
+    /// The root cause, if it tells of a failure.
+    pub(crate) failure: Option<Failure>,
 }
 
 /// The result of a check, before the rule's name and score are added. Keys of evidence are static strings, or
@@ -170,6 +174,8 @@ pub struct Judgement<K = &'static str> {
     pub tells: Option<TroubleKind>,
     /// Other numbers of tasks that would remove the trouble.
     pub(crate) repartition: Option<Repartition>,
+    /// The root cause, if it tells of a failure.
+    pub(crate) failure: Option<Failure>,
 }
 
 /// The outcome of a check.
@@ -199,6 +205,7 @@ impl Verdict {
             advice: judged.advice,
             tells: judged.tells,
             repartition: judged.repartition,
+            failure: judged.failure,
         };
         match self {
             Self::Judged(judged) => Verdict::Judged(named(judged)),

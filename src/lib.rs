@@ -36,10 +36,6 @@ mod charts;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, unused_imports, reason = "no report shows the kinds of failures yet")
-)]
 mod diagnosis;
 pub mod diff;
 pub mod engine;

@@ -31,6 +31,7 @@ fn complete(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
         evidence: vec![("gc_cpu_ratio".into(), Measure::Ratio(Some(ratio)))],
         thresholds: [].into(),
         advice: Vec::new(),
+        failure: None,
     };
     ApplicationReport {
         engine: Engine::MapReduce,

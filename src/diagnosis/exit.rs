@@ -16,6 +16,24 @@ pub(crate) struct ExitCode {
     pub(crate) source: &'static str,
 }
 
+impl ExitCode {
+    /// The meaning, to follow the code in brackets: "an OutOfMemoryError ended the executor".
+    pub(crate) fn words(self) -> String {
+        in_a_sentence(self.meaning)
+    }
+}
+
+/// A sentence as part of another one: without its full stop, and without a capital letter unless it begins with a name.
+pub(super) fn in_a_sentence(sentence: &str) -> String {
+    let sentence = sentence.trim_end_matches('.');
+    let mut letters = sentence.chars();
+    let first = letters.next().unwrap_or_default();
+    match letters.clone().next() {
+        Some(second) if second.is_uppercase() => sentence.to_owned(),
+        _ => first.to_lowercase().chain(letters).collect(),
+    }
+}
+
 /// Hadoop's `org.apache.hadoop.yarn.api.records.ContainerExitStatus`; -109 since Hadoop 3.4.
 const YARN: &str = "ContainerExitStatus";
 /// Spark's `org.apache.spark.deploy.yarn.ApplicationMaster`; 17 since Spark 3.1.
@@ -135,7 +153,7 @@ const CODES: &[ExitCode] = &[
         137,
         SIGNAL,
         Kind::ContainerMemory,
-        "SIGKILL: killed from outside, mostly for using too much memory.",
+        "SIGKILL: killed from outside, usually for using too much memory.",
     ),
     code(139, SIGNAL, Kind::JvmCrash, "SIGSEGV: native code accessed invalid memory."),
     code(

@@ -5,11 +5,13 @@
 
 mod exit;
 mod kind;
+mod remedy;
 mod signatures;
 mod text;
 
-pub(crate) use exit::{ExitCode, exit_code};
-pub(crate) use kind::{Actor, FailureKind};
+pub(crate) use exit::exit_code;
+pub(crate) use kind::FailureKind;
+pub(crate) use remedy::{Standing, is_cancelled};
 
 use signatures::{Rank, SIGNATURES, Signature};
 use text::{Found, Part};

@@ -112,7 +112,7 @@ fn exit_codes_of_nested_shells_are_found() {
 
 #[test]
 fn exit_codes_have_a_meaning_and_a_source() {
-    let known: ExitCode = exit_code(137).unwrap();
+    let known = exit_code(137).unwrap();
     assert!(known.meaning.starts_with("SIGKILL") && known.source == "signal", "{known:?}");
 }
 
@@ -167,6 +167,7 @@ fn every_kind_has_a_cause_a_signature_and_someone_who_acts() {
         let signed = SIGNATURES.iter().any(|signature| signature.kind == *kind);
         assert!(signed, "{}: nothing identifies it", kind.name());
     }
+    use kind::Actor;
     for actor in [Actor::UserCode, Actor::Configuration, Actor::Cluster] {
         assert!(Kind::ALL.iter().any(|kind| kind.actor() == actor), "{actor:?}");
     }

@@ -1,7 +1,7 @@
 //! Builds the judgement of a rule: subject and severity first, then facts, message and advice.
 
 use super::template::{Word, render};
-use super::{Advice, Judgement, Measure, Repartition, Subject, TroubleKind, Verdict};
+use super::{Advice, Failure, Judgement, Measure, Repartition, Subject, TroubleKind, Verdict};
 use crate::severity::Severity;
 
 /// The end of the last message, if there are more like it.
@@ -22,6 +22,7 @@ impl Judgement {
             advice: Vec::new(),
             tells: None,
             repartition: None,
+            failure: None,
         }
     }
 
@@ -70,6 +71,13 @@ impl Judgement {
     #[must_use]
     pub fn tells(self, kind: TroubleKind) -> Self {
         Self { tells: Some(kind), ..self }
+    }
+
+    /// Sets the root cause of a failure, and adds it to the evidence.
+    #[must_use]
+    pub(crate) fn failed_by(mut self, failure: Option<Failure>) -> Self {
+        self.evidence.extend(failure.iter().flat_map(Failure::evidence));
+        Self { failure, ..self }
     }
 }
 

@@ -24,6 +24,7 @@ fn finding(rule: &'static str, subject: Subject) -> Finding {
         evidence: Vec::new(),
         thresholds: [].into(),
         advice: Vec::new(),
+        failure: None,
     }
 }
 

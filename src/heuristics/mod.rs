@@ -8,6 +8,7 @@
 pub(crate) mod any;
 pub(crate) mod mapreduce;
 mod max_concurrent;
+mod root_cause;
 mod shared;
 pub(crate) mod spark;
 pub(crate) mod split;

@@ -185,6 +185,7 @@ impl ActiveRule {
             thresholds: Arc::clone(self.thresholds.get_or_init(|| thresholds(&self.params))),
             advice: judged.advice,
             repartition: judged.repartition,
+            failure: judged.failure,
         }
     }
 }

@@ -1,23 +1,20 @@
 //! `failed-attempts`: task time spent on failed attempts.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
-
 use super::{rule, tasks};
-use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
-use crate::heuristics::wording::{decisive, percent, plural};
+use crate::finding::{Advice, Failure, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Worse};
+use crate::heuristics::root_cause::{Collector, Places, Roots};
+use crate::heuristics::spark::{Root, in_words};
+use crate::heuristics::wording::{change, decisive, percent, plural};
 use crate::heuristics::{Check, Rule, load};
+use crate::model::conf::ConfKey;
 use crate::model::spark::Facet;
 use crate::model::table::{EndReason, Outcome, TaskKind};
-use crate::model::{Application, Engine, Symbol};
+use crate::model::{Application, Engine};
 use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Duration, Ratio};
 use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::Millis;
-
-/// A host is suspicious from this many failures on.
-const SUSPICIOUS_FAILURES: u64 = 3;
 
 rule_params! {
     /// Parameters of `failed-attempts`.
@@ -36,7 +33,10 @@ pub(super) const RULE: Rule =
 
 /// The message of a finding.
 const MESSAGE: &str = "{failed_attempts_count} of {attempts} failed and took {failed_time_ms}, {failed_ratio:%} of all \
-    task time ({limit})";
+    task time ({limit})[; {on_host}][; root cause: {root}]";
+
+/// The host of most failures.
+const ON_HOST: &str = "{count} of them on {host}";
 
 struct Failed(Failures);
 
@@ -50,25 +50,26 @@ struct Cost {
     untold: u64,
     failed_time: Millis,
     all_time: Millis,
-    /// Failed attempts, and all of them, by host.
-    failed_on: BTreeMap<Symbol, u64>,
-    ran_on: BTreeMap<Symbol, u64>,
+    /// The attempts by host.
+    hosts: Places,
+    /// What failed attempts died of.
+    roots: Roots,
 }
 
 impl Cost {
     fn of(app: &Application) -> Self {
         let mut cost = Self::default();
+        let mut collector = Collector::new(app);
         for group in &app.groups {
             let attempts = &group.attempts;
+            collector.add(group, Outcome::Failed, |_| true);
             for row in 0..attempts.len() {
                 let time = attempts.run_time(row);
-                let host = attempts.node(row);
+                let failed = attempts.outcome(row) == Outcome::Failed;
+                cost.hosts.add(attempts.node(row), failed);
                 cost.attempts += 1;
-                if let Some(host) = host {
-                    *cost.ran_on.entry(host).or_default() += 1;
-                }
                 cost.all_time = cost.all_time + time.unwrap_or_default();
-                if attempts.outcome(row) != Outcome::Failed {
+                if !failed {
                     continue;
                 }
                 cost.failed += 1;
@@ -77,27 +78,10 @@ impl Cost {
                 cost.failed_time = cost.failed_time + time.unwrap_or_default();
                 let lost = attempts.end_reason(row) == Some(EndReason::ExecutorLost);
                 cost.lost_with_executor += u64::from(lost);
-                if let Some(host) = host {
-                    *cost.failed_on.entry(host).or_default() += 1;
-                }
             }
         }
+        cost.roots = collector.finish();
         cost
-    }
-
-    /// The host with most failures, if it has far more than its share: over half, with several hosts.
-    fn suspect<'a>(&self, app: &'a Application) -> Option<(&'a str, u64)> {
-        let named = self
-            .failed_on
-            .iter()
-            .filter_map(|(&host, &failures)| Some((app.strings.get(host)?, host, failures)));
-        let (name, host, failures) = named.min_by_key(|&(name, _, failures)| (Reverse(failures), name))?;
-        let ran = self.ran_on.get(&host).copied().unwrap_or_default();
-        let most = 2 * failures > self.failed && failures >= SUSPICIOUS_FAILURES;
-        // A host that ran most of the attempts is bound to have most of the failures.
-        let more_than_its_share =
-            u128::from(failures) * u128::from(self.attempts) >= 2 * u128::from(ran) * u128::from(self.failed);
-        (most && self.ran_on.len() > 1 && more_than_its_share).then_some((name, failures))
     }
 }
 
@@ -128,16 +112,27 @@ impl Check for Failed {
             ("task_time_ms", Measure::Time(cost.all_time)),
             ("failed_ratio", Measure::Ratio(Some(share))),
         ];
-        if let Some((host, failures)) = cost.suspect(app) {
+        let (failure, root) = root(app, &cost.roots).unzip();
+        let root = root.unwrap_or_default();
+        let worst = cost.hosts.worst(app);
+        let on_host = worst.map(|(host, count)| Phrase::new(ON_HOST, &[("count", &count), ("host", &host)]));
+        let on_host = on_host.unwrap_or_default();
+        if let Some((host, failures)) = worst {
             evidence.push(("worst_host_text", Measure::Text(host.to_owned())));
             evidence.push(("worst_host_failed_count", Measure::Count(failures)));
         }
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
             .facts(evidence)
+            .failed_by(failure)
             .message(
                 MESSAGE,
-                &[("attempts", &plural(cost.attempts, "attempt")), ("limit", &decisive(severity, &limits))],
+                &[
+                    ("attempts", &plural(cost.attempts, "attempt")),
+                    ("limit", &decisive(severity, &limits)),
+                    ("on_host", &on_host),
+                    ("root", &root),
+                ],
             )
             .advice(|| advice(app, &cost))
             .into()
@@ -148,35 +143,49 @@ impl Check for Failed {
     }
 }
 
-fn advice(app: &Application, cost: &Cost) -> Vec<String> {
+/// The root cause, and in words.
+fn root(app: &Application, roots: &Roots) -> Option<(Failure, Phrase)> {
+    match app.spark.as_deref() {
+        Some(spark) => {
+            let root = Root::of_attempts(app, spark, roots.clone())?;
+            let words = in_words(app, &root);
+            Some((root.failure, words))
+        }
+        None => {
+            let failure = roots.first()?.failure.clone();
+            let words = failure.kind.because().map(|cause| Phrase::new("{cause}", &[("cause", &cause)]));
+            Some((failure, words.unwrap_or_default()))
+        }
+    }
+}
+
+fn advice(app: &Application, cost: &Cost) -> Vec<Advice> {
     let mut advice = Vec::new();
-    if let Some((host, failures)) = cost.suspect(app) {
+    if let Some((host, failures)) = cost.hosts.worst(app) {
         let exclude = match app.engine {
-            Engine::Spark => {
-                "--conf spark.excludeOnFailure.enabled=true (spark.blacklist.enabled before Spark 3.1)"
-            }
-            Engine::MapReduce => "mapreduce.job.maxtaskfailures.per.tracker=1",
+            Engine::Spark => change(app, ConfKey::ExcludeOnFailure, "true"),
+            Engine::MapReduce => change(app, ConfKey::MaxFailuresPerTracker, 1),
         };
-        advice.push(format!(
-            "{failures} of {} failures happened on {host}: check its disks, memory and logs, and exclude it with {exclude}",
+        let what = format!(
+            "{failures} of {} failures happened on {host}: check its disks, memory and logs, and exclude it",
             cost.failed
-        ));
+        );
+        advice.push(Advice::new(what).set([exclude]));
     }
     if 2 * cost.lost_with_executor > cost.failed {
         advice.push(
             "most of the work was lost together with executors: find out why they were lost before you make tasks smaller or \
              retry more often"
-                .to_owned(),
+                .into(),
         );
     }
     let told_by = match app.engine {
         Engine::Spark => "spark-stages-with-failed-tasks gives the causes and remedies",
         Engine::MapReduce => "the diagnostics of the attempts give the causes",
     };
-    advice.push(format!(
-        "attempts that fail late cost most, and each task may fail {}; {told_by}",
-        limit_of_failures(app, cost)
-    ));
+    let times = limit_of_failures(app, cost);
+    advice
+        .push(format!("attempts that fail late cost most, and each task may fail {times}; {told_by}").into());
     advice
 }
 

@@ -1,13 +1,18 @@
-//! `spark-job-metrics`: jobs that fail, and jobs with failed tasks (Dr. Elephant `JobsHeuristic`).
+//! `spark-job-metrics`: applications and jobs that fail, and jobs with failed tasks (Dr. Elephant `JobsHeuristic`).
 
+mod ends;
+
+use self::ends::JobEnds;
 use super::support::failures::{self, Ends, Limit};
 use super::support::lost_time::reason_of_job;
+use super::support::remedies::against_kinds;
+use super::support::root::{Root, in_words};
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
+use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
-use crate::model::Application;
-use crate::model::spark::{Facet, Job, JobResult, Spark};
+use crate::model::spark::{Facet, Job, Spark, Stage};
+use crate::model::{Application, Status};
 use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Ratio};
 use crate::params::rule_params;
@@ -23,6 +28,14 @@ rule_params! {
         /// Failed task attempts of the job. A single one in a small job is a large share but does no
         /// harm.
         failed_tasks: Ascending<Count>,
+        /// Lowest severity of an application that failed.
+        failed_application: Severity,
+        /// Lowest severity if a job failed by itself and was not repeated with success.
+        failed_job: Severity,
+        /// Severity if jobs were cancelled, and none failed.
+        cancelled_job: Severity,
+        /// Whether cancelled jobs count as failed.
+        count_cancelled: bool,
     }
 }
 
@@ -34,61 +47,71 @@ pub(super) const RULE: Rule =
     .telling(TroubleKind::Failures);
 
 /// The message of a finding about failed jobs.
-const FAILED_JOBS: &str = "{failed_jobs_count} of {jobs} failed, {failed_jobs_ratio:%} ({limit})[: job {failed_job} with \"{reason}\"]";
+const FAILED_JOBS: &str = "[{application}, ]{failed_jobs_count} of {jobs} failed, {failed_jobs_ratio:%} ({limit})[: job {failed_job} with \"{reason}\"][; root cause: {root}]";
+
+/// The message if the application failed, and no job did.
+const FAILED_APPLICATION: &str = "{application} ({limit})[: {root}]";
+
+/// The message of a finding about cancelled jobs.
+const CANCELLED: &str = "{cancelled_jobs_count} of {jobs} {were} cancelled[: \"{root}\"]";
 
 /// The message of a finding about a job with failed tasks.
 const FAILED_TASKS: &str = "in job {job}, {failures}";
+
+/// What is judged at least as severe, whatever the share of failed jobs.
+const AN_APPLICATION: &str = "a failed application";
+const A_JOB: &str = "a failed job";
 
 struct JobFailures(Jobs);
 
 impl Check for JobFailures {
     fn check(&self, app: &Application) -> Verdict {
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
-        let results: Vec<JobResult> = spark.jobs.iter().filter_map(|job| job.result).collect();
-        if results.is_empty() {
+        let jobs = JobEnds::of(spark, self.0.count_cancelled);
+        let failed_application = app.status == Status::Failed && self.0.failed_application > Severity::None;
+        if jobs.ended + jobs.cancelled == 0 && !failed_application {
             return Verdict::NotEvaluated("no job has finished".to_owned());
         }
-        let failed = results.iter().filter(|result| **result == JobResult::Failed).count();
-        let rate = failed as f64 / results.len() as f64;
-        let of_jobs = self.0.job_failure_rate.severity(rate);
         let all = ends_of_jobs(app, spark);
         let worst = self.worst(spark, &all);
-        let of_tasks = worst.map_or(Severity::None, |(_, ends)| self.of_tasks(ends));
-        let severity = of_jobs.max(of_tasks);
+        let severities = Severities {
+            of_rate: self.0.job_failure_rate.severity(jobs.rate()),
+            of_application: if failed_application { self.0.failed_application } else { Severity::None },
+            of_job: if jobs.failed_for_good { self.0.failed_job } else { Severity::None },
+            of_cancelled: if jobs.cancelled > 0 { self.0.cancelled_job } else { Severity::None },
+            of_tasks: worst.map_or(Severity::None, |(_, ends)| self.of_tasks(ends)),
+        };
+        let root = root(app, spark, &severities, worst.map(|(job, _)| job));
         let mut evidence = vec![
-            ("completed_jobs_count", Measure::Count((results.len() - failed) as u64)),
-            ("failed_jobs_count", Measure::Count(failed as u64)),
-            ("failed_jobs_ratio", Measure::Ratio(Some(rate))),
+            ("completed_jobs_count", Measure::Count(jobs.ended - jobs.failed)),
+            ("failed_jobs_count", Measure::Count(jobs.failed)),
+            ("failed_jobs_ratio", Measure::Ratio(Some(jobs.rate()))),
+            ("cancelled_jobs_count", Measure::Count(jobs.cancelled)),
         ];
         if let Some((job, ends)) = worst.filter(|(_, ends)| ends.failed > 0) {
             evidence.push(("worst_job_text", Measure::Text(job.id.to_string())));
             evidence.push(("worst_job_failed_tasks_count", Measure::Count(ends.failed)));
             evidence.push(("worst_job_failed_tasks_ratio", Measure::Ratio(ends.failure_rate())));
         }
+        let judgement = Judgement::of(Subject::Application, severities.highest())
+            .tasks(app.task_count())
+            .facts(evidence)
+            .failed_by(root.as_ref().map(|root| root.failure.clone()));
+        let worded = match worst {
+            Some((job, ends)) if severities.by_tasks() => {
+                let failures = failures::failed_attempts(ends, self.limit_of_tasks(ends));
+                judgement.message(FAILED_TASKS, &[("job", &job.id), ("failures", &failures)])
+            }
+            _ if severities.by_cancellation() => {
+                cancelled(judgement.tells(TroubleKind::Cancelled), &jobs, root.as_ref())
+            }
+            _ => self.of_failed_jobs(app, spark, judgement, (&jobs, &severities, root.as_ref())),
+        };
         let mut total = Ends::default();
         for ends in &all {
             total.add(ends);
         }
-        let judgement = Judgement::of(Subject::Application, severity).tasks(app.task_count()).facts(evidence);
-        let worded = match worst {
-            Some((job, ends)) if of_tasks > of_jobs => {
-                let failures = failures::failed_attempts(ends, self.limit_of_tasks(ends));
-                judgement.message(FAILED_TASKS, &[("job", &job.id), ("failures", &failures)])
-            }
-            _ => {
-                let (job, reason) = reason_of_job(app, spark).unwrap_or_default();
-                judgement.message(
-                    FAILED_JOBS,
-                    &[
-                        ("jobs", &plural(results.len() as u64, "job")),
-                        ("limit", &self.0.job_failure_rate.describe_in(of_jobs, percent)),
-                        ("failed_job", &job),
-                        ("reason", &reason),
-                    ],
-                )
-            }
-        };
-        worded.advice(|| failures::advice(total.main_reason())).into()
+        worded.advice(|| advice(app, spark, &severities, root.as_ref(), &total)).into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {
@@ -96,7 +119,112 @@ impl Check for JobFailures {
     }
 }
 
+/// The severities by what was found.
+struct Severities {
+    of_rate: Severity,
+    of_application: Severity,
+    of_job: Severity,
+    of_cancelled: Severity,
+    of_tasks: Severity,
+}
+
+impl Severities {
+    /// The severity of jobs that failed.
+    fn of_jobs(&self) -> Severity {
+        self.of_rate.max(self.of_application).max(self.of_job)
+    }
+
+    fn by_tasks(&self) -> bool {
+        self.of_tasks > self.of_jobs().max(self.of_cancelled)
+    }
+
+    fn by_cancellation(&self) -> bool {
+        self.of_jobs() == Severity::None && self.of_cancelled > Severity::None
+    }
+
+    fn highest(&self) -> Severity {
+        self.of_jobs().max(self.of_tasks).max(self.of_cancelled)
+    }
+}
+
+/// The root cause of what was found.
+fn root<'a>(
+    app: &Application,
+    spark: &'a Spark,
+    severities: &Severities,
+    worst: Option<&Job>,
+) -> Option<Root<'a>> {
+    if severities.highest() == Severity::None {
+        return None;
+    }
+    if severities.of_application > Severity::None {
+        return Root::of_application(app, spark);
+    }
+    if severities.by_tasks() {
+        let place = spark.jobs.iter().position(|job| Some(job.id) == worst.map(|job| job.id))?;
+        let stages: Vec<&Stage> = spark.stages.iter().filter(|stage| stage.job == Some(place)).collect();
+        return Root::of_stages(app, spark, &stages);
+    }
+    Root::of_job(app, spark, JobEnds::example(spark, severities.by_cancellation())?)
+}
+
+fn cancelled(judgement: Judgement, jobs: &JobEnds, root: Option<&Root<'_>>) -> Judgement {
+    let message = root.and_then(|root| root.failure.message.clone()).unwrap_or_default();
+    judgement.message(
+        CANCELLED,
+        &[
+            ("jobs", &plural(jobs.ended + jobs.cancelled, "job")),
+            ("were", &if jobs.cancelled == 1 { "was" } else { "were" }),
+            ("root", &message),
+        ],
+    )
+}
+
+/// Remedies for the root cause if the application or a job failed, else a hint.
+fn advice(
+    app: &Application,
+    spark: &Spark,
+    severities: &Severities,
+    root: Option<&Root<'_>>,
+    total: &Ends,
+) -> Vec<Advice> {
+    let own = !severities.by_tasks() && severities.of_application.max(severities.of_job) > Severity::None;
+    match root {
+        Some(root) if own => against_kinds(app, spark, [root.failure.kind], false),
+        Some(root) if severities.by_cancellation() => vec![root.failure.kind.remedy().into()],
+        _ => failures::advice(total.main_reason()).into_iter().map(Advice::from).collect(),
+    }
+}
+
 impl JobFailures {
+    fn of_failed_jobs(
+        &self,
+        app: &Application,
+        spark: &Spark,
+        judgement: Judgement,
+        (jobs, severities, root): (&JobEnds, &Severities, Option<&Root<'_>>),
+    ) -> Judgement {
+        let (job, reason) = reason_of_job(app, spark).unwrap_or_default();
+        let severity = severities.of_jobs();
+        let limit = match severity {
+            _ if severities.of_rate == severity => self.0.job_failure_rate.describe_in(severity, percent),
+            _ if severities.of_application == severity => format!("{severity} for {AN_APPLICATION}"),
+            _ => format!("{severity} for {A_JOB}"),
+        };
+        let failed_application = severities.of_application > Severity::None;
+        judgement.message(
+            if failed_application && jobs.failed == 0 { FAILED_APPLICATION } else { FAILED_JOBS },
+            &[
+                ("application", &if failed_application { "the application failed" } else { "" }),
+                ("jobs", &plural(jobs.ended, "job")),
+                ("limit", &limit),
+                ("failed_job", &job),
+                ("reason", &reason),
+                ("root", &root.map(|root| in_words(app, root)).unwrap_or_default()),
+            ],
+        )
+    }
+
     fn of_tasks(&self, ends: &Ends) -> Severity {
         let rate = self.0.task_failure_rate.severity(ends.failure_rate().unwrap_or_default());
         rate.min(self.0.failed_tasks.severity(ends.failed as f64))

@@ -2,6 +2,7 @@
 //! `JobRuntimeHeuristic`).
 
 use super::support::lost_time::{Failures, limit_if_any, reason_of_job, share_if_any};
+use super::support::root::Root;
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::wording::decisive;
@@ -82,14 +83,19 @@ impl Check for FailingJobs {
         if by_tasks > Severity::None {
             advice.extend(failures.advice());
         }
+        let job =
+            if by_tasks > by_jobs { worst.as_ref().map(|(.., job)| *job) } else { failed.first().copied() };
+        let root = job.filter(|_| severity > Severity::None).and_then(|job| Root::of_job(app, spark, job));
         let judgement = Judgement::of(Subject::Application, severity)
+            .tells(TroubleKind::Failures)
             .tasks(app.task_count())
             .fact("jobs_count", Measure::Count(ended))
             .fact("failed_jobs_count", Measure::Count(failed.len() as u64))
             .fact("job_failure_ratio", Measure::Ratio(Some(job_rate)))
             .fact("worst_job_failed_tasks_count", Measure::Count(failures.ends.failed))
             .fact("worst_job_task_failure_ratio", Measure::Ratio(Some(failures.rate())))
-            .fact("worst_job_lost_ms", Measure::Time(failures.lost));
+            .fact("worst_job_lost_ms", Measure::Time(failures.lost))
+            .failed_by(root.map(|root| root.failure));
         let worded = match &worst {
             Some((_, failures, job)) if by_tasks > by_jobs => {
                 params.of_tasks(judgement, job, failures, spent)

@@ -21,6 +21,7 @@ mod support;
 
 pub(super) use support::beyond_heap::memory_to_reduce;
 pub(super) use support::memory::no_peaks;
+pub(super) use support::root::{Root, in_words};
 pub(super) use support::waiting::{Missing, waiting_advice};
 
 use super::Rule;

@@ -7,6 +7,7 @@ use self::facts::Facts;
 use super::change;
 use super::support::failures::{self, Limit};
 use super::support::lost_time::reason_of_stage;
+use super::support::root::{Root, stage_was_cancelled};
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::plural;
@@ -14,7 +15,7 @@ use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterMask};
-use crate::model::spark::{Facet, Spark, StageStatus};
+use crate::model::spark::{Facet, Spark, Stage, StageStatus};
 use crate::model::table::TaskKind;
 use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Duration, Ratio};
@@ -46,6 +47,8 @@ rule_params! {
         /// Failed task attempts of the stage. A single one in a small stage is a large share but does no
         /// harm.
         failed_tasks: Ascending<Count>,
+        /// Whether cancelled stages count as failed.
+        count_cancelled: bool,
         /// Run time of the stage's tasks, divided as run_time_per says.
         run_time: Ascending<Duration>,
         /// core: cores of the executors that ran the stage. executor: spark.executor.instances, or all
@@ -81,8 +84,9 @@ impl Check for StageTroubles {
     fn check(&self, app: &Application) -> Verdict {
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         let ended = |status| spark.stages.iter().filter(|stage| stage.status == status).count() as u64;
-        let (complete, failed) = (ended(StageStatus::Complete), ended(StageStatus::Failed));
-        if complete + failed == 0 {
+        let cancelled = spark.stages.iter().filter(|stage| self.is_left_out(stage)).count() as u64;
+        let (complete, failed) = (ended(StageStatus::Complete), ended(StageStatus::Failed) - cancelled);
+        if complete + failed + cancelled == 0 {
             return Verdict::NotEvaluated("no stage has finished".to_owned());
         }
         let mut bad: Vec<(Severity, Facts)> = spark
@@ -96,7 +100,7 @@ impl Check for StageTroubles {
         let more = bad.len().saturating_sub(NAMED);
         let whole = self.whole(app, spark, complete, failed);
         let named = bad.iter().take(NAMED).enumerate().map(|(place, (severity, facts))| {
-            self.judgement(app, *severity, facts, if place + 1 == NAMED { more } else { 0 })
+            self.judgement((app, spark), *severity, facts, if place + 1 == NAMED { more } else { 0 })
         });
         let mut judgements: Vec<Judgement> = named.collect();
         if whole.severity > Severity::None || judgements.is_empty() {
@@ -143,14 +147,17 @@ impl StageTroubles {
     /// The judgement on all stages together.
     fn whole(&self, app: &Application, spark: &Spark, complete: u64, failed: u64) -> Judgement {
         let all = complete + failed;
-        let rate = failed as f64 / all as f64;
+        let rate = failed as f64 / all.max(1) as f64;
         let severity = self.0.stage_failure_rate.severity(rate);
         let mut evidence = vec![
             ("completed_stages_count", Measure::Count(complete)),
             ("failed_stages_count", Measure::Count(failed)),
             ("failed_stages_ratio", Measure::Ratio(Some(rate))),
         ];
-        let first = reason_of_stage(app, spark).map(|(_, reason)| reason);
+        let (id, first) = reason_of_stage(app, spark).unzip();
+        let root = id
+            .filter(|_| severity > Severity::None)
+            .and_then(|id| Root::of_stage(app, spark, spark.stage(id)?));
         evidence.extend(first.clone().map(|first| ("first_failure_text", Measure::Text(first))));
         let mut ends = failures::Ends::default();
         for group in &app.groups {
@@ -159,6 +166,7 @@ impl StageTroubles {
         Judgement::of(Subject::Application, severity)
             .tasks(app.task_count())
             .facts(evidence)
+            .failed_by(root.map(|root| root.failure))
             .message(
                 FAILED_STAGES,
                 &[
@@ -170,7 +178,18 @@ impl StageTroubles {
             .advice(|| failures::advice(ends.main_reason()))
     }
 
-    fn judgement(&self, app: &Application, severity: Severity, facts: &Facts, more: usize) -> Judgement {
+    /// Whether a stage is not counted, because somebody cancelled it.
+    fn is_left_out(&self, stage: &Stage) -> bool {
+        !self.0.count_cancelled && stage_was_cancelled(stage)
+    }
+
+    fn judgement(
+        &self,
+        (app, spark): (&Application, &Spark),
+        severity: Severity,
+        facts: &Facts,
+        more: usize,
+    ) -> Judgement {
         let failing = self.by_failures(facts) >= self.by_time(facts);
         let others = match more {
             0 => Phrase::default(),
@@ -184,9 +203,12 @@ impl StageTroubles {
         ];
         evidence.extend(facts.run_time.map(|time| ("run_time_ms", Measure::Time(time))));
         evidence.extend(facts.time_each.map(|time| ("run_time_each_ms", Measure::Time(time))));
+        let root = if failing { Root::of_stage(app, spark, facts.stage) } else { None };
         Judgement::of(Subject::Stage(facts.id()), severity)
             .tasks(facts.tasks)
             .facts(evidence)
+            .failed_by(root.map(|root| root.failure))
+            .tells(if failing { TroubleKind::Failures } else { TroubleKind::LongRun })
             .message(
                 if failing { FAILED_TASKS } else { LONG },
                 &[

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 
 use super::support::lost_time::{Failures, limit_if_any, reason_of_stage, share_if_any};
 use super::support::memory;
+use super::support::root::Root;
 use super::support::stage_text::label;
 use super::{change, percent, rule, spark};
 use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse, and_more};
@@ -192,7 +193,8 @@ impl StageRuntime {
 
     fn judgement(&self, app: &Application, spark: &Spark, facts: &Facts<'_>) -> Judgement {
         let failures = &facts.failures;
-        let (template, limit) = if facts.by_failures >= facts.by_time {
+        let failing = facts.by_failures >= facts.by_time;
+        let (template, limit) = if failing {
             (FAILED_TASKS, self.limit_of_failures(facts))
         } else {
             (LONG, self.limit_of_time(facts))
@@ -205,9 +207,12 @@ impl StageRuntime {
             advice.push(faster(app, spark, facts.stage));
         }
         let group = facts.stage.group.and_then(|group| app.groups.get(group));
+        let root = if failing { Root::of_stage(app, spark, facts.stage) } else { None };
         Judgement::of(Subject::Stage(facts.stage.id), facts.severity())
             .tasks(group.map_or(0, |group| group.tasks.len() as u64))
             .facts(facts.evidence())
+            .failed_by(root.map(|root| root.failure))
+            .tells(if failing { TroubleKind::Failures } else { TroubleKind::LongRun })
             .message(
                 template,
                 &[
@@ -227,7 +232,11 @@ impl StageRuntime {
         let failed = failed.count() as u64;
         let rate = failed as f64 / ended.max(1) as f64;
         let severity = self.stage_failure_rate.severity(rate);
-        let advice = match reason_of_stage(app, spark) {
+        let reason = reason_of_stage(app, spark);
+        let stage =
+            reason.as_ref().filter(|_| severity > Severity::None).and_then(|(id, _)| spark.stage(*id));
+        let root = stage.and_then(|stage| Root::of_stage(app, spark, stage));
+        let advice = match reason {
             Some((id, reason)) => format!("see the error of stage {id}: {reason}"),
             None => "check in the driver's log why the stages failed".to_owned(),
         };
@@ -236,6 +245,8 @@ impl StageRuntime {
             .fact("stages_count", Measure::Count(ended))
             .fact("failed_stages_count", Measure::Count(failed))
             .fact("stage_failure_ratio", Measure::Ratio(Some(rate)))
+            .failed_by(root.map(|root| root.failure))
+            .tells(TroubleKind::Failures)
             .message(
                 FAILED_STAGES,
                 &[

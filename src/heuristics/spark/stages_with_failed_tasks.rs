@@ -1,24 +1,23 @@
 //! `spark-stages-with-failed-tasks`: stages with failed tasks and their causes, and lost executors (Dr.
 //! Elephant `StagesWithFailedTasksHeuristic`).
 
-mod advice;
 mod failures;
+mod losses;
 
 use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::support::losses::{Loss, lost_executors};
-use super::support::memory::executor_life;
+use super::support::remedies::against_kinds;
+use super::support::root::{Root, in_words, stage_was_cancelled};
 use super::support::stage_figures::scored_tasks;
-use super::support::stage_text::{first_line, label};
+use super::support::stage_text::label;
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Worse, and_more};
-use crate::heuristics::wording::limit;
+use crate::finding::{Advice, Judgement, Subject, TroubleKind, Verdict, Worse, and_more};
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
-use crate::model::spark::{Executor, Facet, Spark, Stage, StageStatus};
+use crate::model::spark::{Facet, Spark, Stage, StageStatus};
 use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Ratio};
 use crate::params::{choice, rule_params};
@@ -65,6 +64,8 @@ rule_params! {
         failed_stage: FailedStage,
         /// Lost executors / all executors. Executors that the driver itself removed are not lost.
         lost_share: Ascending<Ratio>,
+        /// Severity if Spark excluded executors or nodes, because tasks failed on them.
+        excluded: Severity,
     }
 }
 
@@ -80,22 +81,10 @@ pub(super) const RULE: Rule = rule!(
 
 /// The message of a finding about a stage.
 const STAGE: &str = "{stage}: [{end}, ]{failed_tasks} of {tasks} failed{repeats}{share} ({limit}): {kinds}[, mostly \
-                     \"{error}\"][; {lost}]";
+                     \"{error}\"][; {place}][; root cause: {root}]";
 
 /// The limit in [`STAGE`] if the stage failed by its tasks.
 const LIMIT_OF_FAILED_STAGES: &str = "critical for a failed stage";
-
-/// The message of the judgement on the application.
-const LOSSES: &str = "{lost_executors_count} of {executors} {were} lost, {share} ({limit}): {lost}";
-
-/// The same if no executor was lost.
-const NO_LOSS: &str = "{stages} with relevant failures; no executor was lost";
-
-/// One lost executor.
-const LOST: &str = "executor {id}[ on {host}] was lost[ {life} after it was added]: {reason}";
-
-/// The reason if the event log has none.
-const NO_REASON: &str = "the event log contains no reason";
 
 struct Failed(Failing);
 
@@ -127,7 +116,7 @@ impl Check for Failed {
         let mut judged: Vec<Judgement> = worst.map(|bad| params.finding(app, (spark, &done), bad)).collect();
         and_more(&mut judged, more, "stage");
         let elsewhere = bad.iter().take(REPORTED).find(|bad| bad.failures.has_lost_executors());
-        judged.insert(0, params.losses(app, spark, stages, elsewhere.map(|bad| bad.stage)));
+        judged.insert(0, losses::judge(params, app, spark, stages, elsewhere.map(|bad| bad.stage)));
         Verdict::Several(judged)
     }
 
@@ -141,7 +130,7 @@ impl Failing {
         let group = app.groups.get(stage.group?)?;
         let failures = Failures::of(app, group);
         let tasks = stage.announced_tasks.unwrap_or_default().max(group.tasks.len() as u64);
-        let failed = stage.status == StageStatus::Failed;
+        let failed = stage.status == StageStatus::Failed && !stage_was_cancelled(stage);
         let severity = match self.failed_stage {
             FailedStage::DrElephant if failed => failures.dr_elephant_severity(),
             FailedStage::Critical if failed && !done.later_than(stage) && failures.failed > 0 => {
@@ -174,10 +163,13 @@ impl Failing {
 
     fn finding(&self, app: &Application, (spark, done): (&Spark, &Done), bad: &Bad<'_>) -> Judgement {
         let Bad { stage, failures, tasks, scored, severity } = bad;
+        let root = Root::of_stage(app, spark, stage);
         let judgement = Judgement::of(Subject::Stage(stage.id), *severity)
             .tasks(*scored)
-            .facts(failures.evidence(*tasks, stage.failure.as_deref().map(first_line)));
-        let lost = failures.lost(spark).take(2).map(|executor| describe(app, executor));
+            .facts(failures.evidence(app, *tasks, stage))
+            .failed_by(root.as_ref().map(|root| root.failure.clone()));
+        let judgement =
+            if stage_was_cancelled(stage) { judgement.tells(TroubleKind::Cancelled) } else { judgement };
         judgement
             .message(
                 STAGE,
@@ -191,10 +183,11 @@ impl Failing {
                     ("limit", &self.limit_of_stage(bad)),
                     ("kinds", &failures.by_kind()),
                     ("error", &failures.informative_error().unwrap_or_default()),
-                    ("lost", &Phrase::list("; ", lost)),
+                    ("place", &failures.place(app, spark)),
+                    ("root", &root.as_ref().map(|root| in_words(app, root)).unwrap_or_default()),
                 ],
             )
-            .advice(|| advice::against(app, spark, failures, stage.status == StageStatus::Complete))
+            .advice(|| against(app, spark, root.as_ref(), stage.status == StageStatus::Complete))
     }
 
     fn limit_of_stage(&self, bad: &Bad<'_>) -> String {
@@ -205,40 +198,6 @@ impl Failing {
         let in_memory = failures.count(Kind::OutOfMemory) + failures.count(Kind::OverMemory) > 0;
         let cutoffs = if in_memory { &self.memory_share } else { &self.failure_share };
         cutoffs.describe_in(*severity, percent)
-    }
-
-    /// The judgement on the application: lost executors, whether or not tasks failed with them.
-    fn losses(&self, app: &Application, spark: &Spark, stages: u64, advised: Option<&Stage>) -> Judgement {
-        let lost: Vec<(&Executor, Loss)> = lost_executors(spark).collect();
-        let all = spark.executors.len() as u64;
-        let share = lost.len() as f64 / all as f64;
-        let severity = match self.count {
-            Counted::All if !lost.is_empty() => self.lost_share.severity(share),
-            _ => Severity::None,
-        };
-        let condition = [("lost_share", severity, self.lost_share.describe_in(Severity::Low, percent))];
-        let named = lost.iter().take(REPORTED).map(|(executor, _)| describe(app, executor));
-        let losses: Vec<Loss> = lost.iter().map(|(_, loss)| *loss).collect();
-        Judgement::of(Subject::Application, severity)
-            .tasks(all)
-            .fact("bad_stages_count", Measure::Count(stages))
-            .fact("executors_count", Measure::Count(all))
-            .fact("lost_executors_count", Measure::Count(lost.len() as u64))
-            .message(
-                if lost.is_empty() { NO_LOSS } else { LOSSES },
-                &[
-                    ("stages", &plural(stages, "stage")),
-                    ("executors", &plural(all, "executor")),
-                    ("were", &if lost.len() == 1 { "was" } else { "were" }),
-                    ("share", &percent(share)),
-                    ("limit", &limit(severity, self.lost_share.describe_in(severity, percent), &condition)),
-                    ("lost", &Phrase::list("; ", named)),
-                ],
-            )
-            .advice(|| match advised {
-                Some(stage) => vec![format!("see the finding about stage {}", stage.id)],
-                None => advice::against_losses(app, spark, &losses),
-            })
     }
 }
 
@@ -258,6 +217,9 @@ impl Done {
 
     /// How the attempt ended; empty if it did not fail.
     fn end_of(&self, stage: &Stage) -> &'static str {
+        if stage_was_cancelled(stage) {
+            return "the stage was cancelled";
+        }
         match (stage.status == StageStatus::Failed, self.later_than(stage)) {
             (true, false) => "the stage failed",
             (true, true) => "the stage had to run again",
@@ -266,18 +228,9 @@ impl Done {
     }
 }
 
-/// "executor 1 on worker1 was lost 20 s after it was added: Command exited with code 137".
-fn describe(app: &Application, executor: &Executor) -> Phrase {
-    let host = executor.host.and_then(|host| app.strings.get(host));
-    let life = executor_life(app, executor).map(|life| life.to_string());
-    let reason = executor.removed_reason.as_deref().map(first_line).filter(|reason| !reason.is_empty());
-    Phrase::new(
-        LOST,
-        &[
-            ("id", &executor.id),
-            ("host", &host.unwrap_or_default()),
-            ("life", &life.unwrap_or_default()),
-            ("reason", &reason.as_deref().unwrap_or(NO_REASON)),
-        ],
-    )
+/// Remedies for the causes of a stage's failures, the root cause first, then the most frequent ones.
+fn against(app: &Application, spark: &Spark, root: Option<&Root<'_>>, completed: bool) -> Vec<Advice> {
+    let Some(root) = root else { return vec!["read the executors' logs of the failed attempts".into()] };
+    let others = root.kinds.iter().map(|(kind, _)| *kind).filter(|kind| *kind != root.failure.kind);
+    against_kinds(app, spark, std::iter::once(root.failure.kind).chain(others), completed)
 }

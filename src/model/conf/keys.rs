@@ -70,6 +70,8 @@ conf_keys! {
     MapOutputCompress = "mapreduce.map.output.compress" | "mapred.compress.map.output";
     /// Milliseconds without progress after which a task is killed.
     TaskTimeout = "mapreduce.task.timeout" | "mapred.task.timeout";
+    /// Failures of a job's tasks on one node after which the job avoids it.
+    MaxFailuresPerTracker = "mapreduce.job.maxtaskfailures.per.tracker" | "mapred.max.tracker.failures";
     /// Files of the distributed cache.
     CacheFiles = "mapreduce.job.cache.files" | "mapred.cache.files";
     /// Sizes of those files.
@@ -204,6 +206,22 @@ conf_keys! {
     YarnIsPython = "spark.yarn.isPython";
     /// Spark on Kubernetes: the language of the application: `java`, `python` or `r`.
     KubernetesResourceType = "spark.kubernetes.resource.type";
+    /// Spark: the longest silence between processes, after which a connection or an executor counts as lost.
+    NetworkTimeout = "spark.network.timeout";
+    /// Spark: most bytes of results that the tasks of a job may send to the driver.
+    DriverMaxResultSize = "spark.driver.maxResultSize";
+    /// Spark: the largest object that Kryo can serialize.
+    KryoBufferMax = "spark.kryoserializer.buffer.max";
+    /// Spark: the largest table that joins broadcast; -1 for none.
+    BroadcastThreshold = "spark.sql.autoBroadcastJoinThreshold";
+    /// Spark: whether executors and nodes on which tasks failed are excluded.
+    ExcludeOnFailure = "spark.excludeOnFailure.enabled" | "spark.blacklist.enabled";
+    /// Spark: whether executors hand over their work before they are removed.
+    Decommission = "spark.decommission.enabled";
+    /// Spark: whether they also hand over their blocks.
+    StorageDecommission = "spark.storage.decommission.enabled";
+    /// Spark: the codec of shuffle files and other internal data.
+    IoCodec = "spark.io.compression.codec";
     /// Step in which YARN's fair scheduler grants containers, in MiB.
     IncrementAllocationMb = "yarn.scheduler.increment-allocation-mb";
 }

@@ -269,6 +269,8 @@ pub struct Executor {
     pub last_task_at: Option<Timestamp>,
     /// How often it was excluded, for the application or for a stage.
     pub exclusions: u64,
+    /// The most task failures that led to an exclusion.
+    pub(crate) failures_before_exclusion: Option<u64>,
     /// Its storage memory.
     pub storage: StorageMemory,
     /// Peaks of its metrics, from heartbeats, tasks and stages.

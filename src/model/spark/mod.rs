@@ -18,6 +18,8 @@ pub use job::{Job, JobResult};
 pub use sql::{PlanMetric, PlanNode, SqlExecution};
 pub use stage::{PersistedRdd, Stage, StageAttempt, StageStatus};
 
+use std::collections::BTreeMap;
+
 use crate::model::counters::Counter;
 use crate::units::{Bytes, Timestamp};
 
@@ -46,6 +48,10 @@ pub struct Spark {
     pub sql: Vec<SqlExecution>,
     /// Nodes that were excluded (`spark.excludeOnFailure`, before 3.1 "blacklisted").
     pub excluded_nodes: Vec<Exclusion>,
+    /// Nodes that were excluded for single stages, with the most executor failures that led to it.
+    pub(crate) nodes_excluded_for_stages: BTreeMap<String, Option<u64>>,
+    /// The driver's exit code, which Spark 4 logs.
+    pub(crate) exit_code: Option<i32>,
     /// What the log announces but does not contain.
     pub gaps: Gaps,
 }

@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use super::failure_text;
 use super::plan::{Plan, Plans};
 use super::storage::BlockMemory;
 use super::strings::{Local, Strings};
@@ -64,12 +65,15 @@ pub(super) enum Event {
     },
     ExecutorExcluded {
         id: Option<Local>,
+        failures: Option<i64>,
     },
     NodeExcluded {
         host: Option<String>,
         at: Option<i64>,
         failures: Option<i64>,
         lifted: bool,
+        /// Whether only one stage did not use the node.
+        of_stage: bool,
     },
     BlockManagerAdded(BlockManagerAdded),
     BlockManagerRemoved {
@@ -208,7 +212,9 @@ pub(super) fn read(
         | b"ExecutorExcluded"
         | b"ExecutorBlacklistedForStage"
         | b"ExecutorExcludedForStage" => executor::executor_excluded(cursor, strings)?,
-        b"NodeBlacklisted" | b"NodeExcluded" => executor::node_excluded(cursor, false)?,
+        b"NodeBlacklisted" | b"NodeExcluded" | b"NodeBlacklistedForStage" | b"NodeExcludedForStage" => {
+            executor::node_excluded(cursor, false)?
+        }
         b"NodeUnblacklisted" | b"NodeUnexcluded" => executor::node_excluded(cursor, true)?,
         b"BlockManagerAdded" => executor::block_manager_added(cursor, strings)?,
         b"BlockManagerRemoved" => executor::block_manager_removed(cursor, strings)?,
@@ -265,6 +271,11 @@ fn text(raw: Option<RawStr<'_>>, limit: usize) -> Option<String> {
 /// A text field, truncated to `limit` bytes.
 fn field(cursor: &mut Cursor<'_>, limit: usize) -> Scan<Option<String>> {
     Ok(text(cursor.string_or_skip()?, limit))
+}
+
+/// The text of a failure: its start, and its last cause.
+fn failure_field(cursor: &mut Cursor<'_>) -> Scan<Option<String>> {
+    Ok(cursor.string_or_skip()?.and_then(|raw| failure_text::shortened(raw, MAX_NAME_LEN)))
 }
 
 fn integers(cursor: &mut Cursor<'_>, into: &mut Vec<i64>) -> Scan<()> {

@@ -121,6 +121,7 @@ pub(super) fn merge(mut one: Executor, other: Executor) -> Executor {
     one.first_task_at = one.first_task_at.into_iter().chain(other.first_task_at).min();
     one.last_task_at = one.last_task_at.max(other.last_task_at);
     one.exclusions += other.exclusions;
+    one.failures_before_exclusion = one.failures_before_exclusion.max(other.failures_before_exclusion);
     one.storage.total = one.storage.total.or(other.storage.total);
     one.storage.peak_used = one.storage.peak_used.max(other.storage.peak_used);
     one.peaks.raise_all(&other.peaks);

@@ -8,6 +8,7 @@ mod block;
 mod build;
 mod event;
 mod executors;
+mod failure_text;
 mod feed;
 mod line_template;
 mod numbered;

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 pub(super) use lost::LOG_STAGE_METRICS;
 
 use super::build::{BeyondLimit, Builder};
+use crate::diagnosis::is_cancelled;
 use crate::limits::{self, Remainder};
 use crate::model::Status;
 use crate::model::spark::JobResult;
@@ -256,7 +257,8 @@ fn rollovers(builder: &mut Builder, problems: &mut Problems) {
 }
 
 /// Spark 4 logs the exit code. Before that, an application counts as failed if its last job failed; a failed
-/// job that was retried successfully does not make the application fail.
+/// job that was retried successfully does not make the application fail. If somebody cancelled the last job, the
+/// application was stopped, and did not fail.
 fn status(builder: &Builder, completeness: &Completeness) -> Status {
     if !builder.seen.application_end {
         return if completeness.in_progress == Some(true) { Status::Running } else { Status::Unknown };
@@ -267,9 +269,11 @@ fn status(builder: &Builder, completeness: &Completeness) -> Status {
         None => {}
     }
     let ended = builder.jobs.iter().filter(|job| job.has_end);
-    match ended.max_by_key(|job| (job.completed_at, job.id)).map(|job| job.result) {
-        Some(Some(JobResult::Failed)) => Status::Failed,
-        Some(None) => Status::Unknown,
-        Some(Some(JobResult::Succeeded)) | None => Status::Succeeded,
+    let Some(last) = ended.max_by_key(|job| (job.completed_at, job.id)) else { return Status::Succeeded };
+    match last.result {
+        Some(JobResult::Failed) if last.failure.as_deref().is_some_and(is_cancelled) => Status::Killed,
+        Some(JobResult::Failed) => Status::Failed,
+        None => Status::Unknown,
+        Some(JobResult::Succeeded) => Status::Succeeded,
     }
 }

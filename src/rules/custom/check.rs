@@ -123,6 +123,7 @@ impl CustomRule {
             },
             tells: None,
             repartition: None,
+            failure: None,
         }
     }
 

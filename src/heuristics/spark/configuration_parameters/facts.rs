@@ -4,7 +4,7 @@ use super::stage_analysis::{Analysis, analyse};
 use super::{Limits, Method, count, mebibytes};
 use crate::finding::{Measure, Phrase, Word};
 use crate::heuristics::spark::percent;
-use crate::heuristics::spark::support::losses::{Loss, lost_executors};
+use crate::heuristics::spark::support::losses::lost_executors;
 use crate::heuristics::spark::support::memory::is_local;
 use crate::heuristics::spark::support::memory::{
     ExecutorSize, MEMORY_FRACTION, RESERVED, overhead, peak_heap, shuffle_partitions, workers,
@@ -187,13 +187,13 @@ fn collection(spark: &Spark, limits: &Limits) -> (Option<f64>, Severity) {
 fn out_of_memory(spark: &Spark, stages: &[Analysis<'_>], limits: &Limits) -> Severity {
     let rates = stages.iter().map(|stage| stage.out_of_memory).max().unwrap_or_default();
     let any = stages.iter().any(|stage| stage.figures.out_of_memory > 0)
-        || lost_executors(spark).any(|(_, loss)| loss == Loss::OutOfMemory);
+        || lost_executors(spark).any(|loss| loss.cause.is_out_of_memory());
     if any && limits.method == Method::Measured { rates.max(Severity::Low) } else { rates }
 }
 
 fn container_kills(app: &Application, spark: &Spark, stages: &[Analysis<'_>], limits: &Limits) -> Severity {
     let rates = stages.iter().map(|stage| stage.container_kills).max().unwrap_or_default();
     let any = stages.iter().any(|stage| stage.figures.over_memory > 0)
-        || lost_executors(spark).any(|(_, loss)| loss.is_over_memory(app));
+        || lost_executors(spark).any(|loss| loss.cause.is_over_memory(app));
     if any && limits.method == Method::Measured { rates.max(Severity::Low) } else { rates }
 }

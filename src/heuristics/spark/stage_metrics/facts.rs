@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Share;
 use crate::heuristics::spark::support::failures::Ends;
+use crate::heuristics::spark::support::root::stage_was_cancelled;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
@@ -15,7 +16,7 @@ use crate::units::Millis;
 const NAME_LENGTH: usize = 40;
 
 pub(super) struct Facts<'a> {
-    stage: &'a Stage,
+    pub(super) stage: &'a Stage,
     pub(super) tasks: u64,
     pub(super) ends: Ends,
     /// Total run time of all attempts; `None` if no attempt reports it, or if one is unreadable.
@@ -50,7 +51,9 @@ impl<'a> Facts<'a> {
 
     /// Whether the stage failed by itself. If it lost other stages' data, those run again, and so does it.
     pub(super) fn failed_by_its_tasks(&self) -> bool {
-        self.stage.status == StageStatus::Failed && self.ends.main_reason() != Some(EndReason::FetchFailed)
+        self.stage.status == StageStatus::Failed
+            && !stage_was_cancelled(self.stage)
+            && self.ends.main_reason() != Some(EndReason::FetchFailed)
     }
 
     /// "stage 3.0 (count at App.scala:10)".

@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finding::{Measure, Phrase};
+use crate::heuristics::root_cause::Places;
 use crate::heuristics::spark::percent;
-use crate::heuristics::spark::support::losses::lost_executors;
-use crate::heuristics::spark::support::stage_text::cause;
+use crate::heuristics::spark::support::stage_text::{cause, first_line};
 use crate::model::Application;
-use crate::model::spark::{Executor, Spark};
+use crate::model::spark::{Spark, Stage};
 use crate::model::table::{EndReason, Outcome, TaskGroup};
 use crate::severity::Severity;
 use crate::units::three_digits;
@@ -21,6 +21,10 @@ const OF_SEVERAL_TASKS: &str = ", {times} in total";
 const SHARE: &str = ", {share}";
 const SHARE_WITH_RETRIES: &str = ", {share} including retries";
 const PER_TASK: &str = ", {failures} failures for each task";
+
+/// Where most of several failures happened.
+const ON_NODE: &str = "{count} of them on {host}";
+const ON_EXECUTOR: &str = "{count} of them on executor {id}[ on {host}]";
 
 /// Failures with one cause.
 const KIND: &str = "{count} {kind}";
@@ -92,8 +96,9 @@ pub(super) struct Failures {
     kinds: BTreeMap<Kind, u64>,
     /// The most frequent message, and its count.
     pub(super) most_frequent: Option<(String, u64)>,
-    /// Executors that attempts were lost with.
-    executors: BTreeSet<String>,
+    /// The attempts by node and by executor.
+    nodes: Places,
+    executors: Places,
 }
 
 impl Failures {
@@ -101,14 +106,16 @@ impl Failures {
         let attempts = &group.attempts;
         let failed = |row: &usize| attempts.outcome(*row) == Outcome::Failed;
         let mut kinds = BTreeMap::new();
-        let (mut executors, mut tasks) = (BTreeSet::new(), BTreeSet::new());
-        for row in (0..attempts.len()).filter(failed) {
-            let kind = Kind::of(attempts.end_reason(row));
-            *kinds.entry(kind).or_insert(0) += 1;
-            tasks.extend(attempts.task(row));
-            let died = matches!(kind, Kind::ExecutorLost | Kind::OverMemory | Kind::OutOfMemory);
-            let executor = attempts.executor(row).and_then(|id| app.strings.get(id)).filter(|_| died);
-            executors.extend(executor.map(str::to_owned));
+        let mut tasks = BTreeSet::new();
+        let (mut nodes, mut executors) = (Places::default(), Places::default());
+        for row in 0..attempts.len() {
+            nodes.add(attempts.node(row), failed(&row));
+            executors.add(attempts.executor(row), failed(&row));
+            if failed(&row) {
+                let kind = Kind::of(attempts.end_reason(row));
+                *kinds.entry(kind).or_insert(0) += 1;
+                tasks.extend(attempts.task(row));
+            }
         }
         let mut messages: BTreeMap<String, u64> = BTreeMap::new();
         for (row, text) in attempts.diagnostics() {
@@ -125,6 +132,7 @@ impl Failures {
             failed_tasks: tasks.len() as u64,
             kinds,
             most_frequent: most,
+            nodes,
             executors,
         }
     }
@@ -188,12 +196,30 @@ impl Failures {
         (!error.ends_with("FetchFailedException")).then_some(error)
     }
 
-    /// The lost executors on which attempts failed.
-    pub(super) fn lost<'a>(&'a self, spark: &'a Spark) -> impl Iterator<Item = &'a Executor> {
-        lost_executors(spark).map(|(executor, _)| executor).filter(|lost| self.executors.contains(&lost.id))
+    /// The node, or its executor, on which most attempts failed; empty if there is none.
+    pub(super) fn place(&self, app: &Application, spark: &Spark) -> Phrase {
+        let node = self.nodes.worst(app);
+        match (node, self.executors.worst(app)) {
+            (Some((host, count)), executor) if executor.is_none_or(|(_, fewer)| fewer < count) => {
+                Phrase::new(ON_NODE, &[("count", &count), ("host", &host)])
+            }
+            (_, Some((id, count))) => {
+                let hosts = spark.executors_with_id(id).iter().filter_map(|executor| executor.host);
+                let host = hosts.filter_map(|host| app.strings.get(host)).next();
+                let words: [(_, &dyn std::fmt::Display); 3] =
+                    [("count", &count), ("id", &id), ("host", &host.unwrap_or_default())];
+                Phrase::new(ON_EXECUTOR, &words)
+            }
+            _ => Phrase::default(),
+        }
     }
 
-    pub(super) fn evidence(&self, tasks: u64, failure: Option<String>) -> Vec<(&'static str, Measure)> {
+    pub(super) fn evidence(
+        &self,
+        app: &Application,
+        tasks: u64,
+        stage: &Stage,
+    ) -> Vec<(&'static str, Measure)> {
         let mut evidence = vec![
             ("tasks_count", Measure::Count(tasks)),
             ("done_count", Measure::Count(self.done)),
@@ -204,7 +230,12 @@ impl Failures {
             evidence.push(("most_frequent_error_text", Measure::Text(text.clone())));
             evidence.push(("most_frequent_error_count", Measure::Count(*count)));
         }
+        let failure = stage.failure.as_deref().map(first_line);
         evidence.extend(failure.map(|text| ("stage_failure_text", Measure::Text(text))));
+        if let Some((host, failures)) = self.nodes.worst(app) {
+            evidence.push(("worst_host_text", Measure::Text(host.to_owned())));
+            evidence.push(("worst_host_failed_count", Measure::Count(failures)));
+        }
         evidence
     }
 }
@@ -225,7 +256,8 @@ mod tests {
             failed_tasks: count,
             kinds: BTreeMap::from([(Kind::OutOfMemory, count)]),
             most_frequent: None,
-            executors: BTreeSet::new(),
+            nodes: Places::default(),
+            executors: Places::default(),
         };
         assert_eq!(failures(3, 2).dr_elephant_severity(), Severity::None);
         assert_eq!(failures(3, 3).dr_elephant_severity(), Severity::Critical);

@@ -1,76 +1,174 @@
 //! The causes of lost executors.
 
-use crate::model::Application;
-use crate::model::spark::{ClusterManager, Executor, Spark};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-/// The cause of a lost executor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::heuristics) enum Loss {
-    /// Its JVM ran out of memory (exit code 52, `SparkExitCode.OOM`).
-    OutOfMemory,
-    /// Its container exceeded its memory limit.
-    OverMemory,
-    /// Killed by SIGKILL (exit code 137): usually by the kernel or the cluster manager, because of memory.
-    Killed,
-    /// Terminated by SIGTERM (exit code 143): preempted, or its node was stopped.
-    Terminated,
-    /// It stopped sending heartbeats.
-    Silent,
-    /// Its node was lost.
-    NodeLost,
-    /// Anything else.
-    Other,
+use super::memory::executor_life;
+use super::stage_text::first_line;
+use crate::diagnosis::FailureKind;
+use crate::finding::{Failure, Phrase};
+use crate::heuristics::root_cause::told;
+use crate::model::spark::{ClusterManager, Executor, JobResult, Spark};
+use crate::model::{Application, Symbol};
+use crate::units::Timestamp;
+
+/// One lost executor.
+const LOST: &str = "executor {id}[ on {host}] was lost[ {life} after it was added]: {reason}";
+
+/// The reason if the event log has none.
+const NO_REASON: &str = "the event log contains no reason";
+
+/// The end of a message about losses of which most happened on one host.
+const MOSTLY_ON: &str = "; {count} of them on {host}";
+
+/// The exit code of a process that SIGKILL ended.
+const SIGKILL: i32 = 137;
+
+/// A lost executor.
+#[derive(Debug, Clone)]
+pub(in crate::heuristics) struct Loss<'a> {
+    pub(in crate::heuristics) executor: &'a Executor,
+    pub(in crate::heuristics) cause: Cause,
 }
 
-impl Loss {
+/// The cause of a lost executor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::heuristics) struct Cause {
+    pub(in crate::heuristics) failure: Failure,
+    /// Whether SIGKILL ended it, and the reason does not say why: mostly the kernel or the cluster manager because of
+    /// memory.
+    killed: bool,
+}
+
+impl Cause {
     /// The cause that a removal reason states.
     pub(in crate::heuristics) fn of(reason: Option<&str>) -> Self {
-        let reason = reason.unwrap_or_default().to_ascii_lowercase();
-        let has = |needle: &str| reason.contains(needle);
-        let code = |code: &str| exit_code(&reason) == Some(code);
-        // A message about memory is more specific than the exit code that comes with it.
-        if has("exceeding memory limits")
-            || has("physical memory")
-            || has("oomkilled")
-            || has("container oom")
-        {
-            Self::OverMemory
-        } else if code("52") || has("outofmemory") {
-            Self::OutOfMemory
-        } else if code("137") {
-            Self::Killed
-        } else if code("143") || has("preempted") {
-            Self::Terminated
-        } else if has("heartbeat") {
-            Self::Silent
-        } else if has("worker lost") || has("node lost") || has("lost node") || has("host is lost") {
-            Self::NodeLost
-        } else {
-            Self::Other
-        }
+        let failure = reason.and_then(told).unwrap_or_else(|| Failure {
+            message: reason.map(first_line).filter(|line| !line.is_empty()),
+            ..Failure::new(FailureKind::ExecutorLost)
+        });
+        let text = reason.unwrap_or_default().to_ascii_lowercase();
+        let explains = text.contains("memory") || text.contains("oom");
+        Self { killed: failure.exit_code == Some(SIGKILL) && !explains, failure }
+    }
+
+    /// Whether more heap helps.
+    pub(in crate::heuristics) fn is_out_of_memory(&self) -> bool {
+        matches!(self.failure.kind, FailureKind::HeapSpace | FailureKind::GcOverhead)
     }
 
     /// Whether more memory overhead helps: the container exceeded its limit, or YARN or Kubernetes killed
     /// it outright.
-    pub(in crate::heuristics) fn is_over_memory(self, app: &Application) -> bool {
+    pub(in crate::heuristics) fn is_over_memory(&self, app: &Application) -> bool {
         let limited = [Some(ClusterManager::Yarn), Some(ClusterManager::Kubernetes)];
-        self == Self::OverMemory || self == Self::Killed && limited.contains(&ClusterManager::of(&app.conf))
+        self.failure.kind == FailureKind::ContainerMemory
+            && (!self.killed || limited.contains(&ClusterManager::of(&app.conf)))
+    }
+
+    /// The reason in words: the exit code with its meaning, unless the message says more.
+    fn words(&self) -> String {
+        let Failure { message, exit_code, .. } = &self.failure;
+        let message = message.as_deref().unwrap_or_default();
+        let Some(code) = self.failure.exit_in_words() else {
+            return if message.is_empty() { NO_REASON.to_owned() } else { message.to_owned() };
+        };
+        let number = exit_code.map(|code| code.to_string()).unwrap_or_default();
+        // "Command exited with code 137", "Container … exited with exit code 137": nothing but the code.
+        let only_code =
+            message.split(' ').next_back().is_some_and(|last| last.trim_end_matches('.') == number);
+        if message.is_empty() || only_code { code } else { format!("{}; {code}", first_line(message)) }
     }
 }
 
-/// Every lost executor with its cause, in the order of the executors.
-pub(in crate::heuristics) fn lost_executors(spark: &Spark) -> impl Iterator<Item = (&Executor, Loss)> {
-    let lost = spark.executors.iter().filter(|executor| executor.was_lost());
-    lost.map(|executor| (executor, Loss::of(executor.removed_reason.as_deref())))
+/// Every lost executor with its cause, in the order of the executors. Executors that the application gave back, that
+/// ended without an error, or that ended after the last job are not lost.
+pub(in crate::heuristics) fn lost_executors(spark: &Spark) -> impl Iterator<Item = Loss<'_>> {
+    let end = end_of_work(spark);
+    let lost = spark.executors.iter().filter(move |executor| {
+        executor.was_lost() && executor.removed_at.is_none_or(|at| end.is_none_or(|end| at <= end))
+    });
+    lost.filter_map(|executor| {
+        let reason = executor.removed_reason.as_deref();
+        let cause = Cause::of(reason);
+        (cause.failure.kind != FailureKind::ApplicationKill && !ended_normally(reason))
+            .then_some(Loss { executor, cause })
+    })
 }
 
-/// The number after "exit code", "exit status", "exited with code" or "exited with exit code".
-fn exit_code(reason: &str) -> Option<&str> {
-    ["exit code", "exit status", "exited with code"].iter().find_map(|words| {
-        let (_, rest) = reason.split_once(words)?;
-        let rest = rest.trim_start_matches([':', '=', ' ']);
-        rest.split(|c: char| !c.is_ascii_digit()).next().filter(|code| !code.is_empty())
-    })
+/// The end of the last job, if all jobs ended and the last one succeeded: what is lost later harms nothing. If it
+/// failed, the loss may be logged after the failure that it caused.
+fn end_of_work(spark: &Spark) -> Option<Timestamp> {
+    if spark.jobs.iter().any(|job| !job.has_end) {
+        return None;
+    }
+    let last = spark.jobs.iter().max_by_key(|job| (job.completed_at, job.id))?;
+    last.completed_at.filter(|_| last.result == Some(JobResult::Succeeded))
+}
+
+/// Whether a process ended with exit code 0.
+fn ended_normally(reason: Option<&str>) -> bool {
+    let reason = reason.unwrap_or_default().trim().trim_end_matches('.').to_ascii_lowercase();
+    ["exited with code 0", "exit code 0", "exit code: 0", "exit status: 0", "exit status 0"]
+        .iter()
+        .any(|end| reason.ends_with(end))
+}
+
+/// The loss that caused a failed fetch or the failure of attempts on lost executors: of those on one of `executors` if
+/// there are any, otherwise of all until the failure, the one that explains most; of equals the first.
+pub(in crate::heuristics) fn root_loss<'a>(
+    spark: &'a Spark,
+    executors: impl Fn(&str) -> bool,
+    until: Option<Timestamp>,
+) -> Option<Loss<'a>> {
+    let before =
+        |loss: &Loss<'_>| loss.executor.removed_at.zip(until).is_none_or(|(removed, until)| removed <= until);
+    let losses: Vec<Loss<'a>> = lost_executors(spark).collect();
+    let worst = |losses: Vec<&Loss<'a>>| {
+        let order =
+            |loss: &&Loss<'a>| (Reverse(loss.cause.failure.kind.standing()), loss.executor.removed_at);
+        losses.into_iter().min_by_key(order).cloned()
+    };
+    worst(losses.iter().filter(|loss| executors(&loss.executor.id)).collect())
+        .or_else(|| worst(losses.iter().filter(|loss| before(loss)).collect()))
+        .or_else(|| worst(losses.iter().collect()))
+}
+
+/// "executor 1 on worker1 was lost 20 s after it was added: exit code 137 (SIGKILL: killed from outside, …)".
+pub(in crate::heuristics) fn describe(app: &Application, loss: &Loss<'_>) -> Phrase {
+    let host = loss.executor.host.and_then(|host| app.strings.get(host));
+    let life = executor_life(app, loss.executor).map(|life| life.to_string());
+    Phrase::new(
+        LOST,
+        &[
+            ("id", &loss.executor.id),
+            ("host", &host.unwrap_or_default()),
+            ("life", &life.unwrap_or_default()),
+            ("reason", &loss.cause.words()),
+        ],
+    )
+}
+
+/// The host with most of several lost executors, if executors ran on other hosts too.
+pub(in crate::heuristics) fn worst_host<'a>(
+    app: &'a Application,
+    spark: &Spark,
+    losses: &[Loss<'_>],
+) -> Option<(&'a str, u64)> {
+    let mut hosts: BTreeMap<Symbol, u64> = BTreeMap::new();
+    for host in losses.iter().filter_map(|loss| loss.executor.host) {
+        *hosts.entry(host).or_default() += 1;
+    }
+    let (host, count) = hosts.into_iter().max_by_key(|(host, count)| (*count, Reverse(*host)))?;
+    let elsewhere = spark.executors.iter().any(|executor| executor.host.is_some_and(|other| other != host));
+    let most = count >= 2 && 2 * count > losses.len() as u64;
+    (most && elsewhere).then_some((app.strings.get(host)?, count))
+}
+
+/// "; 3 of them on n1"; empty if no host has most of the losses.
+pub(in crate::heuristics) fn mostly_on(worst: Option<(&str, u64)>) -> Phrase {
+    worst
+        .map(|(host, count)| Phrase::new(MOSTLY_ON, &[("count", &count), ("host", &host)]))
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -79,28 +177,79 @@ mod tests {
 
     #[test]
     fn reasons_of_cluster_managers_are_recognised() {
-        for (reason, loss) in [
-            ("Command exited with code 137", Loss::Killed),
-            ("Command exited with code 52", Loss::OutOfMemory),
+        for (reason, kind, killed) in [
+            ("Command exited with code 137", FailureKind::ContainerMemory, true),
+            ("Command exited with code 52", FailureKind::HeapSpace, false),
             (
                 "Container from a bad node: container_1 on host: n1. Exit status: 143. Diagnostics: x",
-                Loss::Terminated,
+                FailureKind::ResourceManagerKill,
+                false,
             ),
             (
                 "Container killed by YARN for exceeding memory limits. 5.5 GB of 5.5 GB physical memory used",
-                Loss::OverMemory,
+                FailureKind::ContainerMemory,
+                false,
             ),
             (
                 "The executor with id 1 exited with exit code 137(SIGKILL, possible container OOM).",
-                Loss::OverMemory,
+                FailureKind::ContainerMemory,
+                false,
             ),
-            ("Executor heartbeat timed out after 125000 ms", Loss::Silent),
-            ("worker lost: 127.0.0.1:4321 got disassociated", Loss::NodeLost),
-            ("Command exited with code 1370", Loss::Other),
-            ("", Loss::Other),
+            ("Executor heartbeat timed out after 125000 ms", FailureKind::HeartbeatTimeout, false),
+            ("worker lost: 127.0.0.1:4321 got disassociated", FailureKind::NodeLost, false),
+            ("Command exited with code 1370", FailureKind::ExecutorLost, false),
+            ("", FailureKind::ExecutorLost, false),
         ] {
-            assert_eq!(Loss::of(Some(reason)), loss, "{reason}");
+            let cause = Cause::of(Some(reason));
+            assert_eq!((cause.failure.kind, cause.killed), (kind, killed), "{reason}");
         }
-        assert_eq!(Loss::of(None), Loss::Other);
+        assert_eq!(Cause::of(None).failure.kind, FailureKind::ExecutorLost);
+    }
+
+    #[test]
+    fn exit_codes_are_explained() {
+        let words = |reason: &str| Cause::of(Some(reason)).words();
+        assert_eq!(
+            words("Command exited with code 137"),
+            "exit code 137 (SIGKILL: killed from outside, usually for using too much memory)"
+        );
+        assert_eq!(
+            words("Container from a bad node: container_1 on host: n1. Exit status: 56. Diagnostics: x"),
+            "Container from a bad node: container_1 on host: n1. Exit status: 56. Diagnostics: x; exit code 56 (the \
+             executor could not send heartbeats to the driver)"
+        );
+        assert_eq!(words("Executor Process Lost"), "Executor Process Lost");
+        assert_eq!(words("Command exited with code 99"), "exit code 99");
+        assert_eq!(Cause::of(None).words(), NO_REASON);
+    }
+
+    #[test]
+    fn executors_that_end_in_peace_are_not_lost() {
+        use crate::internal::sample;
+        use crate::model::spark::Job;
+        let mut app = sample::app(&[]);
+        for (id, reason, at) in [
+            ("1", "Executor killed by driver.", 5),
+            ("2", "Executor 2 has been idle for 60 s", 5),
+            ("3", "Executor decommission: spot instance", 5),
+            ("4", "Command exited with code 0", 5),
+            ("5", "Command exited with code 143", 5),
+            ("6", "Command exited with code 143", 11),
+        ] {
+            let executor = sample::executor(&mut app, id);
+            executor.removed_at = Some(Timestamp::from_millis(at));
+            executor.removed_reason = Some(reason.to_owned());
+        }
+        let ids =
+            |spark: &Spark| lost_executors(spark).map(|loss| loss.executor.id.clone()).collect::<Vec<_>>();
+        assert_eq!(ids(sample::spark(&mut app)), ["5", "6"]);
+        let mut job = Job::new(0);
+        job.has_end = true;
+        job.completed_at = Some(Timestamp::from_millis(10));
+        job.result = Some(JobResult::Succeeded);
+        sample::spark(&mut app).jobs.push(job);
+        assert_eq!(ids(sample::spark(&mut app)), ["5"], "after the last job, nothing is lost");
+        sample::spark(&mut app).jobs[0].result = Some(JobResult::Failed);
+        assert_eq!(ids(sample::spark(&mut app)), ["5", "6"], "the loss may be the cause");
     }
 }

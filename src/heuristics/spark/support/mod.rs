@@ -6,6 +6,8 @@ pub(super) mod failures;
 pub(super) mod losses;
 pub(super) mod lost_time;
 pub(super) mod memory;
+pub(super) mod remedies;
+pub(super) mod root;
 pub(super) mod spill_sizing;
 pub(super) mod stage_figures;
 pub(super) mod stage_text;

@@ -38,13 +38,20 @@ impl Builder {
             Event::ExecutorRemoved { id, at, reason } => {
                 self.executor_removed(symbols.symbol(id), moment(at), reason);
             }
-            Event::ExecutorExcluded { id } => {
+            Event::ExecutorExcluded { id, failures } => {
                 if let Some(executor) = self.executor(symbols.symbol(id)) {
                     executor.exclusions += 1;
+                    let failures = failures.and_then(|count| u64::try_from(count).ok());
+                    executor.failures_before_exclusion = executor.failures_before_exclusion.max(failures);
                 }
             }
-            Event::NodeExcluded { host, at, failures, lifted } => {
-                self.node_excluded(host, at, failures, lifted);
+            Event::NodeExcluded { host, at, failures, lifted, of_stage } => {
+                let failures = failures.and_then(|count| u64::try_from(count).ok());
+                match (host, of_stage) {
+                    (Some(host), true) => self.node_excluded_for_stage(host, failures),
+                    (Some(host), false) => self.node_excluded(host, at, failures, lifted),
+                    (None, _) => {}
+                }
             }
             Event::BlockManagerAdded(added) => self.block_manager_added(&added, symbols),
             Event::BlockManagerRemoved { id, at } => {
@@ -95,6 +102,7 @@ impl Builder {
         self.seen.application_end = true;
         self.app.finished_at = at.or(self.app.finished_at);
         self.exit_code = exit_code;
+        self.spark.exit_code = exit_code.and_then(|code| i32::try_from(code).ok());
         self.saw(at);
     }
 

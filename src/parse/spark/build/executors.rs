@@ -135,12 +135,11 @@ impl Builder {
 
     pub(super) fn node_excluded(
         &mut self,
-        host: Option<String>,
+        name: String,
         at: Option<i64>,
-        failures: Option<i64>,
+        task_failures: Option<u64>,
         lifted: bool,
     ) {
-        let Some(name) = host else { return };
         if lifted {
             for place in self.excluded.remove(name.as_str()).unwrap_or_default() {
                 if let Some(node) = self.spark.excluded_nodes.get_mut(place) {
@@ -149,11 +148,23 @@ impl Builder {
             }
             return;
         }
-        let task_failures = failures.and_then(|count| u64::try_from(count).ok());
         let Some(place) = self.new_place::<Exclusion>(self.spark.excluded_nodes.len()) else { return };
         self.held.add(held::of_key(&name));
         self.excluded.entry(name.as_str().into()).or_default().push(place);
         self.spark.excluded_nodes.push(Exclusion { name, at: moment(at), task_failures, lifted: false });
+    }
+
+    /// A log may exclude the same node for many stages; it is kept once.
+    pub(super) fn node_excluded_for_stage(&mut self, name: String, failures: Option<u64>) {
+        if let Some(known) = self.spark.nodes_excluded_for_stages.get_mut(&name) {
+            *known = (*known).max(failures);
+            return;
+        }
+        let known = self.spark.nodes_excluded_for_stages.len();
+        if self.new_place::<Option<u64>>(known).is_some() {
+            self.held.add(held::of_key(&name));
+            self.spark.nodes_excluded_for_stages.insert(name, failures);
+        }
     }
 
     pub(super) fn unpersisted(&mut self, id: Option<i64>) {

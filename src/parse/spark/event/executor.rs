@@ -45,26 +45,31 @@ pub(super) fn executor_removed(cursor: &mut Cursor<'_>, strings: &mut Strings) -
 }
 
 pub(super) fn executor_excluded(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Event> {
-    let mut id = None;
-    cursor.members_after_first(&[b"\"executorId\":"], |_, cursor| {
-        id = strings.read(cursor)?;
-        Ok(())
-    })?;
-    Ok(Event::ExecutorExcluded { id })
-}
-
-pub(super) fn node_excluded(cursor: &mut Cursor<'_>, lifted: bool) -> Scan<Event> {
-    let (mut host, mut at, mut failures) = (None, None, None);
-    let keys: [&[u8]; 3] = [b"\"time\":", b"\"hostId\":", b"\"executorFailures\":"];
-    cursor.members_after_first(&keys, |key, cursor| {
+    let (mut id, mut failures) = (None, None);
+    cursor.members_after_first(&[b"\"executorId\":", b"\"taskFailures\":"], |key, cursor| {
         match key {
-            0 => at = cursor.integer_or_skip()?,
-            1 => host = field(cursor, MAX_NAME_LEN)?,
+            0 => id = strings.read(cursor)?,
             _ => failures = cursor.integer_or_skip()?,
         }
         Ok(())
     })?;
-    Ok(Event::NodeExcluded { host, at, failures, lifted })
+    Ok(Event::ExecutorExcluded { id, failures })
+}
+
+pub(super) fn node_excluded(cursor: &mut Cursor<'_>, lifted: bool) -> Scan<Event> {
+    let (mut host, mut at, mut failures, mut stage) = (None, None, None, None);
+    let keys: [&[u8]; 4] = [b"\"time\":", b"\"hostId\":", b"\"executorFailures\":", b"\"stageId\":"];
+    cursor.members_after_first(&keys, |key, cursor| {
+        match key {
+            0 => at = cursor.integer_or_skip()?,
+            1 => host = field(cursor, MAX_NAME_LEN)?,
+            2 => failures = cursor.integer_or_skip()?,
+            _ => stage = cursor.integer_or_skip()?,
+        }
+        Ok(())
+    })?;
+    let of_stage = stage.is_some();
+    Ok(Event::NodeExcluded { host, at, failures, lifted, of_stage })
 }
 
 fn block_manager_id(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<(Option<Local>, Option<Local>)> {

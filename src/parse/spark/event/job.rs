@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::{Event, JobStart, MAX_NAME_LEN, either_way, field, integers, last_member, push, text};
+use super::{Event, JobStart, MAX_NAME_LEN, either_way, failure_field, integers, last_member, push, text};
 use crate::model::spark::JobResult;
 use crate::parse::scan::{Cursor, RawStr, Scan, Unexpected};
 
@@ -113,7 +113,7 @@ pub(super) fn job_end(cursor: &mut Cursor<'_>) -> Scan<Event> {
                 match key {
                     0 => result = cursor.string_or_skip()?,
                     _ => cursor.members(&[b"\"Message\":"], |_, cursor| {
-                        failure = field(cursor, MAX_NAME_LEN)?;
+                        failure = failure_field(cursor)?;
                         Ok(())
                     })?,
                 }

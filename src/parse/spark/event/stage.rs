@@ -5,7 +5,10 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::super::task_metrics::SUMMED;
-use super::{Event, MAX_NAME_LEN, RddInfo, StageInfo, either_way, field, integers, last_member, push, text};
+use super::{
+    Event, MAX_NAME_LEN, RddInfo, StageInfo, either_way, failure_field, field, integers, last_member, push,
+    text,
+};
 use crate::model::counters::Counter;
 use crate::parse::scan::{Cursor, RawStr, Scan, Unexpected};
 
@@ -50,7 +53,7 @@ fn stage_info(cursor: &mut Cursor<'_>, stage: &mut StageInfo, shortcut: bool) ->
             6 => cursor.skip_value()?,
             7 => stage.submitted = cursor.integer_or_skip()?,
             8 => stage.completed = cursor.integer_or_skip()?,
-            9 => stage.failure = field(cursor, MAX_NAME_LEN)?,
+            9 => stage.failure = failure_field(cursor)?,
             10 => accumulables(cursor, stage)?,
             _ => stage.resource_profile = cursor.integer_or_skip()?,
         }

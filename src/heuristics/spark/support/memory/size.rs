@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::heap::{DEFAULT_HEAP, RESERVED};
 use super::{heap_key, is_local, overhead};
+use crate::finding::Advice;
 use crate::heuristics::spark::change;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -169,19 +170,20 @@ pub(in crate::heuristics) fn more_overhead(app: &Application) -> Bytes {
 }
 
 /// Configuration lines against garbage collection and out-of-memory errors.
-pub(in crate::heuristics) fn more_heap_lines(app: &Application, spark: &Spark) -> Vec<String> {
+pub(in crate::heuristics) fn more_heap_lines(app: &Application, spark: &Spark) -> Vec<Advice> {
     let now = ExecutorSize::now(app, spark);
     let more = now.more_heap_per_task().with_room(now, peak_heap(spark));
     let mut lines = Vec::new();
     if more.heap != now.heap {
-        lines
-            .push(format!("give tasks more heap: {}", change(app, heap_key(app, spark), Setting(more.heap))));
+        let heap = change(app, heap_key(app, spark), Setting(more.heap));
+        lines.push(Advice::new("give tasks more heap").set([heap]));
     }
     if more.cores != now.cores {
-        lines.push(format!("run fewer tasks per heap: {}", change(app, ConfKey::ExecutorCores, more.cores)));
+        let cores = change(app, ConfKey::ExecutorCores, more.cores);
+        lines.push(Advice::new("run fewer tasks per heap").set([cores]));
     }
     if lines.is_empty() {
-        lines.push("give each task less data: more partitions, fewer columns, less cached data".to_owned());
+        lines.push("give each task less data: more partitions, fewer columns, less cached data".into());
     }
     lines
 }

@@ -1,0 +1,192 @@
+//! What to do about each kind of failure, in one sentence.
+
+use super::kind::FailureKind;
+
+impl FailureKind {
+    /// The remedy, as a sentence without a full stop: for kinds that no setting removes, or in addition to settings.
+    pub(crate) const fn remedy(self) -> &'static str {
+        match self {
+            Self::HeapSpace => "give each task less data or more heap",
+            Self::GcOverhead => "give each task more heap or less data, and cache less",
+            Self::Metaspace => "raise the limit on memory for classes, or load fewer classes",
+            Self::DirectMemory => "allow more memory outside the heap, or fetch less at once",
+            Self::NativeThreads => {
+                "raise the limits on processes and open files on the nodes (ulimit -u, ulimit -n), or create fewer threads"
+            }
+            Self::NativeMemory => {
+                "leave more memory to the operating system of the nodes, or run fewer or smaller containers on them"
+            }
+            Self::ArraySize => {
+                "build smaller values: aggregate instead of collecting a whole group in one row"
+            }
+            Self::ExecutionMemory => "run fewer tasks at once in an executor, or give each task less data",
+            Self::ContainerMemory => "request a larger container, or use less memory outside the heap",
+            Self::ContainerVirtualMemory => {
+                "set yarn.nodemanager.vmem-check-enabled=false on the nodes: virtual memory is not meaningful for a JVM"
+            }
+            Self::PythonMemory => "give Python processes more memory, or smaller batches and groups",
+            Self::BroadcastTooLarge => {
+                "do not broadcast the table: remove the hint BROADCAST, or lower the limit"
+            }
+            Self::ResultTooLarge => "write large results to a table instead of collecting them in the driver",
+            Self::DiskFull => {
+                "free the disks that the message names (local disks of the nodes, or HDFS), or raise the quota"
+            }
+            Self::LocalDisks => {
+                "replace or free the local disks of the node, and keep tasks off it until then"
+            }
+            Self::FetchFailure => "find out why the processes with the shuffle data ended or did not answer",
+            Self::HeartbeatTimeout => {
+                "look for long garbage collections, and for nodes that hung or were overloaded"
+            }
+            Self::ExecutorLost => "read the end of the executor's log to see why its process ended",
+            Self::NodeLost => "ask the operators why the node was lost",
+            Self::ResourceManagerKill => {
+                "read in the resource manager and the node manager's log why it was killed"
+            }
+            Self::Preempted => "use a queue with a larger guaranteed share, or one without preemption",
+            Self::UserKill => "ask the user or the owner of the workflow why it was cancelled",
+            Self::ApplicationKill => {
+                "look at the other failures of the application first: it ended this attempt itself"
+            }
+            Self::TaskTimeout => {
+                "report progress from long calls (context.progress()), or find out where they hang"
+            }
+            Self::TooManyFailures => {
+                "read the logs of the failed attempts: the message does not contain the first cause"
+            }
+            Self::MasterStart => "read the log of the application master for the first exception",
+            Self::LaunchFailure => "correct the command, option or request that the message names",
+            Self::JvmCrash => {
+                "read hs_err_pid*.log in the container's folder: it names the library that crashed"
+            }
+            Self::StackOverflow => {
+                "cut long chains of transformations (checkpoint), or allow deeper stacks: -Xss4m"
+            }
+            Self::MissingClass => {
+                "ship the missing class or module with the application (--jars, --packages, -libjars)"
+            }
+            Self::IncompatibleClass => {
+                "compile against the cluster's versions of libraries, or shade your own"
+            }
+            Self::NotSerializable => "create the object inside the task, or make its class serializable",
+            Self::KryoBuffer => "allow larger objects in Kryo's buffer, or split the object",
+            Self::Permission => {
+                "ask the owner for access to the path, queue or service that the message names"
+            }
+            Self::Authentication => {
+                "log in before submitting, and let long applications renew their tokens (keytab)"
+            }
+            Self::MissingInput => {
+                "check that the input exists before the application starts, and that nobody replaces it"
+            }
+            Self::OutputExists => "write to a new folder, or overwrite the old output on purpose",
+            Self::CorruptInput => "check the file that the message names, and write it again from its source",
+            Self::CommitDenied => "usually nothing: another attempt of the task committed its output",
+            Self::Network => {
+                "check whether the process at the named host and port was running then, and how busy it was"
+            }
+            Self::PythonError => "fix the line that the traceback names, or the records that it fails on",
+            Self::UserCode => "fix the error, or the records that cause it",
+        }
+    }
+
+    /// How much it explains. A failure has several messages if one thing led to another, or if a task failed in
+    /// different ways; the root cause is the one that explains most.
+    pub(crate) const fn standing(self) -> Standing {
+        match self {
+            Self::UserKill | Self::ApplicationKill | Self::CommitDenied | Self::TooManyFailures => {
+                Standing::Aftermath
+            }
+            Self::FetchFailure | Self::ExecutorLost | Self::Network => Standing::Consequence,
+            Self::NodeLost | Self::ResourceManagerKill | Self::Preempted => Standing::Loss,
+            Self::UserCode | Self::PythonError => Standing::Error,
+            _ => Standing::Cause,
+        }
+    }
+
+    /// Its cause as part of a sentence: "the Java heap was full". `None` if that would say no more than "it failed".
+    pub(crate) fn because(self) -> Option<String> {
+        match self {
+            Self::UserCode | Self::PythonError | Self::TooManyFailures | Self::ExecutorLost => None,
+            _ => Some(super::exit::in_a_sentence(self.cause())),
+        }
+    }
+}
+
+/// How much a kind of failure explains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Standing {
+    /// It follows from other failures, or is none.
+    Aftermath,
+    /// It mostly follows from the loss of a process.
+    Consequence,
+    /// The cluster took something away.
+    Loss,
+    /// The code threw an exception, which may be any.
+    Error,
+    /// The cause.
+    Cause,
+}
+
+/// Whether a message about a job or stage says that somebody cancelled it: "Job 3 cancelled because SparkContext was
+/// shut down".
+pub(crate) fn is_cancelled(text: &str) -> bool {
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let words: Vec<&str> = line.split_whitespace().take(16).collect();
+    let says = words.windows(3).any(|words| match words {
+        [what, id, end] => {
+            matches!(*what, "Job" | "Stage")
+                && is_number(id)
+                && end.trim_end_matches(['.', ',', ':']) == "cancelled"
+        }
+        _ => false,
+    });
+    says || line.contains("[SPARK_JOB_CANCELLED]") || line.trim_end_matches('.') == "Stage cancelled"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_remedy() {
+        for kind in FailureKind::ALL {
+            let remedy = kind.remedy();
+            assert!(
+                !remedy.is_empty() && !remedy.ends_with('.') && !remedy.contains('\n'),
+                "{}",
+                kind.name()
+            );
+            assert!(remedy.starts_with(char::is_lowercase), "{remedy}");
+        }
+    }
+
+    #[test]
+    fn causes_continue_a_sentence() {
+        assert_eq!(FailureKind::HeapSpace.because().as_deref(), Some("the Java heap was full"));
+        assert_eq!(FailureKind::UserCode.because(), None);
+    }
+
+    #[test]
+    fn cancelled_jobs_and_stages_are_told_from_failed_ones() {
+        for text in [
+            "Job 3 cancelled because SparkContext was shut down",
+            "Job 12 cancelled part of cancelled job group nightly",
+            "Job 0 cancelled ",
+            "[SPARK_JOB_CANCELLED] Job 4 cancelled as part of cancellation of all jobs SQLSTATE: XXKDA",
+            "org.apache.spark.SparkException: Job 5 cancelled because Stage 3 was cancelled",
+        ] {
+            assert!(is_cancelled(text), "{text}");
+        }
+        for text in [
+            "",
+            "Job aborted due to stage failure: Task 1 in stage 3.0 failed 4 times",
+            "Job aborted due to stage failure: java.util.concurrent.CancellationException: order cancelled",
+            "java.lang.IllegalStateException: the Job was cancelled",
+        ] {
+            assert!(!is_cancelled(text), "{text}");
+        }
+    }
+}

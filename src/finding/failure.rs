@@ -1,0 +1,50 @@
+//! The root cause of a failure.
+
+use super::Measure;
+use crate::diagnosis::{Diagnosis, FailureKind, exit_code};
+
+/// Why something failed: its root cause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// The kind of failure.
+    pub(crate) kind: FailureKind,
+    /// The class of the exception, as logged.
+    pub(crate) exception: Option<String>,
+    /// The exit code of the process or container.
+    pub(crate) exit_code: Option<i32>,
+    /// The message that says so, in one line.
+    pub(crate) message: Option<String>,
+}
+
+impl Failure {
+    /// A failure of a kind, with nothing else known.
+    pub(crate) const fn new(kind: FailureKind) -> Self {
+        Self { kind, exception: None, exit_code: None, message: None }
+    }
+
+    /// The failure that a message describes; `message` is it in one line.
+    pub(crate) fn told(known: Diagnosis, message: String) -> Self {
+        let message = Some(message).filter(|message| !message.is_empty());
+        Self { kind: known.kind, exception: known.exception, exit_code: known.exit_code, message }
+    }
+
+    /// "exit code 137 (SIGKILL: killed from outside, …)"; `None` without an exit code.
+    pub(crate) fn exit_in_words(&self) -> Option<String> {
+        let code = self.exit_code?;
+        Some(match exit_code(code) {
+            Some(known) => format!("exit code {code} ({})", known.words()),
+            None => format!("exit code {code}"),
+        })
+    }
+
+    /// The facts for the evidence of a finding.
+    pub(super) fn evidence(&self) -> impl Iterator<Item = (&'static str, Measure)> {
+        let exception = self.exception.clone().map(|class| ("exception_text", Measure::Text(class)));
+        let code = self
+            .exit_code
+            .map(|code| ("exit_code_number", Measure::Number(Some(f64::from(code)), "_number")));
+        std::iter::once(("failure_kind_text", Measure::Text(self.kind.name().to_owned())))
+            .chain(exception)
+            .chain(code)
+    }
+}

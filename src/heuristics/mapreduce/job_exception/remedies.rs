@@ -1,0 +1,153 @@
+//! Remedies for the failure of a job, by kind: settings with their values, or what to change in the code or the cluster.
+
+use crate::diagnosis::FailureKind;
+use crate::finding::{Advice, Failure, SettingChange};
+use crate::heuristics::mapreduce::heap::HEAP_SHARE;
+use crate::heuristics::mapreduce::{Role, change, container_for, own_java_opts};
+use crate::model::conf::ConfKey;
+use crate::model::table::TaskKind;
+use crate::model::{Application, Status};
+use crate::units::Bytes;
+
+/// The heap of tasks without a limit of their own (`mapred.child.java.opts` of Hadoop).
+const USUAL_HEAP: Bytes = Bytes::from_mib(200);
+const HEAP: &str = "-Xmx";
+
+/// The remedy for the root cause; for an unknown one, where to look.
+pub(super) fn against(app: &Application, failure: Option<&Failure>, error: &str) -> Vec<Advice> {
+    if app.status == Status::Killed {
+        let told = failure.filter(|failure| failure.kind != FailureKind::ApplicationKill);
+        let remedy = told.map(|failure| Advice::new(failure.kind.remedy()));
+        return vec![remedy.unwrap_or_else(|| {
+            "find out who killed it: a user (mapred job -kill), preemption by the scheduler, or a run-time limit".into()
+        })];
+    }
+    let Some(failure) = failure else { return vec![where_to_look(app)] };
+    let role = role_of(app, error);
+    let remedy = || Advice::new(failure.kind.remedy());
+    match failure.kind {
+        FailureKind::HeapSpace | FailureKind::GcOverhead => vec![more_heap(app, role)],
+        FailureKind::ContainerMemory => vec![more_memory(app, role)],
+        FailureKind::DirectMemory | FailureKind::NativeMemory | FailureKind::Metaspace => {
+            vec![remedy(), more_memory(app, role).conditional()]
+        }
+        FailureKind::TaskTimeout => vec![wait_longer(app, error)],
+        FailureKind::DiskFull if app.conf.flag(ConfKey::MapOutputCompress) != Some(true) => vec![
+            remedy(),
+            Advice::new("if map output fills local disks (yarn.nodemanager.local-dirs), compress it")
+                .set([change(app, ConfKey::MapOutputCompress, "true")])
+                .conditional(),
+        ],
+        FailureKind::LocalDisks => vec![
+            remedy(),
+            Advice::new("avoid nodes on which tasks fail")
+                .set([change(app, ConfKey::MaxFailuresPerTracker, 1)])
+                .conditional(),
+        ],
+        FailureKind::CommitDenied if app.conf.flag(role.speculative()) == Some(true) => vec![
+            remedy(),
+            Advice::new("if copies of tasks are denied again and again, do not start them")
+                .set([change(app, role.speculative(), "false")])
+                .conditional(),
+        ],
+        FailureKind::UserCode | FailureKind::PythonError | FailureKind::TooManyFailures => {
+            vec![remedy().and("; ").and(&where_to_look(app))]
+        }
+        _ => vec![remedy()],
+    }
+}
+
+/// The role whose attempts failed with `error`.
+fn role_of(app: &Application, error: &str) -> Role {
+    let symbol = app.strings.find(error);
+    let died = |kind| {
+        app.group(kind)
+            .is_some_and(|group| group.attempts.diagnostics().iter().any(|&(_, text)| Some(text) == symbol))
+    };
+    if symbol.is_some() && !died(TaskKind::Map) && died(TaskKind::Reduce) { Role::Reduce } else { Role::Map }
+}
+
+/// Half as much heap again, and a container that holds it.
+fn more_heap(app: &Application, role: Role) -> Advice {
+    let now = app.conf.heap_limit(role.java_opts());
+    let base = now.unwrap_or(USUAL_HEAP);
+    let larger = Bytes::from_mib(base.whole_mib().saturating_mul(3).div_ceil(2));
+    let container = container_for(app, Bytes::from_f64(larger.as_f64() / HEAP_SHARE).unwrap_or(larger));
+    // Hadoop 2.8 and later give the heap 80 % of the container where no limit is set.
+    if now.is_none() && app.conf.text(role.java_opts()).is_none() {
+        let memory = app.conf.mebibytes(role.memory()).map(|now| half_more(app, now));
+        let text = format!(
+            "enlarge the heap of the {} by half: -Xmx in {}",
+            role.plural(),
+            own_java_opts(app, role)
+        );
+        return match memory {
+            Some(memory) => {
+                Advice::new(format!("{text}, and their containers")).set([change(app, role.memory(), memory)])
+            }
+            None => Advice::new(text),
+        };
+    }
+    let enough = app.conf.mebibytes(role.memory()).is_some_and(|now| now >= container);
+    let memory = (!enough).then(|| change(app, role.memory(), container.whole_mib()));
+    let opts = java_opts(app, role, larger);
+    // Other options may be many and hold passwords.
+    let heap = format!("-Xmx in {} {}m → {}m", opts.setting, base.whole_mib(), larger.whole_mib());
+    let text = match &memory {
+        Some(memory) => format!("{heap}, and {memory}"),
+        None => heap,
+    };
+    Advice { text, settings: std::iter::once(opts).chain(memory).collect(), conditional: false }
+}
+
+/// The JVM options of a role with another heap limit.
+fn java_opts(app: &Application, role: Role, heap: Bytes) -> SettingChange {
+    let set = app.conf.text(role.java_opts()).unwrap_or_default();
+    let limit = format!("{HEAP}{}m", heap.whole_mib());
+    let others = set.split_whitespace().filter(|option| !option.starts_with(HEAP));
+    let to = others.chain([limit.as_str()]).collect::<Vec<_>>().join(" ");
+    let own = own_java_opts(app, role);
+    SettingChange { setting: own.to_owned(), from: app.conf.raw(own), to }
+}
+
+fn half_more(app: &Application, now: Bytes) -> u64 {
+    container_for(app, Bytes::from_mib(now.whole_mib().saturating_mul(3) / 2)).whole_mib()
+}
+
+fn more_memory(app: &Application, role: Role) -> Advice {
+    match app.conf.mebibytes(role.memory()) {
+        Some(now) => Advice::new("request larger containers")
+            .set([change(app, role.memory(), half_more(app, now))])
+            .and(", or limit -Xmx to 80 % of the container"),
+        None => {
+            let key = role.memory().name();
+            format!("increase {key} by half, or lower -Xmx to 80 % of it").into()
+        }
+    }
+}
+
+/// Twice the time limit that the error names.
+fn wait_longer(app: &Application, error: &str) -> Advice {
+    let seconds = error.split("Timed out after ").nth(1).and_then(|rest| rest.split(' ').next());
+    let told = seconds.and_then(|text| text.parse::<u64>().ok()).map(|secs| secs.saturating_mul(1000));
+    let set = || app.conf.integer(ConfKey::TaskTimeout).and_then(|ms| u64::try_from(ms).ok());
+    let Some(limit) = told.or_else(set).filter(|limit| *limit > 0) else {
+        return FailureKind::TaskTimeout.remedy().into();
+    };
+    let twice = change(app, ConfKey::TaskTimeout, limit.saturating_mul(2));
+    Advice::new(format!("{}; if they need the time, wait longer", FailureKind::TaskTimeout.remedy()))
+        .set([twice])
+        .conditional()
+}
+
+fn where_to_look(app: &Application) -> Advice {
+    let ran = app.groups.iter().any(|group| !group.attempts.is_empty());
+    let yarn = app.id.replacen("job_", "application_", 1);
+    if !app.masters.is_empty() {
+        format!("read the log of a failed attempt: yarn logs -applicationId {yarn}").into()
+    } else if ran {
+        "read the log of a failed attempt: logs/userlogs on the node that ran it, or yarn logs".into()
+    } else {
+        "no attempt ran: read the log of the application master and check the queue in the scheduler".into()
+    }
+}

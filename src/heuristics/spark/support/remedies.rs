@@ -1,0 +1,322 @@
+//! Remedies for failures, by kind: settings with their values, or what to change in the code or the cluster.
+
+use super::losses::{Cause, Loss, lost_executors};
+use super::memory::{Setting, heap, is_local, more_heap_lines, more_overhead};
+use crate::diagnosis::FailureKind;
+use crate::finding::Advice;
+use crate::heuristics::spark::change;
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::spark::Spark;
+use crate::units::{Bytes, Millis};
+
+/// The maximum number of advice lines.
+const MOST: usize = 4;
+
+/// Spark's defaults.
+const NETWORK_TIMEOUT: Millis = Millis::new(120_000);
+const MAX_RESULT_SIZE: Bytes = Bytes::from_mib(1024);
+const KRYO_BUFFER: Bytes = Bytes::from_mib(64);
+/// Kryo's buffer must be smaller than 2 GiB.
+const LARGEST_KRYO_BUFFER: Bytes = Bytes::from_mib(2047);
+/// The memory of Python workers if none is set.
+const PYTHON_MEMORY: Bytes = Bytes::from_mib(1024);
+const METASPACE: &str = "-XX:MaxMetaspaceSize=";
+const DIRECT_MEMORY: &str = "-XX:MaxDirectMemorySize=";
+
+/// Remedies for kinds of failures, the most frequent first. `completed`: the work was done in spite of them.
+pub(in crate::heuristics) fn against_kinds(
+    app: &Application,
+    spark: &Spark,
+    kinds: impl IntoIterator<Item = FailureKind>,
+    completed: bool,
+) -> Vec<Advice> {
+    let lost: Vec<Loss<'_>> = lost_executors(spark).collect();
+    let mut advice = Vec::new();
+    for kind in kinds {
+        match kind {
+            FailureKind::FetchFailure if !lost.is_empty() => {
+                advice.extend(against_losses(app, spark, &lost));
+                advice.push(keep_shuffle_files(app));
+            }
+            FailureKind::ExecutorLost if !lost.is_empty() => advice.extend(against_losses(app, spark, &lost)),
+            FailureKind::ContainerMemory if !lost.is_empty() => {
+                let over_memory = lost.iter().filter(|loss| loss.cause.failure.kind == kind).cloned();
+                let over_memory: Vec<Loss<'_>> = over_memory.collect();
+                advice.extend(if over_memory.is_empty() {
+                    against(app, spark, kind)
+                } else {
+                    against_losses(app, spark, &over_memory)
+                });
+            }
+            FailureKind::UserCode | FailureKind::PythonError if completed => advice
+                .push(format!("{}: the stage completed, but each retry took time", kind.remedy()).into()),
+            FailureKind::UserCode | FailureKind::PythonError => advice.push(
+                format!(
+                    "{}: more attempts (spark.task.maxFailures) would fail in the same way",
+                    kind.remedy()
+                )
+                .into(),
+            ),
+            kind => advice.extend(against(app, spark, kind)),
+        }
+    }
+    without_repeats(advice)
+}
+
+/// Remedies for the causes of lost executors.
+pub(in crate::heuristics) fn against_losses(
+    app: &Application,
+    spark: &Spark,
+    losses: &[Loss<'_>],
+) -> Vec<Advice> {
+    let mut causes: Vec<&Cause> = losses.iter().map(|loss| &loss.cause).collect();
+    causes.sort_by_key(|cause| cause.failure.kind);
+    let lines = causes.into_iter().flat_map(|cause| match cause.failure.kind {
+        FailureKind::ContainerMemory if !cause.is_over_memory(app) => vec![
+            "find out what killed the executor: exit code 137 is SIGKILL, usually sent by the kernel when memory is short \
+             (see dmesg on its node); in that case run fewer executors per node, or smaller ones"
+                .into(),
+        ],
+        FailureKind::ResourceManagerKill => vec![hand_over(app), FailureKind::ResourceManagerKill.remedy().into()],
+        kind => against(app, spark, kind),
+    });
+    without_repeats(lines.collect())
+}
+
+/// The remedy for one kind of failure.
+pub(in crate::heuristics) fn against(app: &Application, spark: &Spark, kind: FailureKind) -> Vec<Advice> {
+    let remedy = || Advice::new(kind.remedy());
+    match kind {
+        FailureKind::HeapSpace | FailureKind::GcOverhead | FailureKind::ExecutionMemory => {
+            more_heap_lines(app, spark)
+        }
+        FailureKind::ContainerMemory => vec![more_overhead_line(app)],
+        FailureKind::DirectMemory => outside_the_heap(app, spark, remedy(), DIRECT_MEMORY),
+        FailureKind::Metaspace => outside_the_heap(app, spark, remedy(), METASPACE),
+        FailureKind::PythonMemory => vec![more_python_memory(app, remedy())],
+        FailureKind::NativeMemory => vec![
+            remedy(),
+            Advice::new("if containers of this application fill the node, request what they use")
+                .set([overhead(app)])
+                .conditional(),
+        ],
+        FailureKind::BroadcastTooLarge => vec![remedy().set([change(app, ConfKey::BroadcastThreshold, -1)])],
+        FailureKind::ResultTooLarge => vec![remedy(), larger_results(app)],
+        FailureKind::KryoBuffer => vec![larger_kryo_buffer(app, remedy())],
+        FailureKind::HeartbeatTimeout => vec![wait_longer(app, kind)],
+        FailureKind::FetchFailure | FailureKind::Network => vec![wait_longer(app, kind)],
+        FailureKind::Preempted => vec![remedy(), hand_over(app)],
+        FailureKind::NodeLost => vec![remedy(), hand_over(app)],
+        FailureKind::DiskFull => vec![
+            remedy(),
+            Advice::new("if shuffle files or spilled data fill local disks, compress them more")
+                .set([change(app, ConfKey::IoCodec, "zstd")])
+                .conditional(),
+        ],
+        FailureKind::LocalDisks => vec![
+            remedy(),
+            Advice::new("exclude nodes on which tasks fail")
+                .set([change(app, ConfKey::ExcludeOnFailure, "true")])
+                .conditional(),
+        ],
+        FailureKind::CommitDenied if app.conf.flag(ConfKey::Speculation) == Some(true) => vec![
+            remedy(),
+            Advice::new("if copies of tasks are denied again and again, do not start them")
+                .set([change(app, ConfKey::Speculation, "false")])
+                .conditional(),
+        ],
+        _ => vec![remedy()],
+    }
+}
+
+fn overhead(app: &Application) -> crate::finding::SettingChange {
+    change(app, ConfKey::ExecutorMemoryOverhead, Setting(more_overhead(app)))
+}
+
+fn more_overhead_line(app: &Application) -> Advice {
+    Advice::new("increase the memory overhead of containers").set([overhead(app)])
+}
+
+/// A larger container, and a larger limit on one kind of memory outside the heap if the application set one.
+fn outside_the_heap(app: &Application, spark: &Spark, what: Advice, option: &str) -> Vec<Advice> {
+    if is_local(app, spark) {
+        return vec![what.and(&format!(": {option}1g in spark.driver.extraJavaOptions"))];
+    }
+    let set = app.conf.text(ConfKey::ExecutorJavaOptions).unwrap_or_default();
+    let limit = set.split_whitespace().rev().find_map(|word| word.strip_prefix(option));
+    let mut settings = Vec::new();
+    match limit {
+        Some(limit) => {
+            let larger = doubled(limit)
+                .map(|larger| set.replace(&format!("{option}{limit}"), &format!("{option}{larger}")));
+            settings.extend(larger.map(|options| change(app, ConfKey::ExecutorJavaOptions, options)));
+        }
+        // Without a limit, direct memory may be as large as the heap; classes have none.
+        None if option == DIRECT_MEMORY => {
+            let options = format!(
+                "{set} {option}{}",
+                Setting(Bytes::from_mib(2 * heap(app, ConfKey::ExecutorMemory).whole_mib()))
+            );
+            settings.push(change(app, ConfKey::ExecutorJavaOptions, options.trim()));
+        }
+        None => {}
+    }
+    settings.push(overhead(app));
+    vec![what.set(settings)]
+}
+
+/// Twice a size of a JVM option: `256m` as `512m`.
+fn doubled(size: &str) -> Option<String> {
+    let digits = size.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u64 = digits.parse().ok()?;
+    Some(format!("{}{}", number.checked_mul(2)?, size.get(digits.len()..)?))
+}
+
+fn more_python_memory(app: &Application, what: Advice) -> Advice {
+    match app.conf.spark_memory(ConfKey::ExecutorPysparkMemory).filter(|memory| memory.get() > 0) {
+        Some(now) => {
+            let larger = now + PYTHON_MEMORY.max(now);
+            what.set([change(app, ConfKey::ExecutorPysparkMemory, Setting(larger))])
+        }
+        None => what.set([overhead(app)]),
+    }
+}
+
+fn larger_results(app: &Application) -> Advice {
+    let now = app.conf.spark_size(ConfKey::DriverMaxResultSize, Bytes::new(1)).unwrap_or(MAX_RESULT_SIZE);
+    let larger = Setting(now + now);
+    Advice::new("if the driver really needs the data and has the memory for it")
+        .set([change(app, ConfKey::DriverMaxResultSize, larger)])
+        .conditional()
+}
+
+fn larger_kryo_buffer(app: &Application, what: Advice) -> Advice {
+    let now = app.conf.spark_size(ConfKey::KryoBufferMax, Bytes::from_mib(1)).unwrap_or(KRYO_BUFFER);
+    let larger = Bytes::from_mib(now.whole_mib().saturating_mul(8)).min(LARGEST_KRYO_BUFFER);
+    if larger > now { what.set([change(app, ConfKey::KryoBufferMax, Setting(larger))]) } else { what }
+}
+
+fn wait_longer(app: &Application, kind: FailureKind) -> Advice {
+    let now = app.conf.spark_duration(ConfKey::NetworkTimeout).unwrap_or(NETWORK_TIMEOUT);
+    // 300s for the default of 120s.
+    let longer = now.get().saturating_mul(5).div_ceil(2).div_ceil(1000);
+    let change = change(app, ConfKey::NetworkTimeout, format!("{longer}s"));
+    Advice::new(format!("{}; if they only answer late, wait longer", kind.remedy()))
+        .set([change])
+        .conditional()
+}
+
+/// Executors that are told to stop can hand over their blocks, except on YARN, where the shuffle service keeps them.
+fn hand_over(app: &Application) -> Advice {
+    use crate::model::spark::ClusterManager;
+    if ClusterManager::of(&app.conf) == Some(ClusterManager::Yarn) {
+        return keep_shuffle_files(app).conditional();
+    }
+    Advice::new("if executors are told before they are removed, let them hand over their blocks")
+        .set([change(app, ConfKey::Decommission, "true"), change(app, ConfKey::StorageDecommission, "true")])
+        .conditional()
+}
+
+fn keep_shuffle_files(app: &Application) -> Advice {
+    let text = "keep shuffle files of removed executors with the external shuffle service";
+    if app.conf.flag(ConfKey::ShuffleService) == Some(true) {
+        return FailureKind::FetchFailure.remedy().into();
+    }
+    // It must run on every node.
+    Advice::new(text).set([change(app, ConfKey::ShuffleService, "true")]).conditional()
+}
+
+/// The first lines, without duplicates.
+fn without_repeats(lines: Vec<Advice>) -> Vec<Advice> {
+    let mut kept: Vec<Advice> = Vec::new();
+    for line in lines {
+        if kept.len() < MOST && !kept.contains(&line) {
+            kept.push(line);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+
+    /// The settings that are proposed against a kind, as arguments; conditional ones in brackets.
+    fn settings(set: &[(&str, &str)], kind: FailureKind) -> Vec<String> {
+        let mut app = sample::app(set);
+        sample::executor(&mut app, "1").cores = Some(4);
+        let spark = app.spark.as_deref().unwrap();
+        let shown = |advice: Advice| {
+            let lines: Vec<String> = advice.settings.iter().map(ToString::to_string).collect();
+            lines.into_iter().map(move |line| if advice.conditional { format!("[{line}]") } else { line })
+        };
+        against(&app, spark, kind).into_iter().flat_map(shown).collect()
+    }
+
+    #[test]
+    fn each_kind_of_memory_has_its_setting() {
+        for (kind, expected) in [
+            (FailureKind::HeapSpace, "--conf spark.executor.memory=4g (now 2g)"),
+            (FailureKind::ContainerMemory, "--conf spark.executor.memoryOverhead=1536m"),
+            (FailureKind::PythonMemory, "--conf spark.executor.memoryOverhead=1536m"),
+            (FailureKind::Metaspace, "--conf spark.executor.memoryOverhead=1536m"),
+            (FailureKind::ResultTooLarge, "[--conf spark.driver.maxResultSize=2g]"),
+            (FailureKind::KryoBuffer, "--conf spark.kryoserializer.buffer.max=512m"),
+            (FailureKind::BroadcastTooLarge, "--conf spark.sql.autoBroadcastJoinThreshold=-1"),
+            (FailureKind::HeartbeatTimeout, "[--conf spark.network.timeout=300s]"),
+            (FailureKind::DiskFull, "[--conf spark.io.compression.codec=zstd]"),
+            (FailureKind::LocalDisks, "[--conf spark.excludeOnFailure.enabled=true]"),
+        ] {
+            assert_eq!(settings(&[("spark.executor.memory", "2g")], kind), [expected], "{}", kind.name());
+        }
+    }
+
+    #[test]
+    fn values_that_the_application_set_are_raised() {
+        let of = |name, value, kind| settings(&[(name, value)], kind);
+        assert_eq!(
+            of("spark.executor.pyspark.memory", "2g", FailureKind::PythonMemory),
+            ["--conf spark.executor.pyspark.memory=4g (now 2g)"]
+        );
+        assert_eq!(
+            of("spark.driver.maxResultSize", "4g", FailureKind::ResultTooLarge),
+            ["[--conf spark.driver.maxResultSize=8g (now 4g)]"]
+        );
+        assert_eq!(
+            of("spark.kryoserializer.buffer.max", "1g", FailureKind::KryoBuffer),
+            ["--conf spark.kryoserializer.buffer.max=2047m (now 1g)"]
+        );
+        assert_eq!(of("spark.kryoserializer.buffer.max", "2047m", FailureKind::KryoBuffer), [""; 0]);
+        assert_eq!(
+            of("spark.network.timeout", "10m", FailureKind::HeartbeatTimeout),
+            ["[--conf spark.network.timeout=1500s (now 10m)]"]
+        );
+        assert_eq!(
+            of("spark.executor.extraJavaOptions", "-XX:MaxMetaspaceSize=256m -Da=b", FailureKind::Metaspace)
+                [0],
+            "--conf spark.executor.extraJavaOptions=-XX:MaxMetaspaceSize=512m -Da=b (now -XX:MaxMetaspaceSize=256m -Da=b)"
+        );
+        assert_eq!(
+            of("spark.executor.extraJavaOptions", "-Da=b", FailureKind::DirectMemory)[0],
+            "--conf spark.executor.extraJavaOptions=-Da=b -XX:MaxDirectMemorySize=2g (now -Da=b)"
+        );
+        assert_eq!(
+            of("spark.master", "yarn", FailureKind::Preempted),
+            ["[--conf spark.shuffle.service.enabled=true]"]
+        );
+    }
+
+    #[test]
+    fn every_kind_has_advice() {
+        let app = sample::app(&[]);
+        let spark = app.spark.as_deref().unwrap();
+        for kind in FailureKind::ALL {
+            for completed in [false, true] {
+                let advice = against_kinds(&app, spark, [*kind], completed);
+                assert!(!advice.is_empty() && advice.iter().all(|line| !line.is_empty()), "{}", kind.name());
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The root cause of the failures of a stage, a job or an application.
+
+use std::collections::BTreeSet;
+
+use super::losses::{Loss, describe, root_loss};
+use super::stage_text::cause;
+use crate::diagnosis::{FailureKind, Standing, is_cancelled};
+use crate::finding::{Failure, Phrase};
+use crate::heuristics::root_cause::{Collector, Roots, shortened, told};
+use crate::model::Application;
+use crate::model::spark::{Job, JobResult, Spark, Stage, StageStatus};
+use crate::model::table::{EndReason, Outcome, TaskGroup};
+use crate::units::Timestamp;
+
+/// The maximum number of characters of a message that is shown.
+const MAX_SHOWN: usize = 160;
+
+/// The root cause of failures.
+#[derive(Debug, Clone)]
+pub(in crate::heuristics) struct Root<'a> {
+    pub(in crate::heuristics) failure: Failure,
+    /// The lost executor that the failures go back to.
+    pub(in crate::heuristics) loss: Option<Loss<'a>>,
+    /// The kinds of the failed attempts, the most frequent first.
+    pub(in crate::heuristics) kinds: Vec<(FailureKind, u64)>,
+}
+
+impl<'a> Root<'a> {
+    /// The root cause of a stage's failed attempts: of a failed stage, that of the tasks that failed most often.
+    pub(in crate::heuristics) fn of_stage(
+        app: &Application,
+        spark: &'a Spark,
+        stage: &Stage,
+    ) -> Option<Self> {
+        Self::of_stages(app, spark, &[stage])
+    }
+
+    /// The same of several stages.
+    pub(in crate::heuristics) fn of_stages(
+        app: &Application,
+        spark: &'a Spark,
+        stages: &[&Stage],
+    ) -> Option<Self> {
+        let mut collector = Collector::new(app);
+        let mut died = BTreeSet::new();
+        for stage in stages {
+            let Some(group) = stage.group.and_then(|group| app.groups.get(group)) else { continue };
+            match decisive_tasks(group, stage) {
+                Some(tasks) => collector.add(group, Outcome::Failed, |task| tasks.contains(&task)),
+                None => collector.add(group, Outcome::Failed, |_| true),
+            }
+            died.extend(executors_that_died(app, group));
+        }
+        let until = stages.iter().filter_map(|stage| stage.completed_at).max();
+        Self::from(spark, collector.finish(), |id| died.contains(id), until)
+    }
+
+    /// The root cause of all failed attempts of the application.
+    pub(in crate::heuristics) fn of_attempts(
+        app: &Application,
+        spark: &'a Spark,
+        roots: Roots,
+    ) -> Option<Self> {
+        let died: BTreeSet<&str> =
+            app.groups.iter().flat_map(|group| executors_that_died(app, group)).collect();
+        Self::from(spark, roots, |id| died.contains(id), None)
+    }
+
+    /// Follows failed fetches and lost executors to the loss that caused them.
+    fn from(
+        spark: &'a Spark,
+        roots: Roots,
+        died: impl Fn(&str) -> bool,
+        until: Option<Timestamp>,
+    ) -> Option<Self> {
+        let failure = roots.first()?.failure.clone();
+        let is_loss = failure.kind.standing() <= Standing::Loss || failure.exit_code.is_some();
+        let loss = if is_loss { root_loss(spark, died, until) } else { None };
+        // A failed fetch says less than the exit code of the executor that had the data.
+        let told_more = loss.as_ref().filter(|loss| {
+            let kind = loss.cause.failure.kind;
+            kind.standing() >= failure.kind.standing() && kind != failure.kind
+        });
+        let failure = told_more.map(|loss| loss.cause.failure.clone()).unwrap_or(failure);
+        Some(Self { failure, loss, kinds: roots.kinds })
+    }
+
+    /// The root cause of a failed job: that of its failed stages, unless the job failed for a reason of its own.
+    pub(in crate::heuristics) fn of_job(app: &Application, spark: &'a Spark, job: &Job) -> Option<Self> {
+        let text = job.failure.as_deref().unwrap_or_default();
+        if is_cancelled(text) {
+            let message = Some(shortened(text.lines().next().unwrap_or_default(), MAX_SHOWN));
+            return Some(Self::alone(Failure { message, ..Failure::new(FailureKind::UserKill) }));
+        }
+        let stages: Vec<&Stage> = spark
+            .stages
+            .iter()
+            .filter(|stage| stage.status == StageStatus::Failed)
+            .filter(|stage| job.stages.binary_search(&stage.id.stage).is_ok())
+            .collect();
+        let of_stages = Self::of_stages(app, spark, &stages);
+        let own = told(text).map(|failure| Failure { message: Some(cause(text)), ..failure });
+        match (of_stages, own) {
+            (Some(stages), Some(own)) => {
+                // "Job aborted due to stage failure: Task 5 … failed 4 times, most recent failure: …"
+                let repeats = text.contains("ost recent failure");
+                let more = own.kind.standing() > stages.failure.kind.standing();
+                Some(if more && !repeats { Self::alone(own) } else { stages })
+            }
+            (stages, own) => stages.or(own.map(Self::alone)),
+        }
+    }
+
+    /// The root cause of a failed application: that of its last failed job, or else the error of its last SQL execution,
+    /// or the driver's exit code.
+    pub(in crate::heuristics) fn of_application(app: &Application, spark: &'a Spark) -> Option<Self> {
+        let failed = spark.jobs.iter().filter(|job| failed_by_itself(job));
+        let last = failed.max_by_key(|job| (job.completed_at, job.id));
+        let sql = || {
+            let last = spark.sql.iter().rev().find_map(|execution| execution.error.as_deref())?;
+            told(last).map(|failure| Failure { message: Some(cause(last)), ..failure })
+        };
+        let exit = || {
+            let code = spark.exit_code.filter(|code| *code != 0)?;
+            told(&format!("exit code {code}")).map(|failure| Failure { message: None, ..failure })
+        };
+        let of_job = last.and_then(|job| Self::of_job(app, spark, job));
+        of_job.or_else(|| sql().or_else(exit).map(Self::alone))
+    }
+
+    pub(in crate::heuristics) const fn alone(failure: Failure) -> Self {
+        Self { failure, loss: None, kinds: Vec::new() }
+    }
+}
+
+/// The root cause in words, if the message would not say it otherwise.
+pub(in crate::heuristics) fn in_words(app: &Application, root: &Root<'_>) -> Phrase {
+    match (&root.loss, root.failure.kind) {
+        (Some(loss), _) => describe(app, loss),
+        // The number of failures out of memory is in the message.
+        (None, FailureKind::HeapSpace | FailureKind::ContainerMemory | FailureKind::FetchFailure) => {
+            Phrase::default()
+        }
+        (None, kind) => {
+            kind.because().map(|cause| Phrase::new("{cause}", &[("cause", &cause)])).unwrap_or_default()
+        }
+    }
+}
+
+/// Whether somebody cancelled a stage, or its job.
+pub(in crate::heuristics) fn stage_was_cancelled(stage: &Stage) -> bool {
+    stage.status == StageStatus::Failed && stage.failure.as_deref().is_some_and(is_cancelled)
+}
+
+/// Whether a job failed and nobody cancelled it.
+pub(in crate::heuristics) fn failed_by_itself(job: &Job) -> bool {
+    job.result == Some(JobResult::Failed) && !was_cancelled(job)
+}
+
+/// Whether somebody cancelled a job.
+pub(in crate::heuristics) fn was_cancelled(job: &Job) -> bool {
+    job.result == Some(JobResult::Failed) && job.failure.as_deref().is_some_and(is_cancelled)
+}
+
+/// The tasks that made a stage fail: those that failed most often without success; `None` for another stage.
+fn decisive_tasks(group: &TaskGroup, stage: &Stage) -> Option<BTreeSet<usize>> {
+    if stage.status != StageStatus::Failed {
+        return None;
+    }
+    let mut failures: Vec<u32> = vec![0; group.tasks.len()];
+    let mut done: Vec<bool> = vec![false; group.tasks.len()];
+    for row in 0..group.attempts.len() {
+        let Some(task) = group.attempts.task(row) else { continue };
+        match group.attempts.outcome(row) {
+            Outcome::Failed => failures.get_mut(task).into_iter().for_each(|count| *count += 1),
+            Outcome::Succeeded => done.get_mut(task).into_iter().for_each(|done| *done = true),
+            Outcome::Killed | Outcome::Unfinished => {}
+        }
+    }
+    let undone = || failures.iter().zip(&done).enumerate().filter(|(_, (_, done))| !**done);
+    let most = undone().map(|(_, (failures, _))| *failures).max().filter(|most| *most > 0)?;
+    Some(undone().filter(|(_, (failures, _))| **failures == most).map(|(task, _)| task).collect())
+}
+
+/// The executors that attempts of a group were lost with.
+fn executors_that_died<'a>(app: &'a Application, group: &'a TaskGroup) -> impl Iterator<Item = &'a str> {
+    let attempts = &group.attempts;
+    let died = |row: &usize| {
+        attempts.outcome(*row) == Outcome::Failed
+            && matches!(
+                attempts.end_reason(*row),
+                Some(EndReason::ExecutorLost | EndReason::ContainerOverMemory | EndReason::OutOfMemory)
+            )
+    };
+    let symbols: BTreeSet<_> =
+        (0..attempts.len()).filter(died).filter_map(|row| attempts.executor(row)).collect();
+    symbols.into_iter().filter_map(|symbol| app.strings.get(symbol))
+}

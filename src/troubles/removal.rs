@@ -1,0 +1,115 @@
+//! What would remove a trouble, as far as savings can be computed.
+
+use std::borrow::Cow;
+
+use super::Trouble;
+use super::value::magnitude;
+use crate::finding::{Finding, SettingChange, TroubleKind};
+use crate::metrics::{Metrics, executor_with_heap, requested_container};
+use crate::model::conf::ConfKey;
+use crate::model::table::TaskKind;
+use crate::model::{Application, Engine, Subject};
+use crate::params::Assumed;
+use crate::rules::RuleSet;
+use crate::savings::{Cause, Removal};
+use crate::units::{Bytes, MbMillis};
+
+/// The share of garbage collection that is normal, if the rule has no limit.
+const USUAL_COLLECTIONS: f64 = 0.1;
+
+const CANCELLED: &str = "someone ended the application; what it would have gone on to do is unknown";
+const NO_MODEL: &str = "no model tells what the remedy saves";
+const NO_SIZE: &str = "no smaller size is proposed";
+const NO_NUMBER: &str = "no other number of tasks is proposed";
+const NOT_MEASURED: &str = "the history does not contain the times that it is computed from";
+
+/// What would remove `trouble`, of which `leading` is the finding that says most.
+pub(super) fn of(
+    app: &Application,
+    rules: &RuleSet,
+    metrics: &Metrics,
+    trouble: &Trouble,
+    leading: Option<&Finding>,
+) -> Removal {
+    use TroubleKind as Kind;
+    let parts = || trouble.subjects.clone();
+    match trouble.kind {
+        Kind::Failures => Removal::Replay(Cause::Failures, Vec::new()),
+        Kind::Skew => Removal::Replay(Cause::Skew, parts()),
+        Kind::Stragglers => Removal::Replay(Cause::Stragglers, parts()),
+        Kind::Spill => Removal::Replay(Cause::Spill, parts()),
+        Kind::GarbageCollection => {
+            Removal::Replay(Cause::Collections { limit: limit_of_collections(leading) }, parts())
+        }
+        Kind::FewTasks | Kind::ManyTasks => tasks(trouble, leading),
+        Kind::Speculation if trouble.findings.first().is_some_and(|first| first.rule == "speculation-waste") => {
+            Removal::Replay(Cause::Copies, Vec::new())
+        }
+        Kind::MuchMemory => {
+            let factor = match app.engine {
+                Engine::Spark => executors(app, rules, &trouble.change),
+                Engine::MapReduce => containers(app, &trouble.change),
+            };
+            factor.map_or(unknown(NO_SIZE), |factor| Removal::Memory { factor })
+        }
+        Kind::IdleExecutors => {
+            metrics.idle_percent().map_or(unknown(NOT_MEASURED), |idle| Removal::Idle { share: idle / 100.0 })
+        }
+        Kind::Waiting => metrics.wait_time.map_or(unknown(NOT_MEASURED), |time| Removal::Waiting { time }),
+        Kind::Cancelled => unknown(CANCELLED),
+        _ => unknown(NO_MODEL),
+    }
+}
+
+const fn unknown(why: &'static str) -> Removal {
+    Removal::Unknown(Cow::Borrowed(why))
+}
+
+/// The lowest cut-off of the rule, if it is a share of task time.
+fn limit_of_collections(leading: Option<&Finding>) -> f64 {
+    let thresholds = leading.into_iter().flat_map(|finding| finding.thresholds.iter());
+    let mut of_task_time = thresholds.filter(|threshold| threshold.key == "gc_ratio");
+    let lowest = of_task_time.next().and_then(|threshold| threshold.cutoffs.first().copied());
+    lowest.filter(|limit| (0.0..1.0).contains(limit)).unwrap_or(USUAL_COLLECTIONS)
+}
+
+/// Another number of tasks: as the rule names it, or as the number of reduces is proposed.
+fn tasks(trouble: &Trouble, leading: Option<&Finding>) -> Removal {
+    if let Some(repartition) = leading.and_then(|finding| finding.repartition.as_ref()) {
+        let stages = repartition.stages.iter().map(|stage| Subject::Stage(*stage)).collect();
+        return Removal::Replay(Cause::Tasks { count: repartition.tasks }, stages);
+    }
+    let reduces = proposed(&trouble.change, ConfKey::Reduces);
+    let count = reduces.and_then(|change| change.to.parse().ok());
+    count.map_or(unknown(NO_NUMBER), |count| {
+        Removal::Replay(Cause::Tasks { count }, vec![Subject::Tasks(TaskKind::Reduce.name())])
+    })
+}
+
+fn proposed(changes: &[SettingChange], key: ConfKey) -> Option<&SettingChange> {
+    changes.iter().find(|change| key.names().contains(&change.setting.as_str()))
+}
+
+/// By which factor the memory of executors would change.
+fn executors(app: &Application, rules: &RuleSet, changes: &[SettingChange]) -> Option<f64> {
+    let heap = proposed(changes, ConfKey::ExecutorMemory)?;
+    let bytes = Bytes::from_f64(magnitude(&heap.setting, &heap.to)?)?;
+    executor_with_heap(app, rules.spark_metrics(), bytes)
+}
+
+/// By which factor the memory of containers would change, over all tasks and their times.
+fn containers(app: &Application, changes: &[SettingChange]) -> Option<f64> {
+    let kinds = [(TaskKind::Map, ConfKey::MapMemoryMb), (TaskKind::Reduce, ConfKey::ReduceMemoryMb)];
+    let (mut before, mut after, mut any) = (MbMillis::ZERO, MbMillis::ZERO, false);
+    for (kind, key) in kinds {
+        let Some(group) = app.group(kind) else { continue };
+        let now = requested_container(app, kind, Assumed(None))?;
+        let wanted = proposed(changes, key).and_then(|change| change.to.parse().ok()).map(Bytes::from_mib);
+        any |= wanted.is_some();
+        for time in (0..group.attempts.len()).filter_map(|row| group.attempts.run_time(row)) {
+            before = before + MbMillis::of(now, time);
+            after = after + MbMillis::of(wanted.unwrap_or(now), time);
+        }
+    }
+    after.share_of(before).filter(|_| any)
+}

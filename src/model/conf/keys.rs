@@ -214,8 +214,6 @@ conf_keys! {
     KryoBufferMax = "spark.kryoserializer.buffer.max";
     /// Spark: the largest table that joins broadcast; -1 for none.
     BroadcastThreshold = "spark.sql.autoBroadcastJoinThreshold";
-    /// Spark: whether executors and nodes on which tasks failed are excluded.
-    ExcludeOnFailure = "spark.excludeOnFailure.enabled" | "spark.blacklist.enabled";
     /// Spark: whether executors hand over their work before they are removed.
     Decommission = "spark.decommission.enabled";
     /// Spark: whether they also hand over their blocks.

@@ -135,7 +135,9 @@ pub struct Finding {
     pub tells: TroubleKind,
     /// Its severity.
     pub severity: Severity,
-    /// Severity value × number of tasks of the subject; 0 below moderate.
+    /// The severity that the rule's thresholds give, before the cap for small applications.
+    pub raw_severity: Severity,
+    /// Raw severity value × number of tasks of the subject; 0 below moderate.
     pub score: u64,
     /// The part of the application it is about.
     pub subject: Subject,

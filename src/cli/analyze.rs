@@ -9,6 +9,7 @@ use super::finding_args::FindingArgs;
 use super::input_args::InputArgs;
 use crate::engine;
 use crate::results::ApplicationReport;
+use crate::troubles::Basis;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -40,14 +41,16 @@ impl Analyze {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         let Self { input, findings } = self;
         let rules = findings.rules.load()?;
+        let prices = findings.prices()?;
+        let basis = Basis { rules: &rules, prices: prices.as_ref() };
         let output = input.open_output(None)?;
         let options = findings.options(input);
         let (paths, format) = (&input.paths, findings.pieces(input, &output));
         let (report, pieces) = input.run(|progress| match format {
-            None => (engine::analyze_with(paths, &rules, options, progress), None),
+            None => (engine::analyze_by(paths, basis, options, progress), None),
             Some(format) => {
                 let render = |app: &ApplicationReport| format.render(app);
-                let (report, pieces) = engine::analyze_in_pieces(paths, &rules, options, progress, &render);
+                let (report, pieces) = engine::analyze_in_pieces(paths, basis, options, progress, &render);
                 (report, Some((format, pieces)))
             }
         })?;

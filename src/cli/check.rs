@@ -18,6 +18,7 @@ use crate::report::{counted, missing_jobs, unjudged_summary};
 use crate::results::{Comparison, Floors, Metric, SuppressionUse};
 use crate::rules::settings::GateParams;
 use crate::severity::Severity;
+use crate::troubles::Basis;
 use crate::units::Millis;
 
 pub(super) const EXAMPLES: &str = "\
@@ -98,6 +99,8 @@ impl Check {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         let Self { input, findings, .. } = self;
         let rules = findings.rules.load()?;
+        let prices = findings.prices()?;
+        let basis = Basis { rules: &rules, prices: prices.as_ref() };
         let mut accepted = self.accepted()?;
         let output = input.open_output(Some(&self.baseline))?;
         let open = || Output::open(Some(&self.baseline)).map_err(OutputError::of_baseline);
@@ -105,8 +108,7 @@ impl Check {
         let shown = findings.options(input);
         // Compare all findings; `--min-severity` and `--top` apply afterwards.
         let options = Options { min_severity: shown.min_severity.min(Severity::Low), top: None, ..shown };
-        let mut report =
-            input.run(|progress| engine::analyze_with(&input.paths, &rules, options, progress))?;
+        let mut report = input.run(|progress| engine::analyze_by(&input.paths, basis, options, progress))?;
         input.warn(&report.problems);
         input.warn_of_suppressions(&report.suppressions);
         let unfinished = input.failure(&report.problems, report.named_input_failed, &report.summary);

@@ -1,5 +1,6 @@
 //! Options of the commands that evaluate rules.
 
+use std::error::Error;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -11,10 +12,11 @@ use super::diagnostics::print_problems;
 use super::input_args::InputArgs;
 use super::output::Output;
 use super::{Exit, Level};
-use crate::engine::Options;
+use crate::engine::{Options, Sort};
 use crate::report::{Format, PieceFormat, TextOptions, write};
 use crate::results::Report;
 use crate::rules::{RuleError, RuleFile, RuleSet};
+use crate::savings::Prices;
 use crate::severity::Severity;
 
 #[derive(Debug, Args)]
@@ -73,6 +75,12 @@ pub(super) struct FindingArgs {
     /// Show only the N worst applications
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
+    /// Order of the applications; the document `order` of rule files has the default, what their remedies save
+    #[arg(long, value_enum, value_name = "ORDER")]
+    sort: Option<SortArg>,
+    /// Prices of cores and memory, as YAML, to show what remedies save in money
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
     /// Draw charts for the N worst applications (html)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<usize>, default_value_t = 100)]
     charts: usize,
@@ -80,6 +88,32 @@ pub(super) struct FindingArgs {
     /// passwords
     #[arg(long)]
     details: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SortArg {
+    /// What the remedies save, most first
+    Saving,
+    /// The worst finding first
+    Severity,
+    /// Most wasted memory first
+    Waste,
+    /// Longest first
+    Runtime,
+    /// Names in alphabetical order
+    Name,
+}
+
+impl From<SortArg> for Sort {
+    fn from(sort: SortArg) -> Self {
+        match sort {
+            SortArg::Saving => Self::Saving,
+            SortArg::Severity => Self::Severity,
+            SortArg::Waste => Self::Waste,
+            SortArg::Runtime => Self::RunTime,
+            SortArg::Name => Self::Name,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -139,10 +173,16 @@ impl FindingArgs {
         Options {
             min_severity: self.min_severity.into(),
             top: self.top.map(NonZeroUsize::get),
+            sort: self.sort.map(Sort::from),
             details: self.details,
             charts: if self.format.has_charts() { self.charts } else { 0 },
             limits: input.limits.limits(),
         }
+    }
+
+    /// The prices, if a file is given.
+    pub(super) fn prices(&self) -> Result<Option<Prices>, Box<dyn Error>> {
+        Ok(self.prices.as_deref().map(Prices::read).transpose()?)
     }
 
     fn text_options(&self, input: &InputArgs, output: &Output) -> TextOptions {

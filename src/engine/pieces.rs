@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use super::rank::Place;
 use super::visit::Turn;
-use crate::results::ApplicationReport;
+use crate::results::{ApplicationReport, Leading};
 use crate::severity::Severity;
 use crate::units::MbMillis;
 
@@ -41,6 +41,7 @@ enum FileState {
 /// The sort key of an application that is no longer in memory, as [`Place::key`].
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
+    leading: Leading,
     severity: Reverse<Severity>,
     score: Reverse<u64>,
     wasted: Reverse<Option<MbMillis>>,
@@ -57,10 +58,17 @@ struct Extent {
 
 impl Rank {
     pub(super) fn of(app: &ApplicationReport, turn: Turn) -> Self {
-        let Place { severity, score, wasted, id, sources } = Place::of(app);
+        let Place { leading, severity, score, wasted, id, sources } = Place::of(app);
         let names = std::iter::once(id).chain(sources.iter().map(String::as_str));
         let names = names.collect::<Vec<_>>().join("\0").into_boxed_str();
-        Self { severity: Reverse(severity), score: Reverse(score), wasted: Reverse(wasted), names, turn }
+        Self {
+            leading: leading.clone(),
+            severity: Reverse(severity),
+            score: Reverse(score),
+            wasted: Reverse(wasted),
+            names,
+            turn,
+        }
     }
 }
 

@@ -4,13 +4,14 @@
 use std::cmp::{Ordering, Reverse};
 
 use crate::finding::Finding;
-use crate::results::ApplicationReport;
+use crate::results::{ApplicationReport, Leading};
 use crate::severity::Severity;
 use crate::units::MbMillis;
 
-/// The sort key of an application: severity, score and wasted memory (unknown last), then id and sources.
+/// The sort key of an application: what leads the order, severity, score and wasted memory (unknown last), then id and sources.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
+    pub(super) leading: &'a Leading,
     pub(super) severity: Severity,
     pub(super) score: u64,
     pub(super) wasted: Option<MbMillis>,
@@ -20,13 +21,14 @@ pub(super) struct Place<'a> {
 
 impl<'a> Place<'a> {
     pub(super) fn of(app: &'a ApplicationReport) -> Self {
-        let ApplicationReport { severity, score, id, sources, metrics, .. } = app;
-        Self { severity: *severity, score: *score, wasted: metrics.wasted, id, sources }
+        let ApplicationReport { leading, severity, score, id, sources, metrics, .. } = app;
+        Self { leading, severity: *severity, score: *score, wasted: metrics.wasted, id, sources }
     }
 
     /// Smaller is worse.
     pub(super) fn key(self) -> impl Ord + 'a {
-        (Reverse(self.severity), Reverse(self.score), Reverse(self.wasted), self.id, self.sources)
+        let Self { leading, severity, score, wasted, id, sources } = self;
+        (leading, Reverse(severity), Reverse(score), Reverse(wasted), id, sources)
     }
 }
 

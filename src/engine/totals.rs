@@ -72,6 +72,7 @@ fn add(totals: &mut Totals, app: &ApplicationReport) {
     if let Some((used, _)) = metrics.used.zip(metrics.wasted) {
         totals.used_where_waste_is_known = totals.used_where_waste_is_known + used;
     }
+    app.troubles.iter().for_each(|trouble| totals.savings.add(&trouble.savings));
     count(&mut totals.applications, app.severity);
 }
 

@@ -8,12 +8,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::rank::Place;
 use super::worst::Worst;
 use crate::charts::Charts;
-use crate::results::ApplicationReport;
+use crate::results::{ApplicationReport, Leading};
 use crate::severity::Severity;
 use crate::units::MbMillis;
 
 /// [`Place::key`] of an application that is no longer in memory.
-type Key = (Reverse<Severity>, Reverse<u64>, Reverse<Option<MbMillis>>, String, Vec<String>);
+type Key = (Leading, Reverse<Severity>, Reverse<u64>, Reverse<Option<MbMillis>>, String, Vec<String>);
 
 /// The charts of an application; `None` until they are made.
 type Candidate = (Key, Option<Box<Charts>>);
@@ -64,6 +64,6 @@ fn order(a: &Candidate, b: &Candidate) -> Ordering {
 }
 
 fn key(place: Place<'_>) -> Key {
-    let Place { severity, score, wasted, id, sources } = place;
-    (Reverse(severity), Reverse(score), Reverse(wasted), id.to_owned(), sources.to_vec())
+    let Place { leading, severity, score, wasted, id, sources } = place;
+    (leading.clone(), Reverse(severity), Reverse(score), Reverse(wasted), id.to_owned(), sources.to_vec())
 }

@@ -6,7 +6,9 @@ use chrono::NaiveDate;
 
 use crate::finding::{Finding, NotEvaluated, Suppressed};
 use crate::results::ApplicationReport;
+use crate::savings::{Amounts, Range, SavingStatus, TroubleSavings};
 use crate::troubles::Trouble;
+use crate::units::{Millis, three_digits};
 
 /// "2 findings".
 pub(super) fn plural(count: u64, what: &str) -> String {
@@ -86,4 +88,57 @@ pub(super) fn by_trouble(app: &ApplicationReport) -> Vec<(&Finding, Option<(&Tro
     all.into_iter()
         .map(|(finding, told)| (finding, told.map(|(_, trouble, is_echo)| (trouble, is_echo))))
         .collect()
+}
+
+/// "saves 9.0 s ± 1.5 s, 0.01 core-hours, 0.2 GB·h", with the money first; or why that is not known.
+pub(super) fn saves(savings: &TroubleSavings, currency: Option<&str>) -> String {
+    match (&savings.status, &savings.share) {
+        (SavingStatus::Estimated, Some(share)) => {
+            format!("saves {}", saved(share, savings.share_cost, currency))
+        }
+        (SavingStatus::Estimated | SavingStatus::WithinError, _) => {
+            "saves too little to be sure of".to_owned()
+        }
+        (SavingStatus::Unknown(why), _) => format!("saving unknown: {why}"),
+    }
+}
+
+/// "9.0 s ± 1.5 s, 0.01 core-hours, 0.2 GB·h", without amounts that round to nothing.
+pub(super) fn saved(amounts: &Amounts, cost: Option<Range>, currency: Option<&str>) -> String {
+    let money = cost.zip(currency).filter(|(cost, _)| cost.high >= 0.005);
+    let money =
+        money.map(|(cost, currency)| format!("{} {currency}", in_range(cost, |value| format!("{value:.2}"))));
+    let time = Some(amounts.wall_ms).filter(|time| time.high >= 100.0).map(|time| in_range(time, millis));
+    let hours = |hours: Option<Range>, unit: &str| {
+        hours.filter(|hours| hours.high >= 0.000_05).map(|hours| format!("{} {unit}", in_range(hours, small)))
+    };
+    let cores = hours(amounts.core_hours, "core-hours");
+    let memory = hours(amounts.gb_hours, "GB·h");
+    let parts: Vec<String> = [money, time, cores, memory].into_iter().flatten().collect();
+    if parts.is_empty() { "nothing that can be measured".to_owned() } else { parts.join(", ") }
+}
+
+/// "9.0 s ± 1.5 s"; a wide range as "up to 9.0 s" or "3.0 s to 9.0 s".
+fn in_range(range: Range, show: impl Fn(f64) -> String) -> String {
+    let Range { low, point, high } = range;
+    let (low, half) = (low.max(0.0), (high - low.max(0.0)) / 2.0);
+    if half <= point * 0.005 {
+        show(point)
+    } else if low <= high * 0.05 {
+        format!("up to {}", show(high))
+    } else if half > point * 0.5 {
+        format!("{} to {}", show(low), show(high))
+    } else {
+        format!("{} ± {}", show(point), show(half))
+    }
+}
+
+/// Milliseconds as a time.
+pub(super) fn millis(value: f64) -> String {
+    Millis::from_f64(value.round()).unwrap_or_default().to_string()
+}
+
+/// Three digits, or four decimals of a small amount.
+pub(super) fn small(value: f64) -> String {
+    if value < 0.1 { format!("{value:.4}") } else { three_digits(value) }
 }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use super::Work;
+use super::{Leading, Work};
 use crate::charts::Charts;
 use crate::finding::{Finding, Name, NotEvaluated, Suppressed};
 use crate::fingerprint::{Fingerprint, JobKey, StageName, subject_key};
 use crate::metrics::Metrics;
 use crate::model::conf::Conf;
 use crate::model::{Engine, Phase, Status, Subject};
+use crate::savings::ApplicationSavings;
 use crate::severity::Severity;
 use crate::troubles::{Recommended, Trouble};
 use crate::units::Timestamp;
@@ -42,8 +43,12 @@ pub struct ApplicationReport {
     pub finished_at: Option<Timestamp>,
     /// The highest severity of its findings.
     pub severity: Severity,
+    /// The same without the cap for small applications.
+    pub raw_severity: Severity,
     /// The sum of its findings' scores.
     pub score: u64,
+    /// What decides first about its place in the report.
+    pub(crate) leading: Leading,
     pub metrics: Metrics,
     /// Sums over its attempts; unknown if a limit cut the history.
     pub work: Work,
@@ -53,6 +58,8 @@ pub struct ApplicationReport {
     pub troubles: Vec<Trouble>,
     /// One configuration against all troubles.
     pub recommended: Vec<Recommended>,
+    /// What removing all troubles saves; `None` without troubles.
+    pub(crate) savings: Option<ApplicationSavings>,
     /// Findings of at least the requested severity, worst first.
     pub findings: Vec<Finding>,
     /// Findings that a rule file suppresses, of at least the requested severity. No count includes them.
@@ -130,12 +137,15 @@ impl ApplicationReport {
             started_at: None,
             finished_at: None,
             severity: Severity::None,
+            raw_severity: Severity::None,
             score: 0,
+            leading: Leading::Nothing,
             metrics: Metrics::default(),
             work: Work::default(),
             counts: [0; 5],
             troubles: Vec::new(),
             recommended: Vec::new(),
+            savings: None,
             findings: Vec::new(),
             suppressed: Vec::new(),
             evaluated: Arc::default(),

@@ -18,6 +18,7 @@
 mod application;
 mod change;
 mod comparison;
+mod leading;
 mod metric;
 pub(crate) mod secrets;
 mod totals;
@@ -41,6 +42,8 @@ pub use change::{Absence, Absent, Accepted, Change, FindingChange, MeasureChange
 pub use comparison::{
     Comparison, Counts, IncompleteRun, JobComparison, JobState, MetricChange, MetricVerdict, NotCompared,
 };
+pub(crate) use leading::Leading;
+pub use leading::Sort;
 pub use metric::{Floors, LimitBasis, Metric, Range};
 pub use totals::{NotEvaluatedTotal, RuleTotal, Totals};
 pub use work::Work;
@@ -66,6 +69,8 @@ pub struct Report {
     pub skipped: Vec<(&'static str, u64)>,
     /// Whether an input that the user named could not be read.
     pub named_input_failed: bool,
+    /// The currency of costs, if prices were given.
+    pub(crate) currency: Option<String>,
     /// The comparison with an accepted state, if one was made.
     pub comparison: Option<Comparison>,
 }

@@ -1,6 +1,7 @@
 //! Sums over all applications of a report, and the rules with most findings.
 
 use crate::finding::Name;
+use crate::savings::Sums;
 use crate::severity::Severity;
 use crate::units::MbMillis;
 
@@ -22,6 +23,8 @@ pub struct Totals {
     pub applications: [u64; 5],
     /// Applications with an incomplete history.
     pub incomplete: u64,
+    /// What the remedies of all troubles save.
+    pub(crate) savings: Sums,
     /// The rules with findings, worst first.
     pub rules: Vec<RuleTotal>,
     /// Rules that were not evaluated, with the reason; most applications first.

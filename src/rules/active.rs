@@ -178,6 +178,7 @@ impl ActiveRule {
             rule_facts: self.facts,
             tells: judged.tells.unwrap_or(self.facts.tells),
             severity,
+            raw_severity: severity,
             score: severity.score(judged.tasks),
             subject: judged.subject,
             message,

@@ -1,5 +1,8 @@
 //! Estimates with their range.
 
+use crate::metrics::Metrics;
+use crate::units::Millis;
+
 /// An estimated amount, and the range that it lies in.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
@@ -73,6 +76,19 @@ pub struct Amounts {
     pub core_hours: Option<Range>,
     /// Memory held by containers.
     pub gb_hours: Option<Range>,
+}
+
+impl Amounts {
+    /// What an application took, as far as that is known.
+    pub(crate) fn used(metrics: &Metrics) -> Self {
+        let exactly = |value: f64| Range { low: value, point: value, high: value };
+        let cores = metrics.cores_used.zip(metrics.cores_idle).map(|(used, idle)| used + idle);
+        Self {
+            wall_ms: exactly(metrics.run_time.map_or(0.0, Millis::as_f64)),
+            core_hours: cores.map(|cores| exactly(cores.as_core_hours())),
+            gb_hours: metrics.used.map(|used| exactly(used.as_gb_hours())),
+        }
+    }
 }
 
 /// What an application would have taken under a change.

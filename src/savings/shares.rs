@@ -64,14 +64,24 @@ pub(crate) fn shares(
     let shares = troubles.iter().filter_map(|trouble| trouble.share.as_ref());
     let joint = shares.fold(zero, |sum, share| sum.plus(share));
     let baseline = replays.as_ref().map(|replays| replays.baseline().clone());
-    Savings { application: ApplicationSavings { joint, baseline, unknown }, troubles }
+    Savings {
+        application: ApplicationSavings { joint, baseline, unknown, joint_cost: None, currency: None },
+        troubles,
+    }
 }
 
 fn named(part: Part, removal: &Removal) -> TroubleSavings {
     let Part { status, in_order, alone, share } = part;
     let method = removal.method();
     let method = if in_order { format!("{method}, shared in order").into() } else { method.into() };
-    TroubleSavings { status, method, alone: Some(alone), share: Some(share) }
+    TroubleSavings {
+        status,
+        method,
+        alone: Some(alone),
+        share: Some(share),
+        alone_cost: None,
+        share_cost: None,
+    }
 }
 
 /// What removing a trouble does, or why that is unknown.

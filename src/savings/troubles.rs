@@ -1,6 +1,7 @@
 //! What is saved by removing the troubles of an application, as data for reports.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::estimate::{Amounts, Range};
 use super::predict::Baseline;
@@ -38,13 +39,16 @@ pub(crate) struct TroubleSavings {
     pub(crate) alone: Option<Amounts>,
     /// Its share if all troubles of the application are removed whose saving is known.
     pub(crate) share: Option<Amounts>,
+    /// What these cost, if prices are given.
+    pub(crate) alone_cost: Option<Range>,
+    pub(crate) share_cost: Option<Range>,
 }
 
 impl TroubleSavings {
     /// One whose saving is unknown.
-    pub(super) fn unknown(why: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn unknown(why: impl Into<Cow<'static, str>>) -> Self {
         let status = SavingStatus::Unknown(why.into());
-        Self { status, method: "none".into(), alone: None, share: None }
+        Self { status, method: "none".into(), alone: None, share: None, alone_cost: None, share_cost: None }
     }
 }
 
@@ -57,6 +61,10 @@ pub(crate) struct ApplicationSavings {
     pub(crate) baseline: Option<Baseline>,
     /// Why there is no replay although one was needed.
     pub(crate) unknown: Option<String>,
+    /// What the sum costs, if prices are given.
+    pub(crate) joint_cost: Option<Range>,
+    /// The currency of costs.
+    pub(crate) currency: Option<Arc<str>>,
 }
 
 /// The savings of an application, and of each of its troubles in their order.
@@ -66,12 +74,13 @@ pub(crate) struct Savings {
     pub(crate) troubles: Vec<TroubleSavings>,
 }
 
-/// Savings over several applications.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+/// Savings over several applications. They are whole numbers, so that the sum does not depend on the order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Sums {
-    /// The sum of the shares that are larger than their error. Applications whose cores or memory are unknown add nothing
-    /// to those.
-    pub(crate) saved: Amounts,
+    wall: Sum,
+    cores: Option<Sum>,
+    memory: Option<Sum>,
+    cost: Option<Sum>,
     /// Troubles in the sum.
     pub(crate) estimated_count: u64,
     /// Troubles whose saving is smaller than its error.
@@ -80,27 +89,61 @@ pub(crate) struct Sums {
     pub(crate) unknown_count: u64,
 }
 
-impl Sums {
-    /// Adds the troubles of an application.
-    pub(crate) fn add(&mut self, troubles: &[TroubleSavings]) {
-        for trouble in troubles {
-            match (&trouble.status, &trouble.share) {
-                (SavingStatus::Estimated, Some(share)) => {
-                    self.saved = self.saved.plus(share);
-                    self.estimated_count += 1;
-                }
-                (SavingStatus::WithinError, _) => self.within_error_count += 1,
-                _ => self.unknown_count += 1,
-            }
+/// Low, point and high, in billionths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Sum([i128; 3]);
+
+const BILLION: f64 = 1e9;
+
+impl Sum {
+    #[allow(clippy::cast_possible_truncation)] // float casts saturate
+    fn add(&mut self, range: Range) {
+        for (sum, value) in self.0.iter_mut().zip([range.low, range.point, range.high]) {
+            *sum = sum.saturating_add((value * BILLION).round() as i128);
         }
     }
 
-    /// Adds other sums.
-    pub(crate) fn add_sums(&mut self, other: &Self) {
-        self.saved = self.saved.plus(&other.saved);
-        self.estimated_count += other.estimated_count;
-        self.within_error_count += other.within_error_count;
-        self.unknown_count += other.unknown_count;
+    #[allow(clippy::cast_precision_loss)]
+    fn range(self) -> Range {
+        let [low, point, high] = self.0.map(|sum| sum as f64 / BILLION);
+        Range { low, point, high }
+    }
+}
+
+impl Sums {
+    /// Adds a trouble of an application. Applications whose cores or memory are unknown add nothing to those.
+    pub(crate) fn add(&mut self, trouble: &TroubleSavings) {
+        match (&trouble.status, &trouble.share) {
+            (SavingStatus::Estimated, Some(share)) => {
+                self.wall.add(share.wall_ms);
+                add(&mut self.cores, share.core_hours);
+                add(&mut self.memory, share.gb_hours);
+                add(&mut self.cost, trouble.share_cost);
+                self.estimated_count += 1;
+            }
+            (SavingStatus::WithinError, _) => self.within_error_count += 1,
+            _ => self.unknown_count += 1,
+        }
+    }
+
+    /// The sum of the shares that are larger than their error.
+    pub(crate) fn saved(&self) -> Amounts {
+        Amounts {
+            wall_ms: self.wall.range(),
+            core_hours: self.cores.map(Sum::range),
+            gb_hours: self.memory.map(Sum::range),
+        }
+    }
+
+    /// What they cost, if prices are given.
+    pub(crate) fn cost(&self) -> Option<Range> {
+        self.cost.map(Sum::range)
+    }
+}
+
+fn add(sum: &mut Option<Sum>, range: Option<Range>) {
+    if let Some(range) = range {
+        sum.get_or_insert_default().add(range);
     }
 }
 
@@ -127,29 +170,28 @@ mod tests {
     #[test]
     fn sums_count_what_they_leave_out() {
         let range = |point: f64| Range { low: point - 1.0, point, high: point + 2.0 };
-        let amounts = |wall: f64, cores: Option<f64>| Amounts {
-            wall_ms: range(wall),
-            core_hours: cores.map(range),
-            gb_hours: None,
+        let trouble = |status: SavingStatus, wall: f64, cores: Option<f64>| {
+            let amounts = Amounts { wall_ms: range(wall), core_hours: cores.map(range), gb_hours: None };
+            TroubleSavings { status, share: Some(amounts), ..TroubleSavings::unknown("x") }
         };
-        let trouble = |status: SavingStatus, amounts: Amounts| TroubleSavings {
-            status,
-            method: "replay".into(),
-            alone: Some(amounts),
-            share: Some(amounts),
-        };
-        let mut sums = Sums::default();
-        sums.add(&[
-            trouble(SavingStatus::Estimated, amounts(10.0, None)),
-            trouble(SavingStatus::WithinError, amounts(100.0, Some(100.0))),
+        let all = [
+            trouble(SavingStatus::Estimated, 10.0, None),
+            trouble(SavingStatus::WithinError, 100.0, Some(100.0)),
             TroubleSavings::unknown("no data"),
-        ]);
-        let mut all = Sums::default();
-        all.add(&[trouble(SavingStatus::Estimated, amounts(5.0, Some(7.0)))]);
-        all.add_sums(&sums);
-        assert_eq!((all.estimated_count, all.within_error_count, all.unknown_count), (2, 1, 1));
-        assert_eq!(all.saved.wall_ms, Range { low: 13.0, point: 15.0, high: 19.0 });
-        assert_eq!((all.saved.core_hours, all.saved.gb_hours), (Some(range(7.0)), None));
-        assert_eq!(TroubleSavings::unknown("x").status.name(), "unknown");
+            trouble(SavingStatus::Estimated, 5.0, Some(7.0)),
+        ];
+        let sum = |order: &[usize]| {
+            let mut sums = Sums::default();
+            order.iter().for_each(|&place| sums.add(&all[place]));
+            sums
+        };
+        let sums = sum(&[0, 1, 2, 3]);
+        assert_eq!((sums.estimated_count, sums.within_error_count, sums.unknown_count), (2, 1, 1));
+        assert_eq!(sums.saved().wall_ms, Range { low: 13.0, point: 15.0, high: 19.0 });
+        assert_eq!(
+            (sums.saved().core_hours, sums.saved().gb_hours, sums.cost()),
+            (Some(range(7.0)), None, None)
+        );
+        assert_eq!(sum(&[3, 2, 1, 0]), sums);
     }
 }

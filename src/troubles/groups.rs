@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::{Confidence, Telling, Trouble};
+use super::{Confidence, Telling, Trouble, Worth};
 use crate::finding::{Advice, Finding, SettingChange, TroubleKind};
 use crate::model::Subject;
+use crate::savings::TroubleSavings;
 use crate::severity::Severity;
 
 /// How finely the findings of a kind are told apart.
@@ -101,6 +102,8 @@ impl Trouble {
             findings: Vec::new(),
             change: Vec::new(),
             advice: Vec::new(),
+            savings: TroubleSavings::unknown("it was not computed"),
+            worth: Worth::default(),
         };
         for (place, finding) in findings.iter().enumerate() {
             trouble.add(finding, place > 0);

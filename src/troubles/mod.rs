@@ -9,13 +9,19 @@ mod configuration;
 mod echoes;
 mod groups;
 mod inert;
+mod removal;
 mod value;
+mod worth;
 
 use crate::finding::{Advice, Finding, Name, SettingChange, TroubleKind};
-use crate::model::{Application, Subject};
+use crate::metrics::Metrics;
+use crate::model::{Application, Status, Subject};
+use crate::rules::RuleSet;
+use crate::savings::{Amounts, ApplicationSavings, Prices, Removal, Savings, TroubleSavings, shares};
 use crate::severity::Severity;
 
 pub use configuration::Recommended;
+pub(crate) use worth::Worth;
 
 /// How sure the cause of a trouble is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,27 +93,82 @@ pub struct Trouble {
     pub change: Vec<SettingChange>,
     /// What to do.
     pub advice: Vec<Advice>,
+    /// What removing it saves.
+    pub(crate) savings: TroubleSavings,
+    /// For the order of troubles.
+    worth: Worth,
+}
+
+/// What troubles are judged by.
+#[derive(Clone, Copy)]
+pub(crate) struct Basis<'a> {
+    pub(crate) rules: &'a RuleSet,
+    /// Without them, no cost is computed.
+    pub(crate) prices: Option<&'a Prices>,
 }
 
 /// The troubles of an application, and one configuration against all of them.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Diagnosed {
     /// The troubles, worst first.
     pub(crate) troubles: Vec<Trouble>,
     /// One value for each setting.
     pub(crate) configuration: Vec<Recommended>,
+    /// What all of them save together; `None` without troubles.
+    pub(crate) savings: Option<ApplicationSavings>,
 }
 
 /// Groups the findings of `app`, and settles the settings that they propose: afterwards the advice of `findings` proposes
 /// no other values either.
-pub(crate) fn diagnose(app: &Application, findings: &mut [Finding]) -> Diagnosed {
+pub(crate) fn diagnose(
+    app: &Application,
+    basis: Basis<'_>,
+    metrics: &Metrics,
+    findings: &mut [Finding],
+) -> Diagnosed {
     let mut troubles = echoes::under_their_causes(groups::of(findings));
     troubles.sort_by(|a, b| a.rank().cmp(&b.rank()));
     let settled = configuration::settle(app, &mut troubles);
-    for finding in findings {
+    for finding in findings.iter_mut() {
         settled.guide(app, &mut finding.advice);
     }
-    Diagnosed { troubles, configuration: settled.recommended }
+    let savings = (!troubles.is_empty()).then(|| save(app, basis, metrics, &mut troubles, findings));
+    troubles.sort_by(|a, b| (a.worth, a.rank()).cmp(&(b.worth, b.rank())));
+    Diagnosed { troubles, configuration: settled.recommended, savings }
+}
+
+/// Computes what each trouble saves, and all of them together.
+fn save(
+    app: &Application,
+    basis: Basis<'_>,
+    metrics: &Metrics,
+    troubles: &mut [Trouble],
+    findings: &[Finding],
+) -> ApplicationSavings {
+    let Basis { rules, prices } = basis;
+    let cost = |amounts: &Amounts| prices?.cost(app, amounts);
+    let leading = |trouble: &Trouble| {
+        let first = trouble.findings.first()?;
+        findings.iter().find(|finding| finding.rule == first.rule && finding.subject == first.subject)
+    };
+    let removals: Vec<Removal> =
+        troubles.iter().map(|trouble| removal::of(app, rules, metrics, trouble, leading(trouble))).collect();
+    let Savings { application, troubles: each } = shares(app, rules, metrics, &removals, false);
+    let order = rules.order();
+    for (trouble, mut savings) in troubles.iter_mut().zip(each) {
+        savings.alone_cost = savings.alone.as_ref().and_then(cost);
+        savings.share_cost = savings.share.as_ref().and_then(cost);
+        trouble.worth = if app.status == Status::Failed && trouble.kind == TroubleKind::Failures {
+            // The whole run was for nothing.
+            let used = Amounts::used(metrics);
+            Worth::of_amounts(&used, cost(&used), order)
+        } else {
+            Worth::of_trouble(&savings, order)
+        };
+        trouble.savings = savings;
+    }
+    let currency = prices.map(|prices| prices.currency().into());
+    ApplicationSavings { joint_cost: cost(&application.joint), currency, ..application }
 }
 
 impl Trouble {

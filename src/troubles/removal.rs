@@ -42,7 +42,9 @@ pub(super) fn of(
             Removal::Replay(Cause::Collections { limit: limit_of_collections(leading) }, parts())
         }
         Kind::FewTasks | Kind::ManyTasks => tasks(trouble, leading),
-        Kind::Speculation if trouble.findings.first().is_some_and(|first| first.rule == "speculation-waste") => {
+        Kind::Speculation
+            if trouble.findings.first().is_some_and(|first| first.rule == "speculation-waste") =>
+        {
             Removal::Replay(Cause::Copies, Vec::new())
         }
         Kind::MuchMemory => {

@@ -91,9 +91,10 @@ fn remedy(app: &Application, cause: Cause) -> Advice {
         (Engine::MapReduce, Cause::Gc) => advice.set(mapreduce::larger_heaps(app)),
         (Engine::MapReduce, Cause::Disk) => advice.set(mapreduce::larger_sort_buffer(app)),
         (Engine::MapReduce, Cause::Scheduler) => advice.set(mapreduce::slow_start(app)),
-        (Engine::Spark, Cause::Hardware) if app.conf.flag(ConfKey::ExcludeOnFailure) != Some(true) => {
-            advice.and("; if tasks fail on them").set([change(app, ConfKey::ExcludeOnFailure, true)]).conditional()
-        }
+        (Engine::Spark, Cause::Hardware) if app.conf.flag(ConfKey::ExcludeOnFailure) != Some(true) => advice
+            .and("; if tasks fail on them")
+            .set([change(app, ConfKey::ExcludeOnFailure, true)])
+            .conditional(),
         _ => advice,
     }
 }

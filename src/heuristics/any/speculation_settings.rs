@@ -241,7 +241,8 @@ fn pause(app: &Application) -> i64 {
 /// Why Hadoop's speculator did not copy most of the stragglers, and the remedy.
 fn what_held_back(app: &Application, fates: &[Fate]) -> Advice {
     let count = |name: &str| fates.iter().filter(|fate| fate.name() == name).count();
-    let shorter_pause = (pause(app) > PAUSE_MS).then(|| change(app, ConfKey::SpeculativeRetryAfter, PAUSE_MS));
+    let shorter_pause =
+        (pause(app) > PAUSE_MS).then(|| change(app, ConfKey::SpeculativeRetryAfter, PAUSE_MS));
     let estimator = change(app, ConfKey::TaskEstimator, ESTIMATOR);
     let estimator = Some(estimator).filter(|change| change.from.as_ref() != Some(&change.to));
     let remedies = [None, shorter_pause, None, estimator];

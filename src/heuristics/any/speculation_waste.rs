@@ -99,11 +99,8 @@ fn fewer_copies(app: &Application) -> Vec<SettingChange> {
     }
     let (share, number) = FEWER;
     let (of_running, at_least) = (ConfKey::SpeculativeCapRunning, ConfKey::SpeculativeMinimum);
-    let of_running = app
-        .conf
-        .fraction(of_running)
-        .is_none_or(|now| now > share)
-        .then(|| change(app, of_running, share));
+    let of_running =
+        app.conf.fraction(of_running).is_none_or(|now| now > share).then(|| change(app, of_running, share));
     let at_least =
         app.conf.integer(at_least).is_none_or(|now| now > number).then(|| change(app, at_least, number));
     of_running.into_iter().chain(at_least).collect()
@@ -154,9 +151,9 @@ fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<Advice> {
             if fewer.is_empty() {
                 return vec![disable("disable")];
             }
-            let fewer = Advice::new("copy fewer tasks at a time").set(fewer).and(
-                " (by default Hadoop copies up to 10 % of the running tasks, but always up to 10)",
-            );
+            let fewer = Advice::new("copy fewer tasks at a time")
+                .set(fewer)
+                .and(" (by default Hadoop copies up to 10 % of the running tasks, but always up to 10)");
             vec![fewer, disable("or disable").conditional()]
         }
     }

@@ -153,8 +153,7 @@ pub(in crate::heuristics) fn larger_heaps(app: &Application) -> Vec<SettingChang
 pub(in crate::heuristics) fn larger_sort_buffer(app: &Application) -> Vec<SettingChange> {
     let heap = app.group(Role::Map.kind()).map(|group| Heap::of(app, Role::Map, group));
     let fitting = heap.and_then(|heap| Some((heap.sort.filter(|&sort| heap.holds(sort))?, heap)));
-    let settings = |(sort, heap): (SortBuffer, Heap)| {
-        [sort.change(app)].into_iter().chain(heap.growth(app)).collect()
-    };
+    let settings =
+        |(sort, heap): (SortBuffer, Heap)| [sort.change(app)].into_iter().chain(heap.growth(app)).collect();
     fitting.map(settings).unwrap_or_default()
 }

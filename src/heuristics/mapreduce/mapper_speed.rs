@@ -181,7 +181,8 @@ fn advice(app: &Application, group: &TaskGroup, bytes: i64, params: &MapperSpeed
             ))]
         }
         None => vec![
-            "find out whether the map tasks are CPU-bound or I/O-bound: the job history has no CPU time".into(),
+            "find out whether the map tasks are CPU-bound or I/O-bound: the job history has no CPU time"
+                .into(),
         ],
     };
     let target = Target {

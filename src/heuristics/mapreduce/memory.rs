@@ -190,9 +190,7 @@ impl Usage {
                 Some(larger) if heap.is_full => format!(
                     "the container cannot shrink, because its heap is full and should grow to {larger}: {BALANCE}"
                 ),
-                _ => {
-                    cannot_shrink(app, container, &format!("the largest {whose} needs {peak}{buffer}"))
-                }
+                _ => cannot_shrink(app, container, &format!("the largest {whose} needs {peak}{buffer}")),
             });
         }
         let why = if let Some(larger) = heap.larger {

@@ -205,7 +205,8 @@ fn sort_advice(app: &Application) -> Vec<Advice> {
     }
     let key = ConfKey::ShuffleMergePercent;
     if app.conf.fraction(key).is_none_or(|now| now < FULL_BEFORE_MERGE) {
-        let what = Advice::new("if the heap of the reduce tasks has room, keep more of the fetched data in memory");
+        let what =
+            Advice::new("if the heap of the reduce tasks has room, keep more of the fetched data in memory");
         advice.push(what.set([change(app, key, FULL_BEFORE_MERGE)]).conditional());
     }
     if advice.is_empty() {

@@ -6,6 +6,7 @@ use super::Each;
 use super::details::{DetailsView, details};
 use super::finding::{SuppressedView, suppressed};
 use super::metrics::{MetricsView, metrics};
+use super::savings::{ApplicationSavingsView, of_application};
 use super::troubles::{RecommendedView, ToldView, TroubleView, recommended, told, trouble};
 use crate::finding::{NotEvaluated, Suppressed};
 use crate::results::ApplicationReport;
@@ -30,8 +31,10 @@ pub(in crate::report) struct ApplicationView<'a> {
     started_at: Option<String>,
     finished_at: Option<String>,
     severity: Severity,
+    raw_severity: Severity,
     score: u64,
     metrics: MetricsView,
+    savings: Option<ApplicationSavingsView<'a>>,
     troubles: Each<'a, Trouble, TroubleView<'a>>,
     recommended_configuration: Each<'a, Recommended, RecommendedView<'a>>,
     findings: Vec<ToldView<'a>>,
@@ -59,8 +62,10 @@ pub(in crate::report) fn application(app: &ApplicationReport) -> ApplicationView
         started_at: time(app.started_at),
         finished_at: time(app.finished_at),
         severity: app.severity,
+        raw_severity: app.raw_severity,
         score: app.score,
         metrics: metrics(&app.metrics),
+        savings: app.savings.as_ref().map(of_application),
         troubles: Each(&app.troubles, trouble),
         recommended_configuration: Each(&app.recommended, recommended),
         findings: app.findings.iter().map(|finding| told(app, finding)).collect(),

@@ -6,6 +6,7 @@ mod details;
 mod each;
 mod finding;
 mod metrics;
+mod savings;
 mod troubles;
 mod writer;
 
@@ -23,6 +24,8 @@ use crate::severity::Severity;
 pub(super) use application::application;
 pub(super) use each::Each;
 pub(super) use finding::{MeasureView, Number, advice, evidence, thresholds};
+pub(super) use savings::{AmountsView, amounts};
+use savings::{SumsView, sums};
 pub(super) use writer::{write_line, write_pretty};
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -86,7 +89,7 @@ impl Serialize for Document<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("schema_version", &1)?;
         map.serialize_entry("tool", &Tool::THIS)?;
-        map.serialize_entry("summary", &summary(&report.summary))?;
+        map.serialize_entry("summary", &summary(report))?;
         map.serialize_entry("applications", &Each(&report.applications, application))?;
         map.serialize_entry("problems", &Each(&report.problems, problem))?;
         if !report.suppressions.is_empty() {
@@ -130,10 +133,11 @@ impl<K: Serialize, V: Serialize> Serialize for Pairs<K, V> {
 }
 
 #[derive(Serialize)]
-struct SummaryView {
+struct SummaryView<'a> {
     files: FilesView,
     applications: u64,
     findings: Pairs<&'static str, u64>,
+    savings: SumsView<'a>,
 }
 
 #[derive(Serialize)]
@@ -153,12 +157,14 @@ pub(super) fn files(summary: &Summary) -> FilesView {
     }
 }
 
-fn summary(summary: &Summary) -> SummaryView {
+fn summary(report: &Report) -> SummaryView<'_> {
+    let summary = &report.summary;
     let levels = Severity::ALL.into_iter().zip(summary.findings).skip(1).rev();
     SummaryView {
         files: files(summary),
         applications: summary.applications,
         findings: Pairs(levels.map(|(level, count)| (level.name(), count)).collect()),
+        savings: sums(&report.totals.savings, report.currency.as_deref()),
     }
 }
 

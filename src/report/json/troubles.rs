@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::Each;
 use super::finding::{FindingView, finding};
+use super::savings::{SavingsView, savings};
 use crate::finding::{Advice, Finding, SettingChange};
 use crate::model::Subject;
 use crate::results::ApplicationReport;
@@ -16,6 +17,8 @@ pub(super) struct ToldView<'a> {
     #[serde(flatten)]
     finding: FindingView<'a>,
     trouble: Option<PartView<'a>>,
+    /// Of the finding that leads; those of the others are its trouble's, too.
+    savings: Option<SavingsView<'a>>,
 }
 
 /// The trouble of a finding.
@@ -26,8 +29,12 @@ struct PartView<'a> {
 }
 
 pub(super) fn told<'a>(app: &'a ApplicationReport, found: &'a Finding) -> ToldView<'a> {
-    let told = |trouble: &'a Trouble| Some(PartView { id: &trouble.id, echo: trouble.tells(found)? });
-    ToldView { finding: finding(found), trouble: app.troubles.iter().find_map(told) }
+    let told = app.troubles.iter().find_map(|trouble| Some((trouble, trouble.tells(found)?)));
+    ToldView {
+        finding: finding(found),
+        trouble: told.map(|(trouble, echo)| PartView { id: &trouble.id, echo }),
+        savings: told.filter(|(_, echo)| !echo).map(|(trouble, _)| savings(&trouble.savings)),
+    }
 }
 
 #[derive(Serialize)]
@@ -41,6 +48,7 @@ pub(super) struct TroubleView<'a> {
     findings: Each<'a, Telling, TellingView<'a>>,
     change: Each<'a, SettingChange, ChangeView<'a>>,
     advice: Vec<&'a str>,
+    savings: SavingsView<'a>,
 }
 
 pub(super) fn trouble(trouble: &Trouble) -> TroubleView<'_> {
@@ -54,6 +62,7 @@ pub(super) fn trouble(trouble: &Trouble) -> TroubleView<'_> {
         findings: Each(&trouble.findings, telling),
         change: Each(&trouble.change, change),
         advice: trouble.advice.iter().map(|Advice { text, .. }| text.as_str()).collect(),
+        savings: savings(&trouble.savings),
     }
 }
 

@@ -8,9 +8,10 @@ use anstyle::{AnsiColor, Style};
 
 use crate::engine::Pieces;
 use crate::finding::{Finding, Suppressed};
-use crate::report::words::{SuppressedGroup, by_reason, plural, reasons_not_evaluated};
+use crate::report::words::{SuppressedGroup, by_reason, plural, reasons_not_evaluated, saved};
 use crate::report::wrap::{clean, fit, lines, width};
 use crate::results::{ApplicationReport, Report, Summary};
+use crate::savings::Amounts;
 use crate::severity::Severity;
 use crate::units::{show_gb_hours, three_digits};
 
@@ -62,6 +63,7 @@ const RULE_COLUMN: usize = 12;
 const RULE_WIDTH: usize = 15;
 
 pub(super) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    overview(report, options, out)?;
     let mut quiet = 0u64;
     for app in &report.applications {
         if is_quiet(app) {
@@ -85,12 +87,38 @@ pub(super) fn write_pieces(
     options: TextOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    overview(report, options, out)?;
     let mut quiet = 0;
     pieces.each(|piece| {
         quiet += u64::from(piece.is_empty());
         out.write_all(piece)
     })?;
     write_end(report, quiet, options, out)
+}
+
+/// "12 applications · 41.2 GB·h used, 17.9 wasted (43 %) · the remedies save 52m ± 4m, 14 ± 1 GB·h"; nothing for a single
+/// application, which says so itself.
+fn overview(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    if report.summary.applications < 2 {
+        return Ok(());
+    }
+    let totals = &report.totals;
+    let wasted = totals
+        .wasted_percent()
+        .map(|percent| format!(", {} wasted ({} %)", show_gb_hours(totals.wasted), three_digits(percent)));
+    let mut parts = vec![
+        plural(report.summary.applications, "application"),
+        format!("{} GB·h used{}", show_gb_hours(totals.used), wasted.unwrap_or_default()),
+    ];
+    let savings = &totals.savings;
+    if savings.estimated_count > 0 {
+        let saved = saved(&savings.saved(), savings.cost(), report.currency.as_deref());
+        parts.push(format!("the remedies below save {saved}"));
+    }
+    for line in lines(&parts.join(" · "), options.columns) {
+        writeln!(out, "{line}")?;
+    }
+    writeln!(out)
 }
 
 /// Whether there is nothing to say about an application.
@@ -124,13 +152,17 @@ fn application(app: &ApplicationReport, options: TextOptions, out: &mut dyn Writ
     for line in lines(&facts(app), columns) {
         writeln!(out, "{line}")?;
     }
+    for line in lines(&together(app), columns).into_iter().filter(|line| !line.is_empty()) {
+        writeln!(out, "{line}")?;
+    }
     if !app.complete {
         let note = "Log incomplete: results cover the part that was read";
         lines(note, columns).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
     writeln!(out)?;
+    let currency = app.savings.as_ref().and_then(|savings| savings.currency.as_deref());
     for trouble in &app.troubles {
-        troubles::write(trouble, options, out)?;
+        troubles::write(trouble, currency, options, out)?;
     }
     troubles::configuration(&app.recommended, out)?;
     if options.details {
@@ -147,6 +179,22 @@ fn findings(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) 
         writeln!(out, "  Findings:")?;
     }
     app.findings.iter().try_for_each(|item| finding(item, options, out))
+}
+
+/// "all remedies together save 9.0 s ± 1.5 s", if there are several.
+fn together(app: &ApplicationReport) -> String {
+    let savings = app.savings.as_ref().filter(|_| app.troubles.len() > 1);
+    let Some(savings) =
+        savings.filter(|savings| savings.joint.wall_ms.point > 0.0 || has_hours(&savings.joint))
+    else {
+        return String::new();
+    };
+    let saved = saved(&savings.joint, savings.joint_cost, savings.currency.as_deref());
+    format!("all remedies together save {saved}")
+}
+
+fn has_hours(amounts: &Amounts) -> bool {
+    [amounts.core_hours, amounts.gb_hours].into_iter().flatten().any(|hours| hours.point > 0.0)
 }
 
 /// "alice, root.default, succeeded in 1h 0m, 8.8 GB·h used, 35 % wasted, cores 40 % idle".

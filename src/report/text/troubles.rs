@@ -3,14 +3,19 @@
 use std::io::{self, Write};
 
 use super::{RULE_COLUMN, TextOptions, advice_lines};
-use crate::report::words::told_by;
+use crate::report::words::{saves, told_by};
 use crate::report::wrap::{clean, lines};
 use crate::troubles::{Recommended, Trouble};
 
 /// The most lines of advice without details.
 const ADVICE: usize = 3;
 
-pub(super) fn write(trouble: &Trouble, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(
+    trouble: &Trouble,
+    currency: Option<&str>,
+    options: TextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let TextOptions { columns, details, .. } = options;
     let style = options.style(trouble.severity);
     let severity = trouble.severity.name().to_uppercase();
@@ -28,7 +33,8 @@ pub(super) fn write(trouble: &Trouble, options: TextOptions, out: &mut dyn Write
     for advice in trouble.advice.iter().take(most) {
         advice_lines(&advice.text, columns, out)?;
     }
-    for line in lines(&clean(&told_by(trouble)), room) {
+    let ending = format!("{} · {}", saves(&trouble.savings, currency), told_by(trouble));
+    for line in lines(&clean(&ending), room) {
         writeln!(out, "{indent}{line}")?;
     }
     Ok(())

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
-use super::super::json::{Each, Tool, files, problem, write_pretty};
+use super::super::json::{AmountsView, Each, Tool, amounts, files, problem, write_pretty};
 use super::shown;
-use crate::whatif::{Amounts, ApplicationReplays, Change, PathStage, Range, Replays, Scenario, WhatIfReport};
+use crate::whatif::{ApplicationReplays, Change, PathStage, Replays, Scenario, WhatIfReport};
 
 pub(super) fn write(report: &WhatIfReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&Document(report, shown(report, top)), out)
@@ -111,8 +111,8 @@ fn scenario(scenario: &Scenario) -> ScenarioView<'_> {
             Err(_) => "unknown",
         },
         reason: prediction.err().map(String::as_str),
-        takes: prediction.ok().map(|prediction| amounts(&prediction.takes)),
-        saves: prediction.ok().map(|prediction| amounts(&prediction.saves)),
+        takes: prediction.ok().map(|prediction| amounts(&prediction.takes, None)),
+        saves: prediction.ok().map(|prediction| amounts(&prediction.saves, None)),
     }
 }
 
@@ -146,30 +146,4 @@ fn change(change: &Change) -> ChangeView {
         slow_start_ratio: change.slow_start,
         without: change.without.iter().map(|trouble| trouble.name()).collect(),
     }
-}
-
-#[derive(Serialize)]
-struct AmountsView {
-    wall_ms: RangeView,
-    core_hours: Option<RangeView>,
-    gb_hours: Option<RangeView>,
-}
-
-fn amounts(amounts: &Amounts) -> AmountsView {
-    AmountsView {
-        wall_ms: range(amounts.wall_ms),
-        core_hours: amounts.core_hours.map(range),
-        gb_hours: amounts.gb_hours.map(range),
-    }
-}
-
-#[derive(Serialize)]
-struct RangeView {
-    low: f64,
-    point: f64,
-    high: f64,
-}
-
-const fn range(range: Range) -> RangeView {
-    RangeView { low: range.low, point: range.point, high: range.high }
 }

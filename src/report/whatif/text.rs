@@ -5,10 +5,9 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::super::text::TextOptions;
-use super::super::words::plural;
+use super::super::words::{millis, plural, small};
 use super::super::wrap::{clean, fit, lines, width};
 use super::{shown, words};
-use crate::units::{Millis, three_digits};
 use crate::whatif::{ApplicationReplays, Prediction, Range, Replays, Scenario, WhatIfReport};
 
 /// Columns for the time that a change saves, with its error.
@@ -128,7 +127,7 @@ impl Page {
             false => (format!("-{}", with_error(saves)), AnsiColor::Red.on_default()),
         };
         let style = if self.color { style } else { Style::new() };
-        let cost = |amount: Option<Range>| amount.map_or_else(|| "-".to_owned(), |range| hours(range.point));
+        let cost = |amount: Option<Range>| amount.map_or_else(|| "-".to_owned(), |range| small(range.point));
         let (cores, memory) = (cost(prediction.takes.core_hours), cost(prediction.takes.gb_hours));
         format!("{takes:>8} {style}{text:>SAVES$}{style:#} {cores:>COST$} {memory:>COST$}")
     }
@@ -137,13 +136,4 @@ impl Page {
 /// "9.1 s ± 2.3 s", without a sign.
 fn with_error(range: &Range) -> String {
     format!("{} ± {}", millis(range.point.abs()), millis(range.half_width()))
-}
-
-/// Three digits, or four decimals of a small amount.
-fn hours(value: f64) -> String {
-    if value < 0.1 { format!("{value:.4}") } else { three_digits(value) }
-}
-
-fn millis(value: f64) -> String {
-    Millis::from_f64(value.round()).unwrap_or_default().to_string()
 }

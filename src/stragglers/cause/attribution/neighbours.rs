@@ -45,7 +45,8 @@ impl Neighbours {
         let earliest = start.as_millis().saturating_sub_unsigned(self.longest.get());
         let from = tasks.partition_point(|&(began, _)| began.as_millis() < earliest);
         let tasks = tasks.get(from..).unwrap_or_default();
-        let overlapping = tasks.iter().take_while(|&&(began, _)| began < finish).filter(|&&(_, end)| end > start);
+        let overlapping =
+            tasks.iter().take_while(|&&(began, _)| began < finish).filter(|&&(_, end)| end > start);
         overlapping.take(ENOUGH).count() >= ENOUGH
     }
 }

@@ -80,6 +80,7 @@ pub fn hostile(name: &str) -> Report {
         rule_facts: RuleFacts::USER,
         tells: TroubleKind::Other,
         repartition: None,
+        raw_severity: severity,
         severity,
         score: 8,
         subject,

@@ -1,0 +1,90 @@
+//! How much removing troubles is worth, for the order of reports.
+
+use std::cmp::Reverse;
+
+use crate::rules::settings::{OrderBy, OrderParams};
+use crate::savings::{Amounts, Range, SavingStatus, TroubleSavings};
+
+/// How much it is worth to remove a trouble, or all troubles of an application. Smaller values come first: what is worth
+/// more. Ranks after those with a known saving if the saving is unknown, or not larger than its error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct Worth {
+    known: Known,
+    /// The bits of a number that is not negative, which have its order.
+    value: Reverse<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+enum Known {
+    /// Cost, or core-hours and GB-hours with their weights.
+    Resources,
+    /// Only the time is known.
+    Time,
+    #[default]
+    Nothing,
+}
+
+impl Worth {
+    fn of_value(known: Known, value: f64) -> Self {
+        if value > 0.0 { Self { known, value: Reverse(value.to_bits()) } } else { Self::default() }
+    }
+
+    /// What an amount is worth: its cost, or its hours with their weights, or its time.
+    pub(crate) fn of_amounts(amounts: &Amounts, cost: Option<Range>, order: &OrderParams) -> Self {
+        if order.by == OrderBy::Severity {
+            return Self::default();
+        }
+        let weighed = |hours: Option<Range>, weight: f64| hours.map(|hours| hours.point * weight);
+        let cores = weighed(amounts.core_hours, order.core_hour_weight.get());
+        let memory = weighed(amounts.gb_hours, order.gb_hour_weight.get());
+        let hours = cores.map(|cores| cores + memory.unwrap_or_default()).or(memory);
+        match cost.map(|cost| cost.point).or(hours) {
+            Some(value) if value > 0.0 => Self::of_value(Known::Resources, value),
+            _ => Self::of_value(Known::Time, amounts.wall_ms.point),
+        }
+    }
+
+    /// What removing a trouble is worth.
+    pub(super) fn of_trouble(savings: &TroubleSavings, order: &OrderParams) -> Self {
+        match (&savings.status, &savings.share) {
+            (SavingStatus::Estimated, Some(share)) => Self::of_amounts(share, savings.share_cost, order),
+            _ => Self::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::RuleSet;
+
+    fn amounts(wall: f64, cores: Option<f64>) -> Amounts {
+        let range = |point: f64| Range { low: 0.0, point, high: 2.0 * point };
+        Amounts { wall_ms: range(wall), core_hours: cores.map(range), gb_hours: None }
+    }
+
+    #[test]
+    fn resources_come_before_time_and_known_before_unknown() {
+        let rules = RuleSet::built_in().unwrap();
+        let of = |amounts: &Amounts| Worth::of_amounts(amounts, None, rules.order());
+        let sorted = [
+            of(&amounts(1.0, Some(9.0))),
+            of(&amounts(1e9, Some(8.0))),
+            of(&amounts(7.0, None)),
+            of(&amounts(6.0, Some(0.0))),
+            Worth::default(),
+        ];
+        assert!(sorted.is_sorted() && sorted.windows(2).all(|pair| pair[0] < pair[1]), "{sorted:?}");
+        assert_eq!(of(&amounts(-1.0, None)), Worth::default());
+    }
+
+    #[test]
+    fn with_prices_the_cost_decides() {
+        let rules = RuleSet::built_in().unwrap();
+        let priced = |cost: f64, cores: f64| {
+            let cost = Some(Range { low: cost, point: cost, high: cost });
+            Worth::of_amounts(&amounts(1.0, Some(cores)), cost, rules.order())
+        };
+        assert!(priced(2.0, 1.0) < priced(1.0, 9.0));
+    }
+}

@@ -192,7 +192,7 @@ impl<'a> SparkReplays<'a> {
 
     /// By which factor the memory of an executor changes with another heap.
     fn memory_factor(&self, heap: Bytes) -> Result<f64, Unknown> {
-        crate::metrics::executor_with_heap(self.app, self.params, heap)
+        crate::metrics::executor_memory_factor(self.app, self.params, heap)
             .ok_or(Unknown::NotApplicable("the log lacks the size of an executor"))
     }
 

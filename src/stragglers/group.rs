@@ -117,24 +117,7 @@ fn explained_by_input(executions: &Executions, labels: &Labels, factor: f64) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::counters::Counter;
-    use crate::model::table::Outcome;
-
-    /// Map tasks given as seconds and MiB.
-    fn maps(tasks: &[(i64, i64)]) -> TaskGroup {
-        let mut group = TaskGroup::new(TaskKind::Map);
-        for (number, &(seconds, mib)) in (0..).zip(tasks) {
-            let task = group.tasks.push(number);
-            let row = group.attempts.push(number, 0);
-            group.attempts.set_outcome(row, Outcome::Succeeded);
-            group.attempts.set_time(row, TimePoint::Start, Some(Timestamp::from_millis(0)));
-            group.attempts.set_time(row, TimePoint::Finish, Some(Timestamp::from_millis(1000 * seconds)));
-            group.attempts.set_counter(row, Counter::HdfsBytesRead, Some(mib << 20));
-            group.tasks.set_outcome(task, Outcome::Succeeded);
-            group.tasks.set_representative(task, Some(row));
-        }
-        group
-    }
+    use crate::internal::sample::maps;
 
     #[test]
     fn large_input_explains_long_duration() {

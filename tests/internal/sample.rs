@@ -5,7 +5,7 @@ use crate::model::conf::Property;
 use crate::model::counters::Counter;
 use crate::model::spark::{Executor, ExecutorMetric, Spark, Stage, StageAttempt, StageStatus};
 use crate::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
-use crate::model::{Application, Engine};
+use crate::model::{Application, Engine, Status};
 use crate::rules::{RuleFile, RuleSet};
 use crate::severity::Severity;
 use crate::units::Timestamp;
@@ -14,10 +14,7 @@ use crate::{finding::Finding, rules::Evaluation};
 /// A Spark application with settings and no other data.
 pub(crate) fn app(settings: &[(&str, &str)]) -> Application {
     let mut app = Application::new(Engine::Spark);
-    for (name, value) in settings {
-        let property = Property { value: (*value).to_owned(), is_final: false };
-        app.conf.insert((*name).to_owned(), property);
-    }
+    set(&mut app, settings);
     app.submitted_at = Some(Timestamp::from_millis(0));
     app.spark = Some(Box::default());
     app
@@ -70,6 +67,52 @@ pub(crate) fn stage(app: &mut Application, id: u32, attempts: &[(Outcome, i64)])
     app.groups.push(group);
     spark(app).stages.push(stage);
     id
+}
+
+/// Tasks of a MapReduce job that succeeded at their first attempt, one per (start, end) in seconds.
+pub(crate) fn tasks(kind: TaskKind, times: impl IntoIterator<Item = (i64, Option<i64>)>) -> TaskGroup {
+    let mut group = TaskGroup::new(kind);
+    for (number, (start, end)) in (0..).zip(times) {
+        let task = group.tasks.push(number);
+        let row = group.attempts.push(number, 0);
+        let moment = |seconds: i64| Timestamp::from_millis(1000 * seconds);
+        group.attempts.set_outcome(row, Outcome::Succeeded);
+        group.attempts.set_time(row, TimePoint::Start, Some(moment(start)));
+        group.attempts.set_time(row, TimePoint::Finish, end.map(moment));
+        group.tasks.set_outcome(task, Outcome::Succeeded);
+        group.tasks.set_representative(task, Some(row));
+    }
+    group
+}
+
+/// Such map tasks, all started together, one per (seconds, MiB read).
+pub(crate) fn maps(tasks: &[(i64, i64)]) -> TaskGroup {
+    let times = tasks.iter().map(|&(seconds, _)| (0, Some(seconds)));
+    let mut group = self::tasks(TaskKind::Map, times);
+    for (row, &(_, mib)) in tasks.iter().enumerate() {
+        group.attempts.set_counter(row, Counter::HdfsBytesRead, Some(mib << 20));
+    }
+    group
+}
+
+/// A MapReduce job with settings that succeeded after an hour.
+pub(crate) fn job(groups: Vec<TaskGroup>, settings: &[(&str, &str)]) -> Application {
+    let mut app = Application::new(Engine::MapReduce);
+    app.status = Status::Succeeded;
+    app.complete = true;
+    app.submitted_at = Some(Timestamp::from_millis(0));
+    app.finished_at = Some(Timestamp::from_millis(3_600_000));
+    app.groups = groups;
+    set(&mut app, settings);
+    app
+}
+
+/// Sets settings of an application.
+pub(crate) fn set(app: &mut Application, settings: &[(&str, &str)]) {
+    for (name, value) in settings {
+        let property = Property { value: (*value).to_owned(), is_final: false };
+        app.conf.insert((*name).to_owned(), property);
+    }
 }
 
 /// Sets a counter on every attempt of every stage.

@@ -42,6 +42,12 @@ impl Causes {
         Self { groups, counts }
     }
 
+    /// The cause of more than half of the stragglers.
+    pub(super) fn mostly(&self) -> Option<Cause> {
+        let all: u64 = self.counts.iter().map(|(_, count)| count).sum();
+        self.counts.first().filter(|(_, count)| 2 * count > all).map(|&(cause, _)| cause)
+    }
+
     /// The cause of one straggler of the group at index `place`.
     pub(super) fn of_task(&self, place: usize, task: usize) -> Option<&StragglerCause> {
         self.groups.get(place)?.iter().find(|straggler| straggler.task == task)
@@ -92,7 +98,7 @@ fn remedy(app: &Application, cause: Cause) -> Advice {
         (Engine::MapReduce, Cause::Disk) => advice.set(mapreduce::larger_sort_buffer(app)),
         (Engine::MapReduce, Cause::Scheduler) => advice.set(mapreduce::slow_start(app)),
         (Engine::Spark, Cause::Hardware) if app.conf.flag(ConfKey::ExcludeOnFailure) != Some(true) => advice
-            .and("; if tasks fail on them")
+            .and(", or exclude those on which tasks fail")
             .set([change(app, ConfKey::ExcludeOnFailure, true)])
             .conditional(),
         _ => advice,

@@ -18,8 +18,8 @@ use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Duration, Quantity, Ratio};
 use crate::params::rule_params;
 use crate::severity::Severity;
-use crate::stragglers::cause::StragglerCause;
 use crate::stragglers::cause::hints::first_ends;
+use crate::stragglers::cause::{Cause, StragglerCause};
 use crate::stragglers::executions::{Execution, InputUnit, input_counters};
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::{Labelling, dos_index, is_dos_straggler};
@@ -55,7 +55,7 @@ pub(super) const RULE: Rule =
     .telling(TroubleKind::Stragglers);
 
 /// The message if no task is a straggler.
-const NO_STRAGGLER: &str = "no task took far longer than the others of its group";
+const NO_STRAGGLER: &str = "no task took far longer for its input than the others of its group";
 
 /// The message of a finding.
 const MESSAGE: &str = "{task_text}[ on {host}] took {task_time_ms}; per input {dos_index_ratio}× as long as its group, \
@@ -176,6 +176,7 @@ impl DosIndex {
         evidence.extend(cause.map(|cause| ("cause_text", Measure::Text(in_words(cause)))));
         Judgement::of(subject(group.kind), severity)
             .tasks(tasks)
+            .tells(cause.map_or(TroubleKind::Stragglers, |cause| told_by(cause.primary)))
             .facts(evidence)
             .message(
                 MESSAGE,
@@ -184,6 +185,15 @@ impl DosIndex {
             .advice(|| {
                 cause.map(|cause| remedy_for_one(app, cause.primary, node.as_deref())).into_iter().collect()
             })
+    }
+}
+
+/// The kind of trouble that a straggler with this cause tells of.
+const fn told_by(cause: Cause) -> TroubleKind {
+    match cause {
+        Cause::DataSkew => TroubleKind::Skew,
+        Cause::Gc => TroubleKind::GarbageCollection,
+        _ => TroubleKind::Stragglers,
     }
 }
 

@@ -15,6 +15,7 @@ use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Duration, Quantity, Ratio};
 use crate::params::rule_params;
 use crate::severity::Severity;
+use crate::stragglers::cause::Cause;
 use crate::stragglers::executions::input_counters;
 use crate::stragglers::group::{GroupStragglers, covered};
 use crate::stragglers::labels::Labelling;
@@ -89,16 +90,23 @@ impl Check for HeldUp {
         ];
         evidence
             .extend(extra_compute(views).map(|share| ("extra_compute_ratio", Measure::Ratio(Some(share)))));
-        let mut advice = Vec::new();
+        let (mut advice, mut kind) = (Vec::new(), TroubleKind::Stragglers);
         if severity > Severity::None {
             let causes = stragglers.causes();
             evidence.push(("causes_text", Measure::Text(causes.in_words())));
+            if causes.mostly() == Some(Cause::Gc) {
+                kind = TroubleKind::GarbageCollection;
+            }
             evidence.extend(longest_tail(views).map(|name| ("longest_tail_text", Measure::Text(name))));
             advice = remedies(app, causes);
-            advice.extend(switch_on(app, views));
+            // A copy of a task that is slow in every attempt is slow, too.
+            if causes.mostly() != Some(Cause::EveryAttempt) {
+                advice.extend(switch_on(app, views));
+            }
         }
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
+            .tells(kind)
             .facts(evidence)
             .message(
                 if unexplained == 0 { NO_STRAGGLER } else { MESSAGE },

@@ -73,6 +73,7 @@ impl Check for Unneeded {
         evidence.extend(idle.map(|idle| ("idle_cores_ratio", Measure::Ratio(Some(idle)))));
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
+            .tells(if idle > Some(share) { TroubleKind::IdleExecutors } else { TroubleKind::MuchMemory })
             .facts(evidence)
             .message(
                 MESSAGE,
@@ -82,7 +83,7 @@ impl Check for Unneeded {
                     ("limit", &decisive(severity, &limits)),
                 ],
             )
-            .advice(|| advice(app, shared))
+            .advice(|| advice(app, shared, idle.filter(|&idle| idle > share)))
             .into()
     }
 
@@ -91,11 +92,20 @@ impl Check for Unneeded {
     }
 }
 
-/// The advice of the rules on containers and heaps, so that no two rules advise different values.
-fn advice(app: &Application, shared: &Shared<'_>) -> Vec<Advice> {
+/// The advice of the rules on containers and heaps, so that no two rules advise different values. `idle` is the share
+/// of time in which cores of executors were idle, if that wastes more than their size.
+fn advice(app: &Application, shared: &Shared<'_>, idle: Option<f64>) -> Vec<Advice> {
     match app.engine {
         Engine::MapReduce => of_containers(app, shared),
-        Engine::Spark => of_executors(app, shared),
+        Engine::Spark => {
+            let release = idle.map(|idle| {
+                let share = percent(idle);
+                Advice::new(format!(
+                    "the cores of executors were idle for {share} of the time: use fewer executors"
+                ))
+            });
+            release.into_iter().chain(of_executors(app, shared)).collect()
+        }
     }
 }
 
@@ -154,40 +164,17 @@ fn of_executors(app: &Application, shared: &Shared<'_>) -> Vec<Advice> {
 mod tests {
     use super::*;
     use crate::finding::Finding;
-    use crate::internal::sample;
-    use crate::model::Status;
-    use crate::model::conf::Property;
+    use crate::internal::sample::{self, job};
     use crate::model::counters::Counter;
-    use crate::model::table::{Outcome, TaskGroup, TimePoint};
-    use crate::units::Timestamp;
+    use crate::model::table::{TaskGroup, TimePoint};
 
     /// A hundred tasks of one hour that need this many MiB each.
     fn group(kind: TaskKind, needs: i64) -> TaskGroup {
-        let mut group = TaskGroup::new(kind);
-        for number in 0..100 {
-            let task = group.tasks.push(number);
-            let row = group.attempts.push(number, 0);
-            group.attempts.set_outcome(row, Outcome::Succeeded);
-            group.attempts.set_time(row, TimePoint::Start, Some(Timestamp::from_millis(0)));
-            group.attempts.set_time(row, TimePoint::Finish, Some(Timestamp::from_millis(3_600_000)));
+        let mut group = sample::tasks(kind, [(0, Some(3600)); 100]);
+        for row in 0..group.attempts.len() {
             group.attempts.set_counter(row, Counter::PhysicalMemoryBytes, Some(needs << 20));
-            group.tasks.set_representative(task, Some(row));
         }
         group
-    }
-
-    fn job(groups: Vec<TaskGroup>, settings: &[(&str, &str)]) -> Application {
-        let mut app = Application::new(Engine::MapReduce);
-        app.status = Status::Succeeded;
-        app.complete = true;
-        app.submitted_at = Some(Timestamp::from_millis(0));
-        app.finished_at = Some(Timestamp::from_millis(3_600_000));
-        app.groups = groups;
-        for (name, value) in settings {
-            let property = Property { value: (*value).to_owned(), is_final: false };
-            app.conf.insert((*name).to_owned(), property);
-        }
-        app
     }
 
     fn found_by(rules: &str, app: &Application) -> Finding {

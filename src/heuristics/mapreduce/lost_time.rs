@@ -44,31 +44,13 @@ impl LostTime {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Engine;
-    use crate::model::table::{Outcome, TaskKind};
-    use crate::units::Timestamp;
-
-    /// A job with one reduce task per start and end, in seconds.
-    fn job(tasks: &[(i64, Option<i64>)]) -> Application {
-        let mut group = TaskGroup::new(TaskKind::Reduce);
-        for (number, &(start, end)) in (0..).zip(tasks) {
-            let task = group.tasks.push(number);
-            let row = group.attempts.push(number, 0);
-            group.attempts.set_outcome(row, Outcome::Succeeded);
-            let moment = |seconds: i64| Timestamp::from_millis(1000 * seconds);
-            group.attempts.set_time(row, TimePoint::Start, Some(moment(start)));
-            group.attempts.set_time(row, TimePoint::Finish, end.map(moment));
-            group.tasks.set_outcome(task, Outcome::Succeeded);
-            group.tasks.set_representative(task, Some(row));
-        }
-        let mut app = Application::new(Engine::MapReduce);
-        app.groups.push(group);
-        app
-    }
+    use crate::internal::sample;
+    use crate::model::table::TaskKind;
 
     /// Seconds and share lost, with the last task as the large one.
     fn lost(tasks: &[(i64, Option<i64>)]) -> Option<(u64, f64)> {
-        let app = job(tasks);
+        let group = sample::tasks(TaskKind::Reduce, tasks.iter().copied());
+        let app = sample::job(vec![group], &[]);
         let values: Vec<(i64, usize)> =
             (0..tasks.len()).map(|row| (i64::from(row + 1 == tasks.len()), row)).collect();
         let lost = LostTime::of(&app, app.groups.first()?, &values, 1)?;

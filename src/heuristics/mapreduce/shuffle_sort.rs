@@ -65,6 +65,8 @@ impl Check for Phases {
         let ratio = |phase: i64| Measure::Ratio(times_reduce(phase, means.reduce));
         Judgement::of(Role::Reduce.subject(), severity)
             .tasks(group.tasks.len() as u64)
+            // The sort phase merges what was fetched, on disk if it does not fit into memory.
+            .tells(if by_shuffle { TroubleKind::Shuffle } else { TroubleKind::Spill })
             .fact("tasks_count", Measure::Count(group.tasks.len() as u64))
             .fact("avg_shuffle_ms", Measure::Time(to_millis(means.shuffle)))
             .fact("avg_sort_ms", Measure::Time(to_millis(means.sort)))

@@ -155,14 +155,17 @@ impl Check for Skewness {
         let time = params.time_skew(job, &times);
         let severity = data.severity.max(time.severity);
         let by_data = data.severity >= time.severity;
+        let by_input = by_data || bytes.is_empty() || params.is_apart(&data);
         let judgement = Judgement::of(role.subject(), severity)
             .tasks(total)
+            // Long tasks that have no more data than the others are stragglers.
+            .tells(if by_input { TroubleKind::Skew } else { TroubleKind::Stragglers })
             .facts(evidence(total, &bytes, &data, block, &times, &time))
             .facts((if by_data { &data } else { &time }).loss());
         let (side, messages) = if by_data && !bytes.is_empty() { (&data, OF_DATA) } else { (&time, OF_TIME) };
         self.explain(judgement, side, &messages)
             .advice(|| {
-                if by_data {
+                if by_data || (by_input && !bytes.is_empty()) {
                     self.data_advice(app, group, data.groups, block)
                 } else {
                     self.time_advice(app, group, time.groups)
@@ -255,6 +258,11 @@ impl Skew {
             .collect();
         let severity = limits.iter().map(|limit| limit.severity).chain([Self::alike(groups)]).min();
         Side { groups, deviation, lost, severity: severity.unwrap_or_default(), limits }
+    }
+
+    /// Whether the large group has far more data than the small one, however little that is.
+    fn is_apart(&self, data: &Side) -> bool {
+        data.groups.small.count > 0 && self.deviation.severity(data.deviation as f64) > Severity::None
     }
 
     /// Without a small group, there is nothing to compare.

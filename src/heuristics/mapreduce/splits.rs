@@ -119,30 +119,10 @@ pub(super) fn whole_mib(size: Bytes) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Engine;
-    use crate::model::conf::Property;
-    use crate::model::table::{Outcome, TaskKind, TimePoint};
-    use crate::units::Timestamp;
+    use crate::internal::sample;
 
-    /// A job with map tasks of these seconds and MiB, all started together.
     fn job(tasks: &[(i64, i64)], settings: &[(&str, &str)]) -> Application {
-        let mut group = TaskGroup::new(TaskKind::Map);
-        for (number, &(seconds, mib)) in (0..).zip(tasks) {
-            let task = group.tasks.push(number);
-            let row = group.attempts.push(number, 0);
-            group.attempts.set_outcome(row, Outcome::Succeeded);
-            group.attempts.set_time(row, TimePoint::Start, Some(Timestamp::from_millis(0)));
-            group.attempts.set_time(row, TimePoint::Finish, Some(Timestamp::from_millis(1000 * seconds)));
-            group.attempts.set_counter(row, Counter::HdfsBytesRead, Some(mib << 20));
-            group.tasks.set_outcome(task, Outcome::Succeeded);
-            group.tasks.set_representative(task, Some(row));
-        }
-        let mut app = Application::new(Engine::MapReduce);
-        app.groups.push(group);
-        for (name, value) in settings {
-            app.conf.insert((*name).to_owned(), Property { value: (*value).to_owned(), is_final: false });
-        }
-        app
+        sample::job(vec![sample::maps(tasks)], settings)
     }
 
     fn target() -> Target {

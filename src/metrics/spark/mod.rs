@@ -113,7 +113,11 @@ pub(crate) fn executor_memory(app: &Application, params: &SparkMetricParams) -> 
 }
 
 /// By which factor the container of a default executor would change with another heap.
-pub(crate) fn executor_with_heap(app: &Application, params: &SparkMetricParams, heap: Bytes) -> Option<f64> {
+pub(crate) fn executor_memory_factor(
+    app: &Application,
+    params: &SparkMetricParams,
+    heap: Bytes,
+) -> Option<f64> {
     let spark = app.spark.as_deref()?;
     let containers = Containers::of(app, spark, params)?;
     let now = containers.executor(None).filter(|now| now.get() > 0)?;

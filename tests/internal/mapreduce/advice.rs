@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use elephant_rs::engine::{Options, analyze};
+use elephant_rs::finding::{Advice, SettingChange};
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::model::conf::Property;
 use elephant_rs::parse::jhist::json;
@@ -12,33 +13,20 @@ use serde_json::json;
 
 use crate::internal::common::history::Job;
 
-/// The settings that an advice names, with the value to set: "name old → new" or "-Xmx in name old → new".
-fn settings(advice: &str) -> Vec<(String, Option<String>, String)> {
-    let words: Vec<&str> = advice.split([' ', ',']).collect();
-    let mut settings = Vec::new();
-    for (at, _) in words.iter().enumerate().filter(|(_, word)| **word == "→") {
-        let is_name = |word: &str| word.contains('.') && word.starts_with(|c: char| c.is_ascii_lowercase());
-        let (name, old) = match (at.checked_sub(1), at.checked_sub(2)) {
-            (Some(one), _) if is_name(words[one]) => (words[one], None),
-            (Some(one), Some(two)) if is_name(words[two]) => (words[two], Some(words[one].to_owned())),
-            _ => continue,
-        };
-        settings.push((name.to_owned(), old, words[at + 1].to_owned()));
-    }
-    settings
-}
-
-/// Checks all advice on one application.
-fn check(advice: &[String]) -> Result<(), String> {
-    let mut values: BTreeMap<String, String> = BTreeMap::new();
-    for (name, old, new) in advice.iter().flat_map(|text| settings(text)) {
-        if old.as_ref() == Some(&new) {
-            return Err(format!("{name} is {new} already: {advice:#?}"));
+/// Checks all advice on one application. Settings of conditional advice are alternatives: only one of them applies.
+fn check(advice: &[Advice]) -> Result<(), String> {
+    let mut values: BTreeMap<&str, &str> = BTreeMap::new();
+    for SettingChange { setting, from, to, .. } in advice.iter().flat_map(|advice| &advice.settings) {
+        if from.as_ref() == Some(to) {
+            return Err(format!("{setting} is {to} already: {advice:#?}"));
         }
-        if let Some(other) = values.insert(name.clone(), new.clone())
-            && other != new
+    }
+    let certain = advice.iter().filter(|advice| !advice.conditional);
+    for SettingChange { setting, to, .. } in certain.flat_map(|advice| &advice.settings) {
+        if let Some(other) = values.insert(setting, to)
+            && other != to
         {
-            return Err(format!("{name} should be {other} and {new}: {advice:#?}"));
+            return Err(format!("{setting} should be {other} and {to}: {advice:#?}"));
         }
     }
     let size = |key: &str| values.get(key).and_then(|value| value.parse::<u64>().ok());
@@ -54,12 +42,7 @@ fn check(advice: &[String]) -> Result<(), String> {
 fn advice_on_bundled_histories_is_consistent() {
     let report = analyze(&["testdata".into()], &RuleSet::built_in().unwrap(), Options::default());
     for app in &report.applications {
-        let advice: Vec<String> = app
-            .findings
-            .iter()
-            .flat_map(|finding| &finding.advice)
-            .map(|advice| advice.text.clone())
-            .collect();
+        let advice: Vec<Advice> = app.findings.iter().flat_map(|finding| &finding.advice).cloned().collect();
         check(&advice).unwrap_or_else(|problem| panic!("{}: {problem}", app.id));
     }
 }
@@ -125,7 +108,7 @@ proptest! {
             set("mapreduce.task.io.sort.mb", mib.to_string());
         }
         let findings = RuleSet::built_in().unwrap().evaluate(&app).findings;
-        let advice: Vec<String> = findings.into_iter().flat_map(|finding| finding.advice).map(|advice| advice.text).collect();
+        let advice: Vec<Advice> = findings.into_iter().flat_map(|finding| finding.advice).collect();
         prop_assert!(check(&advice).is_ok(), "{}", check(&advice).unwrap_err());
     }
 }

@@ -3,4 +3,5 @@
 mod catalogue;
 mod custom;
 mod key_measures;
+mod sufficient;
 mod values_in_force;

@@ -94,7 +94,8 @@ fn planted_stragglers_are_found_with_their_cause() {
         );
     }
     for folder in ["hadoop-2.7.3/speculation", "hadoop-2.7.3-avro-binary/speculation"] {
-        assert_eq!(blamed(folder), [("node4.example.com".to_owned(), Cause::Contention)]);
+        // Its copy was fast elsewhere, but so were other tasks on this node.
+        assert_eq!(blamed(folder), [("node4.example.com".to_owned(), Cause::Unexplained)]);
         assert_eq!(recording(folder).unwrap().applications[0].copies.won, 1);
     }
     let overtaken = |app: &ApplicationStragglers| {

@@ -1,5 +1,6 @@
 //! The causes that engines know, for those that savings name.
 
+use super::bounds::{Bound, at_bound, at_bound_of_job, is_range, is_range_of_job};
 use super::mapreduce::MapReduceReplays;
 use super::predict::{Baseline, Cost, Unknown};
 use super::removal::Cause;
@@ -8,18 +9,21 @@ use super::spark::SparkReplays;
 use crate::model::Subject;
 use crate::replay::{PerMille, Replayed, mapreduce, spark};
 
-/// Which end of a range a replay is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bound {
-    Least,
-    Most,
-}
-
 /// A cause in the terms of an engine; several where it has several places.
 #[derive(Debug, Clone)]
 pub(super) enum EngineCauses {
     Spark(Vec<spark::Cause>),
     MapReduce(Vec<mapreduce::Cause>),
+}
+
+impl EngineCauses {
+    /// Whether replays without them have two ends.
+    pub(super) fn is_range(&self) -> bool {
+        match self {
+            Self::Spark(causes) => causes.iter().any(is_range),
+            Self::MapReduce(causes) => causes.iter().copied().any(is_range_of_job),
+        }
+    }
 }
 
 impl Replays<'_> {
@@ -64,7 +68,7 @@ impl Replays<'_> {
         }
     }
 
-    /// The replay without these causes.
+    /// The replay without these causes; `None` if it is the recorded run.
     ///
     /// # Errors
     /// If together they leave nothing that can be replayed.
@@ -72,7 +76,7 @@ impl Replays<'_> {
         &self,
         causes: impl Iterator<Item = &'c EngineCauses>,
         bound: Bound,
-    ) -> Result<Replayed, Unknown> {
+    ) -> Result<Option<Replayed>, Unknown> {
         let (mut of_spark, mut of_job) = (Vec::new(), Vec::new());
         for causes in causes {
             match causes {
@@ -88,28 +92,6 @@ impl Replays<'_> {
             Self::Spark(spark) => spark.replay_without(&of_spark),
             Self::MapReduce(job) => job.replay_without(&of_job),
         }
-    }
-}
-
-/// The cause as it is replayed for one end of its range; `None` if that end is no change.
-fn at_bound(cause: &spark::Cause, bound: Bound) -> Option<spark::Cause> {
-    match (cause, bound) {
-        (spark::Cause::Collections(..) | spark::Cause::Spill(_), Bound::Least) => None,
-        (spark::Cause::Partitions(partitions), Bound::Most) => {
-            let overhead = spark::Overhead::Intercept;
-            Some(spark::Cause::Partitions(spark::Partitions { overhead, ..*partitions }))
-        }
-        (cause, _) => Some(cause.clone()),
-    }
-}
-
-const fn at_bound_of_job(cause: mapreduce::Cause, bound: Bound) -> Option<mapreduce::Cause> {
-    match (cause, bound) {
-        (mapreduce::Cause::Collections(..) | mapreduce::Cause::Spill(_), Bound::Least) => None,
-        (mapreduce::Cause::Tasks(kind, count, _), Bound::Most) => {
-            Some(mapreduce::Cause::Tasks(kind, count, mapreduce::StartUp::Intercept))
-        }
-        (cause, _) => Some(cause),
     }
 }
 

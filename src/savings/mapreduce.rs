@@ -1,11 +1,12 @@
 //! Replays of a MapReduce job.
 
+use super::bounds::{Bound, at_bound_of_job, is_range_of_job};
 use super::estimate::Prediction;
 use super::predict::{Baseline, Cost, Outlook, Unknown, predict};
 use crate::metrics::Metrics;
 use crate::model::{Application, Status};
 use crate::replay::Replayed;
-use crate::replay::mapreduce::{self, Cause, Change, Kind, Plan, StartUp};
+use crate::replay::mapreduce::{self, Cause, Change, Kind, Plan};
 
 /// A MapReduce job, replayed without a change, and ready for replays with one.
 pub(crate) struct MapReduceReplays {
@@ -47,12 +48,13 @@ impl MapReduceReplays {
         self.plan.attempts_count()
     }
 
-    /// The replay without these causes.
+    /// The replay without these causes; `None` if it is the recorded run.
     ///
     /// # Errors
     /// If they leave nothing that can be replayed.
-    pub(super) fn replay_without(&self, causes: &[Cause]) -> Result<Replayed, Unknown> {
-        Ok(self.plan.replay(&self.plan.without(causes)?))
+    pub(super) fn replay_without(&self, causes: &[Cause]) -> Result<Option<Replayed>, Unknown> {
+        let change = self.plan.without(causes)?;
+        Ok((!change.is_nothing()).then(|| self.plan.replay(&change)))
     }
 
     /// The most task containers at once.
@@ -75,25 +77,19 @@ impl MapReduceReplays {
         settings: &[Cause],
     ) -> Result<Prediction, Unknown> {
         self.baseline.trusted(self.status)?;
-        let one = self.replay(troubles, settings, StartUp::Container)?;
-        let is_range = settings.iter().any(|cause| matches!(cause, Cause::Tasks(..) | Cause::SplitSize(..)));
-        let other = if is_range { self.replay(troubles, settings, StartUp::Intercept)? } else { one };
-        let outlook = Outlook { replayed: [one, other], memory: 1.0, cores: 1.0, slots: 1.0 };
-        Ok(predict(&self.baseline, self.base, self.cost, &outlook))
-    }
-
-    fn replay(
-        &self,
-        troubles: &[fn(Kind) -> Cause],
-        settings: &[Cause],
-        start_up: StartUp,
-    ) -> Result<Replayed, Unknown> {
-        let mut causes = Vec::new();
+        let mut causes = settings.to_vec();
         for trouble in troubles {
             causes.extend(self.of_kinds(&Kind::ALL, trouble)?);
         }
-        causes.extend(settings.iter().map(|cause| with_start_up(*cause, start_up)));
-        Ok(self.plan.replay(&self.plan.without(&causes)?))
+        let replay = |bound: Bound| -> Result<Replayed, Unknown> {
+            let causes: Vec<Cause> =
+                causes.iter().filter_map(|cause| at_bound_of_job(*cause, bound)).collect();
+            Ok(self.plan.replay(&self.plan.without(&causes)?))
+        };
+        let one = replay(Bound::Least)?;
+        let other = if causes.iter().copied().any(is_range_of_job) { replay(Bound::Most)? } else { one };
+        let outlook = Outlook { replayed: [one, other], memory: 1.0, cores: 1.0, slots: 1.0 };
+        Ok(predict(&self.baseline, self.base, self.cost, &outlook))
     }
 
     /// The trouble in the kinds of tasks for which the history shows what it needs.
@@ -108,7 +104,7 @@ impl MapReduceReplays {
         let mut causes = Vec::new();
         let mut unknown = None;
         for &kind in kinds {
-            match self.plan.without(&[with_start_up(trouble(kind), StartUp::Intercept)]) {
+            match self.plan.without(at_bound_of_job(trouble(kind), Bound::Most).as_slice()) {
                 Ok(_) => causes.push(trouble(kind)),
                 Err(why) => {
                     unknown = unknown.filter(|known| *known != mapreduce::Unknown::NoTasks).or(Some(why));
@@ -119,13 +115,5 @@ impl MapReduceReplays {
             Some(why) if causes.is_empty() => Err(why),
             _ => Ok(causes),
         }
-    }
-}
-
-const fn with_start_up(cause: Cause, start_up: StartUp) -> Cause {
-    match cause {
-        Cause::Tasks(kind, count, _) => Cause::Tasks(kind, count, start_up),
-        Cause::SplitSize(size, _) => Cause::SplitSize(size, start_up),
-        cause => cause,
     }
 }

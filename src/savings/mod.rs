@@ -7,6 +7,7 @@
 //! [`shares`] tells what the troubles of an application save. Savings overlap, so each trouble has its share of what all
 //! save together: the mean of what it adds over all orders of removing them (the Shapley value).
 
+mod bounds;
 mod causes;
 mod estimate;
 mod game;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::causes::{Bound, EngineCauses};
+use super::bounds::Bound;
+use super::causes::EngineCauses;
 use super::estimate::Range;
 use super::predict::{Unknown, error_of};
 use super::replays::Replays;
@@ -44,11 +45,7 @@ impl Saved {
 /// What removing a trouble does.
 #[derive(Debug, Clone)]
 pub(super) enum Effect {
-    Replay {
-        causes: EngineCauses,
-        /// Whether the two ends of its range differ.
-        is_range: bool,
-    },
+    Replay(EngineCauses),
     /// The factor on the memory held.
     Memory(f64),
     /// The share of what is held that is idle.
@@ -59,7 +56,12 @@ pub(super) enum Effect {
 
 impl Effect {
     pub(super) const fn is_replay(&self) -> bool {
-        matches!(self, Self::Replay { .. })
+        matches!(self, Self::Replay(_))
+    }
+
+    /// Whether it takes two replays.
+    pub(super) fn is_range(&self) -> bool {
+        matches!(self, Self::Replay(causes) if causes.is_range())
     }
 }
 
@@ -69,6 +71,10 @@ pub(super) struct Players<'a> {
     effects: Vec<Effect>,
     /// What replays took, at both ends, by the replayed troubles that they are without.
     known: BTreeMap<u64, [Replayed; 2]>,
+    /// The replayed troubles that did not occur.
+    absent: u64,
+    /// How many replays there were.
+    count: usize,
     /// What the application took, in milliseconds.
     most: f64,
 }
@@ -77,7 +83,7 @@ impl<'a> Players<'a> {
     /// `recorded` is what the application took, in milliseconds.
     pub(super) fn new(replays: Option<&'a Replays<'a>>, effects: Vec<Effect>, recorded: f64) -> Self {
         let replayed = replays.map_or(f64::INFINITY, |replays| replays.baseline().replayed.as_f64());
-        Self { replays, effects, known: BTreeMap::new(), most: recorded.min(replayed) }
+        Self { replays, effects, known: BTreeMap::new(), absent: 0, count: 0, most: recorded.min(replayed) }
     }
 
     pub(super) const fn effects(&self) -> &[Effect] {
@@ -98,9 +104,20 @@ impl<'a> Players<'a> {
         places.zip(&self.effects).filter(move |(bit, _)| set & bit != 0)
     }
 
-    /// The set of replayed troubles among these.
+    /// The replayed troubles in a set that occurred, as far as is known.
     fn replayed_of(&self, set: u64) -> u64 {
-        self.members(set).filter(|(_, effect)| effect.is_replay()).map(|(bit, _)| bit).sum()
+        let replayed = self.members(set).filter(|(_, effect)| effect.is_replay());
+        replayed.map(|(bit, _)| bit).sum::<u64>() & !self.absent
+    }
+
+    /// Whether a trouble is known to have occurred, and takes a replay to leave out.
+    pub(super) fn occurs(&self, place: usize) -> bool {
+        self.replayed_of(1 << place) != 0
+    }
+
+    /// How many replays there were so far.
+    pub(super) const fn count(&self) -> usize {
+        self.count
     }
 
     /// # Errors
@@ -115,15 +132,23 @@ impl<'a> Players<'a> {
         }
         let causes = || {
             self.members(set).filter_map(|(_, effect)| match effect {
-                Effect::Replay { causes, .. } => Some(causes),
+                Effect::Replay(causes) => Some(causes),
                 _ => None,
             })
         };
-        let is_range =
-            self.members(set).any(|(_, effect)| matches!(effect, Effect::Replay { is_range: true, .. }));
+        let is_range = self.members(set).any(|(_, effect)| effect.is_range());
         let least = replays.without(causes(), Bound::Least)?;
-        // What is possible alone may not be possible together with others: then the range is narrower.
-        let most = if is_range { replays.without(causes(), Bound::Most).unwrap_or(least) } else { least };
+        let mut most = least;
+        if is_range {
+            // What is possible alone may not be possible together with others: then the range is narrower.
+            most = replays.without(causes(), Bound::Most).unwrap_or(least);
+            self.count += usize::from(most.is_some());
+        }
+        self.count += usize::from(least.is_some());
+        if (least, most) == (None, None) && set.count_ones() == 1 {
+            self.absent |= set;
+        }
+        let [least, most] = [least, most].map(|replayed| replayed.unwrap_or_else(|| replays.base()));
         self.known.insert(set, [least, most]);
         Ok(Some([least, most]))
     }
@@ -138,7 +163,7 @@ impl<'a> Players<'a> {
         let (mut memory, mut busy, mut waiting) = (1.0, 1.0, 0.0);
         for (_, effect) in self.members(set) {
             match effect {
-                Effect::Replay { .. } => {}
+                Effect::Replay(_) => {}
                 Effect::Memory(factor) => memory *= factor,
                 Effect::Idle(share) => busy *= 1.0 - share,
                 Effect::Waiting(time) => waiting += time,

@@ -25,17 +25,12 @@ pub(crate) enum Cause {
 }
 
 impl Cause {
-    /// Whether its saving is only bounded: from nothing, or from the least that is known, to the most that is possible.
-    pub(super) const fn is_range(self) -> bool {
-        matches!(self, Self::Collections { .. } | Self::Spill | Self::Tasks { .. })
-    }
-
     /// How the saving is computed.
     pub(super) const fn method(self) -> &'static str {
         match self {
             Self::Failures | Self::Stragglers | Self::Skew | Self::Tasks { .. } => "replay",
             Self::Collections { .. } | Self::Spill => "replay, unvalidated",
-            Self::Copies => "replay, a lower bound",
+            Self::Copies => "replay, at most",
         }
     }
 }

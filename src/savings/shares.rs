@@ -7,7 +7,7 @@ use super::players::{Effect, Players};
 use super::predict::{Cost, Unknown};
 use super::removal::Removal;
 use super::replays::Replays;
-use super::sharing::{Budget, Part, share};
+use super::sharing::{Part, allowed, share};
 use super::troubles::{ApplicationSavings, Savings, TroubleSavings};
 use crate::metrics::Metrics;
 use crate::model::{Application, Engine, Status};
@@ -46,8 +46,8 @@ pub(crate) fn shares(
     let replays = replays.and_then(Result::ok);
     let cost = replays.as_ref().map_or_else(|| Cost::of(metrics), Replays::cost);
     let recorded = metrics.run_time.map_or(f64::INFINITY, Millis::as_f64);
-    let budget = Budget::of(replays.as_ref().map_or(0, Replays::attempts), &effects);
-    let parts = share(&mut Players::new(replays.as_ref(), effects, recorded), budget, cost);
+    let allowed = allowed(replays.as_ref().map_or(0, Replays::attempts));
+    let parts = share(&mut Players::new(replays.as_ref(), effects, recorded), allowed, cost);
     let part = |place: usize| parts.get(place).ok_or(MANY)?.clone();
     let troubles: Vec<TroubleSavings> = removals
         .iter()
@@ -97,8 +97,7 @@ fn effect(
             known()?;
             let replays = replays.ok_or(MANY)?.as_ref().map_err(text)?;
             replays.baseline().trusted(app.status).map_err(|why| text(&why))?;
-            let causes = replays.causes(*cause, subjects).map_err(|why| text(&why))?;
-            Ok(Effect::Replay { causes, is_range: cause.is_range() })
+            replays.causes(*cause, subjects).map_err(|why| text(&why)).map(Effect::Replay)
         }
         Removal::Memory { factor } => known().map(|()| Effect::Memory(factor.max(0.0))),
         Removal::Idle { share } => known().map(|()| Effect::Idle(share.clamp(0.0, 1.0))),

@@ -14,37 +14,22 @@ const REPLAYED: usize = 5;
 const MEASURED: usize = 7;
 /// The attempts that replays of one application may schedule: about half a second.
 const ATTEMPTS: usize = 2_000_000;
-/// So many replays are always allowed: two troubles with ranges, alone and together.
-const REPLAYS: usize = 6;
+/// So many replays are always allowed.
+const REPLAYS: usize = 8;
 
 const TOO_MANY: &str = "the application has too many tasks to replay this trouble, too";
 
-/// How many replays an application gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Budget {
-    /// Replayed troubles that are looked at.
-    looked_at: usize,
-    /// Those of them that share in all orders.
-    in_all_orders: usize,
+/// How many replays an application with so many attempts gets.
+pub(super) fn allowed(attempts: usize) -> usize {
+    (ATTEMPTS / attempts.max(1)).max(REPLAYS)
 }
 
-impl Budget {
-    /// For an application with so many attempts.
-    pub(super) fn of(attempts: usize, effects: &[Effect]) -> Self {
-        let replayed = effects.iter().filter(|effect| effect.is_replay()).count();
-        let is_range = effects.iter().any(|effect| matches!(effect, Effect::Replay { is_range: true, .. }));
-        Self::with((ATTEMPTS / attempts.max(1)).max(REPLAYS), replayed, if is_range { 2 } else { 1 })
-    }
-
-    /// With so many `replays` for `replayed` troubles, each of which needs `ends` of them.
-    fn with(replays: usize, replayed: usize, ends: usize) -> Self {
-        // Each alone, each set of two or more that share in all orders, and each further one after them.
-        let needed = |all: usize, exact: usize| ends * (all + (1 << exact) - 1 - exact + (all - exact));
-        let fits = |all: usize, exact: usize| needed(all, exact) <= replays;
-        let looked_at = (0..=replayed).rev().find(|&all| fits(all, all.min(1))).unwrap_or_default();
-        let exact = (0..=looked_at.min(REPLAYED)).rev().find(|&exact| fits(looked_at, exact));
-        Self { looked_at, in_all_orders: exact.unwrap_or_default() }
-    }
+/// How many of the replayed troubles can share in all orders, if there may be so many replays more, besides one for each
+/// set that the others make. A set needs so many `ends`.
+fn affordable(replays: usize, troubles: usize, ends: usize) -> usize {
+    let sets = |exact: usize| (1 << exact) - 1 - exact;
+    let fits = |exact: &usize| ends * (sets(*exact) + troubles - exact) <= replays;
+    (2..=troubles.min(REPLAYED)).rev().find(fits).unwrap_or_else(|| troubles.min(1))
 }
 
 /// What removing a trouble saves.
@@ -96,16 +81,14 @@ const NOTHING: f64 = 1e-9;
 /// What each trouble saves, or why that is unknown.
 pub(super) fn share(
     players: &mut Players<'_>,
-    budget: Budget,
+    replays: usize,
     cost: Cost,
 ) -> Vec<Result<Part, Cow<'static, str>>> {
     let mut unknown = Vec::new();
     let mut singles = Vec::new();
-    let mut replayed = 0;
     for place in 0..players.effects().len() {
         let is_replay = players.effects().get(place).is_some_and(Effect::is_replay);
-        replayed += usize::from(is_replay);
-        if is_replay && replayed > budget.looked_at {
+        if is_replay && players.count() >= replays {
             unknown.push(Some(Cow::Borrowed(TOO_MANY)));
             continue;
         }
@@ -113,7 +96,7 @@ pub(super) fn share(
         unknown.push(saved.as_ref().err().map(|why| why.to_string().into()));
         singles.extend(saved.map(|(saved, error)| Single { place, saved, error }));
     }
-    let exact = in_all_orders(players, budget, &singles);
+    let exact = in_all_orders(players, replays, &singles);
     let mut parts = Game { players, singles: &singles, exact: &exact }.parts(cost).into_iter();
     let part = |why: Option<Cow<'static, str>>| match why {
         Some(why) => Err(why),
@@ -122,17 +105,22 @@ pub(super) fn share(
     unknown.into_iter().map(part).collect()
 }
 
-/// The troubles that share in all orders: the measured ones, and the largest of the replayed ones.
-fn in_all_orders(players: &Players<'_>, budget: Budget, singles: &[Single]) -> Vec<Single> {
-    let is_replay = |single: &Single| players.effects().get(single.place).is_some_and(Effect::is_replay);
-    let (mut replayed, mut exact): (Vec<Single>, Vec<Single>) =
-        singles.iter().partition(|single| is_replay(single));
+/// The troubles that share in all orders: the measured ones, and the largest of the replayed ones. Those that did not occur
+/// share nothing in any order.
+fn in_all_orders(players: &Players<'_>, replays: usize, singles: &[Single]) -> Vec<Single> {
+    let occurs = |single: &Single| players.occurs(single.place);
+    let is_replay = |single: &&Single| players.effects().get(single.place).is_some_and(Effect::is_replay);
+    let mut replayed: Vec<Single> = singles.iter().filter(is_replay).copied().filter(occurs).collect();
+    let mut exact: Vec<Single> = singles.iter().filter(|single| !is_replay(single)).copied().collect();
+    let is_range = |single: &Single| players.effects().get(single.place).is_some_and(Effect::is_range);
+    let ends = if replayed.iter().any(is_range) { 2 } else { 1 };
+    let affordable = affordable(replays.saturating_sub(players.count()), replayed.len(), ends);
     replayed.sort_by(|one, other| {
         let by = |measure| other.point(measure).total_cmp(&one.point(measure));
         by(Measure::Wall).then(by(Measure::Memory)).then(by(Measure::Cores)).then(one.place.cmp(&other.place))
     });
     exact.truncate(MEASURED);
-    exact.extend(replayed.into_iter().take(budget.in_all_orders));
+    exact.extend(replayed.into_iter().take(affordable));
     exact.sort_by_key(|single| single.place);
     exact
 }
@@ -147,6 +135,12 @@ struct Game<'g, 'p> {
 impl Game<'_, '_> {
     fn is_exact(&self, single: &Single) -> bool {
         self.exact.iter().any(|exact| exact.place == single.place)
+    }
+
+    /// Whether removing it changes anything.
+    fn is_effective(&self, single: &Single) -> bool {
+        let is_replay = self.players.effects().get(single.place).is_some_and(Effect::is_replay);
+        !is_replay || self.players.occurs(single.place)
     }
 
     /// What a set saves; the most of any of them if they cannot be replayed together.
@@ -173,8 +167,8 @@ impl Game<'_, '_> {
     fn marginals(&mut self) -> Vec<(usize, [Saved; 2], [Saved; 2])> {
         let mut set: u64 = self.exact.iter().map(Single::set).sum();
         let mut before = self.saved(set);
-        let later: Vec<Single> =
-            self.singles.iter().filter(|single| !self.is_exact(single)).copied().collect();
+        let later = self.singles.iter().filter(|single| !self.is_exact(single));
+        let later: Vec<Single> = later.copied().collect();
         let mut marginals = Vec::new();
         for single in later {
             set |= single.set();
@@ -206,7 +200,7 @@ impl Game<'_, '_> {
         let shares = wall.into_iter().zip(cores).zip(memory);
         let part = |(single, ((wall, cores), memory)): (&Single, ((Range, Range), Range))| Part {
             status: single.status(cost),
-            in_order: !self.is_exact(single),
+            in_order: !self.is_exact(single) && self.is_effective(single),
             alone: amounts(cost, |measure| {
                 single.range(measure).widened(single.error.of(measure)).within(self.players.most(measure))
             }),
@@ -260,18 +254,13 @@ mod tests {
 
     #[test]
     fn replays_are_bounded() {
-        let budget = |looked_at, in_all_orders| Budget { looked_at, in_all_orders };
-        assert_eq!(Budget::with(1000, 5, 2), budget(5, 5));
-        assert_eq!(Budget::with(1000, 8, 2), budget(8, 5));
-        // Five alone and 26 sets.
-        assert_eq!(Budget::with(31, 5, 1), budget(5, 5));
-        // Five alone, 11 sets of four, and one more.
-        assert_eq!(Budget::with(30, 5, 1), budget(5, 4));
-        assert_eq!(Budget::with(9, 5, 1), budget(5, 2));
-        assert_eq!(Budget::with(8, 5, 1), budget(4, 3));
-        assert_eq!(Budget::with(6, 5, 2), budget(2, 2));
-        assert_eq!(Budget::with(6, 0, 1), budget(0, 0));
-        assert_eq!(Budget::with(6, 1, 2), budget(1, 1));
+        assert_eq!((allowed(0), allowed(1000), allowed(1_000_000)), (2_000_000, 2000, 8));
+        assert_eq!((affordable(1000, 5, 2), affordable(1000, 8, 2), affordable(1000, 0, 1)), (5, 5, 0));
+        // The sets of two or more of five are 26; of four, 11 and one with the fifth.
+        assert_eq!((affordable(26, 5, 1), affordable(25, 5, 1), affordable(51, 5, 2)), (5, 4, 4));
+        assert_eq!((affordable(12, 5, 1), affordable(11, 5, 1)), (4, 3));
+        // One after the other in any case.
+        assert_eq!((affordable(0, 5, 1), affordable(0, 1, 1)), (1, 1));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Replays of a Spark application.
 
+use super::bounds::{Bound, at_bound, is_range};
 use super::estimate::Prediction;
 use super::predict::{Baseline, Cost, Outlook, PathStage, Unknown, predict};
 use crate::metrics::{Metrics, SparkMetricParams};
 use crate::model::spark::StageAttempt;
 use crate::model::{Application, Subject};
 use crate::replay::Replayed;
-use crate::replay::spark::{Cause, Change, Outcome, Overhead, Partitions, Plan, Slots, task_cpus};
+use crate::replay::spark::{Cause, Change, Outcome, Plan, Slots, task_cpus};
 use crate::rules::RuleSet;
 use crate::units::Bytes;
 
@@ -85,12 +86,16 @@ impl<'a> SparkReplays<'a> {
         self.plan.attempts.len()
     }
 
-    /// The replay without these causes.
+    /// The replay without these causes; `None` if it is the recorded run.
     ///
     /// # Errors
     /// If they leave nothing that can be replayed.
-    pub(super) fn replay_without(&self, causes: &[Cause]) -> Result<Replayed, Unknown> {
-        Ok(self.plan.replay(&self.plan.without(self.app, causes)?)?.replayed)
+    pub(super) fn replay_without(&self, causes: &[Cause]) -> Result<Option<Replayed>, Unknown> {
+        let change = self.plan.without(self.app, causes)?;
+        if change.is_nothing() {
+            return Ok(None);
+        }
+        Ok(Some(self.plan.replay(&change)?.replayed))
     }
 
     /// # Errors
@@ -101,7 +106,7 @@ impl<'a> SparkReplays<'a> {
             if unknown {
                 return Err(Unknown::NotApplicable("the log does not tell what the tasks read"));
             }
-            self.plan.without(self.app, [&with_overhead(cause, Overhead::Intercept)])?;
+            self.plan.without(self.app, &at_bound(cause, Bound::Most))?;
         }
         Ok(())
     }
@@ -146,14 +151,13 @@ impl<'a> SparkReplays<'a> {
 
     fn outlook(&self, causes: &[Cause], resources: Resources) -> Result<Outlook, Unknown> {
         let Sizes { slots, factor, memory, cores } = self.slots_with(resources)?;
-        let replay = |overhead: Overhead| -> Result<Replayed, Unknown> {
-            let causes: Vec<Cause> = causes.iter().map(|cause| with_overhead(cause, overhead)).collect();
+        let replay = |bound: Bound| -> Result<Replayed, Unknown> {
+            let causes: Vec<Cause> = causes.iter().filter_map(|cause| at_bound(cause, bound)).collect();
             let change = Change { slots, ..self.plan.without(self.app, &causes)? };
             Ok(self.plan.replay(&change)?.replayed)
         };
-        let one = replay(Overhead::Scheduler)?;
-        let is_range = causes.iter().any(|cause| matches!(cause, Cause::Partitions(_)));
-        let other = if is_range { replay(Overhead::Intercept)? } else { one };
+        let one = replay(Bound::Least)?;
+        let other = if causes.iter().any(is_range) { replay(Bound::Most)? } else { one };
         Ok(Outlook { replayed: [one, other], memory, cores, slots: factor })
     }
 
@@ -203,12 +207,5 @@ impl<'a> SparkReplays<'a> {
             .filter(|(_, known)| known.id.stage == stage && known.completed)
             .map(|(place, _)| place)
             .collect()
-    }
-}
-
-fn with_overhead(cause: &Cause, overhead: Overhead) -> Cause {
-    match cause {
-        Cause::Partitions(partitions) => Cause::Partitions(Partitions { overhead, ..*partitions }),
-        cause => cause.clone(),
     }
 }

@@ -26,6 +26,12 @@ pub(crate) struct Change {
 }
 
 impl Change {
+    /// Whether a replay is the recorded run.
+    #[must_use]
+    pub(crate) fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// The attempt works for this long; a reduce's waiting for maps is not included. If it was killed, it
     /// succeeds instead.
     pub(crate) fn set_time(&mut self, attempt: usize, time: Micros) {

@@ -24,7 +24,10 @@ pub(crate) enum StartUp {
 pub(crate) enum Cause {
     /// Failed attempts do not happen.
     FailedAttempts(Kind),
-    /// No speculative copies are started. Killed originals end where they were killed, so this is a lower bound.
+    /// Speculative copies that lost are not started.
+    LosingCopies(Kind),
+    /// No speculative copies are started. Killed originals end where they were killed, so what the job takes is a lower
+    /// bound.
     Speculation(Kind),
     /// Garbage collection takes at most this share of the time of each task.
     Collections(Kind, PerMille),
@@ -46,7 +49,7 @@ impl Cause {
     const fn order(self) -> u8 {
         match self {
             Self::FailedAttempts(_) => 0,
-            Self::Speculation(_) => 1,
+            Self::LosingCopies(_) | Self::Speculation(_) => 1,
             Self::Collections(..) => 2,
             Self::Spill(_) => 3,
             Self::Stragglers(_) => 4,
@@ -74,14 +77,20 @@ impl Plan {
     pub(crate) fn apply(&self, cause: Cause, change: &mut Change) -> Result<(), Unknown> {
         match cause {
             Cause::FailedAttempts(kind) => self.drop_failed(kind, change),
-            Cause::Speculation(kind) => *change.without_speculation.get_mut(kind) = true,
+            Cause::LosingCopies(kind) => self.drop_losing_copies(kind, change),
+            Cause::Speculation(kind) => {
+                let mut of_kind = self.attempts.iter().filter(|attempt| attempt.kind == kind);
+                *change.without_speculation.get_mut(kind) = of_kind.any(|attempt| attempt.is_copy);
+            }
             Cause::Collections(kind, limit) => self.limit_collections(kind, limit, change)?,
             Cause::Spill(kind) => self.keep_in_memory(kind, change)?,
             Cause::Stragglers(kind) => self.speed_up_stragglers(kind, change)?,
             Cause::Skew(kind) => {
-                let levelled = self.level(kind, change)?;
                 // Later tasks get longer, which costs more than it saves if the large tasks did not hold up the job.
-                if self.replay(&levelled).wall < self.replay(change).wall {
+                let levelled = self.level(kind, change)?;
+                if let Some(levelled) = levelled
+                    && self.replay(&levelled).wall < self.replay(change).wall
+                {
                     *change = levelled;
                 }
             }
@@ -122,6 +131,15 @@ impl Plan {
             attempt.kind == kind && attempt.outcome == Outcome::Failed && has_winner
         });
         change.dropped.extend(failed.map(|(place, _)| place));
+    }
+
+    fn drop_losing_copies(&self, kind: Kind, change: &mut Change) {
+        let lost = self.attempts.iter().enumerate().filter(|(_, attempt)| {
+            let winner = self.tasks.get(attempt.task).and_then(|task| self.attempts.get(task.winner?));
+            let original_won = winner.is_some_and(|winner| !winner.is_copy);
+            attempt.kind == kind && attempt.is_copy && !attempt.succeeded() && original_won
+        });
+        change.dropped.extend(lost.map(|(place, _)| place));
     }
 
     /// A straggler takes more than the median, and more than its input explains, both by far. So does an original
@@ -165,7 +183,8 @@ impl Plan {
     }
 
     /// The excess over the mean of tasks whose bytes or records explain their time goes to tasks below the mean.
-    fn level(&self, kind: Kind, change: &Change) -> Result<Change, Unknown> {
+    /// `None` if there are no such tasks.
+    fn level(&self, kind: Kind, change: &Change) -> Result<Option<Change>, Unknown> {
         let mut levelled = change.clone();
         let sample = self.sample(kind, change)?;
         let explanations: Vec<Vec<f64>> =
@@ -185,7 +204,7 @@ impl Plan {
             room += (mean - time).max(0.0);
         }
         if excess <= 0.0 || room <= 0.0 {
-            return Ok(levelled);
+            return Ok(None);
         }
         let share = (excess / room).min(1.0);
         for (at, (&place, &time)) in sample.places.iter().zip(&sample.times).enumerate() {
@@ -195,7 +214,7 @@ impl Plan {
                 levelled.set_time(place, Micros::from_f64((mean - time).mul_add(share, time)));
             }
         }
-        Ok(levelled)
+        Ok(Some(levelled))
     }
 
     /// The work of all tasks, spread evenly over `count` tasks with one attempt each.

@@ -32,6 +32,17 @@ pub(crate) struct Change {
 }
 
 impl Change {
+    /// Whether a replay is the recorded run.
+    #[must_use]
+    pub(crate) fn is_nothing(&self) -> bool {
+        let Self { times, dropped, slots, without_copies, tasks } = self;
+        times.is_empty()
+            && dropped.is_empty()
+            && *slots == Slots::Recorded
+            && !without_copies
+            && tasks.is_empty()
+    }
+
     /// How long an attempt runs.
     pub(super) fn time(&self, place: u32, attempt: &Attempt) -> Micros {
         self.times.get(place as usize).copied().unwrap_or_else(|| attempt.time()).or_zero()

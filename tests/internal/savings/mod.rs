@@ -263,6 +263,7 @@ fn a_large_application_is_replayed_a_bounded_number_of_times() {
     let in_order =
         large.troubles.iter().filter(|trouble| trouble.method.ends_with("shared in order")).count();
     assert!(in_order > 0, "{large:?}");
-    eprintln!("{time:?}");
+    // On a quiet machine it takes a second.
     assert!(time.as_secs_f64() < 20.0, "{time:?}");
+    eprintln!("{time:?}");
 }

@@ -3,6 +3,7 @@
 //! Several causes combine in a fixed order: failures, garbage collection, spilling, stragglers, skew, numbers of tasks,
 //! copies. Each changes what the ones before it left.
 
+mod copies;
 mod failures;
 mod partitions;
 mod skew;
@@ -37,7 +38,10 @@ pub(crate) enum Cause {
     Skew(Scope),
     /// Too few or too many tasks in a stage attempt.
     Partitions(Partitions),
-    /// Speculative copies.
+    /// Speculative copies that lost: their originals take as long without them.
+    LosingCopies,
+    /// Speculative copies. Originals that were killed for a copy end where they were killed, so what this saves is an upper
+    /// bound.
     Copies,
 }
 
@@ -68,7 +72,10 @@ impl Plan {
                     self.each_stage(scope, |stage| skew::level(self, app, stage, &mut change));
                 }
                 Cause::Partitions(partitions) => partitions::split(self, app, *partitions, &mut change)?,
-                Cause::Copies => change.without_copies = true,
+                Cause::LosingCopies => copies::drop_losing(self, &mut change),
+                Cause::Copies => {
+                    change.without_copies = self.attempts.iter().any(|attempt| attempt.speculative);
+                }
             }
         }
         Ok(change)

@@ -155,8 +155,8 @@ mod tests {
         assert_eq!(
             found.advice,
             [
-                "queue etl had no free capacity for its map tasks: use another queue (mapreduce.job.queuename), run \
-                 off-peak, or add capacity"
+                "if queue etl had no free capacity for its map tasks, which the history does not tell: use another queue \
+                 (mapreduce.job.queuename), run off-peak, or add capacity"
             ]
         );
     }
@@ -206,7 +206,7 @@ mod tests {
         let found = found(&job);
         assert!(found.message.contains("; its application master started after 1h 30m"), "{}", found.message);
         assert!(
-            found.advice[0].starts_with("queue etl had no free capacity for its application master"),
+            found.advice[0].starts_with("if queue etl had no free capacity for its application master"),
             "{:?}",
             found.advice
         );
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(evidence("at_a_time_count"), Some(&Measure::Count(2)));
         assert_eq!(evidence("waiting_tasks_count"), Some(&Measure::Count(12)));
         assert!(
-            found.advice[0].starts_with("queue etl had capacity for 2 of its map tasks"),
+            found.advice[0].starts_with("if queue etl had capacity for only 2 of its map tasks"),
             "{:?}",
             found.advice
         );

@@ -1,7 +1,7 @@
 //! Finds what an application waited for, as far as its history shows.
 
 use super::super::task_name;
-use crate::finding::{Measure, Phrase, Word};
+use crate::finding::{Advice, Measure, Phrase, Word};
 use crate::heuristics::wording::{change, grouped, plural};
 use crate::heuristics::{max_concurrent::max_concurrent, spark};
 use crate::metrics::Metrics;
@@ -11,7 +11,8 @@ use crate::model::{Application, Engine};
 use crate::units::{Millis, Timestamp};
 
 // The causes in messages.
-const FIRST_EXECUTOR: &str = "{after} of it for its first executor";
+const FIRST_EXECUTOR: &str = "its first executor started {after} after the application; the event log does not tell whether \
+                              the cluster was full or the start was slow";
 const EXECUTORS: &str = "most of it while jobs ran without any executor";
 const FIRST_TASK: &str = "its first {kind} task started {after} late";
 const MASTER: &str = "its application master started after {after}";
@@ -130,7 +131,7 @@ impl Cause {
         }
     }
 
-    pub(super) fn advice(&self, app: &Application) -> Vec<String> {
+    pub(super) fn advice(&self, app: &Application) -> Vec<Advice> {
         let queue = match app.queue.as_deref() {
             Some(queue) => format!("queue {queue}"),
             None => "its queue".to_owned(),
@@ -139,35 +140,44 @@ impl Cause {
         match self {
             Self::FirstExecutor { .. } => spark::waiting_advice(app, spark::Missing::First),
             Self::Executors => spark::waiting_advice(app, spark::Missing::Later),
-            Self::FirstTask { kind, .. } => vec![format!(
-                "{queue} had no free capacity for its {} tasks: use another queue ({setting}), run off-peak, or add capacity",
-                kind.name()
-            )],
-            Self::Master { .. } => vec![format!(
-                "{queue} had no free capacity for its application master: use another queue ({setting}) or run off-peak; the \
-                 queue also limits the resources of all application masters (yarn.scheduler.capacity.maximum-am-resource-percent)"
-            )],
-            Self::FailedAttempts { task, .. } => vec![format!(
-                "find out why the other attempts of {task} failed: more capacity would not help"
-            )],
+            Self::FirstTask { kind, .. } => vec![
+                Advice::new(format!(
+                    "if {queue} had no free capacity for its {} tasks, which the history does not tell: use another queue \
+                     ({setting}), run off-peak, or add capacity",
+                    kind.name()
+                ))
+                .conditional(),
+            ],
+            Self::Master { .. } => vec![
+                Advice::new(format!(
+                    "if {queue} had no free capacity for its application master, which the history does not tell: use another \
+                     queue ({setting}) or run off-peak; the queue also limits the resources of all application masters \
+                     (yarn.scheduler.capacity.maximum-am-resource-percent)"
+                ))
+                .conditional(),
+            ],
+            Self::FailedAttempts { task, .. } => vec![
+                format!("find out why the other attempts of {task} failed: more capacity would not help").into(),
+            ],
             Self::Containers { by: Some((key, limit)), tasks, .. } => {
                 let more = limit.saturating_mul(2).min(*tasks);
-                vec![format!("allow more concurrent tasks: {}", change(app, *key, more))]
+                vec![Advice::new("allow more concurrent tasks").set([change(app, *key, more)])]
             }
-            Self::Containers { kind, at_a_time, by: None, .. } => vec![format!(
-                "{queue} had capacity for {} of its {} tasks: give the queue a larger share of the cluster, or use a queue \
-                 with more capacity ({setting})",
-                grouped(i128::from(*at_a_time)),
-                kind.name(),
-            )],
+            Self::Containers { kind, at_a_time, by: None, .. } => vec![
+                Advice::new(format!(
+                    "if {queue} had capacity for only {} of its {} tasks: give the queue a larger share of the cluster, or use \
+                     a queue with more capacity ({setting})",
+                    grouped(i128::from(*at_a_time)),
+                    kind.name(),
+                ))
+                .conditional(),
+            ],
             Self::Uber => {
-                vec![format!("run its tasks in parallel: {}", change(app, ConfKey::UberTask, false))]
+                vec![Advice::new("run its tasks in parallel").set([change(app, ConfKey::UberTask, false)])]
             }
             Self::LateTasks { kind } => {
-                vec![format!(
-                    "check what else ran in {queue} when its {} tasks could have started",
-                    kind.name()
-                )]
+                let kind = kind.name();
+                vec![format!("check what else ran in {queue} when its {kind} tasks could have started").into()]
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::memory::{self, Setting};
 use super::memory::{heap, heap_key};
+use crate::finding::Advice;
 use crate::heuristics::spark::{change, spark};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -17,36 +18,44 @@ pub(in crate::heuristics) enum Missing {
 }
 
 /// How to get executors sooner, with settings if the event log shows which.
-pub(in crate::heuristics) fn waiting_advice(app: &Application, missing: Missing) -> Vec<String> {
+pub(in crate::heuristics) fn waiting_advice(app: &Application, missing: Missing) -> Vec<Advice> {
     let Some(spark) = spark(app) else { return Vec::new() };
     let mut advice = Vec::new();
     let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
     let least = app.conf.integer(ConfKey::DynamicAllocationMin).unwrap_or_default();
     if missing == Missing::Later && dynamic && least <= 0 {
         let keep = change(app, ConfKey::DynamicAllocationMin, 1);
-        advice.push(format!("keep one executor for the next job: {keep}"));
+        advice.push(Advice::new("keep one executor for the next job").set([keep]));
+    }
+    if missing == Missing::Later && !dynamic {
+        return vec!["executors were lost: `spark-stages-with-failed-tasks` shows when and why".into()];
     }
     let key = heap_key(app, spark);
     if let Some(fits) = memory::heap_that_fits(app, spark).filter(|&fits| fits < heap(app, key)) {
-        let smaller = change(app, key, Setting(fits));
-        advice.push(format!("request smaller executors; they are scheduled sooner: {smaller}"));
+        let what = Advice::new("if memory was short, request smaller executors; they are scheduled sooner");
+        advice.push(what.set([change(app, key, Setting(fits))]).conditional());
     }
-    if missing == Missing::Later && !dynamic {
-        let lost = "executors were lost: `spark-stages-with-failed-tasks` shows when and why";
-        return vec![lost.to_owned()];
-    }
-    let size = Setting(memory::executor_heap(app));
-    let on_yarn = ClusterManager::of_application(app) == Some(ClusterManager::Yarn);
-    advice.push(if on_yarn {
-        let queue = app.queue.as_deref().map_or_else(|| "its queue".to_owned(), |queue| format!("queue {queue}"));
-        format!(
-            "{queue} had no free capacity for an executor with a heap of {size}: use another queue ({}), run off-peak, or add capacity",
-            ConfKey::SparkQueue.name()
-        )
-    } else {
-        format!("the cluster had no free capacity for an executor with a heap of {size}: run off-peak or add capacity")
-    });
+    advice.push(Advice::new(if_full(app)).conditional());
     advice
+}
+
+/// What helps against a full cluster. An executor may also start late because its container starts slowly, or because
+/// the driver requests it late; the event log tells neither.
+fn if_full(app: &Application) -> String {
+    let size = Setting(memory::executor_heap(app));
+    if ClusterManager::of_application(app) == Some(ClusterManager::Yarn) {
+        let queue =
+            app.queue.as_deref().map_or_else(|| "its queue".to_owned(), |queue| format!("queue {queue}"));
+        return format!(
+            "if {queue} had no free capacity for an executor with a heap of {size}, which the event log does not tell: use \
+             another queue ({}), run off-peak, or add capacity",
+            ConfKey::SparkQueue.name()
+        );
+    }
+    format!(
+        "if the cluster had no free capacity for an executor with a heap of {size}, which the event log does not tell: run \
+         off-peak or add capacity"
+    )
 }
 
 #[cfg(test)]
@@ -66,13 +75,18 @@ mod tests {
         app.id = "application_1700000000000_0001".to_owned();
         app.queue = Some("etl".to_owned());
         sample::peaks(sample::executor(&mut app, "1"), &[(JvmHeapMemory, 1000 << 20)]);
-        let smaller = "request smaller executors; they are scheduled sooner: --conf spark.executor.memory=1792m (now 8g)";
-        let room = "queue etl had no free capacity for an executor with a heap of 8g: use another queue (spark.yarn.queue), \
-                    run off-peak, or add capacity";
+        let smaller = "if memory was short, request smaller executors; they are scheduled sooner: --conf \
+                       spark.executor.memory=1792m (now 8g)";
+        let room = "if queue etl had no free capacity for an executor with a heap of 8g, which the event log does not tell: \
+                    use another queue (spark.yarn.queue), run off-peak, or add capacity";
         let keep =
             "keep one executor for the next job: --conf spark.dynamicAllocation.minExecutors=1 (now 0)";
         assert_eq!(waiting_advice(&app, Missing::First), [smaller, room]);
         assert_eq!(waiting_advice(&app, Missing::Later), [keep, smaller, room]);
+        let conditional =
+            |missing| waiting_advice(&app, missing).iter().map(|advice| advice.conditional).collect();
+        assert_eq!(conditional(Missing::First), Vec::from([true, true]));
+        assert_eq!(conditional(Missing::Later), Vec::from([false, true, true]));
     }
 
     #[test]
@@ -81,7 +95,8 @@ mod tests {
         assert_eq!(
             waiting_advice(&app, Missing::First),
             [
-                "the cluster had no free capacity for an executor with a heap of 1g: run off-peak or add capacity"
+                "if the cluster had no free capacity for an executor with a heap of 1g, which the event log does not \
+                 tell: run off-peak or add capacity"
             ]
         );
     }

@@ -60,10 +60,6 @@ mod replay;
 pub mod report;
 pub mod results;
 pub mod rules;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, unused_imports, reason = "no report shows what the removal of troubles saves yet")
-)]
 mod savings;
 pub mod severity;
 mod stats;

@@ -259,7 +259,6 @@ impl RuleSet {
     }
 
     /// The parameters of the order of reports.
-    #[cfg_attr(not(test), expect(dead_code, reason = "reports are not ordered by savings yet"))]
     #[must_use]
     pub(crate) fn order(&self) -> &OrderParams {
         &self.order.0

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::Trouble;
 use super::value::magnitude;
 use crate::finding::{Finding, SettingChange, TroubleKind};
-use crate::metrics::{Metrics, executor_with_heap, requested_container};
+use crate::metrics::{Metrics, executor_memory_factor, requested_container};
 use crate::model::conf::ConfKey;
 use crate::model::table::TaskKind;
 use crate::model::{Application, Engine, Subject};
@@ -96,7 +96,7 @@ fn proposed(changes: &[SettingChange], key: ConfKey) -> Option<&SettingChange> {
 fn executors(app: &Application, rules: &RuleSet, changes: &[SettingChange]) -> Option<f64> {
     let heap = proposed(changes, ConfKey::ExecutorMemory)?;
     let bytes = Bytes::from_f64(magnitude(&heap.setting, &heap.to)?)?;
-    executor_with_heap(app, rules.spark_metrics(), bytes)
+    executor_memory_factor(app, rules.spark_metrics(), bytes)
 }
 
 /// By which factor the memory of containers would change, over all tasks and their times.

@@ -6,7 +6,7 @@ mod shuffle;
 mod sizes;
 
 use super::{rule, spark};
-use crate::finding::{Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
+use crate::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -93,7 +93,7 @@ struct Issue {
     severity: Severity,
     message: Phrase,
     /// The change to make; `None` if the advice on another setting includes it.
-    advice: Option<String>,
+    advice: Option<Advice>,
 }
 
 impl Check for Configuration {

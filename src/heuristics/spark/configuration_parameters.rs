@@ -36,22 +36,12 @@ rule_params! {
     pub(super) struct Limits / LimitsLayer {
         /// Skew of a stage: longest / median run time of its tasks.
         skew_ratio: Ascending<Ratio>,
-        /// Longest - median run time: how long the stage waits.
-        skew_gap: Ascending<Duration>,
-        /// (Longest - median) / run time of the application.
-        skew_gap_share: Ascending<Ratio>,
         /// Skew is judged only if the longest task runs longer than this.
         skew_task_time: Quantity<Duration>,
         /// Skew is judged only if the longest task takes more than this share of the stage's time.
         skew_stage_share: Quantity<Ratio>,
-        /// Longest - median, if the slowest task has no more data than others (JVM start, slow node).
-        unexplained_gap: Ascending<Duration>,
-        /// Whether a task that reads far more than the others is a finding even if it is not slow yet.
-        judge_data_skew: bool,
-        /// Most bytes read by a task of the stage / median over its tasks.
-        data_skew_ratio: Ascending<Ratio>,
-        /// Most bytes read by a task of the stage / most bytes that any stage reads or writes.
-        data_skew_share: Ascending<Ratio>,
+        /// Whether this rule reports skew, too. spark-skew reports it by default.
+        report_skew: bool,
         /// Bytes spilled from memory / largest of input, output, shuffle read and shuffle write of a
         /// stage.
         spill_ratio: Ascending<Ratio>,
@@ -165,7 +155,14 @@ fn settings(
             },
             &[("changes", &changes.len()), ("measured", &Phrase::list(", ", facts.measured(limits)))],
         )
+        .tells(tells(changes))
         .advice(|| advice(facts.app, changes))
+}
+
+/// The kind of the worst problem that the changes are against; of equal ones, the first.
+fn tells(changes: &[Change]) -> TroubleKind {
+    let worst = changes.iter().rev().max_by_key(|change| change.severity);
+    worst.map_or(TroubleKind::Settings, |change| change.reason.tells())
 }
 
 fn executors(spark: &Spark) -> u64 {

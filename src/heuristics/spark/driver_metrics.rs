@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use super::support::memory::{self, Setting};
 use super::{change, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
+use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -111,12 +111,12 @@ struct Aspect {
     limit: String,
     /// The setting to change.
     key: ConfKey,
-    advice: String,
+    advice: Advice,
 }
 
 /// Worst first. Of two aspects that change the same setting, only the worse one: they may contradict each
 /// other.
-fn advice(mut aspects: Vec<Aspect>) -> Vec<String> {
+fn advice(mut aspects: Vec<Aspect>) -> Vec<Advice> {
     aspects.retain(|aspect| aspect.severity > Severity::None);
     aspects.sort_by_key(|aspect| Reverse(aspect.severity));
     let mut keys = Vec::new();
@@ -143,10 +143,11 @@ impl Driver {
             message: "the driver has {cores} ({limit})",
             limit: self.cores.describe(severity),
             key: ConfKey::DriverCores,
-            advice: format!(
-                "a driver rarely needs more than two cores: {}",
-                change(app, ConfKey::DriverCores, "2".to_owned())
-            ),
+            advice: Advice::new("a driver rarely needs more than two cores").set([change(
+                app,
+                ConfKey::DriverCores,
+                2,
+            )]),
         }
     }
 
@@ -160,10 +161,10 @@ impl Driver {
             message: "the driver has {heap_bytes} of heap ({limit})",
             limit: self.memory.describe(severity),
             key: ConfKey::DriverMemory,
-            advice: format!(
-                "collect less in the driver, write results from executors, and reduce its heap: {}",
-                change(app, ConfKey::DriverMemory, Setting(enough))
-            ),
+            advice: Advice::new(
+                "collect less in the driver, write results from executors, and reduce its heap",
+            )
+            .set([change(app, ConfKey::DriverMemory, Setting(enough))]),
         }
     }
 
@@ -175,10 +176,11 @@ impl Driver {
             message: "the driver has {overhead_bytes} of memory overhead ({limit})",
             limit: self.overhead.describe(severity),
             key: ConfKey::DriverMemoryOverhead,
-            advice: format!(
-                "use 10 % of the heap, which is Spark's default: {}",
-                change(app, ConfKey::DriverMemoryOverhead, Setting(Bytes::from_mib(tenth)))
-            ),
+            advice: Advice::new("use 10 % of the heap, which is Spark's default").set([change(
+                app,
+                ConfKey::DriverMemoryOverhead,
+                Setting(Bytes::from_mib(tenth)),
+            )]),
         })
     }
 
@@ -192,10 +194,11 @@ impl Driver {
                       what the driver uses and Spark reserves ({limit})",
             limit: self.heap_ratio.describe(severity),
             key: ConfKey::DriverMemory,
-            advice: format!(
-                "set a heap that fits: {}",
-                change(app, ConfKey::DriverMemory, Setting(memory::driver_heap_for(facts.used?)))
-            ),
+            advice: Advice::new("set a heap that fits").set([change(
+                app,
+                ConfKey::DriverMemory,
+                Setting(memory::driver_heap_for(facts.used?)),
+            )]),
         })
     }
 
@@ -209,10 +212,8 @@ impl Driver {
             message: "the driver spends {gc_time_ms} of {time} in garbage collection, {gc_ratio:%} ({limit})",
             limit: self.gc_ratio.describe_in(severity, percent),
             key: ConfKey::DriverMemory,
-            advice: format!(
-                "enlarge the driver's heap by half, or collect and broadcast less: {}",
-                change(app, ConfKey::DriverMemory, Setting(larger))
-            ),
+            advice: Advice::new("enlarge the driver's heap by half, or collect and broadcast less")
+                .set([change(app, ConfKey::DriverMemory, Setting(larger))]),
         })
     }
 }

@@ -2,7 +2,7 @@
 //! "Spark Event Log Limit").
 
 use super::{change, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
+use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -83,26 +83,23 @@ impl LogSize {
     }
 }
 
-fn advice(app: &Application, log: &LogFacts) -> Vec<String> {
+fn advice(app: &Application, log: &LogFacts) -> Vec<Advice> {
     let mut advice = Vec::new();
     if log.rolling {
         advice.push(
             "let the history server compact old parts: spark.history.fs.eventLog.rolling.maxFilesToRetain=10 \
              in its own configuration"
-                .to_owned(),
+                .into(),
         );
     } else {
-        advice.push(format!(
-            "use rolling event logs: {} {}",
-            change(app, ConfKey::EventLogRolling, "true"),
+        advice.push(Advice::new("use rolling event logs").set([
+            change(app, ConfKey::EventLogRolling, true),
             change(app, ConfKey::EventLogRollingMaxFileSize, "128m"),
-        ));
+        ]));
     }
     if app.conf.flag(ConfKey::EventLogBlockUpdates) == Some(true) {
-        advice.push(format!(
-            "do not log block updates: {}",
-            change(app, ConfKey::EventLogBlockUpdates, "false")
-        ));
+        let off = change(app, ConfKey::EventLogBlockUpdates, false);
+        advice.push(Advice::new("do not log block updates").set([off]));
     }
     advice
 }

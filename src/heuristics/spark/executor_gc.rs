@@ -1,7 +1,7 @@
 //! `spark-executor-gc`: executors spend much task time in garbage collection (Dr. Elephant
 //! `ExecutorGcHeuristic`).
 
-use super::support::memory::more_heap_lines;
+use super::support::memory::more_heap_advice;
 use super::support::memory::unreadable;
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
@@ -79,7 +79,7 @@ impl Check for Collection {
             .tasks(workers.len() as u64)
             .facts(evidence)
             .message(MESSAGE, &[("limit", &limit(severity, passed, &conditions))])
-            .advice(|| more_heap_lines(app, spark))
+            .advice(|| more_heap_advice(app, spark))
             .into()
     }
 

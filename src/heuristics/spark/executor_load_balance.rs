@@ -3,8 +3,8 @@
 
 use super::support::memory;
 use super::support::memory::unreadable;
-use super::{change, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
+use super::{change, dynamic_allocation, percent, rule, spark};
+use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -247,22 +247,20 @@ fn busiest_time(app: &Application, executors: &[Executor]) -> Millis {
     executors.iter().map(time).max().unwrap_or_default()
 }
 
-fn advice(app: &Application, uneven: &[&str]) -> Vec<String> {
+fn advice(app: &Application, uneven: &[&str]) -> Vec<Advice> {
     let mut advice = Vec::new();
     if !uneven.is_empty() {
         let uneven = uneven.join(" and ");
-        advice.push(format!(
+        advice.push(Advice::new(format!(
             "{uneven} also differ: repartition the data into smaller tasks of similar size, at least three per core"
-        ));
+        )));
     }
     if app.conf.flag(ConfKey::DynamicAllocation) != Some(true) {
-        let on = change(app, ConfKey::DynamicAllocation, true);
-        let tracking = change(app, ConfKey::ShuffleTracking, true);
-        advice.push(format!("release idle executors: {on} {tracking}"));
+        advice.push(Advice::new("release idle executors").set(dynamic_allocation(app)));
     }
     if advice.is_empty() {
         let line = change(app, ConfKey::DynamicAllocationIdleTimeout, "30s");
-        advice.push(format!("release idle executors sooner: {line}"));
+        advice.push(Advice::new("release idle executors sooner").set([line]));
     }
     advice
 }

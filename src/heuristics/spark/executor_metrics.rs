@@ -2,7 +2,7 @@
 //! `ExecutorsHeuristic`).
 
 use super::support::memory;
-use super::{change, percent, rule, spark};
+use super::{change, change_to, percent, rule, spark};
 use crate::finding::{Advice, Judgement, Measure, SettingChange, Subject, TroubleKind, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -266,14 +266,12 @@ fn advice(app: &Application, compared: &[&Executor], worst: &Spread<'_>) -> Vec<
     let first_task = compared.iter().filter_map(|executor| executor.first_task_at).min();
     let late = compared.iter().filter(|executor| executor.added_at > first_task).count();
     if first_task.is_some() && late > 0 {
-        advice.push(
-            format!(
-                "{late} of {} executors started after the first task; wait for all of them: \
-             --conf spark.scheduler.minRegisteredResourcesRatio=1.0",
-                compared.len()
-            )
-            .into(),
+        let what = format!(
+            "{late} of {} executors started after the first task; wait for all of them",
+            compared.len()
         );
+        let all = change_to(app, ConfKey::MinRegisteredRatio, "1.0");
+        advice.extend(all.map(|all| Advice::new(what).set([all])));
     }
     let cores: u64 = compared.iter().map(|executor| u64::from(executor.cores.unwrap_or(1).max(1))).sum();
     advice.push(more_tasks(app, cores.saturating_mul(3)));
@@ -281,9 +279,8 @@ fn advice(app: &Application, compared: &[&Executor], worst: &Spread<'_>) -> Vec<
         let what = format!("if executor {} is on a slow host, enable speculative execution", worst.most.id);
         advice.push(Advice::new(what).set([change(app, ConfKey::Speculation, true)]).conditional());
     } else if !worst.metric.is_time {
-        advice.push(
-            "do not let tasks wait for the executor that has the data: --conf spark.locality.wait=0s".into(),
-        );
+        let what = Advice::new("do not let tasks wait for the executor that has the data");
+        advice.extend(change_to(app, ConfKey::LocalityWait, "0s").map(|line| what.set([line])));
     }
     advice
 }

@@ -5,7 +5,7 @@ use super::support::memory::unreadable;
 use super::support::memory::{ExecutorSize, MEMORY_FRACTION, Setting};
 use super::support::spill_sizing::AgainstSpill;
 use super::{change, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse, multiple};
+use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse, multiple};
 use crate::heuristics::wording::limit;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -226,30 +226,30 @@ fn spilling_tasks(app: &Application) -> u64 {
 }
 
 /// The cheapest change first: Spark's share of the heap, smaller partitions, more memory per task.
-fn advice(app: &Application, spark: &Spark) -> Vec<String> {
+fn advice(app: &Application, spark: &Spark) -> Vec<Advice> {
     let mut advice = Vec::new();
     let against = AgainstSpill::of_worst(app, spark);
     let before = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
     if let Some(more) = against.as_ref().map(|against| against.fraction).filter(|&more| more > before) {
         let line = change(app, ConfKey::MemoryFraction, more);
-        advice.push(format!("restore Spark's default share of the heap: {line}"));
+        advice.push(Advice::new("restore Spark's default share of the heap").set([line]));
     }
     if let Some(partitions) = against.as_ref().and_then(|against| against.partitions) {
         let line = change(app, ConfKey::ShufflePartitions, partitions);
-        advice.push(format!("use smaller partitions that fit into memory: {line}"));
+        advice.push(Advice::new("use smaller partitions that fit into memory").set([line]));
     }
     let now = ExecutorSize::now(app, spark);
     let wanted = against.and_then(|against| against.executors(app, spark)).unwrap_or(now);
     if wanted.heap != now.heap {
         let line = change(app, memory::heap_key(app, spark), Setting(wanted.heap));
-        advice.push(format!("give tasks more memory: {line}"));
+        advice.push(Advice::new("give tasks more memory").set([line]));
     }
     if wanted.cores != now.cores {
         let line = change(app, ConfKey::ExecutorCores, wanted.cores);
-        advice.push(format!("run fewer tasks per heap: {line}"));
+        advice.push(Advice::new("run fewer tasks per heap").set([line]));
     }
     if advice.is_empty() {
-        advice.push("use smaller partitions: more tasks in the stages that spill".to_owned());
+        advice.push("use smaller partitions: more tasks in the stages that spill".into());
     }
     advice
 }

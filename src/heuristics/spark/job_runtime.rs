@@ -4,7 +4,7 @@
 use super::support::lost_time::{Failures, limit_if_any, reason_of_job, share_if_any};
 use super::support::root::Root;
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
+use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::wording::decisive;
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
@@ -38,7 +38,7 @@ pub(super) const RULE: Rule =
         load(layers, FailingJobs)
     })
     .measured_by("worst_job_lost_ms", Worse::Higher)
-    .telling(TroubleKind::LongRun);
+    .telling(TroubleKind::Failures);
 
 /// The message of a finding about failed jobs.
 const FAILED_JOBS: &str = "{failed_jobs_count} of {jobs} failed, {job_failure_ratio:%}[ ({limit})]";
@@ -76,12 +76,12 @@ impl Check for FailingJobs {
         let by_tasks = worst.as_ref().map(|(severity, ..)| *severity).unwrap_or_default();
         let severity = by_jobs.max(by_tasks);
         let failures = worst.as_ref().map(|(_, failures, _)| *failures).unwrap_or_default();
-        let mut advice = Vec::new();
+        let mut advice: Vec<Advice> = Vec::new();
         if by_jobs > Severity::None {
-            advice.push(of_failed(app, spark));
+            advice.push(of_failed(app, spark).into());
         }
         if by_tasks > Severity::None {
-            advice.extend(failures.advice());
+            advice.extend(failures.advice().into_iter().map(Advice::from));
         }
         let job =
             if by_tasks > by_jobs { worst.as_ref().map(|(.., job)| *job) } else { failed.first().copied() };

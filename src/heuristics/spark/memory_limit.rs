@@ -2,8 +2,8 @@
 //! Elephant `MemoryLimitHeuristic` of 2.0.9).
 
 use super::support::memory::{self, Setting};
-use super::{change, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
+use super::{change, dynamic_allocation, percent, rule, spark};
+use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -233,29 +233,20 @@ fn blocks(spark: &Spark) -> (Option<Bytes>, Option<f64>) {
 }
 
 /// A smaller heap if the peaks are known; release of idle executors.
-fn advice(app: &Application, spark: &Spark) -> Vec<String> {
+fn advice(app: &Application, spark: &Spark) -> Vec<Advice> {
     let heap = memory::executor_heap(app);
     let enough = memory::heap_that_fits(app, spark);
     let mut advice = Vec::new();
     if let Some(enough) = enough.filter(|&enough| enough < heap) {
         let line = change(app, ConfKey::ExecutorMemory, Setting(enough));
-        advice.push(format!("size heaps at their peaks plus 25 %: {line}"));
+        advice.push(Advice::new("size heaps at their peaks plus 25 %").set([line]));
     }
     if app.conf.flag(ConfKey::DynamicAllocation) == Some(true) {
         let fewer = (memory::max_executors(&spark.executors) / 2).max(1);
-        advice.push(format!(
-            "run fewer concurrent executors: {}",
-            change(app, ConfKey::DynamicAllocationMax, fewer)
-        ));
+        let fewer = change(app, ConfKey::DynamicAllocationMax, fewer);
+        advice.push(Advice::new("run fewer concurrent executors").set([fewer]));
     } else {
-        let tracking = match app.conf.flag(ConfKey::ShuffleService) {
-            Some(true) => String::new(),
-            _ => format!(" {}", change(app, ConfKey::ShuffleTracking, "true")),
-        };
-        advice.push(format!(
-            "release idle executors: {}{tracking}",
-            change(app, ConfKey::DynamicAllocation, "true")
-        ));
+        advice.push(Advice::new("release idle executors").set(dynamic_allocation(app)));
     }
     advice
 }

@@ -14,6 +14,7 @@ mod jvm_used_memory;
 mod memory_limit;
 mod parallelism;
 mod peak_unified_memory;
+mod skew;
 mod stage_metrics;
 mod stage_runtime;
 mod stages_with_failed_tasks;
@@ -26,7 +27,9 @@ pub(super) use support::waiting::{Missing, waiting_advice};
 
 use super::Rule;
 use super::wording::{change, percent};
-use crate::model::spark::Spark;
+use crate::finding::SettingChange;
+use crate::model::conf::ConfKey;
+use crate::model::spark::{Job, Spark, Stage};
 use crate::model::{Application, Engine};
 
 /// Every rule of Spark, in the order of the documentation.
@@ -48,6 +51,7 @@ pub(super) const RULES: &[Rule] = &[
     memory_limit::RULE,
     stage_runtime::RULE,
     parallelism::RULE,
+    skew::RULE,
 ];
 
 macro_rules! rule {
@@ -60,4 +64,30 @@ use rule;
 /// The Spark part of the application; `None` for another engine.
 fn spark(app: &Application) -> Option<&Spark> {
     app.spark.as_deref().filter(|_| app.engine == Engine::Spark)
+}
+
+/// Spark's version, as far as it is known: major and minor.
+fn version(app: &Application) -> Option<(u32, u32)> {
+    let mut parts = app.engine_version.as_deref()?.split('.');
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+/// Whether the stage belongs to a query of Spark SQL.
+fn runs_sql(spark: &Spark, stage: &Stage) -> bool {
+    let of_stage = |job: &&Job| job.stages.binary_search(&stage.id.stage).is_ok();
+    spark.jobs.iter().filter(of_stage).any(|job| job.sql_execution.is_some())
+}
+
+/// The change of a setting; `None` if it already has this value.
+fn change_to(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> Option<SettingChange> {
+    let change = change(app, key, new);
+    let is_set = change.from.as_deref().is_some_and(|now| now.eq_ignore_ascii_case(&change.to));
+    (!is_set).then_some(change)
+}
+
+/// Turns dynamic allocation on, with what keeps shuffle files when executors go.
+fn dynamic_allocation(app: &Application) -> impl Iterator<Item = SettingChange> {
+    let served = app.conf.flag(ConfKey::ShuffleService) == Some(true);
+    let tracking = if served { None } else { change_to(app, ConfKey::ShuffleTracking, true) };
+    change_to(app, ConfKey::DynamicAllocation, true).into_iter().chain(tracking)
 }

@@ -3,7 +3,7 @@
 
 use super::support::memory::{self, Setting};
 use super::{change, percent, rule, spark};
-use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
+use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -196,23 +196,25 @@ impl Facts {
     }
 
     /// Advice: a heap that fits, a smaller share for Spark, more tasks per heap.
-    fn advice(&self, app: &Application, spark: &Spark) -> Vec<String> {
+    fn advice(&self, app: &Application, spark: &Spark) -> Vec<Advice> {
         let key = memory::heap_key(app, spark);
         let mut advice = Vec::new();
         if let Some(smaller) = memory::heap_that_fits(app, spark).filter(|&fits| fits < self.heap) {
             let line = change(app, key, Setting(smaller));
-            advice.push(format!("use smaller executors, sized at the peak plus 25 %: {line}"));
+            advice.push(Advice::new("use smaller executors, sized at the peak plus 25 %").set([line]));
         }
         if self.fraction > DEFAULT_FRACTION {
             let line = change(app, ConfKey::MemoryFraction, DEFAULT_FRACTION);
-            advice.push(format!("give user code more of the heap: {line}"));
+            advice.push(Advice::new("give user code more of the heap").set([line]));
         }
-        if let (Some(cores), ConfKey::ExecutorMemory) = (spark.workers().filter_map(|w| w.cores).max(), key) {
+        // More cores share the present heap: they are no remedy next to a smaller one.
+        let cores = spark.workers().filter_map(|worker| worker.cores).max();
+        if let Some(cores) = cores.filter(|_| advice.is_empty() && key == ConfKey::ExecutorMemory) {
             let line = change(app, ConfKey::ExecutorCores, cores.saturating_mul(2));
-            advice.push(format!("or run more tasks with the same memory: {line}"));
+            advice.push(Advice::new("run more tasks with the same memory").set([line]));
         }
         if advice.is_empty() {
-            advice.push("cache data that is read more than once: there is memory for it".to_owned());
+            advice.push("cache data that is read more than once: there is memory for it".into());
         }
         advice
     }

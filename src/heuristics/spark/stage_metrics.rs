@@ -4,16 +4,15 @@
 mod facts;
 
 use self::facts::Facts;
-use super::change;
 use super::support::failures::{self, Limit};
 use super::support::lost_time::reason_of_stage;
+use super::support::memory;
 use super::support::root::{Root, stage_was_cancelled};
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
+use crate::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
-use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{Facet, Spark, Stage, StageStatus};
 use crate::model::table::TaskKind;
@@ -220,7 +219,12 @@ impl StageTroubles {
                     ("others", &others),
                 ],
             )
-            .advice(|| if failing { failures::advice(facts.ends.main_reason()) } else { more_at_once(app) })
+            .tells(if failing { TroubleKind::Failures } else { TroubleKind::LongRun })
+            .advice(|| {
+                let against_failures =
+                    || failures::advice(facts.ends.main_reason()).into_iter().map(Advice::from);
+                if failing { against_failures().collect() } else { more_at_once(app, spark) }
+            })
     }
 
     fn limit_of_failures(&self, facts: &Facts) -> Limit {
@@ -245,20 +249,18 @@ impl Share {
 }
 
 /// Advice: more executors, or less work.
-fn more_at_once(app: &Application) -> Vec<String> {
+fn more_at_once(app: &Application, spark: &Spark) -> Vec<Advice> {
     let mut advice = Vec::new();
-    if app.conf.flag(ConfKey::DynamicAllocation) == Some(true) {
-        if let Some(most) = app.conf.integer(ConfKey::DynamicAllocationMax).filter(|&most| most > 0) {
-            let line = change(app, ConfKey::DynamicAllocationMax, most.saturating_mul(2));
-            advice.push(format!("use more executors: {line}"));
-        }
-    } else if let Some(now) = app.conf.integer(ConfKey::ExecutorInstances).filter(|&now| now > 0) {
-        let line = change(app, ConfKey::ExecutorInstances, now.saturating_mul(2));
-        advice.push(format!("use more executors: {line}"));
+    if memory::is_local(app, spark) {
+        let more = memory::more_local_cores(app, memory::most_slots(app, spark));
+        let what = Advice::new("use more cores if the machine has them, or a cluster");
+        advice.push(what.set(more).conditional());
+    } else if let Some(more) = memory::more_executors(app, spark) {
+        advice.push(Advice::new("use more executors").set([more]));
     }
     advice.push(
-        "or reduce the work: read fewer columns and partitions, filter before joins, cache data that several jobs read"
-            .to_owned(),
+        "reduce the work: read fewer columns and partitions, filter before joins, cache data that several jobs read"
+            .into(),
     );
     advice
 }

@@ -6,8 +6,9 @@ use std::cmp::Reverse;
 use super::support::lost_time::{Failures, limit_if_any, reason_of_stage, share_if_any};
 use super::support::memory;
 use super::support::root::Root;
+use super::support::stage_figures::Figures;
 use super::support::stage_text::label;
-use super::{change, percent, rule, spark};
+use super::{change, percent, rule, runs_sql, spark};
 use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse, and_more};
 use crate::heuristics::wording::decisive;
 use crate::heuristics::wording::plural;
@@ -200,11 +201,16 @@ impl StageRuntime {
             (LONG, self.limit_of_time(facts))
         };
         let mut advice = Vec::new();
+        let mut tells = TroubleKind::Failures;
         if facts.by_failures > Severity::None {
             advice.extend(failures.advice().into_iter().map(Advice::from));
         }
         if facts.by_time > Severity::None {
-            advice.push(faster(app, spark, facts.stage));
+            let (kind, faster) = faster(app, spark, facts.stage);
+            advice.push(faster);
+            if facts.by_time > facts.by_failures {
+                tells = kind;
+            }
         }
         let group = facts.stage.group.and_then(|group| app.groups.get(group));
         let root = if failing { Root::of_stage(app, spark, facts.stage) } else { None };
@@ -212,7 +218,6 @@ impl StageRuntime {
             .tasks(group.map_or(0, |group| group.tasks.len() as u64))
             .facts(facts.evidence())
             .failed_by(root.map(|root| root.failure))
-            .tells(if failing { TroubleKind::Failures } else { TroubleKind::LongRun })
             .message(
                 template,
                 &[
@@ -224,6 +229,7 @@ impl StageRuntime {
                     ("limit", &limit),
                 ],
             )
+            .tells(tells)
             .advice(|| advice)
     }
 
@@ -254,37 +260,43 @@ impl StageRuntime {
                     ("limit", &limit_if_any(&self.stage_failure_rate, severity)),
                 ],
             )
+            .tells(TroubleKind::Failures)
             .advice(|| vec![advice])
     }
 }
 
-/// More tasks if cores are idle; otherwise more cores.
-fn faster(app: &Application, spark: &Spark, stage: &Stage) -> Advice {
-    let slots: u64 = spark.workers().map(|worker| memory::slots(app, worker)).sum();
+/// More tasks if cores are idle; otherwise more cores. Also whether the trouble is too few tasks or just much work.
+fn faster(app: &Application, spark: &Spark, stage: &Stage) -> (TroubleKind, Advice) {
+    let slots = memory::most_slots(app, spark);
     let tasks = stage.announced_tasks.unwrap_or_default();
     if tasks < slots.saturating_mul(2) {
-        let key = if spark.sql.is_empty() { ConfKey::DefaultParallelism } else { ConfKey::ShufflePartitions };
-        // Spark SQL has a default. A smaller number would make it worse.
-        let now = memory::in_force(app, key).unwrap_or(if key == ConfKey::ShufflePartitions {
-            memory::SHUFFLE_PARTITIONS
-        } else {
-            0
-        });
-        let enough = slots.saturating_mul(3);
-        let what = Advice::new(format!(
-            "use more and smaller tasks, because {} {} few for {slots} concurrent tasks",
-            plural(tasks, "task"),
-            if tasks == 1 { "is" } else { "are" },
-        ));
-        return if now < enough { what.set([change(app, key, enough)]) } else { what.and(": repartition") };
+        return (TroubleKind::FewTasks, more_tasks(app, spark, stage, (tasks, slots)));
     }
-    let executors = (spark.executors.len() as u64).saturating_mul(2).max(2);
-    let key = match app.conf.flag(ConfKey::DynamicAllocation) {
-        Some(true) => ConfKey::DynamicAllocationMax,
-        _ => ConfKey::ExecutorInstances,
-    };
-    Advice::new(format!("{tasks} tasks share {slots} task slots; use more executors"))
-        .set([change(app, key, executors)])
+    let what = format!("{tasks} tasks share {slots} task slots");
+    if memory::is_local(app, spark) {
+        let more = memory::more_local_cores(app, slots);
+        let what = Advice::new(what + "; use more cores if the machine has them, or a cluster").set(more);
+        return (TroubleKind::LongRun, what.conditional());
+    }
+    (TroubleKind::LongRun, Advice::new(what + "; use more executors").set(memory::more_executors(app, spark)))
+}
+
+/// A larger number of tasks, if a setting determines it.
+fn more_tasks(app: &Application, spark: &Spark, stage: &Stage, (tasks, slots): (u64, u64)) -> Advice {
+    let what = Advice::new(format!(
+        "use more and smaller tasks, because {} {} few for {slots} concurrent tasks",
+        plural(tasks, "task"),
+        if tasks == 1 { "is" } else { "are" },
+    ));
+    let enough = slots.saturating_mul(3);
+    let group = stage.group.and_then(|group| app.groups.get(group));
+    let shuffled = group.is_some_and(|group| Figures::of(app, stage, group).reads_shuffle_only());
+    let is_sql = runs_sql(spark, stage);
+    let key = if is_sql { ConfKey::ShufflePartitions } else { ConfKey::DefaultParallelism };
+    let now = if is_sql { Some(memory::shuffle_partitions(app)) } else { memory::in_force(app, key) };
+    // A setting that is large enough does not determine the number of tasks, and input does not follow that of shuffles.
+    let few = now.is_none_or(|now| now < enough) && (shuffled || !is_sql);
+    if few { what.set([change(app, key, enough)]) } else { what.and(": repartition") }
 }
 
 #[cfg(test)]

@@ -160,6 +160,18 @@ conf_keys! {
     AdaptiveEnabled = "spark.sql.adaptive.enabled";
     /// Spark: whether adaptive plans split skewed partitions of joins.
     AdaptiveSkewJoin = "spark.sql.adaptive.skewJoin.enabled";
+    /// Spark: adaptive plans split partitions of joins from this size on.
+    AdaptiveSkewThreshold = "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes";
+    /// Spark: adaptive plans split partitions of joins from this multiple of the median on.
+    AdaptiveSkewFactor = "spark.sql.adaptive.skewJoin.skewedPartitionFactor";
+    /// Spark: size of partitions that adaptive plans aim at.
+    AdaptivePartitionSize = "spark.sql.adaptive.advisoryPartitionSizeInBytes" | "spark.sql.adaptive.shuffle.targetPostShuffleInputSize";
+    /// Spark: most bytes of files in a partition of SQL.
+    FilesMaxPartitionBytes = "spark.sql.files.maxPartitionBytes";
+    /// Spark: how long a task waits for an executor that is close to its data.
+    LocalityWait = "spark.locality.wait";
+    /// Spark: share of the requested executors that must have started before tasks run.
+    MinRegisteredRatio = "spark.scheduler.minRegisteredResourcesRatio";
     /// Spark: the serializer of RDDs and shuffles.
     Serializer = "spark.serializer";
     /// Spark: share of the heap (less 300 MiB) for execution and storage.

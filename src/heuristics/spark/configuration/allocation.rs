@@ -1,9 +1,9 @@
 //! Settings of dynamic allocation.
 
 use super::{Issue, LIMITED, Settings, setting, whole};
-use crate::finding::Phrase;
+use crate::finding::{Advice, Phrase};
 use crate::heuristics::spark::support::memory;
-use crate::heuristics::spark::{change, percent};
+use crate::heuristics::spark::{change, percent, version};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::Spark;
@@ -27,11 +27,10 @@ pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issu
         return Some(Issue {
             severity: params.no_shuffle_service,
             message: Phrase::new(NO_SERVICE, &[]),
-            advice: Some(format!(
-                "release idle executors: {} {}",
-                change(app, ConfKey::DynamicAllocation, "true"),
-                change(app, ConfKey::ShuffleService, "true"),
-            )),
+            advice: Some(Advice::new("release idle executors").set([
+                change(app, ConfKey::DynamicAllocation, true),
+                change(app, ConfKey::ShuffleService, true),
+            ])),
         });
     }
     if params.tracking_helps && kept_otherwise(app) {
@@ -40,11 +39,11 @@ pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issu
     Some(Issue {
         severity: params.lost_shuffle_files,
         message: Phrase::new(LOST_FILES, &[]),
-        advice: Some(format!(
-            "keep executors with shuffle files: {}; or, if the cluster has a shuffle service: {}",
-            change(app, ConfKey::ShuffleTracking, "true"),
-            change(app, ConfKey::ShuffleService, "true"),
-        )),
+        advice: Some(
+            Advice::new("keep executors with shuffle files")
+                .set([change(app, ConfKey::ShuffleTracking, true)])
+                .and("; or, if the cluster has a shuffle service, use it (spark.shuffle.service.enabled)"),
+        ),
     })
 }
 
@@ -58,11 +57,6 @@ fn kept_otherwise(app: &Application) -> bool {
     let tracking = app.conf.flag(ConfKey::ShuffleTracking);
     let by_default = || version(app).is_none_or(|version| version >= TRACKING_BY_DEFAULT);
     decommission || plugin || tracking.unwrap_or_else(by_default)
-}
-
-fn version(app: &Application) -> Option<(u32, u32)> {
-    let mut parts = app.engine_version.as_deref()?.split('.');
-    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
 /// A minimum of dynamic allocation that keeps idle executors.
@@ -87,7 +81,11 @@ pub(super) fn min_executors(params: &Settings, app: &Application, spark: &Spark)
                 ("limit", &params.min_executors.describe(by_number)),
             ],
         ),
-        advice: Some(format!("release idle executors: {}", change(app, ConfKey::DynamicAllocationMin, 0))),
+        advice: Some(Advice::new("release idle executors").set([change(
+            app,
+            ConfKey::DynamicAllocationMin,
+            0,
+        )])),
     })
 }
 
@@ -117,7 +115,7 @@ pub(super) fn max_executors(params: &Settings, app: &Application) -> Vec<Issue> 
                 LIMITED,
                 &[("setting", &setting(app, key)), ("limit", &params.max_executors.describe(severity))],
             ),
-            advice: Some(format!("request fewer executors: {}", change(app, key, fewer))),
+            advice: Some(Advice::new("request fewer executors").set([change(app, key, fewer)])),
         })
     };
     let fixed = params.judge_instances.then_some(ConfKey::ExecutorInstances);

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{Issue, Settings, setting};
-use crate::finding::Phrase;
+use crate::finding::{Advice, Phrase};
 use crate::heuristics::spark::change;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -35,10 +35,11 @@ pub(super) fn serializer(params: &Settings, app: &Application, spark: &Spark) ->
             SERIALIZER,
             &[("setting", &setting(app, ConfKey::Serializer)), ("shuffled", &shuffled)],
         ),
-        advice: Some(format!(
-            "serialize objects faster and smaller: {}; or use DataFrames, which need no serializer",
-            change(app, ConfKey::Serializer, KRYO)
-        )),
+        advice: Some(
+            Advice::new("serialize objects faster and smaller")
+                .set([change(app, ConfKey::Serializer, KRYO)])
+                .and("; or use DataFrames, which need no serializer"),
+        ),
     })
 }
 
@@ -48,10 +49,11 @@ pub(super) fn manager(params: &Settings, app: &Application) -> Option<Issue> {
     (manager != "sort").then(|| Issue {
         severity: params.other_shuffle_manager,
         message: setting(app, ConfKey::ShuffleManager),
-        advice: Some(format!(
-            "use Spark's shuffle manager: {}",
-            change(app, ConfKey::ShuffleManager, "sort")
-        )),
+        advice: Some(Advice::new("use Spark's shuffle manager").set([change(
+            app,
+            ConfKey::ShuffleManager,
+            "sort",
+        )])),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Sizes of executors and driver.
 
 use super::{Issue, LIMITED, Settings, setting, whole};
-use crate::finding::Phrase;
+use crate::finding::{Advice, Phrase};
 use crate::heuristics::spark::change;
 use crate::heuristics::spark::support::memory::{Setting, heap_that_fits, rounded_up};
 use crate::heuristics::wording::plural;
@@ -63,10 +63,11 @@ fn memory(cutoffs: &Ascending<Size>, app: &Application, key: ConfKey, fits: Opti
             LIMITED,
             &[("setting", &setting(app, key)), ("limit", &cutoffs.describe(severity))],
         ),
-        advice: Some(format!(
-            "use a smaller heap and, for executors, more of them: {}",
-            change(app, key, Setting(rounded_up(smaller)))
-        )),
+        advice: Some(Advice::new("use a smaller heap and, for executors, more of them").set([change(
+            app,
+            key,
+            Setting(rounded_up(smaller)),
+        )])),
     })
 }
 
@@ -81,13 +82,10 @@ fn cores_of(
     let template = if app.conf.find(key).is_some() { LIMITED } else { CORES };
     let fewer = cores.div_ceil(2).clamp(1, GOOD_CORES);
     let heap = app.conf.spark_memory(ConfKey::ExecutorMemory);
-    let heap = match heap.filter(|_| key == ConfKey::ExecutorCores && cores > 0) {
-        Some(now) => {
-            let mib = (now.whole_mib().saturating_mul(fewer) / cores.max(1)).max(1024);
-            format!(" {}", change(app, ConfKey::ExecutorMemory, Setting(Bytes::from_mib(mib))))
-        }
-        None => String::new(),
-    };
+    let heap = heap.filter(|_| key == ConfKey::ExecutorCores && cores > 0).map(|now| {
+        let mib = (now.whole_mib().saturating_mul(fewer) / cores.max(1)).max(1024);
+        change(app, ConfKey::ExecutorMemory, Setting(Bytes::from_mib(mib)))
+    });
     Some(Issue {
         severity,
         message: Phrase::new(
@@ -98,7 +96,9 @@ fn cores_of(
                 ("limit", &cutoffs.describe(severity)),
             ],
         ),
-        advice: Some(format!("run fewer tasks per JVM: {}{heap}", change(app, key, fewer))),
+        advice: Some(
+            Advice::new("run fewer tasks per JVM").set([change(app, key, fewer)].into_iter().chain(heap)),
+        ),
     })
 }
 
@@ -119,11 +119,14 @@ fn overhead(params: &Settings, app: &Application, key: ConfKey, heap: ConfKey) -
                 ("limit", &params.overhead.describe(severity)),
             ],
         ),
-        advice: Some(format!(
-            "request only the memory overhead that the container uses, 10 % of the heap unless Python or native code needs \
-             more: {}",
-            change(app, key, Setting(tenth))
-        )),
+        advice: Some(
+            Advice::new(
+                "request only the memory overhead that the container uses, 10 % of the heap unless Python or native \
+                 code needs more",
+            )
+            .set([change(app, key, Setting(tenth))])
+            .conditional(),
+        ),
     })
 }
 
@@ -133,8 +136,6 @@ pub(super) fn star_in_jars(params: &Settings, app: &Application) -> Option<Issue
     jars.contains('*').then(|| Issue {
         severity: params.star_in_jars,
         message: Phrase::new(STAR, &[("name", &app.conf.name_in_use(ConfKey::SecondaryJars))]),
-        advice: Some(
-            "list the path of each jar, or put them into a folder and set spark.yarn.jars".to_owned(),
-        ),
+        advice: Some("list the path of each jar, or put them into a folder and set spark.yarn.jars".into()),
     })
 }

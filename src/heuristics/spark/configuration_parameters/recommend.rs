@@ -3,7 +3,7 @@
 use super::facts::Facts;
 use super::stage_analysis::Analysis;
 use super::{Limits, Method, count, mebibytes};
-use crate::finding::{Advice, Measure};
+use crate::finding::{Advice, Measure, TroubleKind};
 use crate::heuristics::spark::change;
 use crate::heuristics::spark::support::memory::heap_key;
 use crate::heuristics::spark::support::memory::{
@@ -49,6 +49,19 @@ pub(super) enum Reason {
 }
 
 impl Reason {
+    /// The kind of trouble that the change is against.
+    pub(super) const fn tells(self) -> TroubleKind {
+        match self {
+            Self::Spill => TroubleKind::Spill,
+            Self::OutOfMemory | Self::ContainerKilled => TroubleKind::LittleMemory,
+            Self::Gc => TroubleKind::GarbageCollection,
+            Self::Unused => TroubleKind::MuchMemory,
+            Self::LongTasks => TroubleKind::FewTasks,
+            Self::SameParallelism => TroubleKind::Settings,
+            Self::DriverUnused | Self::DriverCores => TroubleKind::Driver,
+        }
+    }
+
     const fn words(self) -> &'static str {
         match self {
             Self::Spill => "less spill",
@@ -67,7 +80,7 @@ impl Reason {
 /// A setting to change.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Change {
-    key: ConfKey,
+    pub(super) key: ConfKey,
     value: String,
     pub(super) reason: Reason,
     /// The severity of the problem that it solves.

@@ -3,7 +3,7 @@
 
 use super::Limits;
 use crate::heuristics::spark::support::memory::run_time;
-use crate::heuristics::spark::support::stage_figures::{Figures, Flow, FlowKind};
+use crate::heuristics::spark::support::stage_figures::{Figures, Flow};
 use crate::model::Application;
 use crate::model::spark::{Spark, Stage, StageStatus};
 use crate::severity::Severity;
@@ -24,9 +24,6 @@ pub(super) struct Analysis<'a> {
     pub(super) skew: Severity,
     /// Why the slowest task is slow; empty without skew.
     pub(super) causes: Vec<Cause>,
-    /// The severity if one task reads far more data than the others, whatever its run time.
-    pub(super) data_skew: Severity,
-    pub(super) fullest: Option<Flow>,
     pub(super) task_failures: Severity,
     pub(super) out_of_memory: Severity,
     pub(super) container_kills: Severity,
@@ -54,7 +51,8 @@ impl Analysis<'_> {
         } else {
             Severity::None
         };
-        self.spill.max(self.long_tasks).max(self.skew).max(self.data_skew).max(failures)
+        let skew = if limits.report_skew { self.skew } else { Severity::None };
+        self.spill.max(self.long_tasks).max(skew).max(failures)
     }
 }
 
@@ -66,30 +64,18 @@ pub(super) fn analyse<'a>(app: &Application, spark: &'a Spark, limits: &Limits) 
         Some((stage, Figures::of(app, stage, group)))
     });
     let ran: Vec<(&Stage, Figures)> = ran.collect();
-    let most = ran.iter().filter_map(|(_, figures)| figures.largest_flow()).max().unwrap_or_default();
-    let unreadable = ran.iter().any(|(_, figures)| figures.moved_is_unreadable);
-    let whole = Whole { time: app_time, most_data: (!unreadable).then_some(most) };
-    ran.into_iter().map(|(stage, figures)| analyse_stage(stage, figures, whole, limits)).collect()
+    ran.into_iter().map(|(stage, figures)| analyse_stage(stage, figures, app_time, limits)).collect()
 }
 
-/// The values that stages are compared with.
-#[derive(Clone, Copy)]
-struct Whole {
-    /// The application's run time.
-    time: Option<Millis>,
-    /// The most bytes that any stage reads or writes; `None` if the bytes of a stage are unreadable.
-    most_data: Option<Bytes>,
-}
-
-fn analyse_stage<'a>(stage: &'a Stage, figures: Figures, whole: Whole, limits: &Limits) -> Analysis<'a> {
-    let app_time = whole.time;
+fn analyse_stage<'a>(
+    stage: &'a Stage,
+    figures: Figures,
+    app_time: Option<Millis>,
+    limits: &Limits,
+) -> Analysis<'a> {
     let ratio = figures.run_time.map_or(Severity::None, |run| limits.skew_ratio.severity(run.ratio()));
-    let skew = ratio.min(skew_matters(&figures, app_time, limits));
+    let skew = if skew_matters(&figures, limits) { ratio } else { Severity::None };
     let causes = if skew > Severity::None { causes(&figures, limits) } else { Vec::new() };
-    let explained = causes.iter().any(|cause| matches!(cause, Cause::Data(_)));
-    let gap = figures.run_time.map_or(0.0, |run| run.gap().as_f64());
-    let skew = if explained { skew } else { skew.min(limits.unexplained_gap.severity(gap)) };
-    let (data_skew, fullest) = data_skew(&figures, whole, limits);
     let rate = |tasks: u64| limits.failure_rate.severity(tasks as f64 / figures.tasks as f64);
     let share = stage_share(&figures, app_time, limits);
     Analysis {
@@ -98,31 +84,12 @@ fn analyse_stage<'a>(stage: &'a Stage, figures: Figures, whole: Whole, limits: &
         long_tasks: long_tasks(&figures, limits).min(share),
         skew,
         causes,
-        data_skew,
-        fullest,
         task_failures: rate(figures.failed),
         out_of_memory: rate(figures.out_of_memory),
         container_kills: rate(figures.over_memory),
         stage_failure: if stage.status == StageStatus::Failed { Severity::Critical } else { Severity::None },
         figures,
     }
-}
-
-/// Whether one task reads so much more than the others that its time will grow with the data. Stages in
-/// which most tasks read nothing have few keys rather than a frequent one.
-fn data_skew(figures: &Figures, whole: Whole, limits: &Limits) -> (Severity, Option<Flow>) {
-    if !limits.judge_data_skew {
-        return (Severity::None, None);
-    }
-    let Some(most_data) = whole.most_data else { return (Severity::None, None) };
-    let reads = [FlowKind::Input, FlowKind::ShuffleRead].into_iter().filter_map(|kind| figures.flow(kind));
-    let judged = reads.filter(|flow| flow.median > Bytes::default() && flow.largest >= LITTLE).map(|flow| {
-        let ratio = flow.largest.as_f64() / flow.median.as_f64();
-        let share = flow.largest.as_f64() / most_data.as_f64();
-        let severity = limits.data_skew_ratio.severity(ratio).min(limits.data_skew_share.severity(share));
-        (severity, Some(flow))
-    });
-    judged.max_by_key(|(severity, _)| *severity).unwrap_or((Severity::None, None))
 }
 
 fn spill_ratio(figures: &Figures, limits: &Limits) -> Severity {
@@ -148,22 +115,13 @@ fn long_tasks(figures: &Figures, limits: &Limits) -> Severity {
     figures.run_time.map_or(Severity::None, |run| limits.long_task_time.severity(run.median.as_f64()))
 }
 
-/// The highest possible severity of skew: the slowest task must be long, and the application must wait for
-/// it.
-fn skew_matters(figures: &Figures, app_time: Option<Millis>, limits: &Limits) -> Severity {
+/// Whether the slowest task is so long that skew matters.
+fn skew_matters(figures: &Figures, limits: &Limits) -> bool {
     let (Some(run), Some(stage_time)) = (figures.run_time, figures.stage_time) else {
-        return Severity::None;
+        return false;
     };
     let longest = run.longest.as_f64();
-    if longest <= limits.skew_task_time.get()
-        || longest <= limits.skew_stage_share.get() * stage_time.as_f64()
-    {
-        return Severity::None;
-    }
-    let gap = run.gap().as_f64();
-    let of_app =
-        app_time.map_or(Severity::Critical, |whole| limits.skew_gap_share.severity(gap / whole.as_f64()));
-    limits.skew_gap.severity(gap).min(of_app)
+    longest > limits.skew_task_time.get() && longest > limits.skew_stage_share.get() * stage_time.as_f64()
 }
 
 /// The highest possible severity of any problem in a stage with this share of the application's run time.

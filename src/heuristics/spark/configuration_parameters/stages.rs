@@ -6,22 +6,25 @@ use super::facts::Facts;
 use super::recommend::{Change, Reason};
 use super::stage_analysis::{Analysis, Cause};
 use super::{Limits, count};
-use crate::finding::{Judgement, Measure, Phrase, Subject, and_more, multiple, percent};
+use crate::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, and_more, multiple, percent};
+use crate::heuristics::spark::skew::{self, Skewed};
+use crate::heuristics::spark::support::memory::{Setting, in_force, is_local};
 use crate::heuristics::spark::support::stage_figures::{Flow, FlowKind};
 use crate::heuristics::spark::support::stage_text::{first_line, label};
-use crate::model::Application;
+use crate::heuristics::spark::{change, change_to, runs_sql};
 use crate::model::conf::ConfKey;
 use crate::severity::Severity;
 use crate::units::{Bytes, three_digits};
 
 /// How many stages get their own finding.
 const REPORTED: usize = 3;
+/// Spark's default of `spark.sql.files.maxPartitionBytes`.
+const SPLIT: Bytes = Bytes::from_mib(128);
 
 /// The message of a finding about a stage, with a phrase for each problem.
 const STAGE: &str = "{stage}: {troubles}";
 
 const SKEW: &str = "the slowest task ran for {longest}, {times}× the median of {median} ({limit}), {causes}";
-const DATA_SKEW: &str = "one task {reads}, {times}× the median of {median} ({limit})";
 const SPILL: &str = "tasks spilled {spilled} from memory[, {share} the {data} read or written] ({limit})";
 const LONG_TASKS: &str = "the median task ran for {median} ({limit})";
 const FAILURES: &str = "{failed} task attempts failed in a stage of {tasks} tasks[, {out_of_memory} of them out of \
@@ -50,40 +53,44 @@ pub(super) fn judge(facts: &Facts<'_>, changes: &[Change], limits: &Limits) -> V
         .map(|stage| {
             let helps = stage.spill > Severity::None && is_changed(Reason::Spill)
                 || stage.long_tasks > Severity::None && is_changed(Reason::LongTasks);
-            (helps, judgement(facts, stage, limits))
+            (helps, judgement(facts, stage, changes, limits))
         })
         .unzip();
     and_more(&mut judged, more, "stage");
     helps.into_iter().zip(judged).collect()
 }
 
-fn judgement(facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits) -> Judgement {
+fn judgement(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change], limits: &Limits) -> Judgement {
+    let troubles = troubles(stage, limits);
+    // Failures because of memory are part of the severity without a phrase of their own.
+    let kind = troubles.first().map_or(TroubleKind::Failures, |(kind, _)| *kind);
+    let phrases = Phrase::list("; ", troubles.into_iter().map(|(_, phrase)| phrase));
     Judgement::of(Subject::Stage(stage.stage.id), stage.severity(limits))
         .tasks(stage.figures.scored)
-        .facts(evidence(stage))
-        .message(
-            STAGE,
-            &[("stage", &label(stage.stage)), ("troubles", &Phrase::list("; ", troubles(stage, limits)))],
-        )
-        .advice(|| advice(facts, stage, limits))
+        .facts(evidence(stage, limits))
+        .message(STAGE, &[("stage", &label(stage.stage)), ("troubles", &phrases)])
+        .tells(kind)
+        .advice(|| advice(facts, stage, changes, limits))
 }
 
 /// The problems of the stage, worst first.
-fn troubles(stage: &Analysis<'_>, limits: &Limits) -> Vec<Phrase> {
+fn troubles(stage: &Analysis<'_>, limits: &Limits) -> Vec<(TroubleKind, Phrase)> {
     let mut troubles = vec![
-        (stage.skew, skew(stage, limits)),
-        (stage.data_skew, data_skew(stage, limits)),
-        (stage.spill, spill(stage, limits)),
-        (stage.long_tasks, long_tasks(stage, limits)),
+        (stage.spill, TroubleKind::Spill, spill(stage, limits)),
+        (stage.long_tasks, TroubleKind::FewTasks, long_tasks(stage, limits)),
     ];
-    if limits.report_failures {
-        troubles.push((stage.task_failures, Some(failures(stage, limits))));
-        let reason = first_line(stage.stage.failure.as_deref().unwrap_or(NO_REASON));
-        troubles.push((stage.stage_failure, Some(Phrase::new(FAILED, &[("reason", &reason)]))));
+    if limits.report_skew {
+        troubles.insert(0, (stage.skew, TroubleKind::Skew, skew(stage, limits)));
     }
-    troubles.sort_by_key(|(severity, _)| Reverse(*severity));
-    let found = troubles.into_iter().filter(|(severity, _)| *severity > Severity::None);
-    found.filter_map(|(_, trouble)| trouble).collect()
+    if limits.report_failures {
+        troubles.push((stage.task_failures, TroubleKind::Failures, Some(failures(stage, limits))));
+        let reason = first_line(stage.stage.failure.as_deref().unwrap_or(NO_REASON));
+        let failed = Phrase::new(FAILED, &[("reason", &reason)]);
+        troubles.push((stage.stage_failure, TroubleKind::Failures, Some(failed)));
+    }
+    troubles.sort_by_key(|(severity, ..)| Reverse(*severity));
+    let found = troubles.into_iter().filter(|(severity, ..)| *severity > Severity::None);
+    found.filter_map(|(_, kind, trouble)| Some((kind, trouble?))).collect()
 }
 
 fn skew(stage: &Analysis<'_>, limits: &Limits) -> Option<Phrase> {
@@ -97,19 +104,6 @@ fn skew(stage: &Analysis<'_>, limits: &Limits) -> Option<Phrase> {
             ("median", &run.median),
             ("limit", &limits.skew_ratio.describe(stage.skew)),
             ("causes", &Phrase::list(" and ", causes)),
-        ],
-    ))
-}
-
-fn data_skew(stage: &Analysis<'_>, limits: &Limits) -> Option<Phrase> {
-    let Flow { kind, median, largest, .. } = stage.fullest?;
-    Some(Phrase::new(
-        DATA_SKEW,
-        &[
-            ("reads", &kind.does(largest)),
-            ("times", &three_digits(largest.as_f64() / median.as_f64())),
-            ("median", &median),
-            ("limit", &limits.data_skew_ratio.describe(stage.data_skew)),
         ],
     ))
 }
@@ -161,7 +155,7 @@ fn failures(stage: &Analysis<'_>, limits: &Limits) -> Phrase {
     )
 }
 
-fn evidence(stage: &Analysis<'_>) -> Vec<(&'static str, Measure)> {
+fn evidence(stage: &Analysis<'_>, limits: &Limits) -> Vec<(&'static str, Measure)> {
     let figures = &stage.figures;
     let run = figures.run_time;
     let time = |key, value: Option<_>| value.map(|value| (key, Measure::Time(value)));
@@ -172,17 +166,14 @@ fn evidence(stage: &Analysis<'_>) -> Vec<(&'static str, Measure)> {
         time("stage_time_ms", figures.stage_time),
         time("median_run_time_ms", run.map(|run| run.median)),
         time("longest_run_time_ms", run.map(|run| run.longest)),
-        size("fullest_task_bytes", stage.fullest.map(|flow| flow.largest)),
-        size("median_task_bytes", stage.fullest.map(|flow| flow.median)),
         size("spilled_bytes", figures.spilled()),
         size("largest_data_bytes", figures.largest_flow()),
         count("failed_attempts_count", Some(figures.failed)),
         count("out_of_memory_count", Some(figures.out_of_memory)),
         count("container_kills_count", Some(figures.over_memory)),
     ];
+    let skew = limits.report_skew.then(|| level("skew_text", stage.skew));
     let levels = [
-        level("skew_text", stage.skew),
-        level("data_skew_text", stage.data_skew),
         level("spill_text", stage.spill),
         level("long_tasks_text", stage.long_tasks),
         level("task_failures_text", stage.task_failures),
@@ -190,99 +181,87 @@ fn evidence(stage: &Analysis<'_>) -> Vec<(&'static str, Measure)> {
         level("container_kills_text", stage.container_kills),
         level("stage_failure_text", stage.stage_failure),
     ];
-    known.into_iter().flatten().chain(levels).collect()
+    known.into_iter().flatten().chain(skew).chain(levels).collect()
 }
 
-fn advice(facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits) -> Vec<String> {
+fn advice(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change], limits: &Limits) -> Vec<Advice> {
     let mut advice = Vec::new();
-    if stage.skew > Severity::None {
-        advice.extend(stage.causes.iter().map(|cause| against(*cause, facts, stage)));
-    }
-    if let Some(flow) = stage.fullest.filter(|_| stage.data_skew > Severity::None) {
-        let line = against(Cause::Data(flow), facts, stage);
-        if !advice.contains(&line) {
-            advice.push(line);
-        }
+    if limits.report_skew && stage.skew > Severity::None {
+        advice.extend(stage.causes.iter().flat_map(|cause| against(*cause, facts, stage)));
     }
     if stage.spill > Severity::None {
         advice.push(
             "keep less data in memory: drop columns and rows before joins and aggregations, prefer \
              reduceByKey to groupByKey"
-                .to_owned(),
+                .into(),
         );
     }
     if stage.long_tasks > Severity::None {
-        advice.push(shorter_tasks(facts.app, stage));
+        advice.push(shorter_tasks(facts, stage, changes));
     }
     if limits.report_failures && stage.task_failures.max(stage.stage_failure) > Severity::None {
-        advice.push("see spark-stages-with-failed-tasks about the failures".to_owned());
+        advice.push("see spark-stages-with-failed-tasks about the failures".into());
     }
     advice.dedup();
     advice
 }
 
-/// The remedy for one cause of skew.
-fn against(cause: Cause, facts: &Facts<'_>, stage: &Analysis<'_>) -> String {
+/// Remedies for one cause of skew.
+fn against(cause: Cause, facts: &Facts<'_>, stage: &Analysis<'_>) -> Vec<Advice> {
     match cause {
-        Cause::Data(Flow { kind: FlowKind::Input, .. }) => {
-            "split the input more evenly: files of similar size in a splittable format, or --conf \
-             spark.sql.files.maxPartitionBytes=64m"
-                .to_owned()
+        Cause::Data(Flow { kind, of_slowest, median, .. }) => {
+            let skewed = Skewed { input: kind == FlowKind::Input, bytes: Some((of_slowest, median)) };
+            skew::against(facts.app, facts.spark, stage.stage, skewed)
         }
-        Cause::Data(_) if adaptive_is_off(facts.app) && is_sql(facts, stage) => format!(
-            "let Spark split skewed partitions: {} --conf {}=true",
-            super::super::change(facts.app, ConfKey::AdaptiveEnabled, "true"),
-            ConfKey::AdaptiveSkewJoin.name(),
-        ),
-        Cause::Data(_) => {
-            "distribute the most frequent keys: salt them, aggregate in two steps, or broadcast the \
-                           smaller side of the join"
-                .to_owned()
-        }
-        Cause::FirstOnExecutor => {
+        Cause::FirstOnExecutor => vec![
             "avoid executor restarts: the first tasks of a JVM load classes and compile code; keep \
-                                   executors longer, or use fewer in a short application"
-                .to_owned()
-        }
-        Cause::Gc(_) => "give each task more heap: see spark-executor-gc".to_owned(),
-        Cause::SameWork => {
-            let host = stage.figures.slowest.host.as_deref();
-            let host = host.map(|host| format!("check {host}, and ")).unwrap_or_default();
-            let line = super::super::change(facts.app, ConfKey::Speculation, "true");
-            format!("{host}enable speculative execution: {line}")
-        }
+             executors longer, or use fewer in a short application"
+                .into(),
+        ],
+        Cause::Gc(_) => vec!["give each task more heap: see spark-executor-gc".into()],
+        Cause::SameWork => vec![check_the_host(facts, stage)],
     }
 }
 
-fn shorter_tasks(app: &Application, stage: &Analysis<'_>) -> String {
-    if stage.figures.reads_shuffle_only() {
-        let key = if app.conf.find(ConfKey::DefaultParallelism).is_some() {
-            ConfKey::DefaultParallelism
-        } else {
-            ConfKey::ShufflePartitions
+/// Speculative execution, unless it is on already or there is no other host to run a copy on.
+fn check_the_host(facts: &Facts<'_>, stage: &Analysis<'_>) -> Advice {
+    let host = stage.figures.slowest.host.as_deref().unwrap_or("its host");
+    let on = change_to(facts.app, ConfKey::Speculation, true).filter(|_| !is_local(facts.app, facts.spark));
+    let what = format!("check {host}");
+    match on {
+        Some(on) => Advice::new(what + ", and enable speculative execution").set([on]),
+        None => what.into(),
+    }
+}
+
+/// More tasks than the stage has, by a setting that determines their number.
+fn shorter_tasks(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change]) -> Advice {
+    let app = facts.app;
+    let is_sql = runs_sql(facts.spark, stage.stage);
+    if !stage.figures.reads_shuffle_only() {
+        let now = app.conf.spark_size(ConfKey::FilesMaxPartitionBytes, Bytes::new(1)).unwrap_or(SPLIT);
+        let half = Bytes::from_mib(now.whole_mib() / 2);
+        let smaller = change(app, ConfKey::FilesMaxPartitionBytes, Setting(half));
+        let smaller = Some(smaller).filter(|_| is_sql && half > Bytes::default());
+        return match smaller {
+            Some(smaller) => {
+                Advice::new("split the input into more tasks: repartition it, or use smaller splits")
+                    .set([smaller])
+            }
+            None => "split the input into more tasks: repartition it".into(),
         };
-        let tasks = stage.figures.tasks.saturating_mul(2);
-        return format!(
-            "split the work into more tasks: repartition, or {}",
-            super::super::change(app, key, tasks)
-        );
     }
-    "split the input into more tasks: repartition it, or --conf spark.sql.files.maxPartitionBytes=64m"
-        .to_owned()
-}
-
-fn is_sql(facts: &Facts<'_>, stage: &Analysis<'_>) -> bool {
-    facts
-        .spark
-        .jobs
-        .iter()
-        .any(|job| job.sql_execution.is_some() && job.stages.contains(&stage.stage.id.stage))
-}
-
-/// Whether adaptive execution is off. It is on by default since Spark 3.2.
-fn adaptive_is_off(app: &Application) -> bool {
-    let version = app.engine_version.as_deref().unwrap_or_default();
-    let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
-    let on_by_default = (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= (3, 2);
-    !app.conf.flag(ConfKey::AdaptiveEnabled).unwrap_or(on_by_default)
+    let what = Advice::new("split the work into more tasks");
+    let partitions_change = changes.iter().any(|change| change.key == ConfKey::ShufflePartitions);
+    if is_sql && partitions_change {
+        return what.and(", with more partitions");
+    }
+    let more = stage.figures.tasks.saturating_mul(2);
+    let key = if is_sql { ConfKey::ShufflePartitions } else { ConfKey::DefaultParallelism };
+    // A setting that is larger already does not determine the number of tasks.
+    let now = if is_sql { Some(facts.partitions) } else { in_force(app, key) };
+    if now.is_some_and(|now| now >= more) {
+        return what.and(": repartition");
+    }
+    what.and(": repartition, or use more partitions").set([change(app, key, more)])
 }

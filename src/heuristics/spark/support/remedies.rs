@@ -1,7 +1,7 @@
 //! Remedies for failures, by kind: settings with their values, or what to change in the code or the cluster.
 
 use super::losses::{Cause, Loss, lost_executors};
-use super::memory::{Setting, heap, is_local, more_heap_lines, more_overhead};
+use super::memory::{Setting, heap, is_local, more_heap_advice, more_overhead};
 use crate::diagnosis::FailureKind;
 use crate::finding::Advice;
 use crate::heuristics::spark::change;
@@ -89,7 +89,7 @@ pub(in crate::heuristics) fn against(app: &Application, spark: &Spark, kind: Fai
     let remedy = || Advice::new(kind.remedy());
     match kind {
         FailureKind::HeapSpace | FailureKind::GcOverhead | FailureKind::ExecutionMemory => {
-            more_heap_lines(app, spark)
+            more_heap_advice(app, spark)
         }
         FailureKind::ContainerMemory => vec![more_overhead_line(app)],
         FailureKind::DirectMemory => outside_the_heap(app, spark, remedy(), DIRECT_MEMORY),

@@ -83,10 +83,11 @@ mod tests {
             "keep one executor for the next job: --conf spark.dynamicAllocation.minExecutors=1 (now 0)";
         assert_eq!(waiting_advice(&app, Missing::First), [smaller, room]);
         assert_eq!(waiting_advice(&app, Missing::Later), [keep, smaller, room]);
-        let conditional =
-            |missing| waiting_advice(&app, missing).iter().map(|advice| advice.conditional).collect();
-        assert_eq!(conditional(Missing::First), Vec::from([true, true]));
-        assert_eq!(conditional(Missing::Later), Vec::from([false, true, true]));
+        let conditional = |missing| {
+            waiting_advice(&app, missing).iter().map(|advice| advice.conditional).collect::<Vec<_>>()
+        };
+        assert_eq!(conditional(Missing::First), [true, true]);
+        assert_eq!(conditional(Missing::Later), [false, true, true]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Lifetimes of executors, and the maximum number of concurrent ones.
 
-use super::is_local;
+use super::{is_local, slots};
 use crate::heuristics::max_concurrent::max_concurrent;
 use crate::model::Application;
 use crate::model::spark::{Executor, Spark};
@@ -9,6 +9,16 @@ use crate::units::{Millis, Timestamp};
 /// The maximum number of concurrent executors.
 pub(in crate::heuristics) fn max_executors(executors: &[Executor]) -> u64 {
     max_concurrent(executors.iter().filter_map(|executor| Some((executor.added_at?, executor.removed_at))))
+}
+
+/// The maximum number of concurrent tasks: that of the driver in local mode, else of the executors that ran at the same
+/// time. Executors that came after others had gone add nothing.
+pub(in crate::heuristics) fn most_slots(app: &Application, spark: &Spark) -> u64 {
+    if is_local(app, spark) {
+        return slots(app, &spark.driver);
+    }
+    let each = spark.executors.iter().map(|executor| slots(app, executor)).max().unwrap_or(1);
+    max_executors(&spark.executors).max(1).saturating_mul(each)
 }
 
 /// The time from the application's start to its end, or to the last time in its event log.

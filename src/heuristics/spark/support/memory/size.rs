@@ -4,12 +4,12 @@
 use std::fmt;
 
 use super::heap::{DEFAULT_HEAP, RESERVED};
-use super::{heap_key, is_local, overhead};
-use crate::finding::Advice;
+use super::{heap_key, is_local, max_executors, overhead};
+use crate::finding::{Advice, SettingChange};
 use crate::heuristics::spark::change;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
-use crate::model::spark::{Executor, Spark};
+use crate::model::spark::{ClusterManager, Executor, Spark};
 use crate::units::Bytes;
 
 /// Spark's default of `spark.memory.fraction`.
@@ -169,8 +169,37 @@ pub(in crate::heuristics) fn more_overhead(app: &Application) -> Bytes {
     rounded_up(overhead(app) + Bytes::from_mib(1024))
 }
 
-/// Configuration lines against garbage collection and out-of-memory errors.
-pub(in crate::heuristics) fn more_heap_lines(app: &Application, spark: &Spark) -> Vec<Advice> {
+/// Twice as many executors at a time; nothing if no setting bounds their number.
+pub(in crate::heuristics) fn more_executors(app: &Application, spark: &Spark) -> Option<SettingChange> {
+    let most = max_executors(&spark.executors).max(1);
+    let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
+    let standalone = ClusterManager::of_application(app) == Some(ClusterManager::Standalone);
+    let key = match dynamic {
+        true => ConfKey::DynamicAllocationMax,
+        // A standalone cluster gives all its cores, or this many.
+        false if standalone => ConfKey::CoresMax,
+        false => ConfKey::ExecutorInstances,
+    };
+    let now = in_force(app, key);
+    let bounds = match key {
+        // A maximum that was not reached is not the limit.
+        ConfKey::DynamicAllocationMax => now.is_some_and(|now| now <= most),
+        ConfKey::CoresMax => now.is_some(),
+        _ => !is_local(app, spark),
+    };
+    let more = if key == ConfKey::CoresMax { now.unwrap_or(1) } else { most.max(now.unwrap_or(0)) };
+    bounds.then(|| change(app, key, more.saturating_mul(2)))
+}
+
+/// Twice as many cores in local mode, where only the master URL says how many there are.
+pub(in crate::heuristics) fn more_local_cores(app: &Application, slots: u64) -> Option<SettingChange> {
+    let master = app.conf.text(ConfKey::SparkMaster)?;
+    let is_fixed = master.starts_with("local") && !master.contains('*');
+    is_fixed.then(|| change(app, ConfKey::SparkMaster, format!("local[{}]", slots.saturating_mul(2))))
+}
+
+/// Advice against garbage collection and out-of-memory errors.
+pub(in crate::heuristics) fn more_heap_advice(app: &Application, spark: &Spark) -> Vec<Advice> {
     let now = ExecutorSize::now(app, spark);
     let more = now.more_heap_per_task().with_room(now, peak_heap(spark));
     let mut lines = Vec::new();

@@ -1,0 +1,260 @@
+//! `spark-skew`: a task has far more data than the others of its stage, which waits for it.
+
+mod advice;
+mod uneven;
+
+use std::cmp::Reverse;
+
+use super::support::stage_figures::scored_tasks;
+use super::support::stage_text::label;
+use super::{percent, rule, spark};
+use crate::finding::{Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Worse, and_more};
+use crate::heuristics::wording::decisive;
+use crate::heuristics::{Check, Rule, load};
+use crate::model::Application;
+use crate::model::counters::CounterMask;
+use crate::model::spark::{Facet, Spark, Stage};
+use crate::model::table::TaskKind;
+use crate::params::cutoffs::Ascending;
+use crate::params::quantity::{Count, Duration, Quantity, Ratio, Size};
+use crate::params::rule_params;
+use crate::severity::Severity;
+use crate::units::{Bytes, Millis, three_digits};
+use uneven::{LostTime, Read, Times};
+
+pub(super) use advice::{Skewed, against};
+
+/// How many stages get their own finding.
+const REPORTED: usize = 3;
+
+rule_params! {
+    /// Parameters of `spark-skew`.
+    pub(super) struct Skew / SkewLayer {
+        /// Bytes or records that the slowest task reads / median over the tasks of its stage: how much more
+        /// makes the data uneven.
+        data_ratio: Quantity<Ratio>,
+        /// Share of the slowest task's additional time that its additional data must explain. Otherwise it is
+        /// a straggler.
+        explained_share: Quantity<Ratio>,
+        /// A task that reads fewer bytes is not slow because of them.
+        min_bytes: Quantity<Size>,
+        /// A task that reads fewer records is not slow because of them.
+        min_records: Quantity<Count>,
+        /// How much longer the stage takes than with even data.
+        lost_time: Ascending<Duration>,
+        /// The time lost / run time of the application.
+        lost_share: Ascending<Ratio>,
+        /// Most bytes that a task reads / median over the tasks, if little time is lost yet.
+        uneven_ratio: Ascending<Ratio>,
+        /// Most bytes that a task reads / most bytes that any stage reads or writes.
+        uneven_share: Ascending<Ratio>,
+    }
+}
+
+pub(super) const RULE: Rule = rule!(Own, "spark-skew", "Spark Skew", Skew, |layers| load(layers, Skewness))
+    .measured_by("lost_ms", Worse::Higher)
+    .telling(TroubleKind::Skew);
+
+/// The message of a finding; the multiple is missing if the median task reads nothing.
+const LATE: &str = "a task of {stage} {reads}[, {times}× the median of {median}], and takes {longest_run_time_ms}; the stage \
+                    takes {lost_ms} longer than with even data[, {share} of the run time] ({limit})";
+
+/// The message if the stage hardly waits for the task.
+const UNEVEN: &str =
+    "a task of {stage} {reads}, {times}× the median of {median}, and costs little time so far ({limit})";
+
+/// The message if nothing was found.
+const EVEN: &str = "no stage waits for a task that has far more data than the others";
+
+struct Skewness(Skew);
+
+impl Check for Skewness {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let Some(spark) = spark(app) else { return Verdict::NotApplicable };
+        if spark.stages.iter().all(|stage| stage.group.is_none()) {
+            return Verdict::NotEvaluated("no stage ran a task".to_owned());
+        }
+        let most = uneven::most_data(app);
+        let mut found: Vec<Found<'_>> =
+            spark.stages.iter().filter_map(|stage| params.judge(app, spark, stage, most)).collect();
+        found.sort_by_key(|found| (Reverse(found.severity), Reverse(found.lost_time()), found.stage.id));
+        let more = found.len().saturating_sub(REPORTED);
+        found.truncate(REPORTED);
+        if found.is_empty() {
+            return Judgement::of(Subject::Application, Severity::None)
+                .tasks(app.task_count())
+                .message(EVEN, &[])
+                .into();
+        }
+        let mut judgements: Vec<Judgement> = found.iter().map(|found| found.judgement(app, spark)).collect();
+        and_more(&mut judgements, more, "stage");
+        Verdict::Several(judgements)
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks, Facet::Stages]
+    }
+
+    fn reads(&self, _kind: TaskKind) -> CounterMask {
+        uneven::COUNTERS
+    }
+}
+
+/// A stage with uneven data.
+struct Found<'a> {
+    stage: &'a Stage,
+    tasks: u64,
+    severity: Severity,
+    times: Times,
+    read: Read,
+    /// What the stage waits for; `None` if it hardly waits.
+    lost: Option<LostTime>,
+    limit: String,
+}
+
+impl Skew {
+    fn judge<'a>(
+        &self,
+        app: &Application,
+        spark: &Spark,
+        stage: &'a Stage,
+        most: Option<Bytes>,
+    ) -> Option<Found<'a>> {
+        let group = app.groups.get(stage.group?)?;
+        let times = Times::of(group)?;
+        let found = |severity, read, lost, limit| Found {
+            stage,
+            tasks: scored_tasks(stage, group),
+            severity,
+            times,
+            read,
+            lost,
+            limit,
+        };
+        let read =
+            uneven::of_slowest(group, times.slowest).into_iter().find(|read| self.explains(*read, times));
+        if let Some(read) = read {
+            let lost = times.lost(app, spark, group);
+            let (severity, limit) = self.by_time(lost);
+            if severity > Severity::None {
+                return Some(found(severity, read, Some(lost), limit));
+            }
+        }
+        let read = uneven::of_fullest(group)?;
+        let (severity, limit) = self.by_data(read, most?);
+        (severity > Severity::None).then(|| found(severity, read, None, limit))
+    }
+
+    /// Whether the slowest task reads so much more than the others that this explains its time.
+    fn explains(&self, read: Read, times: Times) -> bool {
+        let enough = match read {
+            Read::Bytes { .. } => self.min_bytes.get(),
+            Read::Records { .. } => self.min_records.get(),
+        };
+        let ratio = read.ratio();
+        let explained = (ratio - 1.0) / (times.ratio() - 1.0);
+        read.value() >= enough && ratio >= self.data_ratio.get() && explained >= self.explained_share.get()
+    }
+
+    fn by_time(&self, lost: LostTime) -> (Severity, String) {
+        let by_time = self.lost_time.severity(lost.time.as_f64());
+        let by_share = lost.share.map_or(Severity::Critical, |share| self.lost_share.severity(share));
+        let severity = by_time.min(by_share);
+        let limits = [
+            (by_time, self.lost_time.describe(severity)),
+            (by_share, self.lost_share.describe_in(severity, percent)),
+        ];
+        (severity, decisive(severity, &limits))
+    }
+
+    /// The severity if little time is lost yet. Stages in which most tasks read nothing have few keys rather than a
+    /// frequent one.
+    fn by_data(&self, read: Read, most: Bytes) -> (Severity, String) {
+        let by_ratio = self.uneven_ratio.severity(read.ratio());
+        let by_share = self.uneven_share.severity(read.value() / most.as_f64());
+        let severity = by_ratio.min(by_share);
+        let matters = read.ratio().is_finite() && read.value() >= self.min_bytes.get();
+        let limits = [
+            (by_ratio, self.uneven_ratio.describe_in(severity, |ratio| format!("{}×", three_digits(ratio)))),
+            (by_share, self.uneven_share.describe_in(severity, percent)),
+        ];
+        (if matters { severity } else { Severity::None }, decisive(severity, &limits))
+    }
+}
+
+impl Found<'_> {
+    fn lost_time(&self) -> Millis {
+        self.lost.map(|lost| lost.time).unwrap_or_default()
+    }
+
+    fn judgement(&self, app: &Application, spark: &Spark) -> Judgement {
+        let ratio = self.read.ratio();
+        let times = if ratio.is_finite() { three_digits(ratio) } else { String::new() };
+        let share = self.lost.and_then(|lost| lost.share);
+        Judgement::of(Subject::Stage(self.stage.id), self.severity)
+            .tasks(self.tasks)
+            .facts(self.evidence())
+            .message(
+                if self.lost.is_some() { LATE } else { UNEVEN },
+                &[
+                    ("stage", &label(self.stage)),
+                    ("reads", &self.reads()),
+                    ("times", &times),
+                    ("median", &self.read.median()),
+                    ("share", &share.map(percent).unwrap_or_default()),
+                    ("limit", &self.limit),
+                ],
+            )
+            .advice(|| against(app, spark, self.stage, self.skewed(app)))
+    }
+
+    fn reads(&self) -> Phrase {
+        let template = match self.read {
+            Read::Bytes { input: true, .. } => "reads {amount}",
+            Read::Bytes { input: false, .. } => "reads {amount} of shuffle data",
+            Read::Records { input: true, .. } => "reads {amount} records",
+            Read::Records { input: false, .. } => "reads {amount} records of shuffle data",
+        };
+        Phrase::new(template, &[("amount", &self.read.amount())])
+    }
+
+    /// The data for advice, in bytes even if records explain the time.
+    fn skewed(&self, app: &Application) -> Skewed {
+        let input = self.read.is_input();
+        let group = self.stage.group.and_then(|group| app.groups.get(group));
+        let bytes = group.and_then(|group| uneven::bytes_of(group, self.times.slowest, input));
+        let own = match self.read {
+            Read::Bytes { largest, median, .. } => Some((largest, median)),
+            Read::Records { .. } => None,
+        };
+        Skewed { input, bytes: own.or(bytes) }
+    }
+
+    fn evidence(&self) -> Vec<(&'static str, Measure)> {
+        let ratio = Some(self.read.ratio()).filter(|ratio| ratio.is_finite());
+        let mut evidence = match self.read {
+            Read::Bytes { largest, median, .. } => vec![
+                ("largest_read_bytes", Measure::Size(largest)),
+                ("median_read_bytes", Measure::Size(median)),
+            ],
+            Read::Records { largest, median, .. } => vec![
+                ("largest_records_count", Measure::Count(largest)),
+                ("median_records_count", Measure::Count(median)),
+            ],
+        };
+        evidence.extend([
+            ("data_ratio", Measure::Ratio(ratio)),
+            ("longest_run_time_ms", Measure::Time(self.times.longest)),
+            ("median_run_time_ms", Measure::Time(self.times.median)),
+        ]);
+        if let Some(lost) = self.lost {
+            evidence.push(("lost_ms", Measure::Time(lost.time)));
+            evidence.push(("lost_ratio", Measure::Ratio(lost.share)));
+        }
+        evidence
+    }
+}
+
+#[cfg(test)]
+mod tests;

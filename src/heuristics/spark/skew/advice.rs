@@ -1,0 +1,152 @@
+//! Advice against uneven data: smaller splits, adaptive joins, or other keys.
+
+use crate::finding::{Advice, SettingChange};
+use crate::heuristics::spark::{change, change_to, runs_sql, version};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::spark::{Spark, SqlExecution, Stage};
+use crate::units::Bytes;
+
+/// The first version whose adaptive execution splits skewed partitions.
+const SPLITS_JOINS: (u32, u32) = (3, 0);
+/// The first version that also splits them for shuffled hash joins.
+const SPLITS_HASH_JOINS: (u32, u32) = (3, 2);
+/// Spark's default of `spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes`.
+const THRESHOLD: Bytes = Bytes::from_mib(256);
+/// Spark's default of `spark.sql.adaptive.skewJoin.skewedPartitionFactor`.
+const FACTOR: f64 = 5.0;
+/// Spark's default of `spark.sql.adaptive.advisoryPartitionSizeInBytes`.
+const PARTITION: Bytes = Bytes::from_mib(64);
+/// The setting applies to all files of the application, so the splits of small ones stay.
+const WORTH_SPLITTING: Bytes = Bytes::from_mib(32);
+/// Spark's default of `spark.sql.files.maxPartitionBytes`.
+const SPLIT: Bytes = Bytes::from_mib(128);
+
+const OTHER_KEYS: &str = "distribute the most frequent keys: add a random salt to them and aggregate in two steps, first with \
+                          the salt, then without it";
+const OTHER_JOIN: &str =
+    "broadcast the smaller side of the join, or add a random salt to the most frequent keys of both sides";
+
+/// The uneven data of a stage.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::heuristics::spark) struct Skewed {
+    /// Whether it is read from files rather than from a shuffle.
+    pub(in crate::heuristics::spark) input: bool,
+    /// The bytes of the largest task and of the median one.
+    pub(in crate::heuristics::spark) bytes: Option<(Bytes, Bytes)>,
+}
+
+/// Remedies for uneven data of a stage.
+pub(in crate::heuristics::spark) fn against(
+    app: &Application,
+    spark: &Spark,
+    stage: &Stage,
+    skewed: Skewed,
+) -> Vec<Advice> {
+    if skewed.input {
+        return vec![smaller_splits(app, spark, stage, skewed)];
+    }
+    let Some(join) = Join::of(app, spark, stage) else { return vec![OTHER_KEYS.into()] };
+    let changes = skewed.bytes.map(|bytes| join.split(app, bytes)).unwrap_or_default();
+    if changes.is_empty() {
+        return vec![OTHER_JOIN.into()];
+    }
+    vec![Advice::new("let Spark split the skewed partitions of the join").set(changes)]
+}
+
+/// Smaller splits of files, if a setting bounds them.
+fn smaller_splits(app: &Application, spark: &Spark, stage: &Stage, skewed: Skewed) -> Advice {
+    let even = "split the input more evenly: files of similar size in a format that can be split";
+    let now = app.conf.spark_size(ConfKey::FilesMaxPartitionBytes, Bytes::new(1)).unwrap_or(SPLIT);
+    // A larger split is a file that cannot be split.
+    let bounded = skewed.bytes.filter(|(largest, _)| runs_sql(spark, stage) && *largest <= now);
+    let Some((largest, median)) = bounded else { return even.into() };
+    let smaller = median.max(Bytes::new(largest.get() / 8));
+    if largest < WORTH_SPLITTING || smaller >= now {
+        return even.into();
+    }
+    let split = change(app, ConfKey::FilesMaxPartitionBytes, in_spark(smaller));
+    Advice::new("if the files can be split, use smaller splits").set([split]).conditional()
+}
+
+/// A join that a stage runs.
+struct Join {
+    /// Whether adaptive execution can split its partitions.
+    splits: bool,
+}
+
+impl Join {
+    /// `None` if the stage runs no join of shuffled data.
+    fn of(app: &Application, spark: &Spark, stage: &Stage) -> Option<Self> {
+        let job = spark
+            .jobs
+            .iter()
+            .find(|job| job.sql_execution.is_some() && job.stages.binary_search(&stage.id.stage).is_ok())?;
+        let execution = spark.sql.iter().find(|execution| Some(execution.id) == job.sql_execution)?;
+        let named = |name: &str| runs_node(app, execution, stage, name);
+        let (sorted, hashed) = (named("SortMergeJoin"), named("ShuffledHashJoin"));
+        let version = version(app);
+        let since = |first| version.is_some_and(|version| version >= first);
+        let splits = sorted && since(SPLITS_JOINS) || hashed && since(SPLITS_HASH_JOINS);
+        (sorted || hashed).then_some(Self { splits })
+    }
+
+    /// Settings with which adaptive execution splits a partition of this size, next to a median one; empty if there are
+    /// none, or if all are already in force.
+    fn split(&self, app: &Application, (largest, median): (Bytes, Bytes)) -> Vec<SettingChange> {
+        let factor = app.conf.fraction(ConfKey::AdaptiveSkewFactor).unwrap_or(FACTOR);
+        let ratio = largest.as_f64() / median.as_f64();
+        if !self.splits || ratio <= 2.0 {
+            return Vec::new();
+        }
+        let size = |key, default| app.conf.spark_size(key, Bytes::new(1)).unwrap_or(default);
+        let mut changes = Vec::new();
+        if !is_adaptive(app) {
+            changes.extend(change_to(app, ConfKey::AdaptiveEnabled, true));
+        }
+        if app.conf.flag(ConfKey::AdaptiveSkewJoin) == Some(false) {
+            changes.push(change(app, ConfKey::AdaptiveSkewJoin, true));
+        }
+        if size(ConfKey::AdaptiveSkewThreshold, THRESHOLD) >= largest {
+            let lower = in_spark(Bytes::new(largest.get() / 2));
+            changes.push(change(app, ConfKey::AdaptiveSkewThreshold, lower));
+        }
+        if ratio <= factor {
+            changes.push(change(app, ConfKey::AdaptiveSkewFactor, 2));
+        }
+        // Parts of a split partition have about this size.
+        if size(ConfKey::AdaptivePartitionSize, PARTITION).get() > largest.get() / 2 {
+            let part = median.max(Bytes::new(largest.get() / 16));
+            changes.push(change(app, ConfKey::AdaptivePartitionSize, in_spark(part)));
+        }
+        changes
+    }
+}
+
+/// Whether the stage runs a node of this name: one of its metrics is among the stage's values. If the log has none of
+/// them, whether the execution has such a node.
+fn runs_node(app: &Application, execution: &SqlExecution, stage: &Stage, name: &str) -> bool {
+    let is_named = |node: u32| {
+        let node = usize::try_from(node).ok().and_then(|node| execution.plan.get(node));
+        node.and_then(|node| app.strings.get(node.name)).is_some_and(|found| found.starts_with(name))
+    };
+    let known = |metric: u64| stage.accumulables.binary_search_by_key(&metric, |(id, _)| *id).is_ok();
+    let mut metrics = execution.metrics.iter();
+    if execution.metrics.iter().any(|metric| known(metric.accumulator)) {
+        return metrics.any(|metric| is_named(metric.node) && known(metric.accumulator));
+    }
+    let names = execution.plan.iter().filter_map(|node| app.strings.get(node.name));
+    names.into_iter().any(|found| found.starts_with(name))
+}
+
+/// Whether adaptive execution is on. It is by default since Spark 3.2.
+fn is_adaptive(app: &Application) -> bool {
+    let by_default = || version(app).is_some_and(|version| version >= (3, 2));
+    app.conf.flag(ConfKey::AdaptiveEnabled).unwrap_or_else(by_default)
+}
+
+/// A size in Spark's syntax, in whole MiB or, below, in whole KiB.
+fn in_spark(size: Bytes) -> String {
+    let mib = size.get().div_ceil(Bytes::PER_MIB);
+    if mib > 1 { format!("{mib}m") } else { format!("{}k", size.get().div_ceil(1024).max(1)) }
+}

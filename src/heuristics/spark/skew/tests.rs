@@ -1,0 +1,169 @@
+use super::*;
+use crate::internal::sample;
+use crate::model::counters::Counter;
+use crate::model::spark::{Job, PlanNode, SqlExecution};
+use crate::model::table::{Outcome, TaskGroup};
+use crate::units::Timestamp;
+
+const ID: &str = RULE.id;
+
+/// A stage of four tasks on four cores, of which the last takes 60 s instead of 10 s, in an application of two minutes.
+fn app(settings: &[(&str, &str)]) -> Application {
+    let mut app = sample::app(settings);
+    let times = [10_000, 10_000, 10_000, 60_000].map(|time| (Outcome::Succeeded, time));
+    sample::stage(&mut app, 0, &times);
+    app.finished_at = Some(Timestamp::from_millis(120_000));
+    app
+}
+
+fn group(app: &mut Application) -> &mut TaskGroup {
+    app.groups.last_mut().unwrap()
+}
+
+/// The same with this value of a counter for each task.
+fn with(mut app: Application, counter: Counter, values: [i64; 4]) -> Application {
+    for (row, value) in values.into_iter().enumerate() {
+        group(&mut app).attempts.set_counter(row, counter, Some(value));
+    }
+    app
+}
+
+fn found(app: &Application) -> Vec<crate::finding::Finding> {
+    let found = sample::evaluate(app, ID, false).findings.into_iter();
+    found.filter(|finding| finding.severity > Severity::None).collect()
+}
+
+const MIB: i64 = 1 << 20;
+
+#[test]
+fn bytes_or_records_of_shuffles_or_input_explain_skew() {
+    // 90 s of task time on four slots would take 22.5 s.
+    let cost = ", and takes 1m; the stage takes 37.5 s longer than with even data, 31.3 % of the run time (critical from 30 s)";
+    for (counter, unit, reads) in [
+        (Counter::ShuffleRemoteBytesRead, MIB, "reads 60 MiB of shuffle data, 6× the median of 10 MiB"),
+        (Counter::InputBytes, MIB, "reads 60 MiB, 6× the median of 10 MiB"),
+        (Counter::ShuffleRecordsRead, 100, "reads 6,000 records of shuffle data, 6× the median of 1,000"),
+        (Counter::InputRecords, 100, "reads 6,000 records, 6× the median of 1,000"),
+    ] {
+        let found = found(&with(app(&[]), counter, [10, 10, 10, 60].map(|value| value * unit)));
+        assert_eq!(found[0].message, format!("a task of stage 0.0 (count at App.scala:0) {reads}{cost}"));
+        assert_eq!((found[0].severity, found[0].tells), (Severity::Critical, TroubleKind::Skew));
+    }
+}
+
+#[test]
+fn a_slow_task_with_as_much_data_as_others_is_no_skew() {
+    assert!(found(&app(&[])).is_empty());
+    let even = with(app(&[]), Counter::ShuffleRemoteBytesRead, [10 * MIB; 4]);
+    assert!(found(&even).is_empty());
+    // Twice the data does not explain six times the time.
+    let little_more = [10, 10, 10, 22].map(|mib| mib * MIB);
+    assert!(found(&with(app(&[]), Counter::ShuffleRemoteBytesRead, little_more)).is_empty());
+}
+
+#[test]
+fn amounts_that_take_no_time_explain_nothing() {
+    assert!(found(&with(app(&[]), Counter::ShuffleRemoteBytesRead, [1000, 1000, 1000, 6000])).is_empty());
+    assert!(found(&with(app(&[]), Counter::ShuffleRecordsRead, [1, 1, 1, 6])).is_empty());
+}
+
+#[test]
+fn a_task_that_ends_with_the_others_costs_nothing() {
+    let mut app = with(app(&[]), Counter::ShuffleRemoteBytesRead, [10, 10, 10, 60].map(|mib| mib * MIB));
+    for row in 0..3 {
+        let end = Some(Timestamp::from_millis(60_000));
+        group(&mut app).attempts.set_time(row, crate::model::table::TimePoint::Finish, end);
+        let time = Some(10_000);
+        group(&mut app).attempts.set_counter(row, Counter::ExecutorRunTime, time);
+    }
+    assert!(found(&app).is_empty());
+}
+
+#[test]
+fn the_preset_judges_skew_in_the_other_rule() {
+    let mut app = with(app(&[]), Counter::ShuffleRemoteBytesRead, [10, 10, 10, 60].map(|mib| mib * MIB));
+    let other = "spark-configuration-parameters";
+    assert_eq!(sample::severity(&app, other, false), Some(Severity::None));
+    assert_eq!(sample::severity(&app, ID, true), None);
+    group(&mut app).attempts.set_time(
+        3,
+        crate::model::table::TimePoint::Finish,
+        Some(Timestamp::from_millis(200_000)),
+    );
+    sample::spark(&mut app).stages[0].completed_at = Some(Timestamp::from_millis(200_000));
+    assert_eq!(sample::severity(&app, other, true), Some(Severity::Critical));
+}
+
+/// The stage is part of a query with these nodes.
+fn in_query(mut app: Application, version: &str, nodes: &[&str]) -> Application {
+    app.engine_version = Some(version.to_owned());
+    let mut query = SqlExecution::new(7);
+    query.plan =
+        nodes.iter().map(|name| PlanNode { name: app.strings.intern(name).unwrap(), parent: None }).collect();
+    let mut job = Job::new(0);
+    job.sql_execution = Some(7);
+    job.stages = vec![0];
+    let spark = sample::spark(&mut app);
+    spark.sql.push(query);
+    spark.jobs.push(job);
+    app
+}
+
+fn advice(app: &Application) -> String {
+    found(app)
+        .iter()
+        .flat_map(|finding| &finding.advice)
+        .map(|advice| advice.text.clone())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+fn adaptive_execution_is_advised_for_joins_that_it_can_split() {
+    let skewed = |settings: &[(&str, &str)]| {
+        with(app(settings), Counter::ShuffleRemoteBytesRead, [100, 100, 100, 600].map(|mib| mib * MIB))
+    };
+    let joined =
+        |version, settings: &[(&str, &str)]| advice(&in_query(skewed(settings), version, &["SortMergeJoin"]));
+    let split = "let Spark split the skewed partitions of the join: ";
+    assert_eq!(joined("3.1.3", &[]), format!("{split}--conf spark.sql.adaptive.enabled=true"));
+    let off = [("spark.sql.adaptive.enabled", "true"), ("spark.sql.adaptive.skewJoin.enabled", "false")];
+    assert_eq!(
+        joined("3.5.1", &off),
+        format!("{split}--conf spark.sql.adaptive.skewJoin.enabled=true (now false)")
+    );
+    // It is on by default, and did not help.
+    assert!(joined("3.5.1", &[]).starts_with("broadcast the smaller side"), "{}", joined("3.5.1", &[]));
+    assert!(joined("2.4.8", &[]).starts_with("broadcast the smaller side"));
+    let aggregated = advice(&in_query(skewed(&[]), "3.1.3", &["HashAggregate"]));
+    assert!(aggregated.contains("salt") && !aggregated.contains("--conf"), "{aggregated}");
+    assert!(advice(&skewed(&[])).contains("salt"));
+}
+
+#[test]
+fn partitions_below_the_threshold_of_adaptive_execution_need_a_lower_one() {
+    let small = with(app(&[]), Counter::ShuffleRemoteBytesRead, [10, 10, 10, 60].map(|mib| mib * MIB));
+    let expected = "let Spark split the skewed partitions of the join: --conf \
+                    spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes=30m --conf \
+                    spark.sql.adaptive.advisoryPartitionSizeInBytes=10m";
+    assert_eq!(advice(&in_query(small, "3.5.1", &["SortMergeJoin"])), expected);
+}
+
+#[test]
+fn large_inputs_are_split_if_they_can_be() {
+    let sized = |mib: [i64; 4], settings: &[(&str, &str)]| {
+        in_query(
+            with(app(settings), Counter::InputBytes, mib.map(|mib| mib * MIB)),
+            "3.5.1",
+            &["Scan parquet"],
+        )
+    };
+    let splits = found(&sized([10, 10, 10, 100], &[]));
+    assert_eq!(
+        splits[0].advice,
+        ["if the files can be split, use smaller splits: --conf spark.sql.files.maxPartitionBytes=13m"]
+    );
+    assert!(splits[0].advice[0].conditional);
+    // A split larger than the setting is a file that cannot be split.
+    assert!(!advice(&sized([100, 100, 100, 900], &[])).contains("--conf"));
+}

@@ -1,0 +1,243 @@
+//! Measures how uneven the data of a stage's tasks is, and what that costs.
+
+use std::collections::BTreeSet;
+
+use crate::heuristics::max_concurrent::max_concurrent;
+use crate::heuristics::spark::support::memory;
+use crate::heuristics::wording::grouped;
+use crate::model::Application;
+use crate::model::counters::{Counter, CounterMask};
+use crate::model::spark::{Executor, Spark};
+use crate::model::table::{TaskGroup, TimePoint};
+use crate::stats::median;
+use crate::units::{Bytes, Millis, Timestamp};
+
+const SHUFFLE: &[Counter] = &[Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead];
+const INPUT: &[Counter] = &[Counter::InputBytes];
+
+/// All counters that are read.
+pub(super) const COUNTERS: CounterMask = CounterMask::of(&[
+    Counter::ExecutorRunTime,
+    Counter::InputBytes,
+    Counter::InputRecords,
+    Counter::ShuffleRemoteBytesRead,
+    Counter::ShuffleLocalBytesRead,
+    Counter::ShuffleRecordsRead,
+]);
+
+/// What one task reads, and the median over the tasks of its stage. Input is read from files or caches; anything
+/// else from shuffles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Read {
+    Bytes { input: bool, largest: Bytes, median: Bytes },
+    Records { input: bool, largest: u64, median: u64 },
+}
+
+impl Read {
+    pub(super) fn value(self) -> f64 {
+        match self {
+            Self::Bytes { largest, .. } => largest.as_f64(),
+            Self::Records { largest, .. } => largest as f64,
+        }
+    }
+
+    /// Infinite if the median task reads nothing.
+    pub(super) fn ratio(self) -> f64 {
+        match self {
+            Self::Bytes { largest, median, .. } => largest.as_f64() / median.as_f64(),
+            Self::Records { largest, median, .. } => largest as f64 / median as f64,
+        }
+    }
+
+    pub(super) const fn is_input(self) -> bool {
+        match self {
+            Self::Bytes { input, .. } | Self::Records { input, .. } => input,
+        }
+    }
+
+    /// What the task reads, in words.
+    pub(super) fn amount(self) -> String {
+        match self {
+            Self::Bytes { largest, .. } => largest.to_string(),
+            Self::Records { largest, .. } => grouped(i128::from(largest)),
+        }
+    }
+
+    pub(super) fn median(self) -> String {
+        match self {
+            Self::Bytes { median, .. } => median.to_string(),
+            Self::Records { median, .. } => grouped(i128::from(median)),
+        }
+    }
+}
+
+/// What the slowest task reads: bytes before records, as they tell more.
+pub(super) fn of_slowest(group: &TaskGroup, slowest: usize) -> Vec<Read> {
+    let bytes = [false, true].into_iter().filter_map(|input| {
+        let (largest, median) = bytes_of(group, slowest, input)?;
+        Some(Read::Bytes { input, largest, median })
+    });
+    let records = [(false, Counter::ShuffleRecordsRead), (true, Counter::InputRecords)];
+    let records = records.into_iter().filter_map(|(input, counter)| {
+        let (largest, median) = with_median(group, slowest, &[counter])?;
+        Some(Read::Records { input, largest, median })
+    });
+    let mut all: Vec<Read> = bytes.collect();
+    // Of shuffle and input, the more uneven one explains more.
+    all.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()));
+    let mut records: Vec<Read> = records.collect();
+    records.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()));
+    all.extend(records);
+    all
+}
+
+/// The bytes that this task reads of input or shuffles, and the median.
+pub(super) fn bytes_of(group: &TaskGroup, task: usize, input: bool) -> Option<(Bytes, Bytes)> {
+    let (own, median) = with_median(group, task, if input { INPUT } else { SHUFFLE })?;
+    Some((Bytes::new(own), Bytes::new(median)))
+}
+
+fn with_median(group: &TaskGroup, task: usize, counters: &[Counter]) -> Option<(u64, u64)> {
+    let own = group.attempts.total(task, counters)?;
+    Some((own, median_of(&values(group, counters))?))
+}
+
+/// The task that reads most, of input or shuffles, whichever is more uneven.
+pub(super) fn of_fullest(group: &TaskGroup) -> Option<Read> {
+    let reads = [(false, SHUFFLE), (true, INPUT)].into_iter().filter_map(|(input, counters)| {
+        let values = values(group, counters);
+        let largest = u64::try_from(*values.iter().max()?).ok()?;
+        let median = Bytes::new(median_of(&values)?);
+        Some(Read::Bytes { input, largest: Bytes::new(largest), median })
+    });
+    reads.filter(|read| read.ratio().is_finite()).max_by(|a, b| a.ratio().total_cmp(&b.ratio()))
+}
+
+/// The value of each successful attempt.
+fn values(group: &TaskGroup, counters: &[Counter]) -> Vec<i64> {
+    let values = group.winners().filter_map(|row| group.attempts.total(row, counters));
+    values.filter_map(|value| i64::try_from(value).ok()).collect()
+}
+
+fn median_of(values: &[i64]) -> Option<u64> {
+    median(values).and_then(|value| u64::try_from(value).ok())
+}
+
+/// The most bytes that any stage reads or writes; `None` if the bytes of a stage are unreadable.
+pub(super) fn most_data(app: &Application) -> Option<Bytes> {
+    let all = [INPUT, SHUFFLE, &[Counter::ShuffleBytesWritten], &[Counter::OutputBytes]];
+    let mut most = Bytes::default();
+    for group in &app.groups {
+        for counters in all {
+            if group.attempts.any_unreadable().has_any(counters) {
+                return None;
+            }
+            most = most.max(group.attempts.sum(counters).map(Bytes::new).unwrap_or_default());
+        }
+    }
+    Some(most)
+}
+
+/// Run times of the successful attempts of a stage.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Times {
+    /// The row of the longest attempt.
+    pub(super) slowest: usize,
+    pub(super) longest: Millis,
+    pub(super) median: Millis,
+    total: Millis,
+    count: u64,
+}
+
+/// The time that a stage loses because its data is uneven.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct LostTime {
+    pub(super) time: Millis,
+    /// The same as a share of the application's run time.
+    pub(super) share: Option<f64>,
+}
+
+impl Times {
+    /// `None` for fewer than two tasks.
+    pub(super) fn of(group: &TaskGroup) -> Option<Self> {
+        let times: Vec<(u64, usize)> =
+            group.winners().filter_map(|row| Some((run_time(group, row)?.get(), row))).collect();
+        let &(longest, slowest) = times.iter().max_by_key(|(time, row)| (*time, std::cmp::Reverse(*row)))?;
+        let values: Vec<i64> = times.iter().filter_map(|(time, _)| i64::try_from(*time).ok()).collect();
+        let median = Millis::new(median_of(&values)?);
+        let total = times.iter().map(|(time, _)| Millis::new(*time)).fold(Millis::ZERO, |a, b| a + b);
+        let count = times.len() as u64;
+        (count > 1).then_some(Self { slowest, longest: Millis::new(longest), median, total, count })
+    }
+
+    /// The longest as a multiple of the median.
+    pub(super) fn ratio(self) -> f64 {
+        self.longest.as_f64() / self.median.as_f64()
+    }
+
+    /// How much longer the stage takes than if its slots shared its task time evenly: at most the time for which only
+    /// long tasks still ran, and at most as long as the longest task ran beyond the mean.
+    pub(super) fn lost(self, app: &Application, spark: &Spark, group: &TaskGroup) -> LostTime {
+        let even = |parts: u64| Millis::new(self.total.get() / parts.max(1));
+        let beyond = less(self.longest, even(self.count));
+        let levelled = even(slots(app, spark, group).min(self.count));
+        let idle = less(span(group).unwrap_or_default(), levelled);
+        let time = beyond.min(idle).min(self.tail(group).unwrap_or_default());
+        let whole = memory::run_time(app).filter(|whole| *whole > Millis::ZERO);
+        LostTime { time, share: whole.map(|whole| (time.as_f64() / whole.as_f64()).min(1.0)) }
+    }
+
+    /// From the end of the last task of usual length to the end of the slowest; `None` if that ended first.
+    fn tail(self, group: &TaskGroup) -> Option<Millis> {
+        let middle = u64::midpoint(self.median.get(), self.longest.get());
+        let usual =
+            group.winners().filter(|&row| run_time(group, row).is_some_and(|time| time.get() <= middle));
+        let last = usual.filter_map(|row| group.attempts.time(row, TimePoint::Finish)).max()?;
+        Millis::between(last, group.attempts.time(self.slowest, TimePoint::Finish)?)
+    }
+}
+
+fn less(a: Millis, b: Millis) -> Millis {
+    Millis::new(a.get().saturating_sub(b.get()))
+}
+
+/// "Executor Run Time", or the time from launch to end if the event log lacks it.
+fn run_time(group: &TaskGroup, row: usize) -> Option<Millis> {
+    group.attempts.millis(row, Counter::ExecutorRunTime).or_else(|| group.attempts.run_time(row))
+}
+
+/// From the first launch to the last end of a successful attempt.
+fn span(group: &TaskGroup) -> Option<Millis> {
+    let first = group.winners().filter_map(|row| group.attempts.time(row, TimePoint::Start)).min()?;
+    let last = group.winners().filter_map(|row| group.attempts.time(row, TimePoint::Finish)).max()?;
+    Millis::between(first, last)
+}
+
+/// How many tasks of the stage ran at once: no more than its executors have slots. The driver notices an end only
+/// after the next task has started, so ends follow from the run times.
+fn slots(app: &Application, spark: &Spark, group: &TaskGroup) -> u64 {
+    let end = |row: usize, start: Timestamp| {
+        let time = run_time(group, row)?;
+        Some(Timestamp::from_millis(start.as_millis().saturating_add_unsigned(time.get())))
+    };
+    let spans = group.winners().filter_map(|row| {
+        let start = group.attempts.time(row, TimePoint::Start)?;
+        Some((start, Some(end(row, start)?)))
+    });
+    let at_once = max_concurrent(spans).max(1);
+    of_executors(app, spark, group).map_or(at_once, |slots| slots.min(at_once))
+}
+
+/// The slots of the executors that ran the stage; `None` if the cores of one are unknown.
+fn of_executors(app: &Application, spark: &Spark, group: &TaskGroup) -> Option<u64> {
+    let symbols: BTreeSet<_> = group.winners().filter_map(|row| group.attempts.executor(row)).collect();
+    let ids = symbols.into_iter().filter_map(|symbol| app.strings.get(symbol));
+    let slots = ids.map(|id| {
+        // An id may be reused; the larger of its executors counts.
+        let driver = Some(&spark.driver).filter(|driver| driver.id == id);
+        let same = spark.executors_with_id(id).iter().chain(driver);
+        let known = same.filter(|executor: &&Executor| executor.cores.is_some());
+        known.map(|executor| memory::slots(app, executor)).max()
+    });
+    slots.sum::<Option<u64>>().filter(|&slots| slots > 0)
+}

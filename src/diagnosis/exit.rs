@@ -17,7 +17,7 @@ pub(crate) struct ExitCode {
 }
 
 impl ExitCode {
-    /// The meaning, to follow the code in brackets: "an OutOfMemoryError ended the executor".
+    /// The meaning, to follow the code in brackets: "an error ended the executor".
     pub(crate) fn words(self) -> String {
         in_a_sentence(self.meaning)
     }

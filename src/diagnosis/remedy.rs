@@ -1,94 +1,88 @@
 //! What to do about each kind of failure, in one sentence.
 
 use super::kind::FailureKind;
+use FailureKind as Kind;
+
+/// The remedy for each kind.
+const REMEDIES: &[(FailureKind, &str)] = &[
+    (Kind::HeapSpace, "give each task less data or more heap"),
+    (Kind::GcOverhead, "give each task more heap or less data, and cache less"),
+    (Kind::Metaspace, "raise the limit on memory for classes, or load fewer classes"),
+    (Kind::DirectMemory, "allow more memory outside the heap, or fetch less at once"),
+    (
+        Kind::NativeThreads,
+        "raise the limits on processes and open files on the nodes (ulimit -u, ulimit -n), or create fewer threads",
+    ),
+    (
+        Kind::NativeMemory,
+        "leave more memory to the operating system of the nodes, or run fewer or smaller containers on them",
+    ),
+    (Kind::ArraySize, "build smaller values: aggregate instead of collecting a whole group in one row"),
+    (Kind::ExecutionMemory, "run fewer tasks at once in an executor, or give each task less data"),
+    (Kind::ContainerMemory, "request a larger container, or use less memory outside the heap"),
+    (
+        Kind::ContainerVirtualMemory,
+        "set yarn.nodemanager.vmem-check-enabled=false on the nodes: virtual memory is not meaningful for a JVM",
+    ),
+    (Kind::PythonMemory, "give Python processes more memory, or smaller batches and groups"),
+    (Kind::BroadcastTooLarge, "do not broadcast the table: remove the hint BROADCAST, or lower the limit"),
+    (Kind::ResultTooLarge, "write large results to a table instead of collecting them in the driver"),
+    (
+        Kind::DiskFull,
+        "free the disks that the message names (local disks of the nodes, or HDFS), or raise the quota",
+    ),
+    (Kind::LocalDisks, "replace or free the local disks of the node, and keep tasks off it until then"),
+    (Kind::FetchFailure, "find out why the processes with the shuffle data ended or did not answer"),
+    (Kind::HeartbeatTimeout, "look for long garbage collections, and for nodes that hung or were overloaded"),
+    (Kind::ExecutorLost, "read the end of the executor's log to see why its process ended"),
+    (Kind::NodeLost, "ask the operators why the node was lost"),
+    (Kind::ResourceManagerKill, "read in the resource manager and the node manager's log why it was killed"),
+    (Kind::Preempted, "use a queue with a larger guaranteed share, or one without preemption"),
+    (
+        Kind::UserKill,
+        "ask the user or the owner of the workflow why it was cancelled; if the driver ended first, read the end of its log",
+    ),
+    (
+        Kind::ApplicationKill,
+        "look at the other failures of the application first: it ended this attempt itself",
+    ),
+    (Kind::TaskTimeout, "report progress from long calls (context.progress()), or find out where they hang"),
+    (
+        Kind::TooManyFailures,
+        "read the logs of the failed attempts: the message does not contain the first cause",
+    ),
+    (Kind::MasterStart, "read the log of the application master for the first exception"),
+    (Kind::LaunchFailure, "correct the command, option or request that the message names"),
+    (Kind::JvmCrash, "read hs_err_pid*.log in the container's folder: it names the library that crashed"),
+    (Kind::StackOverflow, "cut long chains of transformations (checkpoint), or allow deeper stacks: -Xss4m"),
+    (
+        Kind::MissingClass,
+        "ship the missing class or module with the application (--jars, --packages, -libjars)",
+    ),
+    (Kind::IncompatibleClass, "compile against the cluster's versions of libraries, or shade your own"),
+    (Kind::NotSerializable, "create the object inside the task, or make its class serializable"),
+    (Kind::KryoBuffer, "allow larger objects in Kryo's buffer, or split the object"),
+    (Kind::Permission, "ask the owner for access to the path, queue or service that the message names"),
+    (Kind::Authentication, "log in before submitting, and let long applications renew their tokens (keytab)"),
+    (
+        Kind::MissingInput,
+        "check that the input exists before the application starts, and that nobody replaces it",
+    ),
+    (Kind::OutputExists, "write to a new folder, or overwrite the old output on purpose"),
+    (Kind::CorruptInput, "check the file that the message names, and write it again from its source"),
+    (Kind::CommitDenied, "usually nothing: another attempt of the task committed its output"),
+    (
+        Kind::Network,
+        "check whether the process at the named host and port was running then, and how busy it was",
+    ),
+    (Kind::PythonError, "fix the line that the traceback names, or the records that it fails on"),
+    (Kind::UserCode, "fix the error, or the records that cause it"),
+];
 
 impl FailureKind {
     /// The remedy, as a sentence without a full stop: for kinds that no setting removes, or in addition to settings.
-    pub(crate) const fn remedy(self) -> &'static str {
-        match self {
-            Self::HeapSpace => "give each task less data or more heap",
-            Self::GcOverhead => "give each task more heap or less data, and cache less",
-            Self::Metaspace => "raise the limit on memory for classes, or load fewer classes",
-            Self::DirectMemory => "allow more memory outside the heap, or fetch less at once",
-            Self::NativeThreads => {
-                "raise the limits on processes and open files on the nodes (ulimit -u, ulimit -n), or create fewer threads"
-            }
-            Self::NativeMemory => {
-                "leave more memory to the operating system of the nodes, or run fewer or smaller containers on them"
-            }
-            Self::ArraySize => {
-                "build smaller values: aggregate instead of collecting a whole group in one row"
-            }
-            Self::ExecutionMemory => "run fewer tasks at once in an executor, or give each task less data",
-            Self::ContainerMemory => "request a larger container, or use less memory outside the heap",
-            Self::ContainerVirtualMemory => {
-                "set yarn.nodemanager.vmem-check-enabled=false on the nodes: virtual memory is not meaningful for a JVM"
-            }
-            Self::PythonMemory => "give Python processes more memory, or smaller batches and groups",
-            Self::BroadcastTooLarge => {
-                "do not broadcast the table: remove the hint BROADCAST, or lower the limit"
-            }
-            Self::ResultTooLarge => "write large results to a table instead of collecting them in the driver",
-            Self::DiskFull => {
-                "free the disks that the message names (local disks of the nodes, or HDFS), or raise the quota"
-            }
-            Self::LocalDisks => {
-                "replace or free the local disks of the node, and keep tasks off it until then"
-            }
-            Self::FetchFailure => "find out why the processes with the shuffle data ended or did not answer",
-            Self::HeartbeatTimeout => {
-                "look for long garbage collections, and for nodes that hung or were overloaded"
-            }
-            Self::ExecutorLost => "read the end of the executor's log to see why its process ended",
-            Self::NodeLost => "ask the operators why the node was lost",
-            Self::ResourceManagerKill => {
-                "read in the resource manager and the node manager's log why it was killed"
-            }
-            Self::Preempted => "use a queue with a larger guaranteed share, or one without preemption",
-            Self::UserKill => "ask the user or the owner of the workflow why it was cancelled",
-            Self::ApplicationKill => {
-                "look at the other failures of the application first: it ended this attempt itself"
-            }
-            Self::TaskTimeout => {
-                "report progress from long calls (context.progress()), or find out where they hang"
-            }
-            Self::TooManyFailures => {
-                "read the logs of the failed attempts: the message does not contain the first cause"
-            }
-            Self::MasterStart => "read the log of the application master for the first exception",
-            Self::LaunchFailure => "correct the command, option or request that the message names",
-            Self::JvmCrash => {
-                "read hs_err_pid*.log in the container's folder: it names the library that crashed"
-            }
-            Self::StackOverflow => {
-                "cut long chains of transformations (checkpoint), or allow deeper stacks: -Xss4m"
-            }
-            Self::MissingClass => {
-                "ship the missing class or module with the application (--jars, --packages, -libjars)"
-            }
-            Self::IncompatibleClass => {
-                "compile against the cluster's versions of libraries, or shade your own"
-            }
-            Self::NotSerializable => "create the object inside the task, or make its class serializable",
-            Self::KryoBuffer => "allow larger objects in Kryo's buffer, or split the object",
-            Self::Permission => {
-                "ask the owner for access to the path, queue or service that the message names"
-            }
-            Self::Authentication => {
-                "log in before submitting, and let long applications renew their tokens (keytab)"
-            }
-            Self::MissingInput => {
-                "check that the input exists before the application starts, and that nobody replaces it"
-            }
-            Self::OutputExists => "write to a new folder, or overwrite the old output on purpose",
-            Self::CorruptInput => "check the file that the message names, and write it again from its source",
-            Self::CommitDenied => "usually nothing: another attempt of the task committed its output",
-            Self::Network => {
-                "check whether the process at the named host and port was running then, and how busy it was"
-            }
-            Self::PythonError => "fix the line that the traceback names, or the records that it fails on",
-            Self::UserCode => "fix the error, or the records that cause it",
-        }
+    pub(crate) fn remedy(self) -> &'static str {
+        REMEDIES.iter().find(|(kind, _)| *kind == self).map(|(_, remedy)| *remedy).unwrap_or_default()
     }
 
     /// How much it explains. A failure has several messages if one thing led to another, or if a task failed in
@@ -129,8 +123,8 @@ pub(crate) enum Standing {
     Cause,
 }
 
-/// Whether a message about a job or stage says that somebody cancelled it: "Job 3 cancelled because SparkContext was
-/// shut down".
+/// Whether a message about a job or stage says that somebody cancelled it: "Job 3 cancelled as part of cancellation of
+/// all jobs".
 pub(crate) fn is_cancelled(text: &str) -> bool {
     let line = text.trim_start().lines().next().unwrap_or_default();
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -16,6 +16,7 @@
 mod common;
 mod damage;
 mod diagnosis;
+mod failures;
 mod input;
 mod mapreduce;
 mod nodes;

@@ -132,7 +132,7 @@ impl<'a> Why<'a> {
         let message = failure.message.as_deref().unwrap_or_default();
         let cause = match failure.kind {
             FailureKind::HeapSpace | FailureKind::ApplicationKill | FailureKind::UserKill => None,
-            _ if !message.is_empty() && !line.contains(message) => {
+            _ if !message.is_empty() && !line.contains(message.trim_end_matches('…')) => {
                 Some(Phrase::new("{message}", &[("message", &message)]))
             }
             kind => kind.because().map(|cause| Phrase::new("{cause}", &[("cause", &cause)])),

@@ -4,7 +4,7 @@ mod ends;
 
 use self::ends::JobEnds;
 use super::support::failures::{self, Ends, Limit};
-use super::support::lost_time::reason_of_job;
+use super::support::lost_time::{reason_of_job, reason_of_last_job};
 use super::support::remedies::against_kinds;
 use super::support::root::{Root, in_words};
 use super::{percent, rule, spark};
@@ -204,7 +204,8 @@ impl JobFailures {
         judgement: Judgement,
         (jobs, severities, root): (&JobEnds, &Severities, Option<&Root<'_>>),
     ) -> Judgement {
-        let (job, reason) = reason_of_job(app, spark).unwrap_or_default();
+        let last = || reason_of_last_job(app, spark).filter(|_| severities.of_application > Severity::None);
+        let (job, reason) = last().or_else(|| reason_of_job(app, spark)).unwrap_or_default();
         let severity = severities.of_jobs();
         let limit = match severity {
             _ if severities.of_rate == severity => self.0.job_failure_rate.describe_in(severity, percent),

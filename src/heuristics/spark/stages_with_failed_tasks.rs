@@ -168,6 +168,9 @@ impl Failing {
             .tasks(*scored)
             .facts(failures.evidence(app, *tasks, stage))
             .failed_by(root.as_ref().map(|root| root.failure.clone()));
+        // What the lost executor left behind says less than its exit code.
+        let lost = root.as_ref().is_some_and(|root| root.loss.is_some());
+        let error = failures.informative_error().filter(|_| !lost);
         let judgement =
             if stage_was_cancelled(stage) { judgement.tells(TroubleKind::Cancelled) } else { judgement };
         judgement
@@ -182,7 +185,7 @@ impl Failing {
                     ("share", &failures.share(*tasks)),
                     ("limit", &self.limit_of_stage(bad)),
                     ("kinds", &failures.by_kind()),
-                    ("error", &failures.informative_error().unwrap_or_default()),
+                    ("error", &error.unwrap_or_default()),
                     ("place", &failures.place(app, spark)),
                     ("root", &root.as_ref().map(|root| in_words(app, root)).unwrap_or_default()),
                 ],

@@ -133,12 +133,14 @@ fn every_file_system_except_local_counts_as_input() {
 #[test]
 fn failed_and_killed_jobs_are_judged() {
     let groups = json!([group("map", 10, 120 * MINUTE, json!({}))]);
-    for (status, exception) in [("FAILED", Severity::Moderate), ("KILLED", Severity::Low)] {
+    for (status, exception) in [("FAILED", Severity::Severe), ("KILLED", Severity::Low)] {
         let app = read(&Job::succeeded(&groups).ended(status, "because").history(), &[]);
         assert_eq!(severity(&defaults(), &app, "mapper-time"), Some(Severity::Critical));
         assert_eq!(severity(&preset(), &app, "mapper-time"), None);
         assert_eq!(severity(&defaults(), &app, "job-exception"), Some(exception));
     }
+    let failed = read(&Job::succeeded(&groups).ended("FAILED", "because").history(), &[]);
+    assert_eq!(severity(&preset(), &failed, "job-exception"), Some(Severity::Moderate));
     let killed = read(&Job::succeeded(&groups).ended("KILLED", "because").history(), &[]);
     assert_eq!(severity(&preset(), &killed, "job-exception"), None);
 }

@@ -85,7 +85,11 @@ fn recorded_executor_loss_is_reported_with_time_and_reason() {
     let Some(found) = recorded("spark-3.5.9/execkill", FAILED) else { return };
     let whole = found.iter().find(|finding| finding.subject == Subject::Application).unwrap();
     assert!(whole.message.contains("executor 1 on "), "{}", whole.message);
-    assert!(whole.message.contains("Command exited with code 137"), "{}", whole.message);
+    assert!(
+        whole.message.contains("was lost 11.5 s after it was added: exit code 137 (SIGKILL"),
+        "{}",
+        whole.message
+    );
     assert!(advice(&found).contains("SIGKILL"), "{}", advice(&found));
     let stage = found.iter().find(|finding| finding.subject.name() == "stage 1.0").unwrap();
     assert!(stage.message.contains("had to run again"), "{}", stage.message);

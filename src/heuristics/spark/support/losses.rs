@@ -81,17 +81,20 @@ impl Cause {
 }
 
 /// Every lost executor with its cause, in the order of the executors. Executors that the application gave back, that
-/// ended without an error, or that ended after the last job are not lost.
+/// ended without an error, or that were stopped after the last job are not lost.
 pub(in crate::heuristics) fn lost_executors(spark: &Spark) -> impl Iterator<Item = Loss<'_>> {
     let end = end_of_work(spark);
-    let lost = spark.executors.iter().filter(move |executor| {
-        executor.was_lost() && executor.removed_at.is_none_or(|at| end.is_none_or(|end| at <= end))
-    });
-    lost.filter_map(|executor| {
+    let lost = spark.executors.iter().filter(|executor| executor.was_lost());
+    lost.filter_map(move |executor| {
         let reason = executor.removed_reason.as_deref();
         let cause = Cause::of(reason);
-        (cause.failure.kind != FailureKind::ApplicationKill && !ended_normally(reason))
-            .then_some(Loss { executor, cause })
+        let in_the_end = end.is_some_and(|end| executor.removed_at > Some(end));
+        let in_peace = match cause.failure.kind {
+            FailureKind::ApplicationKill => true,
+            FailureKind::ResourceManagerKill | FailureKind::ExecutorLost => in_the_end,
+            _ => false,
+        };
+        (!in_peace && !ended_normally(reason)).then_some(Loss { executor, cause })
     })
 }
 
@@ -235,6 +238,7 @@ mod tests {
             ("4", "Command exited with code 0", 5),
             ("5", "Command exited with code 143", 5),
             ("6", "Command exited with code 143", 11),
+            ("7", "Command exited with code 137", 11),
         ] {
             let executor = sample::executor(&mut app, id);
             executor.removed_at = Some(Timestamp::from_millis(at));
@@ -242,14 +246,14 @@ mod tests {
         }
         let ids =
             |spark: &Spark| lost_executors(spark).map(|loss| loss.executor.id.clone()).collect::<Vec<_>>();
-        assert_eq!(ids(sample::spark(&mut app)), ["5", "6"]);
+        assert_eq!(ids(sample::spark(&mut app)), ["5", "6", "7"]);
         let mut job = Job::new(0);
         job.has_end = true;
         job.completed_at = Some(Timestamp::from_millis(10));
         job.result = Some(JobResult::Succeeded);
         sample::spark(&mut app).jobs.push(job);
-        assert_eq!(ids(sample::spark(&mut app)), ["5"], "after the last job, nothing is lost");
+        assert_eq!(ids(sample::spark(&mut app)), ["5", "7"], "stopped after the last job");
         sample::spark(&mut app).jobs[0].result = Some(JobResult::Failed);
-        assert_eq!(ids(sample::spark(&mut app)), ["5", "6"], "the loss may be the cause");
+        assert_eq!(ids(sample::spark(&mut app)), ["5", "6", "7"], "the loss may be the cause");
     }
 }

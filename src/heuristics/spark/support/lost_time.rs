@@ -1,10 +1,11 @@
 //! The time lost to failed attempts.
 
 use super::failures::{self, Ends};
+use super::root::{failed_by_itself, was_cancelled};
 use super::stage_text::cause;
 use crate::heuristics::spark::percent;
 use crate::model::Application;
-use crate::model::spark::{JobResult, Spark, Stage, StageAttempt, StageStatus};
+use crate::model::spark::{Job, Spark, Stage, StageAttempt, StageStatus};
 use crate::model::table::{Outcome, TaskGroup};
 use crate::params::cutoffs::Ascending;
 use crate::params::quantity::Ratio;
@@ -94,13 +95,32 @@ fn last_message(app: &Application, group: &TaskGroup) -> Option<String> {
 /// without one.
 const MAX_SEARCHED: usize = 100;
 
-/// The reason of the first failed job that has one.
+/// The reason of the first failed job that has one, of those that nobody cancelled if there are any.
 pub(in crate::heuristics) fn reason_of_job<'a>(
     app: &'a Application,
     spark: &'a Spark,
 ) -> Option<(u32, String)> {
-    let failed = spark.jobs.iter().filter(|job| job.result == Some(JobResult::Failed));
-    failed.take(MAX_SEARCHED).find_map(|job| {
+    let failed = spark.jobs.iter().filter(|job| failed_by_itself(job));
+    let cancelled = spark.jobs.iter().filter(|job| was_cancelled(job));
+    reason_of_one(app, spark, failed.take(MAX_SEARCHED).chain(cancelled.take(MAX_SEARCHED)))
+}
+
+/// The reason of the last job that failed, which made the application fail.
+pub(in crate::heuristics) fn reason_of_last_job<'a>(
+    app: &'a Application,
+    spark: &'a Spark,
+) -> Option<(u32, String)> {
+    let failed = spark.jobs.iter().filter(|job| failed_by_itself(job));
+    reason_of_one(app, spark, failed.max_by_key(|job| (job.completed_at, job.id)).into_iter())
+}
+
+/// The reason of the first of these jobs that has one.
+fn reason_of_one<'a>(
+    app: &'a Application,
+    spark: &'a Spark,
+    mut jobs: impl Iterator<Item = &'a Job>,
+) -> Option<(u32, String)> {
+    jobs.find_map(|job| {
         let ran = |stage: &&Stage| {
             stage.status == StageStatus::Failed && job.stages.binary_search(&stage.id.stage).is_ok()
         };

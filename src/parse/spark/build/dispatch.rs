@@ -39,11 +39,7 @@ impl Builder {
                 self.executor_removed(symbols.symbol(id), moment(at), reason);
             }
             Event::ExecutorExcluded { id, failures } => {
-                if let Some(executor) = self.executor(symbols.symbol(id)) {
-                    executor.exclusions += 1;
-                    let failures = failures.and_then(|count| u64::try_from(count).ok());
-                    executor.failures_before_exclusion = executor.failures_before_exclusion.max(failures);
-                }
+                self.executor_excluded(symbols.symbol(id), failures);
             }
             Event::NodeExcluded { host, at, failures, lifted, of_stage } => {
                 let failures = failures.and_then(|count| u64::try_from(count).ok());

@@ -133,6 +133,14 @@ impl Builder {
         }
     }
 
+    pub(super) fn executor_excluded(&mut self, id: Option<Symbol>, failures: Option<i64>) {
+        if let Some(executor) = self.executor(id) {
+            executor.exclusions += 1;
+            let failures = failures.and_then(|count| u64::try_from(count).ok());
+            executor.failures_before_exclusion = executor.failures_before_exclusion.max(failures);
+        }
+    }
+
     pub(super) fn node_excluded(
         &mut self,
         name: String,

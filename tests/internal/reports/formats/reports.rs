@@ -88,6 +88,7 @@ pub fn hostile(name: &str) -> Report {
         evidence: vec![(text().into(), Measure::Text(text())), ("x_ratio".into(), Measure::Ratio(None))],
         thresholds: [Threshold { key: text(), cutoffs: [1.0, 2.0, 4.5, f64::INFINITY] }].into(),
         advice: vec![text().into(), text().into()],
+        failure: None,
     };
     let suppressed = Suppressed {
         finding: finding(Severity::Low, Subject::Application),

@@ -1,0 +1,5 @@
+//! The root causes of failures in findings.
+
+mod mapreduce;
+mod recordings;
+mod spark;

@@ -1,0 +1,273 @@
+//! Why stages, jobs and applications of Spark failed.
+
+use crate::diagnosis::FailureKind as Kind;
+use crate::finding::{Finding, TroubleKind};
+use crate::internal::common::spark_log::{App, Ending, Job, Stage, Task, judge, rules};
+use crate::model::Status;
+use crate::results::ApplicationReport;
+use crate::severity::Severity;
+use serde_json::json;
+
+const STAGES: &str = "spark-stages-with-failed-tasks";
+const JOBS: &str = "spark-job-metrics";
+const LOST: &str = "Command exited with code 137";
+const FETCH: &str = "org.apache.spark.shuffle.FetchFailedException: Connection refused";
+const HEAP: Ending = Ending::Exception("java.lang.OutOfMemoryError", "Java heap space");
+const ERROR: Ending = Ending::Exception("java.io.IOException", "no such record");
+
+fn report(app: &App) -> ApplicationReport {
+    judge(app, &rules(&[], ""))
+}
+
+/// The findings of a rule that are more than none.
+fn found(report: &ApplicationReport, rule: &str) -> Vec<Finding> {
+    let found = report.findings.iter().filter(|finding| finding.rule == rule);
+    found.filter(|finding| finding.severity > Severity::None).cloned().collect()
+}
+
+fn kind(finding: &Finding) -> Option<Kind> {
+    finding.failure.as_ref().map(|failure| failure.kind)
+}
+
+fn attempt(index: u32, attempt: u32, executor: &str, ending: Ending) -> Task {
+    Task { index: Some(index), attempt, ..Task::new(executor, 1000).ending(ending) }
+}
+
+/// A job with one stage, which failed with this text. In Spark 3, the application failed with it.
+fn failing(tasks: Vec<Task>, failure: &str) -> App {
+    let stage = Stage { failure: Some(failure.to_owned()), ..Stage::new(0, tasks) };
+    let job = Job { id: 0, stages: vec![stage], failed: true, ..Job::default() };
+    App { jobs: vec![job], ..App::with(&[("spark.executor.memory", "2g")], 4, 2) }
+}
+
+const ABORTED: &str = "Job aborted due to stage failure: Task 0 in stage 0.0 failed 4 times, most recent failure: Lost \
+                       task 0.3 in stage 0.0 (TID 9) (worker1 executor 1): java.io.IOException: no such record";
+
+/// The end of job 0 with this message, in place of the usual one.
+fn ended_with(mut app: App, message: &str) -> App {
+    app.jobs.pop();
+    app.extra = vec![
+        (
+            0,
+            json!({"Event": "SparkListenerJobStart", "Job ID": 0, "Submission Time": 1_700_000_000_000_i64,
+                "Stage Infos": [], "Stage IDs": [], "Properties": {}}),
+        ),
+        (
+            10,
+            json!({"Event": "SparkListenerJobEnd", "Job ID": 0, "Completion Time": 1_700_000_000_010_i64,
+                "Job Result": {"Result": "JobFailed", "Exception": {"Message": message, "Stack Trace": []}}}),
+        ),
+    ];
+    app
+}
+
+#[test]
+fn a_lost_executor_is_the_root_of_failed_fetches_retries_and_jobs() {
+    let mut tasks: Vec<Task> =
+        (0..6).map(|index| attempt(index, 0, "2", Ending::FetchFailed(FETCH))).collect();
+    tasks.push(attempt(6, 0, "1", Ending::ExecutorLost(LOST)));
+    tasks.push(attempt(7, 0, "3", Ending::Success));
+    let mut app = failing(tasks, FETCH);
+    app.executors[0].removed = Some((900, LOST.to_owned()));
+    let report = report(&app);
+    assert_eq!(report.status, Status::Failed);
+    let stages = found(&report, STAGES);
+    let of_stage = stages.iter().find(|finding| finding.subject.name() == "stage 0.0").unwrap();
+    let of_job = &found(&report, JOBS)[0];
+    for finding in [of_stage, of_job] {
+        let failure = finding.failure.as_ref().unwrap();
+        assert_eq!(
+            (failure.kind, failure.exit_code),
+            (Kind::ContainerMemory, Some(137)),
+            "{}",
+            finding.message
+        );
+        let root = "root cause: executor 1 on worker1 was lost 900 ms after it was added: exit code 137 (SIGKILL: killed \
+                    from outside, usually for using too much memory)";
+        assert!(finding.message.ends_with(root), "{}", finding.message);
+        assert_eq!(finding.tells, TroubleKind::Failures);
+        let settings: Vec<&str> = finding
+            .advice
+            .iter()
+            .flat_map(|advice| &advice.settings)
+            .map(|change| change.setting.as_str())
+            .collect();
+        assert_eq!(settings[0], "spark.executor.memoryOverhead", "{:?}", finding.advice);
+    }
+    assert!(of_job.severity >= Severity::Severe);
+}
+
+#[test]
+fn a_failed_application_says_why() {
+    let tasks: Vec<Task> =
+        (0..4).map(|try_| attempt(0, try_, "1", if try_ == 2 { HEAP } else { ERROR })).collect();
+    let report = report(&failing(tasks, ABORTED));
+    let job = &found(&report, JOBS)[0];
+    assert_eq!(kind(job), Some(Kind::HeapSpace));
+    assert!(job.severity >= Severity::Severe);
+    assert!(job.message.starts_with("the application failed, 1 of 1 job failed, 100 % ("), "{}", job.message);
+    assert_eq!(job.advice[0], "give tasks more heap: --conf spark.executor.memory=4g (now 2g)");
+    assert_eq!(job.advice[0].settings[0].to, "4g");
+    // Dr. Elephant judges only the share of failed jobs.
+    let preset = judge(&failing(vec![attempt(0, 0, "1", ERROR)], ABORTED), &rules(&["dr-elephant"], ""));
+    assert!(found(&preset, JOBS)[0].message.starts_with("1 of 1 job failed, 100 %"));
+}
+
+#[test]
+fn one_failed_job_of_many_is_severe_unless_it_was_repeated() {
+    let job = |id: u32, name: &str, failed| Job {
+        id,
+        stages: vec![Stage { name: name.to_owned(), ..Stage::new(id, vec![Task::new("1", 1000)]) }],
+        failed,
+        ..Job::default()
+    };
+    let app = |again: &str| {
+        let others = (2..30).map(|id| job(id, "count at App.scala:1", false));
+        let jobs =
+            [job(0, "save at App.scala:9", true), job(1, again, false)].into_iter().chain(others).collect();
+        App { jobs, ..App::with(&[], 1, 1) }
+    };
+    let severity = |again| found(&report(&app(again)), JOBS).first().map(|finding| finding.severity);
+    assert_eq!(severity("count at App.scala:1"), Some(Severity::Severe));
+    assert_eq!(severity("save at App.scala:9"), None);
+}
+
+#[test]
+fn cancelled_jobs_have_not_failed() {
+    let report =
+        report(&ended_with(failing(Vec::new(), ""), "Job 0 cancelled because SparkContext was shut down"));
+    assert_eq!(report.status, Status::Killed);
+    let job = &found(&report, JOBS)[0];
+    assert_eq!(
+        (job.severity, job.tells, kind(job)),
+        (Severity::Low, TroubleKind::Cancelled, Some(Kind::UserKill))
+    );
+    assert_eq!(
+        job.message,
+        "1 of 1 job was cancelled: \"Job 0 cancelled because SparkContext was shut down\""
+    );
+}
+
+#[test]
+fn cancelled_stages_have_not_failed() {
+    let mut tasks: Vec<Task> = (0..200).map(|index| attempt(index, 0, "1", Ending::Success)).collect();
+    tasks.extend([attempt(0, 1, "1", ERROR), attempt(1, 1, "1", ERROR)]);
+    let judged = |failure: &str| {
+        let app = failing(tasks.clone(), failure);
+        found(&report(&app), STAGES).first().map(|finding| (finding.severity, finding.tells))
+    };
+    assert_eq!(judged("Job 0 cancelled "), Some((Severity::Low, TroubleKind::Cancelled)));
+    assert_eq!(judged(ABORTED), Some((Severity::Critical, TroubleKind::Failures)));
+}
+
+#[test]
+fn results_that_are_too_large_are_the_cause_although_no_task_failed() {
+    let message = "Job aborted due to stage failure: Total size of serialized results of 9 tasks (1100.0 MiB) is bigger \
+                   than spark.driver.maxResultSize (1024.0 MiB)";
+    let report = report(&ended_with(failing(Vec::new(), ""), message));
+    assert_eq!(report.status, Status::Failed);
+    let job = &found(&report, JOBS)[0];
+    assert_eq!(kind(job), Some(Kind::ResultTooLarge));
+    let conditional: Vec<_> = job.advice.iter().filter(|advice| advice.conditional).collect();
+    assert_eq!(conditional[0].settings[0].setting, "spark.driver.maxResultSize");
+}
+
+#[test]
+fn an_exit_code_of_the_driver_fails_the_application() {
+    let mut app = App::with(&[], 1, 1).stage(vec![Task::new("1", 1000)]);
+    app.unfinished = true;
+    app.extra = vec![(
+        5000,
+        json!({"Event": "SparkListenerApplicationEnd", "Timestamp": 1_700_000_005_000_i64, "ExitCode": 1}),
+    )];
+    let report = report(&app);
+    assert_eq!(report.status, Status::Failed);
+    let job = &found(&report, JOBS)[0];
+    assert_eq!(job.severity, Severity::Severe);
+    assert_eq!(job.failure.as_ref().unwrap().exit_code, Some(1));
+    assert!(
+        job.message.starts_with("the application failed (severe for a failed application): exit code 1"),
+        "{}",
+        job.message
+    );
+}
+
+#[test]
+fn failures_and_losses_on_one_node_are_told() {
+    let mut tasks: Vec<Task> =
+        (0..40).map(|index| attempt(index, 0, &(index % 4 + 1).to_string(), Ending::Success)).collect();
+    tasks.extend((0..4).map(|index| attempt(index, 1, "3", ERROR)));
+    let mut app = App::with(&[], 4, 2).stage(tasks);
+    for (place, executor) in app.executors.iter_mut().enumerate() {
+        executor.host = if place < 2 { "bad".to_owned() } else { format!("worker{place}") };
+    }
+    for executor in app.executors.iter_mut().take(2) {
+        executor.removed = Some((500, "Executor heartbeat timed out after 125000 ms".to_owned()));
+    }
+    let report = report(&app);
+    let found = found(&report, STAGES);
+    let whole = found.iter().find(|finding| finding.subject.name() == "application").unwrap();
+    assert!(
+        whole.message.ends_with("heartbeat timed out after 125000 ms; 2 of them on bad"),
+        "{}",
+        whole.message
+    );
+    assert_eq!(kind(whole), Some(Kind::HeartbeatTimeout));
+    let stage = found.iter().find(|finding| finding.subject.name() == "stage 0.0").unwrap();
+    assert!(stage.message.contains("; 4 of them on executor 3 on worker2"), "{}", stage.message);
+}
+
+#[test]
+fn excluded_executors_and_nodes_are_told() {
+    let event = |name: &str, id: &str, value: &str, count: &str| {
+        (
+            500,
+            json!({"Event": format!("org.apache.spark.scheduler.SparkListener{name}"), "time": 1_700_000_000_500_i64,
+            id: value, count: 4}),
+        )
+    };
+    let healthy = App::with(&[], 2, 2).stage(vec![Task::new("1", 1000)]);
+    assert!(found(&report(&healthy), STAGES).is_empty());
+    for (executor, node) in
+        [("ExecutorExcluded", "NodeExcluded"), ("ExecutorBlacklistedForStage", "NodeBlacklistedForStage")]
+    {
+        let mut app = healthy.clone();
+        app.extra = vec![
+            event(executor, "executorId", "1", "taskFailures"),
+            event(node, "hostId", "worker1", "executorFailures"),
+        ];
+        if node.ends_with("ForStage") {
+            app.extra[1].1["stageId"] = json!(0);
+        }
+        let found = found(&report(&app), STAGES);
+        assert_eq!(found.len(), 1, "{executor}");
+        assert_eq!(found[0].severity, Severity::Low);
+        assert_eq!(
+            found[0].message,
+            "node worker1 was excluded after failures on 4 executors; executor 1 on worker1 was excluded after 4 task failures"
+        );
+        let preset = judge(&app, &rules(&["dr-elephant"], ""));
+        assert!(
+            preset
+                .findings
+                .iter()
+                .all(|finding| finding.rule != STAGES || finding.severity == Severity::None)
+        );
+    }
+}
+
+#[test]
+fn executors_released_while_idle_are_not_lost() {
+    let mut app =
+        App::with(&[("spark.dynamicAllocation.enabled", "true")], 4, 1).stage(vec![Task::new("1", 1000)]);
+    let reasons = [
+        "Executor 2 has been idle for 60 s",
+        "Executor killed by driver.",
+        "Executor decommission: by the driver",
+    ];
+    for (executor, reason) in app.executors.iter_mut().skip(1).zip(reasons) {
+        executor.removed = Some((500, reason.to_owned()));
+    }
+    app.executors[0].removed = Some((1500, "Command exited with code 0".to_owned()));
+    assert!(found(&report(&app), STAGES).is_empty());
+}

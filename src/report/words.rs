@@ -99,7 +99,7 @@ pub(super) fn saves(savings: &TroubleSavings, currency: Option<&str>) -> String 
         (SavingStatus::Estimated | SavingStatus::WithinError, _) => {
             "saves too little to be sure of".to_owned()
         }
-        (SavingStatus::Unknown(why), _) => format!("saving unknown: {why}"),
+        (SavingStatus::Unknown(why), _) => format!("saving unknown ({why})"),
     }
 }
 
@@ -110,12 +110,12 @@ pub(super) fn saved(amounts: &Amounts, cost: Option<Range>, currency: Option<&st
         money.map(|(cost, currency)| format!("{} {currency}", in_range(cost, |value| format!("{value:.2}"))));
     let time = Some(amounts.wall_ms).filter(|time| time.high >= 100.0).map(|time| in_range(time, millis));
     let hours = |hours: Option<Range>, unit: &str| {
-        hours.filter(|hours| hours.high >= 0.000_05).map(|hours| format!("{} {unit}", in_range(hours, small)))
+        hours.filter(|hours| hours.high >= 0.01).map(|hours| format!("{} {unit}", in_range(hours, small)))
     };
     let cores = hours(amounts.core_hours, "core-hours");
     let memory = hours(amounts.gb_hours, "GB·h");
     let parts: Vec<String> = [money, time, cores, memory].into_iter().flatten().collect();
-    if parts.is_empty() { "nothing that can be measured".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { "less than 0.01 GB·h".to_owned() } else { parts.join(", ") }
 }
 
 /// "9.0 s ± 1.5 s"; a wide range as "up to 9.0 s" or "3.0 s to 9.0 s".

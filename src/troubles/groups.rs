@@ -116,12 +116,12 @@ impl Trouble {
         self.findings.push(Telling { rule: finding.rule.clone(), subject: finding.subject.clone(), is_echo });
         self.subjects.push(finding.subject.clone());
         // What an echo advises without a setting only points to the finding that leads.
-        let counts = |advice: &&Advice| !is_echo || !advice.settings.is_empty();
-        for advice in finding.advice.iter().filter(counts) {
-            if !self.advice.iter().any(|known| known.text == advice.text) {
-                self.advice.push(advice.clone());
-            }
-        }
+        let known: Vec<String> =
+            self.advice.iter().flat_map(|advice| &advice.settings).map(|change| change.setting.clone()).collect();
+        let is_new = |change: &SettingChange| !known.contains(&change.setting);
+        let counts = |advice: &&Advice| !is_echo || advice.settings.iter().any(is_new);
+        let new: Vec<Advice> = finding.advice.iter().filter(counts).cloned().collect();
+        self.advice.extend(new);
         let firm = finding.advice.iter().filter(|advice| !advice.conditional);
         for change in firm.flat_map(|advice| &advice.settings) {
             if !self.change.iter().any(|known| known.setting == change.setting) {

@@ -44,12 +44,12 @@ pub(super) const RULE: Rule =
         .telling(TroubleKind::FewTasks);
 
 /// The message about too few tasks.
-const FEW: &str = "{stage}[ and {others}]: {tasks} for {slots} task slots left cores idle; {wanted} would save about \
-                   {lost_ms}, {lost_ratio:%} of the run time ({limit})";
+const FEW: &str = "{stage}[ and {others}]: {tasks} for {slots} task slots left cores idle; compared with {wanted}, \
+                   about {lost_ms} were lost, {lost_ratio:%} of the run time ({limit})";
 
 /// The message about too many tasks.
-const MANY: &str = "{stage}[ and {others}]: {tasks} of {median_task_ms} each, of which {overhead_ms} is overhead; {wanted} \
-                    would save about {lost_ms}, {lost_ratio:%} of the run time ({limit})";
+const MANY: &str = "{stage}[ and {others}]: {tasks} of {median_task_ms} each, of which {overhead_ms} is overhead; compared \
+                    with {wanted}, about {lost_ms} were lost, {lost_ratio:%} of the run time ({limit})";
 
 /// The message if nothing was found.
 const FITS: &str = "stages have as many tasks as fit their executors";

@@ -11,7 +11,7 @@ use crate::finding::{Finding, Suppressed};
 use crate::report::words::{SuppressedGroup, by_reason, plural, reasons_not_evaluated, saved};
 use crate::report::wrap::{clean, fit, lines, width};
 use crate::results::{ApplicationReport, Report, Summary};
-use crate::savings::Amounts;
+use crate::savings::SavingStatus;
 use crate::severity::Severity;
 use crate::units::{show_gb_hours, three_digits};
 
@@ -66,7 +66,7 @@ pub(super) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) 
     overview(report, options, out)?;
     let mut quiet = 0u64;
     for app in &report.applications {
-        if is_quiet(app) {
+        if is_quiet(app, options) {
             quiet += 1;
         } else {
             application(app, options, out)?;
@@ -77,7 +77,7 @@ pub(super) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) 
 
 /// One application; nothing for one that is only counted.
 pub(super) fn piece(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    if is_quiet(app) { Ok(()) } else { application(app, options, out) }
+    if is_quiet(app, options) { Ok(()) } else { application(app, options, out) }
 }
 
 /// Writes the report with all applications.
@@ -122,9 +122,9 @@ fn overview(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::R
 }
 
 /// Whether there is nothing to say about an application.
-fn is_quiet(app: &ApplicationReport) -> bool {
-    let silent = app.findings.is_empty() && app.suppressed.is_empty() && app.not_evaluated.is_empty();
-    silent && app.complete
+fn is_quiet(app: &ApplicationReport, options: TextOptions) -> bool {
+    let silent = app.findings.is_empty() && app.suppressed.is_empty();
+    silent && app.complete && (app.not_evaluated.is_empty() || !options.details)
 }
 
 /// What follows the applications, of which `quiet` are only counted.
@@ -191,10 +191,6 @@ fn together(app: &ApplicationReport) -> String {
     };
     let saved = saved(&savings.joint, savings.joint_cost, savings.currency.as_deref());
     format!("all remedies together save {saved}")
-}
-
-fn has_hours(amounts: &Amounts) -> bool {
-    [amounts.core_hours, amounts.gb_hours].into_iter().flatten().any(|hours| hours.point > 0.0)
 }
 
 /// "alice, root.default, succeeded in 1h 0m, 8.8 GB·h used, 35 % wasted, cores 40 % idle".

@@ -102,3 +102,29 @@ pub(crate) const ORDER: Settings = Settings {
 
 /// All of them, in the order of the documentation.
 pub(crate) const ALL: [&Settings; 4] = [&METRICS, &SPARK_METRICS, &GATE, &ORDER];
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::rules::{RuleFile, RuleSet};
+
+    #[test]
+    fn presets_of_dr_elephant_order_by_severity_and_cap_nothing() {
+        let order = |files: &[RuleFile]| {
+            let rules = RuleSet::with_files(files).unwrap();
+            (rules.order().by, rules.order().small_run_at_most)
+        };
+        assert_eq!(order(&[]), (OrderBy::Saving, Severity::Moderate));
+        for preset in ["dr-elephant", "dr-elephant-0.4"] {
+            let files = RuleFile::find(Path::new(preset)).unwrap();
+            assert_eq!(order(&files), (OrderBy::Severity, Severity::Critical), "{preset}");
+        }
+        let built_in = RuleSet::built_in().unwrap();
+        let limits = built_in.order();
+        assert!((limits.small_run_time.get() - 120_000.0).abs() < 1e-9);
+        assert!((limits.small_run_memory.get() - 0.1).abs() < 1e-9);
+        assert!((limits.gb_hour_weight.get() - 0.125).abs() < 1e-9);
+    }
+}

@@ -54,7 +54,7 @@ pub(super) struct PriceDocument {
 /// Reads all documents of a file.
 pub(super) fn read_documents(file: &Arc<RuleFile>, problems: &mut Problems) -> Vec<PriceDocument> {
     let (nodes, errors) = documents(&file.text);
-    let is_broken = !errors.is_empty();
+    let is_empty = errors.is_empty() && nodes.is_empty();
     for error in errors {
         problems.syntax(file, error);
     }
@@ -73,7 +73,7 @@ pub(super) fn read_documents(file: &Arc<RuleFile>, problems: &mut Problems) -> V
             }
         }
     }
-    if read.is_empty() && !is_broken {
+    if is_empty {
         let help = Some("write for example currency: EUR and gb_hour: 0.004".to_owned());
         problems.error(file, &(0..0), "the file has no prices", help);
     }

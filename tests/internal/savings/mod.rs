@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::common::shared;
-use super::common::spark_log::{App, Task};
+use super::common::spark_log::{App, Ending, Task};
 use crate::engine::{Visited, visit};
 use crate::model::spark::StageAttempt;
 use crate::model::{Application, Subject};
@@ -33,6 +33,10 @@ fn recorded(run: &str, removals: &[Removal]) -> Option<Savings> {
     let rules = RuleSet::built_in().unwrap();
     let mut found = each(&[shared("runs/replay")?.join(run)], |app| savings(app, &rules, removals));
     assert_eq!(found.len(), 1);
+    eprintln!(
+        "{run}: {:?}",
+        found[0].troubles.iter().map(|t| (t.status.name(), t.alone.map(|a| a.wall_ms))).collect::<Vec<_>>()
+    );
     found.pop()
 }
 
@@ -248,11 +252,53 @@ fn memory_and_idle_executors_save_no_time_and_overlap() {
     assert_eq!((&savings.application.baseline, &savings.application.unknown), (&None, &None));
 }
 
+/// What copies cost in an application with three slots. A copy holds one of them until four seconds after the first stage,
+/// so the last task of the second stage waits for it.
+fn with_copy(copy_wins: bool) -> TroubleSavings {
+    let killed = Ending::Killed("another attempt succeeded");
+    let task = |index: u32, launch: i64, end: i64| Task {
+        index: Some(index),
+        launch,
+        ..Task::new("1", end - launch)
+    };
+    let (mut original, mut copy) =
+        (task(0, 0, 9_000), Task { attempt: 1, speculative: true, ..task(0, 1_000, 13_000) });
+    if copy_wins {
+        (original, copy.duration) = (original.ending(killed), 8_000);
+    } else {
+        copy = copy.ending(killed);
+    }
+    let mut app = App::with(&[("spark.speculation", "true")], 1, 3);
+    app = app.stage(vec![original, task(1, 0, 9_000), copy, task(2, 0, 500)]);
+    let last = if copy_wins { 0 } else { 4_000 };
+    app = app.stage(vec![task(0, 0, 4_000), task(1, 0, 4_000), task(2, last, last + 4_000)]);
+    app.jobs[0].stages[0].duration = Some(9_000);
+    app.jobs[1].start = Some(9_000);
+    let rules = RuleSet::built_in().unwrap();
+    judged(&app, |app| savings(app, &rules, &[everywhere(Cause::Copies)])).troubles.remove(0)
+}
+
+#[test]
+fn copies_that_lost_are_saved_and_those_that_won_perhaps() {
+    let (lost, won) = (with_copy(false), with_copy(true));
+    assert_eq!(lost.method, "replay, at most");
+    let (low, point, _) = seconds(&lost);
+    assert!((point - 4.0).abs() < 0.1 && low > 3.0, "{lost:?}");
+    assert_eq!(lost.status, SavingStatus::Estimated);
+    let (low, point, _) = seconds(&won);
+    assert!(low == 0.0 && point < 0.1 && won.status == SavingStatus::WithinError, "{won:?}");
+}
+
 #[test]
 fn a_large_application_is_replayed_a_bounded_number_of_times() {
     let rules = RuleSet::built_in().unwrap();
-    let stages: Stages =
-        (0..4).map(|_| (0..57_000).map(|task| (5 + task % 7, (task % 6) as u8)).collect()).collect();
+    // Among short tasks are a few long ones, some of them with more data.
+    let task = |task: i64| match task % 5000 {
+        4998 => (600, 3),
+        4999 => (600, 2),
+        _ => (5 + task % 7, u8::try_from(task % 6).unwrap()),
+    };
+    let stages: Stages = (0..4).map(|_| (0..57_000).map(task).collect()).collect();
     let app = application(&stages, 200);
     let (large, time) = judged(&app, |app| {
         let metrics = rules.measure(app);

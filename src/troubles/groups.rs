@@ -95,6 +95,7 @@ impl Trouble {
             id: format!("{}{rule}{place}", kind.name()),
             kind: *kind,
             cause: findings.first().map(|first| first.message.clone()).unwrap_or_default(),
+            failure: findings.iter().find_map(|finding| finding.failure.clone()),
             confidence: Confidence::of(*kind),
             severity: findings.iter().map(|finding| finding.severity).max().unwrap_or_default(),
             score: findings.iter().map(|finding| finding.score).max().unwrap_or_default(),
@@ -116,8 +117,12 @@ impl Trouble {
         self.findings.push(Telling { rule: finding.rule.clone(), subject: finding.subject.clone(), is_echo });
         self.subjects.push(finding.subject.clone());
         // What an echo advises without a setting only points to the finding that leads.
-        let known: Vec<String> =
-            self.advice.iter().flat_map(|advice| &advice.settings).map(|change| change.setting.clone()).collect();
+        let known: Vec<String> = self
+            .advice
+            .iter()
+            .flat_map(|advice| &advice.settings)
+            .map(|change| change.setting.clone())
+            .collect();
         let is_new = |change: &SettingChange| !known.contains(&change.setting);
         let counts = |advice: &&Advice| !is_echo || advice.settings.iter().any(is_new);
         let new: Vec<Advice> = finding.advice.iter().filter(counts).cloned().collect();

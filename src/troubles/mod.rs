@@ -13,7 +13,7 @@ mod removal;
 mod value;
 mod worth;
 
-use crate::finding::{Advice, Finding, Name, SettingChange, TroubleKind};
+use crate::finding::{Advice, Failure, Finding, Name, SettingChange, TroubleKind};
 use crate::metrics::Metrics;
 use crate::model::{Application, Status, Subject};
 use crate::rules::RuleSet;
@@ -79,6 +79,8 @@ pub struct Trouble {
     pub kind: TroubleKind,
     /// The cause in one sentence.
     pub cause: String,
+    /// Why something failed, if it is that.
+    pub(crate) failure: Option<Failure>,
     /// How sure the cause is.
     pub confidence: Confidence,
     /// The highest severity of its findings.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Each;
 use super::finding::{FindingView, finding};
 use super::savings::{SavingsView, savings};
-use crate::finding::{Advice, Finding, SettingChange};
+use crate::finding::{Advice, Failure, Finding, SettingChange};
 use crate::model::Subject;
 use crate::results::ApplicationReport;
 use crate::severity::Severity;
@@ -42,6 +42,8 @@ pub(super) struct TroubleView<'a> {
     id: &'a str,
     kind: &'static str,
     cause: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<FailureView<'a>>,
     confidence: &'static str,
     severity: Severity,
     subjects: Vec<String>,
@@ -56,6 +58,7 @@ pub(super) fn trouble(trouble: &Trouble) -> TroubleView<'_> {
         id: &trouble.id,
         kind: trouble.kind.name(),
         cause: &trouble.cause,
+        failure: trouble.failure.as_ref().map(failure),
         confidence: trouble.confidence.name(),
         severity: trouble.severity,
         subjects: trouble.subjects.iter().map(name).collect(),
@@ -63,6 +66,24 @@ pub(super) fn trouble(trouble: &Trouble) -> TroubleView<'_> {
         change: Each(&trouble.change, change),
         advice: trouble.advice.iter().map(|Advice { text, .. }| text.as_str()).collect(),
         savings: savings(&trouble.savings),
+    }
+}
+
+/// The root cause of a failure.
+#[derive(Serialize)]
+struct FailureView<'a> {
+    kind: &'static str,
+    cause: &'static str,
+    exception: Option<&'a str>,
+    exit_code: Option<i32>,
+}
+
+fn failure(failure: &Failure) -> FailureView<'_> {
+    FailureView {
+        kind: failure.kind.name(),
+        cause: failure.kind.cause(),
+        exception: failure.exception.as_deref(),
+        exit_code: failure.exit_code,
     }
 }
 

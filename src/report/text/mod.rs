@@ -2,6 +2,7 @@
 
 mod troubles;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
@@ -131,7 +132,15 @@ fn is_quiet(app: &ApplicationReport, options: TextOptions) -> bool {
 fn write_end(report: &Report, quiet: u64, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     if quiet > 0 {
         let what = if quiet == 1 { "1 application" } else { &format!("{quiet} applications") };
-        writeln!(out, "{what} without findings\n")?;
+        writeln!(out, "{what} without findings")?;
+    }
+    let missing: BTreeSet<&str> = report.totals.not_evaluated.iter().map(|missing| &*missing.rule).collect();
+    if !missing.is_empty() && !options.details {
+        let rules = plural(missing.len() as u64, "rule");
+        writeln!(out, "{rules} not evaluated in some applications (--details)")?;
+    }
+    if quiet > 0 || !missing.is_empty() {
+        writeln!(out)?;
     }
     write_summary(report, options.columns, out)
 }
@@ -183,12 +192,9 @@ fn findings(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) 
 
 /// "all remedies together save 9.0 s ± 1.5 s", if there are several.
 fn together(app: &ApplicationReport) -> String {
-    let savings = app.savings.as_ref().filter(|_| app.troubles.len() > 1);
-    let Some(savings) =
-        savings.filter(|savings| savings.joint.wall_ms.point > 0.0 || has_hours(&savings.joint))
-    else {
-        return String::new();
-    };
+    let estimated = app.troubles.iter().filter(|trouble| trouble.savings.status == SavingStatus::Estimated);
+    let several = estimated.count() > 1;
+    let Some(savings) = app.savings.as_ref().filter(|_| several) else { return String::new() };
     let saved = saved(&savings.joint, savings.joint_cost, savings.currency.as_deref());
     format!("all remedies together save {saved}")
 }

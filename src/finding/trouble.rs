@@ -13,6 +13,7 @@ macro_rules! kinds {
 
         impl TroubleKind {
             /// Every kind.
+            #[cfg(test)]
             pub(crate) const ALL: &'static [Self] = &[$(Self::$kind),*];
 
             /// The name in reports that programs read.

@@ -50,6 +50,7 @@ mod tests {
     use crate::engine::{Options, Progress, analyze, analyze_in_pieces};
     use crate::report::write;
     use crate::rules::RuleSet;
+    use crate::troubles::Basis;
 
     #[test]
     fn pieces_give_the_same_bytes() {
@@ -60,10 +61,13 @@ mod tests {
             for format in [Format::Text, Format::Json, Format::Ndjson, Format::Csv] {
                 let text = TextOptions::default();
                 let pieces = PieceFormat::of(format, text).unwrap();
-                let (report, rendered) =
-                    analyze_in_pieces(&paths, &rules, Options::default(), &Progress::default(), &|app| {
-                        pieces.render(app)
-                    });
+                let (report, rendered) = analyze_in_pieces(
+                    &paths,
+                    Basis { rules: &rules, prices: None },
+                    Options::default(),
+                    &Progress::default(),
+                    &|app| pieces.render(app),
+                );
                 let (mut one, mut other) = (Vec::new(), Vec::new());
                 write(&whole, format, text, &mut one).unwrap();
                 pieces.write(&report, rendered, &mut other).unwrap();

@@ -188,4 +188,32 @@ impl Trouble {
 }
 
 #[cfg(test)]
+impl Trouble {
+    /// A trouble in which every text is `text`.
+    pub(crate) fn named(text: &str) -> Self {
+        let change =
+            SettingChange { setting: text.to_owned(), from: Some(text.to_owned()), to: text.to_owned() };
+        Self {
+            id: text.to_owned(),
+            kind: TroubleKind::Skew,
+            cause: text.to_owned(),
+            failure: None,
+            confidence: Confidence::Measured,
+            severity: Severity::Critical,
+            score: 8,
+            subjects: vec![Subject::Executor(text.to_owned())],
+            findings: vec![Telling {
+                rule: text.to_owned().into(),
+                subject: Subject::Executor(text.to_owned()),
+                is_echo: false,
+            }],
+            change: vec![change.clone()],
+            advice: vec![Advice::new(text).set([change])],
+            savings: TroubleSavings::unknown(text.to_owned()),
+            worth: Worth::default(),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::finding::{Measure, RuleFacts};
 use crate::internal::sample;
-use crate::model::spark::StageAttempt;
+use crate::model::spark::{SqlExecution, StageAttempt};
 
 fn change(setting: &str, from: &str, to: &str) -> SettingChange {
     let from = Some(from.to_owned()).filter(|from| !from.is_empty());
@@ -41,6 +41,11 @@ fn app() -> Application {
     sample::app(&[("spark.master", "yarn"), ("spark.executor.memory", "8g")])
 }
 
+fn diagnosed(app: &Application, findings: &mut [Finding]) -> Diagnosed {
+    let rules = RuleSet::built_in().unwrap();
+    diagnose(app, Basis { rules: &rules, prices: None }, &Metrics::default(), findings)
+}
+
 #[test]
 fn findings_of_one_kind_and_subject_are_one_trouble() {
     let mut findings = [
@@ -50,7 +55,7 @@ fn findings_of_one_kind_and_subject_are_one_trouble() {
         finding("spark-skew", TroubleKind::Skew, stage(4), Severity::Moderate),
         finding("quiet", TroubleKind::Waiting, Subject::Application, Severity::None),
     ];
-    let troubles = diagnose(&app(), &mut findings).troubles;
+    let troubles = diagnosed(&app(), &mut findings).troubles;
     let ids: Vec<&str> = troubles.iter().map(|trouble| trouble.id.as_str()).collect();
     assert_eq!(ids, ["garbage-collection", "skew:stage 4.0", "skew:stage 1.0"]);
     let told: Vec<_> = troubles[0].findings.iter().map(|told| (&*told.rule, told.is_echo)).collect();
@@ -63,10 +68,10 @@ fn findings_of_one_kind_and_subject_are_one_trouble() {
 fn stages_with_the_same_remedy_are_one_trouble() {
     let more = [change("spark.sql.shuffle.partitions", "8", "96")];
     let mut app = app();
-    app.spark.as_deref_mut().unwrap().sql.push(Default::default());
+    app.spark.as_deref_mut().unwrap().sql.push(SqlExecution::new(1));
     let few = |id, severity| advised(finding("r", TroubleKind::FewTasks, stage(id), severity), &more);
     let mut findings = [few(1, Severity::Low), few(3, Severity::Severe), few(2, Severity::Low)];
-    let Diagnosed { troubles, configuration } = diagnose(&app, &mut findings);
+    let Diagnosed { troubles, configuration, .. } = diagnosed(&app, &mut findings);
     assert_eq!(troubles.len(), 1);
     assert_eq!(troubles[0].subjects, [stage(1), stage(2), stage(3)]);
     assert_eq!(troubles[0].id, "few-tasks:stage 3.0");
@@ -82,7 +87,7 @@ fn consequences_are_echoes_of_their_cause() {
         finding("late", TroubleKind::Stragglers, stage(4), Severity::Low),
         finding("elsewhere", TroubleKind::LongRun, stage(5), Severity::Low),
     ];
-    let troubles = diagnose(&app(), &mut findings).troubles;
+    let troubles = diagnosed(&app(), &mut findings).troubles;
     // The long run of the other stage is the same trouble as that of stage 4, and not explained by skew there.
     let skew = troubles.iter().find(|trouble| trouble.kind == TroubleKind::Skew).unwrap();
     assert!(skew.tells(&findings[2]).unwrap());
@@ -97,7 +102,7 @@ fn one_value_for_each_setting() {
     let memory = |to| [change("spark.executor.memory", "8g", to)];
     let mut findings =
         [advised(gc, &memory("10g")), advised(unused, &memory("3g")), advised(failed, &memory("12g"))];
-    let Diagnosed { troubles, configuration } = diagnose(&app(), &mut findings);
+    let Diagnosed { troubles, configuration, .. } = diagnosed(&app(), &mut findings);
     assert_eq!(configuration.len(), 1);
     assert_eq!(configuration[0].change.to, "12g");
     assert_eq!(configuration[0].why, ["failures", "garbage-collection"]);
@@ -119,7 +124,7 @@ fn less_memory_is_never_advised_next_to_less_garbage_collection() {
         advised(gc, &[change("spark.executor.cores", "8", "4")]),
         advised(unused, &[change("spark.executor.memory", "8g", "3g")]),
     ];
-    let configuration = diagnose(&app(), &mut findings).configuration;
+    let configuration = diagnosed(&app(), &mut findings).configuration;
     assert_eq!(configuration.len(), 1);
     assert_eq!(configuration[0].change.setting, "spark.executor.cores");
     assert_eq!(
@@ -134,7 +139,7 @@ fn conditional_changes_are_advised_and_not_recommended() {
     let speculate =
         Advice::new("if a host is slow, copy").set([change("spark.speculation", "", "true")]).conditional();
     let mut findings = [Finding { advice: vec![speculate.clone()], ..late }];
-    let Diagnosed { troubles, configuration } = diagnose(&app(), &mut findings);
+    let Diagnosed { troubles, configuration, .. } = diagnosed(&app(), &mut findings);
     assert!(configuration.is_empty() && troubles[0].change.is_empty());
     assert_eq!(findings[0].advice, [speculate]);
 }

@@ -24,11 +24,6 @@ impl JvmOptions {
         Self { name: key.name(), now: app.conf.text(key) }
     }
 
-    /// The name of the setting.
-    pub(super) const fn name(&self) -> &'static str {
-        self.name
-    }
-
     /// The options with another heap limit. A JVM does not start if its first heap (`-Xms`) is above the limit.
     pub(super) fn with_heap(&self, heap: Bytes) -> SettingChange {
         let begins_above = |option: &str| {

@@ -129,7 +129,7 @@ impl Check for Reading {
             .fact("speed_bytes_per_second", Measure::Speed(shown))
             .fact("total_input_bytes", Measure::Size(samples.iter().map(|s| to_bytes(s.bytes)).sum()))
             .message(MESSAGE, &[("limit", &limit(severity, params.speed.describe(severity), &conditions))])
-            .advice(|| advice(app, group, bytes, params))
+            .advice(|| advice(app, group, bytes, severity, params))
             .into()
     }
 
@@ -154,7 +154,13 @@ impl MapperSpeed {
     }
 }
 
-fn advice(app: &Application, group: &TaskGroup, bytes: i64, params: &MapperSpeed) -> Vec<Advice> {
+fn advice(
+    app: &Application,
+    group: &TaskGroup,
+    bytes: i64,
+    severity: Severity,
+    params: &MapperSpeed,
+) -> Vec<Advice> {
     let known = |c| {
         let known = !is_unreadable(group, &[c]);
         let rows = group.winners().filter(|_| known);
@@ -190,7 +196,12 @@ fn advice(app: &Application, group: &TaskGroup, bytes: i64, params: &MapperSpeed
         share: params.target_share,
         start_up: params.start_up_cost,
     };
-    let size = split_for(app, group, target).filter(|size| *size < to_bytes(bytes));
+    // Without an effect on the severity, a change is not worth its risk.
+    let enough = truncated_mean(&times).is_some_and(|mean| {
+        let after = target.mean_after(mean, target.growth(app, mean));
+        params.run_time.severity(after) < severity
+    });
+    let size = split_for(app, group, target).filter(|size| enough && *size < to_bytes(bytes));
     if let Some(size) = size
         && let Some(change) = change_towards(app, ConfKey::SplitMaxSize, size.get(), false)
     {

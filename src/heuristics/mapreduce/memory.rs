@@ -117,7 +117,16 @@ impl Check for Usage {
                     ),
                 ],
             )
-            .advice(|| self.remedy_for(app, group, Some(container)).lines())
+            .advice(|| {
+                let mut lines = self.remedy_for(app, group, Some(container)).lines();
+                let new = lines.iter().find_map(|line| self.new_size(app, line));
+                if let Some((new, peak)) =
+                    new.zip(peak).filter(|(new, _)| params.severity(mean, *new) >= severity)
+                {
+                    lines.push(uneven(*role, mean, peak, new));
+                }
+                lines
+            })
             .into()
     }
 
@@ -166,7 +175,31 @@ pub(in crate::heuristics) fn no_memory(app: &Application) -> String {
     why.unwrap_or_else(|| "no task reports how much memory it used".to_owned())
 }
 
+impl Memory {
+    /// The severity of tasks that use this much of a container on average.
+    fn severity(&self, mean: Bytes, container: Bytes) -> Severity {
+        let by_use = self.used_ratio.severity(mean.as_f64() / container.as_f64());
+        by_use.min(self.container.severity(container.as_f64()))
+    }
+}
+
+/// The advice if the container stays too large for most tasks because of one.
+fn uneven(role: Role, mean: Bytes, peak: Bytes, new: Bytes) -> Advice {
+    let kind = role.kind().name();
+    let times = three_digits(peak.as_f64() / mean.as_f64().max(1.0));
+    format!("the largest {kind} task needs {times}× the mean, so most still use little of {new}: {BALANCE}")
+        .into()
+}
+
 impl Usage {
+    /// The size of the container that advice sets.
+    fn new_size(&self, app: &Application, advice: &Advice) -> Option<Bytes> {
+        let key = if app.uberized == Some(true) { ConfKey::MasterMemoryMb } else { self.0.memory() };
+        let name = app.conf.name_in_use(key);
+        let change = advice.settings.iter().find(|change| change.setting == name)?;
+        change.to.parse().ok().map(Bytes::from_mib)
+    }
+
     /// The smallest container that holds the measured peak and the headroom, and the heap that `mapper-gc`
     /// and `reducer-gc` advise. Tasks of an uberized job share the container of the application master.
     fn remedy_for(&self, app: &Application, group: &TaskGroup, container: Option<Bytes>) -> Remedy {

@@ -165,11 +165,9 @@ impl Check for Skewness {
         let (side, messages) = if by_data && !bytes.is_empty() { (&data, OF_DATA) } else { (&time, OF_TIME) };
         self.explain(judgement, side, &messages)
             .advice(|| {
-                if by_data || (by_input && !bytes.is_empty()) {
-                    self.data_advice(app, group, data.groups, block)
-                } else {
-                    self.time_advice(app, group, time.groups)
-                }
+                let by_input = by_input && !bytes.is_empty();
+                let of_data = || self.data_advice(app, group, data.groups, block);
+                if by_input { of_data() } else { self.time_advice(app, group, time.groups) }
             })
             .into()
     }
@@ -245,7 +243,7 @@ impl Skew {
     ) -> Side {
         let lost = LostTime::of(app, group, values, groups.pivot);
         let gate = self.gate(groups, group.tasks.len() as u64);
-        // A cut-off of 16 is a large group with 17 times as much as the small one.
+        // Cut-offs are excesses: a large group with 17× the small one exceeds it by 16.
         let as_ratio = |more: f64| format!("{}×", three_digits(more + 1.0));
         let apart = self.deviation.severity(deviation as f64);
         // The time lost comes first: of equal conditions, the first is named.
@@ -325,7 +323,7 @@ impl Side {
         }
     }
 
-    /// How many times the mean of the small group the mean of the large one is.
+    /// The mean of the large group over that of the small one.
     fn ratio(&self) -> String {
         let TwoGroups { small, large, .. } = self.groups;
         three_digits(large.mean as f64 / small.mean.max(1) as f64)

@@ -2,7 +2,7 @@
 
 use super::{MissingCounters, input_bytes, is_unreadable, run_time};
 use crate::heuristics::shared::time_of_tasks;
-use crate::heuristics::split::two_groups;
+use crate::heuristics::split::{TwoGroups, two_groups};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
@@ -45,6 +45,13 @@ impl Target {
         (self.for_job(app) - start_up).max(0.0) / (mean - start_up)
     }
 
+    /// The mean run time in milliseconds, once the work per task has grown.
+    pub(super) fn mean_after(self, mean: i64, growth: f64) -> f64 {
+        let mean = mean.max(1) as f64;
+        let start_up = self.start_up(mean);
+        start_up + growth * (mean - start_up)
+    }
+
     /// The run time per task that fits this job, for messages.
     pub(super) fn shown(self, app: &Application) -> Millis {
         Millis::from_f64(self.for_job(app)).unwrap_or_default()
@@ -54,8 +61,9 @@ impl Target {
 /// The input with which a map task would run for the target. `None` if the times or inputs of the map tasks
 /// are unknown.
 ///
-/// If a few map tasks read much more than the others, at most half of what they read: larger splits would
-/// keep them as they are.
+/// If a few map tasks read much more than the others, at most what the others read, so that they take as long; but not
+/// so little that starting up takes more than a twelfth of the time, and at most half of what they read: larger splits
+/// would keep them as they are.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
 pub(super) fn split_for(app: &Application, group: &TaskGroup, target: Target) -> Option<Bytes> {
     if is_unreadable(group, &Counter::INPUT_BYTES) {
@@ -69,10 +77,26 @@ pub(super) fn split_for(app: &Application, group: &TaskGroup, target: Target) ->
         return None;
     }
     let size = Bytes::new((input as f64 * target.growth(app, time)) as u64);
-    let groups = two_groups(&inputs);
-    let is_skewed = groups.small.count > 0 && groups.deviation() > 0;
-    let most = if is_skewed { u64::try_from(groups.large.mean).ok()? / 2 } else { u64::MAX };
-    Some(whole_mib(Bytes::new(size.get().min(most))))
+    let most = largest_if_skewed(group, two_groups(&inputs), target).unwrap_or(size);
+    Some(whole_mib(size.min(most)))
+}
+
+/// The share of a map task's run time for which starting up may last, as a divisor.
+const START_UPS: f64 = 12.0;
+
+/// The largest split that makes the large map tasks like the others; `None` if all are alike.
+fn largest_if_skewed(group: &TaskGroup, groups: TwoGroups, target: Target) -> Option<Bytes> {
+    let TwoGroups { small, large, pivot } = groups;
+    if small.count == 0 || groups.deviation() == 0 {
+        return None;
+    }
+    let is_large =
+        |row: &usize| input_bytes(group, *row, MissingCounters::Unknown).is_some_and(|input| input >= pivot);
+    let times = group.winners().filter(is_large).filter_map(|row| run_time(group, row));
+    let time = truncated_mean(&times.collect::<Vec<_>>())?.max(1) as f64;
+    let least = Bytes::from_f64(large.mean as f64 * START_UPS * target.start_up.get() / time)?;
+    let bytes = |mean: i64| u64::try_from(mean).map(Bytes::new).unwrap_or_default();
+    Some(bytes(small.mean).max(least).min(bytes(large.mean / 2)))
 }
 
 /// Why map tasks that read so much cannot get smaller splits: they read at least twice the largest split that

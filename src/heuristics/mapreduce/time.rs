@@ -78,9 +78,7 @@ impl Check for RunTime {
             return Verdict::NotEvaluated(no_task_reports(*role, group, "its start and end"));
         };
         let total = group.tasks.len() as u64;
-        let short = params.short_run_time.severity(mean as f64).min(params.num_tasks.severity(total as f64));
-        let long =
-            params.long_run_time.severity(mean as f64).min(params.long_num_tasks.severity(total as f64));
+        let (short, long) = params.severities(mean as f64, total);
         let severity = short.max(long);
         let limit = match severity {
             Severity::None => format!(
@@ -128,7 +126,11 @@ impl RunTime {
         let growth = target.growth(app, mean);
         let wanted = ((total as f64 / growth).ceil() as u64).max(1);
         let aim = format!("for about {} per task", target.shown(app));
-        let fewer = growth > 1.0;
+        // Without an effect on the severity, a change is not worth its risk.
+        let after = params.severities(target.mean_after(mean, growth), wanted);
+        let now = params.severities(mean as f64, total);
+        let falls = after.0.max(after.1) < now.0.max(now.1);
+        let fewer = growth > 1.0 && falls;
         let what = role.plural();
         let mut advice: Vec<Advice> = vec![match self.by_setting(app, group, wanted, fewer) {
             _ if too_short && !fewer => {
@@ -206,6 +208,12 @@ enum Setting {
 }
 
 impl Time {
+    /// The severities of this many tasks with this mean run time: as too short, and as too long.
+    fn severities(&self, mean: f64, total: u64) -> (Severity, Severity) {
+        let short = self.short_run_time.severity(mean).min(self.num_tasks.severity(total as f64));
+        (short, self.long_run_time.severity(mean).min(self.long_num_tasks.severity(total as f64)))
+    }
+
     /// How long tasks should run.
     const fn target(&self) -> Target {
         Target { run_time: self.target_run_time, share: self.target_share, start_up: self.start_up_cost }

@@ -7,3 +7,4 @@ mod corpus_jobconf;
 mod differences;
 mod oracle;
 mod replay;
+mod skew;

@@ -10,9 +10,10 @@ use elephant_rs::metrics::Metrics;
 use elephant_rs::model::conf::{Conf, Property};
 use elephant_rs::model::{Engine, Status};
 use elephant_rs::parse::{Level, Position, Problem};
-use elephant_rs::results::{ApplicationReport, Report, SourceProblem, Summary, Work};
+use elephant_rs::results::{ApplicationReport, Leading, Report, SourceProblem, Summary, Work};
 use elephant_rs::rules::{RuleInfo, RuleSet};
 use elephant_rs::severity::Severity;
+use elephant_rs::troubles::{Recommended, Trouble};
 use elephant_rs::units::{Bytes, Millis, Timestamp};
 
 /// Names of a job, stage, executor or file that could break a report.
@@ -116,10 +117,15 @@ pub fn hostile(name: &str) -> Report {
         started_at: Some(Timestamp::from_millis(i64::MAX)),
         finished_at: None,
         severity: Severity::Critical,
+        raw_severity: Severity::Critical,
         score: 16,
+        leading: Leading::Nothing,
         metrics: Metrics { run_time: Some(Millis::new(1)), ..Metrics::default() },
         work: Work::default(),
         counts: [0, 0, 0, 1, 1],
+        troubles: vec![Trouble::named(name)],
+        recommended: vec![Recommended { change: Trouble::named(name).change.remove(0), why: vec![text()] }],
+        savings: None,
         findings: vec![
             finding(Severity::Critical, Subject::Executor(text())),
             finding(Severity::Severe, Subject::Driver),

@@ -90,6 +90,11 @@ pub(super) fn by_trouble(app: &ApplicationReport) -> Vec<(&Finding, Option<(&Tro
         .collect()
 }
 
+/// The currency of an application's costs.
+pub(super) fn currency(app: &ApplicationReport) -> Option<&str> {
+    app.savings.as_ref()?.currency.as_deref()
+}
+
 /// "saves 9.0 s ± 1.5 s, 0.01 core-hours, 0.2 GB·h", with the money first; or why that is not known.
 pub(super) fn saves(savings: &TroubleSavings, currency: Option<&str>) -> String {
     match (&savings.status, &savings.share) {

@@ -6,7 +6,7 @@ use crate::model::spark::ClusterManager;
 use crate::model::{Application, Engine};
 
 /// Why a setting would have no effect, given the other proposed changes; `None` if it would have one.
-pub(super) fn why(
+pub(crate) fn why(
     app: &Application,
     change: &SettingChange,
     others: &[SettingChange],

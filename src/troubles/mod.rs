@@ -21,6 +21,8 @@ use crate::savings::{Amounts, ApplicationSavings, Prices, Removal, Savings, Trou
 use crate::severity::Severity;
 
 pub use configuration::Recommended;
+#[cfg(test)]
+pub(crate) use inert::why as why_inert;
 pub(crate) use worth::Worth;
 
 /// How sure the cause of a trouble is.

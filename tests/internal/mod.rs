@@ -27,3 +27,4 @@ pub(crate) mod sample;
 mod savings;
 mod spark;
 mod stragglers;
+mod troubles;

@@ -5,6 +5,7 @@ use askama::Template;
 use super::charts::ChartsView;
 use super::{LONG_NAME, filters};
 use crate::finding::{Finding, Measure, Threshold};
+use crate::report::words;
 use crate::results::ApplicationReport;
 use crate::troubles::Trouble;
 use crate::units::{Bytes, Millis, three_digits};
@@ -87,6 +88,11 @@ fn cutoff(threshold: &Threshold, value: f64) -> String {
 /// The parts that have a trouble: "stage 1.0, stage 4.0".
 fn subjects(trouble: &Trouble) -> String {
     trouble.subjects.iter().map(|subject| subject.name().into_owned()).collect::<Vec<_>>().join(", ")
+}
+
+/// What its remedy saves.
+fn saves(app: &ApplicationReport, trouble: &Trouble) -> String {
+    words::saves(&trouble.savings, words::currency(app))
 }
 
 fn subject(finding: &Finding) -> String {

@@ -14,6 +14,7 @@ use std::io::{self, Write};
 use askama::Template;
 
 use crate::report::comparison::words::{UNDECIDED_HELP, counted, left_out, missing_jobs, unjudged_summary};
+use crate::report::words;
 use crate::results::{ApplicationReport, Report, RuleTotal, Totals, WorstTrouble};
 use crate::severity::Severity;
 use crate::troubles::Trouble;
@@ -61,6 +62,13 @@ impl Page<'_> {
 
     fn totals(&self) -> &Totals {
         &self.report.totals
+    }
+
+    /// What all remedies together save; `None` if nothing is known.
+    fn saved(&self) -> Option<String> {
+        let savings = &self.report.totals.savings;
+        let known = (savings.estimated_count > 0).then(|| savings.saved());
+        known.map(|amounts| words::saved(&amounts, savings.cost(), self.report.currency.as_deref()))
     }
 
     fn worst(&self) -> Vec<Worst<'_>> {
@@ -113,6 +121,13 @@ impl<'a> Worst<'a> {
     fn of(report: &'a Report, worst: WorstTrouble<'a>) -> Option<Self> {
         let WorstTrouble { place, trouble, alike } = worst;
         Some(Self { number: place + 1, app: report.applications.get(place)?, trouble, alike })
+    }
+}
+
+impl Worst<'_> {
+    /// What its remedy saves.
+    fn saves(&self) -> String {
+        words::saves(&self.trouble.savings, words::currency(self.app))
     }
 }
 

@@ -11,7 +11,7 @@ use escape::html;
 pub(super) use escape::text;
 
 use super::comparison::section;
-use super::words::{SuppressedGroup, by_reason, plural, reasons_not_evaluated, told_by};
+use super::words::{SuppressedGroup, by_reason, currency, plural, reasons_not_evaluated, saves, told_by};
 use super::wrap::clean;
 use crate::parse::Level;
 use crate::results::{ApplicationReport, Report, Summary};
@@ -116,7 +116,7 @@ fn fold(app: &ApplicationReport, page: &mut Budget) -> bool {
     let mut body = page.part(head.len() + CLOSE.len() + 100);
     let mut shown = 0;
     for item in &app.troubles {
-        if !body.add(&trouble(item)) {
+        if !body.add(&trouble(item, currency(app))) {
             break;
         }
         shown += 1;
@@ -140,7 +140,7 @@ fn fold(app: &ApplicationReport, page: &mut Budget) -> bool {
     true
 }
 
-fn trouble(trouble: &Trouble) -> String {
+fn trouble(trouble: &Trouble, currency: Option<&str>) -> String {
     let severity = trouble.severity.name().to_uppercase();
     let cause = text(&trouble.cause, SENTENCE);
     let mut item = format!(
@@ -152,6 +152,7 @@ fn trouble(trouble: &Trouble) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(item, "  - → {}", text(&advice.text, SENTENCE));
     }
+    let _ = writeln!(item, "  - {}", text(&saves(&trouble.savings, currency), SENTENCE));
     item
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::super::json::Pairs;
 use super::super::json::{MeasureView, Number, advice, evidence, thresholds};
-use super::super::words::{about, by_trouble};
+use super::super::words::{about, by_trouble, currency, saves};
 use super::super::wrap::clean;
 
 use super::{Rules, uri};
@@ -146,7 +146,7 @@ impl<'a> SarifResult<'a> {
             kind,
             level,
             baseline_state: None,
-            message: Message { text: message(app, finding) },
+            message: Message { text: message(app, finding, trouble) },
             locations: app.sources.first().map(|source| Location::of(source, None)).into_iter().collect(),
             partial_fingerprints: fingerprints.into_iter().collect(),
             suppressions: suppressed.map(|suppressed| [Suppression::of(suppressed)]),
@@ -189,13 +189,17 @@ impl<'a> Suppression<'a> {
 }
 
 /// The application, the finding and the advice, because many viewers show only the message.
-fn message(app: &ApplicationReport, finding: &Finding) -> String {
+fn message(app: &ApplicationReport, finding: &Finding, trouble: Option<(&Trouble, bool)>) -> String {
     let name = app.name.as_deref().map(|name| format!("{name} ({})", app.id));
     let whose = name.unwrap_or_else(|| app.id.clone());
     let mut text = plain(&format!("{whose}: {}", about(finding)));
     for advice in &finding.advice {
         text.push_str("\n→ ");
         text.push_str(&plain(&advice.text));
+    }
+    if let Some((trouble, false)) = trouble {
+        text.push('\n');
+        text.push_str(&plain(&saves(&trouble.savings, currency(app))));
     }
     text
 }

@@ -9,7 +9,7 @@ use anstyle::{AnsiColor, Style};
 
 use crate::engine::Pieces;
 use crate::finding::{Finding, Suppressed};
-use crate::report::words::{SuppressedGroup, by_reason, plural, reasons_not_evaluated, saved};
+use crate::report::words::{SuppressedGroup, by_reason, currency, plural, reasons_not_evaluated, saved};
 use crate::report::wrap::{clean, fit, lines, width};
 use crate::results::{ApplicationReport, Report, Summary};
 use crate::savings::SavingStatus;
@@ -169,7 +169,7 @@ fn application(app: &ApplicationReport, options: TextOptions, out: &mut dyn Writ
         lines(note, columns).iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
     writeln!(out)?;
-    let currency = app.savings.as_ref().and_then(|savings| savings.currency.as_deref());
+    let currency = currency(app);
     for trouble in &app.troubles {
         troubles::write(trouble, currency, options, out)?;
     }

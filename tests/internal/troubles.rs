@@ -1,0 +1,110 @@
+//! Troubles of real histories: one cause for each finding, and one configuration without contradictions.
+
+use std::collections::BTreeMap;
+
+use super::common::shared;
+use crate::engine::{Visited, visit};
+use crate::finding::{Finding, SettingChange};
+use crate::metrics::Metrics;
+use crate::model::{Application, Status};
+use crate::rules::RuleSet;
+use crate::severity::Severity;
+use crate::troubles::{Basis, Diagnosed, diagnose, why_inert};
+
+/// The findings and troubles of every history in the corpus and the recordings; `None` if they are absent.
+fn all<T: Send>(look: impl Fn(&Application, &[Finding], &Diagnosed) -> T + Sync) -> Option<Vec<T>> {
+    let (corpus, runs) = (shared("corpus")?, shared("runs")?);
+    let rules = RuleSet::built_in().unwrap();
+    let Visited { applications, .. } = visit(&[corpus, runs, "testdata".into()], |app, _| {
+        let evaluation = rules.evaluate(app);
+        let metrics = evaluation.metrics.unwrap_or_else(|| rules.measure(app));
+        let mut findings = evaluation.findings;
+        let diagnosed = troubles_of(app, &rules, &metrics, &mut findings);
+        look(app, &findings, &diagnosed)
+    });
+    Some(applications.into_iter().map(|visited| visited.value).collect())
+}
+
+fn troubles_of(app: &Application, rules: &RuleSet, metrics: &Metrics, findings: &mut [Finding]) -> Diagnosed {
+    diagnose(app, Basis { rules, prices: None }, metrics, findings)
+}
+
+/// Every change that is proposed without a condition, with who proposes it.
+fn proposed<'a>(findings: &'a [Finding], diagnosed: &'a Diagnosed) -> Vec<(&'a str, &'a SettingChange)> {
+    let of_findings = findings.iter().flat_map(|finding| {
+        let firm = finding.advice.iter().filter(|advice| !advice.conditional);
+        firm.flat_map(|advice| &advice.settings).map(move |change| (&*finding.rule, change))
+    });
+    let of_troubles = diagnosed.troubles.iter().flat_map(|trouble| {
+        let firm = trouble.advice.iter().filter(|advice| !advice.conditional);
+        let all = firm.flat_map(|advice| &advice.settings).chain(&trouble.change);
+        all.map(move |change| (trouble.id.as_str(), change))
+    });
+    let recommended = diagnosed.configuration.iter().map(|it| ("configuration", &it.change));
+    of_findings.chain(of_troubles).chain(recommended).collect()
+}
+
+#[test]
+fn no_setting_has_two_values_or_no_effect() {
+    let found = all(|app, findings, diagnosed| {
+        let changes: Vec<SettingChange> =
+            diagnosed.configuration.iter().map(|it| it.change.clone()).collect();
+        let mut values: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut wrong: Vec<String> = Vec::new();
+        for (who, change) in proposed(findings, diagnosed) {
+            let known = values.entry(&change.setting).or_insert(&change.to);
+            if *known != change.to {
+                wrong.push(format!("{}: {who} proposes {change}, another {known}", app.id));
+            }
+            if let Some(why) = why_inert(app, change, &changes) {
+                wrong.push(format!("{}: {who} proposes {change}, but {why}", app.id));
+            }
+        }
+        (values.len(), wrong)
+    });
+    let Some(found) = found else { return };
+    let wrong: Vec<String> = found.iter().flat_map(|(_, wrong)| wrong.clone()).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let settings: usize = found.iter().map(|(settings, _)| settings).sum();
+    assert!(settings > 50, "{settings}");
+}
+
+#[test]
+fn each_finding_tells_of_one_trouble() {
+    let found = all(|app, findings, diagnosed| {
+        let worst = diagnosed.troubles.iter().map(|trouble| trouble.severity).max().unwrap_or_default();
+        let worst_finding = findings.iter().map(|finding| finding.severity).max().unwrap_or_default();
+        assert_eq!(worst, worst_finding, "{}", app.id);
+        for finding in findings.iter().filter(|finding| finding.severity > Severity::None) {
+            let told = diagnosed.troubles.iter().filter(|trouble| trouble.tells(finding).is_some());
+            assert_eq!(told.count(), 1, "{}: {} {:?}", app.id, finding.rule, finding.subject);
+        }
+        for trouble in &diagnosed.troubles {
+            assert!(!trouble.findings.is_empty() && !trouble.subjects.is_empty(), "{}: {trouble:?}", app.id);
+            assert_eq!(trouble.findings.iter().filter(|telling| !telling.is_echo).count() > 0, true);
+        }
+        let mut ids: Vec<&str> = diagnosed.troubles.iter().map(|trouble| trouble.id.as_str()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), diagnosed.troubles.len(), "{}: ids are not unique", app.id);
+        diagnosed.troubles.len()
+    });
+    let Some(found) = found else { return };
+    assert!(found.iter().sum::<usize>() > 100);
+}
+
+#[test]
+fn a_run_that_failed_says_so_first() {
+    let found = all(|app, _, diagnosed| {
+        if app.status != Status::Failed {
+            return 0;
+        }
+        let first =
+            diagnosed.troubles.first().unwrap_or_else(|| panic!("{} failed, and nothing says so", app.id));
+        assert_eq!(first.kind, crate::finding::TroubleKind::Failures, "{}: {}", app.id, first.cause);
+        assert!(first.severity >= Severity::Severe, "{}: {} is {}", app.id, first.cause, first.severity);
+        1
+    });
+    let Some(found) = found else { return };
+    assert!(found.iter().sum::<usize>() > 5);
+}

@@ -11,7 +11,7 @@ impl PerMille {
     /// Rounds a share; from 0 to 1.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
-    pub(crate) const fn of_share(share: f64) -> Self {
+    pub(crate) fn of_share(share: f64) -> Self {
         Self((share.clamp(0.0, 1.0) * 1000.0).round() as u32)
     }
 

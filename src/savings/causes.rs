@@ -2,7 +2,7 @@
 
 use super::bounds::{Bound, at_bound, at_bound_of_job, is_range, is_range_of_job};
 use super::mapreduce::MapReduceReplays;
-use super::predict::{Baseline, Cost, Unknown};
+use super::predict::{Baseline, Unknown};
 use super::removal::Cause;
 use super::replays::Replays;
 use super::spark::SparkReplays;
@@ -31,13 +31,6 @@ impl Replays<'_> {
         match self {
             Self::Spark(spark) => &spark.baseline,
             Self::MapReduce(job) => &job.baseline,
-        }
-    }
-
-    pub(super) const fn cost(&self) -> Cost {
-        match self {
-            Self::Spark(spark) => spark.cost(),
-            Self::MapReduce(job) => job.cost(),
         }
     }
 
@@ -81,7 +74,7 @@ impl Replays<'_> {
         for causes in causes {
             match causes {
                 EngineCauses::Spark(causes) => {
-                    of_spark.extend(causes.iter().filter_map(|cause| at_bound(cause, bound)))
+                    of_spark.extend(causes.iter().filter_map(|cause| at_bound(cause, bound)));
                 }
                 EngineCauses::MapReduce(causes) => {
                     of_job.extend(causes.iter().filter_map(|cause| at_bound_of_job(*cause, bound)));

@@ -34,10 +34,6 @@ impl MapReduceReplays {
         Ok(Self { status: app.status, cost: Cost::of(metrics), plan, base, baseline })
     }
 
-    pub(super) const fn cost(&self) -> Cost {
-        self.cost
-    }
-
     /// The replay without a change.
     pub(super) const fn base(&self) -> Replayed {
         self.base

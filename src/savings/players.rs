@@ -145,7 +145,7 @@ impl<'a> Players<'a> {
             self.count += usize::from(most.is_some());
         }
         self.count += usize::from(least.is_some());
-        if (least, most) == (None, None) && set.count_ones() == 1 {
+        if (least, most) == (None, None) && set.is_power_of_two() {
             self.absent |= set;
         }
         let [least, most] = [least, most].map(|replayed| replayed.unwrap_or_else(|| replays.base()));

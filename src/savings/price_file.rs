@@ -60,17 +60,11 @@ pub(super) fn read_documents(file: &Arc<RuleFile>, problems: &mut Problems) -> V
     }
     let mut read = Vec::new();
     for node in nodes {
-        match &node.kind {
-            Kind::Map(entries) => read.push(PriceDocument::read(file, &node.span, entries, problems)),
-            _ => {
-                let message = format!("expected prices, got {}", node.what());
-                problems.error(
-                    file,
-                    &node.span,
-                    message,
-                    Some("write for example gb_hour: 0.004".to_owned()),
-                );
-            }
+        if let Kind::Map(entries) = &node.kind {
+            read.push(PriceDocument::read(file, &node.span, entries, problems));
+        } else {
+            let message = format!("expected prices, got {}", node.what());
+            problems.error(file, &node.span, message, Some("write for example gb_hour: 0.004".to_owned()));
         }
     }
     if is_empty {

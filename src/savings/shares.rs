@@ -44,7 +44,7 @@ pub(crate) fn shares(
     }
     let unknown = replays.as_ref().and_then(|replays| replays.as_ref().err()).map(ToString::to_string);
     let replays = replays.and_then(Result::ok);
-    let cost = replays.as_ref().map_or_else(|| Cost::of(metrics), Replays::cost);
+    let cost = Cost::of(metrics);
     let recorded = metrics.run_time.map_or(f64::INFINITY, Millis::as_f64);
     let allowed = allowed(replays.as_ref().map_or(0, Replays::attempts));
     let parts = share(&mut Players::new(replays.as_ref(), effects, recorded), allowed, cost);

@@ -72,10 +72,6 @@ impl<'a> SparkReplays<'a> {
         Ok(Self { app, params: rules.spark_metrics(), cost: Cost::of(metrics), plan, base, baseline })
     }
 
-    pub(super) const fn cost(&self) -> Cost {
-        self.cost
-    }
-
     /// The replay without a change.
     pub(super) const fn base(&self) -> Replayed {
         self.base.replayed

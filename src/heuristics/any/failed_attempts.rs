@@ -145,18 +145,14 @@ impl Check for Failed {
 
 /// The root cause, and in words.
 fn root(app: &Application, roots: &Roots) -> Option<(Failure, Phrase)> {
-    match app.spark.as_deref() {
-        Some(spark) => {
-            let root = Root::of_attempts(app, spark, roots.clone())?;
-            let words = in_words(app, &root);
-            Some((root.failure, words))
-        }
-        None => {
-            let failure = roots.first()?.failure.clone();
-            let words = failure.kind.because().map(|cause| Phrase::new("{cause}", &[("cause", &cause)]));
-            Some((failure, words.unwrap_or_default()))
-        }
+    if let Some(spark) = app.spark.as_deref() {
+        let root = Root::of_attempts(app, spark, roots.clone())?;
+        let words = in_words(app, &root);
+        return Some((root.failure, words));
     }
+    let failure = roots.first()?.failure.clone();
+    let words = failure.kind.because().map(|cause| Phrase::new("{cause}", &[("cause", &cause)]));
+    Some((failure, words.unwrap_or_default()))
 }
 
 fn advice(app: &Application, cost: &Cost) -> Vec<Advice> {

@@ -75,11 +75,11 @@ impl Check for JobFailures {
         let all = ends_of_jobs(app, spark);
         let worst = self.worst(spark, &all);
         let severities = Severities {
-            of_rate: self.0.job_failure_rate.severity(jobs.rate()),
-            of_application: if failed_application { self.0.failed_application } else { Severity::None },
-            of_job: if jobs.failed_for_good { self.0.failed_job } else { Severity::None },
-            of_cancelled: if jobs.cancelled > 0 { self.0.cancelled_job } else { Severity::None },
-            of_tasks: worst.map_or(Severity::None, |(_, ends)| self.of_tasks(ends)),
+            rate: self.0.job_failure_rate.severity(jobs.rate()),
+            application: if failed_application { self.0.failed_application } else { Severity::None },
+            job: if jobs.failed_for_good { self.0.failed_job } else { Severity::None },
+            cancelled: if jobs.cancelled > 0 { self.0.cancelled_job } else { Severity::None },
+            tasks: worst.map_or(Severity::None, |(_, ends)| self.of_tasks(ends)),
         };
         let root = root(app, spark, &severities, worst.map(|(job, _)| job));
         let mut evidence = vec![
@@ -121,29 +121,29 @@ impl Check for JobFailures {
 
 /// The severities by what was found.
 struct Severities {
-    of_rate: Severity,
-    of_application: Severity,
-    of_job: Severity,
-    of_cancelled: Severity,
-    of_tasks: Severity,
+    rate: Severity,
+    application: Severity,
+    job: Severity,
+    cancelled: Severity,
+    tasks: Severity,
 }
 
 impl Severities {
     /// The severity of jobs that failed.
     fn of_jobs(&self) -> Severity {
-        self.of_rate.max(self.of_application).max(self.of_job)
+        self.rate.max(self.application).max(self.job)
     }
 
     fn by_tasks(&self) -> bool {
-        self.of_tasks > self.of_jobs().max(self.of_cancelled)
+        self.tasks > self.of_jobs().max(self.cancelled)
     }
 
     fn by_cancellation(&self) -> bool {
-        self.of_jobs() == Severity::None && self.of_cancelled > Severity::None
+        self.of_jobs() == Severity::None && self.cancelled > Severity::None
     }
 
     fn highest(&self) -> Severity {
-        self.of_jobs().max(self.of_tasks).max(self.of_cancelled)
+        self.of_jobs().max(self.tasks).max(self.cancelled)
     }
 }
 
@@ -157,7 +157,7 @@ fn root<'a>(
     if severities.highest() == Severity::None {
         return None;
     }
-    if severities.of_application > Severity::None {
+    if severities.application > Severity::None {
         return Root::of_application(app, spark);
     }
     if severities.by_tasks() {
@@ -188,7 +188,7 @@ fn advice(
     root: Option<&Root<'_>>,
     total: &Ends,
 ) -> Vec<Advice> {
-    let own = !severities.by_tasks() && severities.of_application.max(severities.of_job) > Severity::None;
+    let own = !severities.by_tasks() && severities.application.max(severities.job) > Severity::None;
     match root {
         Some(root) if own => against_kinds(app, spark, [root.failure.kind], false),
         Some(root) if severities.by_cancellation() => vec![root.failure.kind.remedy().into()],
@@ -204,15 +204,15 @@ impl JobFailures {
         judgement: Judgement,
         (jobs, severities, root): (&JobEnds, &Severities, Option<&Root<'_>>),
     ) -> Judgement {
-        let last = || reason_of_last_job(app, spark).filter(|_| severities.of_application > Severity::None);
+        let last = || reason_of_last_job(app, spark).filter(|_| severities.application > Severity::None);
         let (job, reason) = last().or_else(|| reason_of_job(app, spark)).unwrap_or_default();
         let severity = severities.of_jobs();
         let limit = match severity {
-            _ if severities.of_rate == severity => self.0.job_failure_rate.describe_in(severity, percent),
-            _ if severities.of_application == severity => format!("{severity} for {AN_APPLICATION}"),
+            _ if severities.rate == severity => self.0.job_failure_rate.describe_in(severity, percent),
+            _ if severities.application == severity => format!("{severity} for {AN_APPLICATION}"),
             _ => format!("{severity} for {A_JOB}"),
         };
-        let failed_application = severities.of_application > Severity::None;
+        let failed_application = severities.application > Severity::None;
         judgement.message(
             if failed_application && jobs.failed == 0 { FAILED_APPLICATION } else { FAILED_JOBS },
             &[

@@ -115,15 +115,13 @@ fn half_more(app: &Application, now: Bytes) -> u64 {
 }
 
 fn more_memory(app: &Application, role: Role) -> Advice {
-    match app.conf.mebibytes(role.memory()) {
-        Some(now) => Advice::new("request larger containers")
-            .set([change(app, role.memory(), half_more(app, now))])
-            .and(", or limit -Xmx to 80 % of the container"),
-        None => {
-            let key = role.memory().name();
-            format!("increase {key} by half, or lower -Xmx to 80 % of it").into()
-        }
-    }
+    let Some(now) = app.conf.mebibytes(role.memory()) else {
+        let key = role.memory().name();
+        return format!("increase {key} by half, or lower -Xmx to 80 % of it").into();
+    };
+    Advice::new("request larger containers")
+        .set([change(app, role.memory(), half_more(app, now))])
+        .and(", or limit -Xmx to 80 % of the container")
 }
 
 /// Twice the time limit that the error names.

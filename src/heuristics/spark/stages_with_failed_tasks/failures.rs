@@ -205,7 +205,7 @@ impl Failures {
             }
             (_, Some((id, count))) => {
                 let hosts = spark.executors_with_id(id).iter().filter_map(|executor| executor.host);
-                let host = hosts.filter_map(|host| app.strings.get(host)).next();
+                let host = hosts.filter_map(|host| app.strings.get(host)).min();
                 let words: [(_, &dyn std::fmt::Display); 3] =
                     [("count", &count), ("id", &id), ("host", &host.unwrap_or_default())];
                 Phrase::new(ON_EXECUTOR, &words)

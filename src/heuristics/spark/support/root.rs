@@ -142,7 +142,8 @@ pub(in crate::heuristics) fn in_words(app: &Application, root: &Root<'_>) -> Phr
             Phrase::default()
         }
         (None, kind) => {
-            kind.because().map(|cause| Phrase::new("{cause}", &[("cause", &cause)])).unwrap_or_default()
+            let cause = kind.because().or_else(|| root.failure.exit_in_words());
+            cause.map(|cause| Phrase::new("{cause}", &[("cause", &cause)])).unwrap_or_default()
         }
     }
 }

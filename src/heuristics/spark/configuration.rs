@@ -50,6 +50,8 @@ rule_params! {
         max_executors: Ascending<Count>,
         /// Whether spark.executor.instances is judged by max_executors, too.
         judge_instances: bool,
+        /// Whether limits of dynamic allocation are judged although it is off.
+        judge_inactive: bool,
         /// Severity of an asterisk in spark.yarn.secondary.jars.
         star_in_jars: Severity,
         /// Whether heap, cores and overhead of the driver are judged. spark-driver-metrics judges them by

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use super::support::memory::{self, Setting};
-use super::{change, percent, rule, spark};
+use super::{change, change_to, percent, rule, spark};
 use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
@@ -33,6 +33,9 @@ rule_params! {
         /// Whether the driver is judged in local mode, where it runs the tasks. The executor rules judge
         /// it anyway.
         judge_local: bool,
+        /// Highest severity of the driver's heap in client mode, where it runs outside the cluster and is not
+        /// charged. Its cores and memory overhead have no effect there.
+        client_at_most: Severity,
         /// Cores of the driver.
         cores: Ascending<Count>,
         /// Heap of the driver.
@@ -130,10 +133,22 @@ fn advice(mut aspects: Vec<Aspect>) -> Vec<Advice> {
 
 impl Driver {
     fn judge(&self, app: &Application, facts: &Facts) -> Vec<Aspect> {
-        let always = [self.judge_cores(app, facts), self.judge_memory(app, facts)];
-        let if_known =
-            [self.judge_overhead(app, facts), self.judge_gc(app, facts), self.judge_heap(app, facts)];
-        always.into_iter().chain(if_known.into_iter().flatten()).collect()
+        let inside = !is_client(app) || self.client_at_most == Severity::Critical;
+        let at_most = if inside { Severity::Critical } else { self.client_at_most };
+        let limited = |aspect: Aspect| Aspect { severity: aspect.severity.min(at_most), ..aspect };
+        let cores = inside.then(|| self.judge_cores(app, facts));
+        let overhead = self.judge_overhead(app, facts).filter(|_| inside);
+        // The order is that of the page: of equal aspects, the first is reported.
+        [
+            cores,
+            Some(limited(self.judge_memory(app, facts))),
+            overhead,
+            self.judge_gc(app, facts),
+            self.judge_heap(app, facts).map(limited),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
     fn judge_cores(&self, app: &Application, facts: &Facts) -> Aspect {
@@ -161,10 +176,12 @@ impl Driver {
             message: "the driver has {heap_bytes} of heap ({limit})",
             limit: self.memory.describe(severity),
             key: ConfKey::DriverMemory,
-            advice: Advice::new(
-                "collect less in the driver, write results from executors, and reduce its heap",
-            )
-            .set([change(app, ConfKey::DriverMemory, Setting(enough))]),
+            advice: if self.memory.severity(enough.as_f64()) < severity {
+                let what = "collect less in the driver, write results from executors, and reduce its heap";
+                heap_change(app, what, enough)
+            } else {
+                "collect less in the driver, and write results from executors: its heap is used".into()
+            },
         }
     }
 
@@ -176,11 +193,11 @@ impl Driver {
             message: "the driver has {overhead_bytes} of memory overhead ({limit})",
             limit: self.overhead.describe(severity),
             key: ConfKey::DriverMemoryOverhead,
-            advice: Advice::new("use 10 % of the heap, which is Spark's default").set([change(
-                app,
-                ConfKey::DriverMemoryOverhead,
-                Setting(Bytes::from_mib(tenth)),
-            )]),
+            advice: {
+                let less = self.overhead.severity(Bytes::from_mib(tenth).as_f64()) < severity;
+                let tenth = change(app, ConfKey::DriverMemoryOverhead, Setting(Bytes::from_mib(tenth)));
+                Advice::new("use 10 % of the heap, which is Spark's default").set(less.then_some(tenth))
+            },
         })
     }
 
@@ -194,11 +211,7 @@ impl Driver {
                       what the driver uses and Spark reserves ({limit})",
             limit: self.heap_ratio.describe(severity),
             key: ConfKey::DriverMemory,
-            advice: Advice::new("set a heap that fits").set([change(
-                app,
-                ConfKey::DriverMemory,
-                Setting(memory::driver_heap_for(facts.used?)),
-            )]),
+            advice: heap_change(app, "set a heap that fits", memory::driver_heap_for(facts.used?)),
         })
     }
 
@@ -212,10 +225,24 @@ impl Driver {
             message: "the driver spends {gc_time_ms} of {time} in garbage collection, {gc_ratio:%} ({limit})",
             limit: self.gc_ratio.describe_in(severity, percent),
             key: ConfKey::DriverMemory,
-            advice: Advice::new("enlarge the driver's heap by half, or collect and broadcast less")
-                .set([change(app, ConfKey::DriverMemory, Setting(larger))]),
+            advice: heap_change(
+                app,
+                "enlarge the driver's heap by half, or collect and broadcast less",
+                larger,
+            ),
         })
     }
+}
+
+/// Whether the driver runs in client mode, on the submitting machine.
+fn is_client(app: &Application) -> bool {
+    app.conf.text(ConfKey::SparkDeployMode).is_some_and(|mode| mode == "client")
+}
+
+/// A change of the driver's heap. In client mode, the program runs in the JVM that it would have to change.
+fn heap_change(app: &Application, what: &str, heap: Bytes) -> Advice {
+    let advice = Advice::new(what).set(change_to(app, ConfKey::DriverMemory, Setting(heap)));
+    if is_client(app) { advice.and(" (when submitting; the program cannot change it)") } else { advice }
 }
 
 /// The known facts about the driver.
@@ -312,7 +339,7 @@ mod tests {
         assert_eq!(severity("2100m"), Some(Severity::Severe));
         let found = sample::evaluate(&app(&[("spark.driver.memory", "8g")], &used), ID, false);
         let advice = &found.findings[0].advice;
-        assert_eq!(advice, &["set a heap that fits: --conf spark.driver.memory=1500m (now 8g)"]);
+        assert_eq!(advice, &["set a heap that fits: --conf spark.driver.memory=1200m (now 8g)"]);
     }
 
     #[test]

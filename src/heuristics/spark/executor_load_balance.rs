@@ -63,8 +63,11 @@ pub(super) const RULE: Rule = rule!(
 .telling(TroubleKind::Imbalance);
 
 /// The message of a finding.
-const MESSAGE: &str = "the {name} of an executor differs from the mean of all {executors_count} by up to {deviation}× \
-    the mean; the busiest worked {busiest_ms} per core ({limit})";
+const MESSAGE: &str = "{name} of {executors_count} executors{life} is {least}× to {most}× the mean; the busiest worked \
+                       {busiest_ms} per core ({limit})";
+
+/// What is compared if executors lived for different times.
+const PER_LIFE: &str = " per lifetime";
 
 struct Unbalanced(Balance);
 
@@ -121,8 +124,9 @@ impl Balance {
         let busiest = busiest_time(app, &spark.executors);
         let idle = deviations.idle;
         let low = Severity::Low;
+        let apart = |level| cutoffs.describe_in(level, |share| format!("{} above or below", percent(share)));
         let conditions = [
-            (key, cutoffs.severity(deviation), cutoffs.describe(low)),
+            (key, cutoffs.severity(deviation), apart(low)),
             ("idle_share", self.idle_share.severity(idle), self.idle_share.describe_in(low, percent)),
             ("busiest_time", self.busiest_time.severity(busiest.as_f64()), self.busiest_time.describe(low)),
         ];
@@ -130,7 +134,7 @@ impl Balance {
         let passed = decisive(
             severity,
             &[
-                (cutoffs.severity(deviation), cutoffs.describe(severity)),
+                (cutoffs.severity(deviation), apart(severity)),
                 (
                     self.idle_share.severity(idle),
                     format!("idle: {}", self.idle_share.describe_in(severity, percent)),
@@ -141,7 +145,13 @@ impl Balance {
                 ),
             ],
         );
-        let uneven = metrics.iter().skip(1).filter(|metric| judge(metric) > Severity::None);
+        let uneven: Vec<&str> = metrics
+            .iter()
+            .skip(1)
+            .filter(|metric| judge(metric) > Severity::None)
+            .map(|(name, ..)| *name)
+            .collect();
+        let (least, most) = extremes(loads, name);
         Judgement::of(Subject::Application, severity)
             .tasks(spark.executors.len() as u64)
             .facts(deviations.evidence(loads.len() as u64, busiest))
@@ -149,11 +159,14 @@ impl Balance {
                 MESSAGE,
                 &[
                     ("name", &name),
-                    ("deviation", &three_digits(deviation)),
+                    ("life", if self.by_life { &PER_LIFE } else { &"" }),
+                    ("least", &three_digits(least)),
+                    ("most", &three_digits(most)),
                     ("limit", &limit(severity, passed, &conditions)),
                 ],
             )
-            .advice(|| advice(app, &uneven.map(|(name, ..)| *name).collect::<Vec<_>>()))
+            .tells(if uneven.is_empty() { TroubleKind::IdleExecutors } else { TroubleKind::Imbalance })
+            .advice(|| advice(app, &uneven))
             .into()
     }
 }
@@ -165,6 +178,9 @@ struct Load {
     output: f64,
     storage: f64,
     cores: f64,
+    /// The lifetime as a share of the longest. It weighs what happens per lifetime: an executor of seconds that worked
+    /// much does not unbalance hours.
+    weight: f64,
 }
 
 impl Load {
@@ -173,7 +189,8 @@ impl Load {
         // The task time of an executor without tasks is known: it is 0.
         let task_time = totals.task_time.or((totals.tasks == 0).then_some(Millis::ZERO))?;
         let life = if params.by_life {
-            memory::life(app, spark, executor).filter(|life| life.get() > 0)?.as_f64()
+            let life = memory::working_life(app, executor).or_else(|| memory::life(app, spark, executor));
+            life.filter(|life| life.get() > 0)?.as_f64()
         } else {
             1.0
         };
@@ -185,6 +202,7 @@ impl Load {
             output: bytes(totals.output) / life,
             storage: if storage < params.ignored_storage.get() { 0.0 } else { storage },
             cores: memory::slots(app, executor) as f64,
+            weight: life,
         })
     }
 }
@@ -200,16 +218,18 @@ struct Deviations {
 
 impl Deviations {
     fn of(loads: &[Load], whole: bool) -> Self {
-        let deviation = |of: fn(&Load) -> f64| deviation(loads.iter().map(of), whole);
-        let busy = loads.iter().map(|load| load.task_time / load.cores);
-        let busiest = busy.clone().fold(0.0, f64::max);
-        let mean = busy.sum::<f64>() / loads.len().max(1) as f64;
+        let weights = || loads.iter().map(|load| load.weight);
+        let deviation = |of: fn(&Load) -> f64| deviation(loads.iter().map(of).zip(weights()), whole);
+        let busy = loads.iter().map(|load| (load.task_time / load.cores, load.weight));
+        let mean = weighted_mean(busy.clone());
+        let longest = weights().fold(f64::MIN_POSITIVE, f64::max);
+        let over = busy.map(|(busy, weight)| (busy - mean) * weight / longest).fold(0.0, f64::max);
         Self {
             task_time: deviation(|load| load.task_time),
             input: deviation(|load| load.input),
             output: deviation(|load| load.output),
             storage: deviation(|load| load.storage),
-            idle: (busiest - mean).min(1.0),
+            idle: over.min(1.0),
         }
     }
 
@@ -226,16 +246,36 @@ impl Deviations {
     }
 }
 
-/// The largest distance from the mean, as a multiple of the mean; 0 if the mean is 0. With `whole`, the
-/// mean is truncated as in Dr. Elephant.
-fn deviation(values: impl Iterator<Item = f64> + Clone, whole: bool) -> f64 {
-    let count = values.clone().count().max(1) as f64;
-    let mean = values.clone().sum::<f64>() / count;
+/// The largest distance from the mean, as a multiple of the mean, of values with their weights; 0 if the mean is 0. With
+/// `whole`, the mean is truncated as in Dr. Elephant.
+fn deviation(values: impl Iterator<Item = (f64, f64)> + Clone, whole: bool) -> f64 {
+    let mean = weighted_mean(values.clone());
     let mean = if whole { mean.trunc() } else { mean };
     if mean <= 0.0 {
         return 0.0;
     }
-    values.map(|value| (value - mean).abs()).fold(0.0, f64::max) / mean
+    let longest = values.clone().map(|(_, weight)| weight).fold(f64::MIN_POSITIVE, f64::max);
+    values.map(|(value, weight)| (value - mean).abs() * (weight / longest)).fold(0.0, f64::max) / mean
+}
+
+fn weighted_mean(values: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
+    let weights: f64 = values.clone().map(|(_, weight)| weight).sum();
+    let sum: f64 = values.map(|(value, weight)| value * weight).sum();
+    if weights > 0.0 { sum / weights } else { 0.0 }
+}
+
+/// The smallest and the largest value of a metric as multiples of the mean.
+fn extremes(loads: &[Load], name: &str) -> (f64, f64) {
+    let of = |load: &Load| match name {
+        "bytes read" => load.input,
+        "storage memory" => load.storage,
+        "bytes written" => load.output,
+        _ => load.task_time,
+    };
+    let mean = weighted_mean(loads.iter().map(|load| (of(load), load.weight)));
+    let ratio = |value: f64| if mean > 0.0 { value / mean } else { 1.0 };
+    let values = || loads.iter().map(|load| ratio(of(load)));
+    (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max))
 }
 
 /// The task time of the busiest executor per core.
@@ -259,10 +299,19 @@ fn advice(app: &Application, uneven: &[&str]) -> Vec<Advice> {
         advice.push(Advice::new("release idle executors").set(dynamic_allocation(app)));
     }
     if advice.is_empty() {
-        let line = change(app, ConfKey::DynamicAllocationIdleTimeout, "30s");
-        advice.push(Advice::new("release idle executors sooner").set([line]));
+        advice.push(sooner(app));
     }
     advice
+}
+
+/// A shorter idle timeout than the present one, or than Spark's default of 60 s.
+fn sooner(app: &Application) -> Advice {
+    let now = app.conf.spark_duration(ConfKey::DynamicAllocationIdleTimeout).unwrap_or(Millis::from_secs(60));
+    if now <= Millis::from_secs(30) {
+        return "repartition the data into smaller tasks of similar size, at least three per core".into();
+    }
+    let line = change(app, ConfKey::DynamicAllocationIdleTimeout, "30s");
+    Advice::new("release idle executors sooner").set([line])
 }
 
 #[cfg(test)]
@@ -287,7 +336,7 @@ mod tests {
 
     #[test]
     fn deviations() {
-        let of = |values: &[f64], whole| deviation(values.iter().copied(), whole);
+        let of = |values: &[f64], whole| deviation(values.iter().map(|&value| (value, 1.0)), whole);
         assert_eq!(of(&[1.0, 1.0], false), 0.0);
         assert_eq!(of(&[0.0, 0.0], false), 0.0);
         assert_eq!(of(&[], false), 0.0);

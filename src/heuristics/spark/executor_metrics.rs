@@ -34,6 +34,8 @@ rule_params! {
         /// Executors with less than this share of the longest lifetime are left out. They had less time
         /// to work.
         min_life: Quantity<Ratio>,
+        /// Whether values are compared per lifetime of the executor.
+        by_life: bool,
         /// Whether the driver is compared like an executor. It runs no tasks.
         with_driver: bool,
     }
@@ -48,12 +50,20 @@ pub(super) const RULE: Rule = rule!(
 )
 .telling(TroubleKind::Imbalance);
 
-/// The message of a finding. The ratio is infinite if the median is 0.
-const UNBALANCED: &str = "executor {executor} has {max} of {metric}, the median {median}[, {times}× as much] ({limit})[; \
-                          the excess per core is {excess} of the application's run time]";
+/// The message of a finding.
+const UNBALANCED: &str = "executor {executor} has {max} of {metric}, {times}× the median of {median}{life} ({limit})[; the \
+                          excess per core is {excess} of the application's run time]";
+
+/// The same if the median is 0.
+const ALONE: &str = "executor {executor} has {max} of {metric}, the median is {median} ({limit})[; the excess per core is \
+                     {excess} of the application's run time]";
 
 /// The message if nothing was found.
-const BALANCED: &str = "executors are balanced: the busiest has {max} of {metric}, the median {median}";
+const BALANCED: &str =
+    "executors are balanced: the busiest has {max} of {metric}, the median is {median}{life}";
+
+/// The median if executors lived for different times.
+const OF_LIFE: &str = " for its lifetime";
 
 struct Comparison(Balance);
 
@@ -110,7 +120,10 @@ struct Spread<'a> {
     metric: &'static Metric,
     most: &'a Executor,
     max: u64,
+    /// The median over the executors, for the lifetime of the one with the most.
     median: u64,
+    /// Whether that is not the whole lifetime of the others.
+    scaled: bool,
 }
 
 impl Check for Comparison {
@@ -122,7 +135,7 @@ impl Check for Comparison {
             return Verdict::NotApplicable;
         }
         let spreads: Vec<Spread<'_>> =
-            METRICS.iter().filter_map(|metric| spread(metric, &compared)).collect();
+            METRICS.iter().filter_map(|metric| spread(metric, &self.with_lives(app, &compared))).collect();
         let judged = spreads.iter().map(|spread| (self.severity(app, spread), spread)).rev();
         // Of equally bad metrics, take the first; `max_by_key` returns the last.
         let Some((severity, worst)) = judged.max_by_key(|(severity, _)| *severity) else {
@@ -168,6 +181,18 @@ impl Comparison {
         spark.executors.iter().filter(long_enough).chain(driver).collect()
     }
 
+    /// Executors with their lifetimes, as shares of the longest.
+    fn with_lives<'a>(&self, app: &Application, executors: &[&'a Executor]) -> Vec<(&'a Executor, f64)> {
+        let life = |executor: &&Executor| {
+            let life = memory::working_life(app, executor).filter(|life| *life > Millis::ZERO)?;
+            self.0.by_life.then(|| life.as_f64())
+        };
+        let lives: Option<Vec<f64>> = executors.iter().map(life).collect();
+        let lives = lives.unwrap_or_else(|| vec![1.0; executors.len()]);
+        let longest = lives.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        executors.iter().copied().zip(lives).map(|(executor, life)| (executor, life / longest)).collect()
+    }
+
     fn severity(&self, app: &Application, spread: &Spread<'_>) -> Severity {
         let params = &self.0;
         let ignore = if spread.metric.is_time { params.ignore_time.get() } else { params.ignore_bytes.get() };
@@ -186,9 +211,13 @@ impl Comparison {
     }
 
     fn explain(&self, app: &Application, judgement: Judgement, worst: &Spread<'_>) -> Judgement {
-        let Spread { metric, most, max, median } = worst;
-        let template = if judgement.severity == Severity::None { BALANCED } else { UNBALANCED };
+        let Spread { metric, most, max, median, scaled } = worst;
         let ratio = worst.ratio();
+        let template = match judgement.severity {
+            Severity::None => BALANCED,
+            _ if ratio.is_finite() => UNBALANCED,
+            _ => ALONE,
+        };
         let times = if ratio.is_finite() { three_digits(ratio) } else { String::new() };
         let passed = self.0.max_to_median.describe(self.0.max_to_median.severity(ratio));
         let excess = worst.excess(app).filter(|_| metric.is_time).map(percent);
@@ -200,6 +229,7 @@ impl Comparison {
                 ("metric", &metric.name),
                 ("median", &metric.measure(*median)),
                 ("times", &times),
+                ("life", if *scaled { &OF_LIFE } else { &"" }),
                 ("limit", &passed),
                 ("excess", &excess.unwrap_or_default()),
             ],
@@ -231,18 +261,25 @@ impl Spread<'_> {
 
 /// `None` if no executor reports the metric, or if one of its counters is unreadable. Executors without the
 /// metric had no task, or none that counts it.
-fn spread<'a>(metric: &'static Metric, executors: &[&'a Executor]) -> Option<Spread<'a>> {
-    if executors.iter().any(|executor| executor.totals.unreadable.has_any(metric.counters)) {
+fn spread<'a>(metric: &'static Metric, executors: &[(&'a Executor, f64)]) -> Option<Spread<'a>> {
+    if executors.iter().any(|(executor, _)| executor.totals.unreadable.has_any(metric.counters)) {
         return None;
     }
-    let values: Vec<(u64, &Executor)> =
-        executors.iter().map(|executor| ((metric.of)(executor).unwrap_or_default(), *executor)).collect();
-    executors.iter().find_map(|executor| (metric.of)(executor))?;
-    let (max, most) = values.iter().copied().rev().max_by_key(|(value, _)| *value)?;
-    let signed: Vec<i64> =
-        values.iter().map(|(value, _)| i64::try_from(*value).unwrap_or(i64::MAX)).collect();
+    executors.iter().find_map(|(executor, _)| (metric.of)(executor))?;
+    // Peaks do not grow with time.
+    let grows = metric.is_time || !metric.counters.is_empty();
+    let share = |life: f64| if grows { life } else { 1.0 };
+    let scaled = |value: u64, by: f64| Bytes::from_f64(value as f64 * by).unwrap_or_default().get();
+    let values = executors.iter().map(|&(executor, life)| {
+        let value = (metric.of)(executor).unwrap_or_default();
+        (scaled(value, 1.0 / share(life)), value, executor, share(life))
+    });
+    let values: Vec<(u64, u64, &Executor, f64)> = values.collect();
+    let &(_, max, most, life) = values.iter().rev().max_by_key(|(rate, ..)| *rate)?;
+    let signed: Vec<i64> = values.iter().map(|(rate, ..)| i64::try_from(*rate).unwrap_or(i64::MAX)).collect();
     let median = stats::median(&signed).and_then(|median| u64::try_from(median).ok())?;
-    Some(Spread { metric, most, max, median })
+    let differ = values.iter().any(|&(.., other)| (other - life).abs() > 0.01);
+    Some(Spread { metric, most, max, median: scaled(median, life), scaled: differ })
 }
 
 /// Settings for more tasks. Current values that are already sufficient stay.
@@ -270,7 +307,9 @@ fn advice(app: &Application, compared: &[&Executor], worst: &Spread<'_>) -> Vec<
             "{late} of {} executors started after the first task; wait for all of them",
             compared.len()
         );
-        let all = change_to(app, ConfKey::MinRegisteredRatio, "1.0");
+        // Under dynamic allocation, executors come with the tasks.
+        let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
+        let all = change_to(app, ConfKey::MinRegisteredRatio, "1.0").filter(|_| !dynamic);
         advice.extend(all.map(|all| Advice::new(what).set([all])));
     }
     let cores: u64 = compared.iter().map(|executor| u64::from(executor.cores.unwrap_or(1).max(1))).sum();

@@ -24,6 +24,8 @@ rule_params! {
         above_heap: Quantity<Size>,
         /// Sum of the lifetimes of all executors. Memory that is held for minutes costs little.
         executor_time: Ascending<Duration>,
+        /// Highest severity in local mode, where the heap is that of the driver on the submitting machine.
+        local_at_most: Severity,
     }
 }
 
@@ -41,6 +43,10 @@ pub(super) const RULE: Rule = rule!(
 /// The message of a finding.
 const MESSAGE: &str = "executors have {heap_bytes} of heap but use at most {peak_used_bytes}, so the heap is \
     {heap_ratio}× what they use and Spark reserves{held} ({limit})";
+
+/// The same in local mode.
+const OF_DRIVER: &str = "the driver, which runs the tasks, has {heap_bytes} of heap but uses at most {peak_used_bytes}, so \
+    the heap is {heap_ratio}× what it uses and Spark reserves ({limit})";
 
 struct TooLarge(JvmUsed);
 
@@ -69,7 +75,9 @@ impl Check for TooLarge {
             ("heap_ratio", params.heap_ratio.severity(ratio), params.heap_ratio.describe(low)),
             ("executor_time", params.executor_time.severity(held), params.executor_time.describe(low)),
         ];
-        let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
+        let most = if memory::is_local(app, spark) { params.local_at_most } else { Severity::Critical };
+        let severity =
+            conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default().min(most);
         let passed = decisive(
             severity,
             &[
@@ -81,7 +89,7 @@ impl Check for TooLarge {
             .tasks(spark.workers().count() as u64)
             .facts(facts.evidence())
             .message(
-                MESSAGE,
+                if memory::is_local(app, spark) { OF_DRIVER } else { MESSAGE },
                 &[("held", &memory::held(facts.held)), ("limit", &limit(severity, passed, &conditions))],
             )
             .advice(|| remedy(app, spark, facts.heap).lines())

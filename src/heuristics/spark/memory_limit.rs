@@ -62,12 +62,12 @@ pub(super) const RULE: Rule =
     .telling(TroubleKind::MuchMemory);
 
 /// Executors have much memory in total, or not; their use of it is not judged.
-const TOTAL: &str = "executors have {total_memory_bytes} of memory in total ({size_limit})";
+const TOTAL: &str = "{at_once} {total_memory_bytes} of memory in total ({size_limit})";
 /// They use little of their heaps.
-const UNUSED: &str = "executors have {total_memory_bytes} of memory in total and use {heap_used_ratio:%} of their heaps \
+const UNUSED: &str = "{at_once} {total_memory_bytes} of memory in total and use {heap_used_ratio:%} of their heaps \
                       ({size_limit}, and {use_limit})";
 /// They use their heaps.
-const USED: &str = "executors have {total_memory_bytes} of memory in total and use {heap_used_ratio:%} of their heaps \
+const USED: &str = "{at_once} {total_memory_bytes} of memory in total and use {heap_used_ratio:%} of their heaps \
                     (harmless by heap_used: {use_limit})";
 /// They use little of the memory for execution and storage.
 const UNUSED_UNIFIED: &str = "at most {unified_used_ratio:%} of {unified_memory_bytes} of memory for execution and storage \
@@ -91,6 +91,8 @@ struct Aspect {
 /// The measurements; `None` if the event log does not contain the data.
 struct Measured {
     total: Option<Bytes>,
+    /// The executors that the total belongs to.
+    count: Option<u64>,
     heap_used: Option<f64>,
     unified: Option<Bytes>,
     unified_used: Option<f64>,
@@ -117,7 +119,14 @@ impl Check for Memory {
         Judgement::of(Subject::Application, worst.severity)
             .tasks(executors)
             .facts(measured.evidence(executors))
-            .message(worst.message, &[("size_limit", &worst.size_limit), ("use_limit", &worst.use_limit)])
+            .message(
+                worst.message,
+                &[
+                    ("at_once", &measured.at_once()),
+                    ("size_limit", &worst.size_limit),
+                    ("use_limit", &worst.use_limit),
+                ],
+            )
             .advice(|| advice(app, spark))
             .into()
     }
@@ -133,28 +142,25 @@ impl Check for Memory {
 
 impl Memory {
     fn measure(&self, app: &Application, spark: &Spark) -> Measured {
-        let (total, heap) = match self.0.total {
-            Total::Held => {
-                let most = memory::max_executors(&spark.executors);
-                let one = memory::executor_container(app);
-                ((most > 0).then(|| times(one, most)), memory::executor_heap(app))
-            }
+        let heap = memory::executor_heap(app);
+        let most = memory::max_executors(&spark.executors);
+        let (count, one) = match self.0.total {
+            Total::Held => ((most > 0).then_some(most), memory::executor_container(app)),
             Total::Asked => {
-                let instances =
-                    app.conf.integer(ConfKey::ExecutorInstances).and_then(|count| u64::try_from(count).ok());
-                let heap = memory::executor_heap(app);
-                (instances.map(|count| times(heap, count)), heap)
+                let instances = app.conf.integer(ConfKey::ExecutorInstances);
+                (instances.and_then(|count| u64::try_from(count).ok()), heap)
             }
         };
+        let total = count.map(|count| times(one, count));
         let peaks: Vec<f64> =
             spark.executors.iter().filter_map(|executor| executor.peaks.heap()).map(Bytes::as_f64).collect();
         let known = !peaks.is_empty() && heap > Bytes::default();
         let heap_used = known.then(|| peaks.iter().sum::<f64>() / (peaks.len() as f64 * heap.as_f64()));
         let (unified, unified_used) = match self.0.used {
-            Used::Unified => unified(&spark.executors),
+            Used::Unified => unified(&spark.executors, most),
             Used::Blocks => blocks(spark),
         };
-        Measured { total, heap_used, unified, unified_used }
+        Measured { total, count, heap_used, unified, unified_used }
     }
 
     /// Much memory in total, with hardly used heaps.
@@ -199,8 +205,18 @@ impl Memory {
 }
 
 impl Measured {
+    /// "at most 12 executors at a time have".
+    fn at_once(&self) -> String {
+        match self.count {
+            Some(1) => "one executor at a time has".to_owned(),
+            Some(count) => format!("at most {count} executors at a time have"),
+            None => "executors have".to_owned(),
+        }
+    }
+
     fn evidence(&self, executors: u64) -> Vec<(&'static str, Measure)> {
         let mut evidence = vec![("executors_count", Measure::Count(executors))];
+        evidence.extend(self.count.map(|count| ("concurrent_executors_count", Measure::Count(count))));
         evidence.extend(self.total.map(|size| ("total_memory_bytes", Measure::Size(size))));
         evidence.extend(self.heap_used.map(|share| ("heap_used_ratio", Measure::Ratio(Some(share)))));
         evidence.extend(self.unified.map(|size| ("unified_memory_bytes", Measure::Size(size))));
@@ -213,14 +229,18 @@ fn times(size: Bytes, count: u64) -> Bytes {
     Bytes::new(size.get().saturating_mul(count))
 }
 
-/// The memory for execution and storage of the executors with a known peak, and the share that they used.
-fn unified(executors: &[Executor]) -> (Option<Bytes>, Option<f64>) {
+/// The memory for execution and storage of the executors at the time when most were running, and the share that those
+/// with a known peak used.
+fn unified(executors: &[Executor], most: u64) -> (Option<Bytes>, Option<f64>) {
     let total: Vec<Bytes> = executors.iter().filter_map(|executor| executor.storage.total).collect();
     // An executor whose heap has no peak was never polled, so its other zeros mean nothing.
     let polled = executors.iter().filter(|executor| executor.peaks.heap().is_some());
     let storage = polled.filter_map(|executor| Some((executor.storage.total?, executor.peaks.unified()?)));
     let (of, used) = storage.fold((0.0, 0.0), |(of, used), (t, u)| (of + t.as_f64(), used + u.as_f64()));
-    ((!total.is_empty()).then(|| total.into_iter().sum()), (of > 0.0).then(|| used / of))
+    let known = total.len() as u64;
+    let all: Bytes = total.into_iter().sum();
+    let at_once = all.get().checked_div(known).map(|one| times(Bytes::new(one), known.min(most.max(1))));
+    (at_once, (of > 0.0).then(|| used / of))
 }
 
 /// The same for cached blocks, including the driver.
@@ -242,9 +262,14 @@ fn advice(app: &Application, spark: &Spark) -> Vec<Advice> {
         advice.push(Advice::new("size heaps at their peaks plus 25 %").set([line]));
     }
     if app.conf.flag(ConfKey::DynamicAllocation) == Some(true) {
-        let fewer = (memory::max_executors(&spark.executors) / 2).max(1);
-        let fewer = change(app, ConfKey::DynamicAllocationMax, fewer);
-        advice.push(Advice::new("run fewer concurrent executors").set([fewer]));
+        let most = memory::max_executors(&spark.executors);
+        // Fewer executors take longer, so first the heap that none of them needs.
+        if advice.is_empty() && most > 1 {
+            let fewer = change(app, ConfKey::DynamicAllocationMax, most / 2);
+            advice.push(Advice::new("run fewer concurrent executors").set([fewer]));
+        } else if advice.is_empty() {
+            advice.push("request a smaller executor".into());
+        }
     } else {
         advice.push(Advice::new("release idle executors").set(dynamic_allocation(app)));
     }

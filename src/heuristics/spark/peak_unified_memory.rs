@@ -47,6 +47,8 @@ rule_params! {
         above_fraction: Quantity<Ratio>,
         /// Sum of the lifetimes of all executors. Memory that is held for minutes costs little.
         executor_time: Ascending<Duration>,
+        /// Highest severity in local mode, where the heap is that of the driver on the submitting machine.
+        local_at_most: Severity,
     }
 }
 
@@ -96,7 +98,9 @@ impl Check for Unused {
             ("peak_share", peak_share.severity(facts.share()), peak_share.describe_in(low, percent)),
             ("executor_time", params.executor_time.severity(held), params.executor_time.describe(low)),
         ];
-        let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
+        let most = if memory::is_local(app, spark) { params.local_at_most } else { Severity::Critical };
+        let severity =
+            conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default().min(most);
         let passed = decisive(
             severity,
             &[

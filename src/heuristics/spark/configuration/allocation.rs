@@ -101,8 +101,10 @@ fn idle(app: &Application, spark: &Spark, least: u64) -> Option<f64> {
 
 /// A number of executors so large that it is probably a mistake.
 pub(super) fn max_executors(params: &Settings, app: &Application) -> Vec<Issue> {
+    let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
     let judge = |key| {
-        let most = whole(app, key)?;
+        let in_force = dynamic || params.judge_inactive || key != ConfKey::DynamicAllocationMax;
+        let most = whole(app, key).filter(|_| in_force)?;
         let severity = params.max_executors.severity(most as f64);
         let cutoff = params
             .max_executors

@@ -1,9 +1,12 @@
 //! Sizes of executors and driver.
 
 use super::{Issue, LIMITED, Settings, setting, whole};
-use crate::finding::{Advice, Phrase};
-use crate::heuristics::spark::change;
-use crate::heuristics::spark::support::memory::{Setting, heap_that_fits, rounded_up};
+use crate::finding::{Advice, Phrase, SettingChange};
+use crate::heuristics::spark::support::beyond_heap::Overhead;
+use crate::heuristics::spark::support::memory::{
+    Setting, default_overhead, heap_that_fits, in_force, rounded_up,
+};
+use crate::heuristics::spark::{change, change_to};
 use crate::heuristics::wording::plural;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -34,16 +37,20 @@ pub(super) fn executor(params: &Settings, app: &Application, spark: &Spark) -> V
     {
         memory.advice = None;
     }
-    let overhead = overhead(params, app, ConfKey::ExecutorMemoryOverhead, ConfKey::ExecutorMemory);
+    let heap = app.conf.spark_memory(ConfKey::ExecutorMemory).unwrap_or(Bytes::from_mib(1024));
+    let needed = Overhead::of(app, spark, heap);
+    let overhead = overhead(params, app, [ConfKey::ExecutorMemoryOverhead, ConfKey::ExecutorMemory], &needed);
     [memory, cores, overhead].into_iter().flatten().collect()
 }
 
 pub(super) fn driver(params: &Settings, app: &Application) -> Vec<Issue> {
     let cores = whole(app, ConfKey::DriverCores);
+    let heap = app.conf.spark_memory(ConfKey::DriverMemory).unwrap_or(Bytes::from_mib(1024));
+    let tenth = Overhead::Estimated(default_overhead(heap));
     [
         memory(&params.driver_memory, app, ConfKey::DriverMemory, None),
         cores_of(&params.driver_cores, app, ConfKey::DriverCores, cores),
-        overhead(params, app, ConfKey::DriverMemoryOverhead, ConfKey::DriverMemory),
+        overhead(params, app, [ConfKey::DriverMemoryOverhead, ConfKey::DriverMemory], &tenth),
     ]
     .into_iter()
     .flatten()
@@ -55,20 +62,46 @@ fn memory(cutoffs: &Ascending<Size>, app: &Application, key: ConfKey, fits: Opti
     let severity = cutoffs.severity(size.as_f64());
     // Half of it, or a good heap if half is still more. The result is always a valid setting.
     let half = Bytes::new(size.get() / 2).min(GOOD_HEAP).max(Bytes::from_mib(1024));
-    // A measurement is better than a rule of thumb.
-    let smaller = fits.filter(|&fits| fits < size).unwrap_or(half);
+    // A measurement is better than a rule of thumb, unless it would be found as well.
+    let helps = |fits: &Bytes| *fits < size && cutoffs.severity(fits.as_f64()) < severity;
+    let advice = match fits.filter(helps) {
+        Some(fits) => Advice::new("use a smaller heap").set([change(app, key, Setting(rounded_up(fits)))]),
+        None => split(app, key, size, half),
+    };
     Some(Issue {
         severity,
         message: Phrase::new(
             LIMITED,
             &[("setting", &setting(app, key)), ("limit", &cutoffs.describe(severity))],
         ),
-        advice: Some(Advice::new("use a smaller heap and, for executors, more of them").set([change(
-            app,
-            key,
-            Setting(rounded_up(smaller)),
-        )])),
+        advice: Some(advice),
     })
+}
+
+/// A heap of this size; for executors with as many cores as it serves, and more executors.
+fn split(app: &Application, key: ConfKey, now: Bytes, heap: Bytes) -> Advice {
+    let heap = rounded_up(heap);
+    let mut changes = vec![change(app, key, Setting(heap))];
+    if key != ConfKey::ExecutorMemory {
+        return Advice::new("use a smaller heap").set(changes);
+    }
+    if let Some(cores) = whole(app, ConfKey::ExecutorCores).filter(|&cores| cores > 1) {
+        let part = cores.saturating_mul(heap.whole_mib()).div_ceil(now.whole_mib().max(1));
+        changes.extend(fewer_cores(app, cores, part.clamp(1, cores)));
+    }
+    Advice::new("use a smaller heap and more executors").set(changes)
+}
+
+/// Fewer cores for each executor and as many more executors, if their number is fixed.
+fn fewer_cores(app: &Application, cores: u64, fewer: u64) -> Vec<SettingChange> {
+    if fewer >= cores {
+        return Vec::new();
+    }
+    let fixed = app.conf.flag(ConfKey::DynamicAllocation) != Some(true);
+    let instances = in_force(app, ConfKey::ExecutorInstances).filter(|_| fixed);
+    let same = instances.map(|count| count.saturating_mul(cores).div_ceil(fewer.max(1)));
+    let more = same.map(|count| change(app, ConfKey::ExecutorInstances, count));
+    [change(app, ConfKey::ExecutorCores, fewer)].into_iter().chain(more).collect()
 }
 
 fn cores_of(
@@ -86,6 +119,10 @@ fn cores_of(
         let mib = (now.whole_mib().saturating_mul(fewer) / cores.max(1)).max(1024);
         change(app, ConfKey::ExecutorMemory, Setting(Bytes::from_mib(mib)))
     });
+    let changes: Vec<SettingChange> = match key {
+        ConfKey::ExecutorCores => fewer_cores(app, cores, fewer).into_iter().chain(heap).collect(),
+        _ => vec![change(app, key, fewer)],
+    };
     Some(Issue {
         severity,
         message: Phrase::new(
@@ -96,21 +133,37 @@ fn cores_of(
                 ("limit", &cutoffs.describe(severity)),
             ],
         ),
-        advice: Some(
-            Advice::new("run fewer tasks per JVM").set([change(app, key, fewer)].into_iter().chain(heap)),
-        ),
+        advice: Some(Advice::new("run fewer tasks per JVM").set(changes)),
     })
 }
 
-fn overhead(params: &Settings, app: &Application, key: ConfKey, heap: ConfKey) -> Option<Issue> {
+fn overhead(params: &Settings, app: &Application, keys: [ConfKey; 2], fits: &Overhead) -> Option<Issue> {
+    let [key, heap] = keys;
     let size = app.conf.spark_memory(key)?;
     let heap = app.conf.spark_memory(heap).unwrap_or(Bytes::from_mib(1024));
-    let by_size = params.overhead.severity(size.as_f64());
-    let by_ratio = params.overhead_ratio.severity(size.as_f64() / heap.as_f64().max(1.0));
-    let severity = by_size.min(by_ratio);
-    let tenth = Bytes::new(heap.get() / 10).max(Bytes::from_mib(384));
+    let judge = |size: Bytes| {
+        let by_ratio = params.overhead_ratio.severity(size.as_f64() / heap.as_f64().max(1.0));
+        params.overhead.severity(size.as_f64()).min(by_ratio)
+    };
+    let severity = judge(size);
+    // Without the ratio, the size alone is judged, whatever the use.
+    let by_use = params.overhead_ratio.values().is_some();
+    let needed = matches!(fits, Overhead::Measured(fits) if *fits >= size && by_use);
+    let helps = |fits: Bytes| fits < size && judge(fits) < severity;
+    let what = Advice::new("request only the memory overhead that the container uses");
+    let measure = "measure what the container uses outside the heap";
+    let advice = match *fits {
+        Overhead::Measured(fits) if fits < size => what.set([change(app, key, Setting(fits))]),
+        Overhead::Estimated(fits) if helps(fits) => {
+            what.and(", if no native code needs more").set([change(app, key, Setting(fits))]).conditional()
+        }
+        _ => match change_to(app, ConfKey::ProcessTreeMetrics, true) {
+            Some(on) => Advice::new(measure).set([on]),
+            None => measure.into(),
+        },
+    };
     Some(Issue {
-        severity,
+        severity: if needed { Severity::None } else { severity },
         message: Phrase::new(
             OVERHEAD,
             &[
@@ -119,14 +172,7 @@ fn overhead(params: &Settings, app: &Application, key: ConfKey, heap: ConfKey) -
                 ("limit", &params.overhead.describe(severity)),
             ],
         ),
-        advice: Some(
-            Advice::new(
-                "request only the memory overhead that the container uses, 10 % of the heap unless Python or native \
-                 code needs more",
-            )
-            .set([change(app, key, Setting(tenth))])
-            .conditional(),
-        ),
+        advice: Some(advice),
     })
 }
 

@@ -12,6 +12,9 @@ fn app(settings: &[(&str, &str)]) -> Application {
     let mut app = sample::app(settings);
     let times = [10_000, 10_000, 10_000, 60_000].map(|time| (Outcome::Succeeded, time));
     sample::stage(&mut app, 0, &times);
+    for task in 0..times.len() {
+        group(&mut app).tasks.set_representative(task, Some(task));
+    }
     app.finished_at = Some(Timestamp::from_millis(120_000));
     app
 }

@@ -3,7 +3,7 @@
 use super::memory::{self, ROOM, Setting, default_overhead, overhead, overhead_for, rounded_up};
 use super::memory::{heap, heap_key, is_local};
 use crate::finding::Advice;
-use crate::heuristics::spark::{change, spark};
+use crate::heuristics::spark::{change, change_to, spark, version};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::{ClusterManager, Executor, ExecutorMetric, Spark};
@@ -42,7 +42,7 @@ fn less_overhead(app: &Application, spark: &Spark, (now, heap): (Bytes, Bytes)) 
     let held = Some(overhead(app)).filter(|&held| held > default_overhead(now))?;
     let Some(resident) = resident(spark) else {
         let what = format!("measure the memory used outside the heap, for which executors have {held}");
-        return Some(Advice::new(what).set([change(app, ConfKey::ProcessTreeMetrics, true)]));
+        return change_to(app, ConfKey::ProcessTreeMetrics, true).map(|on| Advice::new(what).set([on]));
     };
     let wanted = Some(room_for(resident, heap)).filter(|&wanted| wanted < held)?;
     let less = change(app, ConfKey::ExecutorMemoryOverhead, Setting(wanted));
@@ -75,6 +75,54 @@ fn counts(app: &Application, spark: &Spark) -> bool {
 /// The highest resident memory of any executor's processes.
 fn resident(spark: &Spark) -> Option<Bytes> {
     memory::workers(spark).filter_map(|worker| worker.peaks.resident()).max()
+}
+
+/// The overhead that executors need next to a heap.
+pub(in crate::heuristics) enum Overhead {
+    /// Enough for the measured memory of all processes.
+    Measured(Bytes),
+    /// Spark's default, or more if what is known of the memory outside the heap needs more.
+    Estimated(Bytes),
+    /// Python workers take it, and nothing measures them.
+    Unknown,
+}
+
+impl Overhead {
+    pub(in crate::heuristics) fn of(app: &Application, spark: &Spark, heap: Bytes) -> Self {
+        if let Some(resident) = resident(spark) {
+            return Self::Measured(room_for(resident, heap));
+        }
+        let is_set = |key| app.conf.spark_memory(key).is_some_and(|size| size.get() > 0);
+        if is_python(app) && !is_set(ConfKey::ExecutorPysparkMemory) {
+            return Self::Unknown;
+        }
+        let pools = memory::workers(spark).filter_map(outside_heap).max().unwrap_or_default();
+        let pools = Bytes::from_f64(pools.as_f64() * ROOM).unwrap_or(pools) + off_heap_inside(app);
+        Self::Estimated(rounded_up(pools.max(default_overhead(heap))))
+    }
+}
+
+/// What the JVM of a worker used outside its heap: class data and threads, direct and mapped buffers.
+fn outside_heap(worker: &Executor) -> Option<Bytes> {
+    use ExecutorMetric::{DirectPoolMemory, JvmOffHeapMemory, MappedPoolMemory};
+    let jvm = worker.peaks.measured(JvmOffHeapMemory)?;
+    let pools =
+        [DirectPoolMemory, MappedPoolMemory].map(|pool| worker.peaks.measured(pool).unwrap_or_default());
+    Some(jvm + pools.into_iter().sum())
+}
+
+/// Off-heap memory that is a part of the overhead. Since Spark 3.0, containers are larger by it.
+fn off_heap_inside(app: &Application) -> Bytes {
+    let inside = version(app).is_some_and(|version| version < (3, 0));
+    let on = app.conf.flag(ConfKey::OffHeapEnabled) == Some(true);
+    let size = app.conf.spark_size(ConfKey::OffHeapSize, Bytes::new(1));
+    size.filter(|_| inside && on).unwrap_or_default()
+}
+
+/// Whether the application runs Python workers, as far as its settings tell.
+fn is_python(app: &Application) -> bool {
+    let resource = app.conf.text(ConfKey::KubernetesResourceType);
+    app.conf.flag(ConfKey::YarnIsPython) == Some(true) || resource.is_some_and(|kind| kind == "python")
 }
 
 /// The overhead next to `heap` that leaves enough for `resident`; at least Spark's default.

@@ -3,6 +3,7 @@
 use super::{is_local, slots};
 use crate::heuristics::max_concurrent::max_concurrent;
 use crate::model::Application;
+use crate::model::conf::ConfKey;
 use crate::model::spark::{Executor, Spark};
 use crate::units::{Millis, Timestamp};
 
@@ -35,6 +36,16 @@ fn end(app: &Application) -> Option<Timestamp> {
 /// The lifetime of an executor.
 pub(in crate::heuristics) fn executor_life(app: &Application, executor: &Executor) -> Option<Millis> {
     Millis::between(executor.added_at?, executor.removed_at.or_else(|| end(app))?)
+}
+
+/// The time for which an executor could work: if dynamic allocation released it, until its last task. Being idle before
+/// that is what dynamic allocation waits for.
+pub(in crate::heuristics) fn working_life(app: &Application, executor: &Executor) -> Option<Millis> {
+    let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
+    let is_released = dynamic && executor.removed_at.is_some() && !executor.was_lost();
+    let until_last_task = executor.added_at.zip(executor.last_task_at.filter(|_| is_released));
+    let working = until_last_task.and_then(|(added, last)| Millis::between(added, last));
+    working.filter(|life| *life > Millis::ZERO).or_else(|| executor_life(app, executor))
 }
 
 /// The lifetime of a worker; in local mode the driver's, from the application's start.

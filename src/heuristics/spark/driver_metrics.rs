@@ -135,7 +135,13 @@ impl Driver {
     fn judge(&self, app: &Application, facts: &Facts) -> Vec<Aspect> {
         let inside = !is_client(app) || self.client_at_most == Severity::Critical;
         let at_most = if inside { Severity::Critical } else { self.client_at_most };
-        let limited = |aspect: Aspect| Aspect { severity: aspect.severity.min(at_most), ..aspect };
+        let limited = |aspect: Aspect| match aspect {
+            Aspect { severity, .. } if severity > at_most => {
+                let limit = format!("at most {at_most} in client mode, which the cluster does not pay for");
+                Aspect { severity: at_most, limit, ..aspect }
+            }
+            aspect => aspect,
+        };
         let cores = inside.then(|| self.judge_cores(app, facts));
         let overhead = self.judge_overhead(app, facts).filter(|_| inside);
         // The order is that of the page: of equal aspects, the first is reported.
@@ -179,8 +185,10 @@ impl Driver {
             advice: if self.memory.severity(enough.as_f64()) < severity {
                 let what = "collect less in the driver, write results from executors, and reduce its heap";
                 heap_change(app, what, enough)
-            } else {
+            } else if facts.used.is_some() {
                 "collect less in the driver, and write results from executors: its heap is used".into()
+            } else {
+                "collect less in the driver, write results from executors, and set a heap of a few GiB".into()
             },
         }
     }
@@ -242,7 +250,7 @@ fn is_client(app: &Application) -> bool {
 /// A change of the driver's heap. In client mode, the program runs in the JVM that it would have to change.
 fn heap_change(app: &Application, what: &str, heap: Bytes) -> Advice {
     let advice = Advice::new(what).set(change_to(app, ConfKey::DriverMemory, Setting(heap)));
-    if is_client(app) { advice.and(" (when submitting; the program cannot change it)") } else { advice }
+    if is_client(app) { advice.and(", when submitting: the program cannot change it") } else { advice }
 }
 
 /// The known facts about the driver.

@@ -19,6 +19,8 @@ mod stage_metrics;
 mod stage_runtime;
 mod stages_with_failed_tasks;
 mod support;
+#[cfg(test)]
+mod tests;
 
 pub(super) use support::beyond_heap::memory_to_reduce;
 pub(super) use support::memory::no_peaks;

@@ -41,7 +41,7 @@ const MIB: i64 = 1 << 20;
 #[test]
 fn bytes_or_records_of_shuffles_or_input_explain_skew() {
     // 90 s of task time on four slots would take 22.5 s.
-    let cost = ", and takes 1m; the stage takes 37.5 s longer than with even data, 31.3 % of the run time (critical from 30 s)";
+    let cost = ", and takes 1m; the stage takes 37.5 s longer than with even data, 31.2 % of the run time (critical from 30 s)";
     for (counter, unit, reads) in [
         (Counter::ShuffleRemoteBytesRead, MIB, "reads 60 MiB of shuffle data, 6× the median of 10 MiB"),
         (Counter::InputBytes, MIB, "reads 60 MiB, 6× the median of 10 MiB"),

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::side::{Finding, Metrics, NotEvaluated, Phase, Run, Tasks};
 use crate::model::TaskCounts;
-use crate::results::{ApplicationReport, secrets};
+use crate::model::conf::secrets;
+use crate::results::ApplicationReport;
 use crate::units::{Bytes, CoreMillis, MbMillis, Millis, Timestamp};
 use crate::{finding, metrics, model};
 

@@ -10,7 +10,7 @@ use crate::charts::Charts;
 use crate::finding::{Finding, Name, Suppressed};
 use crate::fingerprint::StageName;
 use crate::metrics::Metrics;
-use crate::model::{Application, Phase, Status, job_type};
+use crate::model::{Application, Phase, Status};
 use crate::results::{ApplicationReport, Leading, Work};
 use crate::rules::{Evaluation, RuleSet};
 use crate::severity::Severity;
@@ -25,25 +25,21 @@ pub(super) fn evaluate(
     worst_charts: &WorstCharts,
 ) -> (ApplicationReport, Vec<usize>) {
     let rules = basis.rules;
-    let evaluation = rules.evaluate(app);
+    let mut evaluation = rules.evaluate(app);
     let suppressed_by = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
     let evaluated = evaluated(&evaluation);
     let work = Work::of(app);
     let judged = app.complete || (evaluation.judges_work && work.task_time.is_some());
     // The part beyond a limit may add to every sum.
     let work = if app.limit.is_some() { Work::default() } else { work };
-    let metrics = evaluation.metrics.unwrap_or_else(|| rules.measure(app));
-    let at_most = most_severe(app, &metrics, rules);
-    let suppressed = suppressed_from(options.min_severity, at_most, evaluation.suppressed);
+    let metrics = evaluation.metrics.take().unwrap_or_else(|| rules.measure(app));
+    cap(&mut evaluation, most_severe(app, &metrics, rules));
+    let suppressed = suppressed_from(options.min_severity, evaluation.suppressed);
     let mut findings = evaluation.findings;
-    findings.iter_mut().for_each(|finding| finding.severity = finding.severity.min(at_most));
-    let diagnosed = diagnose(app, basis, &metrics, &mut findings);
-    let Diagnosed { mut troubles, configuration, savings } = diagnosed;
+    let Diagnosed { mut troubles, configuration, savings } = diagnose(app, basis, &metrics, &mut findings);
     troubles.retain(|trouble| trouble.severity >= options.min_severity);
     let counts = counts_by_severity(&findings);
-    let severity = findings.iter().map(|finding| finding.severity).max().unwrap_or_default();
-    let raw_severity = findings.iter().map(|finding| finding.raw_severity).max().unwrap_or_default();
-    let score = findings.iter().fold(0u64, |sum, finding| sum.saturating_add(finding.score));
+    let Overall { severity, raw_severity, score } = Overall::of(&findings);
     let leading = Leading::of(app, &metrics, savings.as_ref(), basis, options.sort);
     let place = Place { leading: &leading, severity, score, wasted: metrics.wasted, id: &app.id, sources };
     worst_charts.offer(place, || Charts::of(app, rules, &findings));
@@ -51,22 +47,7 @@ pub(super) fn evaluate(
     let silenced = suppressed.iter().map(|suppressed| &suppressed.finding);
     let stage_names = StageName::of_findings(app, findings.iter().chain(silenced));
     let report = ApplicationReport {
-        id: app.id.clone(),
-        attempt: app.spark.as_ref().and_then(|spark| spark.attempt.clone()),
-        engine: app.engine,
-        engine_version: app.engine_version.clone(),
-        name: app.name.clone(),
-        user: app.user.clone(),
-        queue: app.queue.clone(),
-        job_type: job_type(app),
-        status: app.status,
-        complete: app.complete,
-        incomplete: app.why_incomplete(),
         judged,
-        sources: sources.to_vec(),
-        submitted_at: app.submitted_at,
-        started_at: app.launched_at,
-        finished_at: app.finished_at,
         severity,
         raw_severity,
         score,
@@ -84,9 +65,34 @@ pub(super) fn evaluate(
         stage_names,
         phases: options.details.then(|| Phase::all(app)),
         configuration: (options.details && !app.conf.is_empty()).then(|| Box::new(app.conf.clone())),
-        charts: None,
+        ..ApplicationReport::of(app, sources)
     };
     (report, suppressed_by)
+}
+
+/// The severity and score of all findings of an application.
+struct Overall {
+    severity: Severity,
+    raw_severity: Severity,
+    score: u64,
+}
+
+impl Overall {
+    fn of(findings: &[Finding]) -> Self {
+        Self {
+            severity: findings.iter().map(|finding| finding.severity).max().unwrap_or_default(),
+            raw_severity: findings.iter().map(|finding| finding.raw_severity).max().unwrap_or_default(),
+            score: findings.iter().fold(0, |sum: u64, finding| sum.saturating_add(finding.score)),
+        }
+    }
+}
+
+/// Lowers severities above `at_most`.
+fn cap(evaluation: &mut Evaluation, at_most: Severity) {
+    let suppressed = evaluation.suppressed.iter_mut().map(|(_, suppressed)| &mut suppressed.finding);
+    for finding in evaluation.findings.iter_mut().chain(suppressed) {
+        finding.severity = finding.severity.min(at_most);
+    }
 }
 
 /// The highest severity that findings may have: less where there is little to save.
@@ -98,16 +104,9 @@ fn most_severe(app: &Application, metrics: &Metrics, rules: &RuleSet) -> Severit
     if short && little && may_be_small { order.small_run_at_most } else { Severity::Critical }
 }
 
-/// The suppressed findings with at least this severity, ranked, with severities of at most another.
-fn suppressed_from(
-    severity: Severity,
-    at_most: Severity,
-    suppressed: Vec<(usize, Suppressed)>,
-) -> Vec<Suppressed> {
-    let suppressed = suppressed.into_iter().map(|(_, mut suppressed)| {
-        suppressed.finding.severity = suppressed.finding.severity.min(at_most);
-        suppressed
-    });
+/// The suppressed findings with at least this severity, ranked.
+fn suppressed_from(severity: Severity, suppressed: Vec<(usize, Suppressed)>) -> Vec<Suppressed> {
+    let suppressed = suppressed.into_iter().map(|(_, suppressed)| suppressed);
     let mut suppressed: Vec<Suppressed> =
         suppressed.filter(|suppressed| suppressed.finding.severity >= severity).collect();
     suppressed.sort_by(|a, b| rank::findings(&a.finding, &b.finding));

@@ -6,6 +6,7 @@
 mod keys;
 mod listed;
 mod named;
+pub(crate) mod secrets;
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use crate::finding::{Finding, Name, NotEvaluated, Suppressed};
 use crate::fingerprint::{Fingerprint, JobKey, StageName, subject_key};
 use crate::metrics::Metrics;
 use crate::model::conf::Conf;
-use crate::model::{Engine, Phase, Status, Subject};
+use crate::model::{Application, Engine, Phase, Status, Subject, job_type};
 use crate::savings::ApplicationSavings;
 use crate::severity::Severity;
 use crate::troubles::{Recommended, Trouble};
@@ -115,27 +115,26 @@ impl ApplicationReport {
     }
 }
 
-#[cfg(test)]
 impl ApplicationReport {
-    /// A Spark application that did no work.
-    pub(crate) fn blank(id: &str) -> Self {
+    /// The facts of an application, without any results.
+    pub(crate) fn of(app: &Application, sources: &[String]) -> Self {
         Self {
-            id: id.to_owned(),
-            attempt: None,
-            engine: Engine::Spark,
-            engine_version: None,
-            name: None,
-            user: None,
-            queue: None,
-            job_type: None,
-            status: Status::Succeeded,
-            complete: true,
-            incomplete: None,
+            id: app.id.clone(),
+            attempt: app.spark.as_ref().and_then(|spark| spark.attempt.clone()),
+            engine: app.engine,
+            engine_version: app.engine_version.clone(),
+            name: app.name.clone(),
+            user: app.user.clone(),
+            queue: app.queue.clone(),
+            job_type: job_type(app),
+            status: app.status,
+            complete: app.complete,
+            incomplete: app.why_incomplete(),
             judged: true,
-            sources: Vec::new(),
-            submitted_at: None,
-            started_at: None,
-            finished_at: None,
+            sources: sources.to_vec(),
+            submitted_at: app.submitted_at,
+            started_at: app.launched_at,
+            finished_at: app.finished_at,
             severity: Severity::None,
             raw_severity: Severity::None,
             score: 0,
@@ -155,5 +154,15 @@ impl ApplicationReport {
             configuration: None,
             charts: None,
         }
+    }
+
+    /// A Spark application that did no work.
+    #[cfg(test)]
+    pub(crate) fn blank(id: &str) -> Self {
+        let mut app = Application::new(Engine::Spark);
+        id.clone_into(&mut app.id);
+        app.status = Status::Succeeded;
+        app.complete = true;
+        Self::of(&app, &[])
     }
 }

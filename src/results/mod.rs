@@ -20,7 +20,7 @@ mod change;
 mod comparison;
 mod leading;
 mod metric;
-pub(crate) mod secrets;
+
 mod totals;
 mod work;
 mod worst;
@@ -47,7 +47,8 @@ pub use leading::Sort;
 pub use metric::{Floors, LimitBasis, Metric, Range};
 pub use totals::{NotEvaluatedTotal, RuleTotal, Totals};
 pub use work::Work;
-pub use worst::WorstTrouble;
+#[cfg(feature = "html")]
+pub(crate) use worst::WorstTrouble;
 
 /// Everything that a report shows.
 #[derive(Debug, Clone, Default)]

@@ -8,22 +8,21 @@ use crate::troubles::Trouble;
 
 /// One of the worst troubles of a report.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct WorstTrouble<'a> {
+pub(crate) struct WorstTrouble<'a> {
     /// The index of its application.
-    pub place: usize,
+    pub(crate) place: usize,
     /// The trouble.
-    pub trouble: &'a Trouble,
+    pub(crate) trouble: &'a Trouble,
     /// The number of other applications with the same name that have a trouble of this kind: mostly the same job on
     /// other days.
-    pub alike: u64,
+    pub(crate) alike: u64,
 }
 
 impl Report {
     /// The `most` worst troubles of all applications. Only the worst is taken for each kind and application name;
     /// otherwise an hourly job, or a trouble in every stage, would fill the list.
     #[must_use]
-    pub fn worst_troubles(&self, most: usize) -> Vec<WorstTrouble<'_>> {
+    pub(crate) fn worst_troubles(&self, most: usize) -> Vec<WorstTrouble<'_>> {
         let mut worst: Vec<(usize, &Trouble)> = Vec::new();
         for (place, app) in self.applications.iter().enumerate() {
             worst.extend(app.troubles.iter().map(|trouble| (place, trouble)));

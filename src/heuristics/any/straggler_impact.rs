@@ -1,9 +1,9 @@
 //! `straggler-impact`: how long an application waited only for stragglers (S2 table 2).
 
-use super::causes::remedies;
+use super::causes::{Causes, remedies};
 use super::speculation_settings::switch_on;
 use super::{rule, tasks};
-use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
+use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::shared::time_of_tasks;
 use crate::heuristics::wording::{decisive, percent, plural};
 use crate::heuristics::{Check, Rule, Shared, load};
@@ -90,19 +90,12 @@ impl Check for HeldUp {
         ];
         evidence
             .extend(extra_compute(views).map(|share| ("extra_compute_ratio", Measure::Ratio(Some(share)))));
-        let (mut advice, mut kind) = (Vec::new(), TroubleKind::Stragglers);
-        if severity > Severity::None {
-            let causes = stragglers.causes();
+        let causes = (severity > Severity::None).then(|| stragglers.causes());
+        let gc = causes.is_some_and(|causes| causes.mostly() == Some(Cause::Gc));
+        let kind = if gc { TroubleKind::GarbageCollection } else { TroubleKind::Stragglers };
+        if let Some(causes) = causes {
             evidence.push(("causes_text", Measure::Text(causes.in_words())));
-            if causes.mostly() == Some(Cause::Gc) {
-                kind = TroubleKind::GarbageCollection;
-            }
             evidence.extend(longest_tail(views).map(|name| ("longest_tail_text", Measure::Text(name))));
-            advice = remedies(app, causes);
-            // A copy of a task that is slow in every attempt is slow, too.
-            if causes.mostly() != Some(Cause::EveryAttempt) {
-                advice.extend(switch_on(app, views));
-            }
         }
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
@@ -117,7 +110,7 @@ impl Check for HeldUp {
                     ("limit", &decisive(severity, &limits)),
                 ],
             )
-            .advice(|| advice)
+            .advice(|| causes.map(|causes| advice(app, views, causes)).unwrap_or_default())
             .into()
     }
 
@@ -128,6 +121,15 @@ impl Check for HeldUp {
     fn reads(&self, kind: TaskKind) -> CounterMask {
         input_counters(kind)
     }
+}
+
+fn advice(app: &Application, views: &[GroupStragglers<'_>], causes: &Causes) -> Vec<Advice> {
+    let mut advice = remedies(app, causes);
+    // A copy of a task that is slow in every attempt is slow, too.
+    if causes.mostly() != Some(Cause::EveryAttempt) {
+        advice.extend(switch_on(app, views));
+    }
+    advice
 }
 
 fn stragglers_by_mean(views: &[GroupStragglers<'_>], labelling: Labelling) -> u64 {

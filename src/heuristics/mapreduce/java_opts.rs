@@ -3,6 +3,7 @@
 use super::{Role, own_java_opts};
 use crate::finding::SettingChange;
 use crate::model::Application;
+use crate::model::conf::secrets;
 use crate::model::conf::{ConfKey, parse_binary_prefix};
 use crate::units::Bytes;
 
@@ -61,8 +62,18 @@ impl JvmOptions {
             }
         }
         options.extend(new);
-        SettingChange { setting: self.name.to_owned(), from: self.now.clone(), to: options.join(" ") }
+        let from = self.now.is_some().then(|| without_secrets(self.options()));
+        SettingChange { setting: self.name.to_owned(), from, to: without_secrets(options.into_iter()) }
     }
+}
+
+/// The options as one line, with secrets as reports show them.
+fn without_secrets<'a>(options: impl Iterator<Item = &'a str>) -> String {
+    let shown = |option: &'a str| match option.split_once('=') {
+        Some((name, value)) => format!("{name}={}", secrets::shown(name, value)),
+        None => option.to_owned(),
+    };
+    options.map(shown).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -85,6 +96,13 @@ mod tests {
         assert_eq!(with("-Xms512m -Xmx2g"), "-Xms512m -Xmx768m");
         let change = options("-Xmx512m -Da=b").with_heap(Bytes::from_mib(768));
         assert_eq!(change.from.as_deref(), Some("-Xmx512m -Da=b"));
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let change = options("-Xmx512m -Dstore.password=hunter2 -Da=b").with_heap(Bytes::from_mib(768));
+        assert_eq!(change.to, "-Xmx768m -Dstore.password=*********(redacted) -Da=b");
+        assert!(!change.from.unwrap().contains("hunter2"));
     }
 
     #[test]

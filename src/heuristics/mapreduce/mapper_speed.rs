@@ -205,7 +205,8 @@ fn advice(
     if let Some(size) = size
         && let Some(change) = change_towards(app, ConfKey::SplitMaxSize, size.get(), false)
     {
-        let aim = format!(" ({size}) for about {} per map task", target.shown(app));
+        let mean = truncated_mean(&times).unwrap_or_default();
+        let aim = format!(" ({size}) for about {} per map task", target.shown(app, mean));
         advice.push(Advice::new("meanwhile use more map tasks").set([change]).and(&aim));
     }
     advice

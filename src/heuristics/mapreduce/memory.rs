@@ -118,14 +118,8 @@ impl Check for Usage {
                 ],
             )
             .advice(|| {
-                let mut lines = self.remedy_for(app, group, Some(container)).lines();
-                let new = lines.iter().find_map(|line| self.new_size(app, line));
-                if let Some((new, peak)) =
-                    new.zip(peak).filter(|(new, _)| params.severity(mean, *new) >= severity)
-                {
-                    lines.push(uneven(*role, mean, peak, new));
-                }
-                lines
+                let lines = self.remedy_for(app, group, Some(container)).lines();
+                self.with_uneven_use(app, lines, (mean, peak), severity)
             })
             .into()
     }
@@ -198,6 +192,23 @@ impl Usage {
         let name = app.conf.name_in_use(key);
         let change = advice.settings.iter().find(|change| change.setting == name)?;
         change.to.parse().ok().map(Bytes::from_mib)
+    }
+
+    /// Adds to advice that is not enough, because the mean use stays low, why that is.
+    fn with_uneven_use(
+        &self,
+        app: &Application,
+        mut lines: Vec<Advice>,
+        (mean, peak): (Bytes, Option<Bytes>),
+        severity: Severity,
+    ) -> Vec<Advice> {
+        let Self(role, params) = self;
+        let new = lines.iter().find_map(|line| self.new_size(app, line));
+        let stays = |(new, _): &(Bytes, Bytes)| params.severity(mean, *new) >= severity;
+        if let Some((new, peak)) = new.zip(peak).filter(stays) {
+            lines.push(uneven(*role, mean, peak, new));
+        }
+        lines
     }
 
     /// The smallest container that holds the measured peak and the headroom, and the heap that `mapper-gc`

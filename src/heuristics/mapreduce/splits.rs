@@ -25,8 +25,12 @@ pub(super) struct Target {
 
 impl Target {
     /// The run time per task that fits this job, in milliseconds: tasks of 12 minutes would leave a job of 3
-    /// minutes without parallelism.
-    pub(super) fn for_job(self, app: &Application) -> f64 {
+    /// minutes without parallelism. Tasks that run longer than they should get no shorter than that: a quarter of a job
+    /// of 25 minutes would make them too short.
+    fn for_job(self, app: &Application, mean: i64) -> f64 {
+        if mean as f64 > self.run_time.get() {
+            return self.run_time.get();
+        }
         let span = time_of_tasks(app);
         let most = if span > Millis::ZERO { self.share.get() * span.as_f64() } else { f64::INFINITY };
         // A task that mostly starts up is too short in any job.
@@ -40,9 +44,10 @@ impl Target {
 
     /// How many times the work per task must grow, so that tasks with this mean run time reach the target.
     pub(super) fn growth(self, app: &Application, mean: i64) -> f64 {
+        let aim = self.for_job(app, mean);
         let mean = mean.max(1) as f64;
         let start_up = self.start_up(mean);
-        (self.for_job(app) - start_up).max(0.0) / (mean - start_up)
+        (aim - start_up).max(0.0) / (mean - start_up)
     }
 
     /// The mean run time in milliseconds, once the work per task has grown.
@@ -53,8 +58,8 @@ impl Target {
     }
 
     /// The run time per task that fits this job, for messages.
-    pub(super) fn shown(self, app: &Application) -> Millis {
-        Millis::from_f64(self.for_job(app)).unwrap_or_default()
+    pub(super) fn shown(self, app: &Application, mean: i64) -> Millis {
+        Millis::from_f64(self.for_job(app, mean)).unwrap_or_default()
     }
 }
 
@@ -166,13 +171,15 @@ mod tests {
     #[test]
     fn short_jobs_get_short_tasks() {
         // Three minutes: 45 s per task, of which 5 s start up.
-        assert_eq!(target().shown(&job(&[(180, 1)], &[])), Millis::new(45_000));
+        assert_eq!(target().shown(&job(&[(180, 1)], &[]), 180_000), Millis::new(45_000));
         assert_eq!(split(&[(180, 700), (180, 700)]), Some(160));
         // Two hours allow 12 minutes.
-        assert_eq!(target().shown(&job(&[(7200, 1)], &[])), Millis::new(720_000));
+        assert_eq!(target().shown(&job(&[(7200, 1)], &[]), 7_200_000), Millis::new(720_000));
+        // So do long tasks in a shorter job.
+        assert_eq!(target().shown(&job(&[(1500, 1)], &[]), 1_500_000), Millis::new(720_000));
         // Tasks that mostly start up are too short in any job.
-        assert_eq!(target().shown(&job(&[(8, 1)], &[])), Millis::new(10_000));
-        assert_eq!(target().shown(&job(&[], &[])), Millis::new(720_000));
+        assert_eq!(target().shown(&job(&[(8, 1)], &[]), 8000), Millis::new(10_000));
+        assert_eq!(target().shown(&job(&[], &[]), 1000), Millis::new(720_000));
     }
 
     #[test]

@@ -118,21 +118,16 @@ impl Check for RunTime {
 
 impl RunTime {
     /// The number of tasks that brings the mean run time to the target.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
     fn advice(&self, app: &Application, group: &TaskGroup, mean: i64, too_short: bool) -> Vec<Advice> {
         let Self(role, params) = self;
         let target = params.target();
         let total = group.tasks.len() as u64;
         let growth = target.growth(app, mean);
-        let wanted = ((total as f64 / growth).ceil() as u64).max(1);
-        let aim = format!("for about {} per task", target.shown(app));
-        // Without an effect on the severity, a change is not worth its risk.
-        let after = params.severities(target.mean_after(mean, growth), wanted);
-        let now = params.severities(mean as f64, total);
-        let falls = after.0.max(after.1) < now.0.max(now.1);
-        let fewer = growth > 1.0 && falls;
+        let wanted = number_after(total, growth);
+        let aim = format!("for about {} per task", target.shown(app, mean));
+        let fewer = growth > 1.0 && params.falls(mean, total, growth);
         let what = role.plural();
-        let mut advice: Vec<Advice> = vec![match self.by_setting(app, group, wanted, fewer) {
+        let mut advice: Vec<Advice> = vec![match self.by_setting(app, group, mean, fewer) {
             _ if too_short && !fewer => {
                 let span = time_of_tasks(app);
                 format!("keep the number of {what}: with longer ones, a job of {span} would lose parallelism")
@@ -154,11 +149,16 @@ impl RunTime {
         advice
     }
 
-    /// What to change for `wanted` tasks; `None` if the settings are there already.
-    fn by_setting(&self, app: &Application, group: &TaskGroup, wanted: u64, fewer: bool) -> Option<Setting> {
+    /// What to change for tasks that run as long as they should; `None` if the settings are there already, or if they
+    /// would not make the finding less severe.
+    fn by_setting(&self, app: &Application, group: &TaskGroup, mean: i64, fewer: bool) -> Option<Setting> {
         let Self(role, params) = self;
+        let total = group.tasks.len() as u64;
         if *role == Role::Reduce {
+            let growth = params.target().growth(app, mean);
+            let wanted = number_after(total, growth);
             return change_towards(app, ConfKey::Reduces, wanted, !fewer)
+                .filter(|_| params.falls(mean, total, growth))
                 .map(|change| Setting::Change(Advice::default().set([change])));
         }
         let input = mean_input(group)?;
@@ -170,6 +170,7 @@ impl RunTime {
         let size = split_for(app, group, params.target())?;
         let key = if fewer { ConfKey::SplitMinSize } else { ConfKey::SplitMaxSize };
         let moves = if fewer { size > input } else { size < input };
+        let moves = moves && params.falls(mean, total, size.as_f64() / input.as_f64().max(1.0));
         let change = change_towards(app, key, size.get(), fewer).filter(|_| moves)?;
         Some(Setting::Change(Advice::default().set([change]).and(&format!(" ({size})"))))
     }
@@ -207,7 +208,20 @@ enum Setting {
     Format(String),
 }
 
+/// The number of tasks, once the work per task has grown.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
+fn number_after(total: u64, growth: f64) -> u64 {
+    ((total as f64 / growth).ceil() as u64).max(1)
+}
+
 impl Time {
+    /// Whether the finding is less severe once the work per task has grown. Otherwise a change is not worth its risk.
+    fn falls(&self, mean: i64, total: u64, growth: f64) -> bool {
+        let worst = |(short, long): (Severity, Severity)| short.max(long);
+        let after = self.severities(self.target().mean_after(mean, growth), number_after(total, growth));
+        worst(after) < worst(self.severities(mean as f64, total))
+    }
+
     /// The severities of this many tasks with this mean run time: as too short, and as too long.
     fn severities(&self, mean: f64, total: u64) -> (Severity, Severity) {
         let short = self.short_run_time.severity(mean).min(self.num_tasks.severity(total as f64));

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::diff::{Figure, FindingPair, Move, PhasePair, Setting, Unit};
-use crate::results::secrets;
+use crate::model::conf::secrets;
 use crate::units::{Bytes, Millis, three_digits};
 
 /// Maximum number of phases shown. JSON has all.

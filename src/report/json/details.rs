@@ -7,7 +7,8 @@ use super::Pairs;
 use super::metrics::{TasksView, task_counts};
 use crate::model::Phase;
 use crate::model::conf::Conf;
-use crate::results::{ApplicationReport, secrets};
+use crate::model::conf::secrets;
+use crate::results::ApplicationReport;
 use crate::units::{Bytes, Millis, Timestamp};
 
 #[derive(Serialize)]

@@ -54,3 +54,21 @@ kinds! {
     Cluster = "cluster", "Cluster rules";
     Other = "other", "Other";
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_in_kebab_case() {
+        let mut names: Vec<&str> = TroubleKind::ALL.iter().map(|kind| kind.name()).collect();
+        assert!(
+            names.iter().all(|name| name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')),
+            "{names:?}"
+        );
+        assert!(TroubleKind::ALL.iter().all(|kind| kind.words().starts_with(char::is_uppercase)));
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), TroubleKind::ALL.len());
+    }
+}

@@ -151,8 +151,15 @@ impl Settled {
             };
             troubles.iter().find(presses).map(|trouble| trouble.kind)
         };
-        self.keep_if(|it| {
-            let SettingChange { setting, from, to } = it;
+        let by_pressing = |it: &Recommended| {
+            let calls = |trouble: &&Trouble| it.why.contains(&trouble.id) && PRESSING.contains(&trouble.kind);
+            troubles.iter().any(|trouble| calls(&trouble))
+        };
+        self.keep_if(|recommended| {
+            if by_pressing(recommended) {
+                return None;
+            }
+            let SettingChange { setting, from, to } = &recommended.change;
             let less = from.as_deref().and_then(|from| compare(setting, to, from)) == Some(Ordering::Less);
             let pressing =
                 pressing(process_of(setting)).filter(|_| less && MEMORY.contains(&setting.as_str()));
@@ -164,7 +171,7 @@ impl Settled {
     fn drop_inert(&mut self, app: &Application) {
         loop {
             let changes: Vec<SettingChange> = self.recommended.iter().map(|it| it.change.clone()).collect();
-            self.keep_if(|it| inert::why(app, it, &changes).map(str::to_owned));
+            self.keep_if(|it| inert::why(app, &it.change, &changes).map(str::to_owned));
             if self.recommended.len() == changes.len() {
                 return;
             }
@@ -172,9 +179,9 @@ impl Settled {
     }
 
     /// Removes the changes for which there is a reason against them.
-    fn keep_if(&mut self, against: impl Fn(&SettingChange) -> Option<String>) {
+    fn keep_if(&mut self, against: impl Fn(&Recommended) -> Option<String>) {
         let Self { recommended, kept } = self;
-        recommended.retain(|it| match against(&it.change) {
+        recommended.retain(|it| match against(it) {
             Some(why) => {
                 kept.push((it.change.setting.clone(), why));
                 false

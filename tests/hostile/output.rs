@@ -91,7 +91,7 @@ fn ignored_signals_stay_ignored() {
     stdin.write_all((stage(0, 0) + &spark_end()).as_bytes()).unwrap();
     drop(stdin);
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert!(fs::read_to_string(&place).unwrap().contains("app-1"));
+    assert!(fs::read_to_string(&place).unwrap().contains("1 application"));
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn recordings_show_their_planted_problems() {
     assert_eq!((of("retries", "map").attempts, of("retries", "reduce").attempts), (13, 3));
     assert_eq!(of("speculation", "map").speculative_attempts, 1);
     assert_eq!(by_name["job-failed"].status, Status::Failed);
-    assert_eq!(by_name["job-failed"].severity, Severity::Moderate);
+    assert_eq!(by_name["job-failed"].severity, Severity::Severe);
     assert_eq!(by_name["am-died"].status, Status::Running);
     assert!(!by_name["am-died"].complete);
     assert!(by_name["am-died"].metrics.used.is_none());

@@ -56,7 +56,7 @@ const FAILED_APPLICATION: &str = "{application} ({limit})[: {root}]";
 const CANCELLED: &str = "{cancelled_jobs_count} of {jobs} {were} cancelled[: \"{root}\"]";
 
 /// The message of a finding about a job with failed tasks.
-const FAILED_TASKS: &str = "in job {job}, {failures}";
+const FAILED_TASKS: &str = "in job {job}, {failures}[; root cause: {root}]";
 
 /// What is judged at least as severe, whatever the share of failed jobs.
 const AN_APPLICATION: &str = "a failed application";
@@ -100,7 +100,8 @@ impl Check for JobFailures {
         let worded = match worst {
             Some((job, ends)) if severities.by_tasks() => {
                 let failures = failures::failed_attempts(ends, self.limit_of_tasks(ends));
-                judgement.message(FAILED_TASKS, &[("job", &job.id), ("failures", &failures)])
+                let root = root.as_ref().map(|root| in_words(app, root)).unwrap_or_default();
+                judgement.message(FAILED_TASKS, &[("job", &job.id), ("failures", &failures), ("root", &root)])
             }
             _ if severities.by_cancellation() => {
                 cancelled(judgement.tells(TroubleKind::Cancelled), &jobs, root.as_ref())

@@ -7,7 +7,7 @@ use self::facts::Facts;
 use super::support::failures::{self, Limit};
 use super::support::lost_time::reason_of_stage;
 use super::support::memory;
-use super::support::root::{Root, stage_was_cancelled};
+use super::support::root::{Root, in_words, stage_was_cancelled};
 use super::{percent, rule, spark};
 use crate::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::plural;
@@ -65,10 +65,10 @@ pub(super) const RULE: Rule =
 
 /// The message of the judgement on all stages together.
 const FAILED_STAGES: &str = "{failed_stages_count} of {attempts} failed, {failed_stages_ratio:%} ({limit})[, the first with \
-                             \"{first}\"]";
+                             \"{first}\"][; root cause: {root}]";
 
 /// The message of a finding about failed tasks of a stage.
-const FAILED_TASKS: &str = "{stage}: {failures}{others}";
+const FAILED_TASKS: &str = "{stage}: {failures}[; root cause: {root}]{others}";
 
 /// The message of a finding about a stage that runs for long.
 const LONG: &str = "{stage}: its tasks take {each} per {what} ({limit}){others}";
@@ -165,10 +165,11 @@ impl StageTroubles {
         Judgement::of(Subject::Application, severity)
             .tasks(app.task_count())
             .facts(evidence)
-            .failed_by(root.map(|root| root.failure))
+            .failed_by(root.as_ref().map(|root| root.failure.clone()))
             .message(
                 FAILED_STAGES,
                 &[
+                    ("root", &root.map(|root| in_words(app, &root)).unwrap_or_default()),
                     ("attempts", &plural(all, "stage attempt")),
                     ("limit", &self.0.stage_failure_rate.describe_in(severity, percent)),
                     ("first", &first.unwrap_or_default()),
@@ -206,13 +207,14 @@ impl StageTroubles {
         Judgement::of(Subject::Stage(facts.id()), severity)
             .tasks(facts.tasks)
             .facts(evidence)
-            .failed_by(root.map(|root| root.failure))
+            .failed_by(root.as_ref().map(|root| root.failure.clone()))
             .tells(if failing { TroubleKind::Failures } else { TroubleKind::LongRun })
             .message(
                 if failing { FAILED_TASKS } else { LONG },
                 &[
                     ("stage", &facts.name()),
                     ("failures", &failures::failed_attempts(&facts.ends, self.limit_of_failures(facts))),
+                    ("root", &root.map(|root| in_words(app, &root)).unwrap_or_default()),
                     ("each", &facts.time_each.unwrap_or_default()),
                     ("what", &self.0.run_time_per.words()),
                     ("limit", &self.0.run_time.describe(self.by_time(facts))),

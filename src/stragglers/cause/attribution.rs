@@ -21,7 +21,7 @@ use crate::model::{Application, Symbol};
 use crate::node_metrics::{NodeMetric, NodeMetrics};
 use crate::stragglers::executions::{Basis, Certainty, Execution, Executions};
 use crate::units::Timestamp;
-use group::{Group, is_estimated};
+use group::{Group, is_estimated, last_end};
 
 /// A group with the judged execution and the label of each of its tasks.
 #[derive(Debug, Clone, Copy)]
@@ -109,10 +109,6 @@ fn tasks_by_node(groups: &[LabelledGroup<'_>]) -> BTreeMap<Symbol, NodeTasks> {
         }
     }
     nodes
-}
-
-fn last_end(maps: &TaskGroup) -> Option<Timestamp> {
-    maps.winners().filter_map(|row| maps.attempts.time(row, TimePoint::Finish)).max()
 }
 
 impl Context<'_> {

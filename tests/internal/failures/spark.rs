@@ -22,7 +22,7 @@ fn report(app: &App) -> ApplicationReport {
 /// The findings of a rule that are more than none.
 fn found(report: &ApplicationReport, rule: &str) -> Vec<Finding> {
     let found = report.findings.iter().filter(|finding| finding.rule == rule);
-    found.filter(|finding| finding.severity > Severity::None).cloned().collect()
+    found.filter(|finding| finding.raw_severity > Severity::None).cloned().collect()
 }
 
 fn kind(finding: &Finding) -> Option<Kind> {
@@ -94,7 +94,31 @@ fn a_lost_executor_is_the_root_of_failed_fetches_retries_and_jobs() {
             .collect();
         assert_eq!(settings[0], "spark.executor.memoryOverhead", "{:?}", finding.advice);
     }
-    assert!(of_job.severity >= Severity::Severe);
+    assert!(of_job.raw_severity >= Severity::Severe);
+}
+
+#[test]
+fn exit_codes_are_explained_without_the_removal_of_the_executor() {
+    for (reason, kind, words) in [
+        ("Command exited with code 143", Kind::ResourceManagerKill, "exit code 143 (SIGTERM: somebody asked"),
+        (
+            "Command exited with code 52",
+            Kind::HeapSpace,
+            "exit code 52 (an OutOfMemoryError ended the executor)",
+        ),
+        (
+            "Command exited with code 56",
+            Kind::HeartbeatTimeout,
+            "exit code 56 (the executor could not send heartbeats",
+        ),
+    ] {
+        let tasks =
+            vec![attempt(0, 0, "1", Ending::ExecutorLost(reason)), attempt(1, 0, "2", Ending::Success)];
+        let found = found(&report(&failing(tasks, ABORTED)), STAGES);
+        let stage = found.iter().find(|finding| finding.subject.name() == "stage 0.0").unwrap();
+        assert!(stage.message.contains(&format!("; root cause: {words}")), "{}", stage.message);
+        assert_eq!(self::kind(stage), Some(kind));
+    }
 }
 
 #[test]
@@ -104,7 +128,7 @@ fn a_failed_application_says_why() {
     let report = report(&failing(tasks, ABORTED));
     let job = &found(&report, JOBS)[0];
     assert_eq!(kind(job), Some(Kind::HeapSpace));
-    assert!(job.severity >= Severity::Severe);
+    assert!(job.raw_severity >= Severity::Severe);
     assert!(job.message.starts_with("the application failed, 1 of 1 job failed, 100 % ("), "{}", job.message);
     assert_eq!(job.advice[0], "give tasks more heap: --conf spark.executor.memory=4g (now 2g)");
     assert_eq!(job.advice[0].settings[0].to, "4g");
@@ -127,7 +151,7 @@ fn one_failed_job_of_many_is_severe_unless_it_was_repeated() {
             [job(0, "save at App.scala:9", true), job(1, again, false)].into_iter().chain(others).collect();
         App { jobs, ..App::with(&[], 1, 1) }
     };
-    let severity = |again| found(&report(&app(again)), JOBS).first().map(|finding| finding.severity);
+    let severity = |again| found(&report(&app(again)), JOBS).first().map(|finding| finding.raw_severity);
     assert_eq!(severity("count at App.scala:1"), Some(Severity::Severe));
     assert_eq!(severity("save at App.scala:9"), None);
 }
@@ -139,7 +163,7 @@ fn cancelled_jobs_have_not_failed() {
     assert_eq!(report.status, Status::Killed);
     let job = &found(&report, JOBS)[0];
     assert_eq!(
-        (job.severity, job.tells, kind(job)),
+        (job.raw_severity, job.tells, kind(job)),
         (Severity::Low, TroubleKind::Cancelled, Some(Kind::UserKill))
     );
     assert_eq!(
@@ -154,7 +178,7 @@ fn cancelled_stages_have_not_failed() {
     tasks.extend([attempt(0, 1, "1", ERROR), attempt(1, 1, "1", ERROR)]);
     let judged = |failure: &str| {
         let app = failing(tasks.clone(), failure);
-        found(&report(&app), STAGES).first().map(|finding| (finding.severity, finding.tells))
+        found(&report(&app), STAGES).first().map(|finding| (finding.raw_severity, finding.tells))
     };
     assert_eq!(judged("Job 0 cancelled "), Some((Severity::Low, TroubleKind::Cancelled)));
     assert_eq!(judged(ABORTED), Some((Severity::Critical, TroubleKind::Failures)));
@@ -183,7 +207,7 @@ fn an_exit_code_of_the_driver_fails_the_application() {
     let report = report(&app);
     assert_eq!(report.status, Status::Failed);
     let job = &found(&report, JOBS)[0];
-    assert_eq!(job.severity, Severity::Severe);
+    assert_eq!(job.raw_severity, Severity::Severe);
     assert_eq!(job.failure.as_ref().unwrap().exit_code, Some(1));
     assert!(
         job.message.starts_with("the application failed (severe for a failed application): exit code 1"),
@@ -241,7 +265,7 @@ fn excluded_executors_and_nodes_are_told() {
         }
         let found = found(&report(&app), STAGES);
         assert_eq!(found.len(), 1, "{executor}");
-        assert_eq!(found[0].severity, Severity::Low);
+        assert_eq!(found[0].raw_severity, Severity::Low);
         assert_eq!(
             found[0].message,
             "node worker1 was excluded after failures on 4 executors; executor 1 on worker1 was excluded after 4 task failures"
@@ -251,7 +275,7 @@ fn excluded_executors_and_nodes_are_told() {
             preset
                 .findings
                 .iter()
-                .all(|finding| finding.rule != STAGES || finding.severity == Severity::None)
+                .all(|finding| finding.rule != STAGES || finding.raw_severity == Severity::None)
         );
     }
 }

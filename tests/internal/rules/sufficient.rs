@@ -43,7 +43,10 @@ const NOT_SHOWN: [(&str, &[&str]); 9] = [
         "garbage collection with another heap is not known before it is measured",
         &["mapper-gc", "reducer-gc", "spark-executor-gc"],
     ),
-    ("the times of phases are measured", &["shuffle-sort", "spark-stage-runtime"]),
+    (
+        "the times of tasks and phases are measured",
+        &["shuffle-sort", "spark-parallelism", "spark-skew", "spark-stage-runtime"],
+    ),
     (
         "the tasks that copies would overtake, and the copies that would lose, are measured",
         &["straggler-dos-index", "straggler-impact", "straggler-detection", "speculation-waste"],

@@ -60,7 +60,7 @@ fn run_without_judgement_fails_and_leaves_the_baseline_unchanged() {
     assert_eq!(code, 2, "{text}");
     assert_eq!(
         last_line(&text),
-        "NOT PASSED: 3 findings not judged, 1 run not judged at all: check a complete log, or use \
+        "NOT PASSED: 2 findings not judged, 1 run not judged at all: check a complete log, or use \
          --allow-unjudged to let such runs pass."
     );
     assert!(!text.contains("nothing changed") && text.contains("UNJUDGED  all of app-"), "{text}");

@@ -39,10 +39,10 @@ fn deliberately_broken_job_fails_with_the_reason() {
 #[test]
 fn higher_severity_is_worse_and_lower_severity_is_better() {
     let failing = |failures: usize| {
-        let mut app = healthy(40, 2_000);
+        let mut app = healthy(40, 200_000);
         let stage = &mut app.jobs[0].stages[0];
         for index in 0..failures {
-            let mut task = Task::new("1", 2_000);
+            let mut task = Task::new("1", 200_000);
             (task.index, task.attempt) = (Some(u32::try_from(index).unwrap()), 1);
             stage.tasks[index] =
                 stage.tasks[index].clone().ending(Ending::Exception("java.io.IOException", "reset"));

@@ -277,7 +277,8 @@ fn spark_log() -> String {
 }
 
 fn json(path: &Path) -> serde_json::Value {
-    let output = elephant().args(["analyze", "--format", "json"]).arg(path).output().unwrap();
+    let output =
+        elephant().args(["analyze", "--format", "json", "--sort", "severity"]).arg(path).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
 }
@@ -299,7 +300,7 @@ fn both_engines_share_one_ranked_list() {
     };
     assert!(applications.windows(2).all(|pair| rank(&pair[0]) >= rank(&pair[1])), "{report:#}");
     let ids: Vec<&str> = applications.iter().map(|app| app["id"].as_str().unwrap()).collect();
-    let output = elephant().arg("analyze").arg(folder.path()).output().unwrap();
+    let output = elephant().args(["analyze", "--sort", "severity"]).arg(folder.path()).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let shown: Vec<Option<usize>> = applications
         .iter()

@@ -37,7 +37,7 @@ fn findings(path: &str, yaml: &str) -> Option<Vec<Finding>> {
 
 fn worst(findings: &[Finding], rule: &str) -> Severity {
     let found = findings.iter().filter(|finding| finding.rule == rule);
-    found.map(|finding| finding.severity).max().unwrap_or_default()
+    found.map(|finding| finding.raw_severity).max().unwrap_or_default()
 }
 
 #[test]

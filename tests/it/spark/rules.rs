@@ -31,7 +31,7 @@ fn single_busy_executor_is_found_by_possible_savings() {
     let finding = only(&spread(3, &[10 * MINUTE, MINUTE, MINUTE]), "spark-executor-metrics");
     assert_eq!(finding.severity, Severity::Critical);
     assert!(
-        finding.message.starts_with("executor 1 has 10m of task time, the median 1m"),
+        finding.message.starts_with("executor 1 has 10m of task time, 10× the median of 1m"),
         "{}",
         finding.message
     );

@@ -73,7 +73,7 @@ fn skew_that_costs_little_time_is_low_however_uneven_the_data() {
 fn recorded_failures_are_reported_with_their_message() {
     for version in ["2.4.8", "3.1.3", "3.5.9", "4.3.0"] {
         let Some(found) = recorded(&format!("spark-{version}/failures"), FAILED) else { return };
-        let critical = found.iter().filter(|finding| finding.severity == Severity::Critical).count();
+        let critical = found.iter().filter(|finding| finding.raw_severity == Severity::Critical).count();
         assert!(critical >= 1, "{version}: {found:?}");
         assert!(found.iter().all(|finding| matches!(finding.subject, Subject::Stage(_))), "{version}");
         assert!(found.iter().any(|finding| finding.message.contains("mostly \"")), "{version}");
@@ -178,7 +178,7 @@ fn data_skew_is_reported_with_the_data() {
         |duration, read| Task::new("1", duration).metric("Shuffle Read Metrics.Remote Bytes Read", read);
     let mut tasks: Vec<Task> = (0..20).map(|_| task(10_000, 10 * MIB)).collect();
     tasks.push(task(100_000, 500 * MIB));
-    let found = found(&App::with(&[], 2, 2).stage(tasks), SKEW);
+    let found = found(&App::with(&[], 11, 2).stage(tasks), SKEW);
     assert_eq!(found.len(), 1);
     let start = "a task of stage 0.0 (count at App.scala:10) reads 500 MiB of shuffle data, 50× the median of 10 MiB, and takes \
                  1m 40s";

@@ -104,10 +104,10 @@ pub(in crate::heuristics) fn against(app: &Application, spark: &Spark, kind: Fai
         FailureKind::BroadcastTooLarge => vec![remedy().set([change(app, ConfKey::BroadcastThreshold, -1)])],
         FailureKind::ResultTooLarge => vec![remedy(), larger_results(app)],
         FailureKind::KryoBuffer => vec![larger_kryo_buffer(app, remedy())],
-        FailureKind::HeartbeatTimeout => vec![wait_longer(app, kind)],
-        FailureKind::FetchFailure | FailureKind::Network => vec![wait_longer(app, kind)],
-        FailureKind::Preempted => vec![remedy(), hand_over(app)],
-        FailureKind::NodeLost => vec![remedy(), hand_over(app)],
+        FailureKind::HeartbeatTimeout | FailureKind::FetchFailure | FailureKind::Network => {
+            vec![wait_longer(app, kind)]
+        }
+        FailureKind::Preempted | FailureKind::NodeLost => vec![remedy(), hand_over(app)],
         FailureKind::DiskFull => vec![
             remedy(),
             Advice::new("if shuffle files or spilled data fill local disks, compress them more")

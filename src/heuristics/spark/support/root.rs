@@ -135,17 +135,14 @@ impl<'a> Root<'a> {
 
 /// The root cause in words, if the message would not say it otherwise.
 pub(in crate::heuristics) fn in_words(app: &Application, root: &Root<'_>) -> Phrase {
-    match (&root.loss, root.failure.kind) {
-        (Some(loss), _) => describe(app, loss),
+    let words = match (&root.loss, root.failure.kind) {
+        (Some(loss), _) => return describe(app, loss),
         // The number of failures out of memory is in the message.
-        (None, FailureKind::HeapSpace | FailureKind::ContainerMemory | FailureKind::FetchFailure) => {
-            Phrase::default()
-        }
-        (None, kind) => {
-            let cause = kind.because().or_else(|| root.failure.exit_in_words());
-            cause.map(|cause| Phrase::new("{cause}", &[("cause", &cause)])).unwrap_or_default()
-        }
-    }
+        (None, FailureKind::HeapSpace | FailureKind::ContainerMemory | FailureKind::FetchFailure) => None,
+        (None, kind) => kind.because(),
+    };
+    let words = root.failure.exit_in_words().or(words);
+    words.map(|words| Phrase::new("{words}", &[("words", &words)])).unwrap_or_default()
 }
 
 /// Whether somebody cancelled a stage, or its job.

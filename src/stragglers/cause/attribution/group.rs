@@ -119,3 +119,8 @@ fn stretch(group: &TaskGroup, task: &Execution) -> Option<f64> {
     let elapsed = group.attempts.run_time(task.attempt())?.as_f64() / 1000.0;
     (elapsed > 0.0).then(|| task.duration / elapsed)
 }
+
+/// When the last of the tasks ended.
+pub(super) fn last_end(group: &TaskGroup) -> Option<Timestamp> {
+    group.winners().filter_map(|row| group.attempts.time(row, TimePoint::Finish)).max()
+}

@@ -23,6 +23,7 @@ pub fn check(page: &str) {
                 | Tag::List(None)
                 | Tag::Item
                 | Tag::Strong
+                | Tag::CodeBlock(_)
                 | Tag::HtmlBlock,
             )
             | Event::End(_)

@@ -44,7 +44,7 @@ pub(super) fn change(app: &Application, key: ConfKey, new: impl std::fmt::Displa
     let set = app.conf.find(key);
     SettingChange {
         setting: set.as_ref().map_or(key.name(), |(name, _)| name).to_owned(),
-        from: set.map(|(_, old)| old.to_owned()),
+        from: set.map(|(_, old)| old),
         to: new.to_string(),
     }
 }

@@ -56,9 +56,10 @@ impl JvmOptions {
         let mut options: Vec<&str> = Vec::new();
         let mut new = Some(new);
         for option in self.options() {
-            match old(option) {
-                true => options.extend(new.take()),
-                false => options.push(option),
+            if old(option) {
+                options.extend(new.take());
+            } else {
+                options.push(option);
             }
         }
         options.extend(new);

@@ -52,6 +52,8 @@ rule_params! {
         gc_time: Ascending<Duration>,
         /// Heap size / (peak heap use + the 300 MiB that Spark reserves).
         heap_ratio: Ascending<Ratio>,
+        /// Proposed heap / (peak heap use + the 300 MiB that Spark reserves).
+        heap_room: Quantity<Ratio>,
         /// heap_ratio is judged only for heaps larger than this.
         above_heap: Quantity<Size>,
     }
@@ -172,11 +174,15 @@ impl Driver {
         }
     }
 
+    fn fitting(&self, used: Bytes) -> Bytes {
+        memory::driver_heap_for(used, self.heap_room.get())
+    }
+
     fn judge_memory(&self, app: &Application, facts: &Facts) -> Aspect {
         let severity = self.memory.severity(facts.heap.as_f64());
         // If the use is unknown, half of the heap is a step that rarely hurts.
         let half = memory::rounded_up(Bytes::new(facts.heap.get() / 2));
-        let enough = facts.used.map_or(half, memory::driver_heap_for).min(facts.heap);
+        let enough = facts.used.map_or(half, |used| self.fitting(used)).min(facts.heap);
         Aspect {
             severity,
             message: "the driver has {heap_bytes} of heap ({limit})",
@@ -219,7 +225,7 @@ impl Driver {
                       what the driver uses and Spark reserves ({limit})",
             limit: self.heap_ratio.describe(severity),
             key: ConfKey::DriverMemory,
-            advice: heap_change(app, "set a heap that fits", memory::driver_heap_for(facts.used?)),
+            advice: heap_change(app, "set a heap that fits", self.fitting(facts.used?)),
         })
     }
 

@@ -131,26 +131,15 @@ impl Balance {
             ("busiest_time", self.busiest_time.severity(busiest.as_f64()), self.busiest_time.describe(low)),
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
+        let of_idle = format!("idle: {}", self.idle_share.describe_in(severity, percent));
+        let of_busiest = format!("busiest: {}", self.busiest_time.describe(severity));
+        let [by_deviation, by_idle, by_busiest] = conditions.each_ref().map(|(_, severity, _)| *severity);
         let passed = decisive(
             severity,
-            &[
-                (cutoffs.severity(deviation), apart(severity)),
-                (
-                    self.idle_share.severity(idle),
-                    format!("idle: {}", self.idle_share.describe_in(severity, percent)),
-                ),
-                (
-                    self.busiest_time.severity(busiest.as_f64()),
-                    format!("busiest: {}", self.busiest_time.describe(severity)),
-                ),
-            ],
+            &[(by_deviation, apart(severity)), (by_idle, of_idle), (by_busiest, of_busiest)],
         );
-        let uneven: Vec<&str> = metrics
-            .iter()
-            .skip(1)
-            .filter(|metric| judge(metric) > Severity::None)
-            .map(|(name, ..)| *name)
-            .collect();
+        let uneven = metrics.iter().skip(1).filter(|metric| judge(metric) > Severity::None);
+        let uneven: Vec<&str> = uneven.map(|(name, ..)| *name).collect();
         let (least, most) = extremes(loads, name);
         Judgement::of(Subject::Application, severity)
             .tasks(spark.executors.len() as u64)

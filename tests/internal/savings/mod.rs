@@ -33,10 +33,6 @@ fn recorded(run: &str, removals: &[Removal]) -> Option<Savings> {
     let rules = RuleSet::built_in().unwrap();
     let mut found = each(&[shared("runs/replay")?.join(run)], |app| savings(app, &rules, removals));
     assert_eq!(found.len(), 1);
-    eprintln!(
-        "{run}: {:?}",
-        found[0].troubles.iter().map(|t| (t.status.name(), t.alone.map(|a| a.wall_ms))).collect::<Vec<_>>()
-    );
     found.pop()
 }
 
@@ -281,7 +277,7 @@ fn with_copy(copy_wins: bool) -> TroubleSavings {
 #[test]
 fn copies_that_lost_are_saved_and_those_that_won_perhaps() {
     let (lost, won) = (with_copy(false), with_copy(true));
-    assert_eq!(lost.method, "replay, at most");
+    assert_eq!(lost.method, "replay, at most", "{lost:?}");
     let (low, point, _) = seconds(&lost);
     assert!((point - 4.0).abs() < 0.1 && low > 3.0, "{lost:?}");
     assert_eq!(lost.status, SavingStatus::Estimated);
@@ -311,5 +307,4 @@ fn a_large_application_is_replayed_a_bounded_number_of_times() {
     assert!(in_order > 0, "{large:?}");
     // On a quiet machine it takes a second.
     assert!(time.as_secs_f64() < 20.0, "{time:?}");
-    eprintln!("{time:?}");
 }

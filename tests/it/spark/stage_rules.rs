@@ -174,10 +174,11 @@ fn dynamic_allocation_advice_has_no_executor_count() {
 
 #[test]
 fn data_skew_is_reported_with_the_data() {
-    let task =
-        |duration, read| Task::new("1", duration).metric("Shuffle Read Metrics.Remote Bytes Read", read);
-    let mut tasks: Vec<Task> = (0..20).map(|_| task(10_000, 10 * MIB)).collect();
-    tasks.push(task(100_000, 500 * MIB));
+    let task = |executor: u32, duration, read| {
+        Task::new(&executor.to_string(), duration).metric("Shuffle Read Metrics.Remote Bytes Read", read)
+    };
+    let mut tasks: Vec<Task> = (0..20).map(|index| task(index / 2 + 1, 10_000, 10 * MIB)).collect();
+    tasks.push(task(11, 100_000, 500 * MIB));
     let found = found(&App::with(&[], 11, 2).stage(tasks), SKEW);
     assert_eq!(found.len(), 1);
     let start = "a task of stage 0.0 (count at App.scala:10) reads 500 MiB of shuffle data, 50× the median of 10 MiB, and takes \

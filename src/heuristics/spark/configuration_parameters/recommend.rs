@@ -7,7 +7,7 @@ use crate::finding::{Advice, Measure, TroubleKind};
 use crate::heuristics::spark::change;
 use crate::heuristics::spark::support::memory::heap_key;
 use crate::heuristics::spark::support::memory::{
-    ExecutorSize, MEMORY_FRACTION, RESERVED, Setting, driver_heap_for, heap_for, heap_that_fits,
+    DRIVER_ROOM, ExecutorSize, MEMORY_FRACTION, RESERVED, Setting, driver_heap_for, heap_for, heap_that_fits,
     more_overhead,
 };
 use crate::heuristics::spark::support::spill_sizing::{AgainstSpill, partitions_decide};
@@ -155,7 +155,7 @@ impl Plan {
         self.keep_parallelism(facts, limits);
         if facts.driver.heap > Severity::None && facts.complete {
             let peak = facts.driver.peak.unwrap_or(facts.driver.memory);
-            self.to.driver_memory = driver_heap_for(peak).min(facts.driver.memory);
+            self.to.driver_memory = driver_heap_for(peak, DRIVER_ROOM).min(facts.driver.memory);
         }
         if facts.driver.too_many_cores > Severity::None {
             self.to.driver_cores = facts.driver.cores.min(DRIVER_CORES);

@@ -1,6 +1,6 @@
 //! A control for causes in the node: tasks of the same group that ran on it at the same time and took as long as usual.
 
-use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 use super::LabelledGroup;
 use crate::model::Symbol;
@@ -12,7 +12,7 @@ const ENOUGH: usize = 2;
 
 /// The usual tasks of a group by node, with start and end, in the order of their starts.
 pub(super) struct Neighbours {
-    usual: FxHashMap<Symbol, Vec<(Timestamp, Timestamp)>>,
+    usual: BTreeMap<Symbol, Vec<(Timestamp, Timestamp)>>,
     /// The longest of them.
     longest: Millis,
 }
@@ -21,7 +21,7 @@ impl Neighbours {
     /// Tasks that took at most `usual_to` seconds.
     pub(super) fn of(labelled: &LabelledGroup<'_>, usual_to: Option<f64>) -> Self {
         let attempts = &labelled.group.attempts;
-        let mut usual: FxHashMap<Symbol, Vec<(Timestamp, Timestamp)>> = FxHashMap::default();
+        let mut usual: BTreeMap<Symbol, Vec<(Timestamp, Timestamp)>> = BTreeMap::new();
         let mut longest = Millis::ZERO;
         let limit = usual_to.unwrap_or(f64::NEG_INFINITY);
         for task in labelled.executions.tasks.iter().filter(|task| task.duration <= limit) {

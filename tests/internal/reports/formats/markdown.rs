@@ -1,6 +1,6 @@
 //! The page as rendered by `CommonMark` with GitHub's tables, and the text that GitHub would turn into links.
 
-use pulldown_cmark::{Event, Options, Parser, Tag};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// Panics if anything in the page is more than text, except the report's own structure.
 pub fn check(page: &str) {
@@ -11,8 +11,13 @@ pub fn check(page: &str) {
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_MATH;
     let (mut text, mut details) = (String::new(), 0);
+    // Nothing in a block of code is a link or a mention.
+    let mut in_code = false;
     for event in Parser::new_ext(page, options) {
         match event {
+            Event::Start(Tag::CodeBlock(_)) => in_code = true,
+            Event::End(TagEnd::CodeBlock) => in_code = false,
+            Event::Text(_) if in_code => {}
             Event::Start(
                 Tag::Heading { .. }
                 | Tag::Paragraph
@@ -23,7 +28,6 @@ pub fn check(page: &str) {
                 | Tag::List(None)
                 | Tag::Item
                 | Tag::Strong
-                | Tag::CodeBlock(_)
                 | Tag::HtmlBlock,
             )
             | Event::End(_)

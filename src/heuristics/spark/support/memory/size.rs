@@ -20,7 +20,7 @@ const SMALLEST_HEAP: Bytes = Bytes::from_mib(640);
 pub(in crate::heuristics) const ROOM: f64 = 1.25;
 /// A driver's heap as a multiple of its highest use plus Spark's reserved memory: below the ratio from which rules find
 /// heaps too large.
-const DRIVER_ROOM: f64 = 1.2;
+pub(in crate::heuristics) const DRIVER_ROOM: f64 = 1.2;
 /// Sizes are recommended in multiples of this.
 const STEP: u64 = 256;
 
@@ -108,8 +108,8 @@ pub(in crate::heuristics) fn heap_for(peak: Bytes) -> Bytes {
 }
 
 /// The same for a driver, whose use is measured more rarely.
-pub(in crate::heuristics) fn driver_heap_for(peak: Bytes) -> Bytes {
-    let needed = Bytes::from_f64((peak + RESERVED).as_f64() * DRIVER_ROOM).unwrap_or(peak);
+pub(in crate::heuristics) fn driver_heap_for(peak: Bytes, room: f64) -> Bytes {
+    let needed = Bytes::from_f64((peak + RESERVED).as_f64() * room).unwrap_or(peak);
     Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB))
 }
 

@@ -5,6 +5,7 @@ use std::time::Instant;
 use proptest::prelude::*;
 
 use super::FailureKind as Kind;
+use super::kind::Actor;
 use super::*;
 
 /// The headings of every page, below its title.
@@ -167,7 +168,6 @@ fn every_kind_has_a_cause_a_signature_and_someone_who_acts() {
         let signed = SIGNATURES.iter().any(|signature| signature.kind == *kind);
         assert!(signed, "{}: nothing identifies it", kind.name());
     }
-    use kind::Actor;
     for actor in [Actor::UserCode, Actor::Configuration, Actor::Cluster] {
         assert!(Kind::ALL.iter().any(|kind| kind.actor() == actor), "{actor:?}");
     }

@@ -17,6 +17,7 @@ use crate::finding::{Advice, Failure, Finding, Name, SettingChange, TroubleKind}
 use crate::metrics::Metrics;
 use crate::model::{Application, Status, Subject};
 use crate::rules::RuleSet;
+use crate::rules::settings::OrderBy;
 use crate::savings::{Amounts, ApplicationSavings, Prices, Removal, Savings, TroubleSavings, shares};
 use crate::severity::Severity;
 
@@ -133,8 +134,9 @@ pub(crate) fn diagnose(
     let mut troubles = echoes::under_their_causes(groups::of(findings));
     troubles.sort_by(|a, b| a.rank().cmp(&b.rank()));
     let settled = configuration::settle(app, &mut troubles);
-    for finding in findings.iter_mut() {
-        settled.guide(app, &mut finding.advice);
+    // The presets of Dr. Elephant advise as its rules did.
+    if basis.rules.order().by == OrderBy::Saving {
+        findings.iter_mut().for_each(|finding| settled.guide(app, &mut finding.advice));
     }
     let savings = (!troubles.is_empty()).then(|| save(app, basis, metrics, &mut troubles, findings));
     troubles.sort_by(|a, b| (a.worth, a.rank()).cmp(&(b.worth, b.rank())));

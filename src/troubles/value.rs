@@ -19,6 +19,8 @@ const UNITS: &[(&str, f64)] = &[
     ("t", TIB),
     ("b", 1.0),
 ];
+/// More MiB than that are no memory of a machine.
+const MOST_BARE: f64 = 1e7;
 const KIB: f64 = 1024.0;
 const MIB: f64 = KIB * KIB;
 const GIB: f64 = KIB * MIB;
@@ -36,8 +38,9 @@ pub(super) fn magnitude(setting: &str, value: &str) -> Option<f64> {
     let unit = unit.trim();
     let bare_mebibytes = setting.starts_with("spark.") && setting.to_ascii_lowercase().contains("memory");
     let factor = match unit {
-        // Spark reads a bare number as MiB where a size of memory is meant; fractions are below 1.
-        "" if bare_mebibytes && number > 1.0 => MIB,
+        // Spark reads a bare number as MiB where a size of memory is meant; fractions are below 1, and larger numbers are
+        // meant as bytes.
+        "" if bare_mebibytes && (1.0..MOST_BARE).contains(&number) => MIB,
         "" => 1.0,
         _ => UNITS.iter().find(|(suffix, _)| *suffix == unit)?.1,
     };
@@ -70,6 +73,7 @@ mod tests {
         for (setting, a, b) in [
             ("spark.executor.memory", "4096", "4g"),
             ("spark.executor.memory", "4096m", " 4G"),
+            ("spark.executor.memory", "4294967296", "4g"),
             ("spark.memory.fraction", "0.60", "0.6"),
             ("spark.network.timeout", "120s", "2min"),
             ("spark.speculation", "TRUE", "true"),

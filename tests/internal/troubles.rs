@@ -81,7 +81,7 @@ fn each_finding_tells_of_one_trouble() {
         }
         for trouble in &diagnosed.troubles {
             assert!(!trouble.findings.is_empty() && !trouble.subjects.is_empty(), "{}: {trouble:?}", app.id);
-            assert_eq!(trouble.findings.iter().filter(|telling| !telling.is_echo).count() > 0, true);
+            assert!(trouble.findings.iter().any(|telling| !telling.is_echo), "{}: {trouble:?}", app.id);
         }
         let mut ids: Vec<&str> = diagnosed.troubles.iter().map(|trouble| trouble.id.as_str()).collect();
         ids.sort_unstable();

@@ -134,7 +134,7 @@ fn parts((start, time, bytes): Task, count: f64) -> Vec<Task> {
 /// its own; otherwise all read one large file.
 fn resized(app: &Application, new: &Application, settings: &[&SettingChange], alone: bool) -> Application {
     let sets = |key: ConfKey| settings.iter().any(|change| key.names().contains(&change.setting.as_str()));
-    let value = |key: ConfKey| new.conf.bytes(key).filter(|_| sets(key)).map(|bytes| bytes.as_f64());
+    let value = |key: ConfKey| new.conf.bytes(key).filter(|_| sets(key)).map(crate::units::Bytes::as_f64);
     let mut resized = new.clone();
     for group in &mut resized.groups {
         let Some(old) = app.group(group.kind) else { continue };

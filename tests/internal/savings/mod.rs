@@ -111,7 +111,7 @@ fn what_cannot_be_known_has_a_reason() {
         for trouble in &troubles {
             match &trouble.status {
                 SavingStatus::Unknown(why) => assert!(!why.is_empty() && trouble.share.is_none()),
-                _ => {
+                SavingStatus::Estimated | SavingStatus::WithinError => {
                     known += 1;
                     assert_eq!(status, crate::model::Status::Succeeded);
                     check(trouble);
@@ -240,9 +240,9 @@ fn memory_and_idle_executors_save_no_time_and_overlap() {
         assert!((trouble.alone.unwrap().gb_hours.unwrap().point - 0.5 * held).abs() < 1e-9);
         assert_eq!((trouble.share.unwrap().wall_ms.high, &trouble.status), (0.0, &SavingStatus::Estimated));
     }
-    assert_eq!(memory.share.unwrap().core_hours.unwrap().high, 0.0);
+    assert!(memory.share.unwrap().core_hours.unwrap().high.abs() < 1e-12);
     assert_eq!(seconds(waiting), (0.0, 2.0, 4.0));
-    assert_eq!(gb_hours(waiting).high, 0.0);
+    assert!(gb_hours(waiting).high.abs() < 1e-12);
     assert_eq!(unknown.status, SavingStatus::Unknown("no setting".into()));
     // Nothing is replayed for these.
     assert_eq!((&savings.application.baseline, &savings.application.unknown), (&None, &None));

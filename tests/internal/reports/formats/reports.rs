@@ -209,6 +209,7 @@ pub fn large(name: &str, applications: usize, findings: usize) -> Report {
             let mut finding = app.findings.swap_remove(0);
             finding.evidence = vec![("a_bytes".into(), size.clone())];
             app.findings = vec![finding; findings];
+            app.troubles = vec![Trouble::named(name); findings];
             app
         })
         .collect();

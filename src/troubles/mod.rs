@@ -136,7 +136,9 @@ pub(crate) fn diagnose(
     let settled = configuration::settle(app, &mut troubles);
     // The presets of Dr. Elephant advise as its rules did.
     if basis.rules.order().by == OrderBy::Saving {
-        findings.iter_mut().for_each(|finding| settled.guide(app, &mut finding.advice));
+        for finding in findings.iter_mut() {
+            settled.guide(app, &mut finding.advice);
+        }
     }
     let savings = (!troubles.is_empty()).then(|| save(app, basis, metrics, &mut troubles, findings));
     troubles.sort_by(|a, b| (a.worth, a.rank()).cmp(&(b.worth, b.rank())));

@@ -2,8 +2,8 @@
 //!
 //! A trouble is what is wrong ("stage 4 is skewed", "executors die out of memory"). Several findings may tell of it:
 //! those of one [`TroubleKind`] about one subject, and those that only repeat its consequences, its echoes.
-//! [`diagnose`] groups the findings of one application and makes one value for each setting out of their advice
-//! (`../shared/spec/savings.md`, sections 1 and 7).
+//! `diagnose` groups the findings of one application and makes one value for each setting out of their advice
+//! (one root cause, one remedy).
 
 mod configuration;
 mod echoes;

@@ -4,7 +4,7 @@
 //! prediction is the residual of the replay without a change, plus a share of the replayed time: what replays of known
 //! pairs of runs were off by.
 //!
-//! [`shares`] tells what the troubles of an application save. Savings overlap, so each trouble has its share of what all
+//! [`shares()`] tells what the troubles of an application save. Savings overlap, so each trouble has its share of what all
 //! save together: the mean of what it adds over all orders of removing them (the Shapley value).
 
 mod bounds;

@@ -52,6 +52,17 @@ pub fn with_snapshots(folder: &str, compare: impl FnOnce()) {
     settings.bind(compare);
 }
 
+/// Compares a JSON report with a snapshot for the part before the first application and one for each application, so
+/// that they can be reviewed.
+pub fn assert_json_snapshots(name: &str, report: &str) {
+    let application = "\n    {\n      \"id\": ";
+    let starts = report.match_indices(application).map(|(at, _)| at + 1);
+    let bounds: Vec<usize> = std::iter::once(0).chain(starts).chain([report.len()]).collect();
+    for (serial, bounds) in bounds.windows(2).enumerate() {
+        insta::assert_snapshot!(format!("{name}-{serial}.json"), &report[bounds[0]..bounds[1]]);
+    }
+}
+
 /// All files below a folder, sorted by name.
 pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<_> = walkdir::WalkDir::new(folder)

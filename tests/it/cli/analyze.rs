@@ -242,7 +242,7 @@ fn reports() {
     };
     common::with_snapshots("reports", || {
         insta::assert_snapshot!("done.txt", of(&[DONE]).0);
-        insta::assert_snapshot!("done.json", of(&["--format", "json", DONE]).0);
+        common::assert_json_snapshots("done", &of(&["--format", "json", DONE]).0);
         let (text, warnings) =
             of(&["--min-severity", "none", "testdata/hadoop1", "testdata/intermediate", "testdata/broken"]);
         insta::assert_snapshot!("odd.txt", format!("{text}--- standard error\n{warnings}"));

@@ -44,7 +44,6 @@ fn snapshots() {
     let compare = || {
         for (name, format) in [
             ("mixed.txt", Format::Text),
-            ("mixed.json", Format::Json),
             ("mixed.ndjson", Format::Ndjson),
             ("mixed.csv", Format::Csv),
             ("mixed.md", Format::Markdown),
@@ -53,6 +52,7 @@ fn snapshots() {
         ] {
             insta::assert_snapshot!(name, written(&report, format));
         }
+        common::assert_json_snapshots("mixed", &written(&report, Format::Json));
         for (name, part) in parts_of_sarif(&written(&report, Format::Sarif)) {
             insta::assert_snapshot!(name, part);
         }

@@ -10,7 +10,7 @@ use super::finding_args::RuleArgs;
 use super::input_args::InputArgs;
 use crate::diff::{self, Side};
 use crate::engine::{self, Options};
-use crate::report::{DiffFormat, TextOptions, write_diff};
+use crate::report::{DiffFormat, write_diff};
 use crate::rules::RuleSet;
 
 pub(super) const EXAMPLES: &str = "\
@@ -67,7 +67,7 @@ impl Diff {
             Format::Json => DiffFormat::Json,
             Format::Markdown => DiffFormat::Markdown,
         };
-        let text = TextOptions { color: output.wants_color(input.color), ..TextOptions::default() };
+        let text = output.text_options(input.color);
         output.write(|out| write_diff(&diff, format, text, out))?;
         Ok(if a_failed || b_failed { Exit::Failure } else { Exit::Clean })
     }

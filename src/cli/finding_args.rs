@@ -72,7 +72,7 @@ pub(super) struct FindingArgs {
     /// Exit with status 1 if any finding has at least this severity
     #[arg(long, value_enum, value_name = "LEVEL")]
     fail_on: Option<Level>,
-    /// Show only the N worst applications
+    /// Show only the N worst applications; as text, the N worst jobs
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
     /// Order of the applications; the document `order` of rule files has the default, what their remedies save
@@ -84,7 +84,7 @@ pub(super) struct FindingArgs {
     /// Draw charts for the N worst applications (html)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<usize>, default_value_t = 100)]
     charts: usize,
-    /// Also write every finding and what was not evaluated (text), phases and configuration (json, ndjson), without
+    /// Also write every run, finding and what was not evaluated (text), phases and configuration (json, ndjson), without
     /// passwords
     #[arg(long)]
     details: bool,
@@ -186,14 +186,16 @@ impl FindingArgs {
     }
 
     fn text_options(&self, input: &InputArgs, output: &Output) -> TextOptions {
-        let color = output.wants_color(input.color);
-        TextOptions { color, details: self.details, ..TextOptions::default() }
+        let jobs = self.top.map(NonZeroUsize::get);
+        TextOptions { details: self.details, jobs, ..output.text_options(input.color) }
     }
 
     /// How applications are written one by one, if they are not needed together.
     pub(super) fn pieces(&self, input: &InputArgs, output: &Output) -> Option<PieceFormat> {
         let text = self.text_options(input, output);
-        PieceFormat::of(self.format.into(), text).filter(|_| self.top.is_none())
+        // As text, N jobs are shown, whatever the number of their runs.
+        PieceFormat::of(self.format.into(), text)
+            .filter(|_| self.top.is_none() || self.format == FormatArg::Text)
     }
 
     /// Writes the report in the chosen format.

@@ -10,6 +10,7 @@ mod finding_args;
 mod input_args;
 mod interrupt;
 mod limits;
+mod locale;
 mod logging;
 mod man;
 mod nodes;

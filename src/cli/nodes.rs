@@ -13,7 +13,6 @@ use super::input_args::InputArgs;
 use super::output::Output;
 use crate::nodes;
 use crate::nodes::settings::{Indicator, IntervalKind, Settings};
-use crate::report::TextOptions;
 use crate::report::nodes::{write_csv, write_exclude_list, write_json, write_text};
 use crate::units::Timestamp;
 
@@ -115,7 +114,7 @@ impl Nodes {
         let report =
             self.input.run(|progress| nodes::report_with(&self.input.paths, settings, &limits, progress))?;
         self.input.warn(&report.problems);
-        let text = TextOptions { color: output.wants_color(self.input.color), ..TextOptions::default() };
+        let text = output.text_options(self.input.color);
         let top = self.top.map(NonZeroUsize::get);
         output.write(|out| match self.format {
             Format::Text => write_text(&report, text, top, out),

@@ -9,15 +9,19 @@ use std::path::{Path, PathBuf};
 use anstream::{AutoStream, ColorChoice};
 use log::debug;
 use tempfile::NamedTempFile;
+use terminal_size::{Width, terminal_size_of};
 use thiserror::Error;
 
-use super::Color;
 use super::interrupt::Temporary;
+use super::{Color, locale};
 use crate::engine::discover;
+use crate::report::TextOptions;
 
 /// File names that mean standard output. Treated as files, they would be replaced, with everything that other commands
 /// had written to them.
 const STANDARD_OUTPUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+/// Longer lines are hard to read.
+const MOST_COLUMNS: usize = 120;
 /// Maximum number of symbolic links to follow, as in Linux.
 const MAX_LINKS: usize = 40;
 
@@ -126,8 +130,23 @@ impl Output {
         }
     }
 
+    /// How text is laid out here: as wide as the terminal, in the characters of the locale.
+    pub(super) fn text_options(&self, color: Color) -> TextOptions {
+        let columns = match self {
+            Self::Stdout => terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns),
+            Self::Staged { .. } | Self::Direct(_) => None,
+        };
+        let default = TextOptions::default();
+        TextOptions {
+            columns: columns.map_or(default.columns, |columns| usize::from(columns).min(MOST_COLUMNS)),
+            color: self.wants_color(color),
+            ascii: locale::is_ascii(),
+            ..default
+        }
+    }
+
     /// Whether to use colour. Files and pipes get it only with `--color always`.
-    pub(super) fn wants_color(&self, color: Color) -> bool {
+    fn wants_color(&self, color: Color) -> bool {
         match (color, self) {
             (Color::Always, _) => true,
             (Color::Auto, Self::Stdout) => AutoStream::choice(&io::stdout()) != ColorChoice::Never,

@@ -13,7 +13,6 @@ use crate::engine::Progress;
 use crate::node_metrics::{self, NodeMetrics, UtcOffset};
 use crate::params::quantity::{Duration, Quantity};
 use crate::parse::{Level as ProblemLevel, Problem};
-use crate::report::TextOptions;
 use crate::report::stragglers::{Shown, Table, write_csv, write_json, write_text};
 use crate::results::SourceProblem;
 use crate::stragglers::executions::Basis;
@@ -149,7 +148,7 @@ impl Stragglers {
         report.problems.extend(problems);
         report.problems.extend(self.unmatched(&report, metrics.as_ref()));
         self.input.warn(&report.problems);
-        let text = TextOptions { color: output.wants_color(self.input.color), ..TextOptions::default() };
+        let text = output.text_options(self.input.color);
         let shown =
             Shown { applications: self.top.map(NonZeroUsize::get), stragglers: Some(self.tasks.get()) };
         let table = match self.table {

@@ -12,7 +12,6 @@ use super::finding_args::RuleArgs;
 use super::input_args::InputArgs;
 use crate::params::quantity::{Quantity, Size};
 use crate::replay::MAX_TASKS;
-use crate::report::TextOptions;
 use crate::report::whatif::{WhatIfFormat, write};
 use crate::units::Bytes;
 use crate::whatif::{self, Change, Settings, Trouble};
@@ -112,7 +111,7 @@ impl WhatIf {
             .input
             .run(|progress| whatif::report_with(&self.input.paths, &rules, &settings, &limits, progress))?;
         self.input.warn(&report.problems);
-        let text = TextOptions { color: output.wants_color(self.input.color), ..TextOptions::default() };
+        let text = output.text_options(self.input.color);
         let top = self.top.map(NonZeroUsize::get);
         let format = match self.format {
             Format::Text => WhatIfFormat::Text,

@@ -72,8 +72,9 @@ impl<'a> Collector<'a> {
     pub(super) fn add(&self, judged: Judged) {
         let piece = self.render.map(|render| (Rank::of(&judged.report, judged.turn), render(&judged.report)));
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let group = state.sums.add(&judged.report);
         if let Some((rank, piece)) = piece {
-            state.pieces.add(rank, piece);
+            state.pieces.add(rank, group, piece);
         }
         state.add(judged);
     }
@@ -88,7 +89,6 @@ impl<'a> Collector<'a> {
 
 impl State {
     fn add(&mut self, Judged { report, turn, suppressed_by }: Judged) {
-        self.sums.add(&report);
         for (sum, count) in self.findings.iter_mut().zip(report.counts) {
             *sum += count;
         }

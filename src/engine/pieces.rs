@@ -5,9 +5,11 @@ use std::cmp::Reverse;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
+use rustc_hash::FxHashMap;
+
 use super::rank::Place;
 use super::visit::Turn;
-use crate::results::{ApplicationReport, Leading};
+use crate::results::{ApplicationReport, JobGroup, JobTotal, Leading};
 use crate::severity::Severity;
 use crate::units::MbMillis;
 
@@ -20,7 +22,7 @@ pub(crate) type Render<'a> = &'a (dyn Fn(&ApplicationReport) -> io::Result<Vec<u
 /// The rendered applications of a report.
 #[derive(Default)]
 pub(crate) struct Pieces {
-    ranks: Vec<(Rank, Extent)>,
+    ranks: Vec<(Rank, JobGroup, Extent)>,
     /// The end of the pieces: all of them, or those after the temporary file.
     held: Vec<u8>,
     /// Where `held` starts.
@@ -74,7 +76,7 @@ impl Rank {
 
 impl Pieces {
     /// Adds an application, in any order.
-    pub(super) fn add(&mut self, rank: Rank, piece: io::Result<Vec<u8>>) {
+    pub(super) fn add(&mut self, rank: Rank, group: JobGroup, piece: io::Result<Vec<u8>>) {
         let piece = match piece {
             Ok(piece) => piece,
             Err(error) => {
@@ -83,7 +85,7 @@ impl Pieces {
             }
         };
         let start = self.stored + self.held.len() as u64;
-        self.ranks.push((rank, Extent { start, len: piece.len() }));
+        self.ranks.push((rank, group, Extent { start, len: piece.len() }));
         self.held.extend_from_slice(&piece);
         if self.held.len() >= MOST_HELD {
             self.store();
@@ -127,27 +129,50 @@ impl Pieces {
     /// # Errors
     /// The first error of rendering, of the temporary file, or of `take`.
     pub(crate) fn each(mut self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        self.ranks.sort_unstable_by(|(a, ..), (b, ..)| a.cmp(b));
+        self.pass(|_, piece| take(piece))
+    }
+
+    /// Passes all pieces to `take` with the place of their job in `jobs`: the runs of the first job, worst first, then
+    /// those of the next.
+    ///
+    /// # Errors
+    /// As for [`each`](Self::each).
+    pub(crate) fn each_by_job(
+        mut self,
+        jobs: &[JobTotal],
+        mut take: impl FnMut(usize, &[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let places: FxHashMap<JobGroup, usize> =
+            jobs.iter().enumerate().map(|(place, job)| (job.group, place)).collect();
+        let place = |group: &JobGroup| places.get(group).copied().unwrap_or(usize::MAX);
+        self.ranks.sort_unstable_by(|(a, of_a, _), (b, of_b, _)| {
+            place(of_a).cmp(&place(of_b)).then_with(|| a.cmp(b))
+        });
+        self.pass(|group, piece| take(place(group), piece))
+    }
+
+    fn pass(self, mut take: impl FnMut(&JobGroup, &[u8]) -> io::Result<()>) -> io::Result<()> {
         if let Some(error) = self.failure {
             return Err(error);
         }
-        self.ranks.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         let mut file = match self.file {
             FileState::NotNeeded => None,
             FileState::Used(file) => Some(file),
             FileState::Failed(file) => file,
         };
         let mut piece = Vec::new();
-        for (_, Extent { start, len }) in self.ranks {
+        for (_, group, Extent { start, len }) in &self.ranks {
             if let Some(from) = start.checked_sub(self.stored) {
                 let from = usize::try_from(from).unwrap_or(usize::MAX);
-                let held = self.held.get(from..from.saturating_add(len));
-                take(held.ok_or(io::ErrorKind::UnexpectedEof)?)?;
+                let held = self.held.get(from..from.saturating_add(*len));
+                take(group, held.ok_or(io::ErrorKind::UnexpectedEof)?)?;
             } else {
                 let file = file.as_mut().ok_or(io::ErrorKind::NotFound)?;
-                piece.resize(len, 0);
-                file.seek(SeekFrom::Start(start))?;
+                piece.resize(*len, 0);
+                file.seek(SeekFrom::Start(*start))?;
                 file.read_exact(&mut piece)?;
-                take(&piece)?;
+                take(group, &piece)?;
             }
         }
         Ok(())
@@ -189,7 +214,8 @@ mod tests {
             }
             let piece = |place: usize| [place.to_string().into_bytes(), vec![b'x'; len]].concat();
             for (place, &score) in scores.iter().enumerate() {
-                pieces.add(Rank::of(&app(score, place), Turn::of_place(place)), Ok(piece(place)));
+                let app = app(score, place);
+                pieces.add(Rank::of(&app, Turn::of_place(place)), JobGroup::of(&app), Ok(piece(place)));
             }
             let mut expected: Vec<_> = scores.iter().enumerate().collect();
             expected.sort_by_key(|&(place, score)| (Reverse(score), format!("f{place}")));
@@ -204,16 +230,18 @@ mod tests {
         let mut pieces = Pieces { held: vec![b'x'; MOST_HELD], ..Pieces::default() };
         // A file that was opened for reading refuses to be written, as a full disk does.
         pieces.file = FileState::Used(File::open("Cargo.toml").unwrap());
-        pieces.add(Rank::of(&app(0, 0), Turn::of_place(0)), Ok(b"abc".to_vec()));
+        let group = JobGroup::of(&app(0, 0));
+        pieces.add(Rank::of(&app(0, 0), Turn::of_place(0)), group, Ok(b"abc".to_vec()));
         assert!(matches!(pieces.file, FileState::Failed(_)));
-        pieces.add(Rank::of(&app(1, 1), Turn::of_place(1)), Ok(b"def".to_vec()));
+        pieces.add(Rank::of(&app(1, 1), Turn::of_place(1)), group, Ok(b"def".to_vec()));
         assert_eq!(written(pieces), [b"def", b"abc"]);
     }
 
     #[test]
     fn an_application_that_cannot_be_rendered_is_an_error() {
         let mut pieces = Pieces::default();
-        pieces.add(Rank::of(&app(0, 0), Turn::of_place(0)), Err(io::Error::other("no")));
+        let group = JobGroup::of(&app(0, 0));
+        pieces.add(Rank::of(&app(0, 0), Turn::of_place(0)), group, Err(io::Error::other("no")));
         assert_eq!(pieces.each(|_| Ok(())).unwrap_err().to_string(), "no");
     }
 }

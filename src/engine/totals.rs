@@ -4,19 +4,22 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::finding::{Name, NotEvaluated};
-use crate::results::{ApplicationReport, NotEvaluatedTotal, RuleTotal, Totals};
+use crate::results::{ApplicationReport, JobGroup, JobSums, NotEvaluatedTotal, RuleTotal, Totals};
+use crate::savings;
 use crate::severity::Severity;
 
 /// Adds up applications one by one, in any order.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
     totals: Totals,
+    jobs: JobSums,
     rules: BTreeMap<Name, RuleTotal>,
     not_evaluated: BTreeMap<Name, BTreeMap<String, u64>>,
 }
 
 impl Sums {
-    pub(super) fn add(&mut self, app: &ApplicationReport) {
+    /// Returns the job that the application belongs to.
+    pub(super) fn add(&mut self, app: &ApplicationReport) -> JobGroup {
         add(&mut self.totals, app);
         for NotEvaluated { rule, reason } in &app.not_evaluated {
             let reasons = self.not_evaluated.entry(rule.clone()).or_default();
@@ -43,6 +46,7 @@ impl Sums {
                 total.applications += 1;
             }
         }
+        self.jobs.add(app)
     }
 
     pub(super) fn finish(self) -> Totals {
@@ -58,7 +62,13 @@ impl Sums {
             })
             .collect();
         not_evaluated.sort_by_key(|total| Reverse(total.applications));
-        Totals { rules, not_evaluated, ..self.totals }
+        let jobs = self.jobs.finish();
+        let first_savings = (jobs.len() > Totals::FIRST_JOBS).then(|| {
+            let mut first = savings::Sums::default();
+            jobs.iter().take(Totals::FIRST_JOBS).for_each(|job| first.add_all(&job.savings));
+            first
+        });
+        Totals { rules, not_evaluated, jobs, first_savings, ..self.totals }
     }
 }
 

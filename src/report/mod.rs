@@ -12,6 +12,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod ascii;
 mod cells;
 mod comparison;
 pub(crate) use comparison::words::{counted, missing_jobs, unjudged_summary};
@@ -99,8 +100,8 @@ pub fn write_json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 /// Returns the errors of the writer.
 pub fn write_text(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let options = options.usable();
-    match &report.comparison {
+    ascii::in_charset(options, out, |out| match &report.comparison {
         Some(comparison) => comparison::write(report, comparison, options, out),
         None => text::write(report, options, out),
-    }
+    })
 }

@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 
+use super::ascii::in_charset;
 use super::{Format, TextOptions, csv, json, ndjson, text};
 use crate::engine::Pieces;
 use crate::results::{ApplicationReport, Report};
@@ -39,7 +40,7 @@ impl PieceFormat {
             Format::Json => json::write_pieces(report, pieces, out),
             Format::Ndjson => pieces.each(|piece| out.write_all(piece)),
             Format::Csv => csv::write_pieces(pieces, out),
-            _ => text::write_pieces(report, pieces, self.text, out),
+            _ => in_charset(self.text, out, |out| text::write_pieces(report, pieces, self.text, out)),
         }
     }
 }

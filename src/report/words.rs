@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 
 use crate::finding::{Finding, NotEvaluated, Suppressed};
+use crate::report::wrap::clean;
 use crate::results::ApplicationReport;
 use crate::savings::{Amounts, Range, SavingStatus, TroubleSavings};
 use crate::troubles::Trouble;
@@ -64,6 +65,11 @@ pub(super) fn told_by(trouble: &Trouble) -> String {
         Some((first, others)) => format!("{first}; also {}{more}", others.join(", ")),
         None => String::new(),
     }
+}
+
+/// "Skew: stage 4.0: one task reads 23.9 MiB, 53.6× the median", in one line.
+pub(super) fn headline(trouble: &Trouble) -> String {
+    format!("{}: {}", trouble.kind.words(), clean(&trouble.cause))
 }
 
 /// "map: one reads 100 MiB". The subject is not repeated if the message begins with it.

@@ -50,15 +50,34 @@ pub(super) fn fit(text: &str, columns: usize) -> String {
     kept
 }
 
-/// Lines of at most `columns`, broken at blanks. A single longer word stays whole, so that settings and
-/// paths can be copied.
+/// Units that stay on the line of their number.
+const UNITS: [&str; 11] = ["s", "ms", "%", "B", "KiB", "MiB", "GiB", "TiB", "GB·h", "core-hours", "±"];
+
+/// Whether no line may end between two words, as in "7.6 s ± 1.2 s".
+fn belong_together(word: &str, next: &str) -> bool {
+    let number = |word: &str| word.ends_with(|c: char| c.is_ascii_digit());
+    let unit = next.trim_end_matches([',', '.', ';', ':', ')']);
+    let after_unit = next == "±" && UNITS.contains(&word);
+    number(word) && UNITS.contains(&unit) || after_unit || word == "±"
+}
+
+/// Lines of at most `columns`, broken at blanks, but not before a unit. A single longer word stays whole, so that settings
+/// and paths can be copied.
 pub(super) fn lines(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     let mut used = 0;
-    for word in text.split_whitespace() {
-        let word_width = width(word);
-        if !line.is_empty() && used + 1 + word_width > columns {
+    let mut words = text.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let mut together = word.to_owned();
+        let mut last = word;
+        while let Some(next) = words.next_if(|next| belong_together(last, next)) {
+            together.push(' ');
+            together.push_str(next);
+            last = next;
+        }
+        let needed = width(&together);
+        if !line.is_empty() && used + 1 + needed > columns {
             lines.push(std::mem::take(&mut line));
             used = 0;
         }
@@ -66,8 +85,8 @@ pub(super) fn lines(text: &str, columns: usize) -> Vec<String> {
             line.push(' ');
             used += 1;
         }
-        line.push_str(word);
-        used += word_width;
+        line.push_str(&together);
+        used += needed;
     }
     if !line.is_empty() || lines.is_empty() {
         lines.push(line);
@@ -90,6 +109,15 @@ mod tests {
         assert_eq!(fit("häuser", 4), "häu…");
         assert_eq!(fit("日本語", 4), "日…");
         assert_eq!(fit("abc", 3), "abc");
+    }
+
+    #[test]
+    fn units_stay_with_their_numbers() {
+        assert_eq!(
+            lines("the remedies save 7.6 s ± 1.2 s, 3 %", 20),
+            ["the remedies save", "7.6 s ± 1.2 s, 3 %"]
+        );
+        assert_eq!(lines("took 1h 2m, 40.6 % wasted", 15), ["took 1h 2m,", "40.6 % wasted"]);
     }
 
     proptest! {

@@ -18,9 +18,9 @@
 mod application;
 mod change;
 mod comparison;
+mod jobs;
 mod leading;
 mod metric;
-
 mod totals;
 mod work;
 mod worst;
@@ -42,6 +42,7 @@ pub use change::{Absence, Absent, Accepted, Change, FindingChange, MeasureChange
 pub use comparison::{
     Comparison, Counts, IncompleteRun, JobComparison, JobState, MetricChange, MetricVerdict, NotCompared,
 };
+pub(crate) use jobs::{JobGroup, JobSums, JobTotal};
 pub(crate) use leading::Leading;
 pub use leading::Sort;
 pub use metric::{Floors, LimitBasis, Metric, Range};

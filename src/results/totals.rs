@@ -1,5 +1,6 @@
 //! Sums over all applications of a report, and the rules with most findings.
 
+use super::JobTotal;
 use crate::finding::Name;
 use crate::savings::Sums;
 use crate::severity::Severity;
@@ -25,6 +26,10 @@ pub struct Totals {
     pub incomplete: u64,
     /// What the remedies of all troubles save.
     pub(crate) savings: Sums,
+    /// What the remedies of the first jobs save; `None` if there are not more jobs than that.
+    pub(crate) first_savings: Option<Sums>,
+    /// The jobs, in the order of the report.
+    pub(crate) jobs: Vec<JobTotal>,
     /// The rules with findings, worst first.
     pub rules: Vec<RuleTotal>,
     /// Rules that were not evaluated, with the reason; most applications first.
@@ -62,6 +67,9 @@ pub struct RuleTotal {
 }
 
 impl Totals {
+    /// The number of jobs in [`first_savings`](Self::first_savings).
+    pub(crate) const FIRST_JOBS: usize = 3;
+
     /// The wasted part in percent, over the applications whose waste is known.
     #[must_use]
     pub fn wasted_percent(&self) -> Option<f64> {

@@ -103,6 +103,12 @@ impl Sum {
         }
     }
 
+    fn add_all(&mut self, other: Self) {
+        for (sum, value) in self.0.iter_mut().zip(other.0) {
+            *sum = sum.saturating_add(value);
+        }
+    }
+
     #[allow(clippy::cast_precision_loss)]
     fn range(self) -> Range {
         let [low, point, high] = self.0.map(|sum| sum as f64 / BILLION);
@@ -124,6 +130,21 @@ impl Sums {
             (SavingStatus::WithinError, _) => self.within_error_count += 1,
             _ => self.unknown_count += 1,
         }
+    }
+
+    /// Adds another sum.
+    pub(crate) fn add_all(&mut self, other: &Self) {
+        self.wall.add_all(other.wall);
+        for (sum, other) in
+            [(&mut self.cores, other.cores), (&mut self.memory, other.memory), (&mut self.cost, other.cost)]
+        {
+            if let Some(other) = other {
+                sum.get_or_insert_default().add_all(other);
+            }
+        }
+        self.estimated_count += other.estimated_count;
+        self.within_error_count += other.within_error_count;
+        self.unknown_count += other.unknown_count;
     }
 
     /// The sum of the shares that are larger than their error.

@@ -53,6 +53,39 @@ impl Worth {
     }
 }
 
+/// What several applications are worth together. The sums are millionths in whole numbers, so that they do not depend on
+/// the order.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct WorthSum {
+    resources: u128,
+    time: u128,
+}
+
+const MILLION: f64 = 1e6;
+
+impl WorthSum {
+    /// Adds an application.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate; values are positive
+    pub(crate) fn add(&mut self, worth: &Worth) {
+        let value = (f64::from_bits(worth.value.0) * MILLION).round() as u128;
+        match worth.known {
+            Known::Resources => self.resources = self.resources.saturating_add(value),
+            Known::Time => self.time = self.time.saturating_add(value),
+            Known::Nothing => {}
+        }
+    }
+
+    /// Time counts only if no application has a value in resources.
+    #[allow(clippy::cast_precision_loss)]
+    pub(crate) fn total(self) -> Worth {
+        if self.resources > 0 {
+            Worth::of_value(Known::Resources, self.resources as f64 / MILLION)
+        } else {
+            Worth::of_value(Known::Time, self.time as f64 / MILLION)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,5 +119,20 @@ mod tests {
             Worth::of_amounts(&amounts(1.0, Some(cores)), cost, rules.order())
         };
         assert!(priced(2.0, 1.0) < priced(1.0, 9.0));
+    }
+
+    #[test]
+    fn sums_rank_like_a_single_application_worth_as_much() {
+        let rules = RuleSet::built_in().unwrap();
+        let of = |amounts: &Amounts| Worth::of_amounts(amounts, None, rules.order());
+        let sum = |parts: &[Worth]| {
+            let mut sum = WorthSum::default();
+            parts.iter().for_each(|part| sum.add(part));
+            sum.total()
+        };
+        let one = of(&amounts(5.0, Some(2.0)));
+        assert_eq!(sum(&[one, one, of(&amounts(9.0, None))]), of(&amounts(0.0, Some(4.0))));
+        assert_eq!(sum(&[of(&amounts(9.0, None))]), of(&amounts(9.0, None)));
+        assert_eq!(sum(&[Worth::default()]), Worth::default());
     }
 }

@@ -8,6 +8,7 @@ mod words;
 use std::io::{self, Write};
 
 use super::TextOptions;
+use super::ascii::in_charset;
 use crate::diff::Diff;
 
 /// The formats of a report on differences.
@@ -33,7 +34,10 @@ pub fn write_diff(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        DiffFormat::Text => text::write(diff, options, out),
+        DiffFormat::Text => {
+            let options = options.usable();
+            in_charset(options, out, |out| text::write(diff, options, out))
+        }
         DiffFormat::Json => json::write(diff, out),
         DiffFormat::Markdown => markdown::write(diff, out),
     }

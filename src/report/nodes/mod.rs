@@ -7,6 +7,7 @@ mod text;
 
 use std::io::{self, Write};
 
+use super::ascii::in_charset;
 use super::text::TextOptions;
 use crate::nodes::NodesReport;
 use crate::nodes::indicators::Node;
@@ -21,7 +22,8 @@ pub fn write_text(
     top: Option<usize>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    text::write(report, options, top, out)
+    let options = options.usable();
+    in_charset(options, out, |out| text::write(report, options, top, out))
 }
 
 /// Writes the ranking as JSON, with all fits and days.

@@ -8,6 +8,7 @@ mod words;
 use std::io::{self, Write};
 
 use super::TextOptions;
+use super::ascii::in_charset;
 use crate::survey::{ApplicationStragglers, StragglerReport};
 
 /// The table of a CSV report.
@@ -41,7 +42,8 @@ pub fn write_text(
     shown: Shown,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    text::write(report, options, shown, out)
+    let options = options.usable();
+    in_charset(options, out, |out| text::write(report, options, shown, out))
 }
 
 /// Writes the survey as JSON.

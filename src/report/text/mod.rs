@@ -1,42 +1,52 @@
-//! The report as text: worst application first, its troubles with their remedies, colour for severities only.
+//! The report as text: jobs with the most to save first, their troubles with the remedies, colour for severities only.
 
+mod application;
+mod jobs;
+mod piece;
 mod troubles;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
+use rustc_hash::FxHashMap;
 
 use crate::engine::Pieces;
-use crate::finding::{Finding, Suppressed};
-use crate::report::words::{SuppressedGroup, by_reason, currency, plural, reasons_not_evaluated, saved};
-use crate::report::wrap::{clean, fit, lines, width};
-use crate::results::{ApplicationReport, Report, Summary};
-use crate::savings::SavingStatus;
+use crate::report::words::{plural, saved};
+use crate::report::wrap::lines;
+use crate::results::{ApplicationReport, JobGroup, Report, Summary, Totals};
+use crate::savings::Sums;
 use crate::severity::Severity;
 use crate::units::{show_gb_hours, three_digits};
+use jobs::Jobs;
 
-/// How the text report is laid out.
+/// How a text report is laid out.
 #[derive(Debug, Clone, Copy)]
 pub struct TextOptions {
     /// Columns of the terminal; at least 40 are used.
     pub columns: usize,
     /// Whether severities are coloured.
     pub color: bool,
-    /// Whether every finding is listed, and the reason for each rule that was not evaluated.
+    /// Whether only ASCII is written, for terminals without Unicode.
+    pub ascii: bool,
+    /// Whether every run, finding and reason for a rule that was not evaluated is listed.
     pub details: bool,
+    /// How many jobs are shown with their troubles; `None` for the first ten, and one line for each of the next.
+    pub jobs: Option<usize>,
 }
 
 impl Default for TextOptions {
     fn default() -> Self {
-        Self { columns: 80, color: false, details: false }
+        Self { columns: 80, color: false, ascii: false, details: false, jobs: None }
     }
 }
 
 impl TextOptions {
     /// The same with enough columns to break lines between words.
     pub(super) fn usable(self) -> Self {
-        Self { columns: self.columns.max(LEAST_COLUMNS), ..self }
+        // ASCII needs more columns for some characters, such as +- for ±.
+        let columns = if self.ascii { self.columns.saturating_sub(ASCII_COLUMNS) } else { self.columns };
+        Self { columns: columns.max(LEAST_COLUMNS), ..self }
     }
 
     pub(super) fn style(self, severity: Severity) -> Style {
@@ -58,27 +68,40 @@ impl TextOptions {
 
 /// Narrower terminals are written as if they had this many columns.
 const LEAST_COLUMNS: usize = 40;
-/// Columns before a rule's name: two blanks, the severity, two blanks.
-const RULE_COLUMN: usize = 12;
-/// Columns of a rule's name; longer names push the message to the next line.
-const RULE_WIDTH: usize = 15;
+/// Columns left free for the longer ASCII forms of characters.
+const ASCII_COLUMNS: usize = 3;
+/// Columns before everything that belongs to an application.
+const INDENT: usize = 4;
+/// Columns before the text of a trouble: the indent, the severity, two blanks.
+const TEXT_COLUMN: usize = INDENT + 10;
 
 pub(super) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     overview(report, options, out)?;
-    let mut quiet = 0u64;
-    for app in &report.applications {
-        if is_quiet(app, options) {
-            quiet += 1;
-        } else {
-            application(app, options, out)?;
-        }
+    let mut jobs = Jobs::new(report, options, out);
+    let places: FxHashMap<JobGroup, usize> =
+        report.totals.jobs.iter().enumerate().map(|(place, job)| (job.group, place)).collect();
+    let place = |app| places.get(&JobGroup::of(app)).copied().unwrap_or(usize::MAX);
+    let mut runs: Vec<(usize, &ApplicationReport)> =
+        report.applications.iter().map(|app| (place(app), app)).collect();
+    // The sort is stable: runs of a job keep their order.
+    runs.sort_by_key(|(place, _)| *place);
+    let mut rendered = Vec::new();
+    for (place, app) in runs {
+        rendered.clear();
+        piece(app, options, &mut rendered)?;
+        jobs.take(place, &rendered)?;
     }
-    write_end(report, quiet, options, out)
+    let seen = jobs.finish()?;
+    write_end(report, seen, options, out)
 }
 
 /// One application; nothing for one that is only counted.
-pub(super) fn piece(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    if is_quiet(app, options) { Ok(()) } else { application(app, options, out) }
+pub(super) fn piece(app: &ApplicationReport, options: TextOptions, out: &mut Vec<u8>) -> io::Result<()> {
+    if is_quiet(app, options) {
+        return Ok(());
+    }
+    piece::write_head(app, out)?;
+    application::write(app, options, out)
 }
 
 /// Writes the report with all applications.
@@ -89,32 +112,41 @@ pub(super) fn write_pieces(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     overview(report, options, out)?;
-    let mut quiet = 0;
-    pieces.each(|piece| {
-        quiet += u64::from(piece.is_empty());
-        out.write_all(piece)
-    })?;
-    write_end(report, quiet, options, out)
+    let mut jobs = Jobs::new(report, options, out);
+    pieces.each_by_job(&report.totals.jobs, |place, piece| jobs.take(place, piece))?;
+    let seen = jobs.finish()?;
+    write_end(report, seen, options, out)
 }
 
-/// "12 applications · 41.2 GB·h used, 17.9 wasted (43 %) · the remedies save 52m ± 4m, 14 ± 1 GB·h"; nothing for a single
-/// application, which says so itself.
+/// "12 applications, 3 jobs · 41.2 GB·h used, 17.9 wasted (43 %) · the remedies save 52m ± 4m, 14 ± 1 GB·h"; nothing for
+/// a single application, which says so itself.
 fn overview(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     if report.summary.applications < 2 {
         return Ok(());
     }
     let totals = &report.totals;
+    let applications = plural(report.summary.applications, "application");
+    let jobs = totals.jobs.len() as u64;
+    let of = if jobs < report.summary.applications {
+        format!(" of {}", plural(jobs, "job"))
+    } else {
+        String::new()
+    };
     let wasted = totals
         .wasted_percent()
         .map(|percent| format!(", {} wasted ({} %)", show_gb_hours(totals.wasted), three_digits(percent)));
-    let mut parts = vec![
-        plural(report.summary.applications, "application"),
-        format!("{} GB·h used{}", show_gb_hours(totals.used), wasted.unwrap_or_default()),
-    ];
-    let savings = &totals.savings;
-    if savings.estimated_count > 0 {
-        let saved = saved(&savings.saved(), savings.cost(), report.currency.as_deref());
-        parts.push(format!("the remedies below save {saved}"));
+    let used = format!("{} GB·h used{}", show_gb_hours(totals.used), wasted.unwrap_or_default());
+    let mut parts = vec![format!("{applications}{of}"), used];
+    let currency = report.currency.as_deref();
+    if totals.savings.estimated_count > 0 {
+        let all = saved(&totals.savings.saved(), totals.savings.cost(), currency);
+        parts.push(format!("the remedies save {all}"));
+    }
+    let several =
+        |first: &Sums| first.estimated_count > 0 && first.estimated_count < totals.savings.estimated_count;
+    if let Some(first) = totals.first_savings.filter(several) {
+        let first = saved(&first.saved(), first.cost(), currency);
+        parts.push(format!("fixing the first {} saves {first}", Totals::FIRST_JOBS));
     }
     for line in lines(&parts.join(" · "), options.columns) {
         writeln!(out, "{line}")?;
@@ -125,172 +157,47 @@ fn overview(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::R
 /// Whether there is nothing to say about an application.
 fn is_quiet(app: &ApplicationReport, options: TextOptions) -> bool {
     let silent = app.findings.is_empty() && app.suppressed.is_empty();
-    silent && app.complete && (app.not_evaluated.is_empty() || !options.details)
+    silent && !(options.details && (!app.complete || !app.not_evaluated.is_empty()))
 }
 
-/// What follows the applications, of which `quiet` are only counted.
-fn write_end(report: &Report, quiet: u64, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    if quiet > 0 {
-        let what = if quiet == 1 { "1 application" } else { &format!("{quiet} applications") };
-        writeln!(out, "{what} without findings")?;
+/// What follows the jobs.
+fn write_end(report: &Report, seen: jobs::Seen, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let mut parts = Vec::new();
+    if seen.jobs_left_out > 0 {
+        parts.push(format!(
+            "{} with findings not shown (--top, --details)",
+            plural(seen.jobs_left_out, "more job")
+        ));
     }
-    let missing: BTreeSet<&str> = report.totals.not_evaluated.iter().map(|missing| &*missing.rule).collect();
-    if !missing.is_empty() && !options.details {
-        let rules = plural(missing.len() as u64, "rule");
-        writeln!(out, "{rules} not evaluated in some applications (--details)")?;
+    if seen.quiet > 0 {
+        parts.push(format!("{} without findings", plural(seen.quiet, "application")));
     }
-    if quiet > 0 || !missing.is_empty() {
+    if !options.details {
+        parts.extend(not_judged(report));
+    }
+    for part in &parts {
+        lines(part, options.columns).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    }
+    if !parts.is_empty() {
         writeln!(out)?;
     }
     write_summary(report, options.columns, out)
 }
 
-fn application(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    let columns = options.columns;
-    let verdict = format!("{}  score {}", app.severity.name().to_uppercase(), app.score);
-    let attempt = app.attempt.as_deref().map(|attempt| format!(" ({})", clean(attempt)));
-    let id = clean(&app.id) + attempt.as_deref().unwrap_or_default();
-    let room = columns.saturating_sub(width(&id) + width(&verdict) + 4);
-    let name = fit(&clean(app.name.as_deref().unwrap_or_default()), room);
-    let style = options.style(app.severity);
-    writeln!(
-        out,
-        "{id}  {name}{}  {style}{verdict}{style:#}",
-        " ".repeat(room.saturating_sub(width(&name)))
-    )?;
-    for line in lines(&facts(app), columns) {
-        writeln!(out, "{line}")?;
+/// "2 logs are incomplete: results cover the part that was read"; "5 rules not evaluated in some applications".
+fn not_judged(report: &Report) -> Vec<String> {
+    let mut parts = Vec::new();
+    match report.totals.incomplete {
+        0 => {}
+        1 => parts.push("1 log is incomplete: results cover the part that was read".to_owned()),
+        logs => parts.push(format!("{logs} logs are incomplete: results cover the part that was read")),
     }
-    for line in lines(&together(app), columns).into_iter().filter(|line| !line.is_empty()) {
-        writeln!(out, "{line}")?;
+    let rules: BTreeSet<&str> = report.totals.not_evaluated.iter().map(|missing| &*missing.rule).collect();
+    if !rules.is_empty() {
+        let place = if report.summary.applications > 1 { " in some applications" } else { "" };
+        parts.push(format!("{} not evaluated{place} (--details)", plural(rules.len() as u64, "rule")));
     }
-    if !app.complete {
-        let note = "Log incomplete: results cover the part that was read";
-        lines(note, columns).iter().try_for_each(|line| writeln!(out, "{line}"))?;
-    }
-    writeln!(out)?;
-    let currency = currency(app);
-    for trouble in &app.troubles {
-        troubles::write(trouble, currency, options, out)?;
-    }
-    troubles::configuration(&app.recommended, out)?;
-    if options.details {
-        findings(app, options, out)?;
-    }
-    suppressed(&app.suppressed, columns, out)?;
-    not_evaluated(app, options, out)?;
-    writeln!(out)
-}
-
-/// Every finding, with the rule that found it.
-fn findings(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    if !app.findings.is_empty() {
-        writeln!(out, "  Findings:")?;
-    }
-    app.findings.iter().try_for_each(|item| finding(item, options, out))
-}
-
-/// "all remedies together save 9.0 s ± 1.5 s", if there are several.
-fn together(app: &ApplicationReport) -> String {
-    let estimated = app.troubles.iter().filter(|trouble| trouble.savings.status == SavingStatus::Estimated);
-    let several = estimated.count() > 1;
-    let Some(savings) = app.savings.as_ref().filter(|_| several) else { return String::new() };
-    let saved = saved(&savings.joint, savings.joint_cost, savings.currency.as_deref());
-    format!("all remedies together save {saved}")
-}
-
-/// "alice, root.default, succeeded in 1h 0m, 8.8 GB·h used, 35 % wasted, cores 40 % idle".
-fn facts(app: &ApplicationReport) -> String {
-    let mut facts: Vec<String> = Vec::new();
-    facts.extend(app.user.as_deref().map(clean));
-    facts.extend(app.queue.as_deref().map(clean));
-    facts.extend(app.job_type.map(str::to_owned));
-    facts.push(match app.metrics.run_time {
-        Some(time) => format!("{} in {time}", app.status.name()),
-        None => app.status.name().to_owned(),
-    });
-    facts.push(match app.metrics.used {
-        Some(used) => format!("{} GB·h used", show_gb_hours(used)),
-        None => "memory use unknown".to_owned(),
-    });
-    facts.extend(app.metrics.wasted_percent().map(|percent| format!("{} % wasted", three_digits(percent))));
-    facts.extend(app.metrics.idle_percent().map(|percent| format!("cores {} % idle", three_digits(percent))));
-    facts.join(", ")
-}
-
-fn finding(finding: &Finding, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    let columns = options.columns;
-    let style = options.style(finding.severity);
-    let severity = finding.severity.name().to_uppercase();
-    write!(out, "  {style}{severity:<8}{style:#}  ")?;
-    let rule = clean(&finding.rule);
-    let long_name = width(&rule) > RULE_WIDTH;
-    let text_column = if long_name { RULE_COLUMN + 2 } else { RULE_COLUMN + RULE_WIDTH + 1 };
-    let hanging = " ".repeat(text_column);
-    let mut message =
-        lines(&clean(&finding.message), columns.saturating_sub(text_column).max(20)).into_iter();
-    if long_name {
-        writeln!(out, "{rule}")?;
-    } else {
-        writeln!(out, "{rule:<RULE_WIDTH$} {}", message.next().unwrap_or_default())?;
-    }
-    for line in message {
-        writeln!(out, "{hanging}{line}")?;
-    }
-    for advice in &finding.advice {
-        advice_lines(&advice.text, columns, out)?;
-    }
-    Ok(())
-}
-
-fn advice_lines(advice: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
-    let indent = " ".repeat(RULE_COLUMN);
-    for (index, line) in
-        lines(&clean(advice), columns.saturating_sub(RULE_COLUMN + 2).max(20)).iter().enumerate()
-    {
-        writeln!(out, "{indent}{} {line}", if index == 0 { "→" } else { " " })?;
-    }
-    Ok(())
-}
-
-/// "3 findings suppressed: mapper-skew, mapper-gc (DATA-123, until 2027-01-31), mapper-time (known)".
-fn suppressed(suppressed: &[Suppressed], columns: usize, out: &mut dyn Write) -> io::Result<()> {
-    if suppressed.is_empty() {
-        return Ok(());
-    }
-    let count = plural(suppressed.len() as u64, "finding");
-    let each = by_reason(suppressed).into_iter().map(|SuppressedGroup { rules, reason, until }| {
-        let until = until.map(|day| format!(", until {day}")).unwrap_or_default();
-        format!("{} ({}{until})", clean(&rules.join(", ")), clean(reason))
-    });
-    let text = format!("{count} suppressed: {}", each.collect::<Vec<_>>().join(", "));
-    hanging(&text, columns, out)
-}
-
-/// Writes lines; all but the first are indented by two more columns.
-fn hanging(text: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
-    for (index, line) in lines(text, columns.saturating_sub(4).max(20)).iter().enumerate() {
-        writeln!(out, "  {}{line}", if index == 0 { "" } else { "  " })?;
-    }
-    Ok(())
-}
-
-/// One line per reason, with its rules; without details, only their number.
-fn not_evaluated(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    let TextOptions { columns, details, .. } = options;
-    if !details {
-        let count = app.not_evaluated.len() as u64;
-        return if count > 0 {
-            hanging(&format!("{} not evaluated (--details)", plural(count, "rule")), columns, out)
-        } else {
-            Ok(())
-        };
-    }
-    for (reason, rules) in reasons_not_evaluated(&app.not_evaluated) {
-        let text = format!("not evaluated: {}: {}", clean(&rules.join(", ")), clean(reason));
-        hanging(&text, columns, out)?;
-    }
-    Ok(())
+    parts
 }
 
 /// "3 files read, 1 skipped, 0 failed · 2 applications · 1 critical, 2 moderate".

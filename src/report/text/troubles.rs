@@ -2,16 +2,21 @@
 
 use std::io::{self, Write};
 
-use super::{RULE_COLUMN, TextOptions, advice_lines};
-use crate::report::words::{saves, told_by};
-use crate::report::wrap::{clean, lines};
+use super::application::advice_lines;
+use super::{TEXT_COLUMN, TextOptions};
+use crate::report::words::{headline, saves, told_by};
+use crate::report::wrap::{clean, fit, lines};
+use crate::severity::Severity;
 use crate::troubles::{Recommended, Trouble};
 
 /// The most lines of advice without details.
 const ADVICE: usize = 3;
+/// Troubles shown in full without details; later ones only if they are at least moderate.
+const FULL: usize = 3;
 
 pub(super) fn write(
     trouble: &Trouble,
+    place: usize,
     currency: Option<&str>,
     options: TextOptions,
     out: &mut dyn Write,
@@ -19,12 +24,16 @@ pub(super) fn write(
     let TextOptions { columns, details, .. } = options;
     let style = options.style(trouble.severity);
     let severity = trouble.severity.name().to_uppercase();
-    let indent = " ".repeat(RULE_COLUMN);
-    let room = columns.saturating_sub(RULE_COLUMN).max(20);
+    let indent = " ".repeat(TEXT_COLUMN);
+    let room = columns.saturating_sub(TEXT_COLUMN).max(20);
+    if !details && place >= FULL && trouble.severity < Severity::Moderate {
+        let brief = fit(&headline(trouble), room);
+        return writeln!(out, "    {style}{severity:<8}{style:#}  {brief}");
+    }
     let text = format!("{}: {}", trouble.kind.words(), clean(&trouble.cause));
     for (index, line) in lines(&text, room).iter().enumerate() {
         if index == 0 {
-            writeln!(out, "  {style}{severity:<8}{style:#}  {line}")?;
+            writeln!(out, "    {style}{severity:<8}{style:#}  {line}")?;
         } else {
             writeln!(out, "{indent}{line}")?;
         }
@@ -45,10 +54,10 @@ pub(super) fn configuration(recommended: &[Recommended], out: &mut dyn Write) ->
     if recommended.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n  Recommended configuration:")?;
+    writeln!(out, "\n    Recommended configuration:")?;
     for Recommended { change, .. } in recommended {
         let now = change.from.as_deref().map(|from| format!("  (now {})", clean(from))).unwrap_or_default();
-        writeln!(out, "    {}{now}", clean(&change.argument()))?;
+        writeln!(out, "      {}{now}", clean(&change.argument()))?;
     }
     Ok(())
 }

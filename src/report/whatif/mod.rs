@@ -6,6 +6,7 @@ mod words;
 
 use std::io::{self, Write};
 
+use super::ascii::in_charset;
 use super::text::TextOptions;
 use crate::whatif::{ApplicationReplays, WhatIfReport};
 
@@ -31,7 +32,10 @@ pub fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match format {
-        WhatIfFormat::Text => text::write(report, options, top, out),
+        WhatIfFormat::Text => {
+            let options = options.usable();
+            in_charset(options, out, |out| text::write(report, options, top, out))
+        }
         WhatIfFormat::Json => json::write(report, top, out),
     }
 }

@@ -1,0 +1,153 @@
+//! One application as text, without its heading: facts, troubles with their remedies, one configuration.
+
+use std::io::{self, Write};
+
+use super::{INDENT, TEXT_COLUMN, TextOptions, troubles};
+use crate::finding::{Finding, Suppressed};
+use crate::report::words::{SuppressedGroup, by_reason, currency, plural, reasons_not_evaluated, saved};
+use crate::report::wrap::{clean, lines, width};
+use crate::results::ApplicationReport;
+use crate::savings::SavingStatus;
+use crate::units::{show_gb_hours, three_digits};
+
+/// Columns of a rule's name; longer names push the message to the next line.
+const RULE_WIDTH: usize = 15;
+
+pub(super) fn write(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let columns = options.columns;
+    hanging(&facts(app), columns, out)?;
+    let together = together(app);
+    if !together.is_empty() {
+        hanging(&together, columns, out)?;
+    }
+    if app.raw_severity > app.severity {
+        let text = format!(
+            "Short, small run: severity {} at most; it would be {} in a larger one",
+            app.severity, app.raw_severity
+        );
+        hanging(&text, columns, out)?;
+    }
+    if !app.complete {
+        hanging("Log incomplete: results cover the part that was read", columns, out)?;
+    }
+    if let Some(source) = app.sources.first().filter(|_| options.details) {
+        hanging(&clean(source), columns, out)?;
+    }
+    writeln!(out)?;
+    let currency = currency(app);
+    for (place, trouble) in app.troubles.iter().enumerate() {
+        troubles::write(trouble, place, currency, options, out)?;
+    }
+    troubles::configuration(&app.recommended, out)?;
+    if options.details {
+        findings(app, options, out)?;
+    }
+    suppressed(&app.suppressed, columns, out)?;
+    if options.details {
+        not_evaluated(app, columns, out)?;
+    }
+    Ok(())
+}
+
+/// Every finding, with the rule that found it.
+fn findings(app: &ApplicationReport, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    if !app.findings.is_empty() {
+        writeln!(out, "\n    Findings:")?;
+    }
+    app.findings.iter().try_for_each(|item| finding(item, options, out))
+}
+
+/// "all remedies together save 9.0 s ± 1.5 s", if there are several.
+fn together(app: &ApplicationReport) -> String {
+    let estimated = app.troubles.iter().filter(|trouble| trouble.savings.status == SavingStatus::Estimated);
+    let several = estimated.count() > 1;
+    let Some(savings) = app.savings.as_ref().filter(|_| several) else { return String::new() };
+    let saved = saved(&savings.joint, savings.joint_cost, savings.currency.as_deref());
+    format!("all remedies together save {saved}")
+}
+
+/// "alice, root.default, succeeded in 1h 0m, 8.8 GB·h used, 35 % wasted, cores 40 % idle".
+fn facts(app: &ApplicationReport) -> String {
+    let mut facts: Vec<String> = Vec::new();
+    facts.extend(app.user.as_deref().map(clean));
+    facts.extend(app.queue.as_deref().map(clean));
+    facts.extend(app.job_type.map(str::to_owned));
+    facts.push(match app.metrics.run_time {
+        Some(time) => format!("{} in {time}", app.status.name()),
+        None => app.status.name().to_owned(),
+    });
+    facts.push(match app.metrics.used {
+        Some(used) => format!("{} GB·h used", show_gb_hours(used)),
+        None => "memory use unknown".to_owned(),
+    });
+    facts.extend(app.metrics.wasted_percent().map(|percent| format!("{} % wasted", three_digits(percent))));
+    facts.extend(app.metrics.idle_percent().map(|percent| format!("cores {} % idle", three_digits(percent))));
+    facts.join(", ")
+}
+
+fn finding(finding: &Finding, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let columns = options.columns;
+    let style = options.style(finding.severity);
+    let severity = finding.severity.name().to_uppercase();
+    write!(out, "    {style}{severity:<8}{style:#}  ")?;
+    let rule = clean(&finding.rule);
+    let long_name = width(&rule) > RULE_WIDTH;
+    let text_column = if long_name { TEXT_COLUMN + 2 } else { TEXT_COLUMN + RULE_WIDTH + 1 };
+    let hanging = " ".repeat(text_column);
+    let mut message =
+        lines(&clean(&finding.message), columns.saturating_sub(text_column).max(20)).into_iter();
+    if long_name {
+        writeln!(out, "{rule}")?;
+    } else {
+        writeln!(out, "{rule:<RULE_WIDTH$} {}", message.next().unwrap_or_default())?;
+    }
+    for line in message {
+        writeln!(out, "{hanging}{line}")?;
+    }
+    for advice in &finding.advice {
+        advice_lines(&advice.text, columns, out)?;
+    }
+    Ok(())
+}
+
+pub(super) fn advice_lines(advice: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    let indent = " ".repeat(TEXT_COLUMN);
+    for (index, line) in
+        lines(&clean(advice), columns.saturating_sub(TEXT_COLUMN + 2).max(20)).iter().enumerate()
+    {
+        writeln!(out, "{indent}{} {line}", if index == 0 { "→" } else { " " })?;
+    }
+    Ok(())
+}
+
+/// "3 findings suppressed: mapper-skew, mapper-gc (DATA-123, until 2027-01-31), mapper-time (known)".
+fn suppressed(suppressed: &[Suppressed], columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    if suppressed.is_empty() {
+        return Ok(());
+    }
+    let count = plural(suppressed.len() as u64, "finding");
+    let each = by_reason(suppressed).into_iter().map(|SuppressedGroup { rules, reason, until }| {
+        let until = until.map(|day| format!(", until {day}")).unwrap_or_default();
+        format!("{} ({}{until})", clean(&rules.join(", ")), clean(reason))
+    });
+    let text = format!("{count} suppressed: {}", each.collect::<Vec<_>>().join(", "));
+    hanging(&text, columns, out)
+}
+
+/// Writes lines; all but the first are indented by two more columns.
+fn hanging(text: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    let indent = " ".repeat(INDENT);
+    for (index, line) in lines(text, columns.saturating_sub(INDENT + 2)).iter().enumerate() {
+        writeln!(out, "{indent}{}{line}", if index == 0 { "" } else { "  " })?;
+    }
+    Ok(())
+}
+
+/// One line per reason, with its rules.
+fn not_evaluated(app: &ApplicationReport, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    for (reason, rules) in reasons_not_evaluated(&app.not_evaluated) {
+        let text = format!("not evaluated: {}: {}", clean(&rules.join(", ")), clean(reason));
+        hanging(&text, columns, out)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,177 @@
+//! Jobs as text: a number and a heading for each, with the run that costs most; later jobs get one line each.
+
+use std::io::{self, Write};
+
+use super::piece::Piece;
+use super::{INDENT, TextOptions};
+use crate::report::words::{plural, saved};
+use crate::report::wrap::{clean, fit, lines, width};
+use crate::results::{JobTotal, Report};
+use crate::severity::Severity;
+
+/// The jobs that are shown with their troubles, without `--top`.
+const FULL: usize = 10;
+/// The jobs after them that are shown in one line each.
+const BRIEF: usize = 20;
+/// The kinds of trouble that are listed for all runs of a job.
+const KINDS: usize = 4;
+
+/// Writes applications in the order of their jobs.
+pub(super) struct Jobs<'a> {
+    jobs: &'a [JobTotal],
+    currency: Option<&'a str>,
+    options: TextOptions,
+    /// Jobs with findings so far.
+    number: usize,
+    /// The place of the job that the last application belongs to.
+    place: Option<usize>,
+    /// Whether a line has been written for jobs that get one line each.
+    brief: bool,
+    seen: Seen,
+    out: &'a mut dyn Write,
+}
+
+/// What was not shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Seen {
+    /// Applications without findings.
+    pub(super) quiet: u64,
+    /// Jobs with findings beyond the last one shown.
+    pub(super) jobs_left_out: u64,
+}
+
+impl<'a> Jobs<'a> {
+    pub(super) fn new(report: &'a Report, options: TextOptions, out: &'a mut dyn Write) -> Self {
+        let (jobs, currency) = (report.totals.jobs.as_slice(), report.currency.as_deref());
+        Self { jobs, currency, options, number: 0, place: None, brief: false, seen: Seen::default(), out }
+    }
+
+    /// Writes an application of the job at `place`. The worst run of a job comes first; the others are only written with
+    /// all details.
+    pub(super) fn take(&mut self, place: usize, piece: &[u8]) -> io::Result<()> {
+        let Some(piece) = Piece::parse(piece) else {
+            self.seen.quiet += 1;
+            return Ok(());
+        };
+        let is_first = self.place != Some(place);
+        self.place = Some(place);
+        if is_first {
+            self.number += 1;
+        }
+        let job = self.jobs.get(place).filter(|job| job.runs > 1);
+        let TextOptions { details, jobs, .. } = self.options;
+        if details || self.number <= jobs.unwrap_or(FULL) {
+            match job {
+                Some(job) if is_first => {
+                    self.job(job, &piece)?;
+                    self.run(&piece)?;
+                }
+                None if is_first => self.single(&piece)?,
+                _ if details => self.run(&piece)?,
+                _ => return Ok(()),
+            }
+            self.out.write_all(piece.body.as_bytes())?;
+            writeln!(self.out)
+        } else if !is_first {
+            Ok(())
+        } else if jobs.is_none() && self.number <= FULL + BRIEF {
+            self.brief(job, &piece)
+        } else {
+            self.seen.jobs_left_out += 1;
+            Ok(())
+        }
+    }
+
+    pub(super) fn finish(self) -> io::Result<Seen> {
+        if self.brief {
+            writeln!(self.out)?;
+        }
+        Ok(self.seen)
+    }
+
+    /// " 1  application_1_0001  nightly                                   SEVERE"; the number only if there are others.
+    fn single(&mut self, piece: &Piece<'_>) -> io::Result<()> {
+        let verdict = self.verdict(piece);
+        let number = self.numbered();
+        let room =
+            self.options.columns.saturating_sub(width(&number) + width(piece.id) + width(&verdict) + 4);
+        let name = fit(piece.name, room);
+        self.heading(&format!("{number}{}  {name}", piece.id), piece.severity, &verdict)
+    }
+
+    /// " 1  nightly  (30 runs, 28 with findings, last application_1_0030)   SEVERE", and what they have in common.
+    fn job(&mut self, job: &JobTotal, piece: &Piece<'_>) -> io::Result<()> {
+        let number = self.numbered();
+        let verdict = job.severity.name().to_uppercase();
+        let room = self.options.columns.saturating_sub(width(&number) + width(&verdict) + 2);
+        let name = fit(piece.name, room);
+        self.heading(&format!("{number}{name}"), job.severity, &verdict)?;
+        let mut facts = vec![plural(job.runs, "run")];
+        if job.runs_with_findings < job.runs {
+            facts.push(format!("{} with findings", job.runs_with_findings));
+        }
+        facts.push(format!("last {}", clean(&job.last)));
+        self.paragraph(&facts.join(", "))?;
+        let kinds =
+            (job.troubles.iter().take(KINDS)).map(|(kind, runs)| format!("{} in {runs}", kind.words()));
+        let kinds = kinds.collect::<Vec<_>>().join(", ");
+        if job.savings.estimated_count > 0 {
+            let amount = saved(&job.savings.saved(), job.savings.cost(), self.currency);
+            self.paragraph(&format!("all runs: the remedies save {amount} · {kinds}"))?;
+        } else if !kinds.is_empty() {
+            self.paragraph(&format!("all runs: {kinds}"))?;
+        }
+        writeln!(self.out)
+    }
+
+    /// "    application_1_0007  the run that costs most                            SEVERE".
+    fn run(&mut self, piece: &Piece<'_>) -> io::Result<()> {
+        let verdict = self.verdict(piece);
+        let room = self.options.columns.saturating_sub(INDENT + width(piece.id) + width(&verdict) + 4);
+        let name =
+            if self.options.details { fit(piece.name, room) } else { fit("the run that costs most", room) };
+        let heading = format!("{}{}  {name}", " ".repeat(INDENT), piece.id);
+        self.heading(&heading, piece.severity, &verdict)
+    }
+
+    /// "11  nightly (30 runs)  SEVERE    Skew in stage 4: one task reads 53.6× the median".
+    fn brief(&mut self, job: Option<&JobTotal>, piece: &Piece<'_>) -> io::Result<()> {
+        const NAME: usize = 26;
+        self.brief = true;
+        let name = if piece.name.is_empty() { piece.id } else { piece.name };
+        let runs = job.map(|job| format!(" ({})", plural(job.runs, "run"))).unwrap_or_default();
+        let name = fit(name, NAME.saturating_sub(width(&runs))) + &runs;
+        let severity = job.map_or(piece.severity, |job| job.severity);
+        let style = self.options.style(severity);
+        let level = severity.name().to_uppercase();
+        let blanks = " ".repeat(NAME.saturating_sub(width(&name)));
+        let number = self.numbered();
+        let room = self.options.columns.saturating_sub(width(&number) + NAME + 12);
+        let headline = if room < 12 { String::new() } else { fit(piece.headline, room) };
+        let line = format!("{number}{name}{blanks}  {style}{level:<8}{style:#}  {headline}");
+        writeln!(self.out, "{}", line.trim_end())
+    }
+
+    fn numbered(&self) -> String {
+        if self.jobs.len() > 1 { format!("{:>2}  ", self.number) } else { String::new() }
+    }
+
+    /// The severity; with all details also the score of Dr. Elephant.
+    fn verdict(&self, piece: &Piece<'_>) -> String {
+        let level = piece.severity.name().to_uppercase();
+        if self.options.details { format!("{level}  score {}", piece.score) } else { level }
+    }
+
+    fn heading(&mut self, text: &str, severity: Severity, verdict: &str) -> io::Result<()> {
+        let TextOptions { columns, .. } = self.options;
+        let style = self.options.style(severity);
+        let blanks = " ".repeat(columns.saturating_sub(width(text) + width(verdict)).max(2));
+        writeln!(self.out, "{text}{blanks}{style}{verdict}{style:#}")
+    }
+
+    fn paragraph(&mut self, text: &str) -> io::Result<()> {
+        let indent = " ".repeat(INDENT);
+        let room = self.options.columns.saturating_sub(INDENT);
+        lines(text, room).iter().try_for_each(|line| writeln!(self.out, "{indent}{line}"))
+    }
+}

@@ -1,0 +1,69 @@
+//! One application, rendered while others are read. Its heading is written later, when the number of its job is known.
+
+use std::io::{self, Write};
+
+use crate::report::words::headline;
+use crate::report::wrap::clean;
+use crate::results::ApplicationReport;
+use crate::severity::Severity;
+
+/// An application: what its heading needs, and the text below it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Piece<'a> {
+    pub(super) severity: Severity,
+    pub(super) score: &'a str,
+    /// The id, with the attempt.
+    pub(super) id: &'a str,
+    /// The name; empty if it is unknown.
+    pub(super) name: &'a str,
+    /// The first trouble in a few words; empty without troubles.
+    pub(super) headline: &'a str,
+    pub(super) body: &'a str,
+}
+
+/// Writes the fields of the heading, one a line. Cleaned text has no line breaks.
+pub(super) fn write_head(app: &ApplicationReport, out: &mut Vec<u8>) -> io::Result<()> {
+    let attempt = app.attempt.as_deref().map(|attempt| format!(" ({})", clean(attempt)));
+    writeln!(out, "{}", app.severity.value())?;
+    writeln!(out, "{}", app.score)?;
+    writeln!(out, "{}{}", clean(&app.id), attempt.unwrap_or_default())?;
+    writeln!(out, "{}", clean(app.name.as_deref().unwrap_or_default()).trim())?;
+    writeln!(out, "{}", app.troubles.first().map(headline).unwrap_or_default())
+}
+
+impl<'a> Piece<'a> {
+    pub(super) fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let mut parts = std::str::from_utf8(bytes).ok()?.splitn(6, '\n');
+        let value: u8 = parts.next()?.parse().ok()?;
+        let severity = Severity::ALL.into_iter().find(|level| level.value() == u64::from(value))?;
+        Some(Self {
+            severity,
+            score: parts.next()?,
+            id: parts.next()?,
+            name: parts.next()?,
+            headline: parts.next()?,
+            body: parts.next()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_names_stay_in_their_field() {
+        let app = ApplicationReport {
+            name: Some("a\nb\u{1b}[31m".to_owned()),
+            score: 7,
+            severity: Severity::Severe,
+            ..ApplicationReport::blank("app\r\n1")
+        };
+        let mut bytes = Vec::new();
+        write_head(&app, &mut bytes).unwrap();
+        bytes.extend_from_slice(b"body\nmore\n");
+        let piece = Piece::parse(&bytes).unwrap();
+        assert_eq!((piece.severity, piece.score, piece.body), (Severity::Severe, "7", "body\nmore\n"));
+        assert_eq!((piece.id, piece.name, piece.headline), ("app  1", "a b [31m", ""));
+    }
+}

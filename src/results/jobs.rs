@@ -1,0 +1,186 @@
+//! The runs of each job, for reports that show a job instead of every run.
+
+use std::collections::BTreeMap;
+
+use twox_hash::XxHash3_128;
+
+use super::{ApplicationReport, Leading};
+use crate::finding::TroubleKind;
+use crate::fingerprint::JobKey;
+use crate::savings::Sums;
+use crate::severity::Severity;
+use crate::troubles::WorthSum;
+use crate::units::{MbMillis, Timestamp};
+
+/// The job and the user that an application belongs to. An application without a name is alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct JobGroup(u128);
+
+impl JobGroup {
+    pub(crate) fn of(app: &ApplicationReport) -> Self {
+        let job = app.job_key();
+        let alone = job == JobKey::new(app.engine, None);
+        let (kind, owner) = if alone { ("run", Some(&app.id)) } else { ("job", app.user.as_ref()) };
+        let owner = owner.map(String::as_str).unwrap_or_default();
+        Self(XxHash3_128::oneshot(format!("{kind}\n{job}\n{owner}").as_bytes()))
+    }
+}
+
+/// The runs of one job by one user.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct JobTotal {
+    pub(crate) group: JobGroup,
+    /// The number of runs.
+    pub(crate) runs: u64,
+    /// Those with findings.
+    pub(crate) runs_with_findings: u64,
+    /// The id of the run that started last; of several, the greatest.
+    pub(crate) last: String,
+    /// The highest severity of all runs.
+    pub(crate) severity: Severity,
+    /// What the remedies save over all runs.
+    pub(crate) savings: Sums,
+    /// The kinds of trouble and in how many runs they were found, most runs first.
+    pub(crate) troubles: Vec<(TroubleKind, u64)>,
+}
+
+/// Adds up the runs of each job, in any order.
+#[derive(Debug, Default)]
+pub(crate) struct JobSums(BTreeMap<JobGroup, JobSum>);
+
+#[derive(Debug)]
+struct JobSum {
+    leading: Leading,
+    worth: WorthSum,
+    score: u64,
+    wasted: Option<MbMillis>,
+    last_started: Option<Timestamp>,
+    total: JobTotal,
+}
+
+impl JobSums {
+    pub(crate) fn add(&mut self, app: &ApplicationReport) -> JobGroup {
+        let group = JobGroup::of(app);
+        let sum = self.0.entry(group).or_insert_with(|| JobSum::new(group, app));
+        sum.add(app);
+        group
+    }
+
+    /// The jobs in the order of the report: what leads it, then severity, score and wasted memory.
+    pub(crate) fn finish(self) -> Vec<JobTotal> {
+        let mut sums: Vec<JobSum> = self.0.into_values().collect();
+        for sum in &mut sums {
+            if let Leading::Worth(worth) = &mut sum.leading {
+                *worth = sum.worth.total();
+            }
+            sum.total.troubles.sort_by_key(|&(kind, runs)| (std::cmp::Reverse(runs), kind));
+        }
+        sums.sort_by(|a, b| {
+            (a.leading.cmp(&b.leading))
+                .then_with(|| b.total.severity.cmp(&a.total.severity))
+                .then_with(|| b.score.cmp(&a.score))
+                .then_with(|| b.wasted.cmp(&a.wasted))
+                .then_with(|| a.total.last.cmp(&b.total.last))
+                .then_with(|| a.total.group.cmp(&b.total.group))
+        });
+        sums.into_iter().map(|sum| sum.total).collect()
+    }
+}
+
+impl JobSum {
+    fn new(group: JobGroup, app: &ApplicationReport) -> Self {
+        let total = JobTotal {
+            group,
+            runs: 0,
+            runs_with_findings: 0,
+            last: String::new(),
+            severity: Severity::None,
+            savings: Sums::default(),
+            troubles: Vec::new(),
+        };
+        let leading = app.leading.clone();
+        Self { leading, worth: WorthSum::default(), score: 0, wasted: None, last_started: None, total }
+    }
+
+    fn add(&mut self, app: &ApplicationReport) {
+        if app.leading < self.leading {
+            self.leading = app.leading.clone();
+        }
+        if let Leading::Worth(worth) = &app.leading {
+            self.worth.add(worth);
+        }
+        self.score = self.score.max(app.score);
+        self.wasted = self.wasted.max(app.metrics.wasted);
+        let started = app.started_at.or(app.submitted_at);
+        if (started, &app.id) > (self.last_started, &self.total.last) {
+            self.last_started = started;
+            self.total.last.clone_from(&app.id);
+        }
+        let total = &mut self.total;
+        total.runs += 1;
+        total.runs_with_findings += u64::from(app.severity > Severity::None);
+        total.severity = total.severity.max(app.severity);
+        let mut kinds: Vec<TroubleKind> = Vec::new();
+        for trouble in &app.troubles {
+            total.savings.add(&trouble.savings);
+            if !kinds.contains(&trouble.kind) {
+                kinds.push(trouble.kind);
+            }
+        }
+        for kind in kinds {
+            match total.troubles.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, runs)) => *runs += 1,
+                None => total.troubles.push((kind, 1)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(id: &str, name: &str, user: &str) -> ApplicationReport {
+        let mut app = ApplicationReport::blank(id);
+        app.name = Some(name.to_owned());
+        app.user = Some(user.to_owned());
+        app
+    }
+
+    #[test]
+    fn runs_of_a_job_by_a_user_are_one_group() {
+        let first = run("app-1", "etl 2026-11-21", "alice");
+        assert_eq!(JobGroup::of(&first), JobGroup::of(&run("app-2", "etl 2026-11-22", "alice")));
+        assert_ne!(JobGroup::of(&first), JobGroup::of(&run("app-2", "etl 2026-11-22", "bob")));
+        assert_ne!(JobGroup::of(&first), JobGroup::of(&run("app-2", "load", "alice")));
+    }
+
+    #[test]
+    fn applications_without_a_name_are_alone() {
+        let unnamed = |id: &str| ApplicationReport { name: None, ..run(id, "", "alice") };
+        assert_ne!(JobGroup::of(&unnamed("app-1")), JobGroup::of(&unnamed("app-2")));
+    }
+
+    #[test]
+    fn the_sums_do_not_depend_on_the_order() {
+        let started = |id: &str, second: i64, severity| {
+            let started_at = Timestamp::from_millis(1_700_000_000_000 + second * 1000);
+            ApplicationReport { started_at, severity, ..run(id, "etl", "alice") }
+        };
+        let runs = [
+            started("app-3", 1, Severity::None),
+            started("app-1", 3, Severity::Severe),
+            started("app-2", 2, Severity::Low),
+        ];
+        let total = |order: &[usize]| {
+            let mut sums = JobSums::default();
+            order.iter().for_each(|&place| drop(sums.add(&runs[place])));
+            sums.finish()
+        };
+        let jobs = total(&[0, 1, 2]);
+        assert_eq!(jobs, total(&[2, 1, 0]));
+        let [job] = jobs.as_slice() else { panic!("{jobs:?}") };
+        assert_eq!((job.runs, job.runs_with_findings, job.severity), (3, 2, Severity::Severe));
+        assert_eq!(job.last, "app-1");
+    }
+}

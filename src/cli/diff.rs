@@ -10,7 +10,7 @@ use super::finding_args::RuleArgs;
 use super::input_args::InputArgs;
 use crate::diff::{self, Side};
 use crate::engine::{self, Options};
-use crate::report::{DiffFormat, write_diff};
+use crate::report::{DiffFormat, TextOptions, write_diff};
 use crate::rules::RuleSet;
 
 pub(super) const EXAMPLES: &str = "\
@@ -40,6 +40,9 @@ pub(super) struct Diff {
     /// Also show settings that differ between any two runs, such as ids, ports and folders
     #[arg(long)]
     all_configuration: bool,
+    /// Show every pair of runs that changed, with all tables (text)
+    #[arg(long)]
+    details: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -67,7 +70,7 @@ impl Diff {
             Format::Json => DiffFormat::Json,
             Format::Markdown => DiffFormat::Markdown,
         };
-        let text = output.text_options(input.color);
+        let text = TextOptions { details: self.details, ..output.text_options(input.color) };
         output.write(|out| write_diff(&diff, format, text, out))?;
         Ok(if a_failed || b_failed { Exit::Failure } else { Exit::Clean })
     }

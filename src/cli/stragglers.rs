@@ -13,6 +13,7 @@ use crate::engine::Progress;
 use crate::node_metrics::{self, NodeMetrics, UtcOffset};
 use crate::params::quantity::{Duration, Quantity};
 use crate::parse::{Level as ProblemLevel, Problem};
+use crate::report::TextOptions;
 use crate::report::stragglers::{Shown, Table, write_csv, write_json, write_text};
 use crate::results::SourceProblem;
 use crate::stragglers::executions::Basis;
@@ -52,6 +53,9 @@ pub(super) struct Stragglers {
     /// Show only the N longest stragglers of each group (text)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count, default_value = "10")]
     tasks: NonZeroUsize,
+    /// Also list the stragglers of each application, with histograms, and every detector (text)
+    #[arg(long)]
+    details: bool,
     /// How stragglers are defined
     #[arg(long, value_enum, default_value_t = Label::Median)]
     label: Label,
@@ -148,7 +152,7 @@ impl Stragglers {
         report.problems.extend(problems);
         report.problems.extend(self.unmatched(&report, metrics.as_ref()));
         self.input.warn(&report.problems);
-        let text = output.text_options(self.input.color);
+        let text = TextOptions { details: self.details, ..output.text_options(self.input.color) };
         let shown =
             Shown { applications: self.top.map(NonZeroUsize::get), stragglers: Some(self.tasks.get()) };
         let table = match self.table {

@@ -88,6 +88,40 @@ pub struct Label {
     pub started_at: Option<String>,
 }
 
+/// Run times that differ by less than this share are the same: the same run takes a little more or less each time.
+const SAME_RUN_TIME: f64 = 0.05;
+
+impl Diff {
+    /// The pairs that changed, the one whose run time changed most first.
+    pub(crate) fn largest(&self) -> Vec<&Pair> {
+        let mut changed: Vec<&Pair> = self.pairs.iter().filter(|pair| pair.changed()).collect();
+        let moved = |pair: &Pair| {
+            let (a, b) = pair.run_time().and_then(|figure| figure.a.zip(figure.b)).unwrap_or_default();
+            (b - a).abs()
+        };
+        // The sort is stable: equal changes stay in the order of the jobs.
+        changed.sort_by(|one, other| moved(other).total_cmp(&moved(one)));
+        changed
+    }
+}
+
+impl Pair {
+    /// The run times.
+    pub(crate) fn run_time(&self) -> Option<&Figure> {
+        self.figures.iter().find(|figure| figure.key == "runtime_ms")
+    }
+
+    /// Whether the run time, a setting or a finding changed.
+    pub(crate) fn changed(&self) -> bool {
+        let run_time = self.run_time().is_some_and(|figure| match figure.change() {
+            Some(change) => change.abs() >= SAME_RUN_TIME,
+            None => figure.differs(),
+        });
+        let settings = self.configuration.as_ref().is_some_and(|conf| !conf.settings.is_empty());
+        run_time || settings || self.findings.iter().any(|pair| pair.moved != Move::Same)
+    }
+}
+
 /// Compares two sides.
 #[must_use]
 pub fn diff(a: &Side, b: &Side, options: Options) -> Diff {

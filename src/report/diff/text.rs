@@ -1,11 +1,13 @@
-//! The differences as text: costs first, then phases, settings and findings.
+//! The differences as text: which jobs changed most, then for each costs, findings, settings and phases.
 
 use std::io::{self, Write};
 
 use super::super::text::TextOptions;
 use super::super::words::plural;
 use super::super::wrap::{clean, fit, lines, width};
-use super::words::{change, details, label as move_label, largest_differences, setting, severity, value};
+use super::words::{
+    change, details, label as move_label, largest_differences, moved, setting, severity, value,
+};
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, PhasePair};
 use crate::severity::Severity;
 
@@ -13,12 +15,22 @@ use crate::severity::Severity;
 const NUMBER: usize = 14;
 /// Columns of a change.
 const CHANGE: usize = 10;
+/// Changed pairs, and runs of one side, that are listed without details.
+const LISTED: usize = 20;
+/// Changed pairs that are shown with all tables without details.
+const TABLES: usize = 3;
 /// Maximum width of a setting's value.
 const VALUE: usize = 200;
 
 pub(super) fn write(diff: &Diff, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page { columns: options.columns.max(60), options, out };
-    diff.pairs.iter().try_for_each(|pair| page.pair(pair))?;
+    if let [pair] = diff.pairs.as_slice() {
+        page.pair(pair)?;
+    } else {
+        page.overview(diff)?;
+        let shown = if options.details { usize::MAX } else { TABLES };
+        diff.largest().into_iter().take(shown).try_for_each(|pair| page.pair(pair))?;
+    }
     page.only_in("A", &diff.only_a)?;
     page.only_in("B", &diff.only_b)?;
     if diff.pairs.is_empty() {
@@ -34,6 +46,38 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
+    /// How many jobs changed, and one line for each of those that changed most.
+    fn overview(&mut self, diff: &Diff) -> io::Result<()> {
+        let changed = diff.largest();
+        let pairs = plural(diff.pairs.len() as u64, "pair");
+        let (only_a, only_b) = (diff.only_a.len(), diff.only_b.len());
+        let text =
+            format!("{pairs} of runs, {} changed; {only_a} only in A, {only_b} only in B", changed.len());
+        self.paragraph(0, &text)?;
+        writeln!(self.out)?;
+        if changed.is_empty() {
+            return Ok(());
+        }
+        self.row("run time", "A", "B", "change")?;
+        let most = if self.options.details { usize::MAX } else { LISTED };
+        for pair in changed.iter().take(most) {
+            let run_time = pair.run_time();
+            let show = |pick: fn(&Figure) -> Option<f64>| {
+                run_time.map(|figure| value(figure.unit, pick(figure))).unwrap_or_default()
+            };
+            let change = run_time.map(change).unwrap_or_default();
+            self.row(&clean(&pair.b.job), &show(|figure| figure.a), &show(|figure| figure.b), &change)?;
+            let moved = moved(&pair.findings);
+            if !moved.is_empty() {
+                self.paragraph(6, &moved)?;
+            }
+        }
+        if let Some(more) = changed.len().checked_sub(most).filter(|&more| more > 0) {
+            self.paragraph(4, &format!("… and {} (--details)", plural(more as u64, "more changed pair")))?;
+        }
+        writeln!(self.out)
+    }
+
     fn pair(&mut self, pair: &Pair) -> io::Result<()> {
         let title = if pair.a.job == pair.b.job {
             clean(&pair.a.job)
@@ -52,13 +96,14 @@ impl Page<'_> {
             self.figure(&figure.name, figure)?;
         }
         writeln!(self.out)?;
-        if let Some(phases) = pair.phases.as_ref().filter(|phases| !phases.is_empty()) {
-            self.phases(phases)?;
-        }
+        self.findings(&pair.findings)?;
         if let Some(configuration) = &pair.configuration {
             self.settings(configuration)?;
         }
-        self.findings(&pair.findings)
+        match pair.phases.as_ref().filter(|phases| !phases.is_empty()) {
+            Some(phases) => self.phases(phases),
+            None => Ok(()),
+        }
     }
 
     fn figure(&mut self, name: &str, figure: &Figure) -> io::Result<()> {
@@ -181,8 +226,12 @@ impl Page<'_> {
             return Ok(());
         }
         writeln!(self.out, "only in {side}")?;
-        for item in labels {
+        let most = if self.options.details { usize::MAX } else { LISTED };
+        for item in labels.iter().take(most) {
             self.paragraph(2, &format!("{}: {}", clean(&item.job), clean(&item.id)))?;
+        }
+        if let Some(more) = labels.len().checked_sub(most).filter(|&more| more > 0) {
+            self.paragraph(2, &format!("… and {} (--details)", plural(more as u64, "more run")))?;
         }
         writeln!(self.out)
     }

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use crate::diff::{Figure, FindingPair, Move, PhasePair, Setting, Unit};
 use crate::model::conf::secrets;
+use crate::report::wrap::clean;
 use crate::units::{Bytes, Millis, three_digits};
 
 /// Maximum number of phases shown. JSON has all.
@@ -34,11 +35,11 @@ fn whole_number(value: f64) -> String {
     format!("{value:.0}")
 }
 
-/// "+43 %", "−12 %", "3.2 ×". Empty if the change is unknown.
+/// "+43 %", "−12 %", "3.2×". Empty if the change is unknown.
 pub(super) fn change(figure: &Figure) -> String {
     match (figure.change(), figure.a, figure.b) {
         (Some(change), ..) if change.abs() < 0.005 => "=".to_owned(),
-        (Some(change), ..) if change >= 2.0 => format!("{} ×", three_digits(change + 1.0)),
+        (Some(change), ..) if change >= 2.0 => format!("{}×", three_digits(change + 1.0)),
         (Some(change), ..) if change > 0.0 => format!("+{:.0} %", change * 100.0),
         (Some(change), ..) => format!("−{:.0} %", -change * 100.0),
         (None, Some(a), Some(b)) if a.total_cmp(&b) == Ordering::Equal => "=".to_owned(),
@@ -101,4 +102,20 @@ pub(super) fn severity(pair: &FindingPair) -> String {
         (Move::NotJudged, None, Some(b)) => format!("{b} in B"),
         (_, a, b) => b.or(a).map(|severity| severity.to_string()).unwrap_or_default(),
     }
+}
+
+/// "new: spark-skew; gone: spark-executor-gc": the rules whose findings are new, worse, better or gone.
+pub(super) fn moved(findings: &[FindingPair]) -> String {
+    let of = |wanted: Move| {
+        let mut rules: Vec<String> = Vec::new();
+        for pair in findings.iter().filter(|pair| pair.moved == wanted) {
+            let rule = clean(&pair.rule);
+            if !rules.contains(&rule) {
+                rules.push(rule);
+            }
+        }
+        (!rules.is_empty()).then(|| format!("{}: {}", wanted.name(), rules.join(", ")))
+    };
+    let parts = [Move::Came, Move::Worse, Move::Better, Move::Went].into_iter().filter_map(of);
+    parts.collect::<Vec<_>>().join("; ")
 }

@@ -24,6 +24,10 @@ const NODE: usize = 22;
 const TASK: usize = 8;
 /// Groups of one application that are shown.
 const GROUPS: usize = 5;
+/// Applications that are listed without `--top`.
+const LISTED: usize = 15;
+/// Columns of an application's name.
+const APPLICATION: usize = 46;
 /// Maximum number of servers named.
 const SERVERS: usize = 5;
 
@@ -33,11 +37,18 @@ pub(super) fn write(
     shown: Shown,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let page = Page { report, columns: options.columns.max(60), color: options.color, shown };
+    let details = options.details;
+    let page = Page { report, columns: options.columns.max(60), color: options.color, details, shown };
     let (with, without): (Vec<_>, Vec<_>) =
         applications(report, shown).iter().partition(|app| app.stragglers() > 0);
-    for app in &with {
-        page.application(app, out)?;
+    page.impact(out)?;
+    page.causes(out)?;
+    page.detectors(out)?;
+    // A single application is short, and its tasks are what the reader asked for.
+    if details || with.len() == 1 {
+        with.iter().try_for_each(|app| page.application(app, out))?;
+    } else {
+        page.list(&with, out)?;
     }
     if without.iter().any(|app| app.judged() > 0) {
         let more = if with.is_empty() { "" } else { "more " };
@@ -45,9 +56,6 @@ pub(super) fn write(
         let text = counted(judged as u64, &format!("{more}application"));
         writeln!(out, "{text} without stragglers\n")?;
     }
-    page.impact(out)?;
-    page.causes(out)?;
-    page.detectors(out)?;
     page.files(out)
 }
 
@@ -55,6 +63,8 @@ struct Page<'a> {
     report: &'a StragglerReport,
     columns: usize,
     color: bool,
+    /// Whether every table is shown.
+    details: bool,
     shown: Shown,
 }
 
@@ -71,6 +81,37 @@ impl Page<'_> {
     fn heading(&self, text: &str, out: &mut dyn Write) -> io::Result<()> {
         let style = if self.color { Style::new().bold() } else { Style::new() };
         writeln!(out, "{style}{text}{style:#}")
+    }
+
+    /// One line for each application: how many of its tasks were stragglers, how long it waited for them, and why.
+    fn list(&self, apps: &[&ApplicationStragglers], out: &mut dyn Write) -> io::Result<()> {
+        if apps.is_empty() {
+            return Ok(());
+        }
+        self.heading("Applications                                      stragglers    waited", out)?;
+        let most = self.shown.applications.unwrap_or(LISTED);
+        for app in apps.iter().take(most) {
+            let title = fit(&clean(app.name.as_deref().unwrap_or(&app.id)), APPLICATION);
+            let pad = APPLICATION.saturating_sub(width(&title));
+            let count = format!("{} of {}", app.stragglers(), app.judged());
+            let waited = if app.delay > Millis::ZERO { app.delay.to_string() } else { "-".to_owned() };
+            writeln!(out, "  {title}{:pad$} {count:>13} {waited:>9}", "")?;
+            let cause =
+                app.causes.shares().max_by_key(|&(cause, count, _)| (count, std::cmp::Reverse(cause)));
+            let cause = cause.filter(|&(_, count, _)| count > 0);
+            let cause = cause.map(|(cause, count, _)| format!(": {} ({count})", cause.display_name()));
+            self.paragraph(&format!("{}{}", clean(&app.id), cause.unwrap_or_default()), 4, out)?;
+        }
+        if let Some(more) = apps.len().checked_sub(most).filter(|&more| more > 0) {
+            writeln!(
+                out,
+                "  {} with stragglers (--top, --details)",
+                counted(more as u64, "more application")
+            )?;
+        }
+        writeln!(out)?;
+        self.paragraph("Tasks, histograms and detectors: --details", 0, out)?;
+        writeln!(out)
     }
 
     fn application(&self, app: &ApplicationStragglers, out: &mut dyn Write) -> io::Result<()> {

@@ -28,6 +28,9 @@ impl Page<'_> {
             return Ok(());
         }
         let of = if several { format!(", {}", engine.engine.name()) } else { String::new() };
+        if !self.details {
+            return self.best(engine, &of, out);
+        }
         self.heading(&format!("Detector replay{of}"), out)?;
         let text = format!(
             "Replayed on {} with {} (more than {}× the usual time). \"late\": flagged too late to save time.",
@@ -62,6 +65,17 @@ impl Page<'_> {
         if !silent.is_empty() {
             self.paragraph(&format!("Flagged nothing: {}.", silent.join(", ")), 2, out)?;
         }
+        self.paragraph(
+            "latency: time until the flag, in usual times; time: change of the mean task time compared with no detection, by a first-order model without contention (- if it does not apply).",
+            2,
+            out,
+        )?;
+        self.verdict(engine, out)
+    }
+
+    /// The best detectors, without the table.
+    fn best(&self, engine: &EngineDetectors, of: &str, out: &mut dyn Write) -> io::Result<()> {
+        self.heading(&format!("Best detector{of}"), out)?;
         self.verdict(engine, out)
     }
 
@@ -93,11 +107,6 @@ impl Page<'_> {
     }
 
     fn verdict(&self, engine: &EngineDetectors, out: &mut dyn Write) -> io::Result<()> {
-        self.paragraph(
-            "latency: time until the flag, in usual times; time: change of the mean task time compared with no detection, by a first-order model without contention (- if it does not apply).",
-            2,
-            out,
-        )?;
         self.paragraph(&format!("{}.", sentence(engine.best, engine)), 2, out)?;
         if matches!(engine.best, Best::Detector { .. }) && engine.best_offered != engine.best {
             let text = format!(

@@ -7,12 +7,13 @@ use super::value::magnitude;
 use crate::finding::{Finding, SettingChange, TroubleKind};
 use crate::metrics::{Metrics, executor_memory_factor, requested_container};
 use crate::model::conf::ConfKey;
-use crate::model::table::TaskKind;
+use crate::model::spark::ClusterManager;
+use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Engine, Subject};
 use crate::params::Assumed;
 use crate::rules::RuleSet;
 use crate::savings::{Cause, Removal};
-use crate::units::{Bytes, MbMillis};
+use crate::units::{Bytes, MbMillis, Millis};
 
 /// The share of garbage collection that is normal, if the rule has no limit.
 const USUAL_COLLECTIONS: f64 = 0.1;
@@ -57,7 +58,9 @@ pub(super) fn of(
         Kind::IdleExecutors => {
             metrics.idle_percent().map_or(unknown(NOT_MEASURED), |idle| Removal::Idle { share: idle / 100.0 })
         }
-        Kind::Waiting => metrics.wait_time.map_or(unknown(NOT_MEASURED), |time| Removal::Waiting { time }),
+        Kind::Waiting => metrics.wait_time.map_or(unknown(NOT_MEASURED), |time| Removal::Waiting {
+            time: avoidable_wait(app, metrics, time),
+        }),
         Kind::Cancelled => unknown(CANCELLED),
         _ => unknown(NO_MODEL),
     }
@@ -92,9 +95,21 @@ fn proposed(changes: &[SettingChange], key: ConfKey) -> Option<&SettingChange> {
     changes.iter().find(|change| key.names().contains(&change.setting.as_str()))
 }
 
-/// By which factor the memory of executors would change.
+/// The wait that could have been avoided: without any wait, the application still takes as long as its longest task of
+/// each kind. Waits of maps and reduces overlap, so their sum may be longer than the run.
+fn avoidable_wait(app: &Application, metrics: &Metrics, wait: Millis) -> Millis {
+    let longest = |group: &TaskGroup| group.winners().filter_map(|row| group.attempts.run_time(row)).max();
+    let kinds = app.groups.iter().filter(|group| matches!(group.kind, TaskKind::Map | TaskKind::Reduce));
+    let least: Millis = kinds.filter_map(longest).sum();
+    let most = metrics.run_time.map(|run_time| Millis::new(run_time.get().saturating_sub(least.get())));
+    most.map_or(wait, |most| wait.min(most))
+}
+
+/// By which factor the memory of executors would change. In local mode, the driver is the only one.
 fn executors(app: &Application, rules: &RuleSet, changes: &[SettingChange]) -> Option<f64> {
-    let heap = proposed(changes, ConfKey::ExecutorMemory)?;
+    let is_local = ClusterManager::of_application(app) == Some(ClusterManager::Local);
+    let key = if is_local { ConfKey::DriverMemory } else { ConfKey::ExecutorMemory };
+    let heap = proposed(changes, key)?;
     let bytes = Bytes::from_f64(magnitude(&heap.setting, &heap.to)?)?;
     executor_memory_factor(app, rules.spark_metrics(), bytes)
 }

@@ -132,9 +132,15 @@ fn overview(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::R
     } else {
         String::new()
     };
-    let wasted = totals
-        .wasted_percent()
-        .map(|percent| format!(", {} wasted ({} %)", show_gb_hours(totals.wasted), three_digits(percent)));
+    let known = totals.used_where_waste_is_known;
+    let of_known = if known < totals.used {
+        format!(" of the {} that can be judged", show_gb_hours(known))
+    } else {
+        String::new()
+    };
+    let wasted = totals.wasted_percent().map(|percent| {
+        format!(", {} wasted{of_known} ({} %)", show_gb_hours(totals.wasted), three_digits(percent))
+    });
     let used = format!("{} GB·h used{}", show_gb_hours(totals.used), wasted.unwrap_or_default());
     let mut parts = vec![format!("{applications}{of}"), used];
     let currency = report.currency.as_deref();

@@ -60,6 +60,7 @@ impl Gate {
             .unwrap()
             .current_dir(self.folder.path())
             .env_remove("NO_COLOR")
+            .env("LC_ALL", "C.UTF-8")
             .args(["check", "--baseline", "baseline.yaml", "history"])
             .args(arguments)
             .output()

@@ -21,6 +21,7 @@ fn readme_shows_real_output() {
     for arguments in SHOWN {
         let run = Command::new(env!("CARGO_BIN_EXE_elephant-rs"))
             .current_dir(root)
+            .env("LC_ALL", "C.UTF-8")
             .args(arguments.split(' '))
             .output();
         let printed = String::from_utf8(run.unwrap().stdout).unwrap();

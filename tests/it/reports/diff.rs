@@ -14,6 +14,7 @@ const GC: &str = "testdata/spark/3.5.9/gc";
 
 fn elephant(arguments: &[&str]) -> Output {
     let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    command.env("LC_ALL", "C.UTF-8");
     command.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("NO_COLOR").args(arguments).output().unwrap()
 }
 

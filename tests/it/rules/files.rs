@@ -36,6 +36,7 @@ fn report(rules: &RuleSet) -> Report {
 
 fn elephant() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_elephant-rs"));
+    command.env("LC_ALL", "C.UTF-8");
     command.current_dir(env!("CARGO_MANIFEST_DIR"));
     command
 }

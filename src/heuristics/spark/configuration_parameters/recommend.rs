@@ -20,6 +20,8 @@ use crate::units::Bytes;
 const MORE_OVERHEAD: Bytes = Bytes::from_mib(1024);
 /// The number of driver cores that Dr. Elephant recommends.
 const DRIVER_CORES: u64 = 2;
+/// A smaller heap is proposed only if it is at most this share of the present one.
+const WORTH_A_CHANGE: f64 = 0.8;
 
 /// The recommended value of every setting; unchanged if no measurement calls for a change.
 #[derive(Debug, Clone, PartialEq)]
@@ -155,7 +157,11 @@ impl Plan {
         self.keep_parallelism(facts, limits);
         if facts.driver.heap > Severity::None && facts.complete {
             let peak = facts.driver.peak.unwrap_or(facts.driver.memory);
-            self.to.driver_memory = driver_heap_for(peak, DRIVER_ROOM).min(facts.driver.memory);
+            let fitting = driver_heap_for(peak, DRIVER_ROOM);
+            // A little less memory is not worth a change.
+            if fitting.as_f64() <= facts.driver.memory.as_f64() * WORTH_A_CHANGE {
+                self.to.driver_memory = fitting;
+            }
         }
         if facts.driver.too_many_cores > Severity::None {
             self.to.driver_cores = facts.driver.cores.min(DRIVER_CORES);

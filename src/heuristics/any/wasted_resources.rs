@@ -56,8 +56,10 @@ impl Check for Unneeded {
         }
         let Some((wasted, share)) = metrics.wasted.and_then(|wasted| Some((wasted, wasted.share_of(used)?)))
         else {
-            let idle = metrics.idle_percent().and_then(|idle| params.idle(app, used, idle / 100.0));
-            return idle.map_or_else(|| Verdict::NotEvaluated(costs::needs_unknown(app)), Verdict::from);
+            return match metrics.idle_percent() {
+                Some(idle) => params.idle(app, used, idle / 100.0).into(),
+                None => Verdict::NotEvaluated(costs::needs_unknown(app)),
+            };
         };
         let by_share = params.wasted_share.severity(share);
         let by_amount = params.wasted.severity(wasted.as_gb_hours());
@@ -97,15 +99,15 @@ impl Check for Unneeded {
 }
 
 impl Waste {
-    /// The judgement on executors whose needs are unknown, by the time in which their cores were idle; `None` if that is
-    /// little.
-    fn idle(&self, app: &Application, used: MbMillis, idle: f64) -> Option<Judgement> {
+    /// The judgement on executors whose needs are unknown, by the time in which their cores were idle.
+    fn idle(&self, app: &Application, used: MbMillis, idle: f64) -> Judgement {
         let held = used.as_gb_hours() * idle;
         let (by_share, by_amount) = (self.wasted_share.severity(idle), self.wasted.severity(held));
-        let severity = Some(by_share.min(by_amount)).filter(|severity| *severity > Severity::None)?;
+        let severity = by_share.min(by_amount);
+        let level = severity.max(Severity::Low);
         let limits = [
-            (by_share, self.wasted_share.describe_in(severity, percent)),
-            (by_amount, self.wasted.describe(severity)),
+            (by_share, self.wasted_share.describe_in(level, percent)),
+            (by_amount, self.wasted.describe(level)),
         ];
         let judgement = Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
@@ -115,7 +117,7 @@ impl Waste {
                 ("idle_cores_ratio", Measure::Ratio(Some(idle))),
             ])
             .message(IDLE, &[("used", &show_gb_hours(used)), ("limit", &decisive(severity, &limits))]);
-        Some(judgement.advice(|| vec![release(app, idle)]))
+        judgement.advice(|| vec![release(app, idle)])
     }
 }
 

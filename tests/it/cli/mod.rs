@@ -1,6 +1,7 @@
 //! The commands as users run them.
 
 mod analyze;
+mod completions;
 mod manners;
 mod nodes;
 mod stragglers;

@@ -9,9 +9,12 @@ use anstyle::{AnsiColor, Style};
 
 use crate::engine::Pieces;
 use crate::finding::{Finding, Suppressed};
-use crate::report::words::{SuppressedGroup, by_reason, currency, plural, reasons_not_evaluated, saved};
+use crate::report::words::{
+    SuppressedGroup, applications, by_reason, currency, matching, plural, reasons_not_evaluated, saved,
+    why_empty,
+};
 use crate::report::wrap::{clean, fit, lines, width};
-use crate::results::{ApplicationReport, Report, Summary};
+use crate::results::{ApplicationReport, Report, Summary, Totals};
 use crate::savings::SavingStatus;
 use crate::severity::Severity;
 use crate::units::{show_gb_hours, three_digits};
@@ -64,7 +67,13 @@ const RULE_COLUMN: usize = 12;
 const RULE_WIDTH: usize = 15;
 
 pub(super) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    overview(report, options, out)?;
+    let Totals { applications: [without_findings, ..], .. } = report.totals;
+    if report.applications.is_empty() {
+        // Only the overview is wanted.
+        overview(report, "the remedies save", options, out)?;
+        return write_end(report, without_findings, options, out);
+    }
+    overview_of_several(report, options, out)?;
     let mut quiet = 0u64;
     for app in &report.applications {
         if is_quiet(app, options) {
@@ -88,7 +97,7 @@ pub(super) fn write_pieces(
     options: TextOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    overview(report, options, out)?;
+    overview_of_several(report, options, out)?;
     let mut quiet = 0;
     pieces.each(|piece| {
         quiet += u64::from(piece.is_empty());
@@ -97,10 +106,17 @@ pub(super) fn write_pieces(
     write_end(report, quiet, options, out)
 }
 
-/// "12 applications · 41.2 GB·h used, 17.9 wasted (43 %) · the remedies save 52m ± 4m, 14 ± 1 GB·h"; nothing for a single
-/// application, which says so itself.
-fn overview(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+/// The overview of the applications below it; nothing for a single application, which says so itself.
+fn overview_of_several(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     if report.summary.applications < 2 {
+        return Ok(());
+    }
+    overview(report, "the remedies below save", options, out)
+}
+
+/// "12 applications · 41.2 GB·h used, 17.9 wasted (43 %) · the remedies save 52m ± 4m, 14 ± 1 GB·h".
+fn overview(report: &Report, remedies: &str, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    if report.summary.applications == 0 {
         return Ok(());
     }
     let totals = &report.totals;
@@ -108,13 +124,13 @@ fn overview(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::R
         .wasted_percent()
         .map(|percent| format!(", {} wasted ({} %)", show_gb_hours(totals.wasted), three_digits(percent)));
     let mut parts = vec![
-        plural(report.summary.applications, "application"),
+        applications(&report.summary),
         format!("{} GB·h used{}", show_gb_hours(totals.used), wasted.unwrap_or_default()),
     ];
     let savings = &totals.savings;
     if savings.estimated_count > 0 {
         let saved = saved(&savings.saved(), savings.cost(), report.currency.as_deref());
-        parts.push(format!("the remedies below save {saved}"));
+        parts.push(format!("{remedies} {saved}"));
     }
     for line in lines(&parts.join(" · "), options.columns) {
         writeln!(out, "{line}")?;
@@ -295,8 +311,7 @@ fn not_evaluated(app: &ApplicationReport, options: TextOptions, out: &mut dyn Wr
 
 /// "3 files read, 1 skipped, 0 failed · 2 applications · 1 critical, 2 moderate".
 pub(super) fn write_summary(report: &Report, columns: usize, out: &mut dyn Write) -> io::Result<()> {
-    let Summary { files_found, files_analysed, files_skipped, files_failed, applications, findings } =
-        report.summary;
+    let Summary { files_analysed, files_skipped, files_failed, findings, .. } = report.summary;
     let counts: Vec<String> = Severity::ALL
         .into_iter()
         .zip(findings)
@@ -308,13 +323,11 @@ pub(super) fn write_summary(report: &Report, columns: usize, out: &mut dyn Write
     let files = plural(files_analysed, "file");
     let line = format!(
         "{files} read, {files_skipped} skipped, {files_failed} failed · {} · {}",
-        plural(applications, "application"),
+        matching(&report.summary),
         if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") },
     );
-    if files_found == 0 {
-        writeln!(out, "The paths contain no files.")?;
-    } else if applications == 0 {
-        writeln!(out, "No event log or job history was recognised.")?;
+    if let Some(why) = why_empty(&report.summary) {
+        writeln!(out, "{why}")?;
     }
     lines(&line, columns).iter().try_for_each(|line| writeln!(out, "{line}"))
 }

@@ -2,6 +2,7 @@
 
 mod analyze;
 mod completions;
+mod filters;
 mod manners;
 mod nodes;
 mod stragglers;

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use super::Filter;
 use crate::input::budget::{Budget, Metered};
 use crate::input::codec::{Codec, Tail};
 use crate::input::error::InputError;
@@ -22,11 +23,12 @@ pub(super) enum Wanted {
     ForRules,
 }
 
-/// Which data is read from each history, and the limits.
+/// Which applications are read, which data of each history, and the limits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent<'a> {
     pub(super) wanted: Wanted,
     pub(super) limits: &'a Limits,
+    pub(super) filter: &'a Filter,
 }
 
 /// Reads and parses the source.

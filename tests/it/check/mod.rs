@@ -2,6 +2,7 @@
 
 mod accident;
 mod files;
+mod filters;
 mod incomplete;
 mod reports;
 mod runs;

@@ -382,7 +382,7 @@ fn text(arguments: &[&str], path: &Path) -> String {
 fn runs_of_a_job_are_one_entry() {
     let folder = runs_of_two_jobs(28);
     let short = text(&[], folder.path());
-    assert!(short.contains("29 applications of 2 jobs"), "{short}");
+    assert!(short.contains("29 applications, 2 jobs"), "{short}");
     assert_eq!(short.matches("28 runs").count(), 1, "{short}");
     assert!(short.contains("last application_1700000000000_0028"), "{short}");
     assert!(short.contains("Spill in 28"), "{short}");

@@ -140,11 +140,8 @@ fn overview(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::R
     let totals = &report.totals;
     let applications = applications(&report.summary);
     let jobs = totals.jobs.len() as u64;
-    let of = if jobs < report.summary.applications {
-        format!(", {}", plural(jobs, "job"))
-    } else {
-        String::new()
-    };
+    let of =
+        if jobs < report.summary.applications { format!(", {}", plural(jobs, "job")) } else { String::new() };
     let known = totals.used_where_waste_is_known;
     let of_known = if known < totals.used {
         format!(" of the {} that can be judged", show_gb_hours(known))

@@ -87,6 +87,10 @@ fn add_positional_values(command: &Command, condition: &str, script: &mut String
     }
 }
 
+/// How a script for bash sets the word before the one to complete.
+const PREVIOUS_WORD: &str = "\n    prev=\"$3\"\n";
+const BEFORE_EQUALS: &str = "    [[ \"${prev}\" == \"=\" ]] && prev=\"${COMP_WORDS[COMP_CWORD-2]}\"\n";
+
 /// The script with paths next to the presets of `--rules`, and without an error of the generator.
 fn repaired(script: &str, shell: Shell) -> String {
     let presets: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
@@ -96,6 +100,8 @@ fn repaired(script: &str, shell: Shell) -> String {
             let only_presets = format!("compgen -W \"{presets}\" -- \"${{cur}}\"");
             // In a name with a hyphen, clap_complete 4.6 separates the words in two ways, so no label would match.
             let script = script.replace("elephant__subcmd__rs", "elephant__rs");
+            // bash makes three words of `--format=json`.
+            let script = script.replacen(PREVIOUS_WORD, &format!("{PREVIOUS_WORD}{BEFORE_EQUALS}"), 1);
             script.replace(&only_presets, &format!("{only_presets}; compgen -f -- \"${{cur}}\""))
         }
         Shell::Zsh => {

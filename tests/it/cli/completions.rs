@@ -8,7 +8,7 @@ use crate::common::{is_ci, skipped};
 /// Prints what bash completes at the end of `$2`; `$1` is the script.
 const BASH: &str = r#"
 source "$1"
-read -ra COMP_WORDS <<<"$2"
+read -ra COMP_WORDS <<<"${2//=/ = }"
 [[ $2 == *' ' ]] && COMP_WORDS+=('')
 COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 COMP_LINE=$2 COMP_POINT=${#2}
@@ -62,18 +62,14 @@ fn complete(shell: &str, script: &Path, line: &str) -> Option<Vec<String>> {
     };
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.code() != Some(9), "{shell} cannot complete: {text}");
-    // fish adds a description after a tab.
+    // fish adds a description after a tab, and the option before its value.
     let words = text.lines().filter_map(|line| line.split('\t').next());
-    Some(
-        words
-            .map(|word| word.trim().trim_end_matches('=').to_owned())
-            .filter(|word| !word.is_empty())
-            .collect(),
-    )
+    let words = words.filter_map(|word| word.trim().trim_end_matches('=').rsplit('=').next());
+    Some(words.filter(|word| !word.is_empty()).map(str::to_owned).collect())
 }
 
 /// For each line, what must be completed and what must not.
-const EXPECTED: [(&str, &[&str], &[&str]); 10] = [
+const EXPECTED: [(&str, &[&str], &[&str]); 11] = [
     (
         "elephant-rs ",
         &["analyze", "check", "rules", "whatif", "completions"],
@@ -87,6 +83,7 @@ const EXPECTED: [(&str, &[&str], &[&str]); 10] = [
         &["analyze", "--baseline"],
     ),
     ("elephant-rs analyze --format ", &["text", "json", "openmetrics"], &["--format", "analyze"]),
+    ("elephant-rs analyze --format=js", &["json"], &["text", "--format"]),
     ("elephant-rs analyze --fail-on m", &["moderate"], &["low", "severe"]),
     (
         "elephant-rs check --rule mapper-s",

@@ -166,17 +166,38 @@ fn problems_of_applications_that_are_left_out_are_not_reported() {
     }
 }
 
-/// A log of several MiB, of which only the beginning is read if the filter leaves it out.
+/// The log of an application of this user, with at least as many bytes.
+fn log(id: &str, user: &str, bytes: usize) -> String {
+    let mut log = format!(
+        "{{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"3.5.9\"}}\n\
+         {{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"big\",\"App ID\":\"{id}\",\
+         \"Timestamp\":1700000000000,\"User\":\"{user}\"}}\n"
+    );
+    while log.len() < bytes {
+        log.push_str("{\"Event\":\"SparkListenerUnpersistRDD\",\"RDD ID\":1}\n");
+    }
+    log
+}
+
+#[test]
+fn a_large_file_of_several_applications_is_read_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = log("app-1-0001", "alice", 4 << 20) + &log("app-1-0002", "bob", 0);
+    std::fs::write(folder.path().join("all.log"), logs).unwrap();
+    for (user, id) in [("alice", "app-1-0001"), ("bob", "app-1-0002")] {
+        let path = folder.path().to_str().unwrap();
+        let output = run(&["analyze", "--quiet", "--format", "json", "--user", user, path]);
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(ids(&report), BTreeSet::from([id.to_owned()]));
+        assert_eq!(report["summary"]["applications_left_out"], 1);
+    }
+}
+
+/// Of a large log with the name that Spark gave it, only the beginning is read if the filter leaves it out.
 #[test]
 fn a_large_log_is_left_out_by_its_beginning() {
     let folder = tempfile::tempdir().unwrap();
-    let mut log = "{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"3.5.9\"}\n\
-        {\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"big\",\"App ID\":\"app-20231114221320-0001\",\
-        \"Timestamp\":1700000000000,\"User\":\"alice\"}\n"
-        .to_owned();
-    while log.len() < 4 << 20 {
-        log.push_str("{\"Event\":\"SparkListenerUnpersistRDD\",\"RDD ID\":1}\n");
-    }
+    let mut log = log("app-20231114221320-0001", "alice", 4 << 20);
     // The damage shows whether the end was read.
     log.push_str("{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":");
     std::fs::write(folder.path().join("app-20231114221320-0001"), log).unwrap();

@@ -220,7 +220,7 @@ static FINDINGS: LazyLock<Vec<Finding>> = LazyLock::new(|| {
         let spark = spark::applications();
         findings.extend(spark.iter().flat_map(|app| common::spark_log::judge(app, &rules).findings));
         if testdata.exists() {
-            let report = analyze(std::slice::from_ref(&testdata), &rules, options);
+            let report = analyze(std::slice::from_ref(&testdata), &rules, options.clone());
             findings.extend(report.applications.into_iter().flat_map(|app| app.findings));
         }
     }

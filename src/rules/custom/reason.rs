@@ -26,6 +26,7 @@ pub(super) fn reason(gap: Gap<'_>, what: &str, scope: &Scope<'_, '_>) -> String 
         },
         Gap::NoRows(of) => no_rows(of, scope),
         Gap::NoneFulfils(of) => format!("no {} meets the condition", noun(of, scope)),
+        Gap::DividedByZero => format!("{what} divides by zero"),
         Gap::Undefined => format!("{what} is undefined here"),
         Gap::TooExpensive => "too expensive".to_owned(),
     }

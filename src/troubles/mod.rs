@@ -24,6 +24,7 @@ use crate::severity::Severity;
 pub use configuration::Recommended;
 #[cfg(test)]
 pub(crate) use inert::why as why_inert;
+pub(crate) use removal::saves;
 pub(crate) use worth::Worth;
 
 /// How sure the cause of a trouble is.

@@ -28,7 +28,10 @@ struct AttemptRows {
     times: Columns<{ TimePoint::COUNT }>,
     labels: Columns<{ Label::COUNT }>,
     counters: Columns<{ Counter::COUNT }>,
+    /// Counters without a type, by row, if they were asked for.
     other_counters: Vec<(u32, OtherCounter)>,
+    /// Whether one of them is present but cannot be read.
+    others_unreadable: bool,
     diagnostics: Vec<(u32, Symbol)>,
     progress: ProgressLog,
     /// Counters that are present but cannot be read, by row.
@@ -304,9 +307,31 @@ impl Attempts {
         if counters.is_damaged() {
             counters.unreadable().iter().for_each(|counter| self.mark_unreadable(row, counter));
         }
+        self.rows.others_unreadable |= counters.has_unreadable_others();
+    }
+
+    /// Keeps the counters without a type.
+    pub(crate) fn set_other_counters(&mut self, row: usize, counters: &CounterSet) {
         if let Ok(row) = u32::try_from(row) {
             self.rows.other_counters.extend(counters.others.iter().map(|&other| (row, other)));
         }
+    }
+
+    /// A counter without a type, by its group and name.
+    #[must_use]
+    pub(crate) fn other_counter(&self, row: usize, group: Symbol, name: Symbol) -> Option<i64> {
+        let row = u32::try_from(row).ok()?;
+        let others = &self.rows.other_counters;
+        let from = others.partition_point(|(of, _)| *of < row);
+        let of_row = others.get(from..)?.iter().take_while(|(of, _)| *of == row);
+        let mut found = of_row.filter(|(_, other)| other.group == group && other.name == name);
+        found.next().map(|(_, other)| other.value)
+    }
+
+    /// Whether a counter without a type is present for some attempt but cannot be read.
+    #[must_use]
+    pub(crate) fn has_unreadable_others(&self) -> bool {
+        self.rows.others_unreadable
     }
 
     /// Sets a counter; an impossible value is recorded as unreadable.
@@ -369,6 +394,10 @@ impl Attempts {
         self.rows.counters.shrink();
         self.rows.task.shrink_to_fit();
         self.rows.outcomes.shrink_to_fit();
+        // Attempts end in another order than they start.
+        if !self.rows.other_counters.is_sorted_by_key(|(row, _)| *row) {
+            self.rows.other_counters.sort_by_key(|(row, _)| *row);
+        }
         self.rows.other_counters.shrink_to_fit();
         self.rows.progress.shrink();
         self.rows.unreadable.shrink_to_fit();

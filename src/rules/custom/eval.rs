@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::aggregate;
+use super::counters;
 use super::facts;
 use super::node::{Arithmetic, Comparison, Function, Node, Part, Side, TextTest};
 use super::scope::{Inner, Scope};
@@ -41,7 +42,12 @@ impl Node {
             }
             Self::Value(place) => scope.values.get(*place).cloned().unwrap_or(Err(untold))?,
             Self::Constant(place) => inner.constants.get(*place).cloned().unwrap_or(Err(untold))?,
-            Self::Setting(kind, name) => facts::setting(&scope.app.conf, *kind, name).ok_or(untold)?,
+            Self::Setting(kind, name) => facts::setting(scope.app, *kind, name).ok_or(untold)?,
+            Self::IsSet(name) => Value::Flag(scope.app.is_set(name).ok_or(untold)?),
+            Self::Counter(of) => counters::of_job(scope, of).ok_or(untold)?,
+            Self::RowCounter(of) => {
+                inner.row.and_then(|row| counters::of_row(scope.app, row, of)).ok_or(untold)?
+            }
             Self::Aggregate(of) => aggregate::evaluate(of, scope)?,
             Self::Part(node, side, part) => match node.eval(scope, inner)? {
                 Value::Groups(groups) => part_of(groups, *side, *part),

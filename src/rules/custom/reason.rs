@@ -11,6 +11,7 @@ use super::names::{
 use super::node::Node;
 use super::scope::{Judged, Scope};
 use super::value::Gap;
+use crate::model::Engine;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::Facet;
 use crate::model::table::TaskKind;
@@ -19,7 +20,18 @@ use crate::model::table::TaskKind;
 #[must_use]
 pub(super) fn reason(gap: Gap<'_>, what: &str, scope: &Scope<'_, '_>) -> String {
     match gap {
-        Gap::Untold(Node::Setting(_, name)) => format!("the configuration does not contain {name}"),
+        Gap::Untold(Node::Setting(_, name) | Node::IsSet(name)) if scope.app.conf.is_empty() => {
+            format!("there is no configuration, so {name} is unknown")
+        }
+        Gap::Untold(Node::Setting(_, name)) => match scope.app.conf.setting(name) {
+            Some(_) => format!("the value of {name} has another form"),
+            None => format!("{name} is not set, and its default is not known"),
+        },
+        Gap::Untold(Node::IsSet(name)) => format!("the configuration does not tell who set {name}"),
+        Gap::Untold(Node::Counter(of) | Node::RowCounter(of)) => match scope.app.engine {
+            Engine::Spark => format!("Spark has no counters such as {}", of.name),
+            Engine::MapReduce => format!("the history contains no total of the counter {}", of.name),
+        },
         Gap::Untold(node) => match told_name(node) {
             Some(name) => format!("the history does not contain {name}"),
             None => format!("{what} is unknown"),
@@ -124,6 +136,17 @@ impl CustomRule {
         facets
     }
 
+    /// Whether an expression reads counters by group and name.
+    #[must_use]
+    pub(crate) fn names_counters(&self) -> bool {
+        fn names(node: &Node) -> bool {
+            let mut any = matches!(node, Node::RowCounter(_));
+            node.parts(&mut |part| any |= names(part));
+            any
+        }
+        self.nodes().any(names)
+    }
+
     /// Whether an expression uses the application's costs.
     #[must_use]
     pub(crate) fn needs_metrics(&self) -> bool {
@@ -146,6 +169,9 @@ fn used(node: &Node, facets: &mut Vec<Facet>) {
             | AppField::IdleRatio => facets.extend([Facet::Tasks, Facet::Executors, Facet::End]),
             _ => {}
         },
+        // Totals are written at the end of the job.
+        Node::Counter(_) => facets.push(Facet::End),
+        Node::RowCounter(_) => facets.push(Facet::Tasks),
         Node::Row(field) | Node::Subject(field) => facets.extend(behind(*field)),
         Node::Aggregate(of) => facets.push(match of.rows {
             // Facts about executors are sums over tasks, unless a fact says otherwise.

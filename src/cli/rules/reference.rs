@@ -91,14 +91,25 @@ fn shown(section: &Section) -> String {
     let indentation = " ".repeat(2 * MARGIN.len() + written);
     for line in &section.lines {
         let (name, gap) = (&line.written, " ".repeat(written.saturating_sub(width(&line.written))));
-        let start = match width(name) <= written {
-            true => format!("{MARGIN}{name}{gap}{MARGIN}"),
-            false => format!("{MARGIN}{name}\n{indentation}"),
+        let start = if width(name) <= written {
+            format!("{MARGIN}{name}{gap}{MARGIN}")
+        } else {
+            format!("{MARGIN}{name}\n{indentation}")
         };
+        text.push_str(&start);
         let room = COLUMNS - 3 * MARGIN.len() - written - kind;
-        let hanging = format!("\n{indentation}{}", " ".repeat(kind + MARGIN.len()));
-        let meaning = lines(&plain(&line.meaning), room).join(&hanging);
-        text += &format!("{start}{}{meaning}\n", padded(&line.kind, kind + MARGIN.len()));
+        let meaning = plain(&line.meaning);
+        // A word that is too wide, such as the name of a class, gets a line of its own.
+        let fits = meaning.split_whitespace().all(|word| width(word) <= room);
+        let left = if fits { indentation.len() + kind + MARGIN.len() } else { 3 * MARGIN.len() };
+        let hanging = format!("\n{}", " ".repeat(left));
+        if fits {
+            text.push_str(&padded(&line.kind, kind + MARGIN.len()));
+        } else {
+            text.extend([line.kind.as_str(), &hanging]);
+        }
+        text.push_str(&lines(&meaning, COLUMNS - left).join(&hanging));
+        text.push('\n');
     }
     text
 }

@@ -1,13 +1,16 @@
 //! The attempts of a group: one row per attempt, one column per fact and counter.
 
+mod others;
+
 use std::sync::LazyLock;
 
+use self::others::Others;
 use super::columns::Columns;
 use super::rows::{Content, Rows};
 use super::{EndReason, Locality, Outcome, TimePoint};
 use rustc_hash::FxHashMap;
 
-use crate::model::counters::{Counter, CounterMask, CounterSet, OtherCounter};
+use crate::model::counters::{Counter, CounterMask, CounterSet};
 use crate::model::{ProgressLog, ProgressSplits, Symbol};
 use crate::units::{Bytes, Millis, Timestamp};
 
@@ -28,10 +31,7 @@ struct AttemptRows {
     times: Columns<{ TimePoint::COUNT }>,
     labels: Columns<{ Label::COUNT }>,
     counters: Columns<{ Counter::COUNT }>,
-    /// Counters without a type, by row, if they were asked for.
-    other_counters: Vec<(u32, OtherCounter)>,
-    /// Whether one of them is present but cannot be read.
-    others_unreadable: bool,
+    others: Others,
     diagnostics: Vec<(u32, Symbol)>,
     progress: ProgressLog,
     /// Counters that are present but cannot be read, by row.
@@ -307,31 +307,7 @@ impl Attempts {
         if counters.is_damaged() {
             counters.unreadable().iter().for_each(|counter| self.mark_unreadable(row, counter));
         }
-        self.rows.others_unreadable |= counters.has_unreadable_others();
-    }
-
-    /// Keeps the counters without a type.
-    pub(crate) fn set_other_counters(&mut self, row: usize, counters: &CounterSet) {
-        if let Ok(row) = u32::try_from(row) {
-            self.rows.other_counters.extend(counters.others.iter().map(|&other| (row, other)));
-        }
-    }
-
-    /// A counter without a type, by its group and name.
-    #[must_use]
-    pub(crate) fn other_counter(&self, row: usize, group: Symbol, name: Symbol) -> Option<i64> {
-        let row = u32::try_from(row).ok()?;
-        let others = &self.rows.other_counters;
-        let from = others.partition_point(|(of, _)| *of < row);
-        let of_row = others.get(from..)?.iter().take_while(|(of, _)| *of == row);
-        let mut found = of_row.filter(|(_, other)| other.group == group && other.name == name);
-        found.next().map(|(_, other)| other.value)
-    }
-
-    /// Whether a counter without a type is present for some attempt but cannot be read.
-    #[must_use]
-    pub(crate) fn has_unreadable_others(&self) -> bool {
-        self.rows.others_unreadable
+        self.rows.others.note_unreadable(counters);
     }
 
     /// Sets a counter; an impossible value is recorded as unreadable.
@@ -394,11 +370,7 @@ impl Attempts {
         self.rows.counters.shrink();
         self.rows.task.shrink_to_fit();
         self.rows.outcomes.shrink_to_fit();
-        // Attempts end in another order than they start.
-        if !self.rows.other_counters.is_sorted_by_key(|(row, _)| *row) {
-            self.rows.other_counters.sort_by_key(|(row, _)| *row);
-        }
-        self.rows.other_counters.shrink_to_fit();
+        self.rows.others.shrink();
         self.rows.progress.shrink();
         self.rows.unreadable.shrink_to_fit();
     }
@@ -415,7 +387,7 @@ impl Attempts {
             + rows.times.held()
             + rows.labels.held()
             + rows.counters.held()
-            + rows.other_counters.capacity() * size_of::<(u32, OtherCounter)>()
+            + rows.others.held()
             + rows.diagnostics.capacity() * size_of::<(u32, Symbol)>()
             + rows.progress.held()
             + rows.unreadable.capacity() * size_of::<(u32, CounterMask)>()

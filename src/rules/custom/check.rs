@@ -69,7 +69,7 @@ impl CustomRule {
             return Said::NotEvaluated(why.unwrap_or_default());
         }
         let groups = scope.judged.groups(scope.app);
-        if self.names_counters() && groups.iter().any(|group| group.attempts.has_unreadable_others()) {
+        if self.names_counters && groups.iter().any(|group| group.attempts.has_unreadable_others()) {
             return Said::NotEvaluated(UNREADABLE.to_owned());
         }
         match self.when.as_ref().map(|when| when.flag(&scope, outside)) {

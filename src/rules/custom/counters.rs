@@ -16,12 +16,11 @@ pub(super) fn of_job<'a>(scope: &Scope<'a, '_>, of: &CounterName) -> Option<Valu
         Judged::Tasks(group) if group.kind == TaskKind::Reduce => counters.reduce.as_ref(),
         Judged::Tasks(_) | Judged::Stage(..) | Judged::Executor(_) => None,
     }?;
-    let value = match of.typed {
-        Some(counter) => set.get(counter),
-        None => {
-            let [group, name] = [&of.group, &of.name].map(|text| scope.app.strings.find(text));
-            set.other(group?, name?)
-        }
+    let value = if let Some(counter) = of.typed {
+        set.get(counter)
+    } else {
+        let [group, name] = [&of.group, &of.name].map(|text| scope.app.strings.find(text));
+        set.other(group?, name?)
     };
     value.map(|value| Value::Number(value as f64))
 }

@@ -136,9 +136,13 @@ impl CustomRule {
         facets
     }
 
-    /// Whether an expression reads counters by group and name.
+    /// Whether an expression reads counters of tasks by group and name.
     #[must_use]
     pub(crate) fn names_counters(&self) -> bool {
+        self.names_counters
+    }
+
+    pub(super) fn find_named_counters(&self) -> bool {
         fn names(node: &Node) -> bool {
             let mut any = matches!(node, Node::RowCounter(_));
             node.parts(&mut |part| any |= names(part));
@@ -156,7 +160,7 @@ impl CustomRule {
 
 fn used(node: &Node, facets: &mut Vec<Facet>) {
     match node {
-        Node::Tasks(_) | Node::Attempts(_) => facets.push(Facet::Tasks),
+        Node::Tasks(_) | Node::Attempts(_) | Node::RowCounter(_) => facets.push(Facet::Tasks),
         Node::App(field) => match field {
             AppField::RunTime | AppField::Status | AppField::Complete => facets.push(Facet::End),
             AppField::WaitTime
@@ -171,7 +175,6 @@ fn used(node: &Node, facets: &mut Vec<Facet>) {
         },
         // Totals are written at the end of the job.
         Node::Counter(_) => facets.push(Facet::End),
-        Node::RowCounter(_) => facets.push(Facet::Tasks),
         Node::Row(field) | Node::Subject(field) => facets.extend(behind(*field)),
         Node::Aggregate(of) => facets.push(match of.rows {
             // Facts about executors are sums over tasks, unless a fact says otherwise.

@@ -69,41 +69,37 @@ const TYPES: [(&str, &str, &str); 8] = [
     ("unknown", "null", "no value: the history does not tell; fits every type"),
 ];
 
+const OPERATORS: [(&str, &str, &str); 6] = [
+    ("number", "a + b, a - b, a * b, a / b, a % b", "of numbers with units; no value if b is 0"),
+    ("condition", "a == b, a != b", "of any two values of one type"),
+    ("condition", "a < b, a <= b, a > b, a >= b", "of numbers of one unit"),
+    ("condition", "a && b, a || b, !a", "and, or, not; one of two may be unknown if the other decides"),
+    ("condition", "x in [\"a\", \"b\"]", "whether x is in the list"),
+    ("type of a", "condition ? a : b", "a if the condition is true, else b"),
+];
+
 /// The whole reference.
 #[must_use]
 pub(crate) fn sections() -> Vec<Section> {
-    let namespace = |(name, about): (&'static str, &'static str)| {
-        let line = |(field, kind, meaning): (String, Type, String)| Line {
-            written: format!("{name}.{field}"),
-            kind: word(kind),
-            meaning,
-        };
-        Section { name, about, heading: "name", lines: lines(name).into_iter().map(line).collect() }
-    };
-    let functions = FUNCTIONS.iter().map(|(_, usage, gives, meaning)| Line {
-        written: (*usage).to_owned(),
-        kind: (*gives).to_owned(),
-        meaning: (*meaning).to_owned(),
-    });
-    let types = TYPES.iter().map(|(kind, written, meaning)| Line {
-        written: (*written).to_owned(),
-        kind: (*kind).to_owned(),
-        meaning: (*meaning).to_owned(),
-    });
-    let mut sections = vec![Section {
+    let types = Section {
         name: "types",
         about: "What values are, and how they are written. A sum, a comparison or a threshold of different types is an error.",
         heading: "written",
-        lines: types.collect(),
-    }];
-    sections.extend(ABOUT.map(namespace));
-    sections.push(Section {
+        lines: TYPES.iter().map(listed).collect(),
+    };
+    let operators = Section {
+        name: "operators",
+        about: "What combines values, as in C or Java.",
+        heading: "written",
+        lines: OPERATORS.iter().map(listed).collect(),
+    };
+    let functions = Section {
         name: "functions",
         about: "Aggregates, from `sum` to `split`, run over rows and take a condition as last argument.",
         heading: "call",
-        lines: functions.collect(),
-    });
-    sections.push(Section {
+        lines: FUNCTIONS.iter().map(|(_, usage, gives, meaning)| listed(&(gives, usage, meaning))).collect(),
+    };
+    let defaults = Section {
         name: "defaults",
         about: "What the functions of settings give for a setting that is not set. If the version of the engine is unknown, \
                 only defaults that never changed are known; a job history does not tell the version of Hadoop.",
@@ -113,8 +109,22 @@ pub(crate) fn sections() -> Vec<Section> {
             .map(|of| default("Spark", of))
             .chain(defaults::HADOOP.iter().map(|of| default("Hadoop", of)))
             .collect(),
-    });
-    sections
+    };
+    let namespaces = ABOUT.into_iter().map(namespace);
+    [types, operators].into_iter().chain(namespaces).chain([functions, defaults]).collect()
+}
+
+fn namespace((name, about): (&'static str, &'static str)) -> Section {
+    let line = |(field, kind, meaning): (String, Type, String)| Line {
+        written: format!("{name}.{field}"),
+        kind: word(kind),
+        meaning,
+    };
+    Section { name, about, heading: "name", lines: lines(name).into_iter().map(line).collect() }
+}
+
+fn listed((kind, written, meaning): &(&str, &str, &str)) -> Line {
+    Line { written: (*written).to_owned(), kind: (*kind).to_owned(), meaning: (*meaning).to_owned() }
 }
 
 fn default(engine: &str, (name, values): &defaults::Default) -> Line {
@@ -141,7 +151,7 @@ pub(crate) fn markdown() -> String {
             "### {title}\n\n{about}\n\n| {heading} | {kind} | {meaning} |\n| --- | --- | --- |"
         );
         for Line { written, kind, meaning } in lines {
-            let _ = writeln!(text, "| `{written}` | {kind} | {} |", cell(&meaning));
+            let _ = writeln!(text, "| `{}` | {kind} | {} |", cell(&written), cell(&meaning));
         }
         text.push('\n');
     }

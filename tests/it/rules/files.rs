@@ -121,7 +121,7 @@ fn common_mistakes_are_told_with_their_remedy() {
         ),
         (
             format!("{own}over: map\nscore_tasks: counter(\"my.Group\", \"SPILLED_RECORDS\")\n"),
-            "6:35: SPILLED_RECORDS is a counter of Hadoop, whatever its group; write sum(task.spilled_records)".to_owned(),
+            "6:34: SPILLED_RECORDS is a counter of Hadoop, whatever its group; write sum(task.spilled_records)".to_owned(),
         ),
         (
             format!("{own}over: stage\nscore_tasks: counter(\"my.Group\", \"ROWS\")\n"),
@@ -142,6 +142,17 @@ fn common_mistakes_are_told_with_their_remedy() {
         )),
         []
     );
+}
+
+#[test]
+fn counters_of_tasks_are_there_when_a_rule_names_them() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/examples/words-in-maps.yaml");
+    let rules = RuleSet::with_files(&RuleFile::find(&path).unwrap()).unwrap();
+    let report = report(&rules);
+    let app = report.applications.iter().find(|app| app.id == "job_1795255830918_0001").unwrap();
+    let finding = app.findings.iter().find(|finding| finding.rule == "words-in-maps").unwrap();
+    assert_eq!(finding.severity, Severity::Low);
+    assert!(finding.message.contains(" of 18,336,080 words"), "{}", finding.message);
 }
 
 #[test]

@@ -25,10 +25,12 @@ impl<'e> Compiler<'e> {
         if let Some(counter) = typed
             && (!is_framework_group(of_group) || SUMS.contains(&counter))
         {
-            let message = match SUMS.contains(&counter) {
-                true => format!("{of_name} is kept only as a part of a sum over file systems"),
-                false => format!("{of_name} is a counter of Hadoop, whatever its group"),
+            let why = if SUMS.contains(&counter) {
+                "is kept only as a part of a sum over file systems"
+            } else {
+                "is a counter of Hadoop, whatever its group"
             };
+            let message = format!("{of_name} {why}");
             return match name_of(counter) {
                 Some(own) => self.wrong_with(name, message, format!("write sum(task.{own})")),
                 None => self.wrong(name, message),

@@ -30,6 +30,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::limits::Limits;
+use crate::parse::OtherCounters;
 use crate::results::{Report, Summary, SuppressionUse};
 use crate::rules::{RuleSet, Suppression};
 use crate::severity::Severity;
@@ -126,7 +127,9 @@ fn analyze_into(
     progress: &Progress,
 ) -> (Report, Pieces) {
     let worst_charts = WorstCharts::new(options.charts);
-    let extent = Extent { wanted: Wanted::ForRules, limits: &options.limits, filter: &options.filter };
+    let others = if basis.rules.names_counters() { OtherCounters::Kept } else { OtherCounters::Dropped };
+    let wanted = Wanted::ForRules(others);
+    let extent = Extent { wanted, limits: &options.limits, filter: &options.filter };
     let visited = visit_in_turn(paths, extent, progress, |app, sources, turn| {
         let started = Instant::now();
         let (report, suppressed_by) = evaluate(app, sources, basis, options, &worst_charts);

@@ -18,7 +18,7 @@ use crate::input::kind::SourceKind;
 use crate::input::part::Part;
 use crate::limits::Limits;
 use crate::model::Application;
-use crate::parse::{Level, Problem, identify};
+use crate::parse::{Level, OtherCounters, Problem, identify};
 use crate::results::{SourceProblem, Summary};
 use crate::units::{Bytes, Timestamp};
 use assemble::assemble;
@@ -127,7 +127,7 @@ pub fn visit_with<T: Send>(
     visit_in_turn(paths, extent, progress, |app, sources, _| Some(look(app, sources)))
 }
 
-/// Like [`visit_with`], for callers that need only the data that rules use.
+/// Like [`visit_with`], for callers that need only the data that built-in rules use.
 pub(crate) fn visit_for_rules<T: Send>(
     paths: &[PathBuf],
     filter: &Filter,
@@ -135,7 +135,7 @@ pub(crate) fn visit_for_rules<T: Send>(
     progress: &Progress,
     look: impl Fn(&Application, &[String]) -> T + Sync,
 ) -> Visited<T> {
-    let extent = Extent { wanted: Wanted::ForRules, limits, filter };
+    let extent = Extent { wanted: Wanted::ForRules(OtherCounters::Dropped), limits, filter };
     visit_in_turn(paths, extent, progress, |app, sources, _| Some(look(app, sources)))
 }
 

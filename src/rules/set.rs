@@ -241,6 +241,15 @@ impl RuleSet {
         rules
     }
 
+    /// Whether a rule, for some applications at least, reads counters by their group and name.
+    #[must_use]
+    pub(crate) fn names_counters(&self) -> bool {
+        let scoped = self.documents.iter().filter(|document| !document.scope.is_everything());
+        self.rules.iter().any(ActiveRule::names_counters)
+            // Such a document may change an expression, so its rule is complete only with the application.
+            || scoped.into_iter().any(|document| document.layer.file.text.contains("counter"))
+    }
+
     /// All documents of the user's files about a rule, the least specific first.
     pub(crate) fn documents_about<'s>(&'s self, rule: &'s ActiveRule) -> impl Iterator<Item = &'s Document> {
         self.all_about(rule).filter(|document| !document.layer.built_in)

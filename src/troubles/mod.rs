@@ -25,6 +25,7 @@ use crate::severity::Severity;
 pub use configuration::Recommended;
 #[cfg(test)]
 pub(crate) use inert::why as why_inert;
+pub(crate) use removal::saves;
 pub(crate) use worth::{Worth, WorthSum};
 
 /// How sure the cause of a trouble is.

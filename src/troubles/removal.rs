@@ -18,6 +18,9 @@ use crate::units::{Bytes, MbMillis, Millis};
 /// The share of garbage collection that is normal, if the rule has no limit.
 const USUAL_COLLECTIONS: f64 = 0.1;
 
+/// The rule about copies that were for nothing.
+const COPIES: &str = "speculation-waste";
+
 const CANCELLED: &str = "someone ended the application; what it would have gone on to do is unknown";
 const NO_MODEL: &str = "no model tells what the remedy saves";
 const NO_SIZE: &str = "no smaller size is proposed";
@@ -43,9 +46,7 @@ pub(super) fn of(
             Removal::Replay(Cause::Collections { limit: limit_of_collections(leading) }, parts())
         }
         Kind::FewTasks | Kind::ManyTasks => tasks(trouble, leading),
-        Kind::Speculation
-            if trouble.findings.first().is_some_and(|first| first.rule == "speculation-waste") =>
-        {
+        Kind::Speculation if trouble.findings.first().is_some_and(|first| first.rule == COPIES) => {
             Removal::Replay(Cause::Copies, Vec::new())
         }
         Kind::MuchMemory => {
@@ -63,6 +64,36 @@ pub(super) fn of(
         }),
         Kind::Cancelled => unknown(CANCELLED),
         _ => unknown(NO_MODEL),
+    }
+}
+
+/// What reports compute that a remedy for troubles of this kind saves, above all: run time, or memory over time.
+/// `None` if no model tells. `rule` is the rule that finds them.
+#[must_use]
+pub(crate) fn saves(kind: TroubleKind, rule: &str) -> Option<&'static str> {
+    use TroubleKind as Kind;
+    match kind {
+        Kind::Failures
+        | Kind::Skew
+        | Kind::Stragglers
+        | Kind::Spill
+        | Kind::GarbageCollection
+        | Kind::FewTasks
+        | Kind::ManyTasks
+        | Kind::Waiting => Some("time"),
+        Kind::MuchMemory | Kind::IdleExecutors => Some("memory"),
+        Kind::Speculation if rule == COPIES => Some("memory"),
+        Kind::Speculation
+        | Kind::Cancelled
+        | Kind::Shuffle
+        | Kind::SlowTasks
+        | Kind::LittleMemory
+        | Kind::Driver
+        | Kind::Imbalance
+        | Kind::LongRun
+        | Kind::Settings
+        | Kind::Cluster
+        | Kind::Other => None,
     }
 }
 

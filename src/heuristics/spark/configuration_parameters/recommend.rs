@@ -7,12 +7,12 @@ use crate::finding::{Advice, Measure, TroubleKind};
 use crate::heuristics::spark::change;
 use crate::heuristics::spark::support::memory::heap_key;
 use crate::heuristics::spark::support::memory::{
-    DRIVER_ROOM, ExecutorSize, MEMORY_FRACTION, RESERVED, Setting, driver_heap_for, heap_for, heap_that_fits,
-    more_overhead,
+    DRIVER_ROOM, ExecutorSize, RESERVED, Setting, driver_heap_for, heap_for, heap_that_fits, more_overhead,
 };
 use crate::heuristics::spark::support::spill_sizing::{AgainstSpill, partitions_decide};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::conf::defaults::MEMORY_FRACTION;
 use crate::severity::Severity;
 use crate::units::Bytes;
 

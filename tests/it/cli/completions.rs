@@ -36,7 +36,7 @@ while zpty -r z line; do [[ $line == *__START__* ]] && break; done
 while zpty -r z line; do [[ $line == *__END__* ]] && break; print -r -- ${line%%$'\r'*}; done
 "#;
 
-const FISH: &str = r#"source $argv[1]; complete --do-complete $argv[2]"#;
+const FISH: &str = "source $argv[1]; complete --do-complete $argv[2]";
 
 /// What a shell completes at the end of a line; `None` if the shell is not installed.
 #[track_caller]
@@ -52,13 +52,11 @@ fn complete(shell: &str, script: &Path, line: &str) -> Option<Vec<String>> {
         command.arg(shell);
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let output = match command.arg(script).arg(line).current_dir(folder).env("TERM", "dumb").output() {
-        Err(_) => {
-            assert!(!is_ci(), "{shell} is not installed");
-            skipped::note(&format!("{shell} is not installed"));
-            return None;
-        }
-        Ok(output) => output,
+    let output = command.arg(script).arg(line).current_dir(folder).env("TERM", "dumb").output();
+    let Ok(output) = output else {
+        assert!(!is_ci(), "{shell} is not installed");
+        skipped::note(&format!("{shell} is not installed"));
+        return None;
     };
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.code() != Some(9), "{shell} cannot complete: {text}");

@@ -130,7 +130,7 @@ fn common_mistakes_are_told_with_their_remedy() {
         ),
         (
             format!("{own}score_tasks: task.counter(\"my.Group\", \"ROWS\")\n"),
-            "5:14: task.counter(\"my.Group\", \"ROWS\") differs for each task; use it in an aggregate, such as mean(task.counter(\"my.Group\", \"ROWS\"))".to_owned(),
+            "5:19: task.counter(\"my.Group\", \"ROWS\") differs for each task; use it in an aggregate, such as mean(task.counter(\"my.Group\", \"ROWS\"))".to_owned(),
         ),
     ] {
         let told: Vec<String> = problems(&text).iter().map(ToString::to_string).collect();

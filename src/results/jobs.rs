@@ -30,12 +30,20 @@ impl JobGroup {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct JobTotal {
     pub(crate) group: JobGroup,
+    /// The definition of the job.
+    pub(crate) job: JobKey,
+    /// The name of the run that started last.
+    pub(crate) name: Option<String>,
+    /// The user that runs it.
+    pub(crate) user: Option<String>,
     /// The number of runs.
     pub(crate) runs: u64,
     /// Those with findings.
     pub(crate) runs_with_findings: u64,
     /// The id of the run that started last; of several, the greatest.
     pub(crate) last: String,
+    /// When it started.
+    pub(crate) last_started: Option<Timestamp>,
     /// The highest severity of all runs.
     pub(crate) severity: Severity,
     /// What the remedies save over all runs.
@@ -54,7 +62,6 @@ struct JobSum {
     worth: WorthSum,
     score: u64,
     wasted: Option<MbMillis>,
-    last_started: Option<Timestamp>,
     total: JobTotal,
 }
 
@@ -91,15 +98,19 @@ impl JobSum {
     fn new(group: JobGroup, app: &ApplicationReport) -> Self {
         let total = JobTotal {
             group,
+            job: app.job_key(),
+            name: None,
+            user: app.user.clone(),
             runs: 0,
             runs_with_findings: 0,
             last: String::new(),
+            last_started: None,
             severity: Severity::None,
             savings: Sums::default(),
             troubles: Vec::new(),
         };
         let leading = app.leading.clone();
-        Self { leading, worth: WorthSum::default(), score: 0, wasted: None, last_started: None, total }
+        Self { leading, worth: WorthSum::default(), score: 0, wasted: None, total }
     }
 
     fn add(&mut self, app: &ApplicationReport) {
@@ -111,12 +122,13 @@ impl JobSum {
         }
         self.score = self.score.max(app.score);
         self.wasted = self.wasted.max(app.metrics.wasted);
-        let started = app.started_at.or(app.submitted_at);
-        if (started, &app.id) > (self.last_started, &self.total.last) {
-            self.last_started = started;
-            self.total.last.clone_from(&app.id);
-        }
         let total = &mut self.total;
+        let started = app.begun_at();
+        if (started, &app.id) > (total.last_started, &total.last) {
+            total.last_started = started;
+            total.last.clone_from(&app.id);
+            total.name.clone_from(&app.name);
+        }
         total.runs += 1;
         total.runs_with_findings += u64::from(app.severity > Severity::None);
         total.severity = total.severity.max(app.severity);
@@ -164,7 +176,7 @@ mod tests {
     #[test]
     fn the_sums_do_not_depend_on_the_order() {
         let started = |id: &str, second: i64, severity| {
-            let started_at = Timestamp::from_millis(1_700_000_000_000 + second * 1000);
+            let started_at = Some(Timestamp::from_millis(1_700_000_000_000 + second * 1000));
             ApplicationReport { started_at, severity, ..run(id, "etl", "alice") }
         };
         let runs = [

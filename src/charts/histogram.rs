@@ -21,6 +21,9 @@ const MOST_PHASES: usize = 3;
 const MOST_BUCKETS: u64 = 24;
 /// The number of buckets is a multiple of this, so that an axis can be marked at its quarters.
 const QUARTERS: u64 = 4;
+/// The axis starts at zero if the values differ by less than this part of the largest: labels with three digits would be the
+/// same, and noise would look like a distribution.
+const LEAST_SPREAD: u64 = 8;
 /// If the largest value is this many times the median, buckets of equal width would show a single bar.
 const LOGARITHMIC_FROM: u64 = 32;
 
@@ -289,7 +292,9 @@ fn buckets(
         let all = first.into_iter().chain(powers.map(|power| empty(edge(power), edge(power + step))));
         return (Scale::Logarithmic, all.collect());
     }
-    let low = if smallest > largest / 2 { smallest } else { 0 };
+    // Without zero, the axis needs a spread that its labels can tell apart.
+    let spread = largest - smallest;
+    let low = if spread <= largest / 2 && spread >= largest / LEAST_SPREAD { smallest } else { 0 };
     let width = nice_width(quantity, (largest - low) / (MOST_BUCKETS - 2) + 1);
     let start = low / width * width;
     let count = ((largest - start) / width + 1).next_multiple_of(QUARTERS);
@@ -374,6 +379,15 @@ mod tests {
         assert_eq!(scale, Scale::Logarithmic);
         let edges: Vec<_> = buckets.iter().take(3).map(|bucket| (bucket.from, bucket.to)).collect();
         assert_eq!(edges, [(0, MIB), (MIB, 2 * MIB), (2 * MIB, 4 * MIB)]);
+    }
+
+    #[test]
+    fn an_axis_of_nearly_equal_values_starts_at_zero() {
+        let start =
+            |smallest, largest| buckets(Quantity::RunTime, [smallest, smallest, largest], largest).1[0].from;
+        assert_eq!(start(600_000, 600_002), 0);
+        assert_eq!(start(400_000, 600_000), 400_000);
+        assert_eq!(start(100_000, 600_000), 0);
     }
 
     #[test]

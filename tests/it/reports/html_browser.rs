@@ -232,7 +232,8 @@ fn links_open_details_and_remember_filters() {
     let Some(browser) = Browser::start() else { return };
     let source = page(&many(300));
     browser.open(&source);
-    let last = "[...document.querySelectorAll('#index tbody tr')].findLast(row => row.cells[0].dataset.v > 0)";
+    let last =
+        "[...document.querySelectorAll('#index tbody tr')].findLast(row => row.cells[0].dataset.v > 0)";
     browser.value(
         "document.querySelector('#f-user').value = 'user7'; \
         document.querySelector('#f-user').dispatchEvent(new Event('change'))",

@@ -73,7 +73,7 @@ impl Sums {
             first
         });
         let rollups = self.rollups.finish();
-        Totals { rules, not_evaluated, jobs, rollups, first_savings, ..self.totals }
+        Totals { first_savings, jobs, rollups, rules, not_evaluated, ..self.totals }
     }
 }
 

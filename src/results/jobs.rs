@@ -10,7 +10,7 @@ use crate::fingerprint::JobKey;
 use crate::savings::Sums;
 use crate::severity::Severity;
 use crate::troubles::WorthSum;
-use crate::units::{MbMillis, Timestamp};
+use crate::units::{MbMillis, Millis, Timestamp};
 
 /// The job and the user that an application belongs to. An application without a name is alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,6 +25,9 @@ impl JobGroup {
         Self(XxHash3_128::oneshot(format!("{kind}\n{job}\n{owner}").as_bytes()))
     }
 }
+
+/// The runs whose run times are kept.
+const RECENT_RUNS: usize = 20;
 
 /// The runs of one job by one user.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +47,8 @@ pub(crate) struct JobTotal {
     pub(crate) last: String,
     /// When it started.
     pub(crate) last_started: Option<Timestamp>,
+    /// The run times of the last runs, in the order of their start.
+    pub(crate) run_times: Vec<Option<Millis>>,
     /// The highest severity of all runs.
     pub(crate) severity: Severity,
     /// What the remedies save over all runs.
@@ -62,6 +67,8 @@ struct JobSum {
     worth: WorthSum,
     score: u64,
     wasted: Option<MbMillis>,
+    /// The run times of the last runs, by start and id.
+    recent: BTreeMap<(Option<Timestamp>, String), Option<Millis>>,
     total: JobTotal,
 }
 
@@ -80,6 +87,7 @@ impl JobSums {
             if let Leading::Worth(worth) = &mut sum.leading {
                 *worth = sum.worth.total();
             }
+            sum.total.run_times = std::mem::take(&mut sum.recent).into_values().collect();
             sum.total.troubles.sort_by_key(|&(kind, runs)| (std::cmp::Reverse(runs), kind));
         }
         sums.sort_by(|a, b| {
@@ -105,12 +113,14 @@ impl JobSum {
             runs_with_findings: 0,
             last: String::new(),
             last_started: None,
+            run_times: Vec::new(),
             severity: Severity::None,
             savings: Sums::default(),
             troubles: Vec::new(),
         };
         let leading = app.leading.clone();
-        Self { leading, worth: WorthSum::default(), score: 0, wasted: None, total }
+        let recent = BTreeMap::new();
+        Self { leading, worth: WorthSum::default(), score: 0, wasted: None, recent, total }
     }
 
     fn add(&mut self, app: &ApplicationReport) {
@@ -122,8 +132,12 @@ impl JobSum {
         }
         self.score = self.score.max(app.score);
         self.wasted = self.wasted.max(app.metrics.wasted);
-        let total = &mut self.total;
         let started = app.begun_at();
+        self.recent.insert((started, app.id.clone()), app.metrics.run_time);
+        if self.recent.len() > RECENT_RUNS {
+            self.recent.pop_first();
+        }
+        let total = &mut self.total;
         if (started, &app.id) > (total.last_started, &total.last) {
             total.last_started = started;
             total.last.clone_from(&app.id);
@@ -177,7 +191,9 @@ mod tests {
     fn the_sums_do_not_depend_on_the_order() {
         let started = |id: &str, second: i64, severity| {
             let started_at = Some(Timestamp::from_millis(1_700_000_000_000 + second * 1000));
-            ApplicationReport { started_at, severity, ..run(id, "etl", "alice") }
+            let mut app = ApplicationReport { started_at, severity, ..run(id, "etl", "alice") };
+            app.metrics.run_time = u64::try_from(second).ok().map(Millis::new);
+            app
         };
         let runs = [
             started("app-3", 1, Severity::None),
@@ -196,5 +212,6 @@ mod tests {
         let [job] = jobs.as_slice() else { panic!("{jobs:?}") };
         assert_eq!((job.runs, job.runs_with_findings, job.severity), (3, 2, Severity::Severe));
         assert_eq!(job.last, "app-1");
+        assert_eq!(job.run_times, [1, 2, 3].map(|time| Some(Millis::new(time))));
     }
 }

@@ -17,6 +17,8 @@ const MOST_CHARACTERS: usize = 200;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Waste {
     pub(crate) applications: u64,
+    /// Those whose waste is known.
+    pub(crate) known: u64,
     /// Allocated memory of the applications whose waste is known.
     pub(crate) used: MbMillis,
     /// The part of it that was not needed.
@@ -26,6 +28,7 @@ pub(crate) struct Waste {
 impl Waste {
     fn add(&mut self, other: Self) {
         self.applications += other.applications;
+        self.known += other.known;
         self.used = self.used + other.used;
         self.wasted = self.wasted + other.wasted;
     }
@@ -69,8 +72,9 @@ pub(crate) struct RollupSums {
 
 impl RollupSums {
     pub(crate) fn add(&mut self, app: &ApplicationReport) {
-        let (used, wasted) = app.metrics.used.zip(app.metrics.wasted).unwrap_or_default();
-        let waste = Waste { applications: 1, used, wasted };
+        let memory = app.metrics.used.zip(app.metrics.wasted);
+        let (used, wasted) = memory.unwrap_or_default();
+        let waste = Waste { applications: 1, known: u64::from(memory.is_some()), used, wasted };
         let short = |name: &Option<String>| {
             name.as_deref().map(|name| name.chars().take(MOST_CHARACTERS).collect::<String>())
         };
@@ -112,7 +116,9 @@ fn last(days: Groups) -> Rollup {
 
 fn sum(groups: &[(Option<String>, Waste)]) -> Option<(u64, Waste)> {
     let mut sum = Waste::default();
-    groups.iter().for_each(|(_, waste)| sum.add(*waste));
+    for (_, waste) in groups {
+        sum.add(*waste);
+    }
     (!groups.is_empty()).then_some((groups.len() as u64, sum))
 }
 
@@ -180,6 +186,6 @@ mod tests {
         sums.add(&run(2, "alice", 0, 50));
         let Rollups { users, .. } = sums.finish();
         let [(_, alice)] = users.groups.as_slice() else { panic!("{users:?}") };
-        assert_eq!((alice.applications, alice.percent()), (2, Some(50.0)));
+        assert_eq!((alice.applications, alice.known, alice.percent()), (2, 1, Some(50.0)));
     }
 }

@@ -16,9 +16,9 @@ use crate::units::{Bytes, Millis, Timestamp};
 /// The width of every drawing, in SVG units.
 pub(super) const WIDTH: f64 = 1000.0;
 /// Minimum width and height of a bar that is not empty, so that it is visible.
-const MIN_BAR: f64 = 2.0;
+pub(super) const MIN_BAR: f64 = 2.0;
 /// The height of curves and histograms, in SVG units.
-const HEIGHT: f64 = 100.0;
+pub(super) const HEIGHT: f64 = 100.0;
 
 #[derive(Template)]
 #[template(path = "charts.html")]

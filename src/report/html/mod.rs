@@ -32,7 +32,7 @@ const STYLE: &str = include_str!("../../../templates/page.css");
 const FLAG: &str = "document.documentElement.className = \"js\";";
 const SCRIPT: &str = include_str!("../../../templates/page.js");
 /// The hashes in the page's content security policy. A test compares them with `STYLE`, `FLAG` and `SCRIPT`.
-const STYLE_HASH: &str = "sha256-hVP7KiCpizsgQYMRACxIllfnWQFLI4yXgOe/W6uPzN4=";
+const STYLE_HASH: &str = "sha256-vhrB9v3LjNY9IiLfUz2S0pFo7qvBiraJUPp69q4YKW0=";
 const FLAG_HASH: &str = "sha256-N9v3EnPaUyp6HvI/g75KoK11mUw7quk1fPSwEhREnaU=";
 const SCRIPT_HASH: &str = "sha256-2ffKP/RSqgSzaPaeWR/7/uTbZxbvH41CUpLm/F8DT9w=";
 

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::charts::{Part, WIDTH};
+use super::charts::{HEIGHT, MIN_BAR, Part, WIDTH};
 use super::filters::cut_text;
 use super::{LONG_NAME, Page};
 use crate::report::words;
 use crate::results::{JobTotal, Rollup, Waste};
-use crate::units::{MbMillis, Timestamp, show_gb_hours};
+use crate::units::{MbMillis, Millis, Timestamp, show_gb_hours};
 
 /// The recurring jobs that are listed.
 const MOST_JOBS: usize = 20;
@@ -73,6 +73,23 @@ impl JobRow<'_> {
         format!("{job}{}&sort=-started", user.unwrap_or_default())
     }
 
+    /// The run times of the last runs as bars: place and height, in SVG units. `None` if fewer than two are known.
+    pub(super) fn trend(&self) -> Option<Trend> {
+        let times = &self.job.run_times;
+        let known = times.iter().flatten();
+        let (least, most) = (known.clone().min()?, known.clone().max()?);
+        if known.count() < 2 {
+            return None;
+        }
+        let width = WIDTH / times.len().max(1) as f64;
+        let bar = |(place, time): (usize, &Option<Millis>)| {
+            let height = time.map(|time| (time.as_f64() / most.as_f64().max(1.0) * HEIGHT).max(MIN_BAR))?;
+            Some((Part { x: place as f64 * width, width: width * 0.8 }, height))
+        };
+        let bars = times.iter().enumerate().filter_map(bar).collect();
+        Some(Trend { bars, text: format!("{least} to {most}") })
+    }
+
     pub(super) fn last_started(&self) -> Option<Timestamp> {
         self.job.last_started
     }
@@ -93,6 +110,14 @@ impl JobRow<'_> {
         }
         shown
     }
+}
+
+/// Run times of a job.
+pub(super) struct Trend {
+    /// The bars and their heights, the first run first.
+    pub(super) bars: Vec<(Part, f64)>,
+    /// "10 s to 20 s".
+    pub(super) text: String,
 }
 
 /// Used and wasted memory of groups of applications, as bars.

@@ -187,7 +187,6 @@ impl Trouble {
     }
 
     /// What its removal is worth.
-    #[cfg(feature = "html")]
     pub(crate) const fn worth(&self) -> Worth {
         self.worth
     }

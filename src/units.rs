@@ -135,6 +135,12 @@ impl Timestamp {
         self.0
     }
 
+    /// A time as RFC 3339, in any zone.
+    #[must_use]
+    pub(crate) fn from_rfc3339(text: &str) -> Option<Self> {
+        DateTime::parse_from_rfc3339(text).ok().map(|time| Self(time.timestamp_millis()))
+    }
+
     /// RFC 3339 in UTC with milliseconds; `None` if the year has more than four digits or is negative.
     #[must_use]
     pub fn to_rfc3339(self) -> Option<String> {

@@ -17,9 +17,9 @@ mod machine;
 mod markdown;
 mod memory;
 mod options;
+mod page;
 mod plan;
 mod program;
-mod readme;
 mod small;
 #[path = "../support/mod.rs"]
 mod support;
@@ -64,7 +64,7 @@ fn run(options: &Options) -> io::Result<()> {
     if options.only_remove {
         return remove(&data);
     }
-    options.write.as_deref().map_or(Ok(()), readme::check)?;
+    options.write.as_deref().map_or(Ok(()), page::check)?;
     fs::create_dir_all(&data)?;
     let data = fs::canonicalize(data)?;
     if let Some(before) = &options.instructions {
@@ -79,7 +79,7 @@ fn run(options: &Options) -> io::Result<()> {
         let text = measure(&plan, &data, options)?;
         println!("{text}");
         if let Some(file) = &options.write {
-            readme::write(file, &text)?;
+            page::write(file, &text)?;
         }
     }
     if options.remove { remove(&data) } else { Ok(()) }

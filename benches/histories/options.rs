@@ -10,7 +10,7 @@ use clap::Parser;
 #[allow(clippy::struct_excessive_bools)] // command-line switches
 #[command(name = "cargo bench --bench histories --", bin_name = "cargo bench --bench histories --")]
 pub(crate) struct Options {
-    /// Measure a tenth of the size in two rounds; not for the README
+    /// Measure a tenth of the size in two rounds; not for `docs/speed.md`
     #[arg(long)]
     pub(crate) quick: bool,
     /// Also measure the memory for an event log of 4 GB

@@ -19,6 +19,8 @@ Examples:
       the same as JSON, for scripts
   elephant-rs analyze --fail-on severe nightly.jhist
       exit status 1 if an application has a severe or critical finding
+  elephant-rs analyze --user 'etl-*' --since 2026-11-20 --summary history/
+      what the applications of some users waste together, since that day
   elephant-rs analyze --rules dr-elephant history/
       use the rules and thresholds of Dr. Elephant
   elephant-rs analyze --format markdown --top 20 history/ > comment.md
@@ -40,14 +42,14 @@ pub(super) struct Analyze {
 impl Analyze {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         let Self { input, findings } = self;
-        let rules = findings.rules.load()?;
+        let rules = findings.load()?;
         let prices = findings.prices()?;
         let basis = Basis { rules: &rules, prices: prices.as_ref() };
         let output = input.open_output(None)?;
         let options = findings.options(input);
         let (paths, format) = (&input.paths, findings.pieces(input, &output));
         let (report, pieces) = input.run(|progress| match format {
-            None => (engine::analyze_by(paths, basis, options, progress), None),
+            None => (engine::analyze_by(paths, basis, &options, progress), None),
             Some(format) => {
                 let render = |app: &ApplicationReport| format.render(app);
                 let (report, pieces) = engine::analyze_in_pieces(paths, basis, options, progress, &render);
@@ -55,7 +57,7 @@ impl Analyze {
             }
         })?;
         input.warn(&report.problems);
-        input.warn_of_suppressions(&report.suppressions);
+        input.warn_of_suppressions(&report.suppressions, findings.reports_all_rules());
         match pieces {
             None => findings.write(&report, input, output)?,
             Some((format, pieces)) => output.write(|out| format.write(&report, pieces, out))?,

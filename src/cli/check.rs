@@ -31,6 +31,10 @@ a run read more input, its limits rise in proportion. Differences below the floo
 and incomplete runs are judged by rules only, and cannot make a finding better or gone. --fail-on is about findings \
 only: higher costs fail at any level but none, which --costs changes.
 
+With --engine, --user, --queue, --name or --app, accepted jobs that did not run are not reported: they may be left out. \
+--since and --until leave out runs, not jobs: a job without a run in that time did not run. With --rule, accepted \
+findings of other rules stay accepted, and costs are compared as always (--costs).
+
 Examples:
   elephant-rs check --baseline accepted.yaml --update history/
       accept the present state; commit the file
@@ -60,8 +64,8 @@ pub(super) struct Check {
     /// Accept the present state and write it to the baseline
     #[arg(long)]
     update: bool,
-    /// With --update: remove jobs that are not in the input
-    #[arg(long, requires = "update")]
+    /// With --update: remove jobs that are not in the input; not with filters, which leave out jobs of the input
+    #[arg(long, requires = "update", conflicts_with = "FilterArgs")]
     prune: bool,
     /// With --update: keep the last N runs of each job [default: the number in the baseline, or 10]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count, requires = "update")]
@@ -76,8 +80,9 @@ pub(super) struct Check {
     /// The same as --costs ignore
     #[arg(long, conflicts_with = "costs")]
     no_metrics: bool,
-    /// Fail if a job of the baseline did not run
-    #[arg(long)]
+    /// Fail if a job of the baseline did not run; not with --user, --queue, --name or --app, because the baseline does
+    /// not say which of its jobs they leave out
+    #[arg(long, conflicts_with_all = ["users", "queues", "names", "ids"])]
     require_all: bool,
     /// Do not fail on runs too incomplete to judge
     #[arg(long)]
@@ -98,7 +103,7 @@ enum Costs {
 impl Check {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         let Self { input, findings, .. } = self;
-        let rules = findings.rules.load()?;
+        let rules = findings.load()?;
         let prices = findings.prices()?;
         let basis = Basis { rules: &rules, prices: prices.as_ref() };
         let mut accepted = self.accepted()?;
@@ -108,15 +113,21 @@ impl Check {
         let shown = findings.options(input);
         // Compare all findings; `--min-severity` and `--top` apply afterwards.
         let options = Options { min_severity: shown.min_severity.min(Severity::Low), top: None, ..shown };
-        let mut report = input.run(|progress| engine::analyze_by(&input.paths, basis, options, progress))?;
+        let mut report = input.run(|progress| engine::analyze_by(&input.paths, basis, &options, progress))?;
         input.warn(&report.problems);
-        input.warn_of_suppressions(&report.suppressions);
+        input.warn_of_suppressions(&report.suppressions, findings.reports_all_rules());
         let unfinished = input.failure(&report.problems, report.named_input_failed, &report.summary);
         let failed = unfinished.is_some();
         if let Some(keep) = self.keep_runs {
             accepted.keep_runs = keep.get();
         }
         let mut comparison = compare(&report, &accepted, &self.tolerance(rules.gate()));
+        let updated = self.update.then(|| update(&accepted, &report, &comparison, self.prune));
+        // From here on, only what was asked for counts.
+        comparison.select(
+            |job| !options.filter.has_patterns() && options.filter.admits_engine(job.engine()),
+            |rule| rules.reports(rule),
+        );
         // Findings that are not shown do not fail.
         let limit = findings.limit(Severity::Low).map(|limit| limit.max(shown.min_severity));
         let costs_fail = self.costs.map_or(limit.is_some(), |costs| costs == Costs::Fail);
@@ -131,9 +142,9 @@ impl Check {
             if self.update { comparison.judges_nothing() } else { accepted.leaves_open(&comparison) };
         comparison.undecided = is_open && !self.allow_unjudged;
         // Do not accept a state that was read only in part.
-        if let Some(file) = file.filter(|_| !failed && !comparison.undecided) {
-            let updated = update(&accepted, &report, &comparison, self.prune).to_yaml()?;
-            file.write(|out| out.write_all(updated.as_bytes())).map_err(OutputError::of_baseline)?;
+        if let Some((file, updated)) = file.zip(updated).filter(|_| !failed && !comparison.undecided) {
+            let text = updated.to_yaml()?;
+            file.write(|out| out.write_all(text.as_bytes())).map_err(OutputError::of_baseline)?;
             comparison.updated = true;
         }
         let exit = exit(failed, comparison.failed, comparison.undecided);

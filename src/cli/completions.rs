@@ -1,12 +1,16 @@
 //! `elephant-rs completions SHELL`
 
 use std::error::Error;
+use std::fmt::Write as _;
 
-use clap::{Args, CommandFactory};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, Args, Command, CommandFactory};
 use clap_complete::Shell;
 
 use super::output::Output;
 use super::{Cli, Exit};
+use crate::heuristics;
+use crate::rules::{PRESETS, settings};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -23,12 +27,95 @@ pub(super) struct Completions {
 
 impl Completions {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let mut command = Cli::command();
+        let mut command = with_values(Cli::command());
         let name = command.get_name().to_owned();
         // The generator panics on write errors, so write to memory first.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, name, &mut script);
-        Output::open(None)?.write(|out| out.write_all(&script))?;
+        let mut script = repaired(&String::from_utf8(script)?, self.shell);
+        if self.shell == Shell::Fish {
+            for command in command.get_subcommands() {
+                let condition = format!("__fish_elephant_rs_using_subcommand {}", command.get_name());
+                add_positional_values(command, &condition, &mut script);
+            }
+        }
+        Output::open(None)?.write(|out| out.write_all(script.as_bytes()))?;
         Ok(Exit::Clean)
+    }
+}
+
+/// The command with values that scripts complete and that the parser does not insist on, because rule files may define
+/// more of them.
+fn with_values(command: Command) -> Command {
+    let is_show = command.get_name() == "show";
+    let command = command.mut_args(|arg| match arg.get_long() {
+        Some("rule") => among(arg, rules()),
+        Some("rules") => among(arg, PRESETS.iter().map(|(name, _)| PossibleValue::new(*name))),
+        None if is_show && arg.is_positional() => {
+            let settings = settings::ALL.iter().map(|known| PossibleValue::new(known.id));
+            among(arg, rules().chain(settings))
+        }
+        _ => arg,
+    });
+    command.mut_subcommands(with_values)
+}
+
+fn rules() -> impl Iterator<Item = PossibleValue> {
+    heuristics::all().map(|rule| PossibleValue::new(rule.id).help(rule.title))
+}
+
+fn among(arg: Arg, values: impl Iterator<Item = PossibleValue>) -> Arg {
+    arg.value_parser(PossibleValuesParser::new(values))
+}
+
+/// Adds the values of positional arguments, which the generator for fish leaves out.
+fn add_positional_values(command: &Command, condition: &str, script: &mut String) {
+    for values in command.get_positionals().map(Arg::get_possible_values).filter(|values| !values.is_empty())
+    {
+        let value = |value: &PossibleValue| {
+            let help = value.get_help().map(ToString::to_string).unwrap_or_default();
+            format!("{}\\t'{}'", value.get_name(), help.replace(['\'', '"', '$', '\\'], ""))
+        };
+        let values: Vec<String> = values.iter().map(value).collect();
+        // Writing to a string cannot fail.
+        let _ =
+            writeln!(script, "complete -c elephant-rs -n \"{condition}\" -f -a \"{}\"", values.join("\n"));
+    }
+    for command in command.get_subcommands() {
+        let condition = format!("{condition}; and __fish_seen_subcommand_from {}", command.get_name());
+        add_positional_values(command, &condition, script);
+    }
+}
+
+/// How a script for bash sets the word before the one to complete.
+const PREVIOUS_WORD: &str = "\n    prev=\"$3\"\n";
+const BEFORE_EQUALS: &str = "    [[ \"${prev}\" == \"=\" ]] && prev=\"${COMP_WORDS[COMP_CWORD-2]}\"\n";
+
+/// The script with paths next to the presets of `--rules`, and without an error of the generator.
+fn repaired(script: &str, shell: Shell) -> String {
+    let presets: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
+    let (first, presets) = (presets.first().copied().unwrap_or_default(), presets.join(" "));
+    match shell {
+        Shell::Bash => {
+            let only_presets = format!("compgen -W \"{presets}\" -- \"${{cur}}\"");
+            // In a name with a hyphen, clap_complete 4.6 separates the words in two ways, so no label would match.
+            let script = script.replace("elephant__subcmd__rs", "elephant__rs");
+            // bash makes three words of `--format=json`.
+            let script = script.replacen(PREVIOUS_WORD, &format!("{PREVIOUS_WORD}{BEFORE_EQUALS}"), 1);
+            script.replace(&only_presets, &format!("{only_presets}; compgen -f -- \"${{cur}}\""))
+        }
+        Shell::Zsh => {
+            let with_files = format!(
+                "\n_elephant-rs_rule_files() {{\n    _alternative 'presets:preset:({presets})' 'files:file:_files'\n}}\n"
+            );
+            let script = script.replace(&format!(":PATH:({presets})"), ":PATH:_elephant-rs_rule_files");
+            script.replacen(
+                "\nautoload -U is-at-least\n",
+                &format!("\nautoload -U is-at-least\n{with_files}"),
+                1,
+            )
+        }
+        Shell::Fish => script.replace(&format!("-r -f -a \"{first}\\t"), &format!("-r -F -a \"{first}\\t")),
+        _ => script.to_owned(),
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 
 use super::Exit;
+use super::filter_args::OnlyRules;
 use super::finding_args::RuleArgs;
 use super::input_args::InputArgs;
 use crate::diff::{self, Side};
@@ -34,6 +35,8 @@ pub(super) struct Diff {
     input: InputArgs,
     #[command(flatten)]
     rules: RuleArgs,
+    #[command(flatten)]
+    only: OnlyRules,
     /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -58,7 +61,7 @@ enum Format {
 impl Diff {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         let Self { input, .. } = self;
-        let rules = self.rules.load()?;
+        let rules = self.only.of(self.rules.load()?)?;
         let output = input.open_output(None)?;
         let [a, b] = input.paths.as_slice() else { return Err("diff compares two paths, A and B".into()) };
         let (a, a_failed) = self.side(a, &rules)?;
@@ -77,15 +80,26 @@ impl Diff {
 
     /// Reads one side. The flag is true if its input failed.
     fn side(&self, path: &Path, rules: &RuleSet) -> Result<(Side, bool), Box<dyn Error>> {
-        if let Some(side) = Side::load(path)? {
+        let filter = self.input.filters.filter();
+        if let Some(mut side) = Side::load(path)? {
+            let all = side.applications.len();
+            side.select(&filter, |rule| rules.reports(rule));
+            let matching = side.applications.len();
+            self.expect_a_match(path, matching, (all - matching) as u64)?;
             return Ok((side, false));
         }
-        let options = Options { details: true, limits: self.input.limits.limits(), ..Options::default() };
+        let options =
+            Options { details: true, limits: self.input.limits.limits(), filter, ..Options::default() };
         let paths = [path.to_owned()];
         let report = self.input.run(|progress| engine::analyze_with(&paths, rules, options, progress))?;
         self.input.warn(&report.problems);
         let failed = self.input.failed(&report.problems, report.named_input_failed);
-        if report.applications.is_empty() && !failed && !self.input.allow_empty {
+        let (matching, left_out) = (report.applications.len(), report.summary.left_out);
+        if failed {
+            return Ok((Side::of(&report), failed));
+        }
+        self.expect_a_match(path, matching, left_out)?;
+        if matching == 0 && left_out == 0 && !self.input.allow_empty {
             let path = path.display();
             return Err(format!(
                 "{path} contains no event log or job history, and is not a JSON report of `elephant-rs analyze`"
@@ -93,5 +107,13 @@ impl Diff {
             .into());
         }
         Ok((Side::of(&report), failed))
+    }
+
+    /// Fails if the filters leave out all applications of a side.
+    fn expect_a_match(&self, path: &Path, matching: usize, left_out: u64) -> Result<(), String> {
+        if matching > 0 || left_out == 0 || self.input.allow_empty {
+            return Ok(());
+        }
+        Err(format!("{}: no application matches the filters; left out: {left_out}", path.display()))
     }
 }

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 
 use super::counts::{count, positive_count};
 use super::diagnostics::print_problems;
+use super::filter_args::OnlyRules;
 use super::input_args::InputArgs;
 use super::output::Output;
 use super::{Exit, Level};
@@ -60,9 +61,12 @@ impl RuleArgs {
 
 /// Options of commands that print findings.
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // options
 pub(super) struct FindingArgs {
     #[command(flatten)]
-    pub(super) rules: RuleArgs,
+    rules: RuleArgs,
+    #[command(flatten)]
+    only: OnlyRules,
     /// Format of the report
     #[arg(long, value_enum, default_value_t = FormatArg::Text)]
     format: FormatArg,
@@ -84,6 +88,9 @@ pub(super) struct FindingArgs {
     /// Draw charts for the N worst applications (html)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<usize>, default_value_t = 100)]
     charts: usize,
+    /// Write the overview only, without applications (text, json, markdown)
+    #[arg(long, conflicts_with_all = ["top", "details"])]
+    summary: bool,
     /// Also write every run, finding and what was not evaluated (text), phases and configuration (json, ndjson), without
     /// passwords
     #[arg(long)]
@@ -157,6 +164,11 @@ impl From<FormatArg> for Format {
 }
 
 impl FormatArg {
+    /// Whether the format has an overview that can stand alone.
+    const fn has_overview(self) -> bool {
+        matches!(self, Self::Text | Self::Json | Self::Markdown)
+    }
+
     /// Whether the format draws charts.
     const fn has_charts(self) -> bool {
         match self {
@@ -168,16 +180,38 @@ impl FormatArg {
 }
 
 impl FindingArgs {
+    /// The rules to evaluate.
+    ///
+    /// # Errors
+    /// If rule files are invalid, `--rule` names no rule, or `--summary` is given with a format that has none.
+    pub(super) fn load(&self) -> Result<RuleSet, Box<dyn Error>> {
+        if self.summary && !self.format.has_overview() {
+            return Err("--summary applies to the formats text, json and markdown".into());
+        }
+        Ok(self.only.of(self.rules.load()?)?)
+    }
+
+    /// Whether all rules are reported.
+    pub(super) fn reports_all_rules(&self) -> bool {
+        self.only.only.is_empty()
+    }
+
     /// Options for the engine.
     pub(super) fn options(&self, input: &InputArgs) -> Options {
         Options {
             min_severity: self.min_severity.into(),
-            top: self.top.map(NonZeroUsize::get),
+            top: self.shown(),
             sort: self.sort.map(Sort::from),
             details: self.details,
             charts: if self.format.has_charts() { self.charts } else { 0 },
             limits: input.limits.limits(),
+            filter: input.filters.filter(),
         }
+    }
+
+    /// How many applications are shown; `None` for all.
+    fn shown(&self) -> Option<usize> {
+        if self.summary { Some(0) } else { self.top.map(NonZeroUsize::get) }
     }
 
     /// The prices, if a file is given.
@@ -194,8 +228,8 @@ impl FindingArgs {
     pub(super) fn pieces(&self, input: &InputArgs, output: &Output) -> Option<PieceFormat> {
         let text = self.text_options(input, output);
         // As text, N jobs are shown, whatever the number of their runs.
-        PieceFormat::of(self.format.into(), text)
-            .filter(|_| self.top.is_none() || self.format == FormatArg::Text)
+        let all = self.shown().is_none() || (self.format == FormatArg::Text && !self.summary);
+        PieceFormat::of(self.format.into(), text).filter(|_| all)
     }
 
     /// Writes the report in the chosen format.

@@ -7,6 +7,7 @@ use clap::Args;
 use rayon::{ThreadPool, ThreadPoolBuildError};
 
 use super::counts::threads;
+use super::filter_args::FilterArgs;
 use super::limits::LimitArgs;
 use super::output::{Output, OutputError, is_standard_output};
 use super::{Color, output, progress};
@@ -44,6 +45,8 @@ pub(super) struct InputArgs {
     no_progress: bool,
     #[command(flatten)]
     pub(super) limits: LimitArgs,
+    #[command(flatten)]
+    pub(super) filters: FilterArgs,
 }
 
 impl InputArgs {
@@ -96,11 +99,13 @@ impl InputArgs {
         }
     }
 
-    /// Warns of suppressions that expired or matched nothing, unless `--quiet` is given.
-    pub(super) fn warn_of_suppressions(&self, uses: &[SuppressionUse]) {
+    /// Warns of suppressions that expired, and if the run is `whole`, of those that matched nothing, unless `--quiet` is
+    /// given.
+    pub(super) fn warn_of_suppressions(&self, uses: &[SuppressionUse], whole: bool) {
         if self.quiet {
             return;
         }
+        let whole = whole && self.filters.filter().is_everything();
         for SuppressionUse { origin, rules, until, expired, findings, .. } in uses {
             if *expired {
                 let until = until.map(|day| day.to_string()).unwrap_or_default();
@@ -108,7 +113,7 @@ impl InputArgs {
                     "{origin}: the suppression of {rules} expired on {until}; its findings are reported again"
                 );
                 output::print_message("warning", &message);
-            } else if *findings == 0 {
+            } else if *findings == 0 && whole {
                 let message = format!("{origin}: the suppression of {rules} matched nothing in this run");
                 output::print_message("warning", &message);
             }
@@ -129,6 +134,8 @@ impl InputArgs {
         }
         if self.failed(problems, named_input_failed) {
             Some("some input could not be read")
+        } else if is_empty && summary.left_out > 0 {
+            Some("no application matches the filters")
         } else if is_empty {
             Some("no application was read")
         } else {
@@ -143,17 +150,18 @@ impl InputArgs {
     }
 
     fn explain_empty(summary: &Summary) {
-        let Summary { files_found, files_skipped, files_failed, .. } = summary;
-        let what = match files_found {
-            0 => "the input has no files".to_owned(),
-            found => format!(
-                "files found: {found}, neither event log nor job history: {files_skipped}, not readable: {files_failed}"
-            ),
+        let Summary { files_found, files_skipped, files_failed, left_out, .. } = summary;
+        let what = if *left_out > 0 {
+            format!("no application matches the filters; left out: {left_out}")
+        } else if *files_found == 0 {
+            "no application was read: the input has no files".to_owned()
+        } else {
+            format!(
+                "no application was read: files found: {files_found}, neither event log nor job history: \
+                 {files_skipped}, not readable: {files_failed}"
+            )
         };
-        output::print_message(
-            "error",
-            &format!("no application was read: {what}; --allow-empty accepts that"),
-        );
+        output::print_message("error", &format!("{what}; --allow-empty accepts that"));
     }
 }
 

@@ -6,6 +6,7 @@ mod completions;
 mod counts;
 mod diagnostics;
 mod diff;
+mod filter_args;
 mod finding_args;
 mod input_args;
 mod interrupt;

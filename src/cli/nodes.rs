@@ -4,7 +4,6 @@ use std::error::Error;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use chrono::{DateTime, NaiveDate, NaiveTime};
 use clap::{Args, ValueEnum};
 
 use super::Exit;
@@ -14,7 +13,6 @@ use super::output::Output;
 use crate::nodes;
 use crate::nodes::settings::{Indicator, IntervalKind, Settings};
 use crate::report::nodes::{write_csv, write_exclude_list, write_json, write_text};
-use crate::units::Timestamp;
 
 pub(super) const EXAMPLES: &str = "\
 Each task is compared with its group (the map tasks or the reduce tasks of a job, or a stage), so jobs of all kinds \
@@ -26,7 +24,7 @@ Examples:
   elephant-rs nodes /spark-events /mr-history/done
       all nodes, the slowest first
   elephant-rs nodes --since 2026-11-01 --format json history/
-      tasks that started since November 1, with all fits and daily results
+      jobs submitted since November 1, with all fits and daily results
   elephant-rs nodes --exclude-list exclude.txt history/
       also write the host names of stragglers to a file for YARN; set
       yarn.resourcemanager.nodes.exclude-path to that file, then run
@@ -59,12 +57,6 @@ pub(super) struct Nodes {
     /// Quantile of the tasks' z-scores to report
     #[arg(long, value_name = "Q", allow_negative_numbers = true, value_parser = share, default_value_t = Settings::default().quantile)]
     quantile: f64,
-    /// Use only tasks that started at this time or later (2026-11-20 or 2026-11-20T12:00:00Z; days begin in UTC)
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    since: Option<Timestamp>,
-    /// Use only tasks that started before this time
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    until: Option<Timestamp>,
     /// Write the host names of stragglers to a file, one per line, as YARN's exclude list
     #[arg(long, value_name = "FILE")]
     exclude_list: Option<PathBuf>,
@@ -111,8 +103,10 @@ impl Nodes {
         exclude_list.as_ref().map_or(Ok(()), |list| list.differs_from(&output))?;
         let settings = self.settings();
         let limits = self.input.limits.limits();
-        let report =
-            self.input.run(|progress| nodes::report_with(&self.input.paths, settings, &limits, progress))?;
+        let filter = self.input.filters.filter();
+        let report = self
+            .input
+            .run(|progress| nodes::report_with(&self.input.paths, settings, filter, &limits, progress))?;
         self.input.warn(&report.problems);
         let text = output.text_options(self.input.color);
         let top = self.top.map(NonZeroUsize::get);
@@ -146,8 +140,6 @@ impl Nodes {
                 Order::ExtremeValue => Indicator::ExtremeValue,
                 Order::StragglerShare => Indicator::StragglerShare,
             },
-            since: self.since,
-            until: self.until,
             ..Settings::default()
         }
     }
@@ -158,27 +150,12 @@ fn share(text: &str) -> Result<f64, String> {
     if value > 0.0 && value < 1.0 { Ok(value) } else { Err("it must be between 0 and 1".to_owned()) }
 }
 
-/// A time with its zone (RFC 3339), or the beginning of a day in UTC.
-fn moment(text: &str) -> Result<Timestamp, String> {
-    if let Ok(day) = text.parse::<NaiveDate>() {
-        return Ok(Timestamp::from_millis(day.and_time(NaiveTime::MIN).and_utc().timestamp_millis()));
-    }
-    DateTime::parse_from_rfc3339(text)
-        .map(|time| Timestamp::from_millis(time.timestamp_millis()))
-        .map_err(|_| "expected a time such as 2026-11-20 or 2026-11-20T12:00:00Z".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_days_or_times() {
-        let millis = |text| moment(text).map(Timestamp::as_millis);
-        assert_eq!(millis("1970-01-02"), Ok(86_400_000));
-        assert_eq!(millis("1970-01-01T01:00:00+01:00"), Ok(0));
-        assert_eq!(millis("1970-01-01T00:00:01.5Z"), Ok(1500));
-        assert!(millis("yesterday").is_err() && millis("1970-13-01").is_err());
+    fn shares_are_between_0_and_1() {
         assert!(share("0").is_err() && share("NaN").is_err() && share("0.9").is_ok());
     }
 }

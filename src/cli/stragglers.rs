@@ -145,8 +145,8 @@ impl Stragglers {
         let (metrics, problems) = self.metrics()?;
         let settings = self.settings();
         let survey = |progress: &Progress| {
-            let limits = self.input.limits.limits();
-            survey::report_with(&self.input.paths, &settings, metrics.as_ref(), &limits, progress)
+            let (filter, limits) = (self.input.filters.filter(), self.input.limits.limits());
+            survey::report_with(&self.input.paths, &settings, metrics.as_ref(), &filter, &limits, progress)
         };
         let mut report = self.input.run(survey)?;
         report.problems.extend(problems);

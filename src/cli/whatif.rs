@@ -106,10 +106,10 @@ impl WhatIf {
         let output = self.input.open_output(None)?;
         let rules = self.rules.load()?;
         let settings = self.settings();
-        let limits = self.input.limits.limits();
-        let report = self
-            .input
-            .run(|progress| whatif::report_with(&self.input.paths, &rules, &settings, &limits, progress))?;
+        let (filter, limits) = (self.input.filters.filter(), self.input.limits.limits());
+        let report = self.input.run(|progress| {
+            whatif::report_with(&self.input.paths, &rules, &settings, &filter, &limits, progress)
+        })?;
         self.input.warn(&report.problems);
         let text = output.text_options(self.input.color);
         let top = self.top.map(NonZeroUsize::get);

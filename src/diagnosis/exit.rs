@@ -133,7 +133,7 @@ const CODES: &[ExitCode] = &[
     code(126, SHELL, Kind::LaunchFailure, "The command exists but cannot be executed."),
     code(127, SHELL, Kind::LaunchFailure, "The command was not found, for example java or python."),
     code(129, SIGNAL, Kind::ResourceManagerKill, "SIGHUP: the session that started the process ended."),
-    code(130, SIGNAL, Kind::UserKill, "SIGINT: somebody pressed Ctrl-C."),
+    code(130, SIGNAL, Kind::UserKill, "SIGINT: a user pressed Ctrl-C."),
     code(131, SIGNAL, Kind::JvmCrash, "SIGQUIT: the process was told to stop with a core dump."),
     code(
         132,
@@ -160,7 +160,7 @@ const CODES: &[ExitCode] = &[
         143,
         SIGNAL,
         Kind::ResourceManagerKill,
-        "SIGTERM: somebody asked the process to stop, mostly the node manager.",
+        "SIGTERM: another process, mostly the node manager, asked this one to stop.",
     ),
 ];
 

@@ -66,7 +66,7 @@ const REMEDIES: &[(FailureKind, &str)] = &[
     (Kind::Authentication, "log in before submitting, and let long applications renew their tokens (keytab)"),
     (
         Kind::MissingInput,
-        "check that the input exists before the application starts, and that nobody replaces it",
+        "check that the input exists before the application starts and is not replaced while it runs",
     ),
     (Kind::OutputExists, "write to a new folder, or overwrite the old output on purpose"),
     (Kind::CorruptInput, "check the file that the message names, and write it again from its source"),
@@ -123,7 +123,7 @@ pub(crate) enum Standing {
     Cause,
 }
 
-/// Whether a message about a job or stage says that somebody cancelled it: "Job 3 cancelled as part of cancellation of
+/// Whether a message about a job or stage says that it was cancelled: "Job 3 cancelled as part of cancellation of
 /// all jobs".
 pub(crate) fn is_cancelled(text: &str) -> bool {
     let line = text.trim_start().lines().next().unwrap_or_default();

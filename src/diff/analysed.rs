@@ -17,6 +17,8 @@ impl From<&ApplicationReport> for Run {
             engine: app.engine.name().to_owned(),
             engine_version: app.engine_version.clone(),
             name: app.name.clone(),
+            user: app.user.clone(),
+            queue: app.queue.clone(),
             status: app.status.name().to_owned(),
             complete: app.complete,
             submitted_at: time(app.submitted_at),

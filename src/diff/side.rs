@@ -9,9 +9,11 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::Label;
+use crate::engine::{Filter, Identity};
 use crate::fingerprint::{JobKey, job_key, stage_key, stage_name};
 use crate::results::Report;
 use crate::severity::Severity;
+use crate::units::Timestamp;
 
 /// The version of the JSON report's layout that this program reads.
 const SCHEMA_VERSION: u64 = 1;
@@ -37,6 +39,8 @@ pub struct Run {
     pub engine: String,
     pub engine_version: Option<String>,
     pub name: Option<String>,
+    pub user: Option<String>,
+    pub queue: Option<String>,
     pub status: String,
     #[serde(default)]
     pub complete: bool,
@@ -173,6 +177,15 @@ impl Side {
         }
     }
 
+    /// Keeps the applications that `filter` selects, and what rules that `reports` names found in them.
+    pub(crate) fn select(&mut self, filter: &Filter, reports: impl Fn(&str) -> bool) {
+        self.applications.retain(|run| filter.admits(run.identity()));
+        for run in &mut self.applications {
+            run.findings.retain(|finding| reports(&finding.rule));
+            run.not_evaluated.retain(|missing| reports(&missing.rule));
+        }
+    }
+
     /// Parses a JSON report; `path` is used in errors.
     ///
     /// # Errors
@@ -188,6 +201,18 @@ impl Side {
 }
 
 impl Run {
+    /// What filters test.
+    fn identity(&self) -> Identity<'_> {
+        Identity {
+            engine: &self.engine,
+            id: &self.id,
+            user: self.user.as_deref(),
+            queue: self.queue.as_deref(),
+            name: self.name.as_deref(),
+            start: self.start().and_then(|start| Timestamp::from_rfc3339(start)),
+        }
+    }
+
     pub(super) fn key(&self) -> JobKey {
         job_key(&self.engine, self.name.as_deref())
     }

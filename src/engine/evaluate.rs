@@ -21,7 +21,7 @@ pub(super) fn evaluate(
     app: &Application,
     sources: &[String],
     basis: Basis<'_>,
-    options: Options,
+    options: &Options,
     worst_charts: &WorstCharts,
 ) -> (ApplicationReport, Vec<usize>) {
     let rules = basis.rules;

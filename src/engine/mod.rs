@@ -16,6 +16,7 @@
 
 mod collected;
 mod evaluate;
+mod filter;
 mod pieces;
 mod progress;
 mod rank;
@@ -29,6 +30,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::limits::Limits;
+use crate::parse::OtherCounters;
 use crate::results::{Report, Summary, SuppressionUse};
 use crate::rules::{RuleSet, Suppression};
 use crate::severity::Severity;
@@ -41,13 +43,15 @@ use visit::{may_be_superseded, visit_in_turn};
 use worst_charts::WorstCharts;
 
 pub use crate::results::Sort;
+pub use filter::Filter;
+pub(crate) use filter::Identity;
 pub(crate) use pieces::{Pieces, Render};
 pub use progress::{Progress, SoFar};
 pub use visit::{Visit, Visited, visit, visit_with};
 pub(crate) use visit::{discover, visit_for_rules};
 
 /// What [`analyze`] keeps.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// Findings below this severity are counted, but not kept.
     pub min_severity: Severity,
@@ -61,6 +65,8 @@ pub struct Options {
     pub sort: Option<Sort>,
     /// Limits on what reading one history may cost.
     pub limits: Limits,
+    /// The applications to read.
+    pub filter: Filter,
 }
 
 impl Default for Options {
@@ -72,6 +78,7 @@ impl Default for Options {
             charts: 0,
             sort: None,
             limits: Limits::default(),
+            filter: Filter::default(),
         }
     }
 }
@@ -84,15 +91,16 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
 
 /// Like [`analyze`], and reports how far it is to `progress`.
 #[must_use]
+#[allow(clippy::needless_pass_by_value)] // options are usually written in place
 pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progress: &Progress) -> Report {
-    analyze_by(paths, Basis { rules, prices: None }, options, progress)
+    analyze_by(paths, Basis { rules, prices: None }, &options, progress)
 }
 
 /// Like [`analyze_with`], with prices.
 pub(crate) fn analyze_by(
     paths: &[PathBuf],
     basis: Basis<'_>,
-    options: Options,
+    options: &Options,
     progress: &Progress,
 ) -> Report {
     analyze_into(Collector::new(options.top), paths, basis, options, progress).0
@@ -108,18 +116,20 @@ pub(crate) fn analyze_in_pieces(
     render: Render<'_>,
 ) -> (Report, Pieces) {
     let options = Options { top: None, charts: 0, ..options };
-    analyze_into(Collector::rendering(render), paths, basis, options, progress)
+    analyze_into(Collector::rendering(render), paths, basis, &options, progress)
 }
 
 fn analyze_into(
     collector: Collector<'_>,
     paths: &[PathBuf],
     basis: Basis<'_>,
-    options: Options,
+    options: &Options,
     progress: &Progress,
 ) -> (Report, Pieces) {
     let worst_charts = WorstCharts::new(options.charts);
-    let extent = Extent { wanted: Wanted::ForRules, limits: &options.limits };
+    let others = if basis.rules.names_counters() { OtherCounters::Kept } else { OtherCounters::Dropped };
+    let wanted = Wanted::ForRules(others);
+    let extent = Extent { wanted, limits: &options.limits, filter: &options.filter };
     let visited = visit_in_turn(paths, extent, progress, |app, sources, turn| {
         let started = Instant::now();
         let (report, suppressed_by) = evaluate(app, sources, basis, options, &worst_charts);

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use super::Filter;
 use crate::input::budget::{Budget, Metered};
 use crate::input::codec::{Codec, Tail};
 use crate::input::error::InputError;
@@ -11,7 +12,7 @@ use crate::input::part::Part;
 use crate::input::window::ByteWindow;
 use crate::limits::Limits;
 use crate::parse::spark::{self, Completeness, Feed, Log, Names};
-use crate::parse::{Level, Parsed, Problems, hadoop1, identify, jhist};
+use crate::parse::{Level, OtherCounters, Parsed, Problems, hadoop1, identify, jhist};
 use crate::units::Bytes;
 
 /// How much of a history is read.
@@ -19,14 +20,24 @@ use crate::units::Bytes;
 pub(super) enum Wanted {
     All,
     /// Only the data that rules use: see [`spark::parse_for_rules`].
-    ForRules,
+    ForRules(OtherCounters),
 }
 
-/// Which data is read from each history, and the limits.
+impl Wanted {
+    const fn other_counters(self) -> OtherCounters {
+        match self {
+            Self::All => OtherCounters::Kept,
+            Self::ForRules(others) => others,
+        }
+    }
+}
+
+/// Which applications are read, which data of each history, and the limits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent<'a> {
     pub(super) wanted: Wanted,
     pub(super) limits: &'a Limits,
+    pub(super) filter: &'a Filter,
 }
 
 /// Reads and parses the source.
@@ -47,10 +58,11 @@ pub(super) fn read(source: &Source, extent: Extent<'_>) -> Result<Parsed, InputE
     let (stream, kind) = source.open(identify)?;
     let (tail, expected) = (stream.tail(), stream.plain_len());
     let window = ByteWindow::expecting(expected, Metered::new(stream, budget, expected));
+    let others = extent.wanted.other_counters();
     let mut parsed = match kind {
-        SourceKind::JhistJson => jhist::json::parse_within(window, limits),
-        SourceKind::JhistBinary => jhist::avro::parse_within(window, limits),
-        SourceKind::Hadoop1History => hadoop1::parse_within(window, limits),
+        SourceKind::JhistJson => jhist::json::parse_within(window, limits, others),
+        SourceKind::JhistBinary => jhist::avro::parse_within(window, limits, others),
+        SourceKind::Hadoop1History => hadoop1::parse_within(window, limits, others),
         SourceKind::JobConf | SourceKind::SparkEventLog | SourceKind::Unrelated(_) => Parsed::default(),
     };
     warn_about_tail(&tail, &mut parsed.problems);
@@ -91,7 +103,7 @@ fn read_event_log(source: &Source, stored: Option<Bytes>, extent: Extent<'_>, bu
     };
     let parse = match extent.wanted {
         Wanted::All => spark::parse_within,
-        Wanted::ForRules => spark::parse_for_rules,
+        Wanted::ForRules(_) => spark::parse_for_rules,
     };
     let mut parsed = parse(&log, extent.limits, budget);
     for ((_, problems), tail) in parsed.part_problems.iter_mut().zip(&tails) {

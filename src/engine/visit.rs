@@ -11,14 +11,14 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::read::{Extent, Wanted};
-use super::{Progress, progress};
+use super::{Filter, Progress, progress};
 use crate::input::discover;
 use crate::input::inventory::{Inventory, Source};
 use crate::input::kind::SourceKind;
 use crate::input::part::Part;
 use crate::limits::Limits;
 use crate::model::Application;
-use crate::parse::{Level, Problem, identify};
+use crate::parse::{Level, OtherCounters, Problem, identify};
 use crate::results::{SourceProblem, Summary};
 use crate::units::{Bytes, Timestamp};
 use assemble::assemble;
@@ -110,30 +110,32 @@ pub(crate) fn discover(paths: &[PathBuf]) -> Inventory {
 /// from. Each application is dropped after `look` returns.
 #[must_use]
 pub fn visit<T: Send>(paths: &[PathBuf], look: impl Fn(&Application, &[String]) -> T + Sync) -> Visited<T> {
-    visit_with(paths, &Limits::default(), &Progress::default(), look)
+    visit_with(paths, &Filter::default(), &Limits::default(), &Progress::default(), look)
 }
 
-/// Like [`visit`], with `limits` on each history. Reports how far it is to `progress`.
+/// Like [`visit`], only for applications that `filter` selects, and with `limits` on each history. Reports how far it is
+/// to `progress`.
 #[must_use]
 pub fn visit_with<T: Send>(
     paths: &[PathBuf],
+    filter: &Filter,
     limits: &Limits,
     progress: &Progress,
     look: impl Fn(&Application, &[String]) -> T + Sync,
 ) -> Visited<T> {
-    visit_in_turn(paths, Extent { wanted: Wanted::All, limits }, progress, |app, sources, _| {
-        Some(look(app, sources))
-    })
+    let extent = Extent { wanted: Wanted::All, limits, filter };
+    visit_in_turn(paths, extent, progress, |app, sources, _| Some(look(app, sources)))
 }
 
-/// Like [`visit_with`], for callers that need only the data that rules use.
+/// Like [`visit_with`], for callers that need only the data that built-in rules use.
 pub(crate) fn visit_for_rules<T: Send>(
     paths: &[PathBuf],
+    filter: &Filter,
     limits: &Limits,
     progress: &Progress,
     look: impl Fn(&Application, &[String]) -> T + Sync,
 ) -> Visited<T> {
-    let extent = Extent { wanted: Wanted::ForRules, limits };
+    let extent = Extent { wanted: Wanted::ForRules(OtherCounters::Dropped), limits, filter };
     visit_in_turn(paths, extent, progress, |app, sources, _| Some(look(app, sources)))
 }
 
@@ -178,7 +180,8 @@ pub(super) fn visit_in_turn<T: Send>(
     };
     let outcomes = read_all(&inventory.histories, &stored, extent, read);
     let visited = assemble(&inventory, outcomes.into_iter().flatten());
-    log::info!("read in {:.1?}; applications: {}", started.elapsed(), visited.summary.applications);
+    let Summary { applications, left_out, .. } = visited.summary;
+    log::info!("read in {:.1?}; applications: {applications}, left out: {left_out}", started.elapsed());
     visited
 }
 
@@ -270,9 +273,10 @@ mod tests {
             app.spark.iter().flat_map(|spark| &spark.sql).map(|sql| sql.plan.len()).sum()
         };
         let (paths, limits, progress) = ([path], Limits::default(), Progress::default());
+        let filter = Filter::default();
         let seen = visit(&paths, |app, _| nodes(app));
         assert_eq!(seen.applications.iter().map(|visit| visit.value).collect::<Vec<_>>(), [1]);
-        let seen = visit_for_rules(&paths, &limits, &progress, |app, _| nodes(app));
+        let seen = visit_for_rules(&paths, &filter, &limits, &progress, |app, _| nodes(app));
         assert_eq!(seen.applications.iter().map(|visit| visit.value).collect::<Vec<_>>(), [0]);
     }
 }

@@ -73,13 +73,22 @@ impl JobKey {
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The engine, by its name in reports.
+    #[must_use]
+    pub(crate) fn engine(&self) -> &str {
+        self.0.split_once(BETWEEN).map_or(&self.0, |(engine, _)| engine)
+    }
 }
+
+/// What separates the engine of a job from its name.
+const BETWEEN: &str = " · ";
 
 /// The job with this name; `engine` is the name used in reports.
 pub(crate) fn job_key(engine: &str, name: Option<&str>) -> JobKey {
     let name = name.map(normalise).filter(|name| !name.is_empty());
     let name = name.map_or_else(|| "(no name)".to_owned(), |name| short(&name));
-    JobKey(format!("{engine} · {name}"))
+    JobKey(format!("{engine}{BETWEEN}{name}"))
 }
 
 impl From<String> for JobKey {

@@ -91,7 +91,7 @@ impl Walk {
             Ok(metadata) => metadata.file_type(),
             // A dangling link exists; its error is reported by the next arm.
             Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => {
-                self.fail(InputError::NotFound { path: path.to_path_buf() }, true);
+                self.fail(InputError::not_found(path), true);
                 return false;
             }
             Err(error) => {

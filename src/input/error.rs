@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::codec::Codec;
+use super::remote;
 use crate::limits::{self, LimitReached};
 
 /// Why a path could not be used.
@@ -16,6 +17,14 @@ pub(crate) enum InputError {
     NotFound {
         /// As the user wrote it.
         path: PathBuf,
+    },
+    /// The address of a storage that this program does not read.
+    #[error("cannot read {path}: it is an address, and only files of this machine are read; fetch it first: {command}", path = .path.display())]
+    Remote {
+        /// As the user wrote it.
+        path: PathBuf,
+        /// How to fetch it.
+        command: String,
     },
     /// The file system refuses to open, list or read it.
     #[error("cannot read {path}: {cause}; {remedy}", path = .path.display(), cause = cause(source), remedy = remedy(source))]
@@ -118,6 +127,16 @@ pub(crate) enum InputError {
 }
 
 impl InputError {
+    /// For a path that the user named and that does not exist.
+    #[must_use]
+    pub(crate) fn not_found(path: &Path) -> Self {
+        let path = path.to_path_buf();
+        match remote::how_to_fetch(&path) {
+            Some(command) => Self::Remote { path, command },
+            None => Self::NotFound { path },
+        }
+    }
+
     /// Wraps an I/O error from opening or reading a path.
     #[must_use]
     pub(crate) fn from_io(path: &Path, source: io::Error) -> Self {
@@ -132,7 +151,7 @@ impl InputError {
     #[must_use]
     pub(crate) const fn code(&self) -> &'static str {
         match self {
-            Self::NotFound { .. } => "not-found",
+            Self::NotFound { .. } | Self::Remote { .. } => "not-found",
             Self::ArchiveTooLarge { .. }
             | Self::TooManyMembers { .. }
             | Self::TooSlow { .. }
@@ -148,6 +167,7 @@ impl InputError {
     pub(crate) fn path(&self) -> &Path {
         match self {
             Self::NotFound { path }
+            | Self::Remote { path, .. }
             | Self::Unreadable { path, .. }
             | Self::NotReadableAsFile { path }
             | Self::Undecodable { path, .. }

@@ -26,6 +26,7 @@ mod lookahead;
 mod mounts;
 pub(crate) mod part;
 mod read_timeout;
+mod remote;
 mod sorter;
 pub(crate) mod source;
 mod source_path;

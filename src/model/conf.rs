@@ -3,6 +3,7 @@
 //! Hadoop renamed most keys in 0.21 (`DeprecatedProperties` in its documentation). A look-up by [`ConfKey`]
 //! tries the current name first, then the old ones, so rules never contain key names.
 
+pub(crate) mod defaults;
 mod keys;
 mod listed;
 mod named;
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 
 pub use keys::ConfKey;
 use listed::Listed;
-pub(crate) use listed::{Found, Listing};
+pub(crate) use listed::{Found, Listing, SetBy};
 
 use crate::units::{Bytes, Millis};
 
@@ -41,7 +42,7 @@ pub struct Conf {
 #[derive(Debug, Clone)]
 enum Properties {
     Listed(Listed),
-    Inserted(BTreeMap<String, Property>),
+    Inserted(BTreeMap<String, (Property, SetBy)>),
 }
 
 impl Default for Properties {
@@ -68,9 +69,14 @@ impl Eq for Conf {}
 impl Conf {
     /// Adds a property. A later value replaces an earlier one unless the earlier one is final.
     pub(crate) fn insert(&mut self, name: String, property: Property) {
+        self.insert_by(name, property, SetBy::Unknown);
+    }
+
+    /// As [`Self::insert`], with the source of the value.
+    pub(crate) fn insert_by(&mut self, name: String, property: Property, set_by: SetBy) {
         self.change(|properties| {
-            if properties.get(&name).is_none_or(|earlier| !earlier.is_final) {
-                properties.insert(name, property);
+            if properties.get(&name).is_none_or(|(earlier, _)| !earlier.is_final) {
+                properties.insert(name, (property, set_by));
             }
         });
     }
@@ -78,15 +84,15 @@ impl Conf {
     /// Removes a property whose later value is unknown, unless it is final.
     pub(crate) fn forget(&mut self, name: &str) {
         self.change(|properties| {
-            if properties.get(name).is_some_and(|property| !property.is_final) {
+            if properties.get(name).is_some_and(|(property, _)| !property.is_final) {
                 properties.remove(name);
             }
         });
     }
 
-    fn change(&mut self, change: impl FnOnce(&mut BTreeMap<String, Property>)) {
-        let owned = |(name, value, is_final): (&str, &str, bool)| {
-            (name.to_owned(), Property { value: value.to_owned(), is_final })
+    fn change(&mut self, change: impl FnOnce(&mut BTreeMap<String, (Property, SetBy)>)) {
+        let owned = |(name, value, is_final, set_by): (&str, &str, bool, SetBy)| {
+            (name.to_owned(), (Property { value: value.to_owned(), is_final }, set_by))
         };
         let mut properties = match std::mem::take(&mut self.properties) {
             Properties::Inserted(properties) => properties,
@@ -113,18 +119,19 @@ impl Conf {
 
     /// All properties in name order, values as written.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.all().map(|(name, value, _)| (name, value))
+        self.all().map(|(name, value, ..)| (name, value))
     }
 
-    /// Name, value as written, and whether it is final.
-    fn all(&self) -> impl Iterator<Item = (&str, &str, bool)> {
+    /// Name, value as written, whether it is final, and who set it.
+    fn all(&self) -> impl Iterator<Item = (&str, &str, bool, SetBy)> {
         let (listed, inserted) = match &self.properties {
             Properties::Listed(listed) => (Some(listed.in_order()), None),
             Properties::Inserted(properties) => (None, Some(properties.iter())),
         };
         let inserted = inserted.into_iter().flatten();
-        let inserted =
-            inserted.map(|(name, property)| (name.as_str(), property.value.as_str(), property.is_final));
+        let inserted = inserted.map(|(name, (property, set_by))| {
+            (name.as_str(), property.value.as_str(), property.is_final, *set_by)
+        });
         listed.into_iter().flatten().chain(inserted)
     }
 
@@ -132,7 +139,24 @@ impl Conf {
     fn written(&self, name: &str) -> Option<&str> {
         match &self.properties {
             Properties::Listed(listed) => listed.get(name),
-            Properties::Inserted(properties) => properties.get(name).map(|property| property.value.as_str()),
+            Properties::Inserted(properties) => {
+                properties.get(name).map(|(property, _)| property.value.as_str())
+            }
+        }
+    }
+
+    /// Whether the property with this exact name has its value from a file of defaults; `None` if the configuration
+    /// does not tell.
+    #[must_use]
+    pub(crate) fn is_default(&self, name: &str) -> Option<bool> {
+        let set_by = match &self.properties {
+            Properties::Listed(listed) => listed.set_by(name)?,
+            Properties::Inserted(properties) => properties.get(name)?.1,
+        };
+        match set_by {
+            SetBy::Unknown => None,
+            SetBy::Defaults => Some(true),
+            SetBy::Other => Some(false),
         }
     }
 

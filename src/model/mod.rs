@@ -180,6 +180,19 @@ pub struct Application {
 }
 
 impl Application {
+    /// Whether a job tracker (Hadoop 0.20 and 1) ran the job. Its ids have the time of its start to the minute, such as
+    /// `job_201311192236_0042`; those of YARN have milliseconds.
+    #[must_use]
+    pub(crate) fn ran_on_job_tracker(&self) -> bool {
+        let mut parts = self.id.split('_');
+        let (prefix, started) = (parts.next(), parts.next());
+        self.engine == Engine::MapReduce
+            && prefix == Some("job")
+            && started.is_some_and(|started| {
+                started.len() == "201311192236".len() && started.bytes().all(|byte| byte.is_ascii_digit())
+            })
+    }
+
     /// An application with an engine and nothing else.
     #[must_use]
     pub(crate) fn new(engine: Engine) -> Self {

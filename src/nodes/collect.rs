@@ -144,7 +144,7 @@ impl Sample {
         let mut names = Names { hosts, strings: &app.strings, known: Vec::new() };
         for group in &app.groups {
             if matches!(group.kind, TaskKind::Map | TaskKind::Reduce | TaskKind::Stage(_)) {
-                sample.add_group(&runs(group, &mut names, settings), settings);
+                sample.add_group(&runs(group, &mut names), settings);
             }
         }
         sample.rows.shrink_to_fit();
@@ -180,13 +180,13 @@ impl Sample {
     }
 }
 
-/// The successful attempts of a group that start within the time window.
-fn runs(group: &TaskGroup, names: &mut Names, settings: &Settings) -> Vec<Run> {
+/// The successful attempts of a group.
+fn runs(group: &TaskGroup, names: &mut Names) -> Vec<Run> {
     let attempts = &group.attempts;
     let mut runs = Vec::new();
     for row in group.winners() {
         let start = attempts.time(row, TimePoint::Start);
-        let Some(time) = attempts.run_time(row).filter(|_| settings.counts(start)) else { continue };
+        let Some(time) = attempts.run_time(row) else { continue };
         let rack = attempts.rack(row);
         runs.push(Run { host: attempts.node(row).and_then(|node| names.host(node, rack)), start, time });
     }

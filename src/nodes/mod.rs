@@ -36,8 +36,9 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use crate::engine::{Progress, Visited, visit_for_rules};
+use crate::engine::{Filter, Progress, Visited, visit_for_rules};
 use crate::limits::Limits;
+use crate::model::Application;
 use crate::results::{self, SourceProblem};
 use cluster::Cluster;
 use collect::{Hosts, Sample};
@@ -48,6 +49,8 @@ use collect::{Hosts, Sample};
 pub struct NodesReport {
     /// The settings of the ranking.
     pub settings: Settings,
+    /// The applications whose tasks count.
+    pub filter: Filter,
     /// Counts of files and applications.
     pub files: results::Summary,
     /// The nodes.
@@ -79,27 +82,28 @@ pub struct Ranking {
 /// Ranks the nodes of all applications below `paths`.
 #[must_use]
 pub fn report(paths: &[PathBuf], settings: Settings) -> NodesReport {
-    report_with(paths, settings, &Limits::default(), &Progress::default())
+    report_with(paths, settings, Filter::default(), &Limits::default(), &Progress::default())
 }
 
-/// The same, with `limits` for each file, reporting to `progress`.
+/// The same for applications that `filter` selects, with `limits` for each file, reporting to `progress`.
 #[must_use]
 pub fn report_with(
     paths: &[PathBuf],
     settings: Settings,
+    filter: Filter,
     limits: &Limits,
     progress: &Progress,
 ) -> NodesReport {
     let hosts = Hosts::default();
-    let visited =
-        visit_for_rules(paths, limits, progress, |app, _| Sample::of(app, &hosts, &settings)).distinct();
+    let sample = |app: &Application, _: &[String]| Sample::of(app, &hosts, &settings);
+    let visited = visit_for_rules(paths, &filter, limits, progress, sample).distinct();
     let Visited { summary, applications, problems, named_input_failed, .. } = visited;
     let mut cluster = Cluster::default();
     for application in applications {
         cluster.add(&application.value);
     }
     let ranking = rank(cluster, hosts, &settings);
-    NodesReport { settings, files: summary, ranking, problems, named_input_failed }
+    NodesReport { settings, filter, files: summary, ranking, problems, named_input_failed }
 }
 
 /// Ranks nodes by their z-scores.

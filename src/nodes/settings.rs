@@ -1,7 +1,5 @@
 //! Settings of a ranking.
 
-use crate::units::Timestamp;
-
 /// Parameters of a ranking.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -24,10 +22,6 @@ pub struct Settings {
     pub interval: IntervalKind,
     /// The indicator that sorts the nodes.
     pub order: Indicator,
-    /// Only count attempts that start at this time or later.
-    pub since: Option<Timestamp>,
-    /// Only count attempts that start before this time.
-    pub until: Option<Timestamp>,
 }
 
 impl Default for Settings {
@@ -42,22 +36,6 @@ impl Default for Settings {
             confidence: 0.95,
             interval: IntervalKind::MeanConfidence,
             order: Indicator::Level,
-            since: None,
-            until: None,
-        }
-    }
-}
-
-impl Settings {
-    /// Whether an attempt that starts at `start` counts. An attempt with unknown start counts only if there
-    /// is no time window.
-    #[must_use]
-    pub(crate) fn counts(&self, start: Option<Timestamp>) -> bool {
-        match start {
-            Some(start) => {
-                self.since.is_none_or(|since| start >= since) && self.until.is_none_or(|until| start < until)
-            }
-            None => self.since.is_none() && self.until.is_none(),
         }
     }
 }

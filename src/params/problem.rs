@@ -89,7 +89,7 @@ impl Problems {
     }
 
     pub(crate) fn syntax(&mut self, file: &Arc<RuleFile>, error: SyntaxError) {
-        self.push(Importance::Error, file, &error.span, error.message, None);
+        self.push(Importance::Error, file, &error.span, error.message, error.help);
     }
 
     fn push(

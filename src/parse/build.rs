@@ -13,6 +13,7 @@ use std::io;
 
 use rustc_hash::FxHashMap;
 
+use super::OtherCounters;
 use super::counter_names::CounterNames;
 use super::event::{EventFields, EventKind, EventPayload};
 use super::hosts::host_and_rack;
@@ -57,6 +58,7 @@ pub(crate) struct HistoryBuilder {
     seen_end: bool,
     told: records::Told,
     lost: Lost,
+    others: OtherCounters,
     limits: Limits,
     held: Held,
     /// The bytes that the tables and strings were last measured with, and those of events since then.
@@ -100,6 +102,7 @@ impl Default for HistoryBuilder {
             seen_end: false,
             told: records::Told::default(),
             lost: Lost::default(),
+            others: OtherCounters::default(),
             limits: Limits::default(),
             held: Held::within(&Limits::default()),
             measured: 0,
@@ -117,7 +120,8 @@ impl HistoryBuilder {
     }
 
     /// Limits the number of tasks and attempts, and the memory that they take.
-    pub(crate) fn keep_within(&mut self, limits: &Limits) {
+    pub(crate) fn keep_within(&mut self, limits: &Limits, others: OtherCounters) {
+        self.others = others;
         self.limits = *limits;
         self.held = Held::within(limits);
     }

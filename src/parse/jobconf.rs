@@ -20,7 +20,7 @@ use rustc_hash::FxHashSet;
 
 use self::left_out::LeftOut;
 use super::problem::{Level, Position, Problems};
-use crate::model::conf::{Conf, Property};
+use crate::model::conf::{Conf, Property, SetBy};
 
 /// The root elements of configurations.
 const ROOTS: [&str; 2] = ["configuration", "conf"];
@@ -141,6 +141,7 @@ enum Part {
     Name,
     Value,
     Final,
+    Source,
 }
 
 impl Part {
@@ -150,6 +151,7 @@ impl Part {
             "name" => Self::Name,
             "value" => Self::Value,
             "final" => Self::Final,
+            "source" => Self::Source,
             _ => return None,
         })
     }
@@ -163,6 +165,9 @@ struct Draft {
     name: String,
     value: String,
     is_final: String,
+    /// The first source.
+    source: String,
+    has_source: bool,
     /// Whether its text refers to an entity that XML does not predefine.
     has_entity: bool,
 }
@@ -176,12 +181,15 @@ impl Draft {
             name: String::new(),
             value: String::new(),
             is_final: String::new(),
+            source: String::new(),
+            has_source: false,
             has_entity: false,
         };
         for attribute in tag.attributes().with_checks(false).flatten() {
             draft.part = Part::called(attribute.key.as_ref());
+            draft.has_source |= matches!(draft.part, Some(Part::Source));
             let value = attribute.normalized_value(XmlVersion::Implicit1_0);
-            draft.has_entity |= draft.part.is_some() && value.is_err();
+            draft.has_entity |= draft.is_in_setting() && value.is_err();
             if let Some(text) = draft.text() {
                 *text = value.unwrap_or(attribute.value).into_owned();
             }
@@ -192,9 +200,17 @@ impl Draft {
 
     fn open(&mut self, element: &str) {
         self.part = Part::called(element);
+        if matches!(self.part, Some(Part::Source)) && std::mem::replace(&mut self.has_source, true) {
+            self.part = None;
+        }
         if let Some(text) = self.text() {
             text.clear();
         }
+    }
+
+    /// Whether the text belongs to what is set.
+    const fn is_in_setting(&self) -> bool {
+        matches!(self.part, Some(Part::Name | Part::Value | Part::Final))
     }
 
     fn text(&mut self) -> Option<&mut String> {
@@ -202,6 +218,7 @@ impl Draft {
             Part::Name => &mut self.name,
             Part::Value => &mut self.value,
             Part::Final => &mut self.is_final,
+            Part::Source => &mut self.source,
         })
     }
 }
@@ -291,7 +308,8 @@ impl XmlParser {
                 self.unknown.insert(name.to_owned());
             }
         } else if !self.unknown.contains(name) {
-            self.conf.insert(name.to_owned(), Property { value: draft.value, is_final });
+            let property = Property { value: draft.value, is_final };
+            self.conf.insert_by(name.to_owned(), property, SetBy::source(&draft.source));
         }
     }
 
@@ -315,7 +333,7 @@ impl XmlParser {
         } else {
             let is_numbered = reference.starts_with('#');
             if let Some(draft) = &mut self.draft
-                && draft.part.is_some()
+                && draft.is_in_setting()
             {
                 draft.has_entity |= !is_numbered;
             }

@@ -43,6 +43,17 @@ pub(crate) struct Parsed {
     pub beyond_memory: bool,
 }
 
+/// Whether counters without a type are kept for each attempt. They take more memory than all other data, and only
+/// rules that users define read them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum OtherCounters {
+    /// For callers who may look at everything.
+    #[default]
+    Kept,
+    /// For rules that do not name any.
+    Dropped,
+}
+
 /// Message for input beyond the maximum line length.
 fn too_long(what: &str, limits: &Limits) -> String {
     let most = limits.line.unwrap_or_default();

@@ -6,7 +6,7 @@ use chrono::NaiveDate;
 
 use crate::finding::{Finding, NotEvaluated, Suppressed};
 use crate::report::wrap::clean;
-use crate::results::ApplicationReport;
+use crate::results::{ApplicationReport, Summary};
 use crate::savings::{Amounts, Range, SavingStatus, TroubleSavings};
 use crate::troubles::Trouble;
 use crate::units::{Millis, three_digits};
@@ -14,6 +14,35 @@ use crate::units::{Millis, three_digits};
 /// "2 findings".
 pub(super) fn plural(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// "12 applications"; "12 of 1200 applications" if others were left out.
+pub(super) fn applications(summary: &Summary) -> String {
+    let Summary { applications, left_out, .. } = *summary;
+    match left_out {
+        0 => plural(applications, "application"),
+        _ => format!("{applications} of {}", plural(applications.saturating_add(left_out), "application")),
+    }
+}
+
+/// The same as "12 of 1200 applications match the filters", if others were left out.
+pub(super) fn matching(summary: &Summary) -> String {
+    let applications = applications(summary);
+    match (summary.left_out, summary.applications) {
+        (0, _) => applications,
+        (_, 1) | (1, 0) => format!("{applications} matches the filters"),
+        _ => format!("{applications} match the filters"),
+    }
+}
+
+/// Why a report has no applications; `None` if it has some.
+pub(super) fn why_empty(summary: &Summary) -> Option<&'static str> {
+    match summary {
+        Summary { applications: 1.., .. } => None,
+        Summary { files_found: 0, .. } => Some("The paths contain no files."),
+        Summary { left_out: 1.., .. } => Some("No application matches the filters."),
+        _ => Some("No event log or job history was recognised."),
+    }
 }
 
 /// Rules whose findings are suppressed for the same reason until the same day.

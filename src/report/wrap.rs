@@ -22,7 +22,7 @@ pub(super) fn has_unsafe(text: &str) -> bool {
 }
 
 /// The width of `text` in columns.
-pub(super) fn width(text: &str) -> usize {
+pub(crate) fn width(text: &str) -> usize {
     if is_plain(text) { text.len() } else { UnicodeWidthStr::width(text) }
 }
 
@@ -63,7 +63,7 @@ fn belong_together(word: &str, next: &str) -> bool {
 
 /// Lines of at most `columns`, broken at blanks, but not before a unit. A single longer word stays whole, so that settings
 /// and paths can be copied.
-pub(super) fn lines(text: &str, columns: usize) -> Vec<String> {
+pub(crate) fn lines(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     let mut used = 0;

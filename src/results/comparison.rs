@@ -1,7 +1,7 @@
 //! The result of a comparison with a baseline: plain data for reports.
 
 use super::ApplicationReport;
-use super::change::{Absent, FindingChange};
+use super::change::{Absence, Absent, FindingChange};
 use super::metric::{Metric, Range};
 use crate::finding::Finding;
 use crate::fingerprint::JobKey;
@@ -203,6 +203,18 @@ impl Comparison {
             shown += usize::from(job.state != JobState::Absent);
             job.state == JobState::Absent || shown <= top
         });
+    }
+
+    /// Keeps only jobs without runs that `expects` names, and only accepted findings of rules that `reports` names among
+    /// those that the analysis does not have.
+    pub(crate) fn select(&mut self, expects: impl Fn(&JobKey) -> bool, reports: impl Fn(&str) -> bool) {
+        self.jobs.retain(|job| job.state != JobState::Absent || expects(&job.key));
+        let absent = self.jobs.iter().filter(|job| job.state == JobState::Absent);
+        self.counts.absent_jobs = absent.count() as u64;
+        for job in &mut self.jobs {
+            // Of rules that are not reported, nothing is counted.
+            job.absent.retain(|absent| absent.absence != Absence::RuleOff || reports(&absent.rule));
+        }
     }
 
     /// Whether there are runs, but none could be judged.

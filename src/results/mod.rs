@@ -127,8 +127,11 @@ pub struct Summary {
     pub files_skipped: u64,
     /// Files that could not be read.
     pub files_failed: u64,
-    /// Applications.
+    /// Applications, without those that were left out.
     pub applications: u64,
+    /// Applications that the filter of the run did not select. Neither are they judged, nor their problems reported. A
+    /// history that was not read at all, because of its engine, counts as one application.
+    pub left_out: u64,
     /// Findings by severity value, 0 (none) to 4 (critical).
     pub findings: [u64; 5],
 }

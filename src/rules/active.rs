@@ -4,12 +4,12 @@ use std::sync::{Arc, OnceLock};
 
 use super::custom::CustomRule;
 use crate::finding::{Finding, Judgement, Name, NotEvaluated, RuleFacts, Suppressed, Threshold, Verdict};
-use crate::heuristics::{Check, NOT_MEASURED, Remedy, Shared};
+use crate::heuristics::{self, Check, NOT_MEASURED, Remedy, Shared};
 use crate::metrics::Metrics;
-use crate::model::Application;
 use crate::model::counters::CounterMask;
 use crate::model::spark::Facet;
 use crate::model::table::TaskKind;
+use crate::model::{Application, Engine};
 use crate::params::ParamValue;
 use crate::params::layers::{Parameter, Setting};
 use crate::severity::Severity;
@@ -25,6 +25,9 @@ pub struct RuleInfo {
     /// Its page in Markdown.
     pub page: Name,
 }
+
+/// The engine of rules that judge applications of all engines, as their folder is called.
+const ANY_ENGINE: &str = "any";
 
 /// A rule with its effective parameters.
 pub(crate) struct ActiveRule {
@@ -86,6 +89,18 @@ impl ActiveRule {
         }
     }
 
+    /// The engine whose applications it judges, or `any`.
+    #[must_use]
+    pub(crate) fn engine(&self) -> &'static str {
+        match &self.check {
+            RuleCheck::Defined(rule) => rule.over.engine().or(rule.engine).map_or(ANY_ENGINE, Engine::name),
+            RuleCheck::Native(_) | RuleCheck::Contradicted(_) => {
+                let known = heuristics::all().find(|rule| rule.id == self.info.id);
+                known.map_or(ANY_ENGINE, |rule| rule.folder)
+            }
+        }
+    }
+
     /// The verdict of the rule on `app`; `shared` holds values that rules have in common.
     #[must_use]
     pub(crate) fn verdict(&self, app: &Application, shared: &Shared<'_>) -> Verdict<Name> {
@@ -129,6 +144,11 @@ impl ActiveRule {
             RuleCheck::Defined(rule) => rule.reads(kind),
             RuleCheck::Contradicted(_) => CounterMask::NONE,
         }
+    }
+
+    /// Whether the rule reads counters by their group and name.
+    pub(super) fn names_counters(&self) -> bool {
+        matches!(&self.check, RuleCheck::Defined(rule) if rule.names_counters())
     }
 
     pub(super) fn evaluate(&self, app: &Application, shared: &Shared<'_>) -> Evaluation {

@@ -1,5 +1,7 @@
 //! One document of a rule file: its rule, the applications it applies to, and its settings.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use super::known::KnownIds;
@@ -93,9 +95,33 @@ impl Content {
                 problems.error(file, &first, message, help.or_else(|| Some(WHICH_RULE.to_owned())));
             }
         }
+        content.check_repetitions(file, problems);
         content
     }
+
+    /// Reports rules that two documents of the file are about, for the same applications: mostly a copy whose id was
+    /// not changed.
+    fn check_repetitions(&self, file: &Arc<RuleFile>, problems: &mut Problems) {
+        let mut known: BTreeMap<(&str, String), usize> = BTreeMap::new();
+        for document in &self.documents {
+            let Target::Rule(id) = &document.target else { continue };
+            let line = document.layer.lines.line(document.layer.span.start);
+            match known.entry((id, document.scope.to_string())) {
+                Entry::Vacant(new) => {
+                    new.insert(line);
+                }
+                Entry::Occupied(first) => {
+                    let message =
+                        format!("the rule \"{id}\" is in this file already, in line {}", first.get());
+                    problems.error(file, &document.layer.span, message, Some(REPEATED.to_owned()));
+                }
+            }
+        }
+    }
 }
+
+const REPEATED: &str =
+    "merge the two documents, give this one another id, or say with for which applications it is about";
 
 /// The key that selects only rules of one origin.
 pub(super) const ORIGIN: &str = "origin";

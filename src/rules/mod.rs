@@ -78,6 +78,14 @@ pub enum RuleError {
         /// Why.
         source: std::io::Error,
     },
+    /// There is no rule of this id.
+    #[error("there is no rule \"{id}\"; {help}")]
+    NoSuchRule {
+        /// The id.
+        id: String,
+        /// The most similar one, or how to list all.
+        help: String,
+    },
     /// A folder contains no rule file.
     #[error("{} contains no rule file (*.yaml or *.yml)", path.display())]
     NoFiles {

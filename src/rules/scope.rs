@@ -1,6 +1,7 @@
 //! The applications that a document of a rule file applies to.
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
@@ -100,6 +101,14 @@ impl Pattern {
     #[must_use]
     pub(crate) const fn is_exact(&self) -> bool {
         self.regex.is_none()
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = String;
+
+    fn from_str(written: &str) -> Result<Self, String> {
+        Self::parse(written)
     }
 }
 

@@ -22,6 +22,7 @@ use crate::heuristics::Shared;
 use crate::metrics::{MetricParams, Metrics, SparkMetricParams};
 use crate::model::{Application, Engine};
 use crate::params::layers::{Layers, Parameter};
+use crate::params::words::did_you_mean;
 use crate::params::{Importance, Problems, RuleProblem};
 use crate::severity::Severity;
 
@@ -50,6 +51,8 @@ pub struct RuleSet {
     order: (OrderParams, Vec<Parameter>),
     warnings: Vec<RuleProblem>,
     today: NaiveDate,
+    /// The ids of the rules to report; `None` for all.
+    only: Option<BTreeSet<String>>,
 }
 
 impl RuleSet {
@@ -146,6 +149,7 @@ impl RuleSet {
             variants: Mutex::default(),
             warnings: Vec::new(),
             today: today(),
+            only: None,
             suppressions,
             index,
             documents,
@@ -157,6 +161,37 @@ impl RuleSet {
     #[must_use]
     pub fn on(self, today: NaiveDate) -> Self {
         Self { today, ..self }
+    }
+
+    /// The same rules, of which only these are reported. All are evaluated: whether an application could be judged does
+    /// not depend on what is reported.
+    ///
+    /// # Errors
+    /// An id that no rule has.
+    pub(crate) fn only(self, ids: &[String]) -> Result<Self, RuleError> {
+        ids.iter().try_for_each(|id| self.rule(id).map(drop))?;
+        let mut set = Self { only: Some(ids.iter().cloned().collect()), ..self };
+        set.suppressions.retain(|suppression| ids.iter().any(|id| suppression.rules.matches(id)));
+        Ok(set)
+    }
+
+    /// Whether the findings of a rule are reported.
+    #[must_use]
+    pub(crate) fn reports(&self, id: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(id))
+    }
+
+    /// The rule of this id, with the parameters for applications without scoped documents.
+    ///
+    /// # Errors
+    /// If there is none: the most similar id.
+    pub(crate) fn rule(&self, id: &str) -> Result<&ActiveRule, RuleError> {
+        let found = self.rules.iter().find(|active| active.info.id == id);
+        found.ok_or_else(|| {
+            let help = did_you_mean(id, self.rules.iter().map(|active| active.info.id.as_ref()));
+            let help = help.unwrap_or_else(|| "`elephant-rs rules list` lists all rules".to_owned());
+            RuleError::NoSuchRule { id: id.to_owned(), help }
+        })
     }
 
     /// The day that suppressions are checked against.
@@ -206,6 +241,15 @@ impl RuleSet {
         rules
     }
 
+    /// Whether a rule, for some applications at least, reads counters by their group and name.
+    #[must_use]
+    pub(crate) fn names_counters(&self) -> bool {
+        let scoped = self.documents.iter().filter(|document| !document.scope.is_everything());
+        self.rules.iter().any(ActiveRule::names_counters)
+            // Such a document may change an expression, so its rule is complete only with the application.
+            || scoped.into_iter().any(|document| document.layer.file.text.contains("counter"))
+    }
+
     /// All documents of the user's files about a rule, the least specific first.
     pub(crate) fn documents_about<'s>(&'s self, rule: &'s ActiveRule) -> impl Iterator<Item = &'s Document> {
         self.all_about(rule).filter(|document| !document.layer.built_in)
@@ -228,7 +272,7 @@ impl RuleSet {
         &self.warnings
     }
 
-    /// The rules that are enabled for at least some applications, for reports.
+    /// The rules that are reported and enabled for at least some applications.
     #[must_use]
     pub fn infos(&self) -> Vec<RuleInfo> {
         let somewhere = |rule: &ActiveRule| {
@@ -236,7 +280,8 @@ impl RuleSet {
                 .filter_map(|document| document.layer.enabled.as_ref())
                 .any(|enabled| enabled.value)
         };
-        let on = self.rules.iter().filter(|active| active.enabled.value || somewhere(active));
+        let on = self.rules.iter().filter(|active| self.reports(&active.info.id));
+        let on = on.filter(|active| active.enabled.value || somewhere(active));
         on.map(|active| active.info.clone()).collect()
     }
 
@@ -292,8 +337,10 @@ impl RuleSet {
         let parts = self.parts(app, &|| metrics.get_or_init(|| self.measure(app)));
         let mut evaluation = Evaluation { metrics: metrics.into_inner(), ..Evaluation::default() };
         for part in parts {
-            evaluation.findings.extend(part.findings);
-            evaluation.not_evaluated.extend(part.not_evaluated);
+            evaluation.findings.extend(part.findings.into_iter().filter(|it| self.reports(&it.rule)));
+            evaluation
+                .not_evaluated
+                .extend(part.not_evaluated.into_iter().filter(|it| self.reports(&it.rule)));
             evaluation.judges_work |= part.judges_work;
         }
         self.suppress(app, &mut evaluation);

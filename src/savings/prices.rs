@@ -259,7 +259,7 @@ mod tests {
         );
         let tab = errors("currency: EUR\n\tgb_hour: 1");
         assert!(
-            tab.len() == 1 && tab[0].starts_with("prices.yaml:1:11: ") && tab[0].contains("a tab"),
+            tab.len() == 1 && tab[0].starts_with("prices.yaml:2:1: ") && tab[0].contains("a tab"),
             "{tab:?}"
         );
         assert!(of("currency: EUR\ninstance: b\ninstance_hour: {a: {price: 1, cores: 2, memory: 4GB}, b: {price: 1, cores: 2, memory: 8GB}}").is_ok());

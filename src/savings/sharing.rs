@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn ranges_add_up_and_share_the_error() {
         let near = |one: f64, other: f64| (one - other).abs() < 1e-9;
-        // The first is certain but for the error, the second may save nothing.
+        // The first saving is certain, except for the error; the second may be zero.
         let ranges = ranges(&[vec![30.0, 0.0], vec![30.0, 20.0]], 4.0, 100.0);
         let [skew, collections] = ranges[..] else { panic!("{ranges:?}") };
         assert!(near(skew.low, 27.0) && near(skew.point, 30.0) && near(skew.high, 33.0), "{skew:?}");

@@ -50,7 +50,7 @@ pub use group::{GroupReport, Straggler};
 pub use histogram::Histogram;
 pub use settings::{Method, Settings};
 
-use crate::engine::{Progress, Visited, visit_for_rules};
+use crate::engine::{Filter, Progress, Visited, visit_for_rules};
 use crate::limits::Limits;
 use crate::model::Engine;
 use crate::model::table::TaskKind;
@@ -150,19 +150,20 @@ impl EngineDetectors {
 /// Surveys all applications below `paths`.
 #[must_use]
 pub fn report(paths: &[PathBuf], settings: &Settings, metrics: Option<&NodeMetrics>) -> StragglerReport {
-    report_with(paths, settings, metrics, &Limits::default(), &Progress::default())
+    report_with(paths, settings, metrics, &Filter::default(), &Limits::default(), &Progress::default())
 }
 
-/// The same, with `limits` for each file, reporting to `progress`.
+/// The same for applications that `filter` selects, with `limits` for each file, reporting to `progress`.
 #[must_use]
 pub fn report_with(
     paths: &[PathBuf],
     settings: &Settings,
     metrics: Option<&NodeMetrics>,
+    filter: &Filter,
     limits: &Limits,
     progress: &Progress,
 ) -> StragglerReport {
-    let visited = visit_for_rules(paths, limits, progress, |app, sources| {
+    let visited = visit_for_rules(paths, filter, limits, progress, |app, sources| {
         ApplicationStragglers::of(app, sources, settings, metrics)
     })
     .distinct();

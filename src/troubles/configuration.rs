@@ -51,10 +51,22 @@ impl Proposal<'_> {
     }
 }
 
-/// The configuration against `troubles`, worst first. Afterwards they propose no other values.
-pub(super) fn settle(app: &Application, troubles: &mut [Trouble]) -> Settled {
+/// The configuration against `troubles`, worst first. Afterwards they propose no other values. `harm` says why a change
+/// would make the application slower.
+pub(super) fn settle(
+    app: &Application,
+    troubles: &mut [Trouble],
+    harm: impl Fn(&SettingChange) -> Option<String>,
+) -> Settled {
     let mut settled = Settled { recommended: resolve(troubles), kept: Vec::new() };
     settled.drop_contradictions(troubles);
+    let fails = |it: &Recommended| {
+        let calls =
+            |trouble: &&Trouble| it.why.contains(&trouble.id) && trouble.kind == TroubleKind::Failures;
+        troubles.iter().any(|trouble| calls(&trouble))
+    };
+    // An application that fails is better off slower.
+    settled.keep_if(|it| harm(&it.change).filter(|_| !fails(it)));
     settled.drop_inert(app);
     for trouble in troubles {
         trouble.change.retain_mut(|change| match settled.of(change) {

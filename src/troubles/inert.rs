@@ -29,7 +29,8 @@ fn of_spark(app: &Application, change: &SettingChange, others: &[SettingChange])
             None => app.conf.flag(key) == Some(true),
         }
     };
-    let is_local = ClusterManager::of_application(app) == Some(ClusterManager::Local);
+    let manager = ClusterManager::of_application(app);
+    let is_local = manager == Some(ClusterManager::Local);
     let belongs_to = |key: ConfKey, prefix: &str| name.starts_with(prefix) && !key.names().contains(&name);
     let of_executors =
         ["spark.executor.", "spark.speculation", "spark.dynamicAllocation.", "spark.shuffle.service."];
@@ -43,6 +44,8 @@ fn of_spark(app: &Application, change: &SettingChange, others: &[SettingChange])
         Some("speculation is off")
     } else if name == ConfKey::ExecutorInstances.name() && is_on(ConfKey::DynamicAllocation) {
         Some("dynamic allocation sets the number of executors")
+    } else if name == ConfKey::ExecutorInstances.name() && manager == Some(ClusterManager::Standalone) {
+        Some("a standalone cluster starts as many executors as spark.cores.max allows")
     } else if name.starts_with("spark.sql.") && app.spark.as_deref().is_some_and(|spark| spark.sql.is_empty())
     {
         Some("the application runs no SQL")
@@ -71,6 +74,14 @@ mod tests {
         assert!(why(&app, &change("spark.executor.memory", Some("4g"), "4096m"), &[]).is_some());
         assert!(why(&app, &change("spark.executor.memory", Some("4g"), "5g"), &[]).is_none());
         assert!(why(&app, &change("spark.sql.shuffle.partitions", None, "50"), &[]).is_some());
+    }
+
+    #[test]
+    fn standalone_clusters_do_not_read_the_number_of_executors() {
+        let app = |master: &str| sample::app(&[("spark.master", master)]);
+        let change = change("spark.executor.instances", None, "4");
+        assert!(why(&app("spark://host:7077"), &change, &[]).is_some());
+        assert!(why(&app("yarn"), &change, &[]).is_none());
     }
 
     #[test]

@@ -8,6 +8,7 @@
 mod configuration;
 mod echoes;
 mod groups;
+mod harm;
 mod inert;
 mod removal;
 mod value;
@@ -24,6 +25,7 @@ use crate::severity::Severity;
 pub use configuration::Recommended;
 #[cfg(test)]
 pub(crate) use inert::why as why_inert;
+pub(crate) use removal::saves;
 pub(crate) use worth::{Worth, WorthSum};
 
 /// How sure the cause of a trouble is.
@@ -133,7 +135,8 @@ pub(crate) fn diagnose(
 ) -> Diagnosed {
     let mut troubles = echoes::under_their_causes(groups::of(findings));
     troubles.sort_by(|a, b| a.rank().cmp(&b.rank()));
-    let settled = configuration::settle(app, &mut troubles);
+    let settled =
+        configuration::settle(app, &mut troubles, |change| harm::of(app, basis.rules, metrics, change));
     // The presets of Dr. Elephant advise as its rules did.
     if basis.rules.order().by == OrderBy::Saving {
         for finding in findings.iter_mut() {

@@ -7,15 +7,19 @@ use super::value::magnitude;
 use crate::finding::{Finding, SettingChange, TroubleKind};
 use crate::metrics::{Metrics, executor_memory_factor, requested_container};
 use crate::model::conf::ConfKey;
-use crate::model::table::TaskKind;
+use crate::model::spark::ClusterManager;
+use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Engine, Subject};
 use crate::params::Assumed;
 use crate::rules::RuleSet;
 use crate::savings::{Cause, Removal};
-use crate::units::{Bytes, MbMillis};
+use crate::units::{Bytes, MbMillis, Millis};
 
 /// The share of garbage collection that is normal, if the rule has no limit.
 const USUAL_COLLECTIONS: f64 = 0.1;
+
+/// The rule about copies that were for nothing.
+const COPIES: &str = "speculation-waste";
 
 const CANCELLED: &str = "someone ended the application; what it would have gone on to do is unknown";
 const NO_MODEL: &str = "no model tells what the remedy saves";
@@ -42,9 +46,7 @@ pub(super) fn of(
             Removal::Replay(Cause::Collections { limit: limit_of_collections(leading) }, parts())
         }
         Kind::FewTasks | Kind::ManyTasks => tasks(trouble, leading),
-        Kind::Speculation
-            if trouble.findings.first().is_some_and(|first| first.rule == "speculation-waste") =>
-        {
+        Kind::Speculation if trouble.findings.first().is_some_and(|first| first.rule == COPIES) => {
             Removal::Replay(Cause::Copies, Vec::new())
         }
         Kind::MuchMemory => {
@@ -57,9 +59,41 @@ pub(super) fn of(
         Kind::IdleExecutors => {
             metrics.idle_percent().map_or(unknown(NOT_MEASURED), |idle| Removal::Idle { share: idle / 100.0 })
         }
-        Kind::Waiting => metrics.wait_time.map_or(unknown(NOT_MEASURED), |time| Removal::Waiting { time }),
+        Kind::Waiting => metrics.wait_time.map_or(unknown(NOT_MEASURED), |time| Removal::Waiting {
+            time: avoidable_wait(app, metrics, time),
+        }),
         Kind::Cancelled => unknown(CANCELLED),
         _ => unknown(NO_MODEL),
+    }
+}
+
+/// What reports compute that a remedy for troubles of this kind saves, above all: run time, or memory over time.
+/// `None` if no model tells. `rule` is the rule that finds them.
+#[must_use]
+pub(crate) fn saves(kind: TroubleKind, rule: &str) -> Option<&'static str> {
+    use TroubleKind as Kind;
+    match kind {
+        Kind::Failures
+        | Kind::Skew
+        | Kind::Stragglers
+        | Kind::Spill
+        | Kind::GarbageCollection
+        | Kind::FewTasks
+        | Kind::ManyTasks
+        | Kind::Waiting => Some("time"),
+        Kind::MuchMemory | Kind::IdleExecutors => Some("memory"),
+        Kind::Speculation if rule == COPIES => Some("memory"),
+        Kind::Speculation
+        | Kind::Cancelled
+        | Kind::Shuffle
+        | Kind::SlowTasks
+        | Kind::LittleMemory
+        | Kind::Driver
+        | Kind::Imbalance
+        | Kind::LongRun
+        | Kind::Settings
+        | Kind::Cluster
+        | Kind::Other => None,
     }
 }
 
@@ -92,9 +126,21 @@ fn proposed(changes: &[SettingChange], key: ConfKey) -> Option<&SettingChange> {
     changes.iter().find(|change| key.names().contains(&change.setting.as_str()))
 }
 
-/// By which factor the memory of executors would change.
+/// The wait that could have been avoided: without any wait, the application still takes as long as its longest task of
+/// each kind. Waits of maps and reduces overlap, so their sum may be longer than the run.
+fn avoidable_wait(app: &Application, metrics: &Metrics, wait: Millis) -> Millis {
+    let longest = |group: &TaskGroup| group.winners().filter_map(|row| group.attempts.run_time(row)).max();
+    let kinds = app.groups.iter().filter(|group| matches!(group.kind, TaskKind::Map | TaskKind::Reduce));
+    let least: Millis = kinds.filter_map(longest).sum();
+    let most = metrics.run_time.map(|run_time| Millis::new(run_time.get().saturating_sub(least.get())));
+    most.map_or(wait, |most| wait.min(most))
+}
+
+/// By which factor the memory of executors would change. In local mode, the driver is the only one.
 fn executors(app: &Application, rules: &RuleSet, changes: &[SettingChange]) -> Option<f64> {
-    let heap = proposed(changes, ConfKey::ExecutorMemory)?;
+    let is_local = ClusterManager::of_application(app) == Some(ClusterManager::Local);
+    let key = if is_local { ConfKey::DriverMemory } else { ConfKey::ExecutorMemory };
+    let heap = proposed(changes, key)?;
     let bytes = Bytes::from_f64(magnitude(&heap.setting, &heap.to)?)?;
     executor_memory_factor(app, rules.spark_metrics(), bytes)
 }

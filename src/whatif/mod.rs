@@ -27,7 +27,7 @@ pub use crate::savings::{Amounts, Prediction, Range};
 pub use application::{ApplicationReplays, PathStage, Replays, Scenario};
 pub use settings::{Change, Settings, Trouble};
 
-use crate::engine::{Progress, visit_for_rules};
+use crate::engine::{Filter, Progress, visit_for_rules};
 use crate::limits::Limits;
 use crate::results::{SourceProblem, Summary};
 use crate::rules::RuleSet;
@@ -49,19 +49,20 @@ pub struct WhatIfReport {
 /// Replays all applications below `paths`; costs are computed by the parameters of `rules`.
 #[must_use]
 pub fn report(paths: &[PathBuf], rules: &RuleSet, settings: &Settings) -> WhatIfReport {
-    report_with(paths, rules, settings, &Limits::default(), &Progress::default())
+    report_with(paths, rules, settings, &Filter::default(), &Limits::default(), &Progress::default())
 }
 
-/// The same, with `limits` for each file, reporting to `progress`.
+/// The same for applications that `filter` selects, with `limits` for each file, reporting to `progress`.
 #[must_use]
 pub(crate) fn report_with(
     paths: &[PathBuf],
     rules: &RuleSet,
     settings: &Settings,
+    filter: &Filter,
     limits: &Limits,
     progress: &Progress,
 ) -> WhatIfReport {
-    let visited = visit_for_rules(paths, limits, progress, |app, sources| {
+    let visited = visit_for_rules(paths, filter, limits, progress, |app, sources| {
         ApplicationReplays::of(app, sources, rules, settings)
     });
     let mut applications: Vec<ApplicationReplays> =

@@ -108,3 +108,15 @@ fn a_run_that_failed_says_so_first() {
     let Some(found) = found else { return };
     assert!(found.iter().sum::<usize>() > 5);
 }
+
+#[test]
+fn ids_of_job_trackers_are_told_from_those_of_yarn() {
+    let with_id = |id: &str| {
+        let mut app = Application::new(crate::model::Engine::MapReduce);
+        id.clone_into(&mut app.id);
+        app
+    };
+    assert!(with_id("job_201311192236_0042").ran_on_job_tracker());
+    assert!(!with_id("job_1526555215992_0001").ran_on_job_tracker());
+    assert!(!with_id("job_x").ran_on_job_tracker());
+}

@@ -1,21 +1,130 @@
 //! `elephant-rs rules list`
 
-use super::show::parameters;
-use crate::params::layers::Origin;
-use crate::report::wrap::clean;
-use crate::rules::{ActiveRule, RuleSet};
+use std::error::Error;
 
-/// One line per rule, and below it the parameters that a file has changed, or all parameters.
-pub(super) fn list(rules: &RuleSet, all: bool) -> String {
-    let longest = rules.rules().iter().map(|active| active.info.id.len()).max().unwrap_or_default();
-    let line = |active: &ActiveRule| {
-        let notes = notes(active, rules);
-        let notes = if notes.is_empty() { String::new() } else { format!("  ({})", notes.join("; ")) };
-        let listed = active.params.iter().filter(|parameter| all || parameter.origin != Origin::BuiltIn);
-        let listed = parameters(listed);
-        format!("{:<longest$}  {}{notes}\n{listed}", active.info.id, clean(&active.info.title))
-    };
-    rules.rules().iter().map(line).collect()
+use clap::Args;
+
+use super::super::finding_args::RuleArgs;
+use super::show::parameters;
+use super::{COLUMNS, padded};
+use crate::params::layers::Origin;
+use crate::report::wrap::{clean, lines};
+use crate::rules::{ActiveRule, RuleCheck, RuleSet};
+use crate::troubles::saves;
+
+pub(super) const EXAMPLES: &str = "\
+Columns: the rule's id; the engine whose applications it judges; what a remedy mainly saves, as far as reports compute
+it (run time, or memory over time); and whether the rule is as built in, changed by a preset, or changed or defined by a
+file.
+
+Examples:
+  elephant-rs rules list
+  elephant-rs rules list skew
+      rules of all engines about skew, with the first sentence of their pages
+  elephant-rs rules list shuffle.partitions
+      rules whose pages name this setting
+  elephant-rs rules list --rules our-rules/
+      which rules your files change or switch off";
+
+/// The width of the column of ids; longer ids have a line of their own.
+const ID: usize = 34;
+/// The indentation of lines below a rule.
+const BELOW: &str = "    ";
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct List {
+    /// List only rules with all these words in their id, title, first paragraph or settings
+    #[arg(value_name = "WORD")]
+    words: Vec<String>,
+    #[command(flatten)]
+    rules: RuleArgs,
+    /// Also list thresholds and other parameters that have their built-in values
+    #[arg(long)]
+    parameters: bool,
+}
+
+impl List {
+    pub(super) fn text(&self) -> Result<String, Box<dyn Error>> {
+        let rules = self.rules.load()?;
+        let words: Vec<String> = self.words.iter().map(|word| word.to_lowercase()).collect();
+        let found: Vec<&ActiveRule> = rules.rules().iter().filter(|active| has(active, &words)).collect();
+        if found.is_empty() {
+            return Err(format!(
+                "no rule has \"{}\" in its id, title, first paragraph or settings; `elephant-rs rules list` lists all rules",
+                self.words.join(" ")
+            )
+            .into());
+        }
+        let heading = row("rule", "engine", "saves", "origin");
+        let entries = found.into_iter().map(|active| self.entry(active, &rules));
+        Ok(std::iter::once(heading).chain(entries).collect())
+    }
+
+    /// The lines of a rule: the columns, what it finds if words were given, what files change, and parameters.
+    fn entry(&self, active: &ActiveRule, rules: &RuleSet) -> String {
+        let saves = saves(active.facts.tells, &active.info.id).unwrap_or("–");
+        let mut text = row(&active.info.id, active.engine(), saves, origin(active, rules));
+        let mut below = Vec::new();
+        if !self.words.is_empty() {
+            below.push(format!(
+                "{}: {}",
+                clean(&active.info.title),
+                clean(first_sentence(&active.info.page))
+            ));
+        }
+        below.extend(notes(active, rules));
+        for note in below {
+            let wrapped = lines(&note, COLUMNS - BELOW.len());
+            text.extend(wrapped.into_iter().map(|line| format!("{BELOW}{line}\n")));
+        }
+        let listed = active.params.iter();
+        let listed = listed.filter(|parameter| self.parameters || parameter.origin != Origin::BuiltIn);
+        text + &parameters(listed)
+    }
+}
+
+fn row(id: &str, engine: &str, saves: &str, origin: &str) -> String {
+    let first = if id.len() < ID { padded(id, ID) } else { format!("{id}\n{}", " ".repeat(ID)) };
+    format!("{first}{}{}{origin}\n", padded(engine, 11), padded(saves, 8))
+}
+
+/// Whether what is said about the rule contains all words.
+fn has(active: &ActiveRule, words: &[String]) -> bool {
+    let page = &active.info.page;
+    let keys: Vec<&str> = active.params.iter().map(|parameter| parameter.key.as_ref()).collect();
+    // The code of a page is settings, counters, and ids of other rules.
+    let code = page.split('`').skip(1).step_by(2).filter(|code| code.contains(['.', '_']));
+    let code: Vec<&str> = code.collect();
+    let all =
+        [&*active.info.id, &*active.info.title, first_paragraph(page), &keys.join(" "), &code.join(" ")];
+    let all = all.join("\n").to_lowercase();
+    words.iter().all(|word| all.contains(word))
+}
+
+/// The first paragraph of a page that is not a heading.
+fn first_paragraph(page: &str) -> &str {
+    let mut paragraphs = page.split("\n\n").map(str::trim);
+    paragraphs.find(|text| !text.is_empty() && !text.starts_with('#')).unwrap_or_default()
+}
+
+fn first_sentence(page: &str) -> &str {
+    let paragraph = first_paragraph(page);
+    let ends = paragraph.match_indices('.').map(|(place, _)| place + 1);
+    let mut ends = ends.filter(|end| {
+        paragraph.get(*end..).is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+    });
+    ends.next().and_then(|end| paragraph.get(..end)).unwrap_or(paragraph)
+}
+
+/// Where the rule comes from, or what changed it last.
+fn origin(active: &ActiveRule, rules: &RuleSet) -> &'static str {
+    let is_preset = |name: &str| name.starts_with("preset ");
+    let last = rules.documents_about(active).last().map(|document| is_preset(&document.layer.file.name));
+    match (&active.check, last) {
+        (RuleCheck::Defined(_), _) | (_, Some(false)) => "file",
+        (_, Some(true)) => "preset",
+        (_, None) => "built-in",
+    }
 }
 
 fn notes(active: &ActiveRule, rules: &RuleSet) -> Vec<String> {
@@ -33,4 +142,26 @@ fn notes(active: &ActiveRule, rules: &RuleSet) -> Vec<String> {
         count => notes.push(format!("{count} documents for some applications")),
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_sentence_is_below_the_headings() {
+        let page = "# A\n\n## What it does\n\nFinds 1.5 GB\nof `a.b`. More.\n\nOther.\n";
+        assert_eq!(first_sentence(page), "Finds 1.5 GB\nof `a.b`.");
+        assert_eq!(first_sentence("# A\n\nno end"), "no end");
+        assert_eq!(first_sentence("# A\n"), "");
+    }
+
+    #[test]
+    fn long_ids_have_a_line_of_their_own() {
+        let id = "a".repeat(50);
+        assert_eq!(
+            row(&id, "spark", "time", "file"),
+            format!("{id}\n{}spark      time    file\n", " ".repeat(ID))
+        );
+    }
 }

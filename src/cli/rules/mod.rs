@@ -4,6 +4,7 @@ mod check;
 mod import;
 mod init;
 mod list;
+mod reference;
 mod show;
 mod test;
 
@@ -12,14 +13,18 @@ use std::error::Error;
 use clap::Subcommand;
 
 use super::Exit;
-use super::finding_args::RuleArgs;
 use super::output::Output;
+use crate::report::wrap::width;
 use crate::rules::schema;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
   elephant-rs rules list
       all rules, and which of them are off
+  elephant-rs rules list skew
+      the rules about skew
+  elephant-rs rules reference
+      what expressions in rules of your own can use
   elephant-rs rules show mapper-skew
       what it finds, why that matters, how it sets the severity, and its thresholds
   elephant-rs rules init our-rules/
@@ -27,26 +32,17 @@ Examples:
   elephant-rs rules check our-rules/
       check rule files; errors are printed with line and column";
 
-const LIST_EXAMPLES: &str = "\
-Examples:
-  elephant-rs rules list
-  elephant-rs rules list --rules our-rules/
-      which rules your files change or switch off";
-
 #[derive(Debug, Subcommand)]
 pub(super) enum Rules {
-    /// List all rules: whether each is on, and what rule files change, with file and line
-    #[command(after_help = LIST_EXAMPLES)]
-    List {
-        #[command(flatten)]
-        rules: RuleArgs,
-        /// Also list thresholds and other parameters that have their built-in values
-        #[arg(long)]
-        parameters: bool,
-    },
+    /// List the rules: engine, what they save, whether each is on, and what rule files change, with file and line
+    #[command(after_help = list::EXAMPLES)]
+    List(list::List),
     /// Print the page of one rule: what it finds, why, how it sets the severity, and its parameters with their origins
     #[command(after_help = show::EXAMPLES)]
     Show(show::Show),
+    /// Print the names, types and functions of the expressions in rules of one's own, and the defaults of settings
+    #[command(after_help = reference::EXAMPLES)]
+    Reference(reference::Reference),
     /// Check rule files without reading a history, and print all errors with line and column
     #[command(after_help = check::EXAMPLES)]
     Check(check::Check),
@@ -74,8 +70,9 @@ Examples:
 impl Rules {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         match self {
-            Self::List { rules, parameters } => print(&list::list(&rules.load()?, *parameters))?,
+            Self::List(list) => print(&list.text()?)?,
             Self::Show(show) => print(&show.page()?)?,
+            Self::Reference(reference) => print(&reference.text()?)?,
             Self::Check(check) => return check.run(),
             Self::Test(test) => return test.run(),
             Self::Schema => print(&schema::text())?,
@@ -84,6 +81,14 @@ impl Rules {
         }
         Ok(Exit::Clean)
     }
+}
+
+/// The width of lists.
+const COLUMNS: usize = 80;
+
+/// `text` with blanks up to this width.
+fn padded(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
 fn print(text: &str) -> Result<(), Box<dyn Error>> {

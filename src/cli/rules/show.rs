@@ -11,7 +11,6 @@ use crate::engine;
 use crate::model::Application;
 use crate::params::ParamValue;
 use crate::params::layers::Parameter;
-use crate::params::words::did_you_mean;
 use crate::report::wrap::clean;
 use crate::rules::{ActiveRule, Aspect, Document, RuleCheck, RuleSet, settings};
 
@@ -34,8 +33,6 @@ pub(in crate::cli) struct Show {
 
 #[derive(Debug, Error)]
 enum ShowError {
-    #[error("there is no rule \"{id}\"; {help}")]
-    NoSuchRule { id: String, help: String },
     #[error("{0} contains no application that could be read; --for takes an event log or a job history")]
     NoApplication(String),
 }
@@ -46,13 +43,7 @@ impl Show {
         if let Some(known) = settings::ALL.iter().find(|known| known.id == self.id) {
             return Ok(format!("{}{}", in_force(known.page), parameters(rules.settings(&self.id))));
         }
-        let active = rules.rules().iter().find(|active| active.info.id == self.id.as_str());
-        let ids = rules.rules().iter().map(|active| active.info.id.as_ref());
-        let active = active.ok_or_else(|| ShowError::NoSuchRule {
-            id: self.id.clone(),
-            help: did_you_mean(&self.id, ids)
-                .unwrap_or_else(|| "`elephant-rs rules list` lists all rules".to_owned()),
-        })?;
+        let active = rules.rule(&self.id)?;
         let Some(history) = &self.history else {
             return Ok(in_force(&active.info.page) + &rule(active) + &scoped(&rules, active));
         };

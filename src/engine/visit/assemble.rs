@@ -26,7 +26,8 @@ pub(super) fn assemble<'a, T>(
     };
     // An archive with several logs is one file, and so is a log with an unreadable part.
     let (mut analysed, mut failed) = (BTreeSet::<&Path>::new(), BTreeSet::<&Path>::new());
-    let mut passed = 0;
+    let (mut passed, mut left_out) = (0, 0);
+    let mut files_left_out = BTreeSet::<&Path>::new();
     for failure in &inventory.failures {
         visited.named_input_failed |= failure.named_by_user;
         failed.insert(&failure.file);
@@ -40,9 +41,14 @@ pub(super) fn assemble<'a, T>(
     for (source, outcome) in inventory.histories.iter().zip(outcomes) {
         let tells_nothing = outcome.all() == 0;
         visited.named_input_failed |= tells_nothing && source.named_by_user;
-        let files = if tells_nothing { &mut failed } else { &mut analysed };
+        let files = match (tells_nothing, outcome.is_left_out()) {
+            (true, _) => &mut failed,
+            (false, true) => &mut files_left_out,
+            (false, false) => &mut analysed,
+        };
         files.extend(source.files());
         passed += outcome.passed;
+        left_out += outcome.left_out as u64;
         visited.applications.extend(outcome.applications);
         visited.problems.extend(outcome.problems);
         analysed.extend(outcome.confs);
@@ -51,6 +57,13 @@ pub(super) fn assemble<'a, T>(
     summary.files_analysed = analysed.len() as u64;
     summary.files_failed = failed.difference(&analysed).count() as u64;
     summary.files_skipped = inventory.found.saturating_sub(summary.files_analysed + summary.files_failed);
+    summary.left_out = left_out;
+    let only_left_out =
+        files_left_out.iter().filter(|file| !analysed.contains(*file) && !failed.contains(*file));
+    match only_left_out.count() as u64 {
+        0 => {}
+        files => visited.skipped.push(("left out by the filters", files)),
+    }
     supersede(&mut visited);
     visited.summary.applications = (visited.applications.len() + passed) as u64;
     visited

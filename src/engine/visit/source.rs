@@ -7,16 +7,24 @@ use super::Visit;
 use crate::engine::read::{self, Extent};
 use crate::input::inventory::{Inventory, Source};
 use crate::input::job_id::job_id_in;
+use crate::input::kind::SourceKind;
 use crate::input::part::Part;
 use crate::input::window::ByteWindow;
-use crate::limits::REACHED;
+use crate::limits::{Limits, REACHED};
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::{Application, Engine, Status};
 use crate::parse::{Level, Parsed, Problem, Problems, jobconf};
 use crate::results::SourceProblem;
+use crate::units::Bytes;
 
 /// Configurations longer than this are cut. Real ones have about 200 KiB.
 const MAX_CONF_LEN: u64 = 64 << 20;
+
+/// So much of an event log has the start of the application.
+const BEGINNING: Bytes = Bytes::from_mib(1);
+
+/// Of shorter event logs, the beginning is not read before the rest.
+const SHORT_LOG: u64 = 2 << 20;
 
 /// How much of the memory for a run a history may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,15 +40,26 @@ pub(super) struct SourceOutcome<'a, T> {
     pub(super) applications: Vec<Visit<T>>,
     /// The number of applications without a value.
     pub(super) passed: usize,
+    /// The number of applications that the filter does not select.
+    pub(super) left_out: usize,
     pub(super) problems: Vec<SourceProblem>,
     /// Files used in addition to those of the source.
     pub(super) confs: Vec<&'a Path>,
 }
 
 impl<T> SourceOutcome<'_, T> {
-    /// The number of applications.
+    fn nothing() -> Self {
+        Self { applications: Vec::new(), passed: 0, left_out: 0, problems: Vec::new(), confs: Vec::new() }
+    }
+
+    /// The number of applications, with those that are left out.
     pub(super) fn all(&self) -> usize {
-        self.applications.len() + self.passed
+        self.applications.len() + self.passed + self.left_out
+    }
+
+    /// Whether there are applications, and all are left out.
+    pub(super) fn is_left_out(&self) -> bool {
+        self.left_out > 0 && self.left_out == self.all()
     }
 }
 
@@ -51,9 +70,27 @@ pub(super) fn look_into<'a, T>(
     (extent, share): (Extent<'_>, Share),
     look: impl Fn(&Application, &[String], usize) -> Option<T>,
 ) -> Option<SourceOutcome<'a, T>> {
+    if is_left_out_early(source, extent) {
+        log::debug!("{}: left out by the filters", source.path);
+        return Some(SourceOutcome { left_out: 1, ..SourceOutcome::nothing() });
+    }
+    let outcome = look_into_all(source, inventory, (extent, share), look)?;
+    if outcome.is_left_out() {
+        // Problems of applications that were not asked for would hide others, and fail `--strict`.
+        return Some(SourceOutcome { left_out: outcome.left_out, ..SourceOutcome::nothing() });
+    }
+    Some(outcome)
+}
+
+/// The same, whatever is known before reading.
+fn look_into_all<'a, T>(
+    source: &Source,
+    inventory: &'a Inventory,
+    (extent, share): (Extent<'_>, Share),
+    look: impl Fn(&Application, &[String], usize) -> Option<T>,
+) -> Option<SourceOutcome<'a, T>> {
     let name = source.path.to_string();
-    let mut outcome =
-        SourceOutcome { applications: Vec::new(), passed: 0, problems: Vec::new(), confs: Vec::new() };
+    let mut outcome = SourceOutcome::nothing();
     let started = Instant::now();
     let parsed = match read::read(source, extent) {
         Ok(parsed) => parsed,
@@ -90,6 +127,10 @@ pub(super) fn look_into<'a, T>(
             }
             complete_from_conf(&mut app);
         }
+        if !extent.filter.selects(&app) {
+            outcome.left_out += 1;
+            continue;
+        }
         let Some(value) = look(&app, &sources, outcome.all()) else {
             outcome.passed += 1;
             continue;
@@ -101,6 +142,26 @@ pub(super) fn look_into<'a, T>(
     // Nearly always there is one application, and a vector allocates room for four.
     outcome.applications.shrink_to_fit();
     Some(outcome)
+}
+
+/// Whether the kind of a history, or the beginning of a large event log, shows that the filter leaves it out, so that it
+/// need not be read. Only a log with the name that Spark gave it surely has no second application.
+fn is_left_out_early(source: &Source, extent: Extent<'_>) -> bool {
+    let Extent { filter, limits, wanted } = extent;
+    let Some(kind) = source.kind.filter(|_| !filter.is_everything()) else { return false };
+    if filter.leaves_out_kind(kind) {
+        return true;
+    }
+    let Some(id) = source.log.application_id.as_ref() else { return false };
+    let stored: Option<u64> = source.parts.iter().map(Part::stored_len).sum();
+    let is_stream = source.parts.iter().any(Part::is_stream);
+    if is_stream || kind != SourceKind::SparkEventLog || stored.is_none_or(|stored| stored < SHORT_LOG) {
+        return false;
+    }
+    let limits = Limits { decoded: Some(BEGINNING), ..*limits };
+    let beginning = read::read(source, Extent { wanted, limits: &limits, filter });
+    let apps = beginning.map(|parsed| parsed.applications).unwrap_or_default();
+    matches!(apps.as_slice(), [app] if app.id == *id && filter.leaves_out_beginning(app))
 }
 
 /// The problems of a history and of its parts.

@@ -2,6 +2,7 @@
 
 use super::{rule, tasks};
 use crate::finding::{Advice, Failure, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Worse};
+use crate::heuristics::mapreduce::remedies_of_failures;
 use crate::heuristics::root_cause::{Collector, Places, Roots};
 use crate::heuristics::spark::{Root, in_words};
 use crate::heuristics::wording::{change, decisive, percent, plural};
@@ -151,9 +152,20 @@ fn root(app: &Application, roots: &Roots) -> Option<(Failure, Phrase)> {
         return Some((root.failure, words));
     }
     let failure = roots.first()?.failure.clone();
-    let words = failure.kind.because().map(|cause| Phrase::new("{cause}", &[("cause", &cause)]));
-    Some((failure, words.unwrap_or_default()))
+    let causes = roots.roots.iter().take(CAUSES).filter_map(|root| {
+        let Failure { kind, message, .. } = &root.failure;
+        let cause = message.clone().or_else(|| kind.because())?;
+        let tasks = plural(root.tasks, "task");
+        Some(Phrase::new(CAUSE, &[("tasks", &tasks), ("cause", &cause)]))
+    });
+    Some((failure, Phrase::list(", ", causes)))
 }
+
+/// The most causes that are named.
+const CAUSES: usize = 3;
+
+/// A cause and the number of tasks of which attempts failed by it.
+const CAUSE: &str = "{tasks} by \"{cause}\"";
 
 fn advice(app: &Application, cost: &Cost) -> Vec<Advice> {
     let mut advice = Vec::new();
@@ -175,13 +187,22 @@ fn advice(app: &Application, cost: &Cost) -> Vec<Advice> {
                 .into(),
         );
     }
+    if app.engine == Engine::MapReduce {
+        for root in cost.roots.roots.iter().take(CAUSES) {
+            let text = root.text.and_then(|text| app.strings.get(text)).unwrap_or_default();
+            for line in remedies_of_failures(app, &root.failure, text) {
+                if !advice.contains(&line) {
+                    advice.push(line);
+                }
+            }
+        }
+    }
     let told_by = match app.engine {
-        Engine::Spark => "spark-stages-with-failed-tasks gives the causes and remedies",
-        Engine::MapReduce => "the diagnostics of the attempts give the causes",
+        Engine::Spark => "; spark-stages-with-failed-tasks gives the causes and remedies",
+        Engine::MapReduce => "",
     };
     let times = limit_of_failures(app, cost);
-    advice
-        .push(format!("attempts that fail late cost most, and each task may fail {times}; {told_by}").into());
+    advice.push(format!("attempts that fail late cost most, and each task may fail {times}{told_by}").into());
     advice
 }
 

@@ -2,7 +2,7 @@
 
 use crate::finding::{Advice, SettingChange};
 use crate::heuristics::wording::{change, plural};
-use crate::model::conf::ConfKey;
+use crate::model::conf::{Conf, ConfKey};
 use crate::model::spark::ClusterManager;
 use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Engine};
@@ -17,12 +17,12 @@ use crate::units::Millis;
 
 /// Whether speculation was on for the group; `None` if the history does not show it.
 pub(super) fn is_on(app: &Application, group: &TaskGroup) -> Option<bool> {
-    let (key, default) = match (app.engine, group.kind) {
-        (Engine::Spark, _) => (ConfKey::Speculation, false),
-        (Engine::MapReduce, TaskKind::Reduce) => (ConfKey::ReduceSpeculative, true),
-        (Engine::MapReduce, _) => (ConfKey::MapSpeculative, true),
+    let key = match (app.engine, group.kind) {
+        (Engine::Spark, _) => ConfKey::Speculation,
+        (Engine::MapReduce, TaskKind::Reduce) => ConfKey::ReduceSpeculative,
+        (Engine::MapReduce, _) => ConfKey::MapSpeculative,
     };
-    let set = app.conf.flag(key).or((!app.conf.is_empty()).then_some(default));
+    let set = app.in_force(key, Conf::flag).filter(|_| !app.conf.is_empty());
     // The history may lack settings of the site, but it contains the copies that were launched.
     if set != Some(true) && Copies::of(group).launched > 0 { Some(true) } else { set }
 }
@@ -203,15 +203,9 @@ fn same(a: f64, b: f64) -> bool {
 
 /// Spark's defaults for the application's version; for the latest version if it is unknown.
 pub(super) fn defaults(app: &Application) -> SparkSpeculation {
-    let mut parts = app
-        .engine_version
-        .as_deref()
-        .unwrap_or_default()
-        .split('.')
-        .map_while(|part| part.parse::<u32>().ok());
-    match (parts.next(), parts.next()) {
-        (Some(..=2), _) | (Some(3), Some(..=3)) => SparkSpeculation::V3,
-        (Some(3), _) => SparkSpeculation::V3_4,
+    match app.version() {
+        Some((..=2, _) | (3, ..=3)) => SparkSpeculation::V3,
+        Some((3, _)) => SparkSpeculation::V3_4,
         _ => SparkSpeculation::V4,
     }
 }
@@ -227,22 +221,22 @@ fn fates_of_stragglers(view: &GroupStragglers<'_>) -> Vec<Fate> {
     view.unexplained().filter_map(|task| all.get(*places.get(&task.attempt())?).copied()).collect()
 }
 
-/// The pause of Hadoop's speculator after a copy, in milliseconds, if the job sets none.
-const DEFAULT_PAUSE_MS: i64 = 15_000;
 /// The pause after scans that copied nothing; the shortest that makes a difference.
 const PAUSE_MS: i64 = 1000;
 /// The estimator of Hadoop 3.3 that gives more weight to recent progress.
 const ESTIMATOR: &str = "org.apache.hadoop.mapreduce.v2.app.speculate.SimpleExponentialTaskRuntimeEstimator";
 
-fn pause(app: &Application) -> i64 {
-    app.conf.integer(ConfKey::SpeculativeRetryAfter).unwrap_or(DEFAULT_PAUSE_MS)
+/// The pause of Hadoop's speculator after a copy, in milliseconds.
+fn pause(app: &Application) -> Option<i64> {
+    app.in_force(ConfKey::SpeculativeRetryAfter, Conf::integer)
 }
 
 /// Why Hadoop's speculator did not copy most of the stragglers, and the remedy.
 fn what_held_back(app: &Application, fates: &[Fate]) -> Advice {
     let count = |name: &str| fates.iter().filter(|fate| fate.name() == name).count();
-    let shorter_pause =
-        (pause(app) > PAUSE_MS).then(|| change(app, ConfKey::SpeculativeRetryAfter, PAUSE_MS));
+    let shorter_pause = pause(app)
+        .is_some_and(|pause| pause > PAUSE_MS)
+        .then(|| change(app, ConfKey::SpeculativeRetryAfter, PAUSE_MS));
     let estimator = change(app, ConfKey::TaskEstimator, ESTIMATOR);
     let estimator = Some(estimator).filter(|change| change.from.as_ref() != Some(&change.to));
     let remedies = [None, shorter_pause, None, estimator];

@@ -7,7 +7,7 @@ use crate::finding::{Advice, Container, Judgement, Measure, Subject, TroubleKind
 use crate::heuristics::wording::{decisive, percent};
 use crate::heuristics::{Check, NOT_MEASURED, Remedy, Rule, Shared, load, spark};
 use crate::metrics::requested_container;
-use crate::model::spark::Facet;
+use crate::model::spark::{ClusterManager, Facet};
 use crate::model::table::TaskKind;
 use crate::model::{Application, Engine};
 use crate::params::cutoffs::Ascending;
@@ -35,6 +35,9 @@ pub(super) const RULE: Rule =
 const MESSAGE: &str =
     "{wasted} of {used} GB·h of allocated memory were not needed, {wasted_ratio:%} ({limit})";
 
+/// The message if the memory that executors needed is unknown, but not that their cores were idle.
+const IDLE: &str = "the cores of executors were idle for {idle_cores_ratio:%} of the time, while they held {used} GB·h ({limit})";
+
 struct Unneeded(Waste);
 
 impl Check for Unneeded {
@@ -53,7 +56,10 @@ impl Check for Unneeded {
         }
         let Some((wasted, share)) = metrics.wasted.and_then(|wasted| Some((wasted, wasted.share_of(used)?)))
         else {
-            return Verdict::NotEvaluated(costs::needs_unknown(app));
+            return match metrics.idle_percent() {
+                Some(idle) => params.idle(app, used, idle / 100.0).into(),
+                None => Verdict::NotEvaluated(costs::needs_unknown(app)),
+            };
         };
         let by_share = params.wasted_share.severity(share);
         let by_amount = params.wasted.severity(wasted.as_gb_hours());
@@ -92,18 +98,47 @@ impl Check for Unneeded {
     }
 }
 
+impl Waste {
+    /// The judgement on executors whose needs are unknown, by the time in which their cores were idle.
+    fn idle(&self, app: &Application, used: MbMillis, idle: f64) -> Judgement {
+        let held = used.as_gb_hours() * idle;
+        let (by_share, by_amount) = (self.wasted_share.severity(idle), self.wasted.severity(held));
+        let severity = by_share.min(by_amount);
+        let level = severity.max(Severity::Low);
+        let limits = [
+            (by_share, self.wasted_share.describe_in(level, percent)),
+            (by_amount, self.wasted.describe(level)),
+        ];
+        let judgement = Judgement::of(Subject::Application, severity)
+            .tasks(tasks(app))
+            .tells(TroubleKind::IdleExecutors)
+            .facts(vec![
+                ("used_gb_hours", Measure::Number(Some(used.as_gb_hours()), "_gb_hours")),
+                ("idle_cores_ratio", Measure::Ratio(Some(idle))),
+            ])
+            .message(IDLE, &[("used", &show_gb_hours(used)), ("limit", &decisive(severity, &limits))]);
+        judgement.advice(|| vec![release(app, idle)])
+    }
+}
+
+/// The advice if cores are idle.
+fn release(app: &Application, idle: f64) -> Advice {
+    let share = percent(idle);
+    if ClusterManager::of_application(app) == Some(ClusterManager::Local) {
+        format!("the cores were idle for {share} of the time: use fewer, such as spark.master local[2]")
+            .into()
+    } else {
+        format!("the cores of executors were idle for {share} of the time: use fewer executors").into()
+    }
+}
+
 /// The advice of the rules on containers and heaps, so that no two rules advise different values. `idle` is the share
 /// of time in which cores of executors were idle, if that wastes more than their size.
 fn advice(app: &Application, shared: &Shared<'_>, idle: Option<f64>) -> Vec<Advice> {
     match app.engine {
         Engine::MapReduce => of_containers(app, shared),
         Engine::Spark => {
-            let release = idle.map(|idle| {
-                let share = percent(idle);
-                Advice::new(format!(
-                    "the cores of executors were idle for {share} of the time: use fewer executors"
-                ))
-            });
+            let release = idle.map(|idle| release(app, idle));
             release.into_iter().chain(of_executors(app, shared)).collect()
         }
     }

@@ -2,6 +2,8 @@
 
 mod remedies;
 
+pub(in crate::heuristics) use remedies::of_failure;
+
 use std::collections::BTreeMap;
 
 use super::rule;

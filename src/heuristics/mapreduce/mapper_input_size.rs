@@ -11,7 +11,7 @@ use super::{
 use crate::finding::{Advice, Judgement, Measure, TroubleKind, Verdict};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
-use crate::model::conf::ConfKey;
+use crate::model::conf::{ConfKey, defaults};
 use crate::model::counters::Counter;
 use crate::model::spark::Facet;
 use crate::params::cutoffs::{Ascending, Descending};
@@ -19,7 +19,6 @@ use crate::params::quantity::{Count, Size};
 use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::stats::truncated_mean;
-use crate::units::Bytes;
 
 rule_params! {
     /// Parameters of `mapper-input-size`.
@@ -81,7 +80,7 @@ impl Check for Splits {
             _ if too_small => params.small_input.describe(severity),
             _ => params.large_input.describe(severity),
         };
-        let block = app.conf.bytes(ConfKey::BlockSize).unwrap_or(Bytes::from_mib(128));
+        let block = app.conf.bytes(ConfKey::BlockSize).unwrap_or(defaults::BLOCK);
         let key = if too_small { ConfKey::SplitMinSize } else { ConfKey::SplitMaxSize };
         Judgement::of(Role::Map.subject(), severity)
             .tasks(total)

@@ -54,6 +54,7 @@ macro_rules! rule {
 use rule;
 
 pub(super) use heap::{larger_heaps, larger_sort_buffer};
+pub(super) use job_exception::of_failure as remedies_of_failures;
 pub(super) use memory::{no_container, no_memory};
 pub(super) use shuffle_sort::slow_start;
 

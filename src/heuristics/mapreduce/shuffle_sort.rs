@@ -5,7 +5,7 @@ use super::{Role, change, no_task_reports, rule, tasks, to_millis, without_tasks
 use crate::finding::{Advice, Judgement, Measure, SettingChange, TroubleKind, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
-use crate::model::conf::ConfKey;
+use crate::model::conf::{Conf, ConfKey};
 use crate::model::spark::Facet;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::params::cutoffs::Ascending;
@@ -143,9 +143,9 @@ fn shuffle_advice(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> 
         );
         advice.push(Advice::new(what).set([change(app, ConfKey::SlowStart, format!("{slow_start:.2}"))]));
     }
-    let copies = app.conf.integer(ConfKey::ParallelCopies).unwrap_or(5);
+    let copies = app.in_force(ConfKey::ParallelCopies, Conf::integer);
     let maps = app.group(TaskKind::Map).map_or(0, |group| group.tasks.len());
-    if maps > 100 && copies < 20 {
+    if maps > 100 && copies.is_some_and(|copies| copies < 20) {
         let what = Advice::new("fetch from more map tasks in parallel");
         advice.push(what.set([change(app, ConfKey::ParallelCopies, 20)]));
     }
@@ -190,7 +190,7 @@ fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Opt
     let share = done_by_then as f64 / ends.len() as f64;
     // In steps of 5 %, at most 1 and never below the current value.
     let share = ((share * 20.0).floor() / 20.0).clamp(0.05, 1.0);
-    let now = app.conf.fraction(ConfKey::SlowStart).unwrap_or(0.05);
+    let now = app.in_force(ConfKey::SlowStart, Conf::fraction)?;
     (share > now).then_some((waiting, share))
 }
 
@@ -199,9 +199,9 @@ fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Opt
 const FULL_BEFORE_MERGE: f64 = 0.8;
 
 fn sort_advice(app: &Application) -> Vec<Advice> {
-    let factor = app.conf.integer(ConfKey::SortFactor).unwrap_or(10);
+    let factor = app.in_force(ConfKey::SortFactor, Conf::integer);
     let mut advice = Vec::new();
-    if factor < 100 {
+    if factor.is_some_and(|factor| factor < 100) {
         let what = Advice::new("merge more streams at once");
         advice.push(what.set([change(app, ConfKey::SortFactor, 100)]));
     }

@@ -12,8 +12,6 @@ use crate::units::Bytes;
 const RECORD_OVERHEAD: u64 = 16;
 /// The maximum size of the sort buffer in MiB (`MapTask` rejects more than 2047).
 const MAX_MIB: u64 = 2047;
-/// The size in MiB if the job sets none.
-const DEFAULT_MIB: u64 = 100;
 /// From this many spilled records per output record, map tasks write most of their output more than once.
 const REPEATED: i128 = 2;
 
@@ -48,8 +46,7 @@ impl SortBuffer {
     pub(super) fn for_output(app: &Application, group: &TaskGroup) -> Option<Self> {
         let needed = largest_output(app, group)?;
         let wanted = needed.get().div_ceil(Bytes::PER_MIB).clamp(1, MAX_MIB);
-        let now = app.conf.integer(ConfKey::SortMb).and_then(|now| u64::try_from(now).ok());
-        let now = now.unwrap_or(DEFAULT_MIB);
+        let now = app.in_force(ConfKey::SortMb, |conf, key| u64::try_from(conf.integer(key)?).ok())?;
         (wanted > now).then_some(Self { needed, wanted, now })
     }
 
@@ -79,8 +76,9 @@ pub(super) fn largest_output(app: &Application, group: &TaskGroup) -> Option<Byt
         let records = group.attempts.count(row, Counter::MapOutputRecords)?;
         Some(bytes.saturating_add(records.saturating_mul(RECORD_OVERHEAD)))
     });
-    let percent =
-        app.conf.fraction(ConfKey::SortSpillPercent).filter(|p| (0.1..=1.0).contains(p)).unwrap_or(0.8);
+    let percent = app.in_force(ConfKey::SortSpillPercent, |conf, key| {
+        conf.fraction(key).filter(|percent| (0.1..=1.0).contains(percent))
+    })?;
     needed.max().and_then(|bytes| Bytes::from_f64(bytes as f64 / percent))
 }
 

@@ -40,6 +40,8 @@ rule_params! {
         target_share: Positive<Ratio>,
         /// The part of a task's run time that does not depend on its input, for advice.
         start_up_cost: Quantity<Duration>,
+        /// Severity at most if tasks are too short, but fewer of them would make the job slower.
+        short_without_remedy: Severity,
     }
 }
 
@@ -79,6 +81,7 @@ impl Check for RunTime {
         };
         let total = group.tasks.len() as u64;
         let (short, long) = params.severities(mean as f64, total);
+        let short = if self.fewer(app, mean, total) { short } else { short.min(params.short_without_remedy) };
         let severity = short.max(long);
         let limit = match severity {
             Severity::None => format!(
@@ -117,6 +120,13 @@ impl Check for RunTime {
 }
 
 impl RunTime {
+    /// Whether fewer, longer tasks help.
+    fn fewer(&self, app: &Application, mean: i64, total: u64) -> bool {
+        let Self(_, params) = self;
+        let growth = params.target().growth(app, mean);
+        growth > 1.0 && params.falls(mean, total, growth)
+    }
+
     /// The number of tasks that brings the mean run time to the target.
     fn advice(&self, app: &Application, group: &TaskGroup, mean: i64, too_short: bool) -> Vec<Advice> {
         let Self(role, params) = self;
@@ -125,7 +135,7 @@ impl RunTime {
         let growth = target.growth(app, mean);
         let wanted = number_after(total, growth);
         let aim = format!("for about {} per task", target.shown(app, mean));
-        let fewer = growth > 1.0 && params.falls(mean, total, growth);
+        let fewer = self.fewer(app, mean, total);
         let what = role.plural();
         let mut advice: Vec<Advice> = vec![match self.by_setting(app, group, mean, fewer) {
             _ if too_short && !fewer => {

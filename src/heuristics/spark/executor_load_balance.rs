@@ -8,7 +8,7 @@ use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
-use crate::model::conf::ConfKey;
+use crate::model::conf::{Conf, ConfKey};
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{Executor, Facet, Spark};
 use crate::model::table::TaskKind;
@@ -293,10 +293,10 @@ fn advice(app: &Application, uneven: &[&str]) -> Vec<Advice> {
     advice
 }
 
-/// A shorter idle timeout than the present one, or than Spark's default of 60 s.
+/// A shorter idle timeout than the one in force.
 fn sooner(app: &Application) -> Advice {
-    let now = app.conf.spark_duration(ConfKey::DynamicAllocationIdleTimeout).unwrap_or(Millis::from_secs(60));
-    if now <= Millis::from_secs(30) {
+    let now = app.in_force(ConfKey::DynamicAllocationIdleTimeout, Conf::spark_duration);
+    if now.is_some_and(|now| now <= Millis::from_secs(30)) {
         return "repartition the data into smaller tasks of similar size, at least three per core".into();
     }
     let line = change(app, ConfKey::DynamicAllocationIdleTimeout, "30s");

@@ -2,7 +2,7 @@
 
 use super::support::memory;
 use super::support::memory::unreadable;
-use super::support::memory::{ExecutorSize, MEMORY_FRACTION, Setting};
+use super::support::memory::{ExecutorSize, Setting};
 use super::support::spill_sizing::AgainstSpill;
 use super::{change, percent, rule, spark};
 use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse, multiple};
@@ -10,6 +10,7 @@ use crate::heuristics::wording::limit;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::conf::defaults::MEMORY_FRACTION;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{Executor, Facet, Spark};
 use crate::model::table::TaskKind;

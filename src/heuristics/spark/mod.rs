@@ -68,12 +68,6 @@ fn spark(app: &Application) -> Option<&Spark> {
     app.spark.as_deref().filter(|_| app.engine == Engine::Spark)
 }
 
-/// Spark's version, as far as it is known: major and minor.
-fn version(app: &Application) -> Option<(u32, u32)> {
-    let mut parts = app.engine_version.as_deref()?.split('.');
-    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
-}
-
 /// Whether the stage belongs to a query of Spark SQL.
 fn runs_sql(spark: &Spark, stage: &Stage) -> bool {
     let of_stage = |job: &&Job| job.stages.binary_search(&stage.id.stage).is_ok();

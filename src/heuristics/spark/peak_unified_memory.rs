@@ -8,6 +8,7 @@ use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::conf::defaults::MEMORY_FRACTION;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{Executor, Facet, Spark};
 use crate::model::table::TaskKind;
@@ -16,9 +17,6 @@ use crate::params::quantity::{Duration, Quantity, Ratio, Size};
 use crate::params::{choice, rule_params};
 use crate::severity::Severity;
 use crate::units::{Bytes, Millis};
-
-/// The default of `spark.memory.fraction`.
-const DEFAULT_FRACTION: f64 = 0.6;
 
 choice! {
     /// The executor whose memory a peak is compared with.
@@ -170,7 +168,7 @@ impl Facts {
         let &(worker, peak, total) = measured.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
         let sum: Bytes = measured.iter().map(|(_, peak, _)| *peak).sum();
         let task_peak = if params.task_peaks { largest_task_peak(app) } else { None };
-        let fraction = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(DEFAULT_FRACTION);
+        let fraction = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
         Some(Self {
             executors: measured.len() as u64,
             peak: peak.max(task_peak.unwrap_or_default()),
@@ -207,8 +205,8 @@ impl Facts {
             let line = change(app, key, Setting(smaller));
             advice.push(Advice::new("use smaller executors, sized at the peak plus 25 %").set([line]));
         }
-        if self.fraction > DEFAULT_FRACTION {
-            let line = change(app, ConfKey::MemoryFraction, DEFAULT_FRACTION);
+        if self.fraction > MEMORY_FRACTION {
+            let line = change(app, ConfKey::MemoryFraction, MEMORY_FRACTION);
             advice.push(Advice::new("give user code more of the heap").set([line]));
         }
         // More cores share the present heap: they are no remedy next to a smaller one.

@@ -55,8 +55,8 @@ pub(super) const RULE: Rule = rule!(Own, "spark-skew", "Spark Skew", Skew, |laye
     .measured_by("lost_ms", Worse::Higher)
     .telling(TroubleKind::Skew);
 
-/// The message of a finding; the multiple is missing if the median task reads nothing.
-const LATE: &str = "a task of {stage} {reads}[, {times}× the median of {median}], and takes {longest_run_time_ms}; the stage \
+/// The message of a finding; there is no multiple if the median task reads nothing.
+const LATE: &str = "a task of {stage} {reads}[, {times}× the median of {median}][, {none}], and takes {longest_run_time_ms}; the stage \
                     takes {lost_ms} longer than with even data[, {share} of the run time] ({limit})";
 
 /// The message if the stage hardly waits for the task.
@@ -191,6 +191,7 @@ impl Found<'_> {
     fn judgement(&self, app: &Application, spark: &Spark) -> Judgement {
         let ratio = self.read.ratio();
         let times = if ratio.is_finite() { three_digits(ratio) } else { String::new() };
+        let none = if ratio.is_finite() { "" } else { "of which most tasks have none" };
         let share = self.lost.and_then(|lost| lost.share);
         Judgement::of(Subject::Stage(self.stage.id), self.severity)
             .tasks(self.tasks)
@@ -201,6 +202,7 @@ impl Found<'_> {
                     ("stage", &label(self.stage)),
                     ("reads", &self.reads()),
                     ("times", &times),
+                    ("none", &none),
                     ("median", &self.read.median()),
                     ("share", &share.map(percent).unwrap_or_default()),
                     ("limit", &self.limit),

@@ -178,7 +178,7 @@ impl StageTroubles {
             .advice(|| failures::advice(ends.main_reason()))
     }
 
-    /// Whether a stage is not counted, because somebody cancelled it.
+    /// Whether a stage is not counted, because it was cancelled.
     fn is_left_out(&self, stage: &Stage) -> bool {
         !self.0.count_cancelled && stage_was_cancelled(stage)
     }

@@ -150,7 +150,7 @@ fn advised_overhead_keeps_what_is_used_outside_the_heap() {
     let resident = [(ProcessTreeJvmRssMemory, 16 * GIB)];
     assert_eq!(settings(&with_overhead(&[], &resident)), ["spark.executor.memoryOverhead=10g"]);
     assert!(with_overhead(&[], &[(ProcessTreeJvmRssMemory, 28 * GIB)]).is_empty(), "it is used");
-    // Nobody knows what Python takes.
+    // The memory of Python is unknown.
     let python = [("spark.yarn.isPython", "true")];
     assert_eq!(settings(&with_overhead(&python, &[])), ["spark.executor.processTreeMetrics.enabled=true"]);
     let pool = [("spark.yarn.isPython", "true"), ("spark.executor.pyspark.memory", "4g")];

@@ -5,12 +5,11 @@
 
 use super::SparkMetricParams;
 use crate::model::Application;
+use crate::model::conf::defaults::HEAP;
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::spark::{ClusterManager, ResourceProfile, Spark};
 use crate::units::Bytes;
 
-/// Default heap of driver and executors.
-const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
 /// Default heap of YARN's application master in client mode.
 const DEFAULT_MASTER_HEAP: Bytes = Bytes::from_mib(512);
 /// Default minimum memory overhead, and default overhead as a share of the heap.
@@ -127,11 +126,11 @@ impl<'a> Containers<'a> {
     }
 
     fn executor_heap(&self) -> Option<Bytes> {
-        self.other_heap.map_or_else(|| self.size_or(ConfKey::ExecutorMemory, DEFAULT_HEAP), Some)
+        self.other_heap.map_or_else(|| self.size_or(ConfKey::ExecutorMemory, HEAP), Some)
     }
 
     fn driver_heap(&self) -> Option<Bytes> {
-        self.size_or(ConfKey::DriverMemory, DEFAULT_HEAP)
+        self.size_or(ConfKey::DriverMemory, HEAP)
     }
 
     fn overhead(&self, heap: Bytes, keys: &OverheadKeys) -> Option<Bytes> {

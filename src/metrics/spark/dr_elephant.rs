@@ -7,11 +7,10 @@ use super::containers::rounded_up;
 use super::{Cost, Formula, SparkMetricParams};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::conf::defaults::HEAP;
 use crate::model::spark::{Executor, Spark};
 use crate::units::{Bytes, MbMillis, Millis};
 
-/// Spark's default heap, for a driver without the setting.
-const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
 /// Default memory overhead in percent of the heap.
 const OVERHEAD_PERCENT: u64 = 10;
 /// Its setting, from a Spark version that was never published.
@@ -68,7 +67,7 @@ fn by_task_time(app: &Application, spark: &Spark, params: &SparkMetricParams) ->
 
 fn by_rounded_containers(app: &Application, spark: &Spark, params: &SparkMetricParams) -> Option<Amounts> {
     let executor_heap = app.conf.spark_memory(ConfKey::ExecutorMemory)?;
-    let driver_heap = app.conf.spark_memory(ConfKey::DriverMemory).unwrap_or(DEFAULT_HEAP);
+    let driver_heap = app.conf.spark_memory(ConfKey::DriverMemory).unwrap_or(HEAP);
     let step = Bytes::from_f64(params.allocation_step.get()).unwrap_or_default();
     let amounts = |executor: &Executor| {
         let (heap, key) = match executor.id.as_str() {

@@ -26,6 +26,30 @@ struct Entry {
     name: Place,
     value: Place,
     is_final: bool,
+    set_by: SetBy,
+}
+
+/// Where the value of a property comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum SetBy {
+    /// The configuration does not tell.
+    #[default]
+    Unknown,
+    /// A file of defaults, such as `mapred-default.xml`.
+    Defaults,
+    /// The application, or the configuration of the cluster.
+    Other,
+}
+
+impl SetBy {
+    /// By the first source of a property: where the value comes from before it was copied from file to file.
+    pub(crate) fn source(source: &str) -> Self {
+        match source.trim() {
+            "" => Self::Unknown,
+            source if source.ends_with("-default.xml") => Self::Defaults,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// A byte range of the text.
@@ -82,9 +106,15 @@ impl<'a> Listing<'a> {
     }
 
     /// Adds a property with these byte ranges as name and value. `None` if the text is too long.
-    pub(crate) fn add(&mut self, name: &Range<usize>, value: &Range<usize>, is_final: bool) -> Option<()> {
+    pub(crate) fn add(
+        &mut self,
+        name: &Range<usize>,
+        value: &Range<usize>,
+        is_final: bool,
+        set_by: SetBy,
+    ) -> Option<()> {
         let hash = hash(self.text(name));
-        let entry = Entry { hash, name: Place::of(name)?, value: Place::of(value)?, is_final };
+        let entry = Entry { hash, name: Place::of(name)?, value: Place::of(value)?, is_final, set_by };
         self.found.entries.push(entry);
         Some(())
     }
@@ -150,18 +180,28 @@ impl Listed {
         self.entries.len()
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&str> {
+    fn entry(&self, name: &str) -> Option<&Entry> {
         let hash = hash(name);
         let at = self.entries.binary_search_by(|entry| entry.cmp(hash, name, &self.text)).ok()?;
-        Some(self.entries.get(at)?.value.of_text(&self.text))
+        self.entries.get(at)
     }
 
-    /// Name, value and whether it is final, in name order.
-    pub(super) fn in_order(&self) -> Vec<(&str, &str, bool)> {
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        Some(self.entry(name)?.value.of_text(&self.text))
+    }
+
+    pub(super) fn set_by(&self, name: &str) -> Option<SetBy> {
+        Some(self.entry(name)?.set_by)
+    }
+
+    /// Name, value, whether it is final, and who set it, in name order.
+    pub(super) fn in_order(&self) -> Vec<(&str, &str, bool, SetBy)> {
         let text = &self.text;
-        let words = |entry: &Entry| (entry.name.of_text(text), entry.value.of_text(text), entry.is_final);
+        let words = |entry: &Entry| {
+            (entry.name.of_text(text), entry.value.of_text(text), entry.is_final, entry.set_by)
+        };
         let mut properties: Vec<_> = self.entries.iter().map(words).collect();
-        properties.sort_unstable();
+        properties.sort_unstable_by_key(|(name, ..)| *name);
         properties
     }
 }

@@ -19,8 +19,13 @@ impl Conf {
     /// absent.
     #[must_use]
     pub fn setting(&self, name: &str) -> Option<String> {
+        self.setting_and_name(name).map(|(_, text)| text)
+    }
+
+    /// The same, with the name under which it was found.
+    pub(super) fn setting_and_name<'n>(&self, name: &'n str) -> Option<(&'n str, String)> {
         let exact = self.raw(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-        exact.or_else(|| self.text(ConfKey::named(name)?))
+        exact.map(|text| (name, text)).or_else(|| self.find(ConfKey::named(name)?))
     }
 
     /// A size with a binary suffix, or in bytes; below 1 MiB, a bare number of a memory setting of Spark is in mebibytes.

@@ -81,6 +81,19 @@ impl CounterSet {
         CounterMask(self.unreadable | any)
     }
 
+    /// The value of a counter without a type; `None` if there is none, or if one of them cannot be read.
+    #[must_use]
+    pub(crate) fn other(&self, group: Symbol, name: Symbol) -> Option<i64> {
+        let mut found = self.others.iter().filter(|other| other.group == group && other.name == name);
+        found.next().filter(|_| !self.has_unreadable_others()).map(|other| other.value)
+    }
+
+    /// Whether a counter that may have no type is present but cannot be read.
+    #[must_use]
+    pub(crate) const fn has_unreadable_others(&self) -> bool {
+        !matches!(self.other_unreadable, OtherUnreadable::None)
+    }
+
     /// Whether any counter, with or without a type, is present but cannot be read.
     #[must_use]
     pub(crate) const fn is_damaged(&self) -> bool {

@@ -1,6 +1,7 @@
 //! Executors: lifetimes, sizes, and memory peaks.
 
 use crate::model::Symbol;
+use crate::model::conf::defaults::HEAP;
 use crate::model::counters::CounterMask;
 use crate::units::{Bytes, Millis, Timestamp};
 
@@ -242,9 +243,6 @@ pub struct ExecutorTotals {
     pub unreadable: CounterMask,
 }
 
-/// Spark's default heap of driver and executors.
-const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
-
 /// One executor, or the driver.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -292,7 +290,7 @@ impl Executor {
         if beyond(self.peaks.heap(), heap) {
             self.peaks.mark_unreadable_at(ExecutorMetric::JvmHeapMemory as usize);
         }
-        let memory = self.storage.total.map(|total| total.max(heap.unwrap_or(DEFAULT_HEAP)));
+        let memory = self.storage.total.map(|total| total.max(heap.unwrap_or(HEAP)));
         if beyond(self.peaks.unified(), memory) {
             for metric in [ExecutorMetric::OnHeapUnifiedMemory, ExecutorMetric::OffHeapUnifiedMemory] {
                 self.peaks.mark_unreadable_at(metric as usize);

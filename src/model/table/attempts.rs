@@ -1,13 +1,16 @@
 //! The attempts of a group: one row per attempt, one column per fact and counter.
 
+mod others;
+
 use std::sync::LazyLock;
 
+use self::others::Others;
 use super::columns::Columns;
 use super::rows::{Content, Rows};
 use super::{EndReason, Locality, Outcome, TimePoint};
 use rustc_hash::FxHashMap;
 
-use crate::model::counters::{Counter, CounterMask, CounterSet, OtherCounter};
+use crate::model::counters::{Counter, CounterMask, CounterSet};
 use crate::model::{ProgressLog, ProgressSplits, Symbol};
 use crate::units::{Bytes, Millis, Timestamp};
 
@@ -28,7 +31,7 @@ struct AttemptRows {
     times: Columns<{ TimePoint::COUNT }>,
     labels: Columns<{ Label::COUNT }>,
     counters: Columns<{ Counter::COUNT }>,
-    other_counters: Vec<(u32, OtherCounter)>,
+    others: Others,
     diagnostics: Vec<(u32, Symbol)>,
     progress: ProgressLog,
     /// Counters that are present but cannot be read, by row.
@@ -304,9 +307,7 @@ impl Attempts {
         if counters.is_damaged() {
             counters.unreadable().iter().for_each(|counter| self.mark_unreadable(row, counter));
         }
-        if let Ok(row) = u32::try_from(row) {
-            self.rows.other_counters.extend(counters.others.iter().map(|&other| (row, other)));
-        }
+        self.rows.others.note_unreadable(counters);
     }
 
     /// Sets a counter; an impossible value is recorded as unreadable.
@@ -369,7 +370,7 @@ impl Attempts {
         self.rows.counters.shrink();
         self.rows.task.shrink_to_fit();
         self.rows.outcomes.shrink_to_fit();
-        self.rows.other_counters.shrink_to_fit();
+        self.rows.others.shrink();
         self.rows.progress.shrink();
         self.rows.unreadable.shrink_to_fit();
     }
@@ -386,7 +387,7 @@ impl Attempts {
             + rows.times.held()
             + rows.labels.held()
             + rows.counters.held()
-            + rows.other_counters.capacity() * size_of::<(u32, OtherCounter)>()
+            + rows.others.held()
             + rows.diagnostics.capacity() * size_of::<(u32, Symbol)>()
             + rows.progress.held()
             + rows.unreadable.capacity() * size_of::<(u32, CounterMask)>()

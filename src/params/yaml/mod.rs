@@ -4,6 +4,7 @@
 //! parses the text into a tree; then each part of the tree is read separately into a typed value
 //! ([`Node::read`]).
 
+mod mistakes;
 mod read;
 mod tree;
 
@@ -11,8 +12,9 @@ use std::ops::Range;
 
 use serde::de::DeserializeOwned;
 
+pub(crate) use mistakes::SyntaxError;
 pub(crate) use read::ReadError;
-pub(crate) use tree::{SyntaxError, documents};
+pub(crate) use tree::documents;
 
 /// A range of a text, in bytes.
 pub(crate) type Span = Range<usize>;

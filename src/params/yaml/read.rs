@@ -122,8 +122,17 @@ impl<'de> Deserializer<'de> for &Node {
         visitor.visit_enum(Word(self)).map_err(|error: ReadError| error.at(&self.span))
     }
 
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match &self.kind {
+            Kind::Scalar { text, plain } if !*plain || !matches!(text.as_str(), "true" | "false") => {
+                Err(no_condition(text, *plain).at(&self.span))
+            }
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit unit_struct seq tuple
+        i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit unit_struct seq tuple
         tuple_struct map struct ignored_any
     }
 }
@@ -133,6 +142,21 @@ impl IntoDeserializer<'_, ReadError> for &Node {
 
     fn into_deserializer(self) -> Self {
         self
+    }
+}
+
+/// A text instead of true or false. YAML 1.1 had more words for them.
+fn no_condition(text: &str, plain: bool) -> ReadError {
+    let quotes = if plain { "\"" } else { "'" };
+    let help = match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "y" => Some("write true, in small letters and without quotes"),
+        "false" | "no" | "off" | "n" => Some("write false, in small letters and without quotes"),
+        _ => None,
+    };
+    ReadError {
+        span: None,
+        message: format!("expected true or false, got {quotes}{text}{quotes}"),
+        help: help.map(str::to_owned),
     }
 }
 

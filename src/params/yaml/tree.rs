@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
+use super::mistakes::{NESTED, SyntaxError, cut_off_expression, explain};
 use super::{Kind, Node, Span, Spanned};
 use crate::params::work;
 
@@ -13,17 +14,6 @@ const MAX_DEPTH: usize = 32;
 /// The maximum number of nodes in a file, including copies of anchored nodes.
 const MAX_NODES: usize = 200_000;
 
-const NESTED: &str = "lists and mappings are nested too deeply";
-
-/// Text that is not YAML, or that is larger than any rule file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SyntaxError {
-    /// The position of the error.
-    pub span: Span,
-    /// The problem.
-    pub message: String,
-}
-
 /// The non-empty documents of a text. After an error, reading continues with the next document.
 #[must_use]
 pub(crate) fn documents(text: &str) -> (Vec<Node>, Vec<SyntaxError>) {
@@ -31,7 +21,7 @@ pub(crate) fn documents(text: &str) -> (Vec<Node>, Vec<SyntaxError>) {
     let all = Places::of(text);
     let mut from = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     while let Some(rest) = text.get(from..) {
-        let Some(broken) = found.read(rest, &all.after(from)) else { break };
+        let Some(broken) = found.read((text, rest), &all.after(from)) else { break };
         let next = text.get(broken..).and_then(|tail| tail.find("\n---"));
         let Some(line) = next else { break };
         from = broken + line + 1;
@@ -48,8 +38,8 @@ struct Found {
 
 impl Found {
     /// Reads documents up to an error, and returns the start of the document with the error. An error may
-    /// be detected far after its cause.
-    fn read(&mut self, text: &str, places: &PlacesAfter<'_>) -> Option<usize> {
+    /// be detected far after its cause. The parser gets the rest of the whole text.
+    fn read(&mut self, (whole, text): (&str, &str), places: &PlacesAfter<'_>) -> Option<usize> {
         let mut builder = Builder::default();
         let mut parser = Parser::new_from_str(text);
         let mut begun = places.from;
@@ -58,12 +48,15 @@ impl Found {
                 Ok((event, span)) => (event, places.span(span)),
                 Err(error) => {
                     let at = places.byte(error.marker().index());
-                    self.errors.push(SyntaxError { span: at..at, message: reword(error.info()) });
+                    self.errors.push(explain(whole, at, error.info()));
                     return Some(begun);
                 }
             };
             if matches!(event, Event::DocumentStart(_)) {
                 begun = at.start;
+            }
+            if let Event::Scalar(word, ScalarStyle::Plain, ..) = &event {
+                self.errors.extend(cut_off_expression(whole, word, &at));
             }
             let step = builder.take(event, at, &mut self.nodes);
             self.errors.append(&mut builder.errors);
@@ -219,7 +212,7 @@ impl Builder {
                         entries.push((key, node));
                     } else {
                         let message = format!("the key \"{}\" occurs twice", key.value);
-                        self.errors.push(SyntaxError { span: key.span, message });
+                        self.errors.push(SyntaxError { span: key.span, message, help: None });
                     }
                 }
                 (None, Kind::Scalar { text, .. }) => {
@@ -233,16 +226,7 @@ impl Builder {
 }
 
 fn error(span: Span, message: impl Into<Cow<'static, str>>) -> SyntaxError {
-    SyntaxError { span, message: message.into().into_owned() }
-}
-
-/// The parser's message, reworded for users who edit a rule file.
-fn reword(info: &str) -> String {
-    if info.contains("recursion limit") {
-        NESTED.to_owned()
-    } else {
-        format!("this is not valid YAML: {info}")
-    }
+    SyntaxError { span, message: message.into().into_owned(), help: None }
 }
 
 /// Whether a document contains only comments.

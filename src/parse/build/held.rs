@@ -4,6 +4,7 @@ use super::{HistoryBuilder, TaskRow};
 use crate::limits::{Held, LimitReached};
 use crate::model::counters::OtherCounter;
 use crate::model::table::TaskGroup;
+use crate::parse::OtherCounters;
 use crate::parse::event::{EventFields, EventPayload};
 
 /// What an event takes at most, apart from its lists and texts.
@@ -32,7 +33,10 @@ impl HistoryBuilder {
     /// Counts what an event may add, and measures the tables from time to time.
     #[inline]
     pub(super) fn count_event(&mut self, fields: &EventFields<'_>, payload: &EventPayload) {
-        let others = payload.counters.others.len() * size_of::<(u32, OtherCounter)>();
+        let others = match self.others {
+            OtherCounters::Kept => payload.counters.others.len() * size_of::<(u32, OtherCounter)>(),
+            OtherCounters::Dropped => 0,
+        };
         let text = |text: Option<&str>| text.map_or(0, str::len);
         self.unmeasured +=
             EVENT + others + text(fields.error.as_deref()) + text(fields.split_locations.as_deref());

@@ -4,7 +4,9 @@ use super::numbers::warn_impossible;
 use super::{Clocks, HistoryBuilder, KINDS, TaskRow, verify};
 use crate::limits;
 use crate::model::Symbol;
-use crate::model::table::{Outcome, TimePoint};
+use crate::model::counters::CounterSet;
+use crate::model::table::{Attempts, Outcome, TimePoint};
+use crate::parse::OtherCounters;
 use crate::parse::event::{EventFields, EventPayload};
 use crate::parse::hosts::host_and_rack;
 use crate::parse::ids::{AttemptId, TaskId, job_id_of_task};
@@ -62,7 +64,7 @@ impl HistoryBuilder {
             self.lost.events = true;
             group.attempts.set_outcome(attempt, Outcome::Succeeded);
             group.attempts.set_time(attempt, TimePoint::Finish, finish);
-            group.attempts.set_counters(attempt, &payload.counters);
+            set_counters(&mut group.attempts, attempt, &payload.counters, self.others);
             warn_impossible(&mut self.problems, at, &group.attempts, attempt, (fields, &payload.counters));
             self.problems.warn("attempt-end-missing", Some(at), || {
                 "a task succeeded, but its attempt's end is missing; its phases are unknown".into()
@@ -171,7 +173,7 @@ impl HistoryBuilder {
         attempts.set_time(attempt, TimePoint::MapFinish, moments.read(fields.map_finish_time));
         attempts.set_time(attempt, TimePoint::ShuffleFinish, moments.read(fields.shuffle_finish_time));
         attempts.set_time(attempt, TimePoint::SortFinish, moments.read(fields.sort_finish_time));
-        attempts.set_counters(attempt, &payload.counters);
+        set_counters(attempts, attempt, &payload.counters, self.others);
         warn_impossible(&mut self.problems, at, attempts, attempt, (fields, &payload.counters));
         attempts.set_progress(attempt, &payload.progress);
         if outcome == Outcome::Succeeded {
@@ -262,5 +264,13 @@ impl HistoryBuilder {
         let rack = fields.rack.as_deref().map(str::trim).filter(|rack| !rack.is_empty()).or(rack);
         let node = host.and_then(|host| self.app.strings.intern(host));
         (node, rack.and_then(|rack| self.app.strings.intern(rack)))
+    }
+}
+
+/// Sets the counters of an attempt.
+fn set_counters(attempts: &mut Attempts, row: usize, counters: &CounterSet, others: OtherCounters) {
+    attempts.set_counters(row, counters);
+    if others == OtherCounters::Kept {
+        attempts.set_other_counters(row, counters);
     }
 }

@@ -18,10 +18,10 @@ pub(crate) use lexer::Record;
 pub(crate) use reader::read;
 pub(crate) use reader::{Ending, Visitor};
 
-use super::Parsed;
 use super::build::{Clocks, HistoryBuilder};
 use super::event::{EventKind, EventPayload};
 use super::problem::{Level, Position, Problems};
+use super::{OtherCounters, Parsed};
 use crate::input::window::ByteWindow;
 use crate::limits::{self, Held, LimitReached, Limits};
 use crate::model::conf::Conf;
@@ -40,13 +40,13 @@ const PER_PROPERTY: usize = 160;
 #[cfg(any(test, feature = "internals"))]
 #[must_use]
 pub(crate) fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
-    parse_within(window, &Limits::default())
+    parse_within(window, &Limits::default(), OtherCounters::Kept)
 }
 
 /// Parses a history within `limits` on lines, records and tasks.
 #[must_use]
-pub(crate) fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits) -> Parsed {
-    let mut jobs = Jobs { limits: *limits, held: Held::within(limits), ..Jobs::default() };
+pub(crate) fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits, others: OtherCounters) -> Parsed {
+    let mut jobs = Jobs { limits: *limits, others, held: Held::within(limits), ..Jobs::default() };
     let ending = reader::read_within(window, &mut jobs, limits);
     jobs.finish(ending)
 }
@@ -80,6 +80,7 @@ struct Jobs {
     payload: EventPayload,
     confs: Vec<(String, Conf)>,
     problems: Problems,
+    others: OtherCounters,
     limits: Limits,
     /// The bytes of all jobs.
     held: Held,
@@ -162,7 +163,7 @@ impl Jobs {
         }
         let index = self.list.len();
         let mut builder = HistoryBuilder::with_clocks(Clocks::Trackers);
-        builder.keep_within(&self.limits);
+        builder.keep_within(&self.limits, self.others);
         self.list.push(Job { key: key.into(), id: format!("job_{key}"), builder, ended: false });
         self.by_key.insert(key.into(), index);
         self.held.add(size_of::<Job>() + PER_JOB);

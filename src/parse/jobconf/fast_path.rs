@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr3};
 
-use crate::model::conf::{Found, Listing};
+use crate::model::conf::{Found, Listing, SetBy};
 
 /// The properties of a configuration; `None` if the text is unusual.
 pub(super) fn properties(text: &str) -> Option<Found> {
@@ -88,12 +88,16 @@ impl<'a> Scanner<'a> {
             is_final = listing.text(&content).trim() == "true";
             self.blanks();
         }
+        let mut set_by = None;
         while self.next_is(b"<source>") {
-            self.element(b"<source", b"</source>", listing)?;
+            let content = self.element(b"<source", b"</source>", listing)?;
+            set_by.get_or_insert_with(|| SetBy::source(listing.text(&content)));
             self.blanks();
         }
         // The XML parser skips properties without names.
-        (self.take(b"</property>") && !name.is_empty()).then(|| listing.add(&name, &value, is_final))?
+        let set_by = set_by.unwrap_or_default();
+        (self.take(b"</property>") && !name.is_empty())
+            .then(|| listing.add(&name, &value, is_final, set_by))?
     }
 
     /// The byte range of the next element's text; `start` is its opening tag without the closing bracket.

@@ -198,3 +198,17 @@ proptest! {
         let _ = (parse(text.as_bytes()), looks_like_conf(text.as_bytes()));
     }
 }
+
+#[test]
+fn the_first_source_tells_whether_a_value_is_a_default() {
+    let text = "<configuration><property><name>a</name><value>1</value><source>mapred-default.xml</source>\
+                <source>job.xml</source></property><property><name>b</name><value>1</value><source>programatically\
+                </source><source>mapred-default.xml</source></property><property><name>c</name><value>1</value>\
+                </property></configuration>";
+    // A comment is left to the XML parser.
+    for text in [text.to_owned(), text.replace("<configuration>", "<configuration><!-- -->")] {
+        let conf = clean(&text);
+        let told = ["a", "b", "c"].map(|name| conf.is_default(name));
+        assert_eq!(told, [Some(true), Some(false), None], "{text}");
+    }
+}

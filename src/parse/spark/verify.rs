@@ -257,7 +257,7 @@ fn rollovers(builder: &mut Builder, problems: &mut Problems) {
 }
 
 /// Spark 4 logs the exit code. Before that, an application counts as failed if its last job failed; a failed
-/// job that was retried successfully does not make the application fail. If somebody cancelled the last job, the
+/// job that was retried successfully does not make the application fail. If the last job was cancelled, the
 /// application was stopped, and did not fail.
 fn status(builder: &Builder, completeness: &Completeness) -> Status {
     if !builder.seen.application_end {

@@ -17,7 +17,7 @@ use askama::Template;
 
 use crate::fingerprint::JobKey;
 use crate::report::comparison::words::{UNDECIDED_HELP, counted, left_out, missing_jobs, unjudged_summary};
-use crate::report::words;
+use crate::report::words::{self, why_empty};
 use crate::results::{ApplicationReport, Report, RuleTotal, Totals, WorstTrouble};
 use crate::severity::Severity;
 use crate::troubles::Trouble;

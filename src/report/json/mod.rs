@@ -136,6 +136,7 @@ impl<K: Serialize, V: Serialize> Serialize for Pairs<K, V> {
 struct SummaryView<'a> {
     files: FilesView,
     applications: u64,
+    applications_left_out: u64,
     findings: Pairs<&'static str, u64>,
     savings: SumsView<'a>,
 }
@@ -163,6 +164,7 @@ fn summary(report: &Report) -> SummaryView<'_> {
     SummaryView {
         files: files(summary),
         applications: summary.applications,
+        applications_left_out: summary.left_out,
         findings: Pairs(levels.map(|(level, count)| (level.name(), count)).collect()),
         savings: sums(&report.totals.savings, report.currency.as_deref()),
     }

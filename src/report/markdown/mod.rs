@@ -11,7 +11,9 @@ use escape::html;
 pub(super) use escape::text;
 
 use super::comparison::section;
-use super::words::{SuppressedGroup, by_reason, currency, plural, reasons_not_evaluated, saves, told_by};
+use super::words::{
+    SuppressedGroup, applications, by_reason, currency, plural, reasons_not_evaluated, saves, told_by,
+};
 use super::wrap::clean;
 use crate::parse::Level;
 use crate::results::{ApplicationReport, Report, Summary};
@@ -66,7 +68,7 @@ fn headline(summary: &Summary) -> String {
         1 => format!("{} finding", counts(summary.findings).join(", ")),
         2.. => format!("{} findings", counts(summary.findings).join(", ")),
     };
-    format!("## elephant-rs: {found} in {}\n\n", plural(summary.applications, "application"))
+    format!("## elephant-rs: {found} in {}\n\n", applications(summary))
 }
 
 /// "1 critical", "2 moderate".

@@ -7,6 +7,7 @@ use serde::ser::SerializeMap;
 
 use super::super::json::{Each, Pairs, Tool, files, problem, write_pretty};
 use super::shown;
+use crate::engine::Filter;
 use crate::nodes::NodesReport;
 use crate::nodes::collect::{GroupCounts, beginning_of};
 use crate::nodes::fit::Fit;
@@ -29,9 +30,10 @@ impl Serialize for Document<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("schema_version", &1)?;
         map.serialize_entry("tool", &Tool::THIS)?;
-        map.serialize_entry("settings", &settings(&report.settings))?;
+        map.serialize_entry("settings", &settings(&report.settings, &report.filter))?;
         map.serialize_entry("files", &files(&report.files))?;
         map.serialize_entry("applications_count", &report.files.applications)?;
+        map.serialize_entry("applications_left_out_count", &report.files.left_out)?;
         map.serialize_entry("summary", &summary(report))?;
         map.serialize_entry("nodes", &Each(nodes, node))?;
         map.serialize_entry("problems", &Each(&report.problems, problem))?;
@@ -54,7 +56,7 @@ struct SettingsView {
     until: Option<String>,
 }
 
-fn settings(settings: &Settings) -> SettingsView {
+fn settings(settings: &Settings, filter: &Filter) -> SettingsView {
     let moment = |at: Option<Timestamp>| at.and_then(Timestamp::to_rfc3339);
     SettingsView {
         order: settings.order.name(),
@@ -66,8 +68,8 @@ fn settings(settings: &Settings) -> SettingsView {
         quantile_ratio: settings.quantile,
         extreme_value_z: settings.extreme,
         straggler_median_ratio: settings.straggler,
-        since: moment(settings.since),
-        until: moment(settings.until),
+        since: moment(filter.since),
+        until: moment(filter.until),
     }
 }
 

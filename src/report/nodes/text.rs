@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::super::text::TextOptions;
+use super::super::words::matching;
 use super::super::wrap::{clean, fit, lines, width};
 use super::chart::Axis;
 use super::shown;
@@ -258,7 +259,7 @@ impl Page<'_> {
             counted(files.files_analysed, "file"),
             files.files_skipped,
             files.files_failed,
-            counted(files.applications, "application")
+            matching(files)
         );
         self.paragraph(&text, out)
     }

@@ -33,6 +33,7 @@ impl Serialize for Document<'_> {
         map.serialize_entry("settings", &settings(&report.settings))?;
         map.serialize_entry("files", &files(&report.files))?;
         map.serialize_entry("applications_count", &report.files.applications)?;
+        map.serialize_entry("applications_left_out_count", &report.files.left_out)?;
         map.serialize_entry("total", &total(&report.total))?;
         map.serialize_entry("applications", &Each(applications, application::application))?;
         map.serialize_entry("problems", &Each(&report.problems, problem))?;

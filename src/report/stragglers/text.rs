@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::super::text::TextOptions;
+use super::super::words::matching;
 use super::super::wrap::{clean, fit, lines, width};
 use super::{Shown, applications, words};
 use crate::model::table::TaskKind;
@@ -313,14 +314,14 @@ impl Page<'_> {
 
     fn files(&self, out: &mut dyn Write) -> io::Result<()> {
         let files = &self.report.files;
-        writeln!(
-            out,
+        let text = format!(
             "{} read, {} skipped, {} failed · {}",
             counted(files.files_analysed, "file"),
             files.files_skipped,
             files.files_failed,
-            counted(files.applications, "application"),
-        )
+            matching(files),
+        );
+        lines(&text, self.columns).iter().try_for_each(|line| writeln!(out, "{line}"))
     }
 }
 

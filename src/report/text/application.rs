@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::{INDENT, TEXT_COLUMN, TextOptions, troubles};
+use super::troubles::{self, advice_lines};
+use super::{INDENT, TEXT_COLUMN, TextOptions};
 use crate::finding::{Finding, Suppressed};
 use crate::report::words::{SuppressedGroup, by_reason, currency, plural, reasons_not_evaluated, saved};
 use crate::report::wrap::{clean, lines, width};
@@ -106,16 +107,6 @@ fn finding(finding: &Finding, options: TextOptions, out: &mut dyn Write) -> io::
     }
     for advice in &finding.advice {
         advice_lines(&advice.text, columns, out)?;
-    }
-    Ok(())
-}
-
-pub(super) fn advice_lines(advice: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
-    let indent = " ".repeat(TEXT_COLUMN);
-    for (index, line) in
-        lines(&clean(advice), columns.saturating_sub(TEXT_COLUMN + 2).max(20)).iter().enumerate()
-    {
-        writeln!(out, "{indent}{} {line}", if index == 0 { "→" } else { " " })?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use anstyle::{AnsiColor, Style};
 use rustc_hash::FxHashMap;
 
 use crate::engine::Pieces;
-use crate::report::words::{plural, saved};
+use crate::report::words::{applications, matching, plural, saved, why_empty};
 use crate::report::wrap::lines;
 use crate::results::{ApplicationReport, JobGroup, Report, Summary, Totals};
 use crate::savings::Sums;
@@ -76,7 +76,13 @@ const INDENT: usize = 4;
 const TEXT_COLUMN: usize = INDENT + 10;
 
 pub(super) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    overview(report, options, out)?;
+    if report.applications.is_empty() {
+        // Only the overview is wanted.
+        let Totals { applications: [quiet, ..], .. } = report.totals;
+        overview(report, options, out)?;
+        return write_end(report, jobs::Seen { quiet, jobs_left_out: 0 }, options, out);
+    }
+    overview_of_several(report, options, out)?;
     let mut jobs = Jobs::new(report, options, out);
     let places: FxHashMap<JobGroup, usize> =
         report.totals.jobs.iter().enumerate().map(|(place, job)| (job.group, place)).collect();
@@ -111,30 +117,40 @@ pub(super) fn write_pieces(
     options: TextOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    overview(report, options, out)?;
+    overview_of_several(report, options, out)?;
     let mut jobs = Jobs::new(report, options, out);
     pieces.each_by_job(&report.totals.jobs, |place, piece| jobs.take(place, piece))?;
     let seen = jobs.finish()?;
     write_end(report, seen, options, out)
 }
 
-/// "12 applications, 3 jobs · 41.2 GB·h used, 17.9 wasted (43 %) · the remedies save 52m ± 4m, 14 ± 1 GB·h"; nothing for
-/// a single application, which says so itself.
-fn overview(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+/// The overview of the applications below it; nothing for a single application, which says so itself.
+fn overview_of_several(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     if report.summary.applications < 2 {
         return Ok(());
     }
+    overview(report, options, out)
+}
+
+/// "12 applications, 3 jobs · 41.2 GB·h used, 17.9 wasted (43 %) · the remedies save 52m ± 4m, 14 ± 1 GB·h".
+fn overview(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    if report.summary.applications == 0 {
+        return Ok(());
+    }
     let totals = &report.totals;
-    let applications = plural(report.summary.applications, "application");
+    let applications = applications(&report.summary);
     let jobs = totals.jobs.len() as u64;
-    let of = if jobs < report.summary.applications {
-        format!(" of {}", plural(jobs, "job"))
+    let of =
+        if jobs < report.summary.applications { format!(", {}", plural(jobs, "job")) } else { String::new() };
+    let known = totals.used_where_waste_is_known;
+    let of_known = if known < totals.used {
+        format!(" of the {} that can be judged", show_gb_hours(known))
     } else {
         String::new()
     };
-    let wasted = totals
-        .wasted_percent()
-        .map(|percent| format!(", {} wasted ({} %)", show_gb_hours(totals.wasted), three_digits(percent)));
+    let wasted = totals.wasted_percent().map(|percent| {
+        format!(", {} wasted{of_known} ({} %)", show_gb_hours(totals.wasted), three_digits(percent))
+    });
     let used = format!("{} GB·h used{}", show_gb_hours(totals.used), wasted.unwrap_or_default());
     let mut parts = vec![format!("{applications}{of}"), used];
     let currency = report.currency.as_deref();
@@ -202,8 +218,7 @@ fn not_judged(report: &Report) -> Vec<String> {
 
 /// "3 files read, 1 skipped, 0 failed · 2 applications · 1 critical, 2 moderate".
 pub(super) fn write_summary(report: &Report, columns: usize, out: &mut dyn Write) -> io::Result<()> {
-    let Summary { files_found, files_analysed, files_skipped, files_failed, applications, findings } =
-        report.summary;
+    let Summary { files_analysed, files_skipped, files_failed, findings, .. } = report.summary;
     let counts: Vec<String> = Severity::ALL
         .into_iter()
         .zip(findings)
@@ -215,13 +230,11 @@ pub(super) fn write_summary(report: &Report, columns: usize, out: &mut dyn Write
     let files = plural(files_analysed, "file");
     let line = format!(
         "{files} read, {files_skipped} skipped, {files_failed} failed · {} · {}",
-        plural(applications, "application"),
+        matching(&report.summary),
         if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") },
     );
-    if files_found == 0 {
-        writeln!(out, "The paths contain no files.")?;
-    } else if applications == 0 {
-        writeln!(out, "No event log or job history was recognised.")?;
+    if let Some(why) = why_empty(&report.summary) {
+        writeln!(out, "{why}")?;
     }
     lines(&line, columns).iter().try_for_each(|line| writeln!(out, "{line}"))
 }

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use super::application::advice_lines;
 use super::{TEXT_COLUMN, TextOptions};
 use crate::report::words::{headline, saves, told_by};
 use crate::report::wrap::{clean, fit, lines};
@@ -58,6 +57,16 @@ pub(super) fn configuration(recommended: &[Recommended], out: &mut dyn Write) ->
     for Recommended { change, .. } in recommended {
         let now = change.from.as_deref().map(|from| format!("  (now {})", clean(from))).unwrap_or_default();
         writeln!(out, "      {}{now}", clean(&change.argument()))?;
+    }
+    Ok(())
+}
+
+pub(super) fn advice_lines(advice: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    let indent = " ".repeat(TEXT_COLUMN);
+    for (index, line) in
+        lines(&clean(advice), columns.saturating_sub(TEXT_COLUMN + 2).max(20)).iter().enumerate()
+    {
+        writeln!(out, "{indent}{} {line}", if index == 0 { "→" } else { " " })?;
     }
     Ok(())
 }

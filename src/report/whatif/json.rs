@@ -23,6 +23,7 @@ impl Serialize for Document<'_> {
         map.serialize_entry("tool", &Tool::THIS)?;
         map.serialize_entry("files", &files(&report.files))?;
         map.serialize_entry("applications_count", &report.files.applications)?;
+        map.serialize_entry("applications_left_out_count", &report.files.left_out)?;
         map.serialize_entry("applications", &Each(applications, application))?;
         map.serialize_entry("problems", &Each(&report.problems, problem))?;
         map.end()

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::super::text::TextOptions;
-use super::super::words::{millis, plural, small};
+use super::super::words::{matching, millis, plural, small};
 use super::super::wrap::{clean, fit, lines, width};
 use super::{shown, words};
 use crate::whatif::{ApplicationReplays, Prediction, Range, Replays, Scenario, WhatIfReport};
@@ -34,7 +34,7 @@ pub(super) fn write(
         plural(files.files_analysed, "file"),
         files.files_skipped,
         files.files_failed,
-        plural(files.applications, "application")
+        matching(files)
     );
     page.paragraph(&text, out)
 }

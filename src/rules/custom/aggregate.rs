@@ -24,8 +24,9 @@ pub(super) fn evaluate<'a, 'n>(of: &'n Of, scope: &Scope<'a, 'n>) -> Result<Valu
     if of.kind == AggregateKind::Count {
         return count(of, scope, &inner);
     }
-    let Taken { values, none_fulfils } = values(of, scope, &inner);
+    let Taken { values, none_fulfils, divided_by_zero } = values(of, scope, &inner);
     let number = match of.kind {
+        _ if values.is_empty() && divided_by_zero => return Err(Gap::DividedByZero),
         _ if none_fulfils => return Err(Gap::NoneFulfils(of)),
         AggregateKind::Sum => (!values.is_empty()).then(|| descriptive::sum(&values)),
         AggregateKind::Mean => descriptive::mean(&values),
@@ -47,7 +48,7 @@ pub(super) fn evaluate<'a, 'n>(of: &'n Of, scope: &Scope<'a, 'n>) -> Result<Valu
         AggregateKind::Count => None,
     };
     let number = number.ok_or(Gap::NoRows(of))?;
-    if number.is_nan() { Err(Gap::Undefined) } else { Ok(Value::Number(number)) }
+    if number.is_finite() { Ok(Value::Number(number)) } else { Err(Gap::Undefined) }
 }
 
 fn values<'a: 'c, 'n: 'c, 'c>(
@@ -56,9 +57,13 @@ fn values<'a: 'c, 'n: 'c, 'c>(
     inner: &dyn Fn(Row<'a>) -> Inner<'c, 'a, 'n>,
 ) -> Taken {
     let mut values = Vec::new();
-    let (mut taken, mut told_by_refused) = (false, false);
+    let (mut taken, mut told_by_refused, mut divided_by_zero) = (false, false, false);
     scope.each_row(of.rows, &mut |row| {
-        let value = || of.value.as_ref().and_then(|value| value.number(scope, inner(row)).ok());
+        let mut value = || {
+            let value = of.value.as_ref()?.number(scope, inner(row));
+            divided_by_zero |= matches!(value, Err(Gap::DividedByZero));
+            value.ok()
+        };
         match of.condition.as_ref().map_or(Ok(true), |condition| condition.flag(scope, inner(row))) {
             Ok(true) => {
                 taken = true;
@@ -69,7 +74,7 @@ fn values<'a: 'c, 'n: 'c, 'c>(
             Err(_) => {}
         }
     });
-    Taken { values, none_fulfils: !taken && told_by_refused }
+    Taken { values, none_fulfils: !taken && told_by_refused, divided_by_zero }
 }
 
 /// The rows that an aggregate uses.
@@ -77,6 +82,8 @@ struct Taken {
     values: Vec<f64>,
     /// Whether rows have the value but none of them fulfils the condition.
     none_fulfils: bool,
+    /// Whether a row has no value because it divides by zero.
+    divided_by_zero: bool,
 }
 
 /// The number of rows, or of rows that fulfil the condition. Unknown if rows exist but the condition is

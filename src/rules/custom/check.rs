@@ -16,6 +16,9 @@ use crate::severity::Severity;
 /// At most this many stages or executors get their own finding.
 const MAX_FINDINGS: usize = 10;
 
+/// Why a rule that names counters is not evaluated.
+const UNREADABLE: &str = "counters of some attempts cannot be read";
+
 /// The result of a rule for one subject.
 enum Said {
     Judged(Judgement<Name>),
@@ -64,6 +67,10 @@ impl CustomRule {
         if !scope.judged.any_unreadable(scope.app).and(self.reads).is_empty() {
             let why = scope.app.unreadable_counters(|kind| self.reads(kind));
             return Said::NotEvaluated(why.unwrap_or_default());
+        }
+        let groups = scope.judged.groups(scope.app);
+        if self.names_counters && groups.iter().any(|group| group.attempts.has_unreadable_others()) {
+            return Said::NotEvaluated(UNREADABLE.to_owned());
         }
         match self.when.as_ref().map(|when| when.flag(&scope, outside)) {
             None | Some(Ok(true)) => {}

@@ -37,6 +37,8 @@ pub(crate) struct CustomRule {
     pub(crate) only_for: Scope,
     pub(super) rests_on: Vec<Facet>,
     pub(super) reads: CounterMask,
+    /// Whether it reads counters of tasks by group and name.
+    pub(super) names_counters: bool,
 }
 
 /// A value with its name.

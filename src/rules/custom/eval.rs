@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::aggregate;
+use super::counters;
 use super::facts;
 use super::node::{Arithmetic, Comparison, Function, Node, Part, Side, TextTest};
 use super::scope::{Inner, Scope};
@@ -41,7 +42,12 @@ impl Node {
             }
             Self::Value(place) => scope.values.get(*place).cloned().unwrap_or(Err(untold))?,
             Self::Constant(place) => inner.constants.get(*place).cloned().unwrap_or(Err(untold))?,
-            Self::Setting(kind, name) => facts::setting(&scope.app.conf, *kind, name).ok_or(untold)?,
+            Self::Setting(kind, name) => facts::setting(scope.app, *kind, name).ok_or(untold)?,
+            Self::IsSet(name) => Value::Flag(scope.app.is_set(name).ok_or(untold)?),
+            Self::Counter(of) => counters::of_job(scope, of).ok_or(untold)?,
+            Self::RowCounter(of) => {
+                inner.row.and_then(|row| counters::of_row(scope.app, row, of)).ok_or(untold)?
+            }
             Self::Aggregate(of) => aggregate::evaluate(of, scope)?,
             Self::Part(node, side, part) => match node.eval(scope, inner)? {
                 Value::Groups(groups) => part_of(groups, *side, *part),
@@ -52,7 +58,7 @@ impl Node {
             Self::Not(node) => Value::Flag(!node.flag(scope, inner)?),
             Self::Arithmetic(how, two) => {
                 let [one, other] = two.as_ref();
-                finite(arithmetic(*how, number(one)?, number(other)?))?
+                finite(arithmetic(*how, number(one)?, number(other)?)?)?
             }
             Self::Comparison(how, two) => {
                 let [one, other] = two.as_ref();
@@ -162,14 +168,17 @@ fn decided<'a, 'n>(
     if decides(&second) { second } else { first.and(second) }
 }
 
-/// A number, or [`Gap::Undefined`] if it is NaN.
+/// A number, or [`Gap::Undefined`] if it is none, or too large for one.
 fn finite<'a>(number: f64) -> Result<Value<'a>, Gap<'static>> {
-    if number.is_nan() { Err(Gap::Undefined) } else { Ok(Value::Number(number)) }
+    if number.is_finite() { Ok(Value::Number(number)) } else { Err(Gap::Undefined) }
 }
 
-fn arithmetic(how: Arithmetic, one: f64, other: f64) -> f64 {
+fn arithmetic(how: Arithmetic, one: f64, other: f64) -> Result<f64, Gap<'static>> {
     let thousands = |count: i32| 1000f64.powi(count.abs());
-    match how {
+    if other == 0.0 && matches!(how, Arithmetic::Over(_) | Arithmetic::Remainder) {
+        return Err(Gap::DividedByZero);
+    }
+    Ok(match how {
         Arithmetic::Plus => one + other,
         Arithmetic::Minus => one - other,
         Arithmetic::Times(count) if count >= 0 => one * other * thousands(count),
@@ -178,7 +187,7 @@ fn arithmetic(how: Arithmetic, one: f64, other: f64) -> f64 {
         Arithmetic::Over(count) if count >= 0 => one * thousands(count) / other,
         Arithmetic::Over(count) => one / (other * thousands(count)),
         Arithmetic::Remainder => one % other,
-    }
+    })
 }
 
 fn compare(how: Comparison, one: &Value<'_>, other: &Value<'_>) -> Result<bool, Gap<'static>> {

@@ -121,7 +121,6 @@ fn number(text: &str, unit: Unit) -> Result<f64, String> {
     // Quantities are never negative, but values may be.
     let (sign, text) = text.strip_prefix('-').map_or((1.0, text), |rest| (-1.0, rest));
     let amount = match unit {
-        _ if text == "infinite" => f64::INFINITY,
         Unit::TIME => Quantity::<Duration>::parse(text)?.get(),
         Unit::SIZE => Quantity::<Size>::parse(text)?.get(),
         Unit::SPEED => Quantity::<Speed>::parse(text)?.get(),

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use chrono::{DateTime, Datelike, Timelike, Utc};
+
 use super::names::snake_case;
 use super::names::{
     AppField, AttemptField, AttemptsField, ExecutorField, JobField, RowField, StageField, TasksField,
@@ -10,11 +12,11 @@ use super::node::SettingKind;
 use super::scope::{Judged, Row, Scope};
 use super::value::Value;
 use crate::metrics::requested_container;
-use crate::model::conf::Conf;
+use crate::model::conf::{Conf, ConfKey};
 use crate::model::counters::Counter;
 use crate::model::job_type;
 use crate::model::spark::{Executor, Job, JobResult, Stage, StageStatus};
-use crate::model::table::{Outcome, TaskGroup, TimePoint};
+use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Engine, Symbol};
 use crate::params::Assumed;
 use crate::units::{Bytes, MbMillis, Millis, Timestamp};
@@ -56,6 +58,16 @@ pub(super) fn of_app<'a>(scope: &Scope<'a, '_>, field: AppField) -> Option<Value
         AppField::Status => text(app.status.name()),
         AppField::Complete => Some(Value::Flag(app.complete)),
         AppField::Uberized => app.uberized.map(Value::Flag),
+        AppField::SubmitTime => {
+            Some(time(Millis::from_secs(u64::from(submitted(app)?.num_seconds_from_midnight()))))
+        }
+        AppField::SubmitHour => Some(count(u64::from(submitted(app)?.hour()))),
+        AppField::SubmitWeekday => text(weekday(submitted(app)?)),
+        AppField::InputFiles => input_files(app).map(count),
+        AppField::FilesPerMap => {
+            let maps = app.group(TaskKind::Map).map(|maps| maps.tasks.len()).filter(|&maps| maps > 0)?;
+            number(input_files(app)? as f64 / maps as f64)
+        }
         AppField::RunTime => metrics.run_time.map(time),
         AppField::WaitTime => metrics.wait_time.map(time),
         AppField::UsedGbHours => gb_hours(metrics.used),
@@ -69,6 +81,36 @@ pub(super) fn of_app<'a>(scope: &Scope<'a, '_>, field: AppField) -> Option<Value
         AppField::StoredLogSize => log()?.stored.map(size),
         AppField::LogIsRolling => Some(Value::Flag(log()?.rolling)),
     }
+}
+
+/// Before this moment, a history does not use a calendar: it counts time from 0.
+const FIRST_MOMENT: Timestamp = Timestamp::from_millis(100_000_000_000);
+
+/// The submission, in UTC.
+fn submitted(app: &Application) -> Option<DateTime<Utc>> {
+    let moment = app.submitted_at.filter(|moment| *moment >= FIRST_MOMENT)?;
+    DateTime::from_timestamp_millis(moment.as_millis())
+}
+
+fn weekday(moment: DateTime<Utc>) -> &'static str {
+    use chrono::Weekday;
+    match moment.weekday() {
+        Weekday::Mon => "monday",
+        Weekday::Tue => "tuesday",
+        Weekday::Wed => "wednesday",
+        Weekday::Thu => "thursday",
+        Weekday::Fri => "friday",
+        Weekday::Sat => "saturday",
+        Weekday::Sun => "sunday",
+    }
+}
+
+/// The number of input files, which `FileInputFormat` writes to the configuration of the job. Formats that combine
+/// files do not.
+fn input_files(app: &Application) -> Option<u64> {
+    let combines = app.conf.text(ConfKey::HiveInputFormat).is_some_and(|format| format.contains("Combine"));
+    let files = app.conf.setting("mapreduce.input.fileinputformat.numinputfiles")?;
+    files.parse().ok().filter(|_| !combines && app.engine == Engine::MapReduce)
 }
 
 /// A number about the subject's tasks.
@@ -259,9 +301,20 @@ fn of_executor<'a>(app: &'a Application, executor: &'a Executor, field: Executor
     }
 }
 
-/// A setting, read as `kind`.
+/// A setting, or its documented default if it is not set, read as `kind`.
 #[must_use]
-pub(super) fn setting<'a>(conf: &Conf, kind: SettingKind, name: &str) -> Option<Value<'a>> {
+pub(super) fn setting<'a>(app: &Application, kind: SettingKind, name: &str) -> Option<Value<'a>> {
+    // Without any configuration, nothing tells what was set.
+    if app.conf.is_empty() {
+        return None;
+    }
+    if app.conf.setting(name).is_some() {
+        return setting_in(&app.conf, kind, name);
+    }
+    setting_in(&Conf::of_one(name, app.default_setting(name)?), kind, name)
+}
+
+fn setting_in<'a>(conf: &Conf, kind: SettingKind, name: &str) -> Option<Value<'a>> {
     match kind {
         SettingKind::Text => conf.setting(name).map(|text| Value::Text(Cow::Owned(text))),
         SettingKind::Number => {

@@ -9,6 +9,7 @@ mod aggregate;
 mod check;
 mod combination;
 mod compile;
+mod counters;
 mod definition;
 mod eval;
 mod example;
@@ -20,7 +21,6 @@ mod names;
 mod node;
 mod read;
 mod reason;
-#[cfg(test)]
 pub(crate) mod reference;
 mod schema;
 mod scope;

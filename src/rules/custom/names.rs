@@ -5,7 +5,7 @@ mod columns;
 
 use std::sync::LazyLock;
 
-pub(super) use columns::{ATTEMPT, AttemptField, EXECUTOR, ExecutorField, snake_case};
+pub(super) use columns::{ATTEMPT, AttemptField, EXECUTOR, ExecutorField, snake_case, type_of};
 
 use super::unit::Type;
 
@@ -54,6 +54,11 @@ fields! {
         "status" Status Type::Text, "`succeeded`, `failed`, `killed`, `running` or `unknown`";
         "complete" Complete Type::Flag, "whether the history is complete";
         "uberized" Uberized Type::Flag, "whether all tasks ran inside the application master (uber mode)";
+        "submit_hour" SubmitHour Type::COUNT, "hour of the day of the submission, 0 to 23, in UTC";
+        "submit_time" SubmitTime Type::TIME, "time of the day of the submission, since midnight, in UTC";
+        "submit_weekday" SubmitWeekday Type::Text, "day of the week of the submission in UTC, such as `monday`";
+        "input_files" InputFiles Type::COUNT, "MapReduce: input files, as the input format counted them; unknown if it combines files";
+        "files_per_map" FilesPerMap Type::NUMBER, "the same per map task; below 1 if files are split";
         "run_time" RunTime Type::TIME, "from submission to end";
         "wait_time" WaitTime Type::TIME, "time in which tasks waited for resources";
         "used_gb_hours" UsedGbHours Type::NUMBER, "memory allocated over time, in GiB·h";

@@ -3,6 +3,7 @@
 use regex::Regex;
 
 use super::names::{AppField, AttemptsField, RowField, Rows, TasksField};
+use crate::model::counters::Counter;
 
 /// An expression.
 #[derive(Debug, Clone)]
@@ -31,6 +32,12 @@ pub(super) enum Node {
     Constant(usize),
     /// A setting.
     Setting(SettingKind, String),
+    /// Whether a setting is set.
+    IsSet(String),
+    /// A counter of the job, as the history sums it up over the subject's tasks.
+    Counter(CounterName),
+    /// A counter of the row of an aggregate that has no name of its own.
+    RowCounter(CounterName),
     /// One number from many rows.
     Aggregate(Box<Aggregate>),
     /// A part of a split.
@@ -129,6 +136,15 @@ pub(super) enum SettingKind {
     Heap,
 }
 
+/// A counter by its group and name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CounterName {
+    pub(super) group: String,
+    pub(super) name: String,
+    /// The counter, if it has a type of its own.
+    pub(super) typed: Option<Counter>,
+}
+
 /// One of the groups of a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // they differ by size
@@ -200,7 +216,10 @@ impl Node {
             | Self::Row(_)
             | Self::Value(_)
             | Self::Constant(_)
-            | Self::Setting(..) => {}
+            | Self::Setting(..)
+            | Self::IsSet(_)
+            | Self::Counter(_)
+            | Self::RowCounter(_) => {}
             Self::Aggregate(aggregate) => {
                 aggregate.value.iter().chain(&aggregate.condition).chain(&aggregate.constants).for_each(see);
             }
@@ -254,7 +273,7 @@ impl Node {
     #[must_use]
     pub(super) fn depends_on_row(&self) -> bool {
         match self {
-            Self::Row(_) => true,
+            Self::Row(_) | Self::RowCounter(_) => true,
             Self::Aggregate(_) => false,
             _ => {
                 let mut depends = false;
@@ -269,7 +288,12 @@ impl Node {
     pub(super) fn cost(&self) -> u64 {
         let own = match self {
             // Texts may be long, and settings refer to others.
-            Self::Matches(..) | Self::TextTest(..) | Self::Setting(..) => 50,
+            Self::Matches(..)
+            | Self::TextTest(..)
+            | Self::Setting(..)
+            | Self::IsSet(_)
+            | Self::Counter(_)
+            | Self::RowCounter(_) => 50,
             Self::In(_, list) => list.len() as u64,
             _ => 1,
         };

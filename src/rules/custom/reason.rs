@@ -11,6 +11,7 @@ use super::names::{
 use super::node::Node;
 use super::scope::{Judged, Scope};
 use super::value::Gap;
+use crate::model::Engine;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::Facet;
 use crate::model::table::TaskKind;
@@ -19,13 +20,25 @@ use crate::model::table::TaskKind;
 #[must_use]
 pub(super) fn reason(gap: Gap<'_>, what: &str, scope: &Scope<'_, '_>) -> String {
     match gap {
-        Gap::Untold(Node::Setting(_, name)) => format!("the configuration does not contain {name}"),
+        Gap::Untold(Node::Setting(_, name) | Node::IsSet(name)) if scope.app.conf.is_empty() => {
+            format!("there is no configuration, so {name} is unknown")
+        }
+        Gap::Untold(Node::Setting(_, name)) => match scope.app.conf.setting(name) {
+            Some(_) => format!("the value of {name} has another form"),
+            None => format!("{name} is not set, and its default is not known"),
+        },
+        Gap::Untold(Node::IsSet(name)) => format!("the configuration does not tell who set {name}"),
+        Gap::Untold(Node::Counter(of) | Node::RowCounter(of)) => match scope.app.engine {
+            Engine::Spark => format!("Spark has no counters such as {}", of.name),
+            Engine::MapReduce => format!("the history contains no total of the counter {}", of.name),
+        },
         Gap::Untold(node) => match told_name(node) {
             Some(name) => format!("the history does not contain {name}"),
             None => format!("{what} is unknown"),
         },
         Gap::NoRows(of) => no_rows(of, scope),
         Gap::NoneFulfils(of) => format!("no {} meets the condition", noun(of, scope)),
+        Gap::DividedByZero => format!("{what} divides by zero"),
         Gap::Undefined => format!("{what} is undefined here"),
         Gap::TooExpensive => "too expensive".to_owned(),
     }
@@ -123,6 +136,21 @@ impl CustomRule {
         facets
     }
 
+    /// Whether an expression reads counters of tasks by group and name.
+    #[must_use]
+    pub(crate) fn names_counters(&self) -> bool {
+        self.names_counters
+    }
+
+    pub(super) fn find_named_counters(&self) -> bool {
+        fn names(node: &Node) -> bool {
+            let mut any = matches!(node, Node::RowCounter(_));
+            node.parts(&mut |part| any |= names(part));
+            any
+        }
+        self.nodes().any(names)
+    }
+
     /// Whether an expression uses the application's costs.
     #[must_use]
     pub(crate) fn needs_metrics(&self) -> bool {
@@ -132,7 +160,7 @@ impl CustomRule {
 
 fn used(node: &Node, facets: &mut Vec<Facet>) {
     match node {
-        Node::Tasks(_) | Node::Attempts(_) => facets.push(Facet::Tasks),
+        Node::Tasks(_) | Node::Attempts(_) | Node::RowCounter(_) => facets.push(Facet::Tasks),
         Node::App(field) => match field {
             AppField::RunTime | AppField::Status | AppField::Complete => facets.push(Facet::End),
             AppField::WaitTime
@@ -145,6 +173,8 @@ fn used(node: &Node, facets: &mut Vec<Facet>) {
             | AppField::IdleRatio => facets.extend([Facet::Tasks, Facet::Executors, Facet::End]),
             _ => {}
         },
+        // Totals are written at the end of the job.
+        Node::Counter(_) => facets.push(Facet::End),
         Node::Row(field) | Node::Subject(field) => facets.extend(behind(*field)),
         Node::Aggregate(of) => facets.push(match of.rows {
             // Facts about executors are sums over tasks, unless a fact says otherwise.

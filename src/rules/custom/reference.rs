@@ -1,13 +1,40 @@
-//! The names and functions of expressions as tables, for the documentation; a test keeps them in step.
+//! The reference of expressions: names, functions, types, and defaults of settings, from the tables that rules are
+//! compiled with.
 
+#[cfg(test)]
 use std::fmt::Write;
 
 use super::compile::FUNCTIONS;
-use super::names::{NAMESPACES, lines};
+use super::names::lines;
 use super::unit::Type;
+use crate::model::conf::defaults::{self, Version};
+
+/// A part of the reference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Section {
+    /// The namespace, or what its lines are.
+    pub name: &'static str,
+    /// What they are about.
+    pub about: &'static str,
+    /// The title of the first column.
+    pub heading: &'static str,
+    /// Its lines.
+    pub lines: Vec<Line>,
+}
+
+/// A line of the reference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// As it is written in an expression.
+    pub written: String,
+    /// The type of its value.
+    pub kind: String,
+    /// What it means.
+    pub meaning: String,
+}
 
 /// The namespaces and their descriptions.
-const ABOUT: [(&str, &str); 6] = [
+const ABOUT: [(&str, &str); 7] = [
     ("app", "The application."),
     (
         "tasks",
@@ -24,32 +51,111 @@ const ABOUT: [(&str, &str); 6] = [
         "A stage attempt of a Spark application: the subject of a rule with `over: stage`; in other rules, inside aggregates.",
     ),
     ("job", "Inside aggregates: each job of a Spark application."),
+    (
+        "executor",
+        "An executor of a Spark application, or the driver if it runs the tasks: the subject of a rule with `over: executor`; in \
+         other rules, inside aggregates. Times and sizes of tasks are sums over its attempts.",
+    ),
 ];
 
-const EXECUTOR: (&str, &str) = (
-    "executor",
-    "An executor of a Spark application, or the driver if it runs the tasks: the subject of a rule with `over: executor`; in \
-     other rules, inside aggregates. Times and sizes of tasks are sums over its attempts.",
-);
+const TYPES: [(&str, &str, &str); 8] = [
+    ("text", "\"root.etl\"", "compared with == and !=; see also the functions of texts"),
+    ("condition", "a < b", "true or false"),
+    ("number", "0.25, 1e6", "a share, a ratio, a mean of counts"),
+    ("count", "100", "a whole number; also fits where a number is expected"),
+    ("time", "time(\"5min\")", "stored in milliseconds"),
+    ("size", "size(\"64MB\")", "stored in bytes; 1 MB has 1024 × 1024"),
+    ("speed", "size(\"1MB\") / time(\"1s\")", "a size divided by a time, per second"),
+    ("unknown", "null", "no value: the history does not tell; fits every type"),
+];
 
-/// The reference in Markdown: a table per namespace, and a table of the functions.
+const OPERATORS: [(&str, &str, &str); 6] = [
+    ("number", "a + b, a - b, a * b, a / b, a % b", "of numbers with units; no value if b is 0"),
+    ("condition", "a == b, a != b", "of any two values of one type"),
+    ("condition", "a < b, a <= b, a > b, a >= b", "of numbers of one unit"),
+    ("condition", "a && b, a || b, !a", "and, or, not; one of two may be unknown if the other decides"),
+    ("condition", "x in [\"a\", \"b\"]", "whether x is in the list"),
+    ("type of a", "condition ? a : b", "a if the condition is true, else b"),
+];
+
+/// The whole reference.
 #[must_use]
+pub(crate) fn sections() -> Vec<Section> {
+    let types = Section {
+        name: "types",
+        about: "What values are, and how they are written. A sum, a comparison or a threshold of different types is an error.",
+        heading: "written",
+        lines: TYPES.iter().map(listed).collect(),
+    };
+    let operators = Section {
+        name: "operators",
+        about: "What combines values, as in C or Java.",
+        heading: "written",
+        lines: OPERATORS.iter().map(listed).collect(),
+    };
+    let functions = Section {
+        name: "functions",
+        about: "Aggregates, from `sum` to `split`, run over rows and take a condition as last argument.",
+        heading: "call",
+        lines: FUNCTIONS.iter().map(|(_, usage, gives, meaning)| listed(&(gives, usage, meaning))).collect(),
+    };
+    let defaults = Section {
+        name: "defaults",
+        about: "What the functions of settings give for a setting that is not set. If the version of the engine is unknown, \
+                only defaults that never changed are known; a job history does not tell the version of Hadoop.",
+        heading: "setting",
+        lines: defaults::SPARK
+            .iter()
+            .map(|of| default("Spark", of))
+            .chain(defaults::HADOOP.iter().map(|of| default("Hadoop", of)))
+            .collect(),
+    };
+    let namespaces = ABOUT.into_iter().map(namespace);
+    [types, operators].into_iter().chain(namespaces).chain([functions, defaults]).collect()
+}
+
+fn namespace((name, about): (&'static str, &'static str)) -> Section {
+    let line = |(field, kind, meaning): (String, Type, String)| Line {
+        written: format!("{name}.{field}"),
+        kind: word(kind),
+        meaning,
+    };
+    Section { name, about, heading: "name", lines: lines(name).into_iter().map(line).collect() }
+}
+
+fn listed((kind, written, meaning): &(&str, &str, &str)) -> Line {
+    Line { written: (*written).to_owned(), kind: (*kind).to_owned(), meaning: (*meaning).to_owned() }
+}
+
+fn default(engine: &str, (name, values): &defaults::Default) -> Line {
+    let from = |((major, minor), value): &(Version, &str)| format!("{value} from {major}.{minor}");
+    let values: Vec<String> = values.iter().map(from).collect();
+    Line { written: (*name).to_owned(), kind: engine.to_owned(), meaning: values.join(", ") }
+}
+
+/// The reference in Markdown: a table for each section.
+#[must_use]
+#[cfg(test)]
 pub(crate) fn markdown() -> String {
     let mut text = String::new();
-    for (namespace, about) in ABOUT.into_iter().chain([EXECUTOR]) {
-        debug_assert!(NAMESPACES.contains(&namespace));
+    for Section { name, about, heading, lines } in sections() {
+        let is_namespace = ABOUT.iter().any(|(known, _)| *known == name);
+        let (first, rest) = name.split_at(1);
+        let title =
+            if is_namespace { format!("`{name}`") } else { format!("{}{rest}", first.to_uppercase()) };
+        let kind = if name == "defaults" { "engine" } else { "type" };
+        let meaning = if name == "defaults" { "default" } else { "meaning" };
         // Writing to a string never fails.
-        let _ =
-            writeln!(text, "### `{namespace}`\n\n{about}\n\n| name | type | meaning |\n| --- | --- | --- |");
-        for (name, kind, meaning) in lines(namespace) {
-            let _ = writeln!(text, "| `{namespace}.{name}` | {} | {} |", word(kind), cell(&meaning));
+        let _ = writeln!(
+            text,
+            "### {title}\n\n{about}\n\n| {heading} | {kind} | {meaning} |\n| --- | --- | --- |"
+        );
+        for Line { written, kind, meaning } in lines {
+            let _ = writeln!(text, "| `{}` | {kind} | {} |", cell(&written), cell(&meaning));
         }
         text.push('\n');
     }
-    let _ = writeln!(text, "### Functions\n\n| call | result |\n| --- | --- |");
-    for (_, usage, meaning) in FUNCTIONS {
-        let _ = writeln!(text, "| `{usage}` | {} |", cell(meaning));
-    }
+    text.pop();
     text
 }
 
@@ -58,6 +164,25 @@ fn word(kind: Type) -> String {
     kind.name().trim_start_matches("a ").to_owned()
 }
 
+#[cfg(test)]
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::names::NAMESPACES;
+    use super::*;
+
+    #[test]
+    fn every_namespace_and_function_is_listed() {
+        let sections = sections();
+        for name in NAMESPACES.into_iter().filter(|name| *name != "attempt") {
+            let section = sections.iter().find(|section| section.name == name);
+            assert_eq!(section.map(|section| section.lines.len()), Some(lines(name).len()), "{name}");
+        }
+        let written = |wanted: &str| sections.iter().any(|s| s.lines.iter().any(|l| l.written == wanted));
+        assert!(FUNCTIONS.iter().all(|(_, usage, ..)| written(usage)));
+        assert!(written("counter(\"group\", \"name\")") && written("spark.sql.shuffle.partitions"));
+    }
 }

@@ -27,7 +27,9 @@ pub(super) enum Gap<'n> {
     NoRows(&'n Aggregate),
     /// Rows exist, but none fulfils the aggregate's condition.
     NoneFulfils(&'n Aggregate),
-    /// 0 / 0 and other undefined results.
+    /// A number is divided by 0, so there is no result.
+    DividedByZero,
+    /// `null`, the square root of a negative number, and other undefined results.
     Undefined,
     /// The rule took too many steps.
     TooExpensive,

@@ -116,7 +116,7 @@ impl Cause {
             Self::SlowFileSystem => "slow file system",
             Self::Network => "network",
             Self::Hardware => "faulty or slow node",
-            Self::Scheduler => "waiting for mappers or scheduler",
+            Self::Scheduler => "waiting for input or the scheduler",
             Self::ColdStart => "cold start of the executor",
             Self::MoreWork => "more work for the same input",
             Self::EveryAttempt => "slow in every attempt",

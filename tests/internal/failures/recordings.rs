@@ -62,3 +62,13 @@ fn failed_jobs_of_mapreduce_have_a_root_cause() {
         assert_eq!(kinds(&found), [kind], "{path}");
     }
 }
+
+#[test]
+fn failed_attempts_of_a_job_that_succeeds_have_causes_and_remedies() {
+    let Some(found) = found("runs/hadoop-2.7.3/retries", "failed-attempts") else { return };
+    let [finding] = found.as_slice() else { panic!("{found:?}") };
+    assert!(finding.message.contains("java.io.IOException: bad record in split"), "{}", finding.message);
+    assert!(finding.message.contains("Java heap space"), "{}", finding.message);
+    let advice: Vec<&str> = finding.advice.iter().map(|advice| advice.text.as_str()).collect();
+    assert!(advice.iter().any(|line| line.contains("-Xmx")), "{advice:?}");
+}

@@ -100,7 +100,11 @@ fn a_lost_executor_is_the_root_of_failed_fetches_retries_and_jobs() {
 #[test]
 fn exit_codes_are_explained_without_the_removal_of_the_executor() {
     for (reason, kind, words) in [
-        ("Command exited with code 143", Kind::ResourceManagerKill, "exit code 143 (SIGTERM: somebody asked"),
+        (
+            "Command exited with code 143",
+            Kind::ResourceManagerKill,
+            "exit code 143 (SIGTERM: another process",
+        ),
         (
             "Command exited with code 52",
             Kind::HeapSpace,

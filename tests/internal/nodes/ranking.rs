@@ -66,16 +66,6 @@ fn nodes_with_few_tasks_are_not_ranked() {
 }
 
 #[test]
-fn window_excludes_tasks() {
-    let settings = Settings {
-        since: Some(Timestamp::from_millis(20_001 * 86_400_000)),
-        until: Some(Timestamp::from_millis(20_003 * 86_400_000)),
-        ..Settings::default()
-    };
-    assert!(settings.counts(settings.since) && !settings.counts(settings.until) && !settings.counts(None));
-}
-
-#[test]
 fn value_indicators_rank_by_descending_value() {
     let value = |node: &nodes::indicators::Node, order| match order {
         Indicator::Deviation => node.deviation,

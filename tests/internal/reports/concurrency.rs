@@ -73,7 +73,7 @@ fn analyses(histories: &[PathBuf], options: Options, formats: &[Format]) -> Vec<
 fn analyze_prints_the_same() {
     // Only some applications get charts; the selection must not depend on which finished first.
     let options = Options { min_severity: Severity::None, details: true, charts: 20, ..Options::default() };
-    assert_same_bytes(&THREADS, || analyses(&all(), options, &[Format::Json, Format::Html]));
+    assert_same_bytes(&THREADS, || analyses(&all(), options.clone(), &[Format::Json, Format::Html]));
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn analyze_prints_the_same_in_the_other_formats() {
 #[test]
 fn worst_applications_are_the_same() {
     let options = Options { top: Some(7), charts: 3, ..Options::default() };
-    assert_same_bytes(&THREADS, || analyses(&own(), options, &[Format::Json, Format::Html]));
+    assert_same_bytes(&THREADS, || analyses(&own(), options.clone(), &[Format::Json, Format::Html]));
 }
 
 #[test]

@@ -57,13 +57,16 @@ fn renamed_keys_work_with_a_warning() {
 #[test]
 fn most_specific_document_wins_then_the_later_one() {
     // The least specific document is last: order matters only between equally specific ones.
-    let rules = rules(
+    let earlier = file(
         "rule: mapper-time\nfor: {name: 'word count*', user: alice}\nnum_tasks: [4, 4, 4, 4]\n---\n\
          rule: mapper-time\nfor: {name: '/^word/'}\nnum_tasks: [3, 3, 3, 3]\ntarget_run_time: 3min\n---\n\
-         rule: mapper-time\nfor: {user: alice}\nnum_tasks: [1, 1, 1, 1]\n---\n\
-         rule: mapper-time\nfor: {user: alice}\nnum_tasks: [2, 2, 2, 2]\n---\n\
+         rule: mapper-time\nfor: {user: alice}\nnum_tasks: [1, 1, 1, 1]\n",
+    );
+    let later = file(
+        "rule: mapper-time\nfor: {user: alice}\nnum_tasks: [2, 2, 2, 2]\n---\n\
          rule: mapper-time\nnum_tasks: [9, 9, 9, 9]\ntarget_run_time: 9min\n",
     );
+    let rules = RuleSet::with_files(&[earlier, later]).unwrap();
     let tasks = in_force(&rules, "mapper-time", "num_tasks");
     assert!(tasks.len() > 3);
     for (name, value) in &tasks {

@@ -2,6 +2,7 @@
 
 mod accident;
 mod files;
+mod filters;
 mod incomplete;
 mod reports;
 mod runs;
@@ -60,6 +61,7 @@ impl Gate {
             .unwrap()
             .current_dir(self.folder.path())
             .env_remove("NO_COLOR")
+            .env("LC_ALL", "C.UTF-8")
             .args(["check", "--baseline", "baseline.yaml", "history"])
             .args(arguments)
             .output()

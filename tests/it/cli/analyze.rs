@@ -12,6 +12,7 @@ const DONE: &str = "testdata/done";
 
 fn elephant() -> Command {
     let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    command.env("LC_ALL", "C.UTF-8");
     command.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
     command
 }
@@ -356,4 +357,54 @@ fn log_in_progress_is_running_and_incomplete() {
     assert_eq!(app["metrics"]["tasks"]["task"]["succeeded_count"], 2);
     let problems = report["problems"].as_array().unwrap();
     assert!(problems.iter().any(|problem| problem["code"] == "no-application-end"), "{problems:?}");
+}
+
+/// Runs of two jobs, so many of the first one, with ids in order.
+fn runs_of_two_jobs(nightly: u32) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |name: &str, id: String| {
+        let log = spark_log().replace("application_1700000000000_0001", &id).replace("word count", name);
+        std::fs::write(folder.path().join(&id), log).unwrap();
+    };
+    for day in 1..=nightly {
+        run(&format!("nightly 2026-11-{day:02}"), format!("application_1700000000000_{day:04}"));
+    }
+    run("hourly", "application_1700000000000_9001".to_owned());
+    folder
+}
+
+fn text(arguments: &[&str], path: &Path) -> String {
+    let output = elephant().args(["analyze", "--quiet"]).args(arguments).arg(path).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn runs_of_a_job_are_one_entry() {
+    let folder = runs_of_two_jobs(28);
+    let short = text(&[], folder.path());
+    assert!(short.contains("29 applications, 2 jobs"), "{short}");
+    assert_eq!(short.matches("28 runs").count(), 1, "{short}");
+    assert!(short.contains("last application_1700000000000_0028"), "{short}");
+    assert!(short.contains("Spill in 28"), "{short}");
+    assert!(short.lines().count() < 60, "{short}");
+    let all = text(&["--details"], folder.path());
+    assert_eq!(all.matches("  application_1700000000000_").count(), 29, "{all}");
+    let first = text(&["--top", "1"], folder.path());
+    assert!(first.contains("28 runs") && first.contains("1 more job with findings not shown"), "{first}");
+}
+
+#[test]
+fn the_c_locale_gets_ascii() {
+    let folder = runs_of_two_jobs(2);
+    for format in ["analyze", "stragglers", "nodes", "whatif"] {
+        let output = |locale: &str| {
+            let mut command = elephant();
+            command.env("LC_ALL", locale).args([format, "--quiet"]).arg(folder.path());
+            String::from_utf8(command.output().unwrap().stdout).unwrap()
+        };
+        let (plain, unicode) = (output("C"), output("C.UTF-8"));
+        assert!(plain.is_ascii() && !plain.contains('?'), "{plain}");
+        assert!(plain.lines().all(|line| line.len() <= 80 || line.contains("--conf")), "{plain}");
+        assert_eq!(unicode.is_ascii(), !unicode.contains(['×', '·', '→', '±', '…', '≥']), "{unicode}");
+    }
 }

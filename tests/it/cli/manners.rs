@@ -8,6 +8,7 @@ const COMMANDS: [&str; 9] =
 
 fn elephant() -> Command {
     let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    command.env("LC_ALL", "C.UTF-8");
     command.current_dir(env!("CARGO_MANIFEST_DIR"));
     for name in ["NO_COLOR", "CLICOLOR_FORCE", "ELEPHANT_LOG", "RUST_LOG"] {
         command.env_remove(name);

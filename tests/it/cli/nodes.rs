@@ -8,7 +8,13 @@ use serde_json::Value;
 use crate::common;
 
 fn command(arguments: &[&str], path: &Path) -> assert_cmd::assert::Assert {
-    Command::cargo_bin("elephant-rs").unwrap().arg("nodes").args(arguments).arg(path).assert()
+    Command::cargo_bin("elephant-rs")
+        .unwrap()
+        .env("LC_ALL", "C.UTF-8")
+        .arg("nodes")
+        .args(arguments)
+        .arg(path)
+        .assert()
 }
 
 /// Recordings with a slow node.

@@ -11,6 +11,7 @@ use crate::common;
 
 fn stragglers(arguments: &[&str]) -> String {
     let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    command.env("LC_ALL", "C.UTF-8");
     command.current_dir(env!("CARGO_MANIFEST_DIR")).arg("stragglers").args(arguments).arg("--quiet");
     String::from_utf8(command.assert().success().get_output().stdout.clone()).unwrap()
 }
@@ -80,6 +81,7 @@ fn unmatched_node_metrics_are_reported() {
     let text = "ts_ms,node,cpu_util,disk_util,dfs_latency_ms,net_retrans_pct\n1732147200,node002,99,,,\n";
     std::fs::write(&path, text).unwrap();
     let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    command.env("LC_ALL", "C.UTF-8");
     command.current_dir(env!("CARGO_MANIFEST_DIR")).args(["stragglers", "testdata/done", "--no-replay"]);
     let assert = command.arg("--node-metrics").arg(&path).assert().success();
     let warnings = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
@@ -88,7 +90,7 @@ fn unmatched_node_metrics_are_reported() {
 
 #[test]
 fn spark_speculation_settings_are_swept_on_request() {
-    let text = stragglers(&["testdata/done", "--sweep"]);
+    let text = stragglers(&["testdata/done", "--sweep", "--details"]);
     assert_eq!(text.lines().filter(|line| line.starts_with("  spark-sweep 0.")).count(), 12, "{text}");
 }
 
@@ -99,6 +101,7 @@ fn empty_and_missing_folders_fail() {
     assert!(empty.contains("No task can be judged"), "{empty}");
     let missing = folder.path().join("nothing here");
     let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    command.env("LC_ALL", "C.UTF-8");
     command.arg("stragglers").arg(&missing).assert().code(2);
     command = Command::cargo_bin("elephant-rs").unwrap();
     let metrics = ["--node-metrics", missing.to_str().unwrap()];

@@ -8,6 +8,7 @@ const SKEW: &str = "testdata/spark/3.5.9/skew";
 
 fn command(arguments: &[&str]) -> assert_cmd::assert::Assert {
     let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    command.env("LC_ALL", "C.UTF-8");
     command.current_dir(env!("CARGO_MANIFEST_DIR")).arg("whatif").args(arguments).assert()
 }
 

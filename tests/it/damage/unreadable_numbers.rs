@@ -230,7 +230,7 @@ fn unreadable_counter_does_not_affect_unrelated_rules() {
             .metric("Input Metrics.Bytes Read", 20 * MIB)
             .metric("Result Size", 100 + number)
     };
-    let text = App::with(&[("spark.executor.memory", "2g")], 2, 10).stage((0..20).map(task).collect()).text();
+    let text = App::with(&[("spark.executor.memory", "2g")], 2, 5).stage((0..20).map(task).collect()).text();
     let whole = spark(&text);
     let verdicts = |report: &Value| {
         let app = app(report);

@@ -1,7 +1,8 @@
-//! The README, dependencies, imports between modules, file sizes, and the count of skipped tests.
+//! The README and the manual, dependencies, imports between modules, file sizes, and the count of skipped tests.
 
 mod api;
 mod boundaries;
+mod docs;
 mod readme;
 mod sizes;
 mod skipped;

@@ -14,6 +14,7 @@ const GC: &str = "testdata/spark/3.5.9/gc";
 
 fn elephant(arguments: &[&str]) -> Output {
     let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    command.env("LC_ALL", "C.UTF-8");
     command.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("NO_COLOR").args(arguments).output().unwrap()
 }
 
@@ -169,7 +170,7 @@ fn diff_shows_stages_and_settings_but_no_secrets() {
         ]
     );
     let text = diff(&[&a, &b]);
-    assert!(text.contains("4g → 8g") && text.contains("only in B") && text.contains("4 ×"), "{text}");
+    assert!(text.contains("4g → 8g") && text.contains("only in B") && text.contains("4×"), "{text}");
     let all = json(&[&a, &b, "--all-configuration"]);
     assert_eq!(all["pairs"][0]["configuration"]["settings"].as_array().unwrap().len(), 3, "{all:#}");
 }

@@ -22,6 +22,7 @@ const RECORDINGS: [(&str, &str); 9] = [
 fn analyze(folder: &str, format: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_elephant-rs"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env("LC_ALL", "C.UTF-8")
         .args(["analyze", "--format", format])
         .arg(["testdata/spark/", folder].concat())
         .output()

@@ -33,6 +33,7 @@ fn run(severity: &str, history: &str) -> (Option<i32>, String) {
     let text = text.replace("nowhere", &testdata.join(history).display().to_string());
     std::fs::write(folder.path().join("etl.yaml"), text).unwrap();
     let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    command.env("LC_ALL", "C.UTF-8");
     let output = command.current_dir(folder.path()).args(["rules", "test", "etl.yaml"]).output().unwrap();
     (output.status.code(), String::from_utf8(output.stdout).unwrap())
 }
@@ -59,6 +60,7 @@ fn invalid_files_are_not_failed_examples() {
 #[test]
 fn examples_of_built_in_rules_pass() {
     let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    command.env("LC_ALL", "C.UTF-8");
     command
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .args(["rules", "test", "rules/examples"])

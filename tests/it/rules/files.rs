@@ -36,6 +36,7 @@ fn report(rules: &RuleSet) -> Report {
 
 fn elephant() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_elephant-rs"));
+    command.env("LC_ALL", "C.UTF-8");
     command.current_dir(env!("CARGO_MANIFEST_DIR"));
     command
 }
@@ -81,6 +82,111 @@ run_time: [1min, 2min, 3min, 4min]
     common::with_snapshots("rules", || {
         insta::assert_snapshot!("mistakes", lines.join("\n"));
     });
+}
+
+#[test]
+fn common_mistakes_are_told_with_their_remedy() {
+    let skew = "rule: mapper-skew\n";
+    let own = "rule: a-b\nvalues: {x: tasks.total}\nthresholds: {x: {rising: [1, 2, 3, 4]}}\nmessage: m\n";
+    let bare = "the regular expression is not in quotes, so YAML reads a part of it as its own syntax; write";
+    for (text, expected) in [
+        (
+            format!("{skew}enabled: yes\n"),
+            "2:10: expected true or false, got \"yes\"; write true, in small letters and without quotes".to_owned(),
+        ),
+        (
+            format!("{skew}enabled: 'false'\n"),
+            "2:10: expected true or false, got 'false'; write false, in small letters and without quotes".to_owned(),
+        ),
+        (format!("{skew}enabled: maybe\n"), "2:10: expected true or false, got \"maybe\"".to_owned()),
+        (
+            format!("{own}---\n{own}"),
+            "6:7: the rule \"a-b\" is in this file already, in line 1; merge the two documents, give this one another id, or say with for which applications it is about".to_owned(),
+        ),
+        (
+            format!("{skew}for: {{name: /^etl-[a-z]{{2,3}}$/}}\n"),
+            format!("2:13: {bare} '/^etl-[a-z]{{2,3}}$/'"),
+        ),
+        (format!("{skew}for:\n  name: /^etl #1/\n"), format!("3:9: {bare} '/^etl #1/'")),
+        (
+            format!("{skew}for: {{name: \"/\\d/\"}}\n"),
+            "2:13: between double quotes, YAML reads a backslash as the start of an escape sequence; use single quotes: between them, a backslash is only a backslash".to_owned(),
+        ),
+        (
+            format!("{own}when: app.name.matches(/^a/)\n"),
+            "5:24: expected a value after \"(\", found \"/\"; write a regular expression as a text in quotes, such as name.matches(\"^etl\")".to_owned(),
+        ),
+        (
+            format!("{skew}for:\n\tuser: a\n"),
+            "3:1: a tab is used for indentation; indent with blanks; YAML allows no tabs there".to_owned(),
+        ),
+        (
+            format!("{own}over: map\nscore_tasks: counter(\"my.Group\", \"SPILLED_RECORDS\")\n"),
+            "6:34: SPILLED_RECORDS is a counter of Hadoop, whatever its group; write sum(task.spilled_records)".to_owned(),
+        ),
+        (
+            format!("{own}over: stage\nscore_tasks: counter(\"my.Group\", \"ROWS\")\n"),
+            "6:14: counter is about MapReduce jobs; Spark has task metrics instead, such as sum(task.input_bytes)".to_owned(),
+        ),
+        (
+            format!("{own}score_tasks: task.counter(\"my.Group\", \"ROWS\")\n"),
+            "5:14: task.counter(\"my.Group\", \"ROWS\") differs for each task; use it in an aggregate, such as mean(task.counter(\"my.Group\", \"ROWS\"))".to_owned(),
+        ),
+    ] {
+        let told: Vec<String> = problems(&text).iter().map(ToString::to_string).collect();
+        assert_eq!(told, [format!("own.yaml:{expected}")], "{text}");
+    }
+    // Other applications, or several rules, are no repetition.
+    assert_eq!(
+        problems(&format!(
+            "{own}---\nrule: a-b\nfor: {{user: a}}\nenabled: false\n---\nrule: a-*\nenabled: false\n"
+        )),
+        []
+    );
+}
+
+#[test]
+fn counters_of_tasks_are_there_when_a_rule_names_them() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/examples/words-in-maps.yaml");
+    let rules = RuleSet::with_files(&RuleFile::find(&path).unwrap()).unwrap();
+    let report = report(&rules);
+    let app = report.applications.iter().find(|app| app.id == "job_1795255830918_0001").unwrap();
+    let finding = app.findings.iter().find(|finding| finding.rule == "words-in-maps").unwrap();
+    assert_eq!(finding.severity, Severity::Low);
+    assert!(finding.message.contains(" of 18,336,080 words"), "{}", finding.message);
+}
+
+#[test]
+fn lists_and_reference_fit_a_terminal() {
+    let text = |args: &[&str]| {
+        let output = elephant().args(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        text
+    };
+    let all = text(&["rules", "list"]);
+    let row = all.lines().find(|line| line.starts_with("mapper-skew ")).unwrap();
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["mapper-skew", "mapreduce", "time", "built-in"]);
+    let row = all.lines().find(|line| line.starts_with("spark-event-log-limit ")).unwrap();
+    assert_eq!(
+        row.split_whitespace().collect::<Vec<_>>(),
+        ["spark-event-log-limit", "spark", "–", "built-in"]
+    );
+    let skew = text(&["rules", "list", "Skew"]);
+    assert!(skew.contains("\nmapper-skew ") && skew.contains("\nspark-skew "), "{skew}");
+    assert!(!skew.contains("\nmapper-gc "), "{skew}");
+    assert!(skew.contains("\n    Mapper Skew: Finds jobs in which a few map tasks read far more"), "{skew}");
+    let by_setting = text(&["rules", "list", "spark.sql.shuffle.partitions"]);
+    assert!(by_setting.contains("\nspark-parallelism "), "{by_setting}");
+    let preset = text(&["rules", "list", "--rules", "dr-elephant", "spark-skew"]);
+    assert!(preset.contains("preset\n") && preset.contains("    off: preset dr-elephant:"), "{preset}");
+    let own = text(&["rules", "list", "--rules", "rules/examples/etl-at-night.yaml", "night"]);
+    assert!(own.contains("\netl-at-night ") && own.contains(" –       file\n"), "{own}");
+    elephant().args(["rules", "list", "no-such-word"]).assert().code(2).stdout("");
+    let reference = text(&["rules", "reference"]);
+    assert!(reference.contains("\n  app.submit_hour "), "{reference}");
+    elephant().args(["rules", "reference", "no-such-word"]).assert().code(2).stdout("");
 }
 
 #[test]

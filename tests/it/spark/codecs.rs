@@ -179,6 +179,7 @@ fn report_does_not_depend_on_the_number_of_threads() {
     let paths: Vec<PathBuf> = shared.into_iter().chain([folder.path().to_path_buf()]).collect();
     let run = |jobs: &str, format: &str| {
         let mut command = assert_cmd::Command::cargo_bin("elephant-rs").unwrap();
+        command.env("LC_ALL", "C.UTF-8");
         command.args(["analyze", "--min-severity", "none", "--jobs", jobs, "--format", format]).args(&paths);
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(0));

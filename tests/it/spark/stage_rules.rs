@@ -231,3 +231,46 @@ fn only_the_worst_stages_are_reported() {
     assert_eq!(found.len(), 3);
     assert!(found.iter().any(|finding| finding.message.ends_with("2 more stages are similar")));
 }
+
+/// Ten executors with 4 cores and 8 GiB for three hours, and one busy core. The log has no memory metrics.
+fn idle(master: &str) -> App {
+    App::with(&[("spark.master", master), ("spark.executor.memory", "8g")], 10, 4)
+        .stage(vec![Task::new("1", 10_800_000)])
+}
+
+#[test]
+fn idle_cores_are_waste_even_if_the_needs_of_executors_are_unknown() {
+    let found = found(&idle("yarn"), "wasted-resources");
+    assert_eq!(found.len(), 1, "{found:?}");
+    let message = "the cores of executors were idle for 97.5 % of the time, while they held";
+    assert!(found[0].message.starts_with(message), "{}", found[0].message);
+    assert!(advice(&found).contains("use fewer executors"), "{found:?}");
+}
+
+#[test]
+fn many_small_tasks_that_all_work_have_little_overhead() {
+    let App { executors, .. } = App::with(&[], 2, 4);
+    let tasks =
+        |ms: i64| (0..2000).map(|task| Task::new(if task % 2 == 0 { "1" } else { "2" }, ms)).collect();
+    let alike = App { executors, ..App::default() }.stage(tasks(150));
+    let found = found(&alike, "spark-parallelism");
+    // 15 ms for each of about 2,000 tasks on 8 slots, not 150.
+    assert!(found.iter().all(|found| !found.message.contains("150 ms is overhead")), "{found:?}");
+}
+
+#[test]
+fn no_setting_makes_the_application_slower() {
+    // All eight cores of both executors are busy, and half of the time is garbage collection.
+    let tasks = (0..160)
+        .map(|task| Task::new(if task % 2 == 0 { "1" } else { "2" }, 60_000).metric("JVM GC Time", 30_000));
+    let app = App::with(&[("spark.executor.memory", "16g"), ("spark.executor.cores", "8")], 2, 8)
+        .stage(tasks.collect());
+    let judged = judge(&app, &rules(&[], ""));
+    let proposed = |name: &str| judged.recommended.iter().any(|it| it.change.setting == name);
+    assert!(
+        judged.findings.iter().any(|finding| finding.rule == "spark-executor-gc"),
+        "{:?}",
+        judged.findings
+    );
+    assert!(!proposed("spark.executor.cores"), "{:?}", judged.recommended);
+}

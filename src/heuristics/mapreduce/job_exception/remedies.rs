@@ -23,6 +23,11 @@ pub(super) fn against(app: &Application, failure: Option<&Failure>, error: &str)
         })];
     }
     let Some(failure) = failure else { return vec![where_to_look(app)] };
+    of_failure(app, failure, error)
+}
+
+/// The remedy for a failure of which attempts report `error`.
+pub(in crate::heuristics) fn of_failure(app: &Application, failure: &Failure, error: &str) -> Vec<Advice> {
     let role = role_of(app, error);
     let remedy = || Advice::new(failure.kind.remedy());
     match failure.kind {

@@ -3,15 +3,12 @@
 use super::{Issue, LIMITED, Settings, setting, whole};
 use crate::finding::{Advice, Phrase};
 use crate::heuristics::spark::support::memory;
-use crate::heuristics::spark::{change, percent, version};
+use crate::heuristics::spark::{change, percent};
 use crate::model::Application;
-use crate::model::conf::ConfKey;
+use crate::model::conf::{Conf, ConfKey};
 use crate::model::spark::Spark;
 use crate::severity::Severity;
 use crate::units::Millis;
-
-/// The first version in which `spark.dynamicAllocation.shuffleTracking.enabled` is on by default.
-const TRACKING_BY_DEFAULT: (u32, u32) = (3, 4);
 
 const NO_SERVICE: &str = "neither a shuffle service nor dynamic allocation is on";
 const LOST_FILES: &str = "dynamic allocation is on, but shuffle files are lost with removed executors";
@@ -54,9 +51,8 @@ fn kept_otherwise(app: &Application) -> bool {
     let decommission =
         yes("spark.decommission.enabled") && yes("spark.storage.decommission.shuffleBlocks.enabled");
     let plugin = app.conf.raw("spark.shuffle.sort.io.plugin.class").is_some();
-    let tracking = app.conf.flag(ConfKey::ShuffleTracking);
-    let by_default = || version(app).is_none_or(|version| version >= TRACKING_BY_DEFAULT);
-    decommission || plugin || tracking.unwrap_or_else(by_default)
+    let tracking = app.in_force(ConfKey::ShuffleTracking, Conf::flag);
+    decommission || plugin || tracking == Some(true)
 }
 
 /// A minimum of dynamic allocation that keeps idle executors.

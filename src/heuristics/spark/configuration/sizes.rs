@@ -10,6 +10,7 @@ use crate::heuristics::spark::{change, change_to};
 use crate::heuristics::wording::plural;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::conf::defaults::HEAP;
 use crate::model::spark::Spark;
 use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Size};
@@ -37,7 +38,7 @@ pub(super) fn executor(params: &Settings, app: &Application, spark: &Spark) -> V
     {
         memory.advice = None;
     }
-    let heap = app.conf.spark_memory(ConfKey::ExecutorMemory).unwrap_or(Bytes::from_mib(1024));
+    let heap = app.conf.spark_memory(ConfKey::ExecutorMemory).unwrap_or(HEAP);
     let needed = Overhead::of(app, spark, heap);
     let overhead = overhead(params, app, [ConfKey::ExecutorMemoryOverhead, ConfKey::ExecutorMemory], &needed);
     [memory, cores, overhead].into_iter().flatten().collect()
@@ -45,7 +46,7 @@ pub(super) fn executor(params: &Settings, app: &Application, spark: &Spark) -> V
 
 pub(super) fn driver(params: &Settings, app: &Application) -> Vec<Issue> {
     let cores = whole(app, ConfKey::DriverCores);
-    let heap = app.conf.spark_memory(ConfKey::DriverMemory).unwrap_or(Bytes::from_mib(1024));
+    let heap = app.conf.spark_memory(ConfKey::DriverMemory).unwrap_or(HEAP);
     let tenth = Overhead::Estimated(default_overhead(heap));
     [
         memory(&params.driver_memory, app, ConfKey::DriverMemory, None),
@@ -140,7 +141,7 @@ fn cores_of(
 fn overhead(params: &Settings, app: &Application, keys: [ConfKey; 2], fits: &Overhead) -> Option<Issue> {
     let [key, heap] = keys;
     let size = app.conf.spark_memory(key)?;
-    let heap = app.conf.spark_memory(heap).unwrap_or(Bytes::from_mib(1024));
+    let heap = app.conf.spark_memory(heap).unwrap_or(HEAP);
     let judge = |size: Bytes| {
         let by_ratio = params.overhead_ratio.severity(size.as_f64() / heap.as_f64().max(1.0));
         params.overhead.severity(size.as_f64()).min(by_ratio)

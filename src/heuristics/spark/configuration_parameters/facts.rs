@@ -7,10 +7,11 @@ use crate::heuristics::spark::percent;
 use crate::heuristics::spark::support::losses::lost_executors;
 use crate::heuristics::spark::support::memory::is_local;
 use crate::heuristics::spark::support::memory::{
-    ExecutorSize, MEMORY_FRACTION, RESERVED, overhead, peak_heap, shuffle_partitions, workers,
+    ExecutorSize, RESERVED, overhead, peak_heap, shuffle_partitions, workers,
 };
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::conf::defaults::{HEAP, MEMORY_FRACTION};
 use crate::model::counters::Counter;
 use crate::model::spark::{Executor, Spark};
 use crate::severity::Severity;
@@ -139,8 +140,7 @@ impl<'a> Facts<'a> {
 
 impl Driver {
     fn of(app: &Application, spark: &Spark, limits: &Limits) -> Self {
-        let default = Bytes::from_mib(1024);
-        let memory = app.conf.spark_memory(ConfKey::DriverMemory).unwrap_or(default);
+        let memory = app.conf.spark_memory(ConfKey::DriverMemory).unwrap_or(HEAP);
         let cores = app.conf.integer(ConfKey::DriverCores).and_then(|cores| u64::try_from(cores).ok());
         let peak = spark.driver.peaks.heap();
         let cores = cores.unwrap_or(1).max(1);

@@ -7,12 +7,12 @@ use crate::finding::{Advice, Measure, TroubleKind};
 use crate::heuristics::spark::change;
 use crate::heuristics::spark::support::memory::heap_key;
 use crate::heuristics::spark::support::memory::{
-    DRIVER_ROOM, ExecutorSize, MEMORY_FRACTION, RESERVED, Setting, driver_heap_for, heap_for, heap_that_fits,
-    more_overhead,
+    DRIVER_ROOM, ExecutorSize, RESERVED, Setting, driver_heap_for, heap_for, heap_that_fits, more_overhead,
 };
 use crate::heuristics::spark::support::spill_sizing::{AgainstSpill, partitions_decide};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::conf::defaults::MEMORY_FRACTION;
 use crate::severity::Severity;
 use crate::units::Bytes;
 
@@ -20,6 +20,8 @@ use crate::units::Bytes;
 const MORE_OVERHEAD: Bytes = Bytes::from_mib(1024);
 /// The number of driver cores that Dr. Elephant recommends.
 const DRIVER_CORES: u64 = 2;
+/// A smaller heap is proposed only if it is at most this share of the present one.
+const WORTH_A_CHANGE: f64 = 0.8;
 
 /// The recommended value of every setting; unchanged if no measurement calls for a change.
 #[derive(Debug, Clone, PartialEq)]
@@ -155,7 +157,11 @@ impl Plan {
         self.keep_parallelism(facts, limits);
         if facts.driver.heap > Severity::None && facts.complete {
             let peak = facts.driver.peak.unwrap_or(facts.driver.memory);
-            self.to.driver_memory = driver_heap_for(peak, DRIVER_ROOM).min(facts.driver.memory);
+            let fitting = driver_heap_for(peak, DRIVER_ROOM);
+            // A little less memory is not worth a change.
+            if fitting.as_f64() <= facts.driver.memory.as_f64() * WORTH_A_CHANGE {
+                self.to.driver_memory = fitting;
+            }
         }
         if facts.driver.too_many_cores > Severity::None {
             self.to.driver_cores = facts.driver.cores.min(DRIVER_CORES);

@@ -18,8 +18,6 @@ use crate::units::{Bytes, three_digits};
 
 /// How many stages get their own finding.
 const REPORTED: usize = 3;
-/// Spark's default of `spark.sql.files.maxPartitionBytes`.
-const SPLIT: Bytes = Bytes::from_mib(128);
 
 /// The message of a finding about a stage, with a phrase for each problem.
 const STAGE: &str = "{stage}: {troubles}";
@@ -239,10 +237,11 @@ fn shorter_tasks(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change]) ->
     let app = facts.app;
     let is_sql = runs_sql(facts.spark, stage.stage);
     if !stage.figures.reads_shuffle_only() {
-        let now = app.conf.spark_size(ConfKey::FilesMaxPartitionBytes, Bytes::new(1)).unwrap_or(SPLIT);
-        let half = Bytes::from_mib(now.whole_mib() / 2);
-        let smaller = change(app, ConfKey::FilesMaxPartitionBytes, Setting(half));
-        let smaller = Some(smaller).filter(|_| is_sql && half > Bytes::default());
+        let now =
+            app.in_force(ConfKey::FilesMaxPartitionBytes, |conf, key| conf.spark_size(key, Bytes::new(1)));
+        let half = now.map(|now| Bytes::from_mib(now.whole_mib() / 2));
+        let smaller = half.filter(|half| is_sql && *half > Bytes::default());
+        let smaller = smaller.map(|half| change(app, ConfKey::FilesMaxPartitionBytes, Setting(half)));
         return match smaller {
             Some(smaller) => {
                 Advice::new("split the input into more tasks: repartition it, or use smaller splits")

@@ -1,9 +1,9 @@
 //! Advice against uneven data: smaller splits, adaptive joins, or other keys.
 
 use crate::finding::{Advice, SettingChange};
-use crate::heuristics::spark::{change, change_to, runs_sql, version};
+use crate::heuristics::spark::{change, change_to, runs_sql};
 use crate::model::Application;
-use crate::model::conf::ConfKey;
+use crate::model::conf::{Conf, ConfKey};
 use crate::model::spark::{Spark, SqlExecution, Stage};
 use crate::units::Bytes;
 
@@ -11,16 +11,8 @@ use crate::units::Bytes;
 const SPLITS_JOINS: (u32, u32) = (3, 0);
 /// The first version that also splits them for shuffled hash joins.
 const SPLITS_HASH_JOINS: (u32, u32) = (3, 2);
-/// Spark's default of `spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes`.
-const THRESHOLD: Bytes = Bytes::from_mib(256);
-/// Spark's default of `spark.sql.adaptive.skewJoin.skewedPartitionFactor`.
-const FACTOR: f64 = 5.0;
-/// Spark's default of `spark.sql.adaptive.advisoryPartitionSizeInBytes`.
-const PARTITION: Bytes = Bytes::from_mib(64);
 /// The setting applies to all files of the application, so the splits of small ones stay.
 const WORTH_SPLITTING: Bytes = Bytes::from_mib(32);
-/// Spark's default of `spark.sql.files.maxPartitionBytes`.
-const SPLIT: Bytes = Bytes::from_mib(128);
 
 const OTHER_KEYS: &str = "distribute the most frequent keys: add a random salt to them and aggregate in two steps, first with \
                           the salt, then without it";
@@ -57,7 +49,8 @@ pub(in crate::heuristics::spark) fn against(
 /// Smaller splits of files, if a setting bounds them.
 fn smaller_splits(app: &Application, spark: &Spark, stage: &Stage, skewed: Skewed) -> Advice {
     let even = "split the input more evenly: files of similar size in a format that can be split";
-    let now = app.conf.spark_size(ConfKey::FilesMaxPartitionBytes, Bytes::new(1)).unwrap_or(SPLIT);
+    let now = app.in_force(ConfKey::FilesMaxPartitionBytes, |conf, key| conf.spark_size(key, Bytes::new(1)));
+    let Some(now) = now else { return even.into() };
     // A larger split is a file that cannot be split.
     let bounded = skewed.bytes.filter(|(largest, _)| runs_sql(spark, stage) && *largest <= now);
     let Some((largest, median)) = bounded else { return even.into() };
@@ -85,7 +78,7 @@ impl Join {
         let execution = spark.sql.iter().find(|execution| Some(execution.id) == job.sql_execution)?;
         let named = |name: &str| runs_node(app, execution, stage, name);
         let (sorted, hashed) = (named("SortMergeJoin"), named("ShuffledHashJoin"));
-        let version = version(app);
+        let version = app.version();
         let since = |first| version.is_some_and(|version| version >= first);
         let splits = sorted && since(SPLITS_JOINS) || hashed && since(SPLITS_HASH_JOINS);
         (sorted || hashed).then_some(Self { splits })
@@ -94,12 +87,12 @@ impl Join {
     /// Settings with which adaptive execution splits a partition of this size, next to a median one; empty if there are
     /// none, or if all are already in force.
     fn split(&self, app: &Application, (largest, median): (Bytes, Bytes)) -> Vec<SettingChange> {
-        let factor = app.conf.fraction(ConfKey::AdaptiveSkewFactor).unwrap_or(FACTOR);
+        let factor = app.in_force(ConfKey::AdaptiveSkewFactor, Conf::fraction);
         let ratio = largest.as_f64() / median.as_f64();
         if !self.splits || ratio <= 2.0 {
             return Vec::new();
         }
-        let size = |key, default| app.conf.spark_size(key, Bytes::new(1)).unwrap_or(default);
+        let size = |key| app.in_force(key, |conf, key| conf.spark_size(key, Bytes::new(1)));
         let mut changes = Vec::new();
         if !is_adaptive(app) {
             changes.extend(change_to(app, ConfKey::AdaptiveEnabled, true));
@@ -107,15 +100,15 @@ impl Join {
         if app.conf.flag(ConfKey::AdaptiveSkewJoin) == Some(false) {
             changes.push(change(app, ConfKey::AdaptiveSkewJoin, true));
         }
-        if size(ConfKey::AdaptiveSkewThreshold, THRESHOLD) >= largest {
+        if size(ConfKey::AdaptiveSkewThreshold).is_none_or(|threshold| threshold >= largest) {
             let lower = in_spark(Bytes::new(largest.get() / 2));
             changes.push(change(app, ConfKey::AdaptiveSkewThreshold, lower));
         }
-        if ratio <= factor {
+        if factor.is_none_or(|factor| ratio <= factor) {
             changes.push(change(app, ConfKey::AdaptiveSkewFactor, 2));
         }
         // Parts of a split partition have about this size.
-        if size(ConfKey::AdaptivePartitionSize, PARTITION).get() > largest.get() / 2 {
+        if size(ConfKey::AdaptivePartitionSize).is_none_or(|part| part.get() > largest.get() / 2) {
             let part = median.max(Bytes::new(largest.get() / 16));
             changes.push(change(app, ConfKey::AdaptivePartitionSize, in_spark(part)));
         }
@@ -139,10 +132,9 @@ fn runs_node(app: &Application, execution: &SqlExecution, stage: &Stage, name: &
     names.into_iter().any(|found| found.starts_with(name))
 }
 
-/// Whether adaptive execution is on. It is by default since Spark 3.2.
+/// Whether adaptive execution is on.
 fn is_adaptive(app: &Application) -> bool {
-    let by_default = || version(app).is_some_and(|version| version >= (3, 2));
-    app.conf.flag(ConfKey::AdaptiveEnabled).unwrap_or_else(by_default)
+    app.in_force(ConfKey::AdaptiveEnabled, Conf::flag) == Some(true)
 }
 
 /// A size in Spark's syntax, in whole MiB or, below, in whole KiB.

@@ -3,7 +3,7 @@
 use super::memory::{self, ROOM, Setting, default_overhead, overhead, overhead_for, rounded_up};
 use super::memory::{heap, heap_key, is_local};
 use crate::finding::Advice;
-use crate::heuristics::spark::{change, change_to, spark, version};
+use crate::heuristics::spark::{change, change_to, spark};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::{ClusterManager, Executor, ExecutorMetric, Spark};
@@ -113,7 +113,7 @@ fn outside_heap(worker: &Executor) -> Option<Bytes> {
 
 /// Off-heap memory that is a part of the overhead. Since Spark 3.0, containers are larger by it.
 fn off_heap_inside(app: &Application) -> Bytes {
-    let inside = version(app).is_some_and(|version| version < (3, 0));
+    let inside = app.version().is_some_and(|version| version < (3, 0));
     let on = app.conf.flag(ConfKey::OffHeapEnabled) == Some(true);
     let size = app.conf.spark_size(ConfKey::OffHeapSize, Bytes::new(1));
     size.filter(|_| inside && on).unwrap_or_default()

@@ -95,7 +95,7 @@ fn last_message(app: &Application, group: &TaskGroup) -> Option<String> {
 /// without one.
 const MAX_SEARCHED: usize = 100;
 
-/// The reason of the first failed job that has one, of those that nobody cancelled if there are any.
+/// The reason of the first failed job that has one. Jobs that were cancelled come last.
 pub(in crate::heuristics) fn reason_of_job<'a>(
     app: &'a Application,
     spark: &'a Spark,

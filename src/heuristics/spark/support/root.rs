@@ -145,17 +145,17 @@ pub(in crate::heuristics) fn in_words(app: &Application, root: &Root<'_>) -> Phr
     words.map(|words| Phrase::new("{words}", &[("words", &words)])).unwrap_or_default()
 }
 
-/// Whether somebody cancelled a stage, or its job.
+/// Whether a user cancelled a stage, or its job.
 pub(in crate::heuristics) fn stage_was_cancelled(stage: &Stage) -> bool {
     stage.status == StageStatus::Failed && stage.failure.as_deref().is_some_and(is_cancelled)
 }
 
-/// Whether a job failed and nobody cancelled it.
+/// Whether a job failed and was not cancelled.
 pub(in crate::heuristics) fn failed_by_itself(job: &Job) -> bool {
     job.result == Some(JobResult::Failed) && !was_cancelled(job)
 }
 
-/// Whether somebody cancelled a job.
+/// Whether a user cancelled a job.
 pub(in crate::heuristics) fn was_cancelled(job: &Job) -> bool {
     job.result == Some(JobResult::Failed) && job.failure.as_deref().is_some_and(is_cancelled)
 }

@@ -1,9 +1,10 @@
 //! Recommended settings against spill: one place for every rule that advises on it.
 
-use super::memory::{ExecutorSize, MEMORY_FRACTION, peak_heap, shuffle_partitions};
+use super::memory::{ExecutorSize, peak_heap, shuffle_partitions};
 use super::stage_figures::{Figures, spilled};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::conf::defaults::MEMORY_FRACTION;
 use crate::model::spark::{Spark, Stage};
 use crate::units::Bytes;
 

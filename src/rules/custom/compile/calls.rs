@@ -2,8 +2,9 @@
 
 use regex::RegexBuilder;
 
+use super::super::names::Rows;
 use super::super::node::{AggregateKind, Function, Node, SettingKind, TextTest};
-use super::super::syntax::Expr;
+use super::super::syntax::{Expr, Kind};
 use super::super::unit::{Type, Unit};
 use super::functions::FUNCTIONS;
 use super::{Compiler, Typed};
@@ -50,6 +51,11 @@ impl<'e> Compiler<'e> {
                 let read = |text: &str| Quantity::<Size>::parse(text).map(Quantity::get);
                 self.quantity(one, name, Type::SIZE, read)
             }
+            ("is_set", [one]) => match self.literal_text(one, name) {
+                Some(text) => (Node::IsSet(text.trim().to_owned()), Type::Flag),
+                None => (Node::Unknown, Type::Flag),
+            },
+            ("counter", [group, of]) => self.counter(expr, None, group, of),
             ("known", [one]) => {
                 let (node, _) = self.expression(one);
                 (Node::Known(node.into()), Type::Flag)
@@ -63,13 +69,13 @@ impl<'e> Compiler<'e> {
     }
 
     fn no_such_call(&mut self, expr: &'e Expr, name: &str) -> Typed {
-        if let Some((_, usage, _)) = FUNCTIONS.iter().find(|(known, ..)| *known == name) {
+        if let Some((_, usage, ..)) = FUNCTIONS.iter().find(|(known, ..)| *known == name) {
             return self.wrong_with(expr, format!("wrong arguments for {name}"), format!("write {usage}"));
         }
         let help = match (name, nearest(name, FUNCTIONS.iter().map(|(known, ..)| *known))) {
             ("avg" | "average", _) => "did you mean mean(x)?".to_owned(),
             (_, Some(near)) => format!("did you mean {near}?"),
-            (_, None) => "docs/defining-rules.md lists the functions".to_owned(),
+            (_, None) => "`elephant-rs rules reference` lists the functions".to_owned(),
         };
         self.wrong_with(expr, format!("there is no function \"{name}\""), help)
     }
@@ -145,6 +151,16 @@ impl<'e> Compiler<'e> {
 
     /// `target.name(args)`
     pub(super) fn method(&mut self, expr: &'e Expr, name: &str, target: &'e Expr, args: &'e [Expr]) -> Typed {
+        if let ("counter", Kind::Name(rows), [group, of]) = (name, &target.kind, args)
+            && let Some(rows @ (Rows::Tasks | Rows::Attempts)) = Rows::named(rows)
+        {
+            return self.counter(expr, Some(rows), group, of);
+        }
+        if name == "counter" {
+            let usage =
+                "write task.counter(\"group\", \"name\"), or counter(\"group\", \"name\") for the total";
+            return self.wrong_with(expr, "wrong arguments for counter", usage);
+        }
         let test = match name {
             "all" | "exists" | "exists_one" | "existsOne" | "filter" | "map" => {
                 return self.wrong_with(

@@ -3,11 +3,11 @@
 
 mod aggregates;
 mod calls;
+mod counters;
 mod functions;
 mod names;
 mod operators;
 
-#[cfg(test)]
 pub(super) use functions::FUNCTIONS;
 
 use super::mistake::Mistake;

@@ -89,7 +89,7 @@ impl<'e> Compiler<'e> {
             let help = match (near, elsewhere) {
                 (Some(near), _) => format!("did you mean \"{namespace}.{near}\"?"),
                 (None, Some(other)) => format!("there is \"{other}.{field}\""),
-                (None, None) => "docs/defining-rules.md lists the names".to_owned(),
+                (None, None) => "`elephant-rs rules reference` lists the names".to_owned(),
             };
             return self.wrong_with(expr, format!("{namespace} has no \"{field}\""), help);
         };
@@ -106,11 +106,16 @@ impl<'e> Compiler<'e> {
         if is_subject {
             return (Node::Subject(field), kind);
         }
-        let name = rows.name();
         if !self.can_run_over(expr, rows) {
             return WRONG;
         }
         let needs = need(field, self.written(expr));
+        self.row_node(expr, rows, needs, (Node::Row(field), kind))
+    }
+
+    /// Something that differs for each row, which the enclosing aggregate then runs over.
+    pub(super) fn row_node(&mut self, expr: &Expr, rows: Rows, needs: String, typed: Typed) -> Typed {
+        let name = rows.name();
         let Some(use_) = &mut self.row else {
             let written = self.written(expr);
             return self.wrong_with(
@@ -133,7 +138,7 @@ impl<'e> Compiler<'e> {
                 if !all.contains(&needs) {
                     all.push(needs);
                 }
-                (Node::Row(field), kind)
+                typed
             }
         }
     }

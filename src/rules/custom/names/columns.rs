@@ -31,6 +31,15 @@ pub(in crate::rules::custom) enum AttemptField {
     AttemptNumber,
 }
 
+/// The type of a counter.
+pub(in crate::rules::custom) const fn type_of(counter: Counter) -> Type {
+    match counter.unit() {
+        CounterUnit::Count => Type::COUNT,
+        CounterUnit::Bytes => Type::SIZE,
+        CounterUnit::Millis => Type::TIME,
+    }
+}
+
 /// Every name of `task` and `attempt`.
 pub(in crate::rules::custom) static ATTEMPT: LazyLock<Vec<Named<AttemptField>>> = LazyLock::new(|| {
     use AttemptField as F;
@@ -99,11 +108,7 @@ pub(in crate::rules::custom) static ATTEMPT: LazyLock<Vec<Named<AttemptField>>> 
         if counter == Counter::InputBytes {
             continue;
         }
-        let kind = match counter.unit() {
-            CounterUnit::Count => Type::COUNT,
-            CounterUnit::Bytes => Type::SIZE,
-            CounterUnit::Millis => Type::TIME,
-        };
+        let kind = type_of(counter);
         names.push(Named {
             name: counter_name(counter),
             field: F::Counter(counter),

@@ -100,9 +100,11 @@ impl<'d> Reader<'d, '_> {
             only_for: Scope::default(),
             rests_on: Vec::new(),
             reads: CounterMask::NONE,
+            names_counters: false,
         };
         rule.rests_on = rule.find_facets();
         rule.reads = rule.find_counters();
+        rule.names_counters = rule.find_named_counters();
         Some(rule)
     }
 

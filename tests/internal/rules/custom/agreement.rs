@@ -32,14 +32,14 @@ const PAIRS: [(&str, &str); 10] = [
     ("spark-event-log-limit", "my-spark-event-log-limit"),
 ];
 
-/// The example judges skew by the amounts alone, as Dr. Elephant does.
-const SKEW: &str = "rule: mapper-skew\ndeviation: [2, 4, 8, 16]\nlarge_group_blocks: [1/8, 1/4, 1/2, 1]\n\
+/// The examples judge skew by the amounts alone, and short tasks without looking for a remedy, as Dr. Elephant does.
+const PLAIN: &str = "rule: mapper-time\nshort_without_remedy: critical\n---\nrule: mapper-skew\ndeviation: [2, 4, 8, 16]\nlarge_group_blocks: [1/8, 1/4, 1/2, 1]\n\
                     group_tasks: [10, 50, 100, 200]\nlost_share: off\nlost_time: off\n";
 
 static RULES: LazyLock<RuleSet> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/examples");
     let mut files = RuleFile::find(&folder).unwrap();
-    files.push(RuleFile { name: "skew".into(), text: SKEW.to_owned() });
+    files.push(RuleFile { name: "plain".into(), text: PLAIN.to_owned() });
     RuleSet::with_files(&files).unwrap_or_else(|error| panic!("{error}"))
 });
 

@@ -2,14 +2,18 @@
 
 use elephant_rs::finding::{Finding, Measure};
 use elephant_rs::input::window::ByteWindow;
+use elephant_rs::limits::Limits;
 use elephant_rs::model::Application;
-use elephant_rs::parse::jhist::json;
+use elephant_rs::model::counters::{Counter, CounterSet, OtherCounter};
+use elephant_rs::model::table::TaskKind;
+use elephant_rs::parse::OtherCounters;
+use elephant_rs::parse::jhist::json as histories;
 use elephant_rs::rules::{Evaluation, RuleFile, RuleSet};
 use elephant_rs::severity::Severity;
 use serde_json::{Value, json};
 
-use crate::internal::common;
 use crate::internal::common::history::Job;
+use crate::internal::{common, sample};
 
 fn file(text: &str) -> RuleFile {
     RuleFile { name: "etl.yaml".to_owned(), text: text.to_owned() }
@@ -23,7 +27,7 @@ fn rules(text: &str) -> RuleSet {
 fn maps(count: u64, time: i64, queue: Option<&str>) -> Application {
     let groups = json!([{"role": "map", "count": count, "time": {"total_ms": time}, "counters": {"SPILLED_RECORDS": 5}}]);
     let history = Job::succeeded(&groups).queue(&queue.map_or(Value::Null, Value::from)).history();
-    json::parse(ByteWindow::new(history.as_bytes())).applications.remove(0)
+    histories::parse(ByteWindow::new(history.as_bytes())).applications.remove(0)
 }
 
 fn found<'e>(evaluation: &'e Evaluation, rule: &str) -> Option<&'e Finding> {
@@ -145,10 +149,14 @@ fn unknown_values_are_reported() {
     };
     assert_eq!(reason("sum(task.map_output_records)", ""), "no map reports MAP_OUTPUT_RECORDS");
     assert_eq!(reason("count(attempt.executor == '1')", ""), "no map reports executor");
-    assert_eq!(reason("conf_number(\"a.b\")", ""), "the configuration does not contain a.b");
-    assert_eq!(reason("sum(task.spilled_records - 5) / 0", ""), "x is undefined here");
+    assert_eq!(reason("conf_number(\"a.b\")", ""), "there is no configuration, so a.b is unknown");
+    assert_eq!(reason("sum(task.spilled_records - 5) / 0", ""), "x divides by zero");
+    assert_eq!(reason("5 % (tasks.total - tasks.total)", ""), "x divides by zero");
+    assert_eq!(reason("sqrt(0 - 5)", ""), "x is undefined here");
+    assert_eq!(reason("1e300 * 1e300", ""), "x is undefined here");
     assert_eq!(reason("'1'", "when: app.queue == \"a\"\n"), "the history does not contain app.queue");
-    assert_eq!(reason("sum(task.spilled_records, task.run_time > 0) / 0", ""), "");
+    assert_eq!(reason("sum(task.spilled_records, task.run_time > 0) / 0", ""), "x divides by zero");
+    assert_eq!(reason("mean(task.spilled_records / (task.spilled_records - 5))", ""), "x divides by zero");
 }
 
 #[test]
@@ -183,12 +191,12 @@ fn shown(expression: &str) -> String {
         "rule: r\nover: map\nvalues:\n  x: >-\n    {expression}\n  one: \"1\"\nthresholds:\n  one: {{rising: never}}\nmessage: \"{{x}}\"\n"
     );
     let groups = json!([
-        {"role": "map", "count": 2, "time": {"total_ms": 60_000}, "counters": {"HDFS_BYTES_READ": 1_048_576, "S3A_BYTES_READ": 0}},
+        {"role": "map", "count": 2, "time": {"total_ms": 60_000}, "counters": {"HDFS_BYTES_READ": 1_048_576, "S3A_BYTES_READ": 0, "ROWS": 7}},
         {"role": "map", "count": 1, "time": {"total_ms": 240_000}, "counters": {"HDFS_BYTES_READ": 104_857_600}},
         {"role": "map", "count": 1, "time": null, "counters": null},
     ]);
     let history = Job::succeeded(&groups).queue(&json!("root.etl")).history();
-    let app = json::parse(ByteWindow::new(history.as_bytes())).applications.remove(0);
+    let app = histories::parse(ByteWindow::new(history.as_bytes())).applications.remove(0);
     let evaluation = rules(&text).evaluate(&app);
     let message = &found(&evaluation, "r").unwrap_or_else(|| panic!("{expression}: {evaluation:?}")).message;
     message.split(" (harmless").next().unwrap().to_owned()
@@ -205,7 +213,8 @@ fn expressions_compute_with_units() {
         ("in_mb(size(\"1GB\")) + in_minutes(time(\"1h\"))", "1084"),
         ("trunc(7 / 2) + floor(-0.5) + ceil(0.5) + round(2.5)", "6"),
         ("sqrt(16) + abs(-2) + min(3, 1, 2) + max(1, 2)", "9"),
-        ("5 / 0", "infinite"),
+        ("5 / 0", "unknown"),
+        ("coalesce(5 / 0, 3)", "3"),
         ("0 / 0", "unknown"),
         ("null", "unknown"),
         ("5 / 0 - 5 / 0", "unknown"),
@@ -240,6 +249,102 @@ fn expressions_compute_with_units() {
     ] {
         assert_eq!(shown(expression), value, "{expression}");
     }
+}
+
+#[test]
+fn submission_counters_and_files_have_names() {
+    let group = "org.apache.hadoop.mapreduce.TaskCounter";
+    for (expression, value) in [
+        ("app.submit_hour", "2"),
+        ("app.submit_time", "2h 40m"),
+        ("app.submit_weekday", "friday"),
+        ("app.submit_weekday in [\"saturday\", \"sunday\"] || app.submit_hour < 6", "true"),
+        ("app.files_per_map", "unknown"),
+        ("sum(task.counter(\"GROUP\", \"ROWS\"))", "14"),
+        ("mean(attempt.counter(\"GROUP\", \"ROWS\"))", "7"),
+        ("count(task.counter(\"GROUP\", \"ROWS\") >= 0)", "2"),
+        ("max(task.counter(\"GROUP\", \"ROWS\"), task.run_time > time(\"2min\"))", "unknown"),
+        ("sum(task.counter(\"other.Group\", \"ROWS\"))", "unknown"),
+        (
+            "sum(task.counter(\"org.apache.hadoop.mapreduce.FileSystemCounter\", \"HDFS_BYTES_READ\"))",
+            "102 MiB",
+        ),
+        ("counter(\"GROUP\", \"ROWS\")", "unknown"),
+    ] {
+        assert_eq!(shown(&expression.replace("GROUP", group)), value, "{expression}");
+    }
+}
+
+#[test]
+fn counters_without_a_type_are_kept_only_for_rules_that_name_them() {
+    let groups = json!([{"role": "map", "count": 2, "time": {"total_ms": 5}, "counters": {"ROWS": 7}}]);
+    let history = Job::succeeded(&groups).history();
+    let rows = |others| {
+        let window = ByteWindow::new(history.as_bytes());
+        let app = histories::parse_within(window, &Limits::default(), others).applications.remove(0);
+        let symbols = ["org.apache.hadoop.mapreduce.TaskCounter", "ROWS"].map(|text| app.strings.find(text));
+        let attempts = &app.group(TaskKind::Map).unwrap().attempts;
+        attempts.other_counter(1, symbols[0].unwrap(), symbols[1].unwrap())
+    };
+    assert_eq!((rows(OtherCounters::Kept), rows(OtherCounters::Dropped)), (Some(7), None));
+    let reading = |value: &str| {
+        let rule = format!(
+            "rule: r\nvalues:\n  x: '{value}'\nthresholds:\n  x: {{rising: [1, 2, 3, 4]}}\nmessage: m\n"
+        );
+        rules(&rule).names_counters()
+    };
+    assert!(reading("max(task.counter(\"a\", \"b\"), task.run_time > 0)"));
+    // The totals are kept in any case.
+    assert!(!reading("counter(\"a\", \"b\")") && !reading("max(task.run_time) / time(\"1s\")"));
+    let scoped = "---\nrule: r\nfor: {user: a}\nvalues: {x: 'sum(task.counter(\"a\", \"b\"))'}\n";
+    let base = "rule: r\nvalues: {x: '1'}\nthresholds: {x: {rising: [1, 2, 3, 4]}}\nmessage: m\n";
+    assert!(rules(&format!("{base}{scoped}")).names_counters());
+}
+
+#[test]
+fn totals_of_counters_are_those_of_the_history() {
+    let group = "org.apache.hadoop.mapreduce.TaskCounter";
+    let mut app = maps(2, 60_000, None);
+    let [of_group, name] = [group, "ROWS"].map(|text| app.strings.intern(text).unwrap());
+    let mut set = CounterSet::default();
+    set.others.push(OtherCounter { group: of_group, name, value: 40 });
+    set.record(Counter::GcTimeMillis, 30_000, true);
+    (app.counters.map, app.counters.total) = (Some(set), None);
+    let judged = |over: &str, value: &str| {
+        let text = format!(
+            "rule: r\nover: {over}\nvalues:\n  x: '{value}'\n  y: '1'\nthresholds:\n  y: {{rising: never}}\nmessage: \"{{x}}\"\n"
+        );
+        found(&rules(&text).evaluate(&app), "r").unwrap().message.replace(" (harmless: )", "")
+    };
+    let rows = format!("counter(\"{group}\", \"ROWS\")");
+    assert!(judged("map", &rows).starts_with("40"), "{}", judged("map", &rows));
+    assert!(judged("map", &format!("counter(\"{group}\", \"GC_TIME_MILLIS\") / 2")).starts_with("15 s"));
+    assert!(judged("application", &rows).starts_with("unknown"));
+}
+
+#[test]
+fn settings_have_their_defaults() {
+    let judged = |app: &Application, value: &str| {
+        let text = format!(
+            "rule: r\nvalues:\n  x: '{value}'\n  y: '1'\nthresholds:\n  y: {{rising: [1, 2, 3, 4]}}\nmessage: \"{{x}}\"\n"
+        );
+        found(&rules(&text).evaluate(app), "r").unwrap().message.split(" (").next().unwrap().to_owned()
+    };
+    let mut app = sample::app(&[("spark.executor.memory", "4g")]);
+    app.engine_version = Some("3.5.1".to_owned());
+    assert_eq!(judged(&app, "conf_bytes(\"spark.executor.memory\")"), "4 GiB");
+    assert_eq!(judged(&app, "conf_bytes(\"spark.driver.memory\")"), "1 GiB");
+    assert_eq!(judged(&app, "conf_number(\"spark.sql.shuffle.partitions\")"), "200");
+    assert_eq!(judged(&app, "conf_flag(\"spark.sql.adaptive.enabled\")"), "true");
+    assert_eq!(judged(&app, "is_set(\"spark.sql.adaptive.enabled\")"), "false");
+    assert_eq!(judged(&app, "is_set(\"spark.executor.memory\")"), "true");
+    assert_eq!(judged(&app, "conf(\"my.own\")"), "unknown");
+    app.engine_version = None;
+    assert_eq!(judged(&app, "conf_flag(\"spark.sql.adaptive.enabled\")"), "unknown");
+    let reason = "spark.sql.adaptive.enabled is not set, and its default is not known";
+    let text = "rule: r\nwhen: conf_flag(\"spark.sql.adaptive.enabled\")\nvalues: {x: '1'}\nthresholds: {x: {rising: [1, 2, 3, 4]}}\nmessage: m\n";
+    let evaluation = rules(text).evaluate(&app);
+    assert!(evaluation.not_evaluated.iter().any(|known| known.rule == "r" && known.reason == reason));
 }
 
 #[test]

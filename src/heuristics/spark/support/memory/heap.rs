@@ -2,6 +2,7 @@
 
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::conf::defaults::HEAP;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{ClusterManager, Executor, Spark};
 use crate::units::Bytes;
@@ -11,8 +12,6 @@ pub(in crate::heuristics) const RESERVED: Bytes = Bytes::from_mib(300);
 /// Reason given if rules on memory cannot be evaluated.
 pub(in crate::heuristics) const NO_PEAKS: &str = "no executor reports its peak memory; Spark 3.0 and later log it with \
      spark.eventLog.logStageExecutorMetrics=true";
-/// The default heap of an executor or driver.
-pub(in crate::heuristics) const DEFAULT_HEAP: Bytes = Bytes::from_mib(1024);
 /// The default memory overhead: this share of the heap, and at least the minimum.
 const OVERHEAD_FACTOR: f64 = 0.1;
 const LEAST_OVERHEAD: Bytes = Bytes::from_mib(384);
@@ -46,7 +45,7 @@ pub(in crate::heuristics) fn heap_key(app: &Application, spark: &Spark) -> ConfK
 
 /// The heap that is set, or Spark's default.
 pub(in crate::heuristics) fn heap(app: &Application, key: ConfKey) -> Bytes {
-    app.conf.spark_memory(key).filter(|heap| heap.get() > 0).unwrap_or(DEFAULT_HEAP)
+    app.conf.spark_memory(key).filter(|heap| heap.get() > 0).unwrap_or(HEAP)
 }
 
 /// The heap of one worker, from its resource profile or from the application.
@@ -66,7 +65,7 @@ pub(in crate::heuristics) fn slots(app: &Application, worker: &Executor) -> u64 
 
 /// The heap of an executor, or Spark's default.
 pub(in crate::heuristics) fn executor_heap(app: &Application) -> Bytes {
-    app.conf.spark_memory(ConfKey::ExecutorMemory).unwrap_or(Bytes::from_mib(1024))
+    app.conf.spark_memory(ConfKey::ExecutorMemory).unwrap_or(HEAP)
 }
 
 /// The total requested memory of an executor: heap, overhead, off-heap memory, Python workers.
@@ -123,8 +122,8 @@ mod tests {
         assert_eq!(heap("4096"), Bytes::from_mib(4096));
         assert_eq!(heap("3147483647"), Bytes::new(3_147_483_647));
         assert_eq!(heap("4g"), Bytes::from_mib(4096));
-        assert_eq!(heap("0"), DEFAULT_HEAP);
-        assert_eq!(heap("much"), DEFAULT_HEAP);
+        assert_eq!(heap("0"), HEAP);
+        assert_eq!(heap("much"), HEAP);
     }
 
     #[test]

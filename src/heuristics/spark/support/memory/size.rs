@@ -3,17 +3,16 @@
 
 use std::fmt;
 
-use super::heap::{DEFAULT_HEAP, RESERVED};
+use super::heap::RESERVED;
 use super::{heap_key, is_local, max_executors, overhead};
 use crate::finding::{Advice, SettingChange};
 use crate::heuristics::spark::change;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::conf::defaults::{HEAP, MEMORY_FRACTION, SHUFFLE_PARTITIONS};
 use crate::model::spark::{ClusterManager, Executor, Spark};
 use crate::units::Bytes;
 
-/// Spark's default of `spark.memory.fraction`.
-pub(in crate::heuristics) const MEMORY_FRACTION: f64 = 0.6;
 /// The smallest heap worth recommending; below 450 MiB Spark does not start.
 const SMALLEST_HEAP: Bytes = Bytes::from_mib(640);
 /// Headroom above the highest measured heap use.
@@ -44,7 +43,7 @@ impl ExecutorSize {
         let set = app.conf.integer(ConfKey::ExecutorCores).and_then(|cores| u32::try_from(cores).ok());
         let cores = set.filter(|_| !local).or(profile.and_then(|profile| profile.cores)).or(cores);
         Self {
-            heap: heap.or(profile.and_then(|profile| profile.memory)).unwrap_or(DEFAULT_HEAP),
+            heap: heap.or(profile.and_then(|profile| profile.memory)).unwrap_or(HEAP),
             cores: cores.unwrap_or(1).max(1),
             cores_can_change: !local,
         }
@@ -142,9 +141,6 @@ pub(in crate::heuristics) fn workers(spark: &Spark) -> impl Iterator<Item = &Exe
 pub(in crate::heuristics) fn peak_heap(spark: &Spark) -> Option<Bytes> {
     workers(spark).filter_map(|worker| worker.peaks.heap()).max()
 }
-
-/// Spark's default of `spark.sql.shuffle.partitions`.
-pub(in crate::heuristics) const SHUFFLE_PARTITIONS: u64 = 200;
 
 /// An effective setting for the number of tasks.
 pub(in crate::heuristics) fn in_force(app: &Application, key: ConfKey) -> Option<u64> {

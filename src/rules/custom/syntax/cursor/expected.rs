@@ -17,6 +17,9 @@ impl Cursor<'_> {
             (TokenKind::Sign("%"), _) if self.is_after_number() => {
                 at(&before.span, "expressions have no unit %").help("write 5% as 0.05")
             }
+            (TokenKind::Sign("(" | "," | "=="), TokenKind::Sign("/")) => {
+                mistake.help("write a regular expression as a text in quotes, such as name.matches(\"^etl\")")
+            }
             (TokenKind::Sign("<"), TokenKind::Sign(">")) => mistake.help("write != for \"is not equal to\""),
             (TokenKind::Sign("!" | "-"), TokenKind::Sign("!" | "-")) => {
                 mistake.help("write brackets between ! and -, such as !(-x)")

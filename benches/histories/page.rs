@@ -1,10 +1,10 @@
-//! Writes the result between the markers of a file.
+//! Writes the result between the markers of a page, `docs/speed.md`.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-const START: &str = "<!-- speed: written by `cargo bench --bench histories -- --write README.md` -->\n";
+const START: &str = "<!-- speed: written by `cargo bench --bench histories -- --write docs/speed.md` -->\n";
 const END: &str = "<!-- end of speed -->";
 
 /// Checks for the markers before minutes of work.

@@ -1,0 +1,159 @@
+//! `elephant-rs rules reference`
+
+use std::error::Error;
+
+use clap::Args;
+
+use super::{COLUMNS, padded};
+use crate::params::words::nearest;
+use crate::report::wrap::{lines, width};
+use crate::rules::custom::reference::{Line, Section, sections};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  elephant-rs rules reference
+      all names, functions, types, and defaults of settings
+  elephant-rs rules reference app
+      one section
+  elephant-rs rules reference task.gc_time
+      one name
+  elephant-rs rules reference shuffle bytes
+      the names with all these words in them or in their meaning";
+
+/// The widest names that others are aligned with; wider ones have a line of their own.
+const WIDEST: usize = 34;
+/// Between columns.
+const MARGIN: &str = "  ";
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Reference {
+    /// A section, a name, or words of a meaning
+    #[arg(value_name = "NAME")]
+    words: Vec<String>,
+}
+
+impl Reference {
+    pub(super) fn text(&self) -> Result<String, Box<dyn Error>> {
+        let all = sections();
+        let found = select(&all, &self.words);
+        if found.is_empty() {
+            let word = self.words.join(" ");
+            let names = all.iter().flat_map(|section| section.lines.iter().map(|line| line.written.as_str()));
+            let sections: Vec<&str> = all.iter().map(|section| section.name).collect();
+            let help = nearest(&word, names.chain(sections.iter().copied())).map_or_else(
+                || format!("its sections are {}", sections.join(", ")),
+                |near| format!("did you mean \"{near}\"?"),
+            );
+            return Err(format!("the reference has no \"{word}\"; {help}").into());
+        }
+        Ok(found.iter().map(shown).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+/// The sections with those of their lines that the words select.
+fn select(all: &[Section], words: &[String]) -> Vec<Section> {
+    let only = |lines: &dyn Fn(&Section) -> Vec<Line>| -> Vec<Section> {
+        let sections = all.iter().map(|section| Section { lines: lines(section), ..section.clone() });
+        sections.filter(|section| !section.lines.is_empty()).collect()
+    };
+    let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
+    if let [word] = words.as_slice() {
+        let wanted = if word == "attempt" { "task" } else { word };
+        if let Some(section) = all.iter().find(|section| section.name == wanted) {
+            return vec![section.clone()];
+        }
+        // Attempts have the names of tasks.
+        let name = word.strip_prefix("attempt.").map(|rest| format!("task.{rest}"));
+        let name = name.as_deref().unwrap_or(word);
+        let is_it = |line: &&Line| {
+            line.written.to_lowercase() == name || line.written.split('(').next() == Some(name)
+        };
+        let exact = only(&|section| section.lines.iter().filter(is_it).cloned().collect());
+        if !exact.is_empty() {
+            return exact;
+        }
+    }
+    let has = |line: &&Line| {
+        let text = format!("{} {} {}", line.written, line.kind, line.meaning).to_lowercase();
+        words.iter().all(|word| text.contains(word))
+    };
+    only(&|section| section.lines.iter().filter(has).cloned().collect())
+}
+
+/// A section as text in columns.
+fn shown(section: &Section) -> String {
+    let mut text = lines(&format!("{}: {}", section.name, plain(section.about)), COLUMNS).join("\n") + "\n\n";
+    let widest = |part: fn(&Line) -> &str, most: usize| {
+        section.lines.iter().map(|line| width(part(line))).filter(|width| *width <= most).max().unwrap_or(0)
+    };
+    let written = widest(|line| &line.written, WIDEST).max(8);
+    let kind = widest(|line| &line.kind, COLUMNS);
+    let indentation = " ".repeat(2 * MARGIN.len() + written);
+    for line in &section.lines {
+        let (name, gap) = (&line.written, " ".repeat(written.saturating_sub(width(&line.written))));
+        let start = if width(name) <= written {
+            format!("{MARGIN}{name}{gap}{MARGIN}")
+        } else {
+            format!("{MARGIN}{name}\n{indentation}")
+        };
+        text.push_str(&start);
+        let room = COLUMNS - 3 * MARGIN.len() - written - kind;
+        let meaning = plain(&line.meaning);
+        // A word that is too wide, such as the name of a class, gets a line of its own.
+        let fits = meaning.split_whitespace().all(|word| width(word) <= room);
+        let left = if fits { indentation.len() + kind + MARGIN.len() } else { 3 * MARGIN.len() };
+        let hanging = format!("\n{}", " ".repeat(left));
+        if fits {
+            text.push_str(&padded(&line.kind, kind + MARGIN.len()));
+        } else {
+            text.extend([line.kind.as_str(), &hanging]);
+        }
+        text.push_str(&lines(&meaning, COLUMNS - left).join(&hanging));
+        text.push('\n');
+    }
+    text
+}
+
+/// Text without the marks of code.
+fn plain(text: &str) -> String {
+    text.replace('`', "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reference(words: &[&str]) -> Result<String, String> {
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        Reference { words }.text().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_whole_reference_fits_a_terminal_and_has_everything() {
+        let text = reference(&[]).unwrap();
+        assert!(text.lines().all(|line| width(line) <= COLUMNS), "{text}");
+        assert!(text.lines().all(|line| line.trim_end() == line), "{text}");
+        for section in sections() {
+            for line in section.lines {
+                assert!(text.contains(&line.written), "{line:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn sections_names_and_words_select() {
+        let app = reference(&["app"]).unwrap();
+        assert!(app.starts_with("app: The application.\n\n") && !app.contains("task.run_time"), "{app}");
+        let one = reference(&["attempt.gc_time"]).unwrap();
+        assert!(one.ends_with("\n  task.gc_time  time  counter GC_TIME_MILLIS\n"), "{one}");
+        assert_eq!(one.matches("task.").count(), 1, "{one}");
+        assert!(reference(&["conf_bytes"]).unwrap().contains("conf_bytes(\"name\")"));
+        let several = reference(&["Shuffle", "bytes", "read"]).unwrap();
+        assert!(several.contains("task.shuffle_bytes_read") && several.contains("executor."), "{several}");
+        assert!(!several.contains("task.gc_time"), "{several}");
+        let default = reference(&["spark.speculation.quantile"]).unwrap();
+        assert!(default.contains("0.75 from 1.0, 0.9 from 4.0"), "{default}");
+        let error = reference(&["task.gc_tme"]).unwrap_err();
+        assert_eq!(error, "the reference has no \"task.gc_tme\"; did you mean \"task.gc_time\"?");
+    }
+}

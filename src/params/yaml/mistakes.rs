@@ -1,0 +1,170 @@
+//! Syntax errors in the words of someone who edits a rule file: where they come from, and what to write instead.
+
+use super::Span;
+
+pub(super) const NESTED: &str = "lists and mappings are nested too deeply";
+const TAB: &str = "a tab is used for indentation";
+const NO_TAB: &str = "indent with blanks; YAML allows no tabs there";
+const BARE: &str = "the regular expression is not in quotes, so YAML reads a part of it as its own syntax";
+const ESCAPE: &str = "between double quotes, YAML reads a backslash as the start of an escape sequence";
+const SINGLE: &str = "use single quotes: between them, a backslash is only a backslash";
+
+/// Text that is not YAML, or that is larger than any rule file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SyntaxError {
+    /// The position of the error.
+    pub span: Span,
+    /// The problem.
+    pub message: String,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+/// The error that the parser describes as `info` and locates at byte `at` of `text`.
+pub(super) fn explain(text: &str, at: usize, info: &str) -> SyntaxError {
+    if info.contains("recursion limit") {
+        return SyntaxError { span: at..at, message: NESTED.to_owned(), help: None };
+    }
+    let told = |span, message: &str, help: String| SyntaxError {
+        span,
+        message: message.to_owned(),
+        help: Some(help),
+    };
+    // A tab is detected only at the end of the value before it.
+    if info.contains("tab")
+        && let Some(tab) = first_tab(text, at)
+    {
+        return told(tab..tab + 1, TAB, NO_TAB.to_owned());
+    }
+    if let Some(expression) = bare_expression(text, at) {
+        let quoted = in_quotes(text.get(expression.clone()).unwrap_or_default());
+        return told(expression, BARE, quoted);
+    }
+    if info.contains("unknown escape") {
+        return told(at..at, ESCAPE, SINGLE.to_owned());
+    }
+    SyntaxError { span: at..at, message: format!("this is not valid YAML: {info}"), help: None }
+}
+
+/// A regular expression that YAML ends too early without an error: at a comma, or where a comment starts. `word` is
+/// what it read at `place`.
+pub(super) fn cut_off_expression(text: &str, word: &str, place: &Span) -> Option<SyntaxError> {
+    let inside = word.strip_prefix('/').filter(|rest| !rest.contains('/'))?;
+    let rest = text.get(place.end..)?.lines().next()?;
+    let is_cut = match rest.trim_start().chars().next()? {
+        '#' => rest.trim_end().trim_end_matches([']', '}']).ends_with('/'),
+        ',' => {
+            let slash = rest.find('/')?;
+            // A slash after a comma starts the next expression of a list.
+            !rest.get(..slash)?.trim_end().ends_with(',')
+        }
+        _ => false,
+    };
+    let end = place.end + rest.rfind('/')? + 1;
+    (is_cut && !inside.is_empty()).then(|| SyntaxError {
+        span: place.start..end,
+        message: BARE.to_owned(),
+        help: text.get(place.start..end).map(in_quotes),
+    })
+}
+
+fn in_quotes(expression: &str) -> String {
+    format!("write '{}'", expression.replace('\'', "''"))
+}
+
+/// The start of the line with byte `at`.
+fn line_start(text: &str, at: usize) -> Option<usize> {
+    Some(text.get(..at)?.rfind('\n').map_or(0, |line| line + 1))
+}
+
+/// The first tab in the indentation of a line of this document, from the line with byte `at` on.
+fn first_tab(text: &str, at: usize) -> Option<usize> {
+    let mut start = line_start(text, at)?;
+    for line in text.get(start..)?.split_inclusive('\n') {
+        let indentation = line.len() - line.trim_start_matches([' ', '\t']).len();
+        if let Some(tab) = line.get(..indentation)?.find('\t') {
+            return Some(start + tab);
+        }
+        if start > at && line.starts_with("---") {
+            return None;
+        }
+        start += line.len();
+    }
+    None
+}
+
+/// The unquoted text between slashes, at the start of a value, in which the error at byte `at` is.
+fn bare_expression(text: &str, at: usize) -> Option<Span> {
+    let start = line_start(text, at)?;
+    let line = text.get(start..)?.lines().next()?;
+    let before = line.get(..at - start)?;
+    let first = before.match_indices('/').map(|(place, _)| place).find(|place| {
+        let ahead = before.get(..*place).unwrap_or_default();
+        let starts_value = ahead.ends_with(' ') && ahead.trim_end().ends_with([':', '-', ',', '[', '{']);
+        starts_value || ahead.ends_with(['[', '{'])
+    })?;
+    let last = line.rfind('/').filter(|last| *last > first && start + last >= at)?;
+    Some(start + first..start + last + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::params::yaml::documents;
+
+    fn first_error(text: &str) -> Option<(String, String, String)> {
+        let error = documents(text).1.into_iter().next()?;
+        Some((text[error.span].to_owned(), error.message, error.help.unwrap_or_default()))
+    }
+
+    #[test]
+    fn expressions_without_quotes_are_found_whole() {
+        for (text, expression) in [
+            ("for: {name: /^etl-[a-z]{2,3}$/}", "/^etl-[a-z]{2,3}$/"),
+            ("for:\n  name: /a: b/\n", "/a: b/"),
+            ("for:\n  name: /a #b/\n", "/a #b/"),
+            ("for: {name: /a,b/}", "/a,b/"),
+            ("for: {name: [x, /a,b/]}", "/a,b/"),
+            ("rule: /a{1,2}: 'x'/", "/a{1,2}: 'x'/"),
+        ] {
+            let (place, _, help) = first_error(text).unwrap();
+            assert_eq!(place, expression, "{text}");
+            assert_eq!(help, format!("write '{}'", expression.replace('\'', "''")));
+        }
+        for text in [
+            "for: {name: [/a, /b]}",
+            "for: {name: '/a,b/'}",
+            "for: {name: [/a/, /b/]}",
+            "name: /user/etl # see /docs/",
+            "name: /a # /user",
+            "x: 1 / 2 # a/b/",
+            "name: /^etl-\\d+$/",
+        ] {
+            assert_eq!(first_error(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn tabs_are_shown_where_they_are() {
+        for text in [
+            "a:\n\tb: 1\n",
+            "a:\n  b: 1\n\tc: 2\n",
+            "a: x\n\tb: 1\n",
+            "a: >\n\tx\n",
+            "a:\n  - b\n  \t- c: d\n",
+        ] {
+            let (place, message, _) = first_error(text).unwrap_or_default();
+            assert_eq!((place.as_str(), message.as_str()), ("\t", super::TAB), "{text:?}");
+        }
+        let text = "a: [\n---\nb:\n\tc: 1\n";
+        let errors = documents(text).1;
+        assert!(errors[0].message.starts_with("this is not valid YAML"), "{errors:?}");
+        assert_eq!(errors[1].message, super::TAB);
+    }
+
+    #[test]
+    fn other_errors_keep_the_words_of_the_parser() {
+        let (place, message, _) = first_error("a: 'b").unwrap();
+        assert!(place.is_empty() && message.starts_with("this is not valid YAML: "), "{message}");
+        assert_eq!(first_error("a: \"\\d\"").unwrap().2, super::SINGLE);
+    }
+}

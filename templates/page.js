@@ -1,64 +1,99 @@
 (() => {
   "use strict";
-  // The table contains only the rows that are shown, because thousands of rows would make every change slow.
+  // The document contains only what is shown: thousands of rows and details would make every key press slow, because
+  // the browser looks for the next link, or the text to find, in all of them.
   const FIRST = 50;
   const MORE = 200;
+  const FIRST_DETAILS = 3;
+  const PRINTED_ROWS = 500;
   const byId = (id) => document.getElementById(id);
+  const count = (value) => value.toLocaleString("en-US");
+
+  const list = byId("detail-list");
+  const articles = new Map([...list.children].map((article) => [article.id, article]));
+  list.replaceChildren();
+
   const table = byId("index");
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
-  const rows = [...body.rows].map((element, place) => ({ element, place }));
+  const columnOf = (name) => heads.findIndex((head) => head.dataset.key === name);
   const cell = (row, column) => row.element.cells[column];
   const text = (row, column) => cell(row, column).textContent;
   const number = (row, column) => {
     const value = cell(row, column).dataset.v;
     return value === "" ? null : Number(value);
   };
-  const COLUMN = { severity: 0, user: 2, queue: 3, engine: 4, rules: 5 };
-  for (const row of rows) {
-    row.text = row.element.textContent.toLowerCase();
-    row.severity = number(row, COLUMN.severity);
+  const SEVERITY = columnOf("severity");
+  const COLUMN = Object.fromEntries(["user", "queue", "engine", "rules"].map((name) => [name, columnOf(name)]));
+  const rows = [...body.rows].map((element, place) => {
+    const row = { element, place, words: null };
+    const link = element.querySelector("th a");
+    row.article = link ? articles.get(link.getAttribute("href").slice(1)) : undefined;
+    row.severity = number(row, SEVERITY);
+    row.job = element.dataset.job;
+    row.day = element.dataset.day;
     row.user = text(row, COLUMN.user);
     row.queue = text(row, COLUMN.queue);
     row.engine = text(row, COLUMN.engine);
     const rules = text(row, COLUMN.rules);
     row.rules = rules === "" ? [] : rules.split(", ");
-  }
+    return row;
+  });
+  body.replaceChildren();
 
-  const fill = (id, values) => {
-    const select = byId(id);
-    const known = [...new Set(values)].filter((value) => value !== "").sort();
+  // What the text filter searches: the row, and what is wrong with the application.
+  const wordsOf = (row) => {
+    if (row.words === null) {
+      const parts = row.article ? [...row.article.querySelectorAll(":scope > .finding")] : [];
+      row.words = [row.element, ...parts].map((part) => part.textContent).join(" ").toLowerCase();
+    }
+    return row.words;
+  };
+  // Collected a few at a time, so that the first key press in the filter need not wait for all.
+  const whenIdle = window.requestIdleCallback ? (run) => requestIdleCallback(run) : (run) => setTimeout(run, 20);
+  let collected = 0;
+  const collect = () => {
+    const end = Math.min(collected + 100, rows.length);
+    for (; collected < end; collected += 1) wordsOf(rows[collected]);
+    if (collected < rows.length) whenIdle(collect);
+  };
+
+  // The filters, by their name in the address.
+  const control = (name) => byId(`f-${name}`);
+  const SELECTS = ["severity", "engine", "rule", "user", "queue", "job", "day"];
+  const fill = (name, values, order) => {
+    const known = [...new Set(values)].filter((value) => value).sort(order);
     const option = (value, label) => {
       const element = document.createElement("option");
       element.value = value;
       element.textContent = label.length > 60 ? label.slice(0, 60) + "…" : label;
       return element;
     };
-    select.replaceChildren(option("", "all"), ...known.map((value) => option(value, value)));
+    control(name).replaceChildren(option("", "all"), ...known.map((value) => option(value, value)));
   };
-  fill("f-engine", rows.map((row) => row.engine));
-  fill("f-rule", rows.flatMap((row) => row.rules));
-  fill("f-user", rows.map((row) => row.user));
-  fill("f-queue", rows.map((row) => row.queue));
+  fill("rule", rows.flatMap((row) => row.rules));
+  for (const name of ["engine", "user", "queue", "job"]) fill(name, rows.map((row) => row[name]));
+  fill("day", rows.map((row) => row.day), (a, b) => (a < b ? 1 : -1));
 
   let order = rows;
   let most = FIRST;
+  let mostDetails = FIRST_DETAILS;
   let matching = rows;
+  const opened = new Set();
 
   const matches = () => {
-    const wanted = byId("f-text").value.toLowerCase().split(/\s+/).filter((word) => word !== "");
-    const severity = Number(byId("f-severity").value);
-    const [engine, rule, user, queue] = ["f-engine", "f-rule", "f-user", "f-queue"].map((id) => byId(id).value);
+    const wanted = control("text").value.toLowerCase().split(/\s+/).filter((word) => word !== "");
+    const severity = Number(control("severity").value);
+    const rule = control("rule").value;
+    const equal = ["engine", "user", "queue", "job", "day"].map((name) => [name, control(name).value]);
+    const chosen = equal.filter(([, value]) => value !== "");
     return (row) =>
       row.severity >= severity &&
-      (engine === "" || row.engine === engine) &&
       (rule === "" || row.rules.includes(rule)) &&
-      (user === "" || row.user === user) &&
-      (queue === "" || row.queue === queue) &&
-      wanted.every((word) => row.text.includes(word));
+      chosen.every(([name, value]) => row[name] === value) &&
+      wanted.every((word) => wordsOf(row).includes(word));
   };
 
-  const count = (value) => value.toLocaleString("en-US");
   const show = () => {
     const shown = matching.slice(0, most);
     body.replaceChildren(...shown.map((row) => row.element));
@@ -66,13 +101,33 @@
     byId("shown").textContent =
       `Showing ${count(shown.length)} of ${count(matching.length)} matching rows (${count(rows.length)} in total).`;
   };
+  const showDetails = () => {
+    const wanted = [];
+    let left = 0;
+    for (const { article } of matching) {
+      if (!article) continue;
+      if (wanted.length < mostDetails) wanted.push(article);
+      else left += 1;
+    }
+    // Opened applications come first: the reader asked for them.
+    const asked = [...opened].reverse();
+    const others = wanted.filter((article) => !opened.has(article));
+    list.replaceChildren(...asked, ...others);
+    byId("more-details").hidden = left === 0;
+    byId("shown-details").textContent = articles.size === 0 ? "" :
+      `Details of ${count(asked.length + others.length)} applications are shown. A link in the table opens others; the text filter searches all.`;
+  };
   const update = () => {
     most = FIRST;
+    mostDetails = FIRST_DETAILS;
+    opened.clear();
     matching = order.filter(matches());
     show();
+    showDetails();
   };
 
   const compareText = new Intl.Collator("en", { numeric: true }).compare;
+  let sorted = null;
   const sort = (column, descending) => {
     const numeric = heads[column].dataset.kind === "number";
     const keys = new Map(rows.map((row) => [row, numeric ? number(row, column) : text(row, column)]));
@@ -83,12 +138,96 @@
       if (unknown(x) || unknown(y)) return unknown(x) - unknown(y) || a.place - b.place;
       return direction * (numeric ? x - y : compareText(x, y)) || a.place - b.place;
     });
+    sorted = (descending ? "-" : "") + heads[column].dataset.key;
     heads.forEach((head, place) => {
       if (place === column) head.setAttribute("aria-sort", descending ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
     });
-    update();
   };
+
+  // The address: "#target?user=alice&sort=-wasted". Both parts are optional.
+  const address = () => {
+    const [target, query] = location.hash.slice(1).split(/\?(.*)/s);
+    try {
+      return { target: decodeURIComponent(target), query };
+    } catch {
+      return { target: "", query };
+    }
+  };
+  const remember = () => {
+    const query = new URLSearchParams();
+    for (const name of ["text", ...SELECTS]) {
+      const { value } = control(name);
+      if (value !== "" && value !== "0") query.set(name, value);
+    }
+    if (sorted !== null) query.set("sort", sorted);
+    const { target } = address();
+    const state = query.size > 0 ? `${encodeURIComponent(target)}?${query}` : encodeURIComponent(target);
+    if (state === location.hash.slice(1)) return;
+    try {
+      history.replaceState(null, "", `#${state}`);
+    } catch {
+      // Some frames may not change their address. The filters work without.
+    }
+  };
+  const recall = (query) => {
+    const wanted = new URLSearchParams(query);
+    control("text").value = wanted.get("text") ?? "";
+    for (const name of SELECTS) {
+      const select = control(name);
+      select.value = wanted.get(name) ?? "";
+      if (select.selectedIndex < 0) select.selectedIndex = 0;
+    }
+    const key = wanted.get("sort") ?? "";
+    const column = columnOf(key.replace(/^-/, ""));
+    if (column >= 0) sort(column, key.startsWith("-"));
+  };
+
+  // The article that contains an element that is not in the document now.
+  const articleWith = (id) => {
+    const selector = `#${CSS.escape(id)}`;
+    return articles.get(id) ?? [...articles.values()].find((article) => article.querySelector(selector));
+  };
+  // A link to one run's finding leads to the same finding of another run, if that run is not in this report.
+  const known = (id) => {
+    for (let name = id; name !== ""; name = name.slice(0, Math.max(0, name.lastIndexOf("-")))) {
+      if (byId(name) || articleWith(name)) return name;
+      if (!/^[aft]-[0-9a-f]+-/.test(name)) return null;
+    }
+    return null;
+  };
+  const reveal = () => {
+    const { target } = address();
+    const id = target === "" ? null : known(target);
+    if (id === null) return;
+    const hidden = byId(id) ? undefined : articleWith(id);
+    if (hidden) {
+      opened.delete(hidden);
+      opened.add(hidden);
+      showDetails();
+    }
+    const element = byId(id);
+    let unfolded = false;
+    for (let outer = element; outer; outer = outer.parentElement) {
+      if (outer.tagName === "DETAILS" && !outer.open) unfolded = outer.open = true;
+    }
+    if (hidden || unfolded || id !== target) {
+      element.scrollIntoView();
+      if (element.tabIndex >= -1 && element.hasAttribute("tabindex")) element.focus({ preventScroll: true });
+    }
+  };
+  const follow = () => {
+    const { query } = address();
+    if (query !== undefined) {
+      recall(query);
+      update();
+      const { target } = address();
+      if (byId(target)) byId(target).scrollIntoView();
+    }
+    reveal();
+    if (query === undefined) remember();
+  };
+
   heads.forEach((head, column) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -96,43 +235,56 @@
     head.replaceChildren(button);
     button.addEventListener("click", () => {
       const now = head.getAttribute("aria-sort");
-      const first = head.dataset.kind === "number";
-      sort(column, now === null ? first : now === "ascending");
+      sort(column, now === null ? head.dataset.kind === "number" : now === "ascending");
+      update();
+      remember();
     });
   });
-
   let timer;
-  byId("f-text").addEventListener("input", () => {
+  control("text").addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(update, 80);
+    timer = setTimeout(() => { update(); remember(); }, 80);
   });
-  const selects = [...byId("filters").querySelectorAll("select")];
-  selects.forEach((select) => select.addEventListener("change", update));
+  SELECTS.forEach((name) => control(name).addEventListener("change", () => { update(); remember(); }));
   byId("f-clear").addEventListener("click", () => {
-    byId("f-text").value = "";
-    selects.forEach((select) => { select.selectedIndex = 0; });
+    control("text").value = "";
+    SELECTS.forEach((name) => { control(name).selectedIndex = 0; });
     update();
-    byId("f-text").focus();
+    remember();
+    control("text").focus();
   });
   byId("more-rows").addEventListener("click", () => { most += MORE; show(); });
+  byId("more-articles").addEventListener("click", () => { mostDetails += FIRST_DETAILS; showDetails(); });
+  // Links of the overview choose what the table shows.
+  document.querySelectorAll("a[data-filter]").forEach((link) => { link.href += `?${link.dataset.filter}`; });
 
-  // Rule pages are folded. A link to a rule page unfolds it.
-  const reveal = () => {
-    const target = byId(decodeURIComponent(location.hash.slice(1)));
-    const folded = target && target.closest("details");
-    if (folded && !folded.open) {
-      folded.open = true;
-      target.scrollIntoView();
-    }
+  const copied = (button, done) => {
+    button.textContent = done ? "Copied" : "Press Ctrl+C";
+    setTimeout(() => { button.textContent = "Copy"; }, 2000);
   };
-  addEventListener("hashchange", reveal);
-  addEventListener("beforeprint", () => { body.replaceChildren(...matching.map((row) => row.element)); });
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest?.("button.copy");
+    if (!button) return;
+    const code = button.parentElement.querySelector("code");
+    // Selected in any case: a page that may not write to the clipboard leaves the last step to the reader.
+    getSelection().selectAllChildren(code);
+    const written = navigator.clipboard?.writeText(code.textContent.trim()) ?? Promise.reject(new Error("no clipboard"));
+    written.then(() => copied(button, true), () => copied(button, false));
+  });
+
+  addEventListener("hashchange", follow);
+  addEventListener("beforeprint", () => {
+    body.replaceChildren(...matching.slice(0, PRINTED_ROWS).map((row) => row.element));
+    byId("shown").textContent = `${count(Math.min(matching.length, PRINTED_ROWS))} of ${count(matching.length)} matching applications (${count(rows.length)} in total).`;
+  });
   addEventListener("afterprint", show);
 
   byId("filters").hidden = false;
   byId("rows").classList.add("ready");
+  list.classList.add("ready");
   // When the user navigates back to the page, the browser fills in the controls again.
-  addEventListener("pageshow", update);
+  addEventListener("pageshow", () => { if (address().query === undefined) update(); reveal(); });
   update();
-  reveal();
+  follow();
+  whenIdle(collect);
 })();

@@ -21,6 +21,9 @@ const MOST_PHASES: usize = 3;
 const MOST_BUCKETS: u64 = 24;
 /// The number of buckets is a multiple of this, so that an axis can be marked at its quarters.
 const QUARTERS: u64 = 4;
+/// The axis starts at zero if the values differ by less than this part of the largest: labels with three digits would be the
+/// same, and noise would look like a distribution.
+const LEAST_SPREAD: u64 = 8;
 /// If the largest value is this many times the median, buckets of equal width would show a single bar.
 const LOGARITHMIC_FROM: u64 = 32;
 
@@ -134,6 +137,19 @@ pub struct Limit {
     pub is_upper: bool,
     /// The cut-off.
     pub value: u64,
+    /// The mean that is compared with it.
+    pub mean: u64,
+    /// Why the rule finds nothing although the mean passes the cut-off, or why it finds something although the mean does
+    /// not: what the rule says of the phase. `None` if the mean and the finding agree.
+    pub contrary: Option<String>,
+}
+
+impl Limit {
+    /// Whether the mean passes the cut-off. A rule may have other conditions, too.
+    #[must_use]
+    pub(crate) const fn holds(&self) -> bool {
+        if self.is_upper { self.mean >= self.value } else { self.mean <= self.value }
+    }
 }
 
 /// One distribution over successful tasks.
@@ -198,7 +214,9 @@ fn of(app: &Application, group: &TaskGroup, quantity: Quantity, findings: &[Find
         Groups { small: side(split.small), large: side(split.large) }
     });
     let middle = unsigned(median(&values)?);
-    let (scale, mut buckets) = buckets(quantity, unsigned(smallest), middle, unsigned(largest));
+    let smallest_positive = values.iter().copied().find(|&value| value > 0).unwrap_or(smallest);
+    let ends = [smallest, smallest_positive, largest].map(unsigned);
+    let (scale, mut buckets) = buckets(quantity, ends, middle);
     for &value in &values {
         let place = buckets.partition_point(|bucket| bucket.to <= unsigned(value));
         if let Some(bucket) = buckets.get_mut(place) {
@@ -254,23 +272,29 @@ fn value(group: &TaskGroup, row: usize, quantity: Quantity) -> Option<i64> {
 }
 
 /// Empty buckets from the smallest to the largest value.
-fn buckets(quantity: Quantity, smallest: u64, median: u64, largest: u64) -> (Scale, Vec<Bucket>) {
+fn buckets(
+    quantity: Quantity,
+    [smallest, smallest_positive, largest]: [u64; 3],
+    median: u64,
+) -> (Scale, Vec<Bucket>) {
     let empty = |from, to| Bucket { from, to, small: 0, large: 0 };
     if largest / LOGARITHMIC_FROM >= median.max(1) {
         let power = |value: u64| u64::from(value.max(1).ilog2());
-        let (low, high) = (power(smallest), power(largest));
-        let step = (high - low + 1).div_ceil(MOST_BUCKETS).max(1);
+        // Zero has no logarithm, so it has a bucket of its own. The axis does not start at one byte only because of it.
+        let zero = u64::from(smallest == 0);
+        let (low, high) = (power(smallest_positive), power(largest));
+        let step = (high - low + 1).div_ceil(MOST_BUCKETS - zero).max(1);
         let edge = |power: u64| u32::try_from(power).ok().and_then(|power| 1u64.checked_shl(power));
         let edge = |power| edge(power).unwrap_or(u64::MAX);
-        let count = ((high - low) / step + 1).next_multiple_of(QUARTERS);
-        let all = (0..count).map(|place| low + place * step).map(|power| {
-            // Zero has no logarithm, so it belongs to the first bucket.
-            let from = if power == low && smallest == 0 { 0 } else { edge(power) };
-            empty(from, edge(power + step))
-        });
+        let count = ((high - low) / step + 1 + zero).next_multiple_of(QUARTERS) - zero;
+        let powers = (0..count).map(|place| low + place * step);
+        let first = (zero > 0).then(|| empty(0, edge(low)));
+        let all = first.into_iter().chain(powers.map(|power| empty(edge(power), edge(power + step))));
         return (Scale::Logarithmic, all.collect());
     }
-    let low = if smallest > largest / 2 { smallest } else { 0 };
+    // Without zero, the axis needs a spread that its labels can tell apart.
+    let spread = largest - smallest;
+    let low = if spread <= largest / 2 && spread >= largest / LEAST_SPREAD { smallest } else { 0 };
     let width = nice_width(quantity, (largest - low) / (MOST_BUCKETS - 2) + 1);
     let start = low / width * width;
     let count = ((largest - start) / width + 1).next_multiple_of(QUARTERS);
@@ -327,9 +351,11 @@ impl Means {
             }
             _ => return None,
         };
-        let passed = if is_upper { mean >= value } else { mean <= value };
-        let limit = Limit { rule: finding.rule.to_string(), severity, of, is_upper, value };
-        Some((limit, passed && finding.severity > Severity::None))
+        let rule = finding.rule.to_string();
+        let limit = Limit { rule, severity, of, is_upper, value, mean, contrary: None };
+        let (holds, found) = (limit.holds(), finding.severity > Severity::None);
+        let contrary = (holds != found).then(|| finding.message.clone());
+        Some((Limit { contrary, ..limit }, holds && found))
     }
 }
 
@@ -346,6 +372,39 @@ mod tests {
         assert_eq!(nice_width(Quantity::Input, 3_000_000), 4_194_304);
     }
 
+    #[test]
+    fn a_logarithmic_axis_starts_at_the_smallest_positive_value() {
+        const MIB: u64 = 1 << 20;
+        let (scale, buckets) = buckets(Quantity::Input, [0, MIB, 1024 * MIB], 2 * MIB);
+        assert_eq!(scale, Scale::Logarithmic);
+        let edges: Vec<_> = buckets.iter().take(3).map(|bucket| (bucket.from, bucket.to)).collect();
+        assert_eq!(edges, [(0, MIB), (MIB, 2 * MIB), (2 * MIB, 4 * MIB)]);
+    }
+
+    #[test]
+    fn an_axis_of_nearly_equal_values_starts_at_zero() {
+        let start =
+            |smallest, largest| buckets(Quantity::RunTime, [smallest, smallest, largest], largest).1[0].from;
+        assert_eq!(start(600_000, 600_002), 0);
+        assert_eq!(start(400_000, 600_000), 400_000);
+        assert_eq!(start(100_000, 600_000), 0);
+    }
+
+    #[test]
+    fn a_limit_says_whether_its_condition_holds() {
+        let limit = |is_upper, mean| Limit {
+            rule: "mapper-time".to_owned(),
+            severity: Severity::Low,
+            of: MeanOf::Tasks,
+            is_upper,
+            value: 10,
+            mean,
+            contrary: None,
+        };
+        assert!(limit(true, 10).holds() && !limit(true, 9).holds());
+        assert!(limit(false, 10).holds() && !limit(false, 11).holds());
+    }
+
     proptest! {
         #[test]
         fn every_value_has_its_bucket(mut values in prop::collection::vec(0u64..u64::MAX, 2..50), shift in 0u32..60) {
@@ -353,9 +412,11 @@ mod tests {
                 *value >>= shift;
             }
             values.sort_unstable();
-            let (smallest, middle, largest) = (values[0], values[values.len() / 2], values[values.len() - 1]);
+            let (middle, largest) = (values[values.len() / 2], values[values.len() - 1]);
+            let positive = values.iter().copied().find(|&value| value > 0).unwrap_or_default();
+            let ends = [values[0], positive, largest];
             for quantity in [Quantity::RunTime, Quantity::Input] {
-                let (_, buckets) = buckets(quantity, smallest, middle, largest);
+                let (_, buckets) = buckets(quantity, ends, middle);
                 prop_assert!(buckets.len() as u64 <= MOST_BUCKETS && buckets.len().is_multiple_of(4));
                 prop_assert!(buckets.windows(2).all(|pair| pair[0].to == pair[1].from));
                 for value in &values {

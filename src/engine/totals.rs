@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::finding::{Name, NotEvaluated};
-use crate::results::{ApplicationReport, JobGroup, JobSums, NotEvaluatedTotal, RuleTotal, Totals};
+use crate::results::{
+    ApplicationReport, JobGroup, JobSums, NotEvaluatedTotal, RollupSums, RuleTotal, Totals,
+};
 use crate::savings;
 use crate::severity::Severity;
 
@@ -13,6 +15,7 @@ use crate::severity::Severity;
 pub(super) struct Sums {
     totals: Totals,
     jobs: JobSums,
+    rollups: RollupSums,
     rules: BTreeMap<Name, RuleTotal>,
     not_evaluated: BTreeMap<Name, BTreeMap<String, u64>>,
 }
@@ -46,6 +49,7 @@ impl Sums {
                 total.applications += 1;
             }
         }
+        self.rollups.add(app);
         self.jobs.add(app)
     }
 
@@ -68,7 +72,8 @@ impl Sums {
             jobs.iter().take(Totals::FIRST_JOBS).for_each(|job| first.add_all(&job.savings));
             first
         });
-        Totals { rules, not_evaluated, jobs, first_savings, ..self.totals }
+        let rollups = self.rollups.finish();
+        Totals { first_savings, jobs, rollups, rules, not_evaluated, ..self.totals }
     }
 }
 

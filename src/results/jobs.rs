@@ -10,7 +10,7 @@ use crate::fingerprint::JobKey;
 use crate::savings::Sums;
 use crate::severity::Severity;
 use crate::troubles::WorthSum;
-use crate::units::{MbMillis, Timestamp};
+use crate::units::{MbMillis, Millis, Timestamp};
 
 /// The job and the user that an application belongs to. An application without a name is alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,16 +26,29 @@ impl JobGroup {
     }
 }
 
+/// The runs whose run times are kept.
+const RECENT_RUNS: usize = 20;
+
 /// The runs of one job by one user.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct JobTotal {
     pub(crate) group: JobGroup,
+    /// The definition of the job.
+    pub(crate) job: JobKey,
+    /// The name of the run that started last.
+    pub(crate) name: Option<String>,
+    /// The user that runs it.
+    pub(crate) user: Option<String>,
     /// The number of runs.
     pub(crate) runs: u64,
     /// Those with findings.
     pub(crate) runs_with_findings: u64,
     /// The id of the run that started last; of several, the greatest.
     pub(crate) last: String,
+    /// When it started.
+    pub(crate) last_started: Option<Timestamp>,
+    /// The run times of the last runs, in the order of their start.
+    pub(crate) run_times: Vec<Option<Millis>>,
     /// The highest severity of all runs.
     pub(crate) severity: Severity,
     /// What the remedies save over all runs.
@@ -54,7 +67,8 @@ struct JobSum {
     worth: WorthSum,
     score: u64,
     wasted: Option<MbMillis>,
-    last_started: Option<Timestamp>,
+    /// The run times of the last runs, by start and id.
+    recent: BTreeMap<(Option<Timestamp>, String), Option<Millis>>,
     total: JobTotal,
 }
 
@@ -73,6 +87,7 @@ impl JobSums {
             if let Leading::Worth(worth) = &mut sum.leading {
                 *worth = sum.worth.total();
             }
+            sum.total.run_times = std::mem::take(&mut sum.recent).into_values().collect();
             sum.total.troubles.sort_by_key(|&(kind, runs)| (std::cmp::Reverse(runs), kind));
         }
         sums.sort_by(|a, b| {
@@ -91,15 +106,21 @@ impl JobSum {
     fn new(group: JobGroup, app: &ApplicationReport) -> Self {
         let total = JobTotal {
             group,
+            job: app.job_key(),
+            name: None,
+            user: app.user.clone(),
             runs: 0,
             runs_with_findings: 0,
             last: String::new(),
+            last_started: None,
+            run_times: Vec::new(),
             severity: Severity::None,
             savings: Sums::default(),
             troubles: Vec::new(),
         };
         let leading = app.leading.clone();
-        Self { leading, worth: WorthSum::default(), score: 0, wasted: None, last_started: None, total }
+        let recent = BTreeMap::new();
+        Self { leading, worth: WorthSum::default(), score: 0, wasted: None, recent, total }
     }
 
     fn add(&mut self, app: &ApplicationReport) {
@@ -111,12 +132,17 @@ impl JobSum {
         }
         self.score = self.score.max(app.score);
         self.wasted = self.wasted.max(app.metrics.wasted);
-        let started = app.started_at.or(app.submitted_at);
-        if (started, &app.id) > (self.last_started, &self.total.last) {
-            self.last_started = started;
-            self.total.last.clone_from(&app.id);
+        let started = app.begun_at();
+        self.recent.insert((started, app.id.clone()), app.metrics.run_time);
+        if self.recent.len() > RECENT_RUNS {
+            self.recent.pop_first();
         }
         let total = &mut self.total;
+        if (started, &app.id) > (total.last_started, &total.last) {
+            total.last_started = started;
+            total.last.clone_from(&app.id);
+            total.name.clone_from(&app.name);
+        }
         total.runs += 1;
         total.runs_with_findings += u64::from(app.severity > Severity::None);
         total.severity = total.severity.max(app.severity);
@@ -165,7 +191,9 @@ mod tests {
     fn the_sums_do_not_depend_on_the_order() {
         let started = |id: &str, second: i64, severity| {
             let started_at = Some(Timestamp::from_millis(1_700_000_000_000 + second * 1000));
-            ApplicationReport { started_at, severity, ..run(id, "etl", "alice") }
+            let mut app = ApplicationReport { started_at, severity, ..run(id, "etl", "alice") };
+            app.metrics.run_time = u64::try_from(second).ok().map(Millis::new);
+            app
         };
         let runs = [
             started("app-3", 1, Severity::None),
@@ -184,5 +212,6 @@ mod tests {
         let [job] = jobs.as_slice() else { panic!("{jobs:?}") };
         assert_eq!((job.runs, job.runs_with_findings, job.severity), (3, 2, Severity::Severe));
         assert_eq!(job.last, "app-1");
+        assert_eq!(job.run_times, [1, 2, 3].map(|time| Some(Millis::new(time))));
     }
 }

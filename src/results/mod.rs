@@ -21,6 +21,7 @@ mod comparison;
 mod jobs;
 mod leading;
 mod metric;
+mod rollups;
 mod totals;
 mod work;
 mod worst;
@@ -46,6 +47,9 @@ pub(crate) use jobs::{JobGroup, JobSums, JobTotal};
 pub(crate) use leading::Leading;
 pub use leading::Sort;
 pub use metric::{Floors, LimitBasis, Metric, Range};
+#[cfg(feature = "html")]
+pub(crate) use rollups::{Rollup, Waste};
+pub(crate) use rollups::{RollupSums, Rollups};
 pub use totals::{NotEvaluatedTotal, RuleTotal, Totals};
 pub use work::Work;
 #[cfg(feature = "html")]

@@ -1,6 +1,6 @@
 //! Sums over all applications of a report, and the rules with most findings.
 
-use super::JobTotal;
+use super::{JobTotal, Rollups};
 use crate::finding::Name;
 use crate::savings::Sums;
 use crate::severity::Severity;
@@ -30,6 +30,8 @@ pub struct Totals {
     pub(crate) first_savings: Option<Sums>,
     /// The jobs, in the order of the report.
     pub(crate) jobs: Vec<JobTotal>,
+    /// What groups of applications used and wasted.
+    pub(crate) rollups: Rollups,
     /// The rules with findings, worst first.
     pub rules: Vec<RuleTotal>,
     /// Rules that were not evaluated, with the reason; most applications first.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Report;
+use super::{Leading, Report};
 use crate::troubles::Trouble;
 
 /// One of the worst troubles of a report.
@@ -19,7 +19,8 @@ pub(crate) struct WorstTrouble<'a> {
 }
 
 impl Report {
-    /// The `most` worst troubles of all applications. Only the worst is taken for each kind and application name;
+    /// The `most` worst troubles of all applications: those whose remedies save most, if that is the order of the report,
+    /// otherwise those of the highest severity. Only the worst is taken for each kind and application name;
     /// otherwise an hourly job, or a trouble in every stage, would fill the list.
     #[must_use]
     pub(crate) fn worst_troubles(&self, most: usize) -> Vec<WorstTrouble<'_>> {
@@ -27,8 +28,12 @@ impl Report {
         for (place, app) in self.applications.iter().enumerate() {
             worst.extend(app.troubles.iter().map(|trouble| (place, trouble)));
         }
-        // The order of the applications decides between equals.
-        worst.sort_by_key(|(_, trouble)| (Reverse(trouble.severity), Reverse(trouble.score)));
+        // Like the applications. Their order decides between equals.
+        let by_saving = self.applications.iter().any(|app| matches!(app.leading, Leading::Worth(_)));
+        worst.sort_by_key(|(_, trouble)| {
+            let worth = by_saving.then(|| trouble.worth());
+            (worth, Reverse(trouble.severity), Reverse(trouble.score))
+        });
         let key = |place: usize, trouble: &Trouble| {
             let app = self.applications.get(place);
             let name = app.map(|app| app.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&app.id));

@@ -189,6 +189,11 @@ impl Trouble {
         (Reverse(self.severity), Reverse(self.score), self.kind, &self.subjects)
     }
 
+    /// What its removal is worth.
+    pub(crate) const fn worth(&self) -> Worth {
+        self.worth
+    }
+
     /// Whether a finding tells of it; if so, whether it is an echo.
     pub(crate) fn tells(&self, finding: &Finding) -> Option<bool> {
         let of = |telling: &&Telling| telling.rule == finding.rule && telling.subject == finding.subject;

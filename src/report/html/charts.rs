@@ -3,24 +3,29 @@
 use askama::Template;
 
 use super::filters::{self, grouped, moment_text};
+use super::links::Ids;
 use crate::charts::{
     Amount, Bucket, Charts, ExecutorSpan, Group, Groups, Histogram, Holder, Limit, MeanOf, MemoryUse,
     NodeAttempts, Quantity, Scale, Timeline,
 };
-use crate::model::Phase;
-use crate::units::{Millis, Timestamp};
+use crate::finding::Finding;
+use crate::model::{Phase, Subject};
+use crate::results::ApplicationReport;
+use crate::units::{Bytes, Millis, Timestamp};
 
 /// The width of every drawing, in SVG units.
-const WIDTH: f64 = 1000.0;
+pub(super) const WIDTH: f64 = 1000.0;
 /// Minimum width and height of a bar that is not empty, so that it is visible.
-const MIN_BAR: f64 = 2.0;
+pub(super) const MIN_BAR: f64 = 2.0;
 /// The height of curves and histograms, in SVG units.
-const HEIGHT: f64 = 100.0;
+pub(super) const HEIGHT: f64 = 100.0;
 
 #[derive(Template)]
 #[template(path = "charts.html")]
 pub(super) struct ChartsView<'a> {
     pub(super) charts: &'a Charts,
+    pub(super) app: &'a ApplicationReport,
+    pub(super) ids: &'a Ids,
 }
 
 impl askama::filters::HtmlSafe for ChartsView<'_> {}
@@ -30,27 +35,59 @@ impl ChartsView<'_> {
         self.charts.timeline.as_ref().map(TimelineView)
     }
 
+    /// The worst finding about a phase.
+    fn finding_link(&self, subject: &Subject) -> Option<&String> {
+        let findings = self.app.findings.iter().zip(&self.ids.findings);
+        findings.filter(|(finding, _)| finding.subject == *subject).map(|(_, id)| id).next()
+    }
+
     fn histograms(&self) -> impl Iterator<Item = HistogramView<'_>> {
-        self.charts.histograms.iter().map(HistogramView)
+        let Self { charts, app, ids } = self;
+        charts.histograms.iter().map(|chart| HistogramView { chart, app, ids })
     }
 
     fn memory(&self) -> impl Iterator<Item = MemoryView<'_>> {
-        let all = &self.charts.memory;
-        let most = all.iter().map(|memory| memory.requested.max(memory.peak).as_f64()).fold(1.0, f64::max);
-        all.iter().map(move |memory| MemoryView { memory, most })
+        let most = self.most_memory().as_f64().max(1.0);
+        self.charts.memory.iter().map(move |memory| MemoryView { memory, most })
+    }
+
+    /// The end of the memory axis.
+    fn most_memory(&self) -> Bytes {
+        let memory = self.charts.memory.iter();
+        memory.map(|memory| memory.requested.max(memory.peak)).max().unwrap_or_default()
+    }
+
+    fn memory_ticks(&self) -> Vec<String> {
+        let most = self.most_memory().get();
+        let tick = |quarter| Bytes::new(most / 4 * quarter + most % 4 * quarter / 4);
+        (0..=4).map(tick).map(|at| amount_text(Amount::Size(at))).collect()
     }
 
     fn nodes(&self) -> impl Iterator<Item = NodeView<'_>> {
         let all = &self.charts.nodes.shown;
-        let most = all.iter().map(NodeAttempts::total).max().unwrap_or_default().max(1);
+        let most = self.most_attempts();
         all.iter().map(move |node| NodeView { node, most })
+    }
+
+    /// The end of the axis of attempts, a multiple of four, so that its quarters are whole numbers.
+    fn most_attempts(&self) -> u64 {
+        let nodes = self.charts.nodes.shown.iter();
+        nodes.map(NodeAttempts::total).max().unwrap_or_default().max(1).next_multiple_of(4)
+    }
+
+    fn node_ticks(&self) -> Vec<String> {
+        let quarter = self.most_attempts() / 4;
+        let tick = |place| {
+            if place == 4 { format!("{} attempts", grouped(4 * quarter)) } else { grouped(place * quarter) }
+        };
+        (0..=4).map(tick).collect()
     }
 }
 
 /// A part of a bar, in SVG units.
-struct Part {
-    x: f64,
-    width: f64,
+pub(super) struct Part {
+    pub(super) x: f64,
+    pub(super) width: f64,
 }
 
 struct TimelineView<'a>(&'a Timeline);
@@ -101,6 +138,12 @@ impl TimelineView<'_> {
         self.0.running.iter().chain(cores).copied().fold(0.0, f64::max)
     }
 
+    /// The end of the vertical axis: "12 tasks".
+    fn height(&self) -> String {
+        let most = crate::units::three_digits(self.most());
+        format!("{most} {}", if self.0.cores.is_some() { "tasks or cores" } else { "tasks" })
+    }
+
     /// The outline of the area below a curve.
     fn area(&self, values: &[f64]) -> String {
         format!("M0 {HEIGHT}{}V{HEIGHT}Z", self.steps(values))
@@ -128,7 +171,11 @@ fn amount_text(amount: Amount) -> String {
     }
 }
 
-struct HistogramView<'a>(&'a Histogram);
+struct HistogramView<'a> {
+    chart: &'a Histogram,
+    app: &'a ApplicationReport,
+    ids: &'a Ids,
+}
 
 /// One bar: the tasks of the small group, and above them those of the large group.
 struct Bar {
@@ -143,21 +190,20 @@ struct Bar {
 
 impl HistogramView<'_> {
     fn title(&self) -> String {
-        let Self(Histogram { subject, quantity, .. }) = self;
-        let what = match quantity {
+        let what = match self.chart.quantity {
             Quantity::RunTime => "Run time",
             Quantity::Input => "Input",
             Quantity::ShuffleRead => "Shuffle read",
         };
-        format!("{what} per task: {}", subject.name())
+        format!("{what} per task: {}", self.chart.subject.name())
     }
 
     fn most(&self) -> u64 {
-        self.0.buckets.iter().map(|bucket| bucket.small + bucket.large).max().unwrap_or_default().max(1)
+        self.chart.buckets.iter().map(|bucket| bucket.small + bucket.large).max().unwrap_or_default().max(1)
     }
 
     fn bars(&self) -> Vec<Bar> {
-        let (most, width) = (self.most() as f64, WIDTH / self.0.buckets.len().max(1) as f64);
+        let (most, width) = (self.most() as f64, WIDTH / self.chart.buckets.len().max(1) as f64);
         let height = |count: u64| if count == 0 { 0.0 } else { (count as f64 / most * HEIGHT).max(MIN_BAR) };
         let bar = |(place, bucket): (usize, &Bucket)| {
             let (small, large) = (height(bucket.small), height(bucket.large));
@@ -173,11 +219,11 @@ impl HistogramView<'_> {
             }
         };
         let with_tasks = |(_, bucket): &(usize, &Bucket)| bucket.small + bucket.large > 0;
-        self.0.buckets.iter().enumerate().filter(with_tasks).map(bar).collect()
+        self.chart.buckets.iter().enumerate().filter(with_tasks).map(bar).collect()
     }
 
     fn bar_text(&self, bucket: &Bucket) -> String {
-        let amount = |value| self.0.quantity.amount(value);
+        let amount = |value| self.chart.quantity.amount(value);
         let tasks = bucket.small + bucket.large;
         let plural = if tasks == 1 { "task" } else { "tasks" };
         format!("{} to {}: {tasks} {plural}", amount_text(amount(bucket.from)), amount(bucket.to))
@@ -185,20 +231,20 @@ impl HistogramView<'_> {
 
     /// Values at the quarters of the axis: the number of buckets is a multiple of four.
     fn ticks(&self) -> Vec<String> {
-        let buckets = &self.0.buckets;
+        let buckets = &self.chart.buckets;
         let edges: Vec<u64> =
             buckets.iter().map(|bucket| bucket.from).chain(buckets.last().map(|bucket| bucket.to)).collect();
         let quarters = edges.iter().step_by((buckets.len() / 4).max(1));
-        quarters.map(|&edge| amount_text(self.0.quantity.amount(edge))).collect()
+        quarters.map(|&edge| amount_text(self.chart.quantity.amount(edge))).collect()
     }
 
     fn is_logarithmic(&self) -> bool {
-        self.0.scale == Scale::Logarithmic
+        self.chart.scale == Scale::Logarithmic
     }
 
     /// The position of a value on the axis.
     fn x(&self, value: u64) -> f64 {
-        let buckets = &self.0.buckets;
+        let buckets = &self.chart.buckets;
         let place = buckets.partition_point(|bucket| bucket.to <= value);
         let within = buckets.get(place).map_or(0.0, |bucket| {
             let width = bucket.to.saturating_sub(bucket.from).max(1);
@@ -209,7 +255,7 @@ impl HistogramView<'_> {
 
     /// The position of a limit. `None` if it is beyond the axis.
     fn limit_x(&self, limit: &Limit) -> Option<f64> {
-        let (first, last) = self.0.buckets.first().zip(self.0.buckets.last())?;
+        let (first, last) = self.chart.buckets.first().zip(self.chart.buckets.last())?;
         (first.from..=last.to).contains(&limit.value).then(|| self.x(limit.value))
     }
 
@@ -219,13 +265,35 @@ impl HistogramView<'_> {
             MeanOf::Tasks => "mean",
             MeanOf::LargeGroup => "mean of the large group",
         };
-        let value = self.0.quantity.amount(limit.value);
-        format!("{}: {} {direction} a {of} of {value}", limit.rule, limit.severity)
+        let [value, mean] =
+            [limit.value, limit.mean].map(|value| amount_text(self.chart.quantity.amount(value)));
+        let holds = if limit.holds() { "this holds" } else { "this does not hold" };
+        let text = format!("{} {direction} a {of} of {value}; it is {mean}: {holds}", limit.severity);
+        // A drawn limit must not contradict the verdict: other conditions decide, too.
+        match (&limit.contrary, limit.holds()) {
+            (Some(why), true) => format!("{text}, but not the rule's other conditions ({why})"),
+            (Some(why), false) => format!("{text}, but other conditions of the rule do ({why})"),
+            (None, _) => text,
+        }
+    }
+
+    /// The finding that a limit belongs to, if it is in the report.
+    fn limit_link(&self, limit: &Limit) -> Option<&String> {
+        let findings = self.app.findings.iter().zip(&self.ids.findings);
+        let is_it = |finding: &Finding| finding.rule == limit.rule && finding.subject == self.chart.subject;
+        findings.filter(|(finding, _)| is_it(finding)).map(|(_, id)| id).next()
+    }
+
+    /// The row of the phase in the timeline.
+    fn phase_link(&self) -> Option<String> {
+        let timeline = self.app.charts.as_ref()?.timeline.as_ref()?;
+        let is_shown = timeline.phases.shown.iter().any(|phase| phase.subject == self.chart.subject);
+        is_shown.then(|| self.ids.phase(&self.chart.subject))
     }
 
     /// A description of the histogram for screen readers.
     fn sentence(&self) -> String {
-        let Self(Histogram { groups, tasks, median, largest, .. }) = self;
+        let Histogram { groups, tasks, median, largest, .. } = self.chart;
         let group = |group: Group| {
             let plural = if group.count == 1 { "task" } else { "tasks" };
             format!("{} {plural} with a mean of {}", grouped(group.count), group.mean)
@@ -251,7 +319,7 @@ impl MemoryView<'_> {
         }
     }
 
-    fn x(&self, bytes: crate::units::Bytes) -> f64 {
+    fn x(&self, bytes: Bytes) -> f64 {
         bytes.as_f64() / self.most * WIDTH
     }
 

@@ -3,11 +3,13 @@
 use askama::Template;
 
 use super::charts::ChartsView;
+use super::links::Ids;
 use super::{LONG_NAME, filters};
 use crate::finding::{Finding, Measure, Threshold};
+use crate::model::Subject;
 use crate::report::words;
 use crate::results::ApplicationReport;
-use crate::troubles::Trouble;
+use crate::troubles::{Telling, Trouble};
 use crate::units::{Bytes, Millis, three_digits};
 
 /// Maximum number of source files listed. A rolling log may have many parts.
@@ -16,15 +18,42 @@ const MAX_SOURCES: usize = 20;
 #[derive(Template)]
 #[template(path = "application.html")]
 pub(super) struct Detail<'a> {
-    number: usize,
     app: &'a ApplicationReport,
+    ids: &'a Ids,
 }
 
 impl askama::filters::HtmlSafe for Detail<'_> {}
 
 impl<'a> Detail<'a> {
-    pub(super) fn new(number: usize, app: &'a ApplicationReport) -> Self {
-        Self { number, app }
+    pub(super) fn new(app: &'a ApplicationReport, ids: &'a Ids) -> Self {
+        Self { app, ids }
+    }
+
+    fn troubles(&self) -> impl Iterator<Item = (&Trouble, &String)> {
+        self.app.troubles.iter().zip(&self.ids.troubles)
+    }
+
+    fn findings(&self) -> impl Iterator<Item = (&Finding, &String)> {
+        self.app.findings.iter().zip(&self.ids.findings)
+    }
+
+    /// The id of the finding that tells of a trouble; `None` if the report is narrowed to worse findings.
+    fn finding_id(&self, telling: &Telling) -> Option<&String> {
+        let is_it = |finding: &Finding| finding.rule == telling.rule && finding.subject == telling.subject;
+        self.findings().find_map(|(finding, id)| is_it(finding).then_some(id))
+    }
+
+    /// The id of the phase in the timeline, if it is shown there.
+    fn phase_link(&self, subject: &Subject) -> Option<String> {
+        let timeline = self.app.charts.as_ref()?.timeline.as_ref()?;
+        let is_shown = timeline.phases.shown.iter().any(|phase| phase.subject == *subject);
+        is_shown.then(|| self.ids.phase(subject))
+    }
+
+    /// The phases of a trouble that have charts.
+    fn phase_links(&self, subjects: &[Subject]) -> Vec<(String, String)> {
+        let link = |subject: &Subject| Some((subject.name().into_owned(), self.phase_link(subject)?));
+        subjects.iter().filter_map(link).collect()
     }
 
     /// Whether charts, evidence and source files are shown.
@@ -55,7 +84,7 @@ impl<'a> Detail<'a> {
     }
 
     fn charts(&self) -> Option<ChartsView<'_>> {
-        self.app.charts.as_deref().map(|charts| ChartsView { charts })
+        self.app.charts.as_deref().map(|charts| ChartsView { charts, app: self.app, ids: self.ids })
     }
 }
 
@@ -85,9 +114,9 @@ fn cutoff(threshold: &Threshold, value: f64) -> String {
     time.or_else(size).unwrap_or_else(|| three_digits(value))
 }
 
-/// The parts that have a trouble: "stage 1.0, stage 4.0".
-fn subjects(trouble: &Trouble) -> String {
-    trouble.subjects.iter().map(|subject| subject.name().into_owned()).collect::<Vec<_>>().join(", ")
+/// What is wrong, in words.
+fn headline(trouble: &Trouble) -> String {
+    words::headline(trouble)
 }
 
 /// What its remedy saves.

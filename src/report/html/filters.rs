@@ -41,12 +41,16 @@ pub(super) fn shown<T: Display>(text: T, _: &dyn Values) -> Result<String> {
 /// Like [`shown`], cut to `most` characters, with an ellipsis if it was longer.
 #[askama::filter_fn]
 pub(super) fn cut<T: Display>(text: T, _: &dyn Values, most: usize) -> Result<String> {
-    let text = text.to_string();
+    Ok(cut_text(&text.to_string(), most))
+}
+
+/// Visible text of at most `most` characters, with an ellipsis if it was longer.
+pub(super) fn cut_text(text: &str, most: usize) -> String {
     let end = text.char_indices().nth(most).map(|(end, _)| end);
-    Ok(match end.and_then(|end| text.get(..end)) {
+    match end.and_then(|end| text.get(..end)) {
         Some(kept) => visible(kept) + "…",
-        None => visible(&text),
-    })
+        None => visible(text),
+    }
 }
 
 /// Gigabyte-hours.
@@ -65,6 +69,17 @@ pub(super) fn hours<T: Is<MbMillis>>(amount: T, _: &dyn Values) -> Result<String
 #[askama::filter_fn]
 pub(super) fn moment<T: Is<Timestamp>>(at: T, _: &dyn Values) -> Result<String> {
     Ok(moment_text(at.get()))
+}
+
+/// A time, to the minute, for tables.
+#[askama::filter_fn]
+pub(super) fn minute<T: Is<Timestamp>>(at: T, _: &dyn Values) -> Result<String> {
+    let text = moment_text(at.get());
+    // "2018-05-17 11:06", without the seconds and the zone.
+    Ok(text
+        .strip_suffix(" UTC")
+        .and_then(|text| text.rsplit_once(':'))
+        .map_or(text.clone(), |(text, _)| text.to_owned()))
 }
 
 /// A number with three digits.

@@ -7,20 +7,24 @@ mod baseline;
 mod charts;
 mod detail;
 mod filters;
+mod links;
 mod markdown;
+mod overview;
 
 use std::io::{self, Write};
 
 use askama::Template;
 
+use crate::fingerprint::JobKey;
 use crate::report::comparison::words::{UNDECIDED_HELP, counted, left_out, missing_jobs, unjudged_summary};
 use crate::report::words::{self, why_empty};
 use crate::results::{ApplicationReport, Report, RuleTotal, Totals, WorstTrouble};
 use crate::severity::Severity;
 use crate::troubles::Trouble;
-use crate::units::{MbMillis, Millis};
+use crate::units::{MbMillis, Millis, Timestamp};
 use baseline::changes;
 use detail::Detail;
+use links::Ids;
 use markdown::RulePage;
 
 const STYLE: &str = include_str!("../../../templates/page.css");
@@ -28,9 +32,9 @@ const STYLE: &str = include_str!("../../../templates/page.css");
 const FLAG: &str = "document.documentElement.className = \"js\";";
 const SCRIPT: &str = include_str!("../../../templates/page.js");
 /// The hashes in the page's content security policy. A test compares them with `STYLE`, `FLAG` and `SCRIPT`.
-const STYLE_HASH: &str = "sha256-zijLYB8KANUgL5yg+MbuCi3ByQPA2IDZBcicgDprrxc=";
+const STYLE_HASH: &str = "sha256-vhrB9v3LjNY9IiLfUz2S0pFo7qvBiraJUPp69q4YKW0=";
 const FLAG_HASH: &str = "sha256-N9v3EnPaUyp6HvI/g75KoK11mUw7quk1fPSwEhREnaU=";
-const SCRIPT_HASH: &str = "sha256-8a7n2CyVRct+yANIYMocRkMXdZ/p24OUFKUxn7Juvps=";
+const SCRIPT_HASH: &str = "sha256-2ffKP/RSqgSzaPaeWR/7/uTbZxbvH41CUpLm/F8DT9w=";
 
 /// Number of findings on the first screen.
 const WORST_TROUBLES: usize = 5;
@@ -40,13 +44,15 @@ const MAX_PROBLEMS: usize = 500;
 const MAX_REASONS: usize = 200;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    Page { report }.write_into(out)
+    Page { report, ids: links::ids(report) }.write_into(out)
 }
 
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'a> {
     report: &'a Report,
+    /// In the order of the applications.
+    ids: Vec<Ids>,
 }
 
 impl Page<'_> {
@@ -73,17 +79,16 @@ impl Page<'_> {
 
     fn worst(&self) -> Vec<Worst<'_>> {
         let worst = self.report.worst_troubles(WORST_TROUBLES).into_iter();
-        worst.filter_map(|worst| Worst::of(self.report, worst)).collect()
+        worst.filter_map(|worst| Worst::of(self, worst)).collect()
     }
 
     fn details(&self) -> impl Iterator<Item = Detail<'_>> {
-        numbered(&self.report.applications)
-            .filter(|(_, app)| has_detail(app))
-            .map(|(number, app)| Detail::new(number, app))
+        let applications = self.report.applications.iter().zip(&self.ids);
+        applications.filter(|(app, _)| has_detail(app)).map(|(app, ids)| Detail::new(app, ids))
     }
 
     fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        numbered(&self.report.applications).map(|(number, app)| Row { number, app })
+        self.report.applications.iter().zip(&self.ids).map(|(app, ids)| Row { app, ids })
     }
 
     fn listed(&self) -> u64 {
@@ -110,17 +115,20 @@ impl Page<'_> {
 
 /// One of the troubles on the first screen.
 struct Worst<'a> {
-    number: usize,
     app: &'a ApplicationReport,
     trouble: &'a Trouble,
+    /// The id of the trouble among the details.
+    id: &'a str,
     /// Number of other applications with the same name and a trouble of the same kind.
     alike: u64,
 }
 
 impl<'a> Worst<'a> {
-    fn of(report: &'a Report, worst: WorstTrouble<'a>) -> Option<Self> {
+    fn of(page: &'a Page<'a>, worst: WorstTrouble<'a>) -> Option<Self> {
         let WorstTrouble { place, trouble, alike } = worst;
-        Some(Self { number: place + 1, app: report.applications.get(place)?, trouble, alike })
+        let (app, ids) = (page.report.applications.get(place)?, page.ids.get(place)?);
+        let number = app.troubles.iter().position(|other| other.id == trouble.id)?;
+        Some(Self { app, trouble, id: ids.troubles.get(number)?, alike })
     }
 }
 
@@ -133,11 +141,29 @@ impl Worst<'_> {
 
 /// A row of the table of all applications.
 struct Row<'a> {
-    number: usize,
     app: &'a ApplicationReport,
+    ids: &'a Ids,
 }
 
 impl Row<'_> {
+    /// The job that it is a run of, for the filter.
+    fn job(&self) -> JobKey {
+        self.app.job_key()
+    }
+
+    fn started(&self) -> Option<Timestamp> {
+        self.app.begun_at()
+    }
+
+    fn started_key(&self) -> String {
+        self.started().map(|at| at.as_millis().to_string()).unwrap_or_default()
+    }
+
+    /// The day on which it started, `2026-11-21`.
+    fn day(&self) -> Option<String> {
+        self.app.day()
+    }
+
     fn has_detail(&self) -> bool {
         has_detail(self.app)
     }
@@ -156,8 +182,9 @@ impl Row<'_> {
     }
 }
 
-fn numbered(applications: &[ApplicationReport]) -> impl Iterator<Item = (usize, &ApplicationReport)> {
-    (1..).zip(applications)
+/// What is wrong, in words.
+fn headline(trouble: &Trouble) -> String {
+    words::headline(trouble)
 }
 
 /// Names longer than this are cut in tables.

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::browser::Browser;
@@ -12,6 +14,9 @@ const TAB: &str = "\u{e004}";
 const ENTER: &str = "\u{e007}";
 
 const ROWS: &str = "document.querySelectorAll('#index tbody tr').length";
+/// Shows the details of all applications.
+const ALL_DETAILS: &str = "(() => { while (!document.getElementById('more-details').hidden) \
+    document.getElementById('more-articles').click(); })()";
 
 /// The page fetched nothing, logged nothing and opened no dialog.
 fn assert_quiet(browser: &Browser) {
@@ -65,7 +70,7 @@ fn filters_and_sorting_work_with_the_keyboard() {
     while browser.value(active) != json!("f-text") {
         browser.keys(TAB);
         steps += 1;
-        assert!(steps < 60, "Tab never reaches the filter");
+        assert!(steps < 120, "Tab never reaches the filter");
     }
     browser.keys("SPECULATION alice");
     let wait = Instant::now();
@@ -100,8 +105,8 @@ fn filters_and_sorting_work_with_the_keyboard() {
     assert_ne!(rising, falling);
     // Sorting by a number leaves unknown values last in both directions.
     for _ in 0..2 {
-        browser.value("document.querySelectorAll('#index thead button')[7].click()");
-        let known = "[...document.querySelectorAll('#index tbody tr')].map(r => r.cells[7].dataset.v !== '')";
+        browser.value("document.querySelector('#index [data-key=wasted] button').click()");
+        let known = "[...document.querySelectorAll('#index tbody tr')].map(r => r.cells[8].dataset.v !== '')";
         let known: Vec<bool> = serde_json::from_value(browser.value(known)).unwrap();
         assert!(
             known.contains(&true) && known.contains(&false) && known.is_sorted_by(|a, b| a >= b),
@@ -171,6 +176,7 @@ fn light_and_dark_themes_are_readable() {
     for scheme in ["light", "dark"] {
         browser.prefer(scheme);
         browser.open(&source);
+        browser.value(ALL_DETAILS);
         backs.push(browser.value("getComputedStyle(document.body).backgroundColor"));
         let lowest = browser.value(CONTRAST);
         assert!(lowest["ratio"].as_f64().unwrap() >= 4.5, "{scheme}: {lowest}");
@@ -182,6 +188,7 @@ fn light_and_dark_themes_are_readable() {
 fn accessibility_tree_is_complete() {
     let Some(browser) = Browser::start() else { return };
     browser.open(&page(&mixed(100)));
+    browser.value(ALL_DETAILS);
     // Content outside the viewport is not in the tree.
     let visible = "document.styleSheets[0].insertRule('.app { content-visibility: visible !important }', document.styleSheets[0].cssRules.length)";
     browser.value(visible);
@@ -210,33 +217,177 @@ fn accessibility_tree_is_complete() {
     }
 }
 
+/// Waits until an expression has this value.
+#[track_caller]
+fn wait_for(browser: &Browser, expression: &str, wanted: &Value) {
+    let start = Instant::now();
+    while browser.value(expression) != *wanted {
+        assert!(start.elapsed() < Duration::from_secs(30), "{expression}: {}", browser.value(expression));
+    }
+}
+
+/// A page whose links work tomorrow: each leads to a place in the details, which are opened for it.
 #[test]
-fn page_with_10_000_applications_opens_and_filters() {
+fn links_open_details_and_remember_filters() {
     let Some(browser) = Browser::start() else { return };
-    let source = page(&many(10_000));
+    let source = page(&many(300));
+    browser.open(&source);
+    let last =
+        "[...document.querySelectorAll('#index tbody tr')].findLast(row => row.cells[0].dataset.v > 0)";
+    browser.value(
+        "document.querySelector('#f-user').value = 'user7'; \
+        document.querySelector('#f-user').dispatchEvent(new Event('change'))",
+    );
+    assert_eq!(browser.value("location.hash"), json!("#?user=user7"));
+    // The details of a row are not in the document until its link is followed.
+    let id = browser.value(&format!("{last}.querySelector('a').hash.slice(1)"));
+    let id = id.as_str().unwrap();
+    assert_eq!(browser.value(&format!("document.getElementById('{id}') === null")), json!(true));
+    browser.value(&format!("{last}.querySelector('a').click()"));
+    wait_for(&browser, "document.activeElement.id", &json!(id));
+    wait_for(&browser, "location.hash", &json!(format!("#{id}?user=user7")));
+    // A finding inside of folded details is unfolded.
+    let finding =
+        browser.value(&format!("document.getElementById('{id}').querySelector('details .finding').id"));
+    let finding = finding.as_str().unwrap();
+    browser.value(&format!("location.hash = '{finding}'"));
+    wait_for(&browser, "document.activeElement.id", &json!(finding));
+    assert_eq!(browser.value("document.activeElement.closest('details').open"), json!(true));
+    // The address alone brings back the filter, the order and the place; a run that is gone leads to its job.
+    for address in
+        [format!("{finding}?user=user7&sort=-wasted"), format!("{finding}-0000?user=user7&sort=-wasted")]
+    {
+        browser.open(&source);
+        browser.value(&format!("location.hash = '{address}'"));
+        wait_for(&browser, "document.activeElement.id", &json!(finding));
+        assert_eq!(browser.value("document.getElementById('f-user').value"), json!("user7"));
+        assert_eq!(
+            browser.value("document.querySelector('#index [data-key=wasted]').ariaSort"),
+            json!("descending")
+        );
+    }
+    assert_quiet(&browser);
+}
+
+#[test]
+fn rollups_lead_to_their_applications() {
+    let Some(browser) = Browser::start() else { return };
+    browser.open(&page(&mixed(4)));
+    let all = browser.value(ROWS).as_u64().unwrap();
+    let links = browser.value("document.querySelectorAll('a[data-filter]').length").as_u64().unwrap();
+    assert!(links > 5, "{links}");
+    for place in 0..links {
+        let link = format!("document.querySelectorAll('a[data-filter]')[{place}]");
+        let filter = browser.value(&format!("{link}.dataset.filter"));
+        browser.value(&format!("{link}.click()"));
+        wait_for(&browser, "location.hash", &json!(format!("#applications?{}", filter.as_str().unwrap())));
+        let said =
+            format!("Number({link}.closest('th').querySelector('small')?.textContent.match(/\\d+/)[0] ?? 0)");
+        let rows = browser.value(ROWS).as_u64().unwrap();
+        assert!((1..all).contains(&rows), "{filter}: {rows} rows");
+        if let said @ 1.. = browser.value(&said).as_u64().unwrap() {
+            assert_eq!(rows, said, "{filter}");
+        }
+    }
+    assert_quiet(&browser);
+}
+
+#[test]
+fn configuration_is_copied_as_one_command() {
+    let Some(browser) = Browser::start() else { return };
+    let report = mixed(100);
+    browser.open(&page(&report));
+    browser.value(ALL_DETAILS);
+    let code = browser.value("document.querySelector('.configuration code').textContent");
+    let code = code.as_str().unwrap();
+    assert!(code.starts_with("-D ") || code.starts_with("--conf "), "{code}");
+    browser.value("document.querySelector('.configuration .copy').click()");
+    wait_for(&browser, "getSelection().toString().trim()", &json!(code.trim()));
+    // No line is broken, however narrow the window.
+    browser.window(390, 800);
+    let lines = "new Set([...document.querySelector('.configuration code').getClientRects()].map(rect => rect.top)).size";
+    assert_eq!(browser.value(lines).as_u64(), Some(code.lines().count() as u64), "{code}");
+}
+
+#[test]
+fn paper_gets_the_summary_and_what_is_filtered() {
+    let Some(browser) = Browser::start() else { return };
+    browser.open(&page(&many(300)));
+    let pages = || {
+        let pdf = browser.command("Page.printToPDF", &json!({}));
+        let pdf = STANDARD.decode(pdf["data"].as_str().unwrap()).unwrap();
+        let is_page = |part: &[u8]| part.starts_with(b"/Type /Page") && part.get(11) != Some(&b's');
+        (0..pdf.len()).filter(|&at| is_page(&pdf[at..])).count()
+    };
+    let all = pages();
+    assert!((2..60).contains(&all), "{all} pages");
+    browser.value(
+        "document.querySelector('#f-user').value = 'user7'; \
+        document.querySelector('#f-user').dispatchEvent(new Event('change'))",
+    );
+    let some = pages();
+    assert!(some > 0 && some < all, "{some} of {all} pages");
+}
+
+/// How long a page of `count` applications takes for a key press, a search, a filter and a sort order, in milliseconds:
+/// the best of a few attempts, except for the first key press.
+fn delays(browser: &Browser, count: usize) -> Vec<(&'static str, f64)> {
+    let source = page(&many(count));
     let start = Instant::now();
     browser.open(&source);
     let opened = start.elapsed();
-    assert_quiet(&browser);
+    println!("{count} applications, {} bytes: opened in {opened:?}", source.len());
+    // A few seconds on an idle machine.
+    assert!(opened < Duration::from_secs(60), "opened in {opened:?}");
+    assert_quiet(browser);
+    browser.value(
+        "addEventListener('keydown', e => { const from = e.timeStamp; \
+        setTimeout(() => { document.body.offsetHeight; window.took = performance.now() - from; }); }, true)",
+    );
+    browser.keys(TAB);
+    wait_for(browser, "typeof window.took", &json!("number"));
+    let mut delays = vec![("Tab", browser.value("window.took").as_f64().unwrap())];
+    let choose = |id: &str, value: &str| {
+        format!(
+            "{{ const e = document.getElementById('{id}'); e.value = '{value}'; e.dispatchEvent(new Event('change')); }}"
+        )
+    };
+    let sort = "document.querySelector('#index [data-key=name] button').click()".to_owned();
+    let actions = [
+        ("find", "window.find('no such text')".to_owned()),
+        ("filter", choose("f-user", "user7")),
+        ("filter off", choose("f-user", "")),
+        ("sort", sort),
+    ];
+    for (name, action) in actions {
+        let timed = format!(
+            "(() => {{ const start = performance.now(); {action}; document.body.offsetHeight; return performance.now() - start; }})()"
+        );
+        let best = (0..3).map(|_| browser.value(&timed).as_f64().unwrap()).fold(f64::INFINITY, f64::min);
+        delays.push((name, best));
+    }
+    delays
+}
+
+#[test]
+fn page_with_10_000_applications_is_quick() {
+    let Some(browser) = Browser::start() else { return };
+    let few = delays(&browser, 100);
+    let all = delays(&browser, 10_000);
+    println!("{few:?} {all:?}");
+    for ((name, few), (_, all)) in few.into_iter().zip(all) {
+        // 200 ms on an idle machine. A busy one is slow with a small page, too.
+        assert!(all < 200.0_f64.max(few * 8.0), "{name}: {all} ms, with 100 applications {few} ms");
+    }
     assert_eq!(browser.value(ROWS), json!(50));
-    let filter = "(() => { const start = performance.now(); const e = document.getElementById('f-user'); \
-        e.value = 'user7'; e.dispatchEvent(new Event('change')); document.body.offsetHeight; \
-        return performance.now() - start; })()";
-    let filtered = browser.value(filter).as_f64().unwrap();
+    browser.value(
+        "document.querySelector('#f-user').value = 'user7'; \
+        document.querySelector('#f-user').dispatchEvent(new Event('change'))",
+    );
     assert_eq!(
         browser.value("document.getElementById('shown').textContent"),
         json!("Showing 50 of 250 matching rows (10,000 in total).")
     );
-    let sort = "(() => { const start = performance.now(); document.querySelectorAll('#index thead button')[1].click(); \
-        document.body.offsetHeight; return performance.now() - start; })()";
-    let sorted = browser.value(sort).as_f64().unwrap();
-    println!(
-        "{} bytes: opened in {opened:?}, filtered in {filtered} ms, sorted in {sorted} ms",
-        source.len()
-    );
-    // A few seconds and some milliseconds on an idle machine.
-    assert!(opened < Duration::from_secs(60), "opened in {opened:?}");
-    assert!(filtered < 2000.0 && sorted < 5000.0, "filtered in {filtered} ms, sorted in {sorted} ms");
     browser.value("document.getElementById('f-clear').click()");
     browser.value("document.getElementById('more-rows').click()");
     assert_eq!(browser.value(ROWS), json!(250));

@@ -1,0 +1,198 @@
+//! The overview: recurring jobs, and waste by job, user, queue and day.
+
+use std::fmt::Write as _;
+
+use super::charts::{HEIGHT, MIN_BAR, Part, WIDTH};
+use super::filters::cut_text;
+use super::{LONG_NAME, Page};
+use crate::report::words;
+use crate::results::{JobTotal, Rollup, Waste};
+use crate::units::{MbMillis, Millis, Timestamp, show_gb_hours};
+
+/// The recurring jobs that are listed.
+const MOST_JOBS: usize = 20;
+/// The kinds of trouble that are listed for a job.
+const MOST_KINDS: usize = 4;
+
+impl Page<'_> {
+    /// The jobs with several runs, in the order of the report.
+    pub(super) fn jobs(&self) -> Vec<JobRow<'_>> {
+        let currency = self.report.currency.as_deref();
+        self.recurring().take(MOST_JOBS).map(|job| JobRow { job, currency }).collect()
+    }
+
+    pub(super) fn jobs_left_out(&self) -> u64 {
+        self.recurring().count().saturating_sub(MOST_JOBS) as u64
+    }
+
+    fn recurring(&self) -> impl Iterator<Item = &JobTotal> {
+        self.report.totals.jobs.iter().filter(|job| job.runs > 1)
+    }
+
+    /// What the first jobs save; `None` if that is all, or nothing is known.
+    pub(super) fn first_saved(&self) -> Option<String> {
+        let totals = &self.report.totals;
+        let first = totals.first_savings.as_ref()?;
+        let is_part = first.estimated_count > 0 && first.estimated_count < totals.savings.estimated_count;
+        is_part.then(|| words::saved(&first.saved(), first.cost(), self.report.currency.as_deref()))
+    }
+
+    /// Rollups that have more than one group, so that there is something to compare.
+    pub(super) fn rollups(&self) -> Vec<RollupView<'_>> {
+        let rollups = &self.report.totals.rollups;
+        let all = [
+            ("job", "Job", &rollups.jobs),
+            ("user", "User", &rollups.users),
+            ("queue", "Queue", &rollups.queues),
+            ("day", "Day", &rollups.days),
+        ];
+        let views = all.into_iter().map(|(key, title, rollup)| RollupView { key, title, rollup });
+        views.filter(|view| view.rollup.groups.len() > 1 && view.most() > MbMillis::ZERO).collect()
+    }
+}
+
+/// A row of the table of recurring jobs.
+pub(super) struct JobRow<'a> {
+    pub(super) job: &'a JobTotal,
+    currency: Option<&'a str>,
+}
+
+impl JobRow<'_> {
+    pub(super) fn name(&self) -> &str {
+        self.job.name.as_deref().unwrap_or_default()
+    }
+
+    /// The filter that shows the runs, the last one first.
+    pub(super) fn filter(&self) -> String {
+        let user = self
+            .job
+            .user
+            .as_deref()
+            .map(|user| format!("&{}", parameter("user", &cut_text(user, LONG_NAME))));
+        let job = parameter("job", &cut_text(self.job.job.as_str(), usize::MAX));
+        format!("{job}{}&sort=-started", user.unwrap_or_default())
+    }
+
+    /// The run times of the last runs as bars: place and height, in SVG units. `None` if fewer than two are known.
+    pub(super) fn trend(&self) -> Option<Trend> {
+        let times = &self.job.run_times;
+        let known = times.iter().flatten();
+        let (least, most) = (known.clone().min()?, known.clone().max()?);
+        if known.count() < 2 {
+            return None;
+        }
+        let width = WIDTH / times.len().max(1) as f64;
+        let bar = |(place, time): (usize, &Option<Millis>)| {
+            let height = time.map(|time| (time.as_f64() / most.as_f64().max(1.0) * HEIGHT).max(MIN_BAR))?;
+            Some((Part { x: place as f64 * width, width: width * 0.8 }, height))
+        };
+        let bars = times.iter().enumerate().filter_map(bar).collect();
+        Some(Trend { bars, text: format!("{least} to {most}") })
+    }
+
+    pub(super) fn last_started(&self) -> Option<Timestamp> {
+        self.job.last_started
+    }
+
+    /// What the remedies save over all runs.
+    pub(super) fn saves(&self) -> Option<String> {
+        let savings = &self.job.savings;
+        (savings.estimated_count > 0).then(|| words::saved(&savings.saved(), savings.cost(), self.currency))
+    }
+
+    /// "Skew in 28, Spill in 3".
+    pub(super) fn kinds(&self) -> String {
+        let kinds = &self.job.troubles;
+        let shown = kinds.iter().take(MOST_KINDS).map(|(kind, runs)| format!("{} in {runs}", kind.words()));
+        let mut shown = shown.collect::<Vec<_>>().join(", ");
+        if let more @ 1.. = kinds.len().saturating_sub(MOST_KINDS) {
+            let _ = write!(shown, " and {more} more");
+        }
+        shown
+    }
+}
+
+/// Run times of a job.
+pub(super) struct Trend {
+    /// The bars and their heights, the first run first.
+    pub(super) bars: Vec<(Part, f64)>,
+    /// "10 s to 20 s".
+    pub(super) text: String,
+}
+
+/// Used and wasted memory of groups of applications, as bars.
+pub(super) struct RollupView<'a> {
+    pub(super) key: &'static str,
+    pub(super) title: &'static str,
+    pub(super) rollup: &'a Rollup,
+}
+
+/// One bar.
+pub(super) struct RollupRow {
+    pub(super) name: Option<String>,
+    pub(super) filter: Option<String>,
+    pub(super) waste: Waste,
+    pub(super) used: Part,
+    pub(super) wasted: Part,
+}
+
+impl RollupView<'_> {
+    /// The end of the axis. The sum of all other groups may be longer than any bar, so it has none.
+    fn most(&self) -> MbMillis {
+        self.rollup.groups.iter().map(|(_, waste)| waste.used).max().unwrap_or_default()
+    }
+
+    pub(super) fn ticks(&self) -> Vec<String> {
+        let most = self.most().as_gb_hours();
+        // Bars of one figure are short: two numbers, and the unit at the last one.
+        let [half, whole] = [most / 2.0, most].map(crate::units::three_digits);
+        vec!["0".to_owned(), half, format!("{whole} GB·h")]
+    }
+
+    pub(super) fn rows(&self) -> Vec<RollupRow> {
+        let most = self.most();
+        let part = |amount: MbMillis| Part {
+            x: 0.0,
+            width: amount.share_of(most).unwrap_or_default().min(1.0) * WIDTH,
+        };
+        let row = |(name, waste): &(Option<String>, Waste)| {
+            let name = name
+                .as_deref()
+                .map(|name| cut_text(name, if self.key == "job" { usize::MAX } else { LONG_NAME }));
+            let filter = name.as_deref().map(|name| parameter(self.key, name));
+            RollupRow { name, filter, waste: *waste, used: part(waste.used), wasted: part(waste.wasted) }
+        };
+        self.rollup.groups.iter().map(row).collect()
+    }
+
+    /// "12 more: 3.4 of 41.2 GB·h wasted".
+    pub(super) fn others(&self) -> Option<String> {
+        let (groups, waste) = self.rollup.others?;
+        let what = if self.key == "day" { "earlier" } else { "more" };
+        let [wasted, used] = [waste.wasted, waste.used].map(show_gb_hours);
+        Some(format!("{groups} {what}: {wasted} of {used} GB·h wasted"))
+    }
+}
+
+/// `name=value` as a part of an address.
+fn parameter(name: &str, value: &str) -> String {
+    let mut text = format!("{name}=");
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            let _ = write!(text, "%{byte:02X}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_do_not_end_a_parameter() {
+        assert_eq!(parameter("job", "spark · a&b=c"), "job=spark%20%C2%B7%20a%26b%3Dc");
+    }
+}

@@ -1,6 +1,6 @@
 //! The runs of each job, for reports that show a job instead of every run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use twox_hash::XxHash3_128;
 
@@ -67,8 +67,8 @@ struct JobSum {
     worth: WorthSum,
     score: u64,
     wasted: Option<MbMillis>,
-    /// The run times of the last runs, by start and id.
-    recent: BTreeMap<(Option<Timestamp>, String), Option<Millis>>,
+    /// The last runs: start, id and run time. The same history read twice is one run.
+    recent: BTreeSet<(Option<Timestamp>, String, Option<Millis>)>,
     total: JobTotal,
 }
 
@@ -87,7 +87,7 @@ impl JobSums {
             if let Leading::Worth(worth) = &mut sum.leading {
                 *worth = sum.worth.total();
             }
-            sum.total.run_times = std::mem::take(&mut sum.recent).into_values().collect();
+            sum.total.run_times = sum.recent.iter().map(|(_, _, time)| *time).collect();
             sum.total.troubles.sort_by_key(|&(kind, runs)| (std::cmp::Reverse(runs), kind));
         }
         sums.sort_by(|a, b| {
@@ -119,7 +119,7 @@ impl JobSum {
             troubles: Vec::new(),
         };
         let leading = app.leading.clone();
-        let recent = BTreeMap::new();
+        let recent = BTreeSet::new();
         Self { leading, worth: WorthSum::default(), score: 0, wasted: None, recent, total }
     }
 
@@ -133,7 +133,7 @@ impl JobSum {
         self.score = self.score.max(app.score);
         self.wasted = self.wasted.max(app.metrics.wasted);
         let started = app.begun_at();
-        self.recent.insert((started, app.id.clone()), app.metrics.run_time);
+        self.recent.insert((started, app.id.clone(), app.metrics.run_time));
         if self.recent.len() > RECENT_RUNS {
             self.recent.pop_first();
         }

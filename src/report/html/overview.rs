@@ -11,6 +11,8 @@ use crate::units::{MbMillis, Millis, Timestamp, show_gb_hours};
 
 /// The recurring jobs that are listed.
 const MOST_JOBS: usize = 20;
+/// A trend has room for at least this many bars.
+const LEAST_BARS: usize = 10;
 /// The kinds of trouble that are listed for a job.
 const MOST_KINDS: usize = 4;
 
@@ -81,13 +83,15 @@ impl JobRow<'_> {
         if known.count() < 2 {
             return None;
         }
-        let width = WIDTH / times.len().max(1) as f64;
+        // Two bars as wide as the drawing would look like areas.
+        let width = WIDTH / times.len().max(LEAST_BARS) as f64;
         let bar = |(place, time): (usize, &Option<Millis>)| {
             let height = time.map(|time| (time.as_f64() / most.as_f64().max(1.0) * HEIGHT).max(MIN_BAR))?;
             Some((Part { x: place as f64 * width, width: width * 0.8 }, height))
         };
         let bars = times.iter().enumerate().filter_map(bar).collect();
-        Some(Trend { bars, text: format!("{least} to {most}") })
+        let text = if least == most { most.to_string() } else { format!("{least} to {most}") };
+        Some(Trend { bars, text })
     }
 
     pub(super) fn last_started(&self) -> Option<Timestamp> {

@@ -18,7 +18,7 @@ const KINDS: usize = 4;
 
 /// Writes applications in the order of their jobs.
 pub(super) struct Jobs<'a> {
-    jobs: &'a [JobTotal],
+    totals: &'a [JobTotal],
     currency: Option<&'a str>,
     options: TextOptions,
     /// Jobs with findings so far.
@@ -42,8 +42,8 @@ pub(super) struct Seen {
 
 impl<'a> Jobs<'a> {
     pub(super) fn new(report: &'a Report, options: TextOptions, out: &'a mut dyn Write) -> Self {
-        let (jobs, currency) = (report.totals.jobs.as_slice(), report.currency.as_deref());
-        Self { jobs, currency, options, number: 0, place: None, brief: false, seen: Seen::default(), out }
+        let (totals, currency) = (report.totals.jobs.as_slice(), report.currency.as_deref());
+        Self { totals, currency, options, number: 0, place: None, brief: false, seen: Seen::default(), out }
     }
 
     /// Writes an application of the job at `place`. The worst run of a job comes first; the others are only written with
@@ -58,7 +58,7 @@ impl<'a> Jobs<'a> {
         if is_first {
             self.number += 1;
         }
-        let job = self.jobs.get(place).filter(|job| job.runs > 1);
+        let job = self.totals.get(place).filter(|job| job.runs > 1);
         let TextOptions { details, jobs, .. } = self.options;
         if details || self.number <= jobs.unwrap_or(FULL) {
             match job {
@@ -89,7 +89,7 @@ impl<'a> Jobs<'a> {
         Ok(self.seen)
     }
 
-    /// " 1  application_1_0001  nightly                                   SEVERE"; the number only if there are others.
+    /// An application that is the only run of its job. It has a number only if there are others.
     fn single(&mut self, piece: &Piece<'_>) -> io::Result<()> {
         let verdict = self.verdict(piece);
         let number = self.numbered();
@@ -99,7 +99,7 @@ impl<'a> Jobs<'a> {
         self.heading(&format!("{number}{}  {name}", piece.id), piece.severity, &verdict)
     }
 
-    /// " 1  nightly  (30 runs, 28 with findings, last application_1_0030)   SEVERE", and what they have in common.
+    /// A job with several runs, and what they have in common.
     fn job(&mut self, job: &JobTotal, piece: &Piece<'_>) -> io::Result<()> {
         let number = self.numbered();
         let verdict = job.severity.name().to_uppercase();
@@ -124,7 +124,7 @@ impl<'a> Jobs<'a> {
         writeln!(self.out)
     }
 
-    /// "    application_1_0007  the run that costs most                            SEVERE".
+    /// One run of a job.
     fn run(&mut self, piece: &Piece<'_>) -> io::Result<()> {
         let verdict = self.verdict(piece);
         let room = self.options.columns.saturating_sub(INDENT + width(piece.id) + width(&verdict) + 4);
@@ -134,7 +134,7 @@ impl<'a> Jobs<'a> {
         self.heading(&heading, piece.severity, &verdict)
     }
 
-    /// "11  nightly (30 runs)  SEVERE    Skew in stage 4: one task reads 53.6× the median".
+    /// One line: "11  nightly (30 runs)  SEVERE    Skew: a task of stage 4 reads …".
     fn brief(&mut self, job: Option<&JobTotal>, piece: &Piece<'_>) -> io::Result<()> {
         const NAME: usize = 26;
         self.brief = true;
@@ -153,7 +153,7 @@ impl<'a> Jobs<'a> {
     }
 
     fn numbered(&self) -> String {
-        if self.jobs.len() > 1 { format!("{:>2}  ", self.number) } else { String::new() }
+        if self.totals.len() > 1 { format!("{:>2}  ", self.number) } else { String::new() }
     }
 
     /// The severity; with all details also the score of Dr. Elephant.

@@ -142,16 +142,12 @@ fn overview(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::R
     let jobs = totals.jobs.len() as u64;
     let of =
         if jobs < report.summary.applications { format!(", {}", plural(jobs, "job")) } else { String::new() };
-    let known = totals.used_where_waste_is_known;
-    let of_known = if known < totals.used {
-        format!(" of the {} that can be judged", show_gb_hours(known))
-    } else {
-        String::new()
-    };
+    let (all, known) = (show_gb_hours(totals.used), show_gb_hours(totals.used_where_waste_is_known));
+    let of_known = if known == all { String::new() } else { format!(" of the {known} that can be judged") };
     let wasted = totals.wasted_percent().map(|percent| {
         format!(", {} wasted{of_known} ({} %)", show_gb_hours(totals.wasted), three_digits(percent))
     });
-    let used = format!("{} GB·h used{}", show_gb_hours(totals.used), wasted.unwrap_or_default());
+    let used = format!("{all} GB·h used{}", wasted.unwrap_or_default());
     let mut parts = vec![format!("{applications}{of}"), used];
     let currency = report.currency.as_deref();
     if totals.savings.estimated_count > 0 {

@@ -8,6 +8,8 @@ use crate::report::wrap::{clean, fit, lines};
 use crate::severity::Severity;
 use crate::troubles::{Recommended, Trouble};
 
+/// Columns of a present value. Options of a JVM may be very long.
+const PRESENT: usize = 40;
 /// The most lines of advice without details.
 const ADVICE: usize = 3;
 /// Troubles shown in full without details; later ones only if they are at least moderate.
@@ -55,7 +57,11 @@ pub(super) fn configuration(recommended: &[Recommended], out: &mut dyn Write) ->
     }
     writeln!(out, "\n    Recommended configuration:")?;
     for Recommended { change, .. } in recommended {
-        let now = change.from.as_deref().map(|from| format!("  (now {})", clean(from))).unwrap_or_default();
+        let now = change
+            .from
+            .as_deref()
+            .map(|from| format!("  (now {})", fit(&clean(from), PRESENT)))
+            .unwrap_or_default();
         writeln!(out, "      {}{now}", clean(&change.argument()))?;
     }
     Ok(())

@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn signs_have_an_ascii_form_and_letters_do_not() {
         let mut out = Vec::new();
-        writeln!(Ascii(&mut out), "{} → 3.2 GB·h ± 0.1, {}", "häuser", "53.6×").unwrap();
+        writeln!(Ascii(&mut out), "häuser → 3.2 GB·h ± 0.1, 53.6×").unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "h?user -> 3.2 GB-h +- 0.1, 53.6x\n");
     }
 }

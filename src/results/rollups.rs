@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn the_groups_that_waste_most_come_first_and_none_is_lost() {
-        let runs: Vec<_> = (0..40).map(|n| run(n, &format!("user{}", n % 20), n as i64, n)).collect();
+        let runs: Vec<_> =
+            (0..40).map(|n| run(n, &format!("user{}", n % 20), i64::try_from(n).unwrap(), n)).collect();
         let of = |runs: &mut dyn Iterator<Item = &ApplicationReport>| {
             let mut sums = RollupSums::default();
             runs.for_each(|run| sums.add(run));

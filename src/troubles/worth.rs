@@ -127,7 +127,9 @@ mod tests {
         let of = |amounts: &Amounts| Worth::of_amounts(amounts, None, rules.order());
         let sum = |parts: &[Worth]| {
             let mut sum = WorthSum::default();
-            parts.iter().for_each(|part| sum.add(part));
+            for part in parts {
+                sum.add(part);
+            }
             sum.total()
         };
         let one = of(&amounts(5.0, Some(2.0)));

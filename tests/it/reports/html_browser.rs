@@ -336,7 +336,6 @@ fn delays(browser: &Browser, count: usize) -> Vec<(&'static str, f64)> {
     let start = Instant::now();
     browser.open(&source);
     let opened = start.elapsed();
-    println!("{count} applications, {} bytes: opened in {opened:?}", source.len());
     // A few seconds on an idle machine.
     assert!(opened < Duration::from_secs(60), "opened in {opened:?}");
     assert_quiet(browser);

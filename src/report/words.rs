@@ -150,7 +150,8 @@ pub(super) fn saved(amounts: &Amounts, cost: Option<Range>, currency: Option<&st
         money.map(|(cost, currency)| format!("{} {currency}", in_range(cost, |value| format!("{value:.2}"))));
     let time = Some(amounts.wall_ms).filter(|time| time.high >= 100.0).map(|time| in_range(time, millis));
     let hours = |hours: Option<Range>, unit: &str| {
-        hours.filter(|hours| hours.high >= 0.01).map(|hours| format!("{} {unit}", in_range(hours, small)))
+        let hours = hours.filter(|hours| hours.high >= 0.01)?;
+        Some(format!("{} {unit}", in_range(hours, as_precise_as(hours.high))))
     };
     let cores = hours(amounts.core_hours, "core-hours");
     let memory = hours(amounts.gb_hours, "GB·h");
@@ -178,7 +179,34 @@ pub(super) fn millis(value: f64) -> String {
     Millis::from_f64(value.round()).unwrap_or_default().to_string()
 }
 
+/// Numbers with as many decimals as `largest` has with three digits, but not more than two: "1.39 ± 0.06".
+fn as_precise_as(largest: f64) -> impl Fn(f64) -> String {
+    let decimals = match largest {
+        largest if largest >= 100.0 => 0,
+        largest if largest >= 10.0 => 1,
+        _ => 2,
+    };
+    move |value| format!("{value:.decimals$}")
+}
+
 /// Three digits, or four decimals of a small amount.
 pub(super) fn small(value: f64) -> String {
     if value < 0.1 { format!("{value:.4}") } else { three_digits(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_has_as_many_decimals_as_its_value() {
+        let hours = |low: f64, point: f64, high: f64| {
+            let core_hours = Some(Range { low, point, high });
+            saved(&Amounts { core_hours, ..Amounts::default() }, None, None)
+        };
+        assert_eq!(hours(1.33, 1.39, 1.45), "1.39 ± 0.06 core-hours");
+        assert_eq!(hours(0.02, 0.04, 0.06), "0.04 ± 0.02 core-hours");
+        assert_eq!(hours(380.0, 400.0, 420.0), "400 ± 20 core-hours");
+        assert_eq!(hours(0.0, 0.004, 0.008), "less than 0.01 GB·h");
+    }
 }

@@ -1,5 +1,6 @@
 //! Jobs as text: a number and a heading for each, with the run that costs most; later jobs get one line each.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use super::piece::Piece;
@@ -28,6 +29,8 @@ pub(super) struct Jobs<'a> {
     /// Whether a line has been written for jobs that get one line each.
     brief: bool,
     seen: Seen,
+    /// The ids shown so far. A history that was copied has the id of the original.
+    ids: BTreeSet<String>,
     out: &'a mut dyn Write,
 }
 
@@ -43,7 +46,17 @@ pub(super) struct Seen {
 impl<'a> Jobs<'a> {
     pub(super) fn new(report: &'a Report, options: TextOptions, out: &'a mut dyn Write) -> Self {
         let (totals, currency) = (report.totals.jobs.as_slice(), report.currency.as_deref());
-        Self { totals, currency, options, number: 0, place: None, brief: false, seen: Seen::default(), out }
+        Self {
+            totals,
+            currency,
+            options,
+            number: 0,
+            place: None,
+            brief: false,
+            seen: Seen::default(),
+            ids: BTreeSet::new(),
+            out,
+        }
     }
 
     /// Writes an application of the job at `place`. The worst run of a job comes first; the others are only written with
@@ -69,6 +82,9 @@ impl<'a> Jobs<'a> {
                 None if is_first => self.single(&piece)?,
                 _ if details => self.run(&piece)?,
                 _ => return Ok(()),
+            }
+            if !self.ids.insert(piece.id.to_owned()) && !details {
+                self.paragraph(piece.source)?;
             }
             self.out.write_all(piece.body.as_bytes())?;
             writeln!(self.out)

@@ -18,6 +18,8 @@ pub(super) struct Piece<'a> {
     pub(super) name: &'a str,
     /// The first trouble in a few words; empty without troubles.
     pub(super) headline: &'a str,
+    /// The history's path.
+    pub(super) source: &'a str,
     pub(super) body: &'a str,
 }
 
@@ -28,12 +30,13 @@ pub(super) fn write_head(app: &ApplicationReport, out: &mut Vec<u8>) -> io::Resu
     writeln!(out, "{}", app.score)?;
     writeln!(out, "{}{}", clean(&app.id), attempt.unwrap_or_default())?;
     writeln!(out, "{}", clean(app.name.as_deref().unwrap_or_default()).trim())?;
-    writeln!(out, "{}", app.troubles.first().map(headline).unwrap_or_default())
+    writeln!(out, "{}", app.troubles.first().map(headline).unwrap_or_default())?;
+    writeln!(out, "{}", app.sources.first().map(|source| clean(source)).unwrap_or_default())
 }
 
 impl<'a> Piece<'a> {
     pub(super) fn parse(bytes: &'a [u8]) -> Option<Self> {
-        let mut parts = std::str::from_utf8(bytes).ok()?.splitn(6, '\n');
+        let mut parts = std::str::from_utf8(bytes).ok()?.splitn(7, '\n');
         let value: u8 = parts.next()?.parse().ok()?;
         let severity = Severity::ALL.into_iter().find(|level| level.value() == u64::from(value))?;
         Some(Self {
@@ -42,6 +45,7 @@ impl<'a> Piece<'a> {
             id: parts.next()?,
             name: parts.next()?,
             headline: parts.next()?,
+            source: parts.next()?,
             body: parts.next()?,
         })
     }

@@ -408,3 +408,15 @@ fn the_c_locale_gets_ascii() {
         assert_eq!(unicode.is_ascii(), !unicode.contains(['×', '·', '→', '±', '…', '≥']), "{unicode}");
     }
 }
+
+#[test]
+fn applications_with_the_same_id_show_their_path() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["nightly", "hourly"] {
+        let log = spark_log().replace("\"word count\"", &format!("\"{name}\""));
+        std::fs::write(folder.path().join(format!("{name}.log")), log).unwrap();
+    }
+    let short = text(&[], folder.path());
+    assert_eq!(short.matches("application_1700000000000_0001").count(), 2, "{short}");
+    assert_eq!(short.matches(".log").count(), 1, "{short}");
+}

@@ -5,11 +5,12 @@ mod uneven;
 
 use std::cmp::Reverse;
 
+use super::support::memory;
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::label;
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Worse, and_more};
-use crate::heuristics::wording::decisive;
+use crate::heuristics::wording::{decisive, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::counters::CounterMask;
@@ -57,7 +58,11 @@ pub(super) const RULE: Rule = rule!(Own, "spark-skew", "Spark Skew", Skew, |laye
 
 /// The message of a finding; there is no multiple if the median task reads nothing.
 const LATE: &str = "a task of {stage} {reads}[, {times}× the median of {median}][, {none}], and takes {longest_run_time_ms}; the stage \
-                    takes {lost_ms} longer than with even data[, {share} of the run time] ({limit})";
+                    takes {lost_ms} longer than with even data[, {share} of the run time][; with {others}, {together}] \
+                    ({limit})";
+
+/// What skewed stages lose together.
+const TOGETHER: &str = "{time} are lost[, {share} of the run time]";
 
 /// The message if the stage hardly waits for the task.
 const UNEVEN: &str =
@@ -78,6 +83,8 @@ impl Check for Skewness {
         let most = uneven::most_data(app);
         let mut found: Vec<Found<'_>> =
             spark.stages.iter().filter_map(|stage| params.judge(app, spark, stage, most)).collect();
+        params.judge_together(app, &mut found);
+        found.retain(|found| found.severity > Severity::None);
         found.sort_by_key(|found| (Reverse(found.severity), Reverse(found.lost_time()), found.stage.id));
         let more = found.len().saturating_sub(REPORTED);
         found.truncate(REPORTED);
@@ -111,6 +118,10 @@ struct Found<'a> {
     /// What the stage waits for; `None` if it hardly waits.
     lost: Option<LostTime>,
     limit: String,
+    /// What makes the slowest task late and what that costs, even if it is too little to be a finding.
+    late: Option<(Read, LostTime)>,
+    /// The other skewed stages and what all of them lose, if that decides.
+    together: Option<(u64, LostTime)>,
 }
 
 impl Skew {
@@ -131,19 +142,48 @@ impl Skew {
             read,
             lost,
             limit,
+            late: None,
+            together: None,
         };
+        let mut late = None;
         let read =
             uneven::of_slowest(group, times.slowest).into_iter().find(|read| self.explains(*read, times));
         if let Some(read) = read {
             let lost = times.lost(app, spark, group);
             let (severity, limit) = self.by_time(lost);
+            // Alone it may lose little, but together with other stages much.
+            late =
+                Some((read, lost)).filter(|_| self.lost_time.severity(lost.time.as_f64()) > Severity::None);
             if severity > Severity::None {
-                return Some(found(severity, read, Some(lost), limit));
+                return Some(Found { late, ..found(severity, read, Some(lost), limit) });
             }
         }
-        let read = uneven::of_fullest(group)?;
-        let (severity, limit) = self.by_data(read, most?);
-        (severity > Severity::None).then(|| found(severity, read, None, limit))
+        let by_data = uneven::of_fullest(group).and_then(|read| {
+            let (severity, limit) = self.by_data(read, most?);
+            (severity > Severity::None).then(|| Found { late, ..found(severity, read, None, limit) })
+        });
+        by_data.or_else(|| {
+            let (read, lost) = late?;
+            Some(Found { late, ..found(Severity::None, read, Some(lost), String::new()) })
+        })
+    }
+
+    /// Raises the severity of the stage that loses most to that of what all skewed stages lose, and lets it tell of them.
+    fn judge_together(&self, app: &Application, found: &mut [Found<'_>]) {
+        let lost: Vec<Millis> = found.iter().filter_map(|found| Some(found.late?.1.time)).collect();
+        let run_time = memory::run_time(app).filter(|whole| *whole > Millis::ZERO);
+        let time: Millis = lost.iter().copied().sum();
+        let time = run_time.map_or(time, |whole| time.min(whole));
+        let together = LostTime { time, share: run_time.map(|whole| time.as_f64() / whole.as_f64()) };
+        let late = found.iter_mut().filter_map(|found| Some((found.late?, found)));
+        let worst = late.max_by_key(|((_, lost), found)| (lost.time, Reverse(found.stage.id)));
+        let Some(((read, of_worst), worst)) = worst.filter(|_| lost.len() > 1) else { return };
+        let (severity, limit) = self.by_time(together);
+        if severity > worst.severity {
+            (worst.severity, worst.limit) = (severity, limit);
+            (worst.read, worst.lost) = (read, Some(of_worst));
+            worst.together = Some((lost.len() as u64 - 1, together));
+        }
     }
 
     /// Whether the slowest task reads so much more than the others that this explains its time.
@@ -191,6 +231,11 @@ impl Found<'_> {
     fn judgement(&self, app: &Application, spark: &Spark) -> Judgement {
         let ratio = self.read.ratio();
         let times = if ratio.is_finite() { three_digits(ratio) } else { String::new() };
+        let (others, together) = self.together.unzip();
+        let others = others.map(|others| plural(others, "other stage")).unwrap_or_default();
+        let together = together.map(|LostTime { time, share }| {
+            Phrase::new(TOGETHER, &[("time", &time), ("share", &share.map(percent).unwrap_or_default())])
+        });
         let none = if ratio.is_finite() { "" } else { "of which most tasks have none" };
         let share = self.lost.and_then(|lost| lost.share);
         Judgement::of(Subject::Stage(self.stage.id), self.severity)
@@ -205,6 +250,8 @@ impl Found<'_> {
                     ("none", &none),
                     ("median", &self.read.median()),
                     ("share", &share.map(percent).unwrap_or_default()),
+                    ("others", &others),
+                    ("together", &together.unwrap_or_default()),
                     ("limit", &self.limit),
                 ],
             )
@@ -253,6 +300,11 @@ impl Found<'_> {
         if let Some(lost) = self.lost {
             evidence.push(("lost_ms", Measure::Time(lost.time)));
             evidence.push(("lost_ratio", Measure::Ratio(lost.share)));
+        }
+        if let Some((others, together)) = self.together {
+            evidence.push(("skewed_stages_count", Measure::Count(others + 1)));
+            evidence.push(("lost_together_ms", Measure::Time(together.time)));
+            evidence.push(("lost_together_ratio", Measure::Ratio(together.share)));
         }
         evidence
     }

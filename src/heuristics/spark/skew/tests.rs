@@ -170,3 +170,32 @@ fn large_inputs_are_split_if_they_can_be() {
     // A split larger than the setting is a file that cannot be split.
     assert!(!advice(&sized([100, 100, 100, 900], &[])).contains("--conf"));
 }
+
+#[test]
+fn many_stages_that_lose_little_lose_much_together() {
+    let stages = |count: u32, run_time: i64| {
+        let mut app = sample::app(&[]);
+        for id in 0..count {
+            let times = [10_000, 10_000, 10_000, 20_000].map(|time| (Outcome::Succeeded, time));
+            sample::stage(&mut app, id, &times);
+            for task in 0..times.len() {
+                group(&mut app).tasks.set_representative(task, Some(task));
+            }
+            app = with(app, Counter::InputBytes, [10, 10, 10, 40].map(|value| value * MIB));
+        }
+        app.finished_at = Some(Timestamp::from_millis(run_time));
+        app
+    };
+    // Each loses 7.5 s of 500 s.
+    assert_eq!(found(&stages(1, 500_000)), []);
+    let found = found(&stages(20, 500_000));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].severity, Severity::Critical);
+    assert!(
+        found[0]
+            .message
+            .ends_with("; with 19 other stages, 2m 30s are lost, 30 % of the run time (critical from 30 s)"),
+        "{}",
+        found[0].message
+    );
+}

@@ -405,7 +405,8 @@ fn the_c_locale_gets_ascii() {
         let (plain, unicode) = (output("C"), output("C.UTF-8"));
         assert!(plain.is_ascii() && !plain.contains('?'), "{plain}");
         assert!(plain.lines().all(|line| line.len() <= 80 || line.contains("--conf")), "{plain}");
-        assert_eq!(unicode.is_ascii(), !unicode.contains(['×', '·', '→', '±', '…', '≥']), "{unicode}");
+        // Otherwise there would be nothing to convert.
+        assert!(format != "analyze" || !unicode.is_ascii(), "{unicode}");
     }
 }
 

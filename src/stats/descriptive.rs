@@ -94,10 +94,47 @@ pub(crate) fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
     (xx > 0.0 && yy > 0.0).then(|| (xy / (xx * yy).sqrt()).clamp(-1.0, 1.0))
 }
 
+/// Spearman's rank correlation of two columns: Pearson's correlation of their ranks, with the mean rank for ties. `None` if
+/// they differ in length, have fewer than two values, or if one of them is constant.
+#[must_use]
+pub(crate) fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
+    pearson(&ranks(x), &ranks(y))
+}
+
+/// The rank of each value from 1, equal values with the mean of their ranks.
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<(f64, usize)> =
+        values.iter().enumerate().map(|(place, &value)| (value, place)).collect();
+    order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let mut ranks = vec![0.0; values.len()];
+    let mut before = 0;
+    for ties in order.chunk_by(|a, b| a.0 == b.0) {
+        let rank = before as f64 + (ties.len() as f64 + 1.0) / 2.0;
+        before += ties.len();
+        for &(_, place) in ties {
+            if let Some(slot) = ranks.get_mut(place) {
+                *slot = rank;
+            }
+        }
+    }
+    ranks
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn rank_correlation_ignores_the_size_of_differences() {
+        same(spearman(&[1.0, 2.0, 3.0], &[1.0, 10.0, 1000.0]), 1.0);
+        same(spearman(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]), -1.0);
+        // scipy.stats.spearmanr([1, 2, 2, 3, 5], [2, 1, 4, 4, 3]): ranks 1 2.5 2.5 4 5 and 2 1 4.5 4.5 3.
+        same(spearman(&[1.0, 2.0, 2.0, 3.0, 5.0], &[2.0, 1.0, 4.0, 4.0, 3.0]), 3.75 / 9.5);
+        assert_eq!(spearman(&[1.0, 1.0], &[1.0, 2.0]), None);
+        assert_eq!(spearman(&[1.0], &[1.0]), None);
+        assert_eq!(spearman(&[1.0, 2.0], &[1.0]), None);
+    }
 
     fn same(value: Option<f64>, expected: f64) {
         assert!(value.is_some_and(|value| (value - expected).abs() < 1e-12), "{value:?} is not {expected}");

@@ -15,6 +15,8 @@ use crate::units::Millis;
 pub(crate) const ACTUAL: &str = "actual";
 /// With fewer stragglers than this, no detector is called the best: a single straggler would decide.
 pub(crate) const ENOUGH_STRAGGLERS: u64 = 10;
+/// A detector that found a smaller share of the stragglers is not called the best, however precise it is.
+pub(crate) const ENOUGH_RECALL: f64 = 0.2;
 /// Precision counts more than recall (F-score with beta 0.5). The first-order model charges no time for false
 /// positives, but on shared machines they cost time: in S0's table 7 and figure 4 Hierarchical, with half the
 /// recall of Default and twice its precision, ends a third earlier, although the model ranks it behind.
@@ -259,30 +261,21 @@ pub struct Ranked {
     /// F-score of precision and strict recall with beta 0.5; `None` if the detector flagged nothing or there
     /// were no stragglers.
     pub score: Option<f64>,
-    /// Reduction of the mean task time compared with no detection, as a share of the usual time, by the
-    /// first-order model; negative if tasks would have taken longer. `None` if the model is not valid or
-    /// lacks a value.
-    pub time_saved: Option<f64>,
-    /// Increase of the mean task energy, in the same way.
-    pub energy_added: Option<f64>,
+    /// Change of the mean task time, as a share of that without detection, by the first-order model; negative if tasks would
+    /// have been shorter, never below −1. `None` if the model lacks a value.
+    pub time_change: Option<f64>,
+    /// Change of the mean task energy, in the same way.
+    pub energy_change: Option<f64>,
 }
 
-/// Sorts detectors, best first: by score, then by time saved, then by fewer false positives, then by input
+/// Sorts detectors, best first: by score, then by the change of time, then by fewer false positives, then by input
 /// order.
 #[must_use]
 pub(crate) fn rank(detectors: &[Evaluated]) -> Vec<Ranked> {
     let ranked = |(place, detector): (usize, &Evaluated)| {
         let quality = &detector.quality;
-        let model = quality.first_order().filter(super::first_order::FirstOrder::is_valid);
-        // Without detection, the model gives the same value for energy and for time.
-        let undetected = quality.time_without_detection();
-        let increase = |value: Option<f64>| Some(value? - undetected?);
-        Ranked {
-            place,
-            score: quality.f_score(BETA),
-            time_saved: increase(model.and_then(|model| model.expected_time())).map(|added| -added),
-            energy_added: increase(model.and_then(|model| model.expected_energy())),
-        }
+        let (time_change, energy_change) = (quality.time_change(), quality.energy_change());
+        Ranked { place, score: quality.f_score(BETA), time_change, energy_change }
     };
     let mut rows: Vec<Ranked> = detectors.iter().enumerate().map(ranked).collect();
     // A detector that flags nothing saves nothing and does no harm.
@@ -293,7 +286,7 @@ pub(crate) fn rank(detectors: &[Evaluated]) -> Vec<Ranked> {
     };
     rows.sort_by(|a, b| {
         let by_score = key(b.score).total_cmp(&key(a.score));
-        let by_time = key(b.time_saved).total_cmp(&key(a.time_saved));
+        let by_time = key(a.time_change).total_cmp(&key(b.time_change));
         by_score.then(by_time).then(harm(a).cmp(&harm(b))).then(a.place.cmp(&b.place))
     });
     rows
@@ -310,6 +303,13 @@ pub enum Best {
     },
     /// No detector would have shortened the tasks.
     None,
+    /// Those that would have shortened the tasks found too small a share of the stragglers. The first of them:
+    FewFound {
+        /// Its name.
+        id: &'static str,
+        /// Its index among the detectors.
+        place: usize,
+    },
     /// This detector.
     Detector {
         /// Its name.
@@ -327,15 +327,23 @@ pub(crate) fn best(detectors: &[Evaluated], engine: Option<Engine>) -> Best {
     if stragglers < ENOUGH_STRAGGLERS {
         return Best::TooFew { stragglers };
     }
-    let candidates = rank(detectors).into_iter().filter_map(|row| Some((detectors.get(row.place)?, row)));
-    let found = candidates.into_iter().find(|(detector, row)| {
+    let ranked = rank(detectors);
+    let candidates = ranked.iter().filter_map(|row| Some((detectors.get(row.place)?, row)));
+    let mut useful = candidates.filter(|(detector, row)| {
         let offered = engine.is_none_or(|engine| detector.engine == Some(engine));
         detector.id != ACTUAL
             && offered
             && row.score.is_some_and(|score| score > 0.0)
-            && row.time_saved.is_some_and(|saved| saved > 0.0)
+            && row.time_change.is_some_and(|change| change < 0.0)
     });
-    found.map_or(Best::None, |(detector, row)| Best::Detector { id: detector.id, place: row.place })
+    let Some((first, row)) = useful.next() else { return Best::None };
+    let finds_enough =
+        |detector: &Evaluated| detector.quality.recall().is_some_and(|recall| recall >= ENOUGH_RECALL);
+    let best = std::iter::once((first, row)).chain(useful).find(|(detector, _)| finds_enough(detector));
+    match best {
+        Some((detector, row)) => Best::Detector { id: detector.id, place: row.place },
+        None => Best::FewFound { id: first.id, place: row.place },
+    }
 }
 
 impl fmt::Display for Best {
@@ -347,6 +355,9 @@ impl fmt::Display for Best {
             }
             Self::None => {
                 write!(f, "no detector would have shortened the tasks")
+            }
+            Self::FewFound { .. } => {
+                write!(f, "no detector would have found {:.0} % of the stragglers", 100.0 * ENOUGH_RECALL)
             }
             Self::Detector { id, .. } => write!(f, "{id} would have performed best"),
         }
@@ -401,6 +412,20 @@ mod tests {
         assert_eq!(best(&all, Some(Engine::MapReduce)), Best::None);
         let late = [detector("late", None, &tasks(10, Some(39.0), None))];
         assert_eq!(best(&late, None), Best::None);
+    }
+
+    #[test]
+    fn a_detector_that_finds_less_than_a_fifth_is_not_the_best() {
+        let finds = |id, found: usize| {
+            let missed = tasks(100 - found, None, None);
+            let found = std::iter::repeat_n((40.0, Some(5.0)), found);
+            detector(id, None, &missed.into_iter().chain(found).collect::<Vec<_>>())
+        };
+        let one = [finds("late", 19)];
+        assert_eq!(best(&one, None), Best::FewFound { id: "late", place: 0 });
+        assert_eq!(best(&one, None).to_string(), "no detector would have found 20 % of the stragglers");
+        let two = [finds("late", 19), finds("mantri", 20)];
+        assert_eq!(best(&two, None), Best::Detector { id: "mantri", place: 1 });
     }
 
     #[test]

@@ -53,14 +53,46 @@ impl Power {
 pub(crate) struct Input {
     /// Share of tasks that are stragglers.
     pub straggler_share: f64,
-    /// Precision, with fakes counted as false positives.
-    pub precision: Option<f64>,
-    /// Recall.
-    pub recall: Option<f64>,
+    /// Share of tasks that are stragglers and were detected.
+    pub detected_share: f64,
+    /// Share of tasks that are no stragglers and were detected.
+    pub false_positive_share: f64,
     /// Mean time to detection over usual time, of detected stragglers.
     pub detection_latency: Option<f64>,
     /// Mean time over usual time, of undetected stragglers.
     pub undetected_time: Option<f64>,
+}
+
+#[cfg(test)]
+impl Input {
+    /// The input by precision and recall, as S0 writes it: `P_fp = recall · share · (1 − precision) / precision`. Both
+    /// ratios must be raw: if fakes count against one of them only, false positives appear that never happened. `None` if
+    /// the recall is unknown although there are stragglers, or if the precision is 0, which does not tell their share.
+    #[must_use]
+    pub(crate) fn of_ratios(
+        straggler_share: f64,
+        (precision, recall): (Option<f64>, Option<f64>),
+        detection_latency: Option<f64>,
+        undetected_time: Option<f64>,
+    ) -> Option<Self> {
+        let detected_share = match recall {
+            Some(recall) => recall * straggler_share,
+            None if straggler_share == 0.0 => 0.0,
+            None => return None,
+        };
+        let false_positive_share = match precision {
+            Some(precision) if precision > 0.0 => detected_share * (1.0 - precision) / precision,
+            Some(_) => return None,
+            None => 0.0,
+        };
+        Some(Self {
+            straggler_share,
+            detected_share,
+            false_positive_share,
+            detection_latency,
+            undetected_time,
+        })
+    }
 }
 
 /// One of the four kinds of tasks.
@@ -99,35 +131,18 @@ pub(crate) struct FirstOrder {
 }
 
 impl FirstOrder {
-    /// Applies the model. `None` if the recall is unknown although there are stragglers, or if the precision
-    /// is 0, because the share of false positives then cannot be derived from it.
+    /// Applies the model.
     #[must_use]
-    pub(crate) fn of(input: &Input) -> Option<Self> {
-        let alpha = input.straggler_share;
-        let detected = match input.recall {
-            Some(recall) => recall * alpha,
-            None if alpha == 0.0 => 0.0,
-            None => return None,
-        };
-        let false_positives = match input.precision {
-            Some(precision) if precision > 0.0 => detected * (1.0 - precision) / precision,
-            Some(_) => return None,
-            None => 0.0,
-        };
-        Some(Self::with_false_positives(input, detected, false_positives))
-    }
-
-    /// The same with the counted share of false positives, which is known at any precision.
-    #[must_use]
-    pub(crate) fn with_false_positives(input: &Input, detected: f64, false_positives: f64) -> Self {
-        let undetected = input.straggler_share - detected;
+    pub(crate) fn of(input: &Input) -> Self {
+        let undetected = input.straggler_share - input.detected_share;
         let (latency, undetected_time) = (input.detection_latency, input.undetected_time);
         let plus = |more: f64| latency.map(|latency| latency + more);
+        let true_negatives = 1.0 - input.straggler_share - input.false_positive_share;
         Self {
-            detected_stragglers: Part::new(detected, plus(1.0), plus(2.0)),
+            detected_stragglers: Part::new(input.detected_share, plus(1.0), plus(2.0)),
             undetected_stragglers: Part::new(undetected, undetected_time, undetected_time),
-            false_positives: Part::new(false_positives, Some(1.0), Some(1.5)),
-            true_negatives: Part::new(1.0 - input.straggler_share - false_positives, Some(1.0), Some(1.0)),
+            false_positives: Part::new(input.false_positive_share, Some(1.0), Some(1.5)),
+            true_negatives: Part::new(true_negatives, Some(1.0), Some(1.0)),
         }
     }
 
@@ -137,8 +152,8 @@ impl FirstOrder {
         [self.detected_stragglers, self.undetected_stragglers, self.false_positives, self.true_negatives]
     }
 
-    /// Whether all probabilities are at least 0. With many false positives that of a true negative becomes
-    /// negative, and no result may be shown.
+    /// Whether all probabilities are at least 0. Shares that were counted always are; those computed from precision and
+    /// recall may contradict each other, and then no result may be shown.
     #[must_use]
     pub(crate) fn is_valid(&self) -> bool {
         /// A probability of 0 may come out slightly negative by rounding.
@@ -221,21 +236,25 @@ mod tests {
         assert_eq!(Power::S0.of_machine(9, 4, 2), None);
     }
 
+    fn input(shares: (f64, f64, f64), undetected_time: Option<f64>) -> Input {
+        let (straggler_share, detected_share, false_positive_share) = shares;
+        Input {
+            straggler_share,
+            detected_share,
+            false_positive_share,
+            detection_latency: None,
+            undetected_time,
+        }
+    }
+
     #[test]
     fn unknown_values_matter_only_for_kinds_that_occur() {
-        let input = Input {
-            straggler_share: 0.1,
-            precision: None,
-            recall: Some(0.0),
-            detection_latency: None,
-            undetected_time: Some(2.0),
-        };
-        let model = FirstOrder::of(&input).unwrap();
-        assert!((model.expected_time().unwrap() - 1.1).abs() < 1e-12);
-        let unknown = Input { undetected_time: None, ..input };
-        assert_eq!(FirstOrder::of(&unknown).unwrap().expected_time(), None);
-        assert_eq!(FirstOrder::of(&Input { recall: None, ..input }), None);
-        assert_eq!(FirstOrder::of(&Input { precision: Some(0.0), ..input }), None);
+        let known = FirstOrder::of(&input((0.1, 0.0, 0.0), Some(2.0)));
+        assert!((known.expected_time().unwrap() - 1.1).abs() < 1e-12);
+        let unknown = FirstOrder::of(&input((0.1, 0.0, 0.0), None));
+        assert_eq!(unknown.expected_time(), None);
+        assert_eq!(Input::of_ratios(0.1, (None, None), None, Some(2.0)), None);
+        assert_eq!(Input::of_ratios(0.1, (Some(0.0), Some(0.0)), None, Some(2.0)), None);
     }
 
     proptest! {
@@ -245,14 +264,8 @@ mod tests {
             precision in 0.01f64..=1.0,
             recall in 0.0f64..=1.0,
         ) {
-            let input = Input {
-                straggler_share: alpha,
-                precision: Some(precision),
-                recall: Some(recall),
-                detection_latency: Some(0.5),
-                undetected_time: Some(2.0),
-            };
-            let model = FirstOrder::of(&input).unwrap();
+            let ratios = (Some(precision), Some(recall));
+            let model = FirstOrder::of(&Input::of_ratios(alpha, ratios, Some(0.5), Some(2.0)).unwrap());
             let sum: f64 = model.parts().iter().map(|part| part.probability).sum();
             prop_assert!((sum - 1.0).abs() < 1e-9);
             prop_assert_eq!(model.is_valid(), model.true_negatives.probability >= -1e-12);

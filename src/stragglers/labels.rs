@@ -1,7 +1,7 @@
 //! Labels executions as stragglers: by a multiple of the group's mean or median, by a multiple of the task's
 //! usual time, or by the DoS-index, which relates time to input.
 
-use crate::stats::descriptive::{mean, median, quantile};
+use crate::stats::descriptive::{mean, median, quantile, spearman};
 use crate::stragglers::executions::{Certainty, Execution, Executions};
 
 /// Groups with fewer tasks have no stragglers.
@@ -188,7 +188,7 @@ pub(crate) fn duration_ratios(durations: &[f64]) -> Option<Vec<f64>> {
 pub enum UsualSource {
     /// A quantile over runs of the same job.
     Runs,
-    /// The task's input times the group's median time per input.
+    /// The task's input times the group's median time per input, where times follow inputs.
     InputScaled,
     /// A quantile over the group.
     Group,
@@ -217,11 +217,22 @@ pub struct UsualRule {
     pub min_runs: usize,
     /// Largest relative difference of a task's input between runs.
     pub input_tolerance: f64,
+    /// Times follow inputs from this rank correlation on; below, the group's quantile is the usual time of each task.
+    pub input_correlation: f64,
+    /// The correlation of fewer tasks proves nothing.
+    pub min_correlated: usize,
 }
 
 impl Default for UsualRule {
     fn default() -> Self {
-        Self { quantile: 0.5, factor: 1.2, min_runs: 3, input_tolerance: 0.01 }
+        Self {
+            quantile: 0.5,
+            factor: 1.2,
+            min_runs: 3,
+            input_tolerance: 0.01,
+            input_correlation: 0.3,
+            min_correlated: 10,
+        }
     }
 }
 
@@ -251,12 +262,21 @@ impl UsualRule {
             .iter()
             .map(|task| Some(task.duration / task.input.filter(|&input| input > 0)? as f64))
             .collect();
-        if let Some(rate) = rates.and_then(|rates| median(&rates)) {
+        if let Some(rate) = rates.filter(|_| self.follows_input(run)).and_then(|rates| median(&rates)) {
             let scaled = |task: &TaskTime| Some(task.input? as f64 * rate);
             return (run.iter().map(scaled).collect(), UsualSource::InputScaled);
         }
         let durations: Vec<f64> = run.iter().map(|task| task.duration).collect();
         (vec![quantile(&durations, self.quantile); run.len()], UsualSource::Group)
+    }
+
+    /// Whether times grow with inputs. If they do not, the time per input of a task with little input is no measure of how
+    /// long it should take.
+    fn follows_input(&self, run: &[TaskTime]) -> bool {
+        let (durations, inputs): (Vec<f64>, Vec<f64>) =
+            run.iter().filter_map(|task| Some((task.duration, task.input? as f64))).unzip();
+        run.len() >= self.min_correlated
+            && spearman(&inputs, &durations).is_some_and(|correlation| correlation >= self.input_correlation)
     }
 
     /// Whether another run had the same work: the same number of tasks, each with the same input. False if
@@ -329,11 +349,29 @@ mod tests {
         let other_input = run(&[12.0, 18.0], Some(6));
         assert_eq!(
             rule.usual(&this, &[&second, &other_input]),
-            (vec![Some(15.0), Some(15.0)], UsualSource::InputScaled)
+            (vec![Some(15.0), Some(15.0)], UsualSource::Group)
         );
         let unknown = run(&[10.0, 20.0, 60.0], None);
         assert_eq!(rule.usual(&unknown, &[]), (vec![Some(20.0); 3], UsualSource::Group));
         assert_eq!(rule.usual(&[], &[]).0, []);
+    }
+
+    #[test]
+    fn the_usual_time_is_scaled_by_input_only_where_times_follow_inputs() {
+        let rule = UsualRule::default();
+        let run = |tasks: u32, duration: fn(u32) -> f64| -> Vec<TaskTime> {
+            let task = |place| TaskTime { duration: duration(place), input: Some(u64::from(100 * place)) };
+            (1..=tasks).map(task).collect()
+        };
+        let (usual, source) = rule.usual(&run(10, |place| f64::from(2 * place)), &[]);
+        assert_eq!((usual[0], usual[9], source), (Some(2.0), Some(20.0), UsualSource::InputScaled));
+        // Ten tasks of the same time: a tenth of the input is no tenth of the time.
+        let (usual, source) = rule.usual(&run(10, |_| 7.0), &[]);
+        assert_eq!((usual[0], usual[9], source), (Some(7.0), Some(7.0), UsualSource::Group));
+        let (_, source) = rule.usual(&run(10, |place| f64::from(20 - place)), &[]);
+        assert_eq!(source, UsualSource::Group);
+        // The correlation of nine tasks proves nothing.
+        assert_eq!(rule.usual(&run(9, |place| f64::from(2 * place)), &[]).1, UsualSource::Group);
     }
 
     proptest! {

@@ -67,6 +67,7 @@ impl Quality {
     }
 
     /// Flagged tasks that were not stragglers, plus fakes, which are just as useless (S0 section 6.2).
+    #[cfg(test)]
     #[must_use]
     pub(crate) const fn false_positives(&self) -> u64 {
         self.detected - self.true_positives + self.fakes
@@ -142,22 +143,36 @@ impl Quality {
         Some(if denominator > 0.0 { (1.0 + square) * precision * recall / denominator } else { 0.0 })
     }
 
-    /// Effect on time and energy (S0 section 4); `None` if there are no tasks.
+    /// Effect on time and energy (S0 section 4), from counts: a fake is a detected straggler and no false positive. `None`
+    /// if there are no tasks.
     #[must_use]
     pub(crate) fn first_order(&self) -> Option<FirstOrder> {
-        let input = Input {
+        Some(FirstOrder::of(&Input {
             straggler_share: ratio(self.stragglers, self.tasks)?,
-            precision: self.precision(),
-            recall: self.recall(),
+            detected_share: ratio(self.true_positives, self.tasks)?,
+            false_positive_share: ratio(self.detected - self.true_positives, self.tasks)?,
             detection_latency: self.detection_latency(),
             undetected_time: self.undetected_time(),
-        };
-        // At precision 0 the formula is undefined, but the counts are known.
-        FirstOrder::of(&input).or_else(|| {
-            let detected = ratio(self.true_positives, self.tasks)?;
-            let false_positives = ratio(self.false_positives(), self.tasks)?;
-            Some(FirstOrder::with_false_positives(&input, detected, false_positives))
-        })
+        }))
+    }
+
+    /// Change of the mean task time by detection, as a share of the time without it, by the first-order model: −0.5 halves
+    /// it. Never below −1.
+    #[must_use]
+    pub(crate) fn time_change(&self) -> Option<f64> {
+        self.change(self.first_order()?.expected_time()?)
+    }
+
+    /// Change of the mean task energy, in the same way. Without detection the model gives the same value for energy and for
+    /// time.
+    #[must_use]
+    pub(crate) fn energy_change(&self) -> Option<f64> {
+        self.change(self.first_order()?.expected_energy()?)
+    }
+
+    fn change(&self, with: f64) -> Option<f64> {
+        let without = self.time_without_detection().filter(|&without| without > 0.0)?;
+        Some((with - without) / without)
     }
 
     /// The model's mean task time if nothing was flagged.

@@ -100,14 +100,11 @@ fn oracle_power() {
 #[test]
 fn oracle_foa() {
     for case in cases("foa") {
-        let input = Input {
-            straggler_share: number(&case.input["alpha"]),
-            precision: case.input["precision"].as_f64(),
-            recall: case.input["recall"].as_f64(),
-            detection_latency: case.input["detection_latency"].as_f64(),
-            undetected_time: case.input["undetected_time"].as_f64(),
-        };
-        let model = FirstOrder::of(&input).unwrap();
+        let ratio = |key: &str| case.input[key].as_f64();
+        let ratios = (ratio("precision"), ratio("recall"));
+        let (latency, undetected) = (ratio("detection_latency"), ratio("undetected_time"));
+        let input = Input::of_ratios(number(&case.input["alpha"]), ratios, latency, undetected).unwrap();
+        let model = FirstOrder::of(&input);
         let computed = json!({
             "p_det_straggler": model.detected_stragglers.probability,
             "p_undet_straggler": model.undetected_stragglers.probability,

@@ -5,7 +5,9 @@ use crate::heuristics::mapreduce;
 use crate::heuristics::wording::change;
 use crate::model::conf::ConfKey;
 use crate::model::{Application, Engine};
-use crate::stragglers::cause::{Cause, CauseCounts, LabelledGroup, Params, StragglerCause, attribute};
+use crate::stragglers::cause::{
+    Cause, CauseCounts, Confidence, LabelledGroup, Params, StragglerCause, attribute,
+};
 use crate::stragglers::executions::Basis;
 use crate::stragglers::group::GroupStragglers;
 
@@ -17,6 +19,7 @@ pub(in crate::heuristics) struct Causes {
     groups: Vec<Vec<StragglerCause>>,
     /// Causes with their number of stragglers, the most frequent first.
     counts: Vec<(Cause, u64)>,
+    all: CauseCounts,
 }
 
 impl Causes {
@@ -30,16 +33,16 @@ impl Causes {
                 stragglers: &view.labels.stragglers,
             })
             .collect();
-        let mut counts = CauseCounts::default();
+        let mut all = CauseCounts::default();
         let groups = attribute(app, &groups, None, &Params::default());
         for group in &groups {
-            counts.add(group);
+            all.add(group);
         }
-        let by_cause = Cause::ALL.into_iter().zip(counts.primary);
+        let by_cause = Cause::ALL.into_iter().zip(all.primary);
         let mut counts: Vec<(Cause, u64)> =
             by_cause.filter(|&(cause, count)| count > 0 && cause != Cause::DataSkew).collect();
         counts.sort_by_key(|&(cause, count)| (std::cmp::Reverse(count), cause));
-        Self { groups, counts }
+        Self { groups, counts, all }
     }
 
     /// The cause of more than half of the stragglers.
@@ -53,21 +56,36 @@ impl Causes {
         self.groups.get(place)?.iter().find(|straggler| straggler.task == task)
     }
 
-    /// "garbage collection 3, contention on the node 1".
+    /// "garbage collection 3 (2 measured, 1 weak), unexplained 1".
     pub(super) fn in_words(&self) -> String {
-        let words: Vec<String> =
-            self.counts.iter().map(|(cause, count)| format!("{} {count}", cause.display_name())).collect();
+        let words = |&(cause, count): &(Cause, u64)| {
+            format!("{} {count}{}", cause.display_name(), in_brackets(&self.confidence(cause)))
+        };
+        let words: Vec<String> = self.counts.iter().map(words).collect();
         if words.is_empty() { "no cause was found".to_owned() } else { words.join(", ") }
     }
+
+    /// How certain a cause is: "inferred", or "2 measured, 1 weak".
+    fn confidence(&self, cause: Cause) -> String {
+        self.all.confidence(cause).to_string()
+    }
+}
+
+/// " (inferred)", or nothing if there is no text.
+fn in_brackets(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(" ({text})") }
 }
 
 /// Remedies for the most frequent causes.
 pub(super) fn remedies(app: &Application, causes: &Causes) -> Vec<Advice> {
-    causes.counts.iter().take(ADVISED).map(|&(cause, _)| remedy(app, cause)).collect()
+    let advised = causes.counts.iter().take(ADVISED);
+    advised.map(|&(cause, _)| remedy(app, cause, &causes.confidence(cause))).collect()
 }
 
 /// The remedy for one straggler. If its node is the cause, advises to examine that node.
-pub(super) fn remedy_for_one(app: &Application, cause: Cause, node: Option<&str>) -> Advice {
+pub(super) fn remedy_for_one(app: &Application, found: &StragglerCause, node: Option<&str>) -> Advice {
+    let cause = found.primary;
+    let confidence = found.confidence.map(Confidence::name).unwrap_or_default();
     let of_the_node = matches!(
         cause,
         Cause::Cpu
@@ -79,20 +97,22 @@ pub(super) fn remedy_for_one(app: &Application, cause: Cause, node: Option<&str>
     );
     match node.filter(|_| of_the_node) {
         Some(node) => Advice::new(format!(
-            "{}: examine {node} at the time of the task; `elephant-rs nodes` compares it with the other nodes",
-            cause.display_name()
+            "{}{}: examine {node} at the time of the task; `elephant-rs nodes` compares it with the other nodes",
+            cause.display_name(),
+            in_brackets(confidence)
         )),
-        None => remedy(app, cause),
+        None => remedy(app, cause, confidence),
     }
 }
 
 /// The remedy for one cause, with the settings that the rules on it advise.
-fn remedy(app: &Application, cause: Cause) -> Advice {
+fn remedy(app: &Application, cause: Cause, confidence: &str) -> Advice {
     let what = match app.engine {
         Engine::Spark => of_spark(cause),
         Engine::MapReduce => of_mapreduce(cause),
     };
-    let advice = Advice::new(format!("{}: {}", cause.display_name(), what.unwrap_or(of_any(cause))));
+    let (name, confidence) = (cause.display_name(), in_brackets(confidence));
+    let advice = Advice::new(format!("{name}{confidence}: {}", what.unwrap_or(of_any(cause))));
     match (app.engine, cause) {
         (Engine::MapReduce, Cause::Gc) => advice.set(mapreduce::larger_heaps(app)),
         (Engine::MapReduce, Cause::Disk) => advice.set(mapreduce::larger_sort_buffer(app)),
@@ -148,7 +168,8 @@ const fn of_any(cause: Cause) -> &'static str {
         }
         Cause::SlowFileSystem => "check name nodes and data nodes at the time when these tasks started",
         Cause::ColdStart => {
-            "the first tasks of an executor load classes and compile code: keep executors longer, or accept it"
+            "the first tasks of a stage on an executor load classes, compile code and fetch broadcast variables: keep \
+             executors longer, use fewer and longer stages, or accept it"
         }
         Cause::MoreWork => {
             "they do more work per byte than the others: look for records with many matches, large groups or user code \

@@ -136,7 +136,7 @@ impl SparkStragglers {
             let late = view.unexplained().filter_map(|task| {
                 let attempt = timeline.attempts.get(*places.get(&task.attempt())?)?.clone();
                 // A copy that starts later than this would be too late.
-                let latest = Millis::from_f64(1000.0 * (task.duration - limit.reference))?;
+                let latest = Millis::from_seconds(task.duration - limit.reference)?;
                 Some((attempt, latest))
             });
             let late: Vec<(Attempt, Millis)> = late.collect();

@@ -80,7 +80,7 @@ impl Caught {
                 (true, _) => self.in_time += 1,
                 (false, at) => {
                     self.late += u64::from(at.is_some());
-                    let beyond = Millis::from_f64(1000.0 * (task.duration - limit.reference));
+                    let beyond = Millis::from_seconds(task.duration - limit.reference);
                     self.worst_missed = self.worst_missed.max(beyond.unwrap_or_default());
                 }
             }

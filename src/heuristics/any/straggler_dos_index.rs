@@ -130,7 +130,7 @@ impl DosIndex {
         let places = view.labels.places().filter(|&place| !view.is_explained(place));
         let late = places.filter_map(|place| {
             let (task, index) = (*tasks.get(place)?, (*indices.get(place)?)?);
-            let lost = Millis::from_f64(1000.0 * task.duration * (1.0 - 1.0 / index))?;
+            let lost = Millis::from_seconds(task.duration * (1.0 - 1.0 / index))?;
             if lost.as_f64() < self.cold_start.get() && is_cold(view, &task, warm) {
                 return None;
             }
@@ -151,7 +151,7 @@ impl DosIndex {
         let (view, severity) = (worst.view, worst.severity);
         let group = view.group;
         let tasks = group.tasks.len() as u64;
-        let time = Millis::from_f64(1000.0 * worst.task.duration).unwrap_or_default();
+        let time = Millis::from_seconds(worst.task.duration).unwrap_or_default();
         let level = severity.max(Severity::Low);
         let limits = [
             (self.dos_index.severity(worst.index), self.dos_index.describe(level)),
@@ -182,9 +182,7 @@ impl DosIndex {
                 MESSAGE,
                 &[("host", &node.as_deref().unwrap_or_default()), ("limit", &decisive(severity, &limits))],
             )
-            .advice(|| {
-                cause.map(|cause| remedy_for_one(app, cause.primary, node.as_deref())).into_iter().collect()
-            })
+            .advice(|| cause.map(|cause| remedy_for_one(app, cause, node.as_deref())).into_iter().collect())
     }
 }
 

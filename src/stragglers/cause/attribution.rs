@@ -1,19 +1,20 @@
 //! Combines the rules: collects the evidence on each straggler, and takes the first in rule order as the
 //! primary cause.
 
+mod excess;
 mod group;
 mod neighbours;
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
 use super::components::Component;
 use super::counterfactual::{ComponentTimes, Scale};
 use super::evidence::{Evidence, Fact, millis};
 use super::faults::{Fault, Faults};
 use super::hints;
-use super::node_test::{NodeTasks, SlowNode, slow_nodes};
+use super::node_test::{SlowNode, slow_nodes};
 use super::{Cause, Confidence, Params};
 use crate::model::counters::Counter;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
@@ -21,6 +22,7 @@ use crate::model::{Application, Symbol};
 use crate::node_metrics::{NodeMetric, NodeMetrics};
 use crate::stragglers::executions::{Basis, Certainty, Execution, Executions};
 use crate::units::Timestamp;
+use excess::{Place, blamed, tasks_by_node};
 use group::{Group, is_estimated, last_end};
 
 /// A group with the judged execution and the label of each of its tasks.
@@ -62,8 +64,9 @@ pub struct StragglerCause {
 /// 3. the component with the largest excess of those that explain the task,
 /// 4. another attempt, on another node, was slow as well: then nothing about the node is a cause,
 /// 5. the node metric that exceeds its limit the most,
-/// 6. a node with more stragglers than chance explains,
-/// 7. a cold start; spills and failed fetches without a time of their own; more CPU time for the same input,
+/// 6. a node with so many more stragglers than the others that neither chance nor a small effect explains them; it is
+///    blamed for the excess only,
+/// 7. warm-up; spills and failed fetches without a time of their own; more CPU time for the same input,
 /// 8. contention: the task did the same work as others and still took longer.
 ///
 /// Tasks of the group that ran on the node at the same time, and took as long as usual, refute 6 and 8.
@@ -74,16 +77,17 @@ pub(crate) fn attribute(
     metrics: Option<&NodeMetrics>,
     params: &Params,
 ) -> Vec<Vec<StragglerCause>> {
+    let slow_nodes = slow_nodes(&tasks_by_node(groups), params);
     let context = Context {
         app,
         metrics,
         params,
         faults: Faults::of(app),
-        slow_nodes: slow_nodes(&tasks_by_node(groups), params.node_min_tasks, params.false_discovery_rate),
+        blamed: blamed(groups, &slow_nodes),
+        slow_nodes,
         last_map: app.group(TaskKind::Map).and_then(last_end),
-        first_ends: hints::first_ends(app),
     };
-    groups.iter().map(|group| context.group(*group)).collect()
+    groups.iter().enumerate().map(|(number, group)| context.group(number, *group)).collect()
 }
 
 /// Data shared by all groups of an application.
@@ -93,26 +97,13 @@ struct Context<'a> {
     params: &'a Params,
     faults: Faults,
     slow_nodes: BTreeMap<Symbol, SlowNode>,
+    /// The stragglers that these nodes are blamed for.
+    blamed: FxHashSet<Place>,
     last_map: Option<Timestamp>,
-    first_ends: FxHashMap<Symbol, Timestamp>,
-}
-
-fn tasks_by_node(groups: &[LabelledGroup<'_>]) -> BTreeMap<Symbol, NodeTasks> {
-    let mut nodes: BTreeMap<Symbol, NodeTasks> = BTreeMap::new();
-    for group in groups {
-        for (execution, label) in group.executions.tasks.iter().zip(group.stragglers) {
-            if let (Some(node), Some(straggler)) = (group.group.attempts.node(execution.attempt()), label) {
-                let node = nodes.entry(node).or_default();
-                node.tasks += 1;
-                node.stragglers += u64::from(*straggler);
-            }
-        }
-    }
-    nodes
 }
 
 impl Context<'_> {
-    fn group(&self, labelled: LabelledGroup<'_>) -> Vec<StragglerCause> {
+    fn group(&self, number: usize, labelled: LabelledGroup<'_>) -> Vec<StragglerCause> {
         let labels = labelled.stragglers.iter().enumerate();
         let places: Vec<usize> =
             labels.filter(|(_, label)| **label == Some(true)).map(|(place, _)| place).collect();
@@ -120,7 +111,7 @@ impl Context<'_> {
         if places.is_empty() {
             return Vec::new();
         }
-        let group = Group::of(self, labelled, &places);
+        let group = Group::of(self, number, labelled, &places);
         let beginnings = hints::slow_beginnings(&group.slow_at_beginning(&places));
         let cause = |&place: &usize| self.straggler(&group, place, beginnings.get(&place).copied());
         places.iter().filter_map(cause).collect()
@@ -154,7 +145,7 @@ impl Context<'_> {
             None => {}
         }
         self.node_load(group, execution, &mut found);
-        self.slow_node(group, execution, &mut found);
+        self.slow_node(group, place, execution, &mut found);
         if !skewed {
             self.rules_of_thumb(group, place, execution, usual_other, &mut found);
         }
@@ -258,13 +249,13 @@ impl Context<'_> {
         }
     }
 
-    fn slow_node(&self, group: &Group<'_>, execution: &Execution, found: &mut Found) {
+    fn slow_node(&self, group: &Group<'_>, place: usize, execution: &Execution, found: &mut Found) {
         let node = group.labelled.group.attempts.node(execution.attempt());
         let test = node.and_then(|node| Some((self.app.strings.get(node)?, *self.slow_nodes.get(&node)?)));
         if let Some((name, test)) = test {
             let limit = self.params.false_discovery_rate;
             let fact = Fact::SlowNode { node: name.to_owned(), test, limit };
-            if found.usual_neighbours {
+            if found.usual_neighbours || !self.blamed.contains(&(group.number, place)) {
                 found.hint(Cause::Hardware, fact);
             } else {
                 found.add_of_node(Cause::Hardware, Confidence::Inferred, fact);
@@ -299,7 +290,11 @@ impl Context<'_> {
         let fact = |limit| Fact::CpuTime { ratio: cpu.ratio, limit, share_of_delay, for_input };
         if cpu.ratio >= self.params.more_cpu_factor && cpu.share_of_delay >= HALF {
             found.add(Cause::MoreWork, Confidence::Inferred, fact(self.params.more_cpu_factor));
-        } else if alone && cpu.share_of_delay < HALF && group.io_share(place) < HALF {
+        } else if alone
+            && cpu.share_of_delay < HALF
+            && cpu.is_far_below(self.params)
+            && group.io_share(place) < HALF
+        {
             let same = cpu.ratio <= self.params.same_cpu_factor;
             let confidence = if same { Confidence::Inferred } else { Confidence::Weak };
             // Slightly more CPU time does not cause a long delay.

@@ -216,6 +216,12 @@ impl Comparison {
         Some(own - values.median(self, scale)? * self.unit(place, scale)?)
     }
 
+    /// The group's median of a value over its median duration.
+    #[must_use]
+    pub(crate) fn usual_share(&self, values: &ComparedValues) -> Option<f64> {
+        Some(values.median(self, Scale::Duration)? / positive(self.median_duration)?)
+    }
+
     /// Prepares a component, in seconds, capped at the task's duration.
     #[must_use]
     pub(crate) fn component(&self, times: &[Option<f64>]) -> ComponentTimes {

@@ -294,11 +294,18 @@ impl fmt::Display for Fact {
                     "{name} of the node was {value:.1} {unit} while it ran (high from {limit:.1} {unit})"
                 )
             }
-            Self::SlowNode { node, test, .. } => write!(
-                f,
-                "on {node} {} of {} tasks were stragglers, on the other nodes {} of {} (adjusted p = {:.2e})",
-                test.own.stragglers, test.own.tasks, test.others.stragglers, test.others.tasks, test.adjusted
-            ),
+            Self::SlowNode { node, test, .. } => {
+                write!(
+                    f,
+                    "on {node} {} of {} tasks were stragglers, on the other nodes {} of {} (adjusted p = {:.2e})",
+                    test.own.stragglers,
+                    test.own.tasks,
+                    test.others.stragglers,
+                    test.others.tasks,
+                    test.adjusted
+                )?;
+                if test.suspected { write!(f, ", too small a difference to blame it") } else { Ok(()) }
+            }
             Self::CpuTime { ratio, share_of_delay, for_input, .. } => {
                 let what = if *for_input { "CPU time for its input" } else { "CPU time" };
                 write!(f, "{what} was {ratio:.1}× the median, {share_of_delay:.0} % of the delay")

@@ -41,14 +41,10 @@ pub(crate) struct FirstTasks {
 impl FirstTasks {
     /// A task is one of the first if it was launched in the first half of the time until a task of its group
     /// ended on its executor. Half, because drivers launch the next task some time before they record the end
-    /// of the previous one. First and later tasks are compared if there are at least two of each.
+    /// of the previous one. First and later tasks are compared if there are at least two of each. An executor that has run
+    /// other stages still has to load the code of this one and fetch its broadcast variables.
     #[must_use]
-    pub(crate) fn of(
-        group: &TaskGroup,
-        executions: &Executions,
-        comparison: &Comparison,
-        first_ends: &FxHashMap<Symbol, Timestamp>,
-    ) -> Self {
+    pub(crate) fn of(group: &TaskGroup, executions: &Executions, comparison: &Comparison) -> Self {
         let attempts = &group.attempts;
         let mut firsts: FxHashMap<Symbol, (Timestamp, Timestamp)> = FxHashMap::default();
         for row in 0..attempts.len() {
@@ -61,10 +57,8 @@ impl FirstTasks {
         let is_first = |task: &Execution| {
             let executor = attempts.executor(task.attempt())?;
             let (launched, ended) = firsts.get(&executor)?;
-            // An executor that has run a task of another group is warm.
-            let is_cold = first_ends.get(&executor).is_none_or(|warm| launched < warm);
             let half = Millis::between(*launched, *ended)?.get() / 2;
-            Some(is_cold && attempts.time(task.attempt(), TimePoint::Start)? <= *launched + Millis::new(half))
+            Some(attempts.time(task.attempt(), TimePoint::Start)? <= *launched + Millis::new(half))
         };
         let first: Vec<Option<bool>> = executions.tasks.iter().map(is_first).collect();
         let medians = [Scale::Duration, Scale::Input].map(|scale| {

@@ -54,7 +54,8 @@ pub enum Cause {
     Hardware,
     /// It waited to be started, or for earlier tasks.
     Scheduler,
-    /// It was among the first tasks of its group on its executor: classes were loaded and code was compiled.
+    /// It was among the first tasks of its stage on its executor: classes were loaded, code was compiled, broadcast variables
+    /// were fetched.
     ColdStart,
     /// Its code had more work for the same input (S2 type 1, "poor user code").
     MoreWork,
@@ -117,7 +118,7 @@ impl Cause {
             Self::Network => "network",
             Self::Hardware => "faulty or slow node",
             Self::Scheduler => "waiting for input or the scheduler",
-            Self::ColdStart => "cold start of the executor",
+            Self::ColdStart => "warm-up on the executor",
             Self::MoreWork => "more work for the same input",
             Self::EveryAttempt => "slow in every attempt",
             Self::Contention => "contention on the node",
@@ -139,6 +140,9 @@ pub enum Confidence {
 }
 
 impl Confidence {
+    /// Every level, the least certain first.
+    pub const ALL: [Self; 3] = [Self::Weak, Self::Inferred, Self::Measured];
+
     /// The name in reports.
     #[must_use]
     pub(crate) const fn name(self) -> &'static str {

@@ -4,10 +4,12 @@
 //! with the straggler share of the others, and the one-sided p-value is `P(X >= s)`. With many nodes some
 //! pass any limit by chance, so a node is called slow only if its p-value passes the procedure of Y.
 //! Benjamini and Y. Hochberg, "Controlling the false discovery rate", 1995, over the nodes of the
-//! application.
+//! application. With many tasks the smallest difference is significant, so there must be an effect as well:
+//! otherwise the node is only suspected.
 
 use std::collections::BTreeMap;
 
+use super::Params;
 use crate::model::Symbol;
 
 /// Tasks of a node.
@@ -33,33 +35,49 @@ pub struct SlowNode {
     /// The p-value adjusted for the number of nodes: the smallest false discovery rate at which the node is
     /// called slow.
     pub adjusted: f64,
+    /// Whether the difference is too small to blame the node: its share of stragglers is not much greater than that of the
+    /// other nodes, or it is small.
+    pub suspected: bool,
 }
 
-/// The slow nodes of an application. Nodes with fewer than `min_tasks` tasks are not tested, but still count
-/// among the other nodes.
+impl SlowNode {
+    /// How many of its stragglers the node is blamed for: those beyond the share of the other nodes, none if it is only
+    /// suspected.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most its stragglers
+    pub(crate) fn excess(&self) -> usize {
+        let expected = self.others.share().unwrap_or_default() * self.own.tasks as f64;
+        if self.suspected { 0 } else { (self.own.stragglers as f64 - expected).round().max(0.0) as usize }
+    }
+}
+
+impl NodeTasks {
+    /// The share of stragglers.
+    fn share(self) -> Option<f64> {
+        (self.tasks > 0).then(|| self.stragglers as f64 / self.tasks as f64)
+    }
+}
+
+/// The slow nodes of an application. Nodes with too few tasks are not tested, but still count among the other nodes.
 #[must_use]
-pub(crate) fn slow_nodes(
-    nodes: &BTreeMap<Symbol, NodeTasks>,
-    min_tasks: u64,
-    false_discovery_rate: f64,
-) -> BTreeMap<Symbol, SlowNode> {
+pub(crate) fn slow_nodes(nodes: &BTreeMap<Symbol, NodeTasks>, params: &Params) -> BTreeMap<Symbol, SlowNode> {
     let all = nodes.values().fold(NodeTasks::default(), |sum, node| NodeTasks {
         tasks: sum.tasks + node.tasks,
         stragglers: sum.stragglers + node.stragglers,
     });
     let tested: Vec<(Symbol, SlowNode)> = nodes
         .iter()
-        .filter(|(_, own)| own.tasks >= min_tasks.max(1))
-        .filter_map(|(&node, &own)| Some((node, compare(own, all)?)))
+        .filter(|(_, own)| own.tasks >= params.node_min_tasks.max(1))
+        .filter_map(|(&node, &own)| Some((node, compare(own, all, params)?)))
         .collect();
     let adjusted = benjamini_hochberg(&tested.iter().map(|(_, node)| node.p_value).collect::<Vec<f64>>());
     let with =
         tested.into_iter().zip(adjusted).map(|((id, node), adjusted)| (id, SlowNode { adjusted, ..node }));
-    with.filter(|(_, node)| node.adjusted <= false_discovery_rate).collect()
+    with.filter(|(_, node)| node.adjusted <= params.false_discovery_rate).collect()
 }
 
 /// `None` if nothing ran on other nodes.
-fn compare(own: NodeTasks, all: NodeTasks) -> Option<SlowNode> {
+fn compare(own: NodeTasks, all: NodeTasks, params: &Params) -> Option<SlowNode> {
     let others =
         NodeTasks { tasks: all.tasks - own.tasks, stragglers: all.stragglers.checked_sub(own.stragglers)? };
     if others.tasks == 0 {
@@ -69,7 +87,10 @@ fn compare(own: NodeTasks, all: NodeTasks) -> Option<SlowNode> {
     // Jeffreys' estimate.
     let share = (others.stragglers as f64 + 0.5) / (others.tasks as f64 + 1.0);
     let p_value = binomial_upper_tail(own.tasks, own.stragglers, share);
-    Some(SlowNode { own, others, p_value, adjusted: 1.0 })
+    let (own_share, others_share) = (own.share()?, others.share()?);
+    let suspected =
+        own_share < params.node_rate_factor * others_share || own_share < params.node_straggler_share;
+    Some(SlowNode { own, others, p_value, adjusted: 1.0, suspected })
 }
 
 /// `P(X >= s)` for `X` binomial with `n` trials of probability `p`.
@@ -175,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_slow_node_is_found() {
-        let slow = slow_nodes(&nodes(&[(8, 0), (4, 4), (9, 0)]), 3, 0.05);
+        let slow = slow_nodes(&nodes(&[(8, 0), (4, 4), (9, 0)]), &Params::default());
         assert_eq!(slow.keys().copied().collect::<Vec<_>>(), [Symbol::from_index(1)]);
         let node = slow[&Symbol::from_index(1)];
         assert_eq!((node.others.tasks, node.others.stragglers), (17, 0));
@@ -184,11 +205,28 @@ mod tests {
 
     #[test]
     fn one_straggler_or_a_single_node_is_no_evidence() {
-        assert!(slow_nodes(&nodes(&[(5, 1), (5, 0), (5, 0)]), 3, 0.05).is_empty());
-        assert!(slow_nodes(&nodes(&[(100, 50)]), 3, 0.05).is_empty());
-        assert!(slow_nodes(&nodes(&[(2, 2), (100, 0)]), 3, 0.05).is_empty());
-        assert!(slow_nodes(&BTreeMap::new(), 3, 0.05).is_empty());
-        assert!(slow_nodes(&nodes(&[(0, 0), (0, 0)]), 0, 0.05).is_empty());
+        assert!(slow_nodes(&nodes(&[(5, 1), (5, 0), (5, 0)]), &Params::default()).is_empty());
+        assert!(slow_nodes(&nodes(&[(100, 50)]), &Params::default()).is_empty());
+        assert!(slow_nodes(&nodes(&[(2, 2), (100, 0)]), &Params::default()).is_empty());
+        assert!(slow_nodes(&BTreeMap::new(), &Params::default()).is_empty());
+        assert!(
+            slow_nodes(&nodes(&[(0, 0), (0, 0)]), &Params { node_min_tasks: 0, ..Params::default() })
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn a_significant_node_without_an_effect_is_only_suspected() {
+        let slow = |own, others| {
+            let slow = slow_nodes(&nodes(&[own, others]), &Params::default());
+            slow.get(&Symbol::from_index(0)).map(|node| (node.suspected, node.excess()))
+        };
+        // 30 % against 25 %: less than one and a half times the share of the others.
+        assert_eq!(slow((3000, 900), (3000, 750)), Some((true, 0)));
+        // 15 % against 5 %: most tasks of the node are as fast as elsewhere.
+        assert_eq!(slow((1000, 150), (1000, 50)), Some((true, 0)));
+        // 30 % against 10 %: 100 of its 300 stragglers would have been expected.
+        assert_eq!(slow((1000, 300), (1000, 100)), Some((false, 200)));
     }
 
     proptest! {

@@ -33,6 +33,10 @@ pub struct Params {
     pub node_min_tasks: u64,
     /// Accepted share of nodes called slow by chance (Benjamini and Hochberg 1995).
     pub false_discovery_rate: f64,
+    /// A node is slow from this many times the straggler share of the others (our choice, as above).
+    pub node_rate_factor: f64,
+    /// A node is slow if at least this share of its tasks are stragglers (our choice).
+    pub node_straggler_share: f64,
     /// A component is reported from this share of a straggler's delay, even if it does not explain the
     /// straggler.
     pub reported_share: f64,
@@ -53,6 +57,8 @@ impl Default for Params {
             net_retrans_pct: 1.0,
             node_min_tasks: 3,
             false_discovery_rate: 0.05,
+            node_rate_factor: 1.5,
+            node_straggler_share: 0.2,
             reported_share: 0.1,
         }
     }

@@ -1,6 +1,8 @@
 //! Frequency of each cause.
 
-use super::{Cause, StragglerCause};
+use std::fmt;
+
+use super::{Cause, Confidence, StragglerCause};
 
 /// Stragglers by cause.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -11,27 +13,70 @@ pub struct CauseCounts {
     pub primary: [u64; Cause::ALL.len()],
     /// Stragglers with any evidence for the cause; one straggler may count for several causes.
     pub evidence: [u64; Cause::ALL.len()],
+    /// Primary causes by their confidence, both in the order of `ALL`.
+    pub by_confidence: [[u64; Confidence::ALL.len()]; Cause::ALL.len()],
+}
+
+/// How certain a cause is for several stragglers: `inferred`, or `2 measured, 1 weak`. Empty without any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Confidences([u64; Confidence::ALL.len()]);
+
+impl Confidences {
+    /// Counts of the levels, the most certain first, without those that do not occur.
+    pub(crate) fn counts(self) -> impl Iterator<Item = (Confidence, u64)> {
+        let counts = Confidence::ALL.into_iter().zip(self.0);
+        counts.rev().filter(|&(_, count)| count > 0)
+    }
+}
+
+impl fmt::Display for Confidences {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let only = self.counts().count() == 1;
+        for (place, (confidence, count)) in self.counts().enumerate() {
+            let separator = if place > 0 { ", " } else { "" };
+            if only {
+                f.write_str(confidence.name())?;
+            } else {
+                write!(f, "{separator}{count} {}", confidence.name())?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl CauseCounts {
     /// Adds stragglers.
     pub(crate) fn add<'a>(&mut self, stragglers: impl IntoIterator<Item = &'a StragglerCause>) {
         for straggler in stragglers {
-            for ((cause, primary), evidence) in
-                Cause::ALL.into_iter().zip(&mut self.primary).zip(&mut self.evidence)
-            {
-                *primary += u64::from(straggler.primary == cause);
+            let columns = self.primary.iter_mut().zip(&mut self.evidence).zip(&mut self.by_confidence);
+            for (cause, ((primary, evidence), by_confidence)) in Cause::ALL.into_iter().zip(columns) {
                 *evidence += u64::from(straggler.evidence.iter().any(|evidence| evidence.cause == cause));
+                if straggler.primary != cause {
+                    continue;
+                }
+                *primary += 1;
+                for (confidence, count) in Confidence::ALL.into_iter().zip(by_confidence) {
+                    *count += u64::from(straggler.confidence == Some(confidence));
+                }
             }
         }
     }
 
     /// Adds the counts of another application.
     pub(crate) fn merge(&mut self, other: &Self) {
-        let both = self.primary.iter_mut().chain(&mut self.evidence);
-        for (sum, count) in both.zip(other.primary.iter().chain(&other.evidence)) {
+        let sums = self.primary.iter_mut().chain(&mut self.evidence);
+        let counts = other.primary.iter().chain(&other.evidence);
+        let sums = sums.chain(self.by_confidence.iter_mut().flatten());
+        for (sum, count) in sums.zip(counts.chain(other.by_confidence.iter().flatten())) {
             *sum += count;
         }
+    }
+
+    /// How certain a primary cause is.
+    #[must_use]
+    pub(crate) fn confidence(&self, cause: Cause) -> Confidences {
+        let mut causes = Cause::ALL.into_iter().zip(self.by_confidence);
+        Confidences(causes.find(|(it, _)| *it == cause).map(|(_, counts)| counts).unwrap_or_default())
     }
 
     /// How many stragglers were counted.
@@ -70,10 +115,20 @@ mod tests {
 
     #[test]
     fn primary_causes_add_up() {
-        let straggler =
-            |primary| StragglerCause { task: 0, attempt: 0, primary, confidence: None, evidence: Vec::new() };
-        let stragglers =
-            [straggler(Cause::Gc), straggler(Cause::Gc), straggler(Cause::Disk), straggler(Cause::Cpu)];
+        let straggler = |primary, confidence| StragglerCause {
+            task: 0,
+            attempt: 0,
+            primary,
+            confidence,
+            evidence: Vec::new(),
+        };
+        let (measured, weak) = (Some(Confidence::Measured), Some(Confidence::Weak));
+        let stragglers = [
+            straggler(Cause::Gc, measured),
+            straggler(Cause::Gc, weak),
+            straggler(Cause::Disk, weak),
+            straggler(Cause::Unexplained, None),
+        ];
         let mut counts = CauseCounts::default();
         counts.add(&stragglers);
         let mut twice = counts;
@@ -81,5 +136,8 @@ mod tests {
         assert_eq!((counts.stragglers(), twice.stragglers()), (4, 8));
         let gc = counts.shares().find(|(cause, ..)| *cause == Cause::Gc);
         assert_eq!(gc, Some((Cause::Gc, 2, Some(50.0))));
+        assert_eq!(twice.confidence(Cause::Gc).to_string(), "2 measured, 2 weak");
+        assert_eq!(twice.confidence(Cause::Disk).to_string(), "weak");
+        assert_eq!(twice.confidence(Cause::Unexplained).to_string(), "");
     }
 }

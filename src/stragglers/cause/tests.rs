@@ -159,6 +159,37 @@ fn cpu_time_distinguishes_more_work_from_contention() {
 }
 
 #[test]
+fn waiting_is_contention_only_where_tasks_compute() {
+    // The others wait most of their time as well, or compute in processes whose CPU time is not logged.
+    let waiting = |task: Task| task.with(Counter::CpuMilliseconds, 2000);
+    let mut tasks = vec![waiting(usual(10).on("n3")); 6];
+    tasks.push(waiting(usual(40)));
+    assert_eq!(verdict(&maps(&tasks)), (Cause::Unexplained, None));
+    // Its CPU time alone makes a task of 16 s slow: it did not wait for a CPU.
+    let mut tasks = vec![usual(10).on("n3").with(Counter::CpuMilliseconds, 9500); 6];
+    tasks.push(usual(16).with(Counter::CpuMilliseconds, 11_000));
+    assert_eq!(verdict(&maps(&tasks)).0, Cause::Unexplained);
+}
+
+#[test]
+fn a_node_is_blamed_only_for_its_excess() {
+    // 1 of 12 tasks is slow on other nodes, so one of the six slow tasks on n3 would have been expected.
+    let mut tasks = vec![task(10).on("n2"); 11];
+    tasks.push(task(40).on("n2"));
+    // At another time, so that they do not show that the node was as fast as usual.
+    tasks.extend(vec![Task { start: 100, ..task(10).on("n3") }; 6]);
+    tasks.extend([41, 42, 43, 44, 45, 46].map(|secs| task(secs).on("n3")));
+    let causes = causes(&maps(&tasks), None);
+    let blamed: Vec<(usize, bool)> =
+        causes.iter().map(|cause| (cause.task, cause.primary == Cause::Hardware)).collect();
+    let expected = [(11, false), (18, false), (19, true), (20, true), (21, true), (22, true), (23, true)];
+    assert_eq!(blamed, expected);
+    let other = &causes[1];
+    assert_eq!(other.primary, Cause::Unexplained);
+    assert_eq!((other.evidence[0].cause, other.evidence[0].confidence), (Cause::Hardware, Confidence::Weak));
+}
+
+#[test]
 fn usual_neighbours_refute_contention() {
     let beside = |count: usize| {
         let apart = usual(10).on("n2");
@@ -261,6 +292,19 @@ fn first_tasks_of_executors_are_slow_together() {
             .iter()
             .all(|cause| cause.primary == Cause::Unexplained)
     );
+}
+
+#[test]
+fn first_tasks_of_a_later_stage_warm_up_as_well() {
+    let on = |executor, start, secs| Task { executor: Some(executor), start, ..task(secs) };
+    let later =
+        [on("1", 60, 10), on("2", 60, 11), on("1", 70, 2), on("2", 71, 2), on("1", 72, 2), on("2", 73, 2)];
+    let mut app = stage(&[on("1", 0, 5), on("2", 0, 5)]);
+    let mut second = stage(&later).groups.remove(0);
+    second.kind = TaskKind::Stage(StageAttempt { stage: 1, attempt: 0 });
+    app.groups.push(second);
+    let primary: Vec<_> = causes(&app, None).iter().map(|cause| cause.primary).collect();
+    assert_eq!(primary, [Cause::ColdStart, Cause::ColdStart]);
 }
 
 /// Adds a copy of the last task, launched `start` seconds after it.

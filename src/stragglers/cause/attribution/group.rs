@@ -4,14 +4,19 @@ use super::neighbours::Neighbours;
 use super::{Context, LabelledGroup};
 use crate::model::Symbol;
 use crate::model::table::{TaskGroup, TimePoint};
+use crate::stragglers::cause::Params;
 use crate::stragglers::cause::components::{Clocks, Component};
-use crate::stragglers::cause::counterfactual::{ComparedTask, ComparedValues, Comparison, ComponentTimes};
+use crate::stragglers::cause::counterfactual::{
+    ComparedTask, ComparedValues, Comparison, ComponentTimes, Scale,
+};
 use crate::stragglers::cause::hints::{self, FirstTasks};
 use crate::stragglers::executions::{AttemptsByTask, Certainty, Execution};
 use crate::units::Timestamp;
 
 /// A group with the columns used to compare its stragglers.
 pub(super) struct Group<'a> {
+    /// Its index in the application.
+    pub(super) number: usize,
     pub(super) labelled: LabelledGroup<'a>,
     pub(super) comparison: Comparison,
     pub(super) components: Vec<(Component, ComponentTimes)>,
@@ -28,11 +33,29 @@ pub(super) struct Group<'a> {
 pub(super) struct CpuTime {
     pub(super) ratio: f64,
     pub(super) share_of_delay: f64,
+    /// CPU time over duration.
+    of_duration: f64,
+    /// The group's median CPU time over its median duration.
+    usual_of_duration: f64,
+}
+
+impl CpuTime {
+    /// Whether the task did not get the CPU: the group's tasks compute most of the time, and its own CPU time would not have
+    /// made it slow. Where tasks mostly wait, or compute in processes whose CPU time is not logged, time without CPU time
+    /// proves nothing.
+    pub(super) fn is_far_below(&self, params: &Params) -> bool {
+        self.usual_of_duration >= super::HALF && self.of_duration * params.slow_factor < 1.0
+    }
 }
 
 impl<'g> Group<'g> {
     /// Compares the tasks of a group; `stragglers` are the places of its stragglers.
-    pub(super) fn of(context: &Context<'_>, labelled: LabelledGroup<'g>, stragglers: &[usize]) -> Self {
+    pub(super) fn of(
+        context: &Context<'_>,
+        number: usize,
+        labelled: LabelledGroup<'g>,
+        stragglers: &[usize],
+    ) -> Self {
         let LabelledGroup { group, executions, basis, .. } = labelled;
         let compared = |task: &Execution| ComparedTask {
             duration: task.duration,
@@ -66,11 +89,12 @@ impl<'g> Group<'g> {
                 executions.tasks.iter().map(|task| clocks.spill(task.attempt())).collect(),
             ),
             beginning: times(&|row| hints::beginning(group, row)),
-            first_tasks: FirstTasks::of(group, executions, &comparison, &context.first_ends),
+            first_tasks: FirstTasks::of(group, executions, &comparison),
             local_share: hints::local_share(group, executions),
             attempts: AttemptsByTask::of(group),
             neighbours: Neighbours::of(&labelled, comparison.usual_to(context.params.neighbour_factor)),
             comparison,
+            number,
             labelled,
         }
     }
@@ -80,7 +104,13 @@ impl<'g> Group<'g> {
         let delay = self.comparison.delay(place, scale).filter(|delay| *delay > 0.0)?;
         let excess = self.comparison.excess(place, &self.cpu, scale)?;
         let ratio = self.comparison.ratio(place, &self.cpu, scale)?;
-        Some(CpuTime { ratio, share_of_delay: excess.max(0.0) / delay })
+        let duration = self.comparison.time(place, Scale::Duration).filter(|duration| *duration > 0.0)?;
+        Some(CpuTime {
+            ratio,
+            share_of_delay: excess.max(0.0) / delay,
+            of_duration: self.cpu.value(place)? / duration,
+            usual_of_duration: self.comparison.usual_share(&self.cpu)?,
+        })
     }
 
     /// Share of the delay spent on disks and the network, as far as measured.

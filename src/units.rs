@@ -59,6 +59,13 @@ impl Millis {
         (ms >= 0.0 && ms < u64::MAX as f64).then_some(Self(ms as u64))
     }
 
+    /// The nearest whole number of milliseconds; `None` for negative, infinite or NaN input. Seconds that were computed from
+    /// milliseconds come back unchanged, which truncation would not do.
+    #[must_use]
+    pub(crate) fn from_seconds(seconds: f64) -> Option<Self> {
+        Self::from_f64((1000.0 * seconds).round())
+    }
+
     /// Whole milliseconds.
     #[must_use]
     pub const fn get(self) -> u64 {
@@ -285,6 +292,15 @@ mod tests {
         assert_eq!(Millis::between(Timestamp::from_millis(i64::MIN), Timestamp::from_millis(i64::MAX)), None);
         assert_eq!(Millis::from_f64(f64::NAN), None);
         assert_eq!(Millis::from_f64(-1.0), None);
+    }
+
+    #[test]
+    fn seconds_come_back_as_the_same_milliseconds() {
+        for ms in (0..20_000).chain(3_600_000..3_601_000) {
+            assert_eq!(Millis::from_seconds(Millis::new(ms).as_f64() / 1000.0), Some(Millis::new(ms)));
+        }
+        assert_eq!(Millis::from_seconds(f64::NAN), None);
+        assert_eq!(Millis::from_seconds(-1.0), None);
     }
 
     #[test]

@@ -69,6 +69,17 @@ impl<'a> GroupStragglers<'a> {
         };
         Some((last(false)?, last(true)?)).filter(|(others, stragglers)| others < stragglers)
     }
+
+    /// The straggler that ended last in that period, and how long the period was; of several the first. `None` if there is no
+    /// such period.
+    #[must_use]
+    pub(crate) fn waited_for(&self) -> Option<(Execution, Millis)> {
+        let (from, to) = self.tail()?;
+        let ends = |task: &&Execution| {
+            self.group.attempts.time(task.winner(), TimePoint::Finish).is_some_and(|end| end == to)
+        };
+        Some((*self.unexplained().find(ends)?, Millis::between(from, to)?))
+    }
 }
 
 /// Total time covered by the spans; overlaps count once.
@@ -127,10 +138,12 @@ mod tests {
         assert_eq!(durations(view.stragglers().collect()), [40.0, 30.0]);
         assert_eq!(durations(view.unexplained().collect()), [30.0]);
         // The large task ends even later.
-        assert_eq!(view.tail(), None);
-        let group = maps(&[(10, 64), (10, 64), (10, 64), (50, 64)]);
-        let tail = GroupStragglers::of(&group, Labelling::MEDIAN, Basis::Wall).tail();
-        assert_eq!(tail, Some((Timestamp::from_millis(10_000), Timestamp::from_millis(50_000))));
+        assert_eq!((view.tail(), view.waited_for()), (None, None));
+        let group = maps(&[(10, 64), (10, 64), (10, 64), (50, 64), (30, 64)]);
+        let view = GroupStragglers::of(&group, Labelling::MEDIAN, Basis::Wall);
+        assert_eq!(view.tail(), Some((Timestamp::from_millis(10_000), Timestamp::from_millis(50_000))));
+        let waited_for = view.waited_for().map(|(task, time)| (task.task(), time));
+        assert_eq!(waited_for, Some((3, Millis::new(40_000))));
     }
 
     #[test]

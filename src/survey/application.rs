@@ -4,10 +4,10 @@ use std::cmp::{Ordering, Reverse};
 
 use super::Settings;
 use super::group::{GroupReport, host};
-use crate::model::table::TimePoint;
+use crate::model::table::{TaskKind, TimePoint};
 use crate::model::{Application, Engine, Status};
 use crate::node_metrics::{NodeMetric, NodeMetrics};
-use crate::stragglers::cause::{CauseCounts, LabelledGroup, attribute};
+use crate::stragglers::cause::{Cause, CauseCounts, Confidence, LabelledGroup, StragglerCause, attribute};
 use crate::stragglers::evaluation::Evaluated;
 use crate::stragglers::executions::Execution;
 use crate::stragglers::group::{GroupStragglers, covered};
@@ -36,6 +36,8 @@ pub struct ApplicationStragglers {
     pub small_groups: u64,
     /// Time in which the application only waited for stragglers that their input does not explain.
     pub delay: Millis,
+    /// The straggler that it waited for longest; `None` if it waited for none.
+    pub waited_for: Option<WaitedFor>,
     /// Cost of the stragglers, by the median and by the mean.
     pub by_median: JobImpact,
     pub by_mean: JobImpact,
@@ -48,6 +50,22 @@ pub struct ApplicationStragglers {
     pub with_node_metrics: u64,
     /// Results of the detectors over all its groups, the cluster's own first; empty without a replay.
     pub detectors: Vec<Evaluated>,
+}
+
+/// A straggler that ended after all other tasks of its group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WaitedFor {
+    /// Its group.
+    pub group: TaskKind,
+    /// Its number in the job or the stage.
+    pub task: Option<u32>,
+    /// Its node.
+    pub node: Option<String>,
+    /// Its cause.
+    pub cause: Cause,
+    /// How certain the cause is; `None` if nothing explains the task.
+    pub confidence: Option<Confidence>,
 }
 
 /// The key common to all runs of a job.
@@ -80,6 +98,7 @@ impl ApplicationStragglers {
         for group in &found {
             causes.add(group);
         }
+        let waited_for = waited_for(app, &views, &found);
         let with_node_metrics = metrics.map_or(0, |metrics| with_metrics(app, &groups, metrics));
         let mean = settings.labelling(Reference::Mean);
         let by_mean: Vec<JudgedGroup> =
@@ -104,6 +123,7 @@ impl ApplicationStragglers {
             submitted_at: app.submitted_at,
             small_groups,
             delay: covered(tails),
+            waited_for,
             by_median: JobImpact::of(&by_median),
             by_mean: JobImpact::of(&by_mean),
             speculation: speculation(&views, &copies),
@@ -141,6 +161,26 @@ impl ApplicationStragglers {
             name: self.name.as_deref().map(without_numbers).unwrap_or_default(),
         }
     }
+}
+
+/// The straggler of the group that was waited for longest; of equal ones that of the first group.
+fn waited_for(
+    app: &Application,
+    views: &[GroupStragglers<'_>],
+    causes: &[Vec<StragglerCause>],
+) -> Option<WaitedFor> {
+    let waits =
+        views.iter().zip(causes).filter_map(|(view, causes)| Some((view, causes, view.waited_for()?)));
+    let longest = waits.enumerate().max_by_key(|&(place, (.., (_, time)))| (time, Reverse(place)));
+    let (_, (view, causes, (task, _))) = longest?;
+    let cause = causes.iter().find(|cause| cause.task == task.task());
+    Some(WaitedFor {
+        group: view.group.kind,
+        task: view.group.tasks.number(task.task()),
+        node: host(app, view.group, task.attempt()),
+        cause: cause.map_or(Cause::Unexplained, |cause| cause.primary),
+        confidence: cause.and_then(|cause| cause.confidence),
+    })
 }
 
 /// The groups with the labels of their tasks.

@@ -194,7 +194,7 @@ fn straggler(
         attempt: attempts.number(task.attempt()),
         node: host(app, group, task.attempt()),
         started_at: attempts.time(task.attempt(), TimePoint::Start),
-        duration: Millis::from_f64(1000.0 * task.duration).unwrap_or_default(),
+        duration: Millis::from_seconds(task.duration).unwrap_or_default(),
         certainty: task.certainty,
         times_reference: reference
             .filter(|&reference| reference > 0.0)

@@ -23,6 +23,7 @@ mod evaluated;
 mod group;
 mod histogram;
 mod settings;
+mod waiting;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -44,11 +45,12 @@ pub use crate::stragglers::progress::ProgressSource;
 pub use crate::stragglers::quality::Quality;
 pub use crate::stragglers::replay::Sources;
 pub use crate::stragglers::speculation::Copies;
-pub use application::ApplicationStragglers;
+pub use application::{ApplicationStragglers, WaitedFor};
 pub use evaluated::{Evaluation, SWEPT};
 pub use group::{GroupReport, Straggler};
 pub use histogram::Histogram;
 pub use settings::{Method, Settings};
+pub use waiting::Waiting;
 
 use crate::engine::{Filter, Progress, Visited, visit_for_rules};
 use crate::limits::Limits;
@@ -97,6 +99,8 @@ pub struct Total {
     pub tail_correlation: Option<f64>,
     /// The causes.
     pub causes: CauseCounts,
+    /// Waiting for stragglers by cause, the longest first.
+    pub waiting: Vec<Waiting>,
     /// The detectors by engine, because speculation differs between engines.
     pub engines: Vec<EngineDetectors>,
     /// Replayed tasks whose label is unknown.
@@ -262,6 +266,7 @@ impl Total {
             speculation_waste: copies.lost_share(),
             tail_correlation: tail_correlation(&speculation),
             causes,
+            waiting: Waiting::by_cause(applications),
             engines: [Engine::MapReduce, Engine::Spark]
                 .into_iter()
                 .filter_map(|engine| EngineDetectors::of(engine, applications))

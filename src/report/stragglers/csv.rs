@@ -76,7 +76,7 @@ fn row(
         straggler.started_at.and_then(Timestamp::to_rfc3339).unwrap_or_default(),
         straggler.duration.get().to_string(),
         words::certainty(straggler.certainty).to_owned(),
-        number(group.limit.map(|limit| 1000.0 * limit.reference)),
+        number(group.limit.map(|limit| words::millis(limit.reference))),
         number(straggler.times_reference),
         number(straggler.input),
         group.input_unit.map(|unit| unit.name().to_owned()).unwrap_or_default(),
@@ -142,7 +142,7 @@ fn detectors(engines: &[EngineDetectors], out: &mut dyn Write) -> io::Result<()>
     Ok(())
 }
 
-const APPLICATIONS: [&str; 14] = [
+const APPLICATIONS: [&str; 16] = [
     "application",
     "engine",
     "name",
@@ -153,6 +153,8 @@ const APPLICATIONS: [&str; 14] = [
     "stragglers_count",
     "stragglers_by_mean_count",
     "delay_ms",
+    "waited_for_cause",
+    "waited_for_confidence",
     "copies_count",
     "copies_won_count",
     "lost_time_ms",
@@ -162,6 +164,7 @@ const APPLICATIONS: [&str; 14] = [
 fn of_applications(applications: &[ApplicationStragglers], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", APPLICATIONS.join(","))?;
     for app in applications {
+        let waited_for = app.waited_for.as_ref();
         let row: [String; APPLICATIONS.len()] = [
             quoted(&app.id),
             app.engine.name().to_owned(),
@@ -173,6 +176,8 @@ fn of_applications(applications: &[ApplicationStragglers], out: &mut dyn Write) 
             app.stragglers().to_string(),
             app.by_mean.stragglers.to_string(),
             app.delay.get().to_string(),
+            waited_for.map(|it| it.cause.name().to_owned()).unwrap_or_default(),
+            waited_for.and_then(|it| it.confidence).map(|it| it.name().to_owned()).unwrap_or_default(),
             app.copies.launched.to_string(),
             app.copies.won.to_string(),
             app.copies.lost.get().to_string(),

@@ -9,13 +9,13 @@ use serde::ser::SerializeMap;
 
 use super::super::json::{Each, Pairs, Tool, files, problem, write_pretty};
 use super::{Shown, applications, words};
-use crate::stragglers::cause::{Cause, CauseCounts};
+use crate::stragglers::cause::{Cause, CauseCounts, Confidence};
 use crate::stragglers::detect::{Parameter, Value};
 use crate::stragglers::evaluation::{Best, Evaluated, Means, Pooled};
 use crate::stragglers::first_order::FirstOrder;
 use crate::stragglers::impact::{Impact, ServerTasks};
 use crate::stragglers::quality::Quality;
-use crate::survey::{ApplicationStragglers, EngineDetectors, Settings, StragglerReport, Total};
+use crate::survey::{ApplicationStragglers, EngineDetectors, Settings, StragglerReport, Total, Waiting};
 use crate::units::Millis;
 
 pub(super) fn write(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
@@ -72,6 +72,7 @@ struct TotalView<'a> {
     speculation_waste_percent: Option<f64>,
     copies_won_to_tail_correlation: Option<f64>,
     causes: Pairs<&'static str, CauseView>,
+    waiting: Each<'a, Waiting, WaitingView>,
     replay: ReplayView,
     engines: Pairs<&'static str, EngineView<'a>>,
 }
@@ -115,6 +116,7 @@ fn total(total: &Total) -> TotalView<'_> {
         speculation_waste_percent: total.speculation_waste.map(percent),
         copies_won_to_tail_correlation: total.tail_correlation,
         causes: causes(&total.causes),
+        waiting: Each(&total.waiting, waiting),
         replay: ReplayView {
             undetermined_tasks_count: total.undetermined,
             progress_sources: Pairs(
@@ -162,7 +164,7 @@ struct ServerView<'a> {
 }
 
 fn impact(impact: &Impact) -> ImpactView<'_> {
-    let millis = |seconds: Option<f64>| seconds.map(|seconds| 1000.0 * seconds);
+    let millis = |seconds: Option<f64>| seconds.map(words::millis);
     ImpactView {
         tasks_count: impact.tasks,
         stragglers_count: impact.stragglers,
@@ -185,17 +187,42 @@ fn impact(impact: &Impact) -> ImpactView<'_> {
     }
 }
 
+/// Applications by the cause of the straggler that they waited for longest.
+#[derive(Serialize)]
+struct WaitingView {
+    cause: &'static str,
+    confidence: Option<&'static str>,
+    applications_count: u64,
+    only_stragglers_left_ms: u64,
+}
+
+fn waiting(waiting: &Waiting) -> WaitingView {
+    WaitingView {
+        cause: waiting.cause.name(),
+        confidence: waiting.confidence.map(Confidence::name),
+        applications_count: waiting.applications,
+        only_stragglers_left_ms: waiting.delay.get(),
+    }
+}
+
 #[derive(Serialize)]
 struct CauseView {
     primary_count: u64,
     primary_percent: Option<f64>,
     with_evidence_count: u64,
+    confidence: Pairs<&'static str, u64>,
 }
 
 /// Causes that are primary for a straggler or have evidence.
 fn causes(counts: &CauseCounts) -> Pairs<&'static str, CauseView> {
     let views = counts.shares().zip(counts.evidence).map(|((cause, count, share), evidence)| {
-        let view = CauseView { primary_count: count, primary_percent: share, with_evidence_count: evidence };
+        let confidence = counts.confidence(cause).counts();
+        let view = CauseView {
+            primary_count: count,
+            primary_percent: share,
+            with_evidence_count: evidence,
+            confidence: Pairs(confidence.map(|(confidence, count)| (confidence.name(), count)).collect()),
+        };
         (cause, view)
     });
     let found = views.filter(|(_, view)| view.primary_count > 0 || view.with_evidence_count > 0);
@@ -335,7 +362,7 @@ struct BestView {
 fn best(best: Best) -> BestView {
     let id = match best {
         Best::Detector { id, .. } => Some(id),
-        Best::TooFew { .. } | Best::None => None,
+        Best::TooFew { .. } | Best::None | Best::FewFound { .. } => None,
     };
     BestView { id, explanation: best.to_string() }
 }

@@ -1,6 +1,8 @@
 //! The survey as text: the application that waited longest for stragglers first.
 
+mod answer;
 mod detectors;
+mod tables;
 
 use std::io::{self, Write};
 
@@ -13,7 +15,6 @@ use super::{Shown, applications, words};
 use crate::model::table::TaskKind;
 use crate::stragglers::cause::StragglerCause;
 use crate::stragglers::executions::Certainty;
-use crate::stragglers::impact::Impact;
 use crate::survey::{ApplicationStragglers, GroupReport, Method, Straggler, StragglerReport};
 use crate::units::{Millis, three_digits};
 
@@ -23,6 +24,8 @@ const BAR: usize = 40;
 const NODE: usize = 22;
 /// Columns of a task's name.
 const TASK: usize = 8;
+/// Columns of a duration to the millisecond.
+const DURATION: usize = 13;
 /// Groups of one application that are shown.
 const GROUPS: usize = 5;
 /// Applications that are listed without `--top`.
@@ -42,14 +45,21 @@ pub(super) fn write(
     let page = Page { report, columns: options.columns.max(60), color: options.color, details, shown };
     let (with, without): (Vec<_>, Vec<_>) =
         applications(report, shown).iter().partition(|app| app.stragglers() > 0);
-    page.impact(out)?;
-    page.causes(out)?;
-    page.detectors(out)?;
+    page.answer(out)?;
+    if details {
+        page.impact(out)?;
+        page.causes(out)?;
+    }
     // A single application is short, and its tasks are what the reader asked for.
     if details || with.len() == 1 {
         with.iter().try_for_each(|app| page.application(app, out))?;
     } else {
         page.list(&with, out)?;
+    }
+    page.detectors(out)?;
+    if !details && !with.is_empty() {
+        page.paragraph("All tables, tasks, histograms and detectors: --details", 0, out)?;
+        writeln!(out)?;
     }
     if without.iter().any(|app| app.judged() > 0) {
         let more = if with.is_empty() { "" } else { "more " };
@@ -97,11 +107,7 @@ impl Page<'_> {
             let count = format!("{} of {}", app.stragglers(), app.judged());
             let waited = if app.delay > Millis::ZERO { app.delay.to_string() } else { "-".to_owned() };
             writeln!(out, "  {title}{:pad$} {count:>13} {waited:>9}", "")?;
-            let cause =
-                app.causes.shares().max_by_key(|&(cause, count, _)| (count, std::cmp::Reverse(cause)));
-            let cause = cause.filter(|&(_, count, _)| count > 0);
-            let cause = cause.map(|(cause, count, _)| format!(": {} ({count})", cause.display_name()));
-            self.paragraph(&format!("{}{}", clean(&app.id), cause.unwrap_or_default()), 4, out)?;
+            self.paragraph(&clean(&format!("{}{}", app.id, mainly(app))), 4, out)?;
         }
         if let Some(more) = apps.len().checked_sub(most).filter(|&more| more > 0) {
             writeln!(
@@ -110,8 +116,6 @@ impl Page<'_> {
                 counted(more as u64, "more application")
             )?;
         }
-        writeln!(out)?;
-        self.paragraph("Tasks, histograms and detectors: --details", 0, out)?;
         writeln!(out)
     }
 
@@ -218,7 +222,11 @@ impl Page<'_> {
 
     fn stragglers(&self, group: &GroupReport, out: &mut dyn Write) -> io::Result<()> {
         let most = self.shown.stragglers.unwrap_or(usize::MAX);
-        writeln!(out, "    {:<TASK$} {:<NODE$} {:>9} {:>6} {:>6}", "task", "node", "took", "times", "DoS")?;
+        writeln!(
+            out,
+            "    {:<TASK$} {:<NODE$} {:>DURATION$} {:>6} {:>6}",
+            "task", "node", "took", "times", "DoS"
+        )?;
         for straggler in group.stragglers.iter().take(most) {
             self.straggler(straggler, out)?;
         }
@@ -240,10 +248,10 @@ impl Page<'_> {
         };
         let cause = straggler.cause.as_ref();
         let line = format!(
-            "    {:<TASK$} {node}{:pad$} {:>9} {:>6} {:>6}",
+            "    {:<TASK$} {node}{:pad$} {:>DURATION$} {:>6} {:>6}",
             straggler.task.map_or_else(|| "?".to_owned(), |task| task.to_string()),
             "",
-            format!("{bound}{about}{}", straggler.duration),
+            format!("{bound}{about}{}", exact(straggler.duration)),
             number(straggler.times_reference),
             number(straggler.dos_index),
         );
@@ -259,59 +267,6 @@ impl Page<'_> {
         self.paragraph(&clean(&format!("{}{confidence}{fact}", cause.primary.display_name())), 8, out)
     }
 
-    /// Table 2 of Garraghan et al. (2019), by the median and by the mean.
-    fn impact(&self, out: &mut dyn Write) -> io::Result<()> {
-        let total = &self.report.total;
-        let (median, mean) = (&total.by_median, &total.by_mean);
-        if median.tasks == 0 {
-            return self.paragraph(
-                "No task can be judged: no group has enough successful tasks with known times.",
-                0,
-                out,
-            );
-        }
-        self.heading("Impact of stragglers            by the median     by the mean", out)?;
-        let mut row = |name: &str, value: &dyn Fn(&Impact) -> String| {
-            writeln!(out, "  {name:<28} {:>15} {:>15}", value(median), value(mean))
-        };
-        row("tasks that were stragglers", &|impact| of(impact.stragglers, impact.tasks))?;
-        row("applications with stragglers", &|impact| of(impact.jobs_hit, impact.jobs))?;
-        row("median time above it", &|impact| or_unknown(impact.median_excess.map(seconds)))?;
-        row("delay after slowest other", &|impact| or_unknown(impact.median_job_delay.map(seconds)))?;
-        row("extra task time", &|impact| or_unknown(impact.extra_compute.map(percent)))?;
-        row("servers with stragglers", &|impact| of(impact.servers_hit, impact.servers))?;
-        if let Some(waste) = total.speculation_waste.filter(|&waste| waste > 0.0) {
-            self.paragraph(&format!("Losing attempts took {} of the task time.", percent(waste)), 2, out)?;
-        }
-        if median.servers_hit > 0 && median.servers > 1 {
-            let named: Vec<String> = median
-                .worst_servers
-                .iter()
-                .take(SERVERS)
-                .map(|(node, ran)| {
-                    format!("{} ({} of {})", clean(node), ran.stragglers, counted(ran.tasks, "task"))
-                })
-                .collect();
-            self.paragraph(&format!("Most stragglers ran on {}.", named.join(", ")), 2, out)?;
-        }
-        writeln!(out)
-    }
-
-    fn causes(&self, out: &mut dyn Write) -> io::Result<()> {
-        let counts = &self.report.total.causes;
-        if counts.stragglers() == 0 {
-            return Ok(());
-        }
-        self.heading("Causes", out)?;
-        let mut found: Vec<_> = counts.shares().filter(|&(_, count, _)| count > 0).collect();
-        found.sort_by_key(|&(cause, count, _)| (std::cmp::Reverse(count), cause));
-        for (cause, count, share) in found {
-            let share = share.map(|share| format!("{share:.0} %")).unwrap_or_default();
-            writeln!(out, "  {:<30} {count:>8} {share:>6}", cause.display_name())?;
-        }
-        writeln!(out)
-    }
-
     fn files(&self, out: &mut dyn Write) -> io::Result<()> {
         let files = &self.report.files;
         let text = format!(
@@ -322,6 +277,31 @@ impl Page<'_> {
             matching(files),
         );
         lines(&text, self.columns).iter().try_for_each(|line| writeln!(out, "{line}"))
+    }
+}
+
+/// ": waited for task 7 of stage 3 (contention on the node, inferred)", or else the most frequent cause.
+fn mainly(app: &ApplicationStragglers) -> String {
+    if let Some(waited_for) = &app.waited_for {
+        let task = words::task(waited_for.group, waited_for.task);
+        return format!(": waited for {task} ({})", words::cause(waited_for.cause, waited_for.confidence));
+    }
+    let most = app.causes.shares().max_by_key(|&(cause, count, _)| (count, std::cmp::Reverse(cause)));
+    let Some((cause, count, _)) = most.filter(|&(_, count, _)| count > 0) else { return String::new() };
+    let confidence = app.causes.confidence(cause).to_string();
+    let confidence = if confidence.is_empty() { confidence } else { format!(", {confidence}") };
+    format!(": {} ({count}{confidence})", cause.display_name())
+}
+
+/// To the millisecond: "4.035 s", "1m 2.345s", "1h 1m 2.345s".
+fn exact(span: Millis) -> String {
+    let (minutes, ms) = (span.get() / 60_000, span.get() % 60_000);
+    let (seconds, ms) = (ms / 1000, ms % 1000);
+    match (minutes / 60, minutes % 60) {
+        (0, 0) if seconds == 0 => format!("{ms} ms"),
+        (0, 0) => format!("{seconds}.{ms:03} s"),
+        (0, minutes) => format!("{minutes}m {seconds}.{ms:03}s"),
+        (hours, minutes) => format!("{hours}h {minutes}m {seconds}.{ms:03}s"),
     }
 }
 
@@ -340,7 +320,7 @@ fn bar_length(count: u64, most: u64) -> usize {
 }
 
 fn seconds(seconds: f64) -> String {
-    or_unknown(Millis::from_f64(1000.0 * seconds).map(|span| span.to_string()))
+    or_unknown(Millis::from_seconds(seconds).map(|span| span.to_string()))
 }
 
 fn percent(share: f64) -> String {

@@ -1,9 +1,30 @@
 //! Names that all formats of the survey share.
 
 use crate::model::table::TaskKind;
+use crate::stragglers::cause::{Cause, Confidence};
 use crate::stragglers::detect::{Parameter, Value};
 use crate::stragglers::executions::{Basis, Certainty};
 use crate::survey::SWEPT;
+
+/// "contention on the node, inferred".
+pub(super) fn cause(cause: Cause, confidence: Option<Confidence>) -> String {
+    let confidence = confidence.map(|confidence| format!(", {}", confidence.name())).unwrap_or_default();
+    format!("{}{confidence}", cause.display_name())
+}
+
+/// "map task 7", "task 7 of stage 3.0".
+pub(super) fn task(group: TaskKind, number: Option<u32>) -> String {
+    let number = number.map(|number| format!(" {number}")).unwrap_or_default();
+    match group {
+        TaskKind::Stage(stage) => format!("task{number} of stage {stage}"),
+        kind => format!("{} task{number}", kind.name()),
+    }
+}
+
+/// Seconds as milliseconds, to the microsecond.
+pub(super) fn millis(seconds: f64) -> f64 {
+    (1e6 * seconds).round() / 1e3
+}
 
 /// "map", "stage 3.0".
 pub(super) fn group(kind: TaskKind) -> String {

@@ -12,7 +12,7 @@ use crate::stragglers::executions::InputUnit;
 use crate::stragglers::impact::JobImpact;
 use crate::stragglers::labels::UsualSource;
 use crate::stragglers::progress::ProgressSource;
-use crate::survey::{ApplicationStragglers, Evaluation, GroupReport, Straggler};
+use crate::survey::{ApplicationStragglers, Evaluation, GroupReport, Straggler, WaitedFor};
 use crate::units::{Millis, Timestamp};
 
 #[derive(Serialize)]
@@ -28,12 +28,33 @@ pub(super) struct ApplicationView<'a> {
     tasks_count: u64,
     stragglers_count: u64,
     only_stragglers_left_ms: u64,
+    waited_for: Option<WaitedForView<'a>>,
     groups_too_small_count: u64,
     impact: ByReference<JobImpactView>,
     speculation: SpeculationView,
     causes: Pairs<&'static str, CauseView>,
     detectors: Each<'a, Evaluated, DetectorView<'a>>,
     groups: Each<'a, GroupReport, GroupView<'a>>,
+}
+
+/// The straggler that the application waited for longest.
+#[derive(Serialize)]
+struct WaitedForView<'a> {
+    subject: String,
+    task: Option<u32>,
+    node: Option<&'a str>,
+    cause: &'static str,
+    confidence: Option<&'static str>,
+}
+
+fn waited_for(straggler: &WaitedFor) -> WaitedForView<'_> {
+    WaitedForView {
+        subject: words::group(straggler.group),
+        task: straggler.task,
+        node: straggler.node.as_deref(),
+        cause: straggler.cause.name(),
+        confidence: straggler.confidence.map(Confidence::name),
+    }
 }
 
 #[derive(Serialize)]
@@ -48,7 +69,7 @@ fn job_impact(impact: &JobImpact) -> JobImpactView {
     JobImpactView {
         tasks_count: impact.tasks,
         stragglers_count: impact.stragglers,
-        slowest_beyond_others_ms: impact.delay.map(|seconds| 1000.0 * seconds),
+        slowest_beyond_others_ms: impact.delay.map(words::millis),
         extra_compute_percent: impact.extra_compute().map(percent),
     }
 }
@@ -82,6 +103,7 @@ pub(super) fn application(app: &ApplicationStragglers) -> ApplicationView<'_> {
         tasks_count: app.judged(),
         stragglers_count: app.stragglers(),
         only_stragglers_left_ms: app.delay.get(),
+        waited_for: app.waited_for.as_ref().map(waited_for),
         groups_too_small_count: app.small_groups,
         impact: ByReference { median: job_impact(&app.by_median), mean: job_impact(&app.by_mean) },
         speculation: SpeculationView {
@@ -164,8 +186,8 @@ fn group(group: &GroupReport) -> GroupView<'_> {
         judged_count: group.judged,
         unfinished_count: group.skipped_unfinished,
         undetermined_count: group.undetermined,
-        reference_ms: group.limit.map(|limit| 1000.0 * limit.reference),
-        limit_ms: group.limit.map(|limit| 1000.0 * limit.at),
+        reference_ms: group.limit.map(|limit| words::millis(limit.reference)),
+        limit_ms: group.limit.map(|limit| words::millis(limit.at)),
         input_unit: group.input_unit.map(InputUnit::name),
         dos_index_from_2_5_count: group.dos.map(|(report, _)| report),
         dos_index_from_10_count: group.dos.map(|(_, diagnose)| diagnose),

@@ -12,7 +12,7 @@ use crate::survey::EngineDetectors;
 use crate::units::three_digits;
 
 /// Columns of a detector's name.
-const DETECTOR: usize = 25;
+const DETECTOR: usize = 22;
 
 impl Page<'_> {
     pub(super) fn detectors(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -47,10 +47,11 @@ impl Page<'_> {
             );
             self.paragraph(&text, 2, out)?;
         }
+        writeln!(out, "  {:<DETECTOR$} {:>17} {:>12} {:>12}", "", "", "of all tasks", "of mean job")?;
         writeln!(
             out,
-            "  {:<DETECTOR$} {:>6} {:>5} {:>6} {:>9} {:>6} {:>7} {:>7}",
-            "detector", "found", "late", "false", "precision", "recall", "latency", "time"
+            "  {:<DETECTOR$} {:>5} {:>5} {:>5} {:>5} {:>6} {:>5} {:>6} {:>5} {:>7}",
+            "detector", "found", "late", "false", "prec", "recall", "prec", "recall", "after", "time"
         )?;
         let mut silent = Vec::new();
         for ranked in &engine.ranking {
@@ -66,7 +67,7 @@ impl Page<'_> {
             self.paragraph(&format!("Flagged nothing: {}.", silent.join(", ")), 2, out)?;
         }
         self.paragraph(
-            "latency: time until the flag, in usual times; time: change of the mean task time compared with no detection, by a first-order model without contention (- if it does not apply).",
+            "prec: share of flagged tasks that were stragglers, without late ones; mean job: mean over applications; after: time until the flag, in usual times; time: change of the mean task time by detection, by a first-order model without contention (- if it does not apply).",
             2,
             out,
         )?;
@@ -89,7 +90,7 @@ impl Page<'_> {
         let quality: &Quality = &pooled.total.quality;
         let style = if is_actual && self.color { Style::new().bold() } else { Style::new() };
         let line = format!(
-            "  {:<DETECTOR$} {:>6} {:>5} {:>6} {:>9} {:>6} {:>7} {:>7}",
+            "  {:<DETECTOR$} {:>5} {:>5} {:>5} {:>5} {:>6} {:>5} {:>6} {:>5} {:>7}",
             if is_actual {
                 "actual (the cluster's)".to_owned()
             } else {
@@ -98,10 +99,12 @@ impl Page<'_> {
             quality.true_positives,
             quality.fakes,
             quality.detected.saturating_sub(quality.true_positives),
-            or_unknown(quality.precision().map(|it| format!("{it:.2}"))),
-            or_unknown(quality.recall().map(|it| format!("{it:.2}"))),
-            or_unknown(quality.detection_latency().map(|it| format!("{it:.2}"))),
-            or_unknown(ranked.time_saved.map(time_change)),
+            two_places(quality.precision()),
+            two_places(quality.recall()),
+            two_places(pooled.means.precision),
+            two_places(pooled.means.recall),
+            two_places(quality.detection_latency()),
+            or_unknown(ranked.time_change.map(time_change)),
         );
         writeln!(out, "{style}{line}{style:#}")
     }
@@ -121,25 +124,36 @@ impl Page<'_> {
 }
 
 /// "-7.1 %" if the mean task is 7.1 % shorter. Zero has no sign.
-fn time_change(saved: f64) -> String {
-    let text = format!("{:+.1} %", -100.0 * saved);
+fn time_change(change: f64) -> String {
+    let text = format!("{:+.1} %", 100.0 * change);
     if matches!(text.as_str(), "+0.0 %" | "-0.0 %") { "0.0 %".to_owned() } else { text }
+}
+
+fn two_places(value: Option<f64>) -> String {
+    or_unknown(value.map(|value| format!("{value:.2}")))
 }
 
 /// The best detector, with the numbers of its result.
 fn sentence(best: Best, engine: &EngineDetectors) -> String {
-    let Best::Detector { place, .. } = best else { return best.to_string() };
-    let Some(pooled) = engine.detectors.get(place) else { return best.to_string() };
-    let quality = &pooled.total.quality;
-    let interval =
-        quality.recall_interval().map(|(low, high)| format!(", {:.0} to {:.0} %", 100.0 * low, 100.0 * high));
-    format!(
-        "{} is best: it found {} of {}{}, and flagged {} falsely ({})",
-        pooled.total.id,
-        quality.true_positives,
-        counted(quality.stragglers, "straggler"),
-        interval.unwrap_or_default(),
-        counted(quality.detected.saturating_sub(quality.true_positives), "task"),
-        words::parameters(&pooled.total.parameters),
-    )
+    let result = |place: usize| {
+        let pooled = engine.detectors.get(place)?;
+        let quality = &pooled.total.quality;
+        let interval = quality
+            .recall_interval()
+            .map(|(low, high)| format!(", {:.0} to {:.0} %", 100.0 * low, 100.0 * high));
+        Some(format!(
+            "found {} of {}{}, and flagged {} falsely ({})",
+            quality.true_positives,
+            counted(quality.stragglers, "straggler"),
+            interval.unwrap_or_default(),
+            counted(quality.detected.saturating_sub(quality.true_positives), "task"),
+            words::parameters(&pooled.total.parameters),
+        ))
+    };
+    match best {
+        Best::Detector { id, place } => result(place).map(|result| format!("{id} is best: it {result}")),
+        Best::FewFound { id, place } => result(place).map(|result| format!("{best}; {id} {result}")),
+        Best::TooFew { .. } | Best::None => None,
+    }
+    .unwrap_or_else(|| best.to_string())
 }

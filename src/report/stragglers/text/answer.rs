@@ -1,0 +1,62 @@
+//! The answer: how many stragglers, how long applications waited for them, and why.
+
+use std::io::{self, Write};
+
+use super::{Page, counted};
+use crate::report::stragglers::words;
+use crate::survey::Waiting;
+use crate::units::Millis;
+
+/// Causes that are listed.
+const CAUSES: usize = 5;
+
+impl Page<'_> {
+    pub(super) fn answer(&self, out: &mut dyn Write) -> io::Result<()> {
+        let total = &self.report.total;
+        let (tasks, stragglers) =
+            self.report.applications.iter().fold((0, 0), |(tasks, stragglers), app| {
+                (tasks + app.judged(), stragglers + app.stragglers())
+            });
+        if tasks == 0 {
+            let text = "No task can be judged: no group has enough successful tasks with known times.";
+            return self.paragraph(text, 0, out);
+        }
+        let applications = &self.report.applications;
+        let with = applications.iter().filter(|app| app.stragglers() > 0).count() as u64;
+        let (all, verb) =
+            (applications.len() as u64, if stragglers == 1 { "was a straggler" } else { "were stragglers" });
+        let inside = if all == 1 { String::new() } else { format!(", in {with} of {all} applications") };
+        let text = format!("{stragglers} of {} {verb}{inside}.", counted(tasks, "task"));
+        self.paragraph(&text, 0, out)?;
+        let delay: Millis = total.waiting.iter().map(|waiting| waiting.delay).sum();
+        if total.waiting.is_empty() {
+            if stragglers > 0 {
+                self.paragraph(
+                    "No application waited only for stragglers: other tasks ended later.",
+                    0,
+                    out,
+                )?;
+            }
+            return writeln!(out);
+        }
+        let waited: u64 = total.waiting.iter().map(|waiting| waiting.applications).sum();
+        let who = if all == 1 { "It".to_owned() } else { counted(waited, "application") };
+        self.paragraph(&format!("{who} waited {delay} only for stragglers, mainly because of"), 0, out)?;
+        total.waiting.iter().take(CAUSES).try_for_each(|waiting| self.waiting(waiting, all, out))?;
+        if let Some(more) = total.waiting.len().checked_sub(CAUSES).filter(|&more| more > 0) {
+            let delay: Millis = total.waiting.iter().skip(CAUSES).map(|waiting| waiting.delay).sum();
+            writeln!(out, "  {:>9}  {}", delay.to_string(), counted(more as u64, "other cause"))?;
+        }
+        writeln!(out)
+    }
+
+    fn waiting(&self, waiting: &Waiting, all: u64, out: &mut dyn Write) -> io::Result<()> {
+        let cause = words::cause(waiting.cause, waiting.confidence);
+        let inside = if all == 1 {
+            String::new()
+        } else {
+            format!(": {}", counted(waiting.applications, "application"))
+        };
+        writeln!(out, "  {:>9}  {cause}{inside}", waiting.delay.to_string())
+    }
+}

@@ -1,0 +1,61 @@
+//! Impact and causes over all applications.
+
+use std::io::{self, Write};
+
+use super::{Page, SERVERS, of, or_unknown, percent, seconds};
+use crate::report::stragglers::text::counted;
+use crate::report::wrap::clean;
+use crate::stragglers::impact::Impact;
+
+impl Page<'_> {
+    /// Table 2 of Garraghan et al. (2019), by the median and by the mean.
+    pub(super) fn impact(&self, out: &mut dyn Write) -> io::Result<()> {
+        let total = &self.report.total;
+        let (median, mean) = (&total.by_median, &total.by_mean);
+        if median.tasks == 0 {
+            return Ok(());
+        }
+        self.heading("Impact of stragglers            by the median     by the mean", out)?;
+        let mut row = |name: &str, value: &dyn Fn(&Impact) -> String| {
+            writeln!(out, "  {name:<28} {:>15} {:>15}", value(median), value(mean))
+        };
+        row("tasks that were stragglers", &|impact| of(impact.stragglers, impact.tasks))?;
+        row("applications with stragglers", &|impact| of(impact.jobs_hit, impact.jobs))?;
+        row("median time above it", &|impact| or_unknown(impact.median_excess.map(seconds)))?;
+        row("delay after slowest other", &|impact| or_unknown(impact.median_job_delay.map(seconds)))?;
+        row("extra task time", &|impact| or_unknown(impact.extra_compute.map(percent)))?;
+        row("servers with stragglers", &|impact| of(impact.servers_hit, impact.servers))?;
+        if let Some(waste) = total.speculation_waste.filter(|&waste| waste > 0.0) {
+            self.paragraph(&format!("Losing attempts took {} of the task time.", percent(waste)), 2, out)?;
+        }
+        if median.servers_hit > 0 && median.servers > 1 {
+            let named: Vec<String> = median
+                .worst_servers
+                .iter()
+                .take(SERVERS)
+                .map(|(node, ran)| {
+                    format!("{} ({} of {})", clean(node), ran.stragglers, counted(ran.tasks, "task"))
+                })
+                .collect();
+            self.paragraph(&format!("Most stragglers ran on {}.", named.join(", ")), 2, out)?;
+        }
+        writeln!(out)
+    }
+
+    pub(super) fn causes(&self, out: &mut dyn Write) -> io::Result<()> {
+        let counts = &self.report.total.causes;
+        if counts.stragglers() == 0 {
+            return Ok(());
+        }
+        self.heading("Causes                            stragglers   share  confidence", out)?;
+        let mut found: Vec<_> = counts.shares().filter(|&(_, count, _)| count > 0).collect();
+        found.sort_by_key(|&(cause, count, _)| (std::cmp::Reverse(count), cause));
+        for (cause, count, share) in found {
+            let share = share.map(|share| format!("{share:.0} %")).unwrap_or_default();
+            let confidence = counts.confidence(cause).to_string();
+            let line = format!("  {:<34} {count:>7} {share:>7}  {confidence}", cause.display_name());
+            writeln!(out, "{}", line.trim_end())?;
+        }
+        writeln!(out)
+    }
+}

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use elephant_rs::nodes::cluster::Cluster;
 use elephant_rs::nodes::collect::{Host, Hosts, Run, Sample};
-use elephant_rs::nodes::rank;
+use elephant_rs::nodes::{NodeTypes, rank};
 use elephant_rs::nodes::settings::Settings;
 use elephant_rs::units::{Millis, Timestamp};
 use rayon::prelude::*;
@@ -49,7 +49,7 @@ pub fn main() {
         cluster.add(&sample);
     }
     let collected = cpu_seconds();
-    let ranking = rank(cluster, hosts, &settings);
+    let ranking = rank(cluster, hosts, &NodeTypes::default(), &settings);
     let done = cpu_seconds();
     let summary = &ranking.summary;
     println!("{} tasks on {} nodes, {} levels", summary.groups.tasks, summary.nodes, summary.levels.len());

@@ -20,12 +20,19 @@ use crate::rules::{RuleError, RuleFile, RuleSet};
 use crate::savings::Prices;
 use crate::severity::Severity;
 
+/// The files of rules.
 #[derive(Debug, Args)]
-pub(super) struct RuleArgs {
+pub(super) struct RulePaths {
     /// A rule file, a folder of rule files, or a preset (dr-elephant, dr-elephant-0.4, dr-elephant-2.0,
     /// dr-elephant-shs, dr-elephant-tuning); repeatable, later wins
     #[arg(long = "rules", value_name = "PATH")]
-    pub(super) rule_paths: Vec<PathBuf>,
+    pub(super) paths: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RuleArgs {
+    #[command(flatten)]
+    pub(super) files: RulePaths,
     #[command(flatten)]
     pub(super) day: Day,
 }
@@ -47,15 +54,21 @@ impl Day {
     }
 }
 
-impl RuleArgs {
+impl RulePaths {
     pub(super) fn load(&self) -> Result<RuleSet, RuleError> {
         let mut files = Vec::new();
-        for path in &self.rule_paths {
+        for path in &self.paths {
             files.extend(RuleFile::find(path)?);
         }
-        let rules = self.day.on(RuleSet::with_files(&files)?);
+        let rules = RuleSet::with_files(&files)?;
         print_problems(rules.warnings());
         Ok(rules)
+    }
+}
+
+impl RuleArgs {
+    pub(super) fn load(&self) -> Result<RuleSet, RuleError> {
+        Ok(self.day.on(self.files.load()?))
     }
 }
 

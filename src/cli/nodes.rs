@@ -8,17 +8,20 @@ use clap::{Args, ValueEnum};
 
 use super::Exit;
 use super::counts::{count, positive_count};
+use super::finding_args::RulePaths;
 use super::input_args::InputArgs;
 use super::output::Output;
-use crate::nodes;
 use crate::nodes::settings::{Indicator, IntervalKind, Settings};
+use crate::nodes::{self, NodeTypes};
 use crate::report::nodes::{write_csv, write_exclude_list, write_json, write_text};
+use crate::rules::RuleSet;
 
 pub(super) const EXAMPLES: &str = "\
 Each task is compared with its group (the map tasks or the reduce tasks of a job, or a stage), so jobs of all kinds \
 and both engines can be ranked together. A node is called a straggler if no other node is significantly slower and its \
 tasks take significantly longer than the average of their groups. Hosts with the same name count as one node, so rank \
-clusters that share host names separately.
+clusters that share host names separately. A node is a straggler only if the difference is large, too; rule: nodes in a \
+rule file says how large.
 
 Examples:
   elephant-rs nodes /spark-events /mr-history/done
@@ -36,6 +39,8 @@ Exit status: 0 the nodes were ranked, 2 the run failed.";
 pub(super) struct Nodes {
     #[command(flatten)]
     input: InputArgs,
+    #[command(flatten)]
+    rules: RulePaths,
     /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -57,6 +62,9 @@ pub(super) struct Nodes {
     /// Quantile of the tasks' z-scores to report
     #[arg(long, value_name = "Q", allow_negative_numbers = true, value_parser = share, default_value_t = Settings::default().quantile)]
     quantile: f64,
+    /// Types of nodes, to compare them: a file with a host, a comma and its type in each line
+    #[arg(long, value_name = "FILE")]
+    node_types: Option<PathBuf>,
     /// Write the host names of stragglers to a file, one per line, as YARN's exclude list
     #[arg(long, value_name = "FILE")]
     exclude_list: Option<PathBuf>,
@@ -101,12 +109,13 @@ impl Nodes {
         let output = self.input.open_output(None)?;
         let exclude_list = self.exclude_list.as_deref().map(|path| Output::open(Some(path))).transpose()?;
         exclude_list.as_ref().map_or(Ok(()), |list| list.differs_from(&output))?;
-        let settings = self.settings();
+        let settings = self.settings(&self.rules.load()?);
+        let types = self.node_types.as_deref().map(NodeTypes::read).transpose()?.unwrap_or_default();
         let limits = self.input.limits.limits();
         let filter = self.input.filters.filter();
-        let report = self
-            .input
-            .run(|progress| nodes::report_with(&self.input.paths, settings, filter, &limits, progress))?;
+        let report = self.input.run(|progress| {
+            nodes::report_with(&self.input.paths, settings, &types, filter, &limits, progress)
+        })?;
         self.input.warn(&report.problems);
         let text = output.text_options(self.input.color);
         let top = self.top.map(NonZeroUsize::get);
@@ -123,8 +132,12 @@ impl Nodes {
         Ok(if failure.is_some() { Exit::Failure } else { Exit::Clean })
     }
 
-    fn settings(&self) -> Settings {
+    fn settings(&self, rules: &RuleSet) -> Settings {
+        let params = rules.nodes();
         Settings {
+            slow_mean: params.slow_mean.get(),
+            slow_straggler_ratio: params.slow_straggler_ratio.get(),
+            suspect_tasks: whole(params.suspect_tasks.get()),
             min_group: self.min_group,
             min_node_tasks: self.min_node_tasks,
             quantile: self.quantile,
@@ -143,6 +156,12 @@ impl Nodes {
             ..Settings::default()
         }
     }
+}
+
+/// A count of a rule file as a number of tasks.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // casts saturate
+fn whole(count: f64) -> u64 {
+    count.ceil() as u64
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -7,7 +7,7 @@ use super::HostMatch;
 
 /// Node names. The index of a node is the index of its name in sorted order.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Hosts {
+pub(crate) struct Hosts {
     names: Vec<String>,
     /// The node with this first DNS label; `None` if several nodes have it.
     by_label: BTreeMap<String, Option<usize>>,
@@ -15,7 +15,7 @@ pub(super) struct Hosts {
 
 impl Hosts {
     /// `names` must be sorted, unique and in lower case.
-    pub(super) fn new(names: Vec<String>) -> Self {
+    pub(crate) fn new(names: Vec<String>) -> Self {
         let mut by_label = BTreeMap::new();
         for (node, name) in names.iter().enumerate() {
             let Some(label) = first_label(name) else { continue };
@@ -24,13 +24,18 @@ impl Hosts {
         Self { names, by_label }
     }
 
+    /// The name to compare: host names are case-insensitive, and a trailing dot does not matter.
+    pub(crate) fn normal(host: &str) -> String {
+        host.trim().trim_end_matches('.').to_ascii_lowercase()
+    }
+
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
 
     /// The node with this name, or the only node with the same first DNS label.
-    pub(super) fn find(&self, host: &str) -> (HostMatch, Option<usize>) {
-        let host = normal(host);
+    pub(crate) fn find(&self, host: &str) -> (HostMatch, Option<usize>) {
+        let host = Self::normal(host);
         if let Ok(node) = self.names.binary_search(&host) {
             return (HostMatch::Exact, Some(node));
         }
@@ -40,11 +45,6 @@ impl Hosts {
             None => (HostMatch::Unknown, None),
         }
     }
-}
-
-/// Host names are case-insensitive, and a trailing dot does not matter.
-pub(super) fn normal(host: &str) -> String {
-    host.trim().trim_end_matches('.').to_ascii_lowercase()
 }
 
 /// `node1` of `node1.example.com`; `None` for IP addresses.

@@ -49,7 +49,7 @@ pub use clock::{InvalidOffset, UtcOffset};
 pub use error::NodeMetricsError;
 pub(crate) use format::Format;
 
-use hosts::Hosts;
+pub(crate) use hosts::Hosts;
 use recorder::Recorder;
 use series::Series;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::hosts::{Hosts, normal};
+use super::hosts::Hosts;
 use super::series::{Sample, Series};
 use super::{NodeMetric, NodeMetrics};
 
@@ -42,7 +42,7 @@ impl Recorder {
     pub(super) fn record(&mut self, host: &str, end: i64, length: Option<i64>, reading: Reading) -> bool {
         let (Reading::Metric(_, value) | Reading::SegmentsSent(value) | Reading::SegmentsResent(value)) =
             reading;
-        let name = normal(host);
+        let name = Hosts::normal(host);
         if name.is_empty() || !TIMES.contains(&end) || !value.is_finite() || value < 0.0 {
             return false;
         }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::collect::{DayNumber, GroupCounts, Hosts, Sample};
+use super::collect::{DayNumber, GroupCounts, Host, Hosts, Sample};
+use super::losses::Losses;
 
 /// Scores of the hosts, over all applications.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +31,8 @@ pub(crate) struct Scores {
     pub values: Vec<f64>,
     /// How many of these attempts were stragglers in their group.
     pub stragglers: u64,
+    /// What was lost on it.
+    pub losses: Losses,
     /// Sums for each day on which attempts started.
     pub days: BTreeMap<DayNumber, DaySum>,
 }
@@ -49,12 +52,13 @@ impl Cluster {
     /// Adds the scores of one application. Hosts with the same name are one node.
     pub(crate) fn add(&mut self, sample: &Sample) {
         self.groups.add(sample.groups);
-        for row in &sample.rows {
-            let place = row.host.index();
-            if self.hosts.len() <= place {
-                self.hosts.resize_with(place + 1, Scores::default);
+        for &(host, losses) in &sample.losses {
+            if let Some(host) = self.host(host) {
+                host.losses += losses;
             }
-            let Some(host) = self.hosts.get_mut(place) else { continue };
+        }
+        for row in &sample.rows {
+            let Some(host) = self.host(row.host) else { continue };
             host.values.push(row.score);
             host.stragglers += u64::from(row.straggler);
             if let Some(day) = row.day {
@@ -66,13 +70,21 @@ impl Cluster {
         }
     }
 
-    /// The nodes that have z-scores, sorted by name.
+    fn host(&mut self, host: Host) -> Option<&mut Scores> {
+        let place = host.index();
+        if self.hosts.len() <= place {
+            self.hosts.resize_with(place + 1, Scores::default);
+        }
+        self.hosts.get_mut(place)
+    }
+
+    /// The nodes that have z-scores, or on which something was lost, sorted by name.
     #[must_use]
     pub(crate) fn into_nodes(mut self, hosts: Hosts) -> Vec<NodeSample> {
         let mut nodes = Vec::with_capacity(self.hosts.len());
         for (name, rack, host) in hosts.into_sorted() {
             let scores = self.hosts.get_mut(host.index()).map(std::mem::take).unwrap_or_default();
-            if !scores.values.is_empty() {
+            if !scores.values.is_empty() || !scores.losses.is_none() {
                 nodes.push(NodeSample { name, rack, scores });
             }
         }

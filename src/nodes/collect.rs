@@ -5,11 +5,13 @@ use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
+use super::losses::Losses;
 use super::score::z_scores;
 use super::settings::Settings;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Interner, Symbol};
 use crate::stats::descriptive::median;
+use crate::stragglers::cause::faults::{Faults, hosts_of_lost_executors};
 use crate::units::{Millis, Timestamp};
 
 const MILLIS_OF_A_DAY: i64 = 86_400_000;
@@ -82,6 +84,8 @@ pub(crate) struct Sample {
     pub rows: Vec<Row>,
     /// The groups they come from.
     pub groups: GroupCounts,
+    /// What was lost on which hosts.
+    pub losses: Vec<(Host, Losses)>,
 }
 
 /// A successful attempt with its z-score.
@@ -147,6 +151,7 @@ impl Sample {
                 sample.add_group(&runs(group, &mut names), settings);
             }
         }
+        sample.losses = losses(app, &mut names);
         sample.rows.shrink_to_fit();
         sample
     }
@@ -178,6 +183,15 @@ impl Sample {
             self.rows.push(Row { score, host, day: run.start.and_then(day_of), straggler });
         }
     }
+}
+
+/// What was lost on each host.
+fn losses(app: &Application, names: &mut Names) -> Vec<(Host, Losses)> {
+    let executors = hosts_of_lost_executors(app).map(|node| (node, Losses { executors: 1, failures: 0 }));
+    let faults = Faults::of(app);
+    let failures = faults.counts().filter(|&(_, failures)| failures > 0);
+    let failures = failures.map(|(node, failures)| (node, Losses { executors: 0, failures }));
+    executors.chain(failures).filter_map(|(node, losses)| Some((names.host(node, None)?, losses))).collect()
 }
 
 /// The successful attempts of a group.

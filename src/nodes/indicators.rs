@@ -3,6 +3,7 @@
 use super::cluster::{NodeSample, Scores};
 use super::fit::{self, Fit};
 use super::levels::Interval;
+use super::losses::Losses;
 use super::settings::{IntervalKind, Settings};
 use super::trend::Trend;
 use crate::stats::descriptive::{mean, quantile_of_sorted, standard_deviation};
@@ -16,6 +17,8 @@ pub struct Node {
     pub name: Box<str>,
     /// Its rack, if logged.
     pub rack: Option<Box<str>>,
+    /// Its type, if declared.
+    pub kind: Option<Box<str>>,
     /// Successful attempts with a z-score.
     pub tasks: u64,
     /// Their mean z-score.
@@ -40,6 +43,14 @@ pub struct Node {
     pub straggler_share: Option<f64>,
     /// Wilson's interval of that share.
     pub straggler_interval: Option<Interval>,
+    /// The share of stragglers of all other nodes together.
+    pub others_straggler_share: Option<f64>,
+    /// Whether its tasks are slower by enough to act on: by the mean z-score, or by the share of stragglers.
+    pub clearly_slow: bool,
+    /// Whether it ran too few tasks to be ranked, and all of them were stragglers.
+    pub suspected: bool,
+    /// What was lost on it.
+    pub losses: Losses,
     /// All fits, in family order.
     pub fits: Vec<Fit>,
     /// Candidates for the best fit, as indices into `fits`, best first.
@@ -51,11 +62,11 @@ pub struct Node {
 }
 
 impl Node {
-    /// Computes everything except the level, which depends on the other nodes.
+    /// Computes everything except what depends on the other nodes: the level, and whether the node is clearly slow.
     #[must_use]
     pub(crate) fn of(sample: NodeSample, settings: &Settings) -> Self {
         let NodeSample { name, rack, scores } = sample;
-        let Scores { values, stragglers, days } = scores;
+        let Scores { values, stragglers, losses, days } = scores;
         let tasks = values.len() as u64;
         let (mean, deviation) = (mean(&values), standard_deviation(&values, 1));
         let mut sorted = values;
@@ -73,6 +84,7 @@ impl Node {
         Self {
             name,
             rack,
+            kind: None,
             tasks,
             mean,
             deviation,
@@ -86,6 +98,10 @@ impl Node {
             stragglers,
             straggler_share: (tasks > 0).then(|| stragglers as f64 / tasks as f64),
             straggler_interval: z.and_then(|z| proportion::wilson(stragglers, tasks, z)).map(interval),
+            others_straggler_share: None,
+            clearly_slow: false,
+            suspected: false,
+            losses,
             fits,
             best_fits,
             trend: Trend::of(&days, settings),
@@ -102,10 +118,17 @@ impl Node {
         }
     }
 
-    /// Whether the node is a straggler: no node is significantly slower, and its tasks are significantly
+    /// Whether the node is a straggler: no node is significantly slower, and its tasks are significantly and clearly
     /// slower than other tasks of their groups.
     #[must_use]
     pub(crate) fn is_straggler(&self) -> bool {
+        self.is_significantly_slow() && self.clearly_slow
+    }
+
+    /// Whether its tasks are significantly slower than others, and no node is significantly slower. With many tasks the
+    /// smallest difference is significant.
+    #[must_use]
+    pub(crate) fn is_significantly_slow(&self) -> bool {
         self.level == Some(0) && self.interval().is_some_and(|interval| interval.low > 0.0)
     }
 

@@ -18,19 +18,23 @@ pub(crate) mod collect;
 pub(crate) mod fit;
 pub(crate) mod indicators;
 pub(crate) mod levels;
+pub(crate) mod losses;
 mod rank;
 pub(crate) mod score;
 pub(crate) mod settings;
 pub(crate) mod summary;
 pub(crate) mod trend;
+pub(crate) mod types;
 
 pub use collect::GroupCounts;
 pub use fit::{Distribution, Family, Fit, Goodness, Status};
 pub use indicators::Node;
 pub use levels::Interval;
+pub use losses::Losses;
 pub use settings::{Indicator, IntervalKind, Settings};
-pub use summary::{Rack, Summary};
+pub use summary::Summary;
 pub use trend::{Day, Trend};
+pub use types::{NodeGroup, NodeTypes, NodeTypesError};
 
 use std::path::PathBuf;
 
@@ -73,7 +77,7 @@ impl NodesReport {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Ranking {
-    /// Nodes with a level, worst first, then the others.
+    /// Suspected nodes, then nodes with a level, worst first, then the others.
     pub nodes: Vec<Node>,
     /// Counts over all nodes.
     pub summary: Summary,
@@ -82,14 +86,17 @@ pub struct Ranking {
 /// Ranks the nodes of all applications below `paths`.
 #[must_use]
 pub fn report(paths: &[PathBuf], settings: Settings) -> NodesReport {
-    report_with(paths, settings, Filter::default(), &Limits::default(), &Progress::default())
+    let types = NodeTypes::default();
+    report_with(paths, settings, &types, Filter::default(), &Limits::default(), &Progress::default())
 }
 
-/// The same for applications that `filter` selects, with `limits` for each file, reporting to `progress`.
+/// The same with `types` of nodes, for applications that `filter` selects, with `limits` for each file, reporting to
+/// `progress`.
 #[must_use]
 pub fn report_with(
     paths: &[PathBuf],
     settings: Settings,
+    types: &NodeTypes,
     filter: Filter,
     limits: &Limits,
     progress: &Progress,
@@ -102,17 +109,21 @@ pub fn report_with(
     for application in applications {
         cluster.add(&application.value);
     }
-    let ranking = rank(cluster, hosts, &settings);
+    let ranking = rank(cluster, hosts, types, &settings);
     NodesReport { settings, filter, files: summary, ranking, problems, named_input_failed }
 }
 
 /// Ranks nodes by their z-scores.
 #[must_use]
-pub(crate) fn rank(cluster: Cluster, hosts: Hosts, settings: &Settings) -> Ranking {
+pub(crate) fn rank(cluster: Cluster, hosts: Hosts, types: &NodeTypes, settings: &Settings) -> Ranking {
     let groups = cluster.groups;
     let samples = cluster.into_nodes(hosts);
     let mut nodes: Vec<Node> = samples.into_par_iter().map(|sample| Node::of(sample, settings)).collect();
+    for node in &mut nodes {
+        node.kind = types.of(&node.name).map(Into::into);
+    }
     rank::assign_levels(&mut nodes, settings);
+    rank::compare(&mut nodes, settings);
     nodes.sort_by(|a, b| rank::order(a, b, settings.order));
     let summary = Summary::of(&nodes, groups);
     Ranking { nodes, summary }

@@ -16,6 +16,12 @@ pub struct Settings {
     pub extreme: f64,
     /// A task is a straggler from this multiple of its group's median duration.
     pub straggler: f64,
+    /// A slow node has at least this mean z-score, or else the next.
+    pub slow_mean: f64,
+    /// A slow node has at least this multiple of the other nodes' share of stragglers.
+    pub slow_straggler_ratio: f64,
+    /// A node with too few tasks to be ranked is suspected from this number of tasks on, if all are stragglers.
+    pub suspect_tasks: u64,
     /// The confidence of all intervals.
     pub confidence: f64,
     /// The interval that decides the levels.
@@ -33,6 +39,9 @@ impl Default for Settings {
             quantile: 0.9,
             extreme: 2.0,
             straggler: 1.5,
+            slow_mean: 0.5,
+            slow_straggler_ratio: 1.5,
+            suspect_tasks: 3,
             confidence: 0.95,
             interval: IntervalKind::MeanConfidence,
             order: Indicator::Level,

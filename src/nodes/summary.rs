@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::collect::GroupCounts;
 use super::fit::Family;
 use super::indicators::Node;
+use super::types::NodeGroup;
 
 /// Counts over all nodes.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -16,6 +17,10 @@ pub struct Summary {
     pub ranked: u64,
     /// Nodes classified as stragglers.
     pub stragglers: u64,
+    /// Nodes that are suspected: too few tasks, all of them stragglers.
+    pub suspected: u64,
+    /// Significantly slow nodes that are not called stragglers, because the difference is small.
+    pub slightly_slow: u64,
     /// Nodes that were significantly slow on one day and significantly fast on another.
     pub transient: u64,
     /// The groups that the z-scores come from.
@@ -29,21 +34,11 @@ pub struct Summary {
     /// Nodes with the three-parameter loglogistic among their three best fits (S1: all nodes).
     pub loglogistic_in_top_three: u64,
     /// The logged racks, by name.
-    pub racks: Vec<Rack>,
-}
-
-/// The nodes of a rack.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Rack {
-    /// Its name.
-    pub name: Box<str>,
-    /// Number of nodes.
-    pub nodes: u64,
-    /// Number of tasks they ran.
-    pub tasks: u64,
-    /// The mean z-score of these tasks.
-    pub mean: Option<f64>,
+    pub racks: Vec<NodeGroup>,
+    /// The declared types, by name.
+    pub types: Vec<NodeGroup>,
+    /// Nodes without a declared type.
+    pub untyped: u64,
 }
 
 impl Summary {
@@ -65,6 +60,8 @@ impl Summary {
             nodes: nodes.len() as u64,
             ranked: count(|node| node.level.is_some()),
             stragglers: count(Node::is_straggler),
+            suspected: count(|node| node.suspected),
+            slightly_slow: count(|node| node.is_significantly_slow() && !node.clearly_slow),
             transient: count(|node| node.trend.transient),
             groups,
             levels: levels.into_values().collect(),
@@ -74,25 +71,9 @@ impl Summary {
                 let top = node.best_fits.iter().take(3).filter_map(|&place| node.fits.get(place));
                 top.into_iter().any(|fit| fit.family() == Family::Loglogistic3)
             }),
-            racks: racks(nodes),
+            racks: NodeGroup::by(nodes, |node| node.rack.as_deref()),
+            types: NodeGroup::by(nodes, |node| node.kind.as_deref()),
+            untyped: count(|node| node.kind.is_none()),
         }
     }
-}
-
-fn racks(nodes: &[Node]) -> Vec<Rack> {
-    let mut racks: BTreeMap<&str, (u64, u64, f64)> = BTreeMap::new();
-    for node in nodes {
-        let (Some(rack), Some(mean)) = (node.rack.as_deref(), node.mean) else { continue };
-        let (count, tasks, sum) = racks.entry(rack).or_default();
-        *count += 1;
-        *tasks += node.tasks;
-        *sum += mean * node.tasks as f64;
-    }
-    let rack = |(name, (nodes, tasks, sum)): (&str, (u64, u64, f64))| Rack {
-        name: name.into(),
-        nodes,
-        tasks,
-        mean: (tasks > 0).then(|| sum / tasks as f64),
-    };
-    racks.into_iter().map(rack).collect()
 }

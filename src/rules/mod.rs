@@ -26,6 +26,7 @@ mod document;
 mod file;
 pub(crate) mod files;
 pub(crate) mod import;
+mod in_force;
 mod index;
 mod known;
 pub(crate) mod schema;

@@ -9,19 +9,20 @@ use rayon::prelude::*;
 
 use super::active::{ActiveRule, Evaluation, RuleInfo};
 use super::added::{AddedRule, check_ids};
-use super::assemble::{added_rules, built_in_documents, built_in_rules, layers_of, load_all};
+use super::assemble::{added_rules, built_in_documents, built_in_rules, load_all};
 use super::custom;
 use super::document::{Content, Document, check_target};
+use super::in_force::InForce;
 use super::index::{Index, Indexed};
 use super::known::KnownIds;
-use super::settings::{GateParams, OrderParams};
+use super::settings::{GateParams, NodeParams, OrderParams};
 use super::suppression::{Suppression, check_rules};
 use super::{RuleError, RuleFile, known_ids, settings};
-use crate::finding::{Name, Provenance, Suppressed};
+use crate::finding::{Name, Suppressed};
 use crate::heuristics::Shared;
 use crate::metrics::{MetricParams, Metrics, SparkMetricParams};
 use crate::model::{Application, Engine};
-use crate::params::layers::{Layers, Parameter};
+use crate::params::layers::Parameter;
 use crate::params::words::did_you_mean;
 use crate::params::{Importance, Problems, RuleProblem};
 use crate::severity::Severity;
@@ -45,10 +46,7 @@ pub struct RuleSet {
     rules: Arc<Vec<ActiveRule>>,
     /// Rules for applications with scoped documents, by the indices of those documents.
     variants: Mutex<BTreeMap<Vec<usize>, Arc<Vec<ActiveRule>>>>,
-    metrics: (MetricParams, Vec<Parameter>),
-    spark_metrics: (SparkMetricParams, Vec<Parameter>),
-    gate: (GateParams, Vec<Parameter>),
-    order: (OrderParams, Vec<Parameter>),
+    in_force: InForce,
     warnings: Vec<RuleProblem>,
     today: NaiveDate,
     /// The ids of the rules to report; `None` for all.
@@ -135,17 +133,9 @@ impl RuleSet {
         let rules = Arc::new(load_all(&everywhere, &added, &mut known)?);
         let of_everywhere = Index::of(everywhere.iter().copied());
         let everywhere = Indexed { documents: &everywhere, index: &of_everywhere };
-        let params = |id| (id, layers_of(everywhere, id, Provenance::Own));
-        let (metrics, own_metrics) = params(settings::METRICS.id);
-        let (spark, own_spark) = params(settings::SPARK_METRICS.id);
-        let (gate, own_gate) = params(settings::GATE.id);
-        let (order, own_order) = params(settings::ORDER.id);
         Some(Self {
             rules,
-            metrics: Layers { rule: metrics, all: &own_metrics, problems }.params()?,
-            spark_metrics: Layers { rule: spark, all: &own_spark, problems }.params()?,
-            gate: Layers { rule: gate, all: &own_gate, problems }.params()?,
-            order: Layers { rule: order, all: &own_order, problems }.params()?,
+            in_force: InForce::of(everywhere, problems)?,
             variants: Mutex::default(),
             warnings: Vec::new(),
             today: today(),
@@ -288,45 +278,45 @@ impl RuleSet {
     /// The parameters of the metrics of MapReduce jobs.
     #[must_use]
     pub(crate) fn metrics(&self) -> &MetricParams {
-        &self.metrics.0
+        self.in_force.metrics()
     }
 
     /// The parameters of the metrics of Spark applications.
     #[must_use]
     pub(crate) fn spark_metrics(&self) -> &SparkMetricParams {
-        &self.spark_metrics.0
+        self.in_force.spark_metrics()
     }
 
     /// The parameters of the comparison with a baseline.
     #[must_use]
     pub(crate) fn gate(&self) -> &GateParams {
-        &self.gate.0
+        self.in_force.gate()
     }
 
     /// The parameters of the order of reports.
     #[must_use]
     pub(crate) fn order(&self) -> &OrderParams {
-        &self.order.0
+        self.in_force.order()
+    }
+
+    /// The parameters of the ranking of nodes.
+    #[must_use]
+    pub(crate) fn nodes(&self) -> &NodeParams {
+        self.in_force.nodes()
     }
 
     /// Parameters that are not of a rule for reports, by their id in rule files.
     #[must_use]
     pub(crate) fn settings(&self, id: &str) -> &[Parameter] {
-        match id {
-            id if id == settings::METRICS.id => &self.metrics.1,
-            id if id == settings::SPARK_METRICS.id => &self.spark_metrics.1,
-            id if id == settings::GATE.id => &self.gate.1,
-            id if id == settings::ORDER.id => &self.order.1,
-            _ => &[],
-        }
+        self.in_force.listed(id)
     }
 
     /// The costs of `app`.
     #[must_use]
     pub fn measure(&self, app: &Application) -> Metrics {
         match app.engine {
-            Engine::MapReduce => Metrics::of(app, &self.metrics.0),
-            Engine::Spark => Metrics::of_spark(app, &self.spark_metrics.0),
+            Engine::MapReduce => Metrics::of(app, self.metrics()),
+            Engine::Spark => Metrics::of_spark(app, self.spark_metrics()),
         }
     }
 

@@ -1,5 +1,5 @@
-//! Parameters that are not of a rule: how costs are measured, how `check` compares them, and what reports list first. They
-//! are the same for all applications.
+//! Parameters that are not of a rule: how costs are measured, how `check` compares them, what reports list first, and which
+//! nodes are called slow. They are the same for all applications.
 
 use crate::metrics::{MetricParams, SparkMetricParams};
 use crate::params::quantity::{Count, Duration, MemoryTime, Quantity, Ratio};
@@ -47,6 +47,18 @@ rule_params! {
         small_run_memory: Quantity<MemoryTime>,
         /// The highest severity of a small application that did not fail.
         small_run_at_most: Severity,
+    }
+}
+
+rule_params! {
+    /// Parameters of the ranking of nodes.
+    pub(crate) struct NodeParams / NodeParamsLayer {
+        /// A slow node has at least this mean z-score, or the next.
+        slow_mean: Quantity<Ratio>,
+        /// A slow node has at least this multiple of the other nodes' share of stragglers.
+        slow_straggler_ratio: Quantity<Ratio>,
+        /// A node with too few tasks is suspected from this number on, if all are stragglers.
+        suspect_tasks: Quantity<Count>,
     }
 }
 
@@ -100,8 +112,17 @@ pub(crate) const ORDER: Settings = Settings {
     keys: OrderParams::keys,
 };
 
+/// Of the ranking of nodes.
+pub(crate) const NODES: Settings = Settings {
+    id: "nodes",
+    title: "Nodes",
+    page: include_str!("../../rules/nodes.md"),
+    defaults: include_str!("../../rules/nodes.yaml"),
+    keys: NodeParams::keys,
+};
+
 /// All of them, in the order of the documentation.
-pub(crate) const ALL: [&Settings; 4] = [&METRICS, &SPARK_METRICS, &GATE, &ORDER];
+pub(crate) const ALL: [&Settings; 5] = [&METRICS, &SPARK_METRICS, &GATE, &ORDER, &NODES];
 
 #[cfg(test)]
 mod tests {

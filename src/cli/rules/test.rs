@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::super::diagnostics::print_problems;
-use super::super::finding_args::RuleArgs;
+use super::super::finding_args::{RuleArgs, RulePaths};
 use super::super::{Exit, finding_args::Day};
 use super::check::count;
 use super::print;
@@ -53,7 +53,7 @@ enum Actual {
 
 impl Test {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let rules = RuleArgs { rule_paths: self.paths.clone(), day: self.day }.load();
+        let rules = RuleArgs { files: RulePaths { paths: self.paths.clone() }, day: self.day }.load();
         let rules = match rules {
             Err(RuleError::Invalid(problems)) => {
                 print_problems(&problems);

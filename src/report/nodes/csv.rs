@@ -8,11 +8,13 @@ use crate::nodes::NodesReport;
 use crate::nodes::indicators::Node;
 use crate::nodes::levels::Interval;
 
-const HEADER: [&str; 25] = [
+const HEADER: [&str; 30] = [
     "node",
     "rack",
+    "type",
     "level",
     "straggler",
+    "suspected",
     "tasks_count",
     "mean_z",
     "sd_z",
@@ -27,6 +29,9 @@ const HEADER: [&str; 25] = [
     "stragglers_ratio",
     "stragglers_low_ratio",
     "stragglers_high_ratio",
+    "others_stragglers_ratio",
+    "executors_lost_count",
+    "failures_count",
     "best_fit",
     "best_fit_ad",
     "trend_z_per_day",
@@ -49,8 +54,10 @@ fn row(node: &Node) -> [String; HEADER.len()] {
     [
         quoted(&node.name),
         quoted(node.rack.as_deref().unwrap_or_default()),
+        quoted(node.kind.as_deref().unwrap_or_default()),
         node.level.map(|level| level.to_string()).unwrap_or_default(),
         node.level.map(|_| node.is_straggler().to_string()).unwrap_or_default(),
+        node.suspected.to_string(),
         node.tasks.to_string(),
         number(node.mean),
         number(node.deviation),
@@ -65,6 +72,9 @@ fn row(node: &Node) -> [String; HEADER.len()] {
         number(node.straggler_share),
         low(node.straggler_interval),
         high(node.straggler_interval),
+        number(node.others_straggler_share),
+        node.losses.executors.to_string(),
+        node.losses.failures.to_string(),
         best.map(|fit| fit.family().name().to_owned()).unwrap_or_default(),
         number(best.and_then(|fit| fit.goodness.anderson_darling)),
         number(trend.slope),

@@ -14,8 +14,9 @@ use crate::nodes::fit::Fit;
 use crate::nodes::indicators::Node;
 use crate::nodes::levels::Interval;
 use crate::nodes::settings::Settings;
-use crate::nodes::summary::{Rack, Summary};
+use crate::nodes::summary::Summary;
 use crate::nodes::trend::{Day, Trend};
+use crate::nodes::types::NodeGroup;
 use crate::units::Timestamp;
 
 pub(super) fn write(report: &NodesReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
@@ -52,6 +53,9 @@ struct SettingsView {
     quantile_ratio: f64,
     extreme_value_z: f64,
     straggler_median_ratio: f64,
+    slow_mean_z: f64,
+    slow_straggler_ratio: f64,
+    suspect_tasks_count: u64,
     since: Option<String>,
     until: Option<String>,
 }
@@ -68,6 +72,9 @@ fn settings(settings: &Settings, filter: &Filter) -> SettingsView {
         quantile_ratio: settings.quantile,
         extreme_value_z: settings.extreme,
         straggler_median_ratio: settings.straggler,
+        slow_mean_z: settings.slow_mean,
+        slow_straggler_ratio: settings.slow_straggler_ratio,
+        suspect_tasks_count: settings.suspect_tasks,
         since: moment(filter.since),
         until: moment(filter.until),
     }
@@ -79,6 +86,8 @@ struct SummaryView<'a> {
     ranked_count: u64,
     unranked_count: u64,
     stragglers_count: u64,
+    suspected_count: u64,
+    slightly_slow_count: u64,
     slow_by_chance_count: f64,
     transient_count: u64,
     groups: GroupsView,
@@ -86,7 +95,8 @@ struct SummaryView<'a> {
     fitted_count: u64,
     best_fit: Pairs<&'static str, ShareView>,
     loglogistic3_in_top_three: ShareView,
-    racks: Each<'a, Rack, RackView<'a>>,
+    racks: Each<'a, NodeGroup, RackView<'a>>,
+    types: Each<'a, NodeGroup, TypeView<'a>>,
 }
 
 #[derive(Serialize)]
@@ -118,6 +128,16 @@ struct RackView<'a> {
     nodes_count: u64,
     tasks_count: u64,
     mean_z: Option<f64>,
+    stragglers_ratio: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct TypeView<'a> {
+    r#type: &'a str,
+    nodes_count: u64,
+    tasks_count: u64,
+    mean_z: Option<f64>,
+    stragglers_ratio: Option<f64>,
 }
 
 fn summary(report: &NodesReport) -> SummaryView<'_> {
@@ -135,6 +155,8 @@ fn summary(report: &NodesReport) -> SummaryView<'_> {
         ranked_count: summary.ranked,
         unranked_count: summary.nodes - summary.ranked,
         stragglers_count: summary.stragglers,
+        suspected_count: summary.suspected,
+        slightly_slow_count: summary.slightly_slow,
         slow_by_chance_count: report.slow_by_chance(),
         transient_count: summary.transient,
         groups: GroupsView {
@@ -151,11 +173,28 @@ fn summary(report: &NodesReport) -> SummaryView<'_> {
         ),
         loglogistic3_in_top_three: share(summary.loglogistic_in_top_three),
         racks: Each(&summary.racks, rack),
+        types: Each(&summary.types, kind),
     }
 }
 
-fn rack(rack: &Rack) -> RackView<'_> {
-    RackView { rack: &rack.name, nodes_count: rack.nodes, tasks_count: rack.tasks, mean_z: rack.mean }
+fn rack(rack: &NodeGroup) -> RackView<'_> {
+    RackView {
+        rack: &rack.name,
+        nodes_count: rack.nodes,
+        tasks_count: rack.tasks,
+        mean_z: rack.mean,
+        stragglers_ratio: rack.straggler_share,
+    }
+}
+
+fn kind(kind: &NodeGroup) -> TypeView<'_> {
+    TypeView {
+        r#type: &kind.name,
+        nodes_count: kind.nodes,
+        tasks_count: kind.tasks,
+        mean_z: kind.mean,
+        stragglers_ratio: kind.straggler_share,
+    }
 }
 
 #[derive(Serialize)]
@@ -173,8 +212,11 @@ struct NodeView<'a> {
     node: &'a str,
     rack: Option<&'a str>,
     level: Option<u32>,
+    r#type: Option<&'a str>,
     /// Unknown for a node that is not ranked.
     straggler: Option<bool>,
+    /// Too few tasks to be ranked, all of them stragglers.
+    suspected: bool,
     tasks_count: u64,
     mean_z: Option<f64>,
     sd_z: Option<f64>,
@@ -186,6 +228,9 @@ struct NodeView<'a> {
     stragglers_count: u64,
     stragglers_ratio: Option<f64>,
     stragglers_interval_ratio: Option<IntervalView>,
+    others_stragglers_ratio: Option<f64>,
+    executors_lost_count: u64,
+    failures_count: u64,
     best_fit: Option<&'static str>,
     fits: Pairs<&'static str, FitView>,
     trend: TrendView<'a>,
@@ -196,7 +241,9 @@ fn node(node: &Node) -> NodeView<'_> {
         node: &node.name,
         rack: node.rack.as_deref(),
         level: node.level,
+        r#type: node.kind.as_deref(),
         straggler: node.level.map(|_| node.is_straggler()),
+        suspected: node.suspected,
         tasks_count: node.tasks,
         mean_z: node.mean,
         sd_z: node.deviation,
@@ -208,6 +255,9 @@ fn node(node: &Node) -> NodeView<'_> {
         stragglers_count: node.stragglers,
         stragglers_ratio: node.straggler_share,
         stragglers_interval_ratio: interval(node.straggler_interval),
+        others_stragglers_ratio: node.others_straggler_share,
+        executors_lost_count: node.losses.executors,
+        failures_count: node.losses.failures,
         best_fit: node.best().map(|fit| fit.family().name()),
         fits: Pairs(node.fits.iter().map(|fit| (fit.family().name(), view(fit))).collect()),
         trend: trend(&node.trend),

@@ -1,5 +1,7 @@
 //! The ranking as text: a verdict in words, then the table, worst node first.
 
+mod verdict;
+
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
@@ -14,6 +16,7 @@ use crate::nodes::indicators::Node;
 use crate::nodes::levels::Interval;
 use crate::nodes::settings::IntervalKind;
 use crate::nodes::summary::Summary;
+use crate::nodes::types::NodeGroup;
 use crate::units::three_digits;
 
 /// Columns of a node's name.
@@ -37,6 +40,8 @@ pub(super) fn write(
     }
     page.verdict(out)?;
     let (ranked, unranked): (Vec<&Node>, Vec<&Node>) = nodes.iter().partition(|node| node.level.is_some());
+    let unranked: Vec<&Node> =
+        unranked.into_iter().filter(|node| node.tasks > 0 && !node.suspected).collect();
     if !ranked.is_empty() {
         page.table(&ranked, out)?;
         page.chart(&ranked, out)?;
@@ -63,69 +68,6 @@ impl Page<'_> {
             "No node can be judged: no group has {min} or more tasks with different times and known nodes."
         );
         self.paragraph(&text, out)
-    }
-
-    /// In words: which nodes are slow, by how much, how certain this is, and what to do.
-    fn verdict(&self, out: &mut dyn Write) -> io::Result<()> {
-        let summary = &self.report.ranking.summary;
-        let stragglers: Vec<&Node> =
-            self.report.ranking.nodes.iter().filter(|node| node.is_straggler()).collect();
-        for node in stragglers.iter().take(MAX_NAMED) {
-            self.paragraph(&self.slow(node), out)?;
-        }
-        let more = stragglers.len().saturating_sub(MAX_NAMED);
-        if more > 0 {
-            self.paragraph(&format!("Also slower: {}.", counted(more as u64, "more node")), out)?;
-        }
-        if stragglers.is_empty() {
-            let text = match summary.ranked {
-                0 => format!(
-                    "No node is ranked, because none has at least {} tasks (--min-node-tasks). The results below may be due to chance.",
-                    self.report.settings.min_node_tasks
-                ),
-                1 => "Only one node is ranked. There is no other node to compare it with, so it is not called a straggler.".to_owned(),
-                _ => "No node is called a straggler: on no node do tasks take significantly longer than average.".to_owned(),
-            };
-            self.paragraph(&text, out)?;
-        } else {
-            let by_chance = self.report.slow_by_chance();
-            if by_chance >= 1.0 {
-                let text = format!(
-                    "Of {} ranked nodes, about {by_chance:.0} have such an interval by chance. Trust intervals far from 0, and nodes that stay slow.",
-                    summary.ranked
-                );
-                self.paragraph(&text, out)?;
-            }
-            self.paragraph(
-                "To exclude them from YARN, write their names with --exclude-list FILE, set yarn.resourcemanager.nodes.exclude-path to that file, and run yarn rmadmin -refreshNodes. Look at the nodes first, because they may be slow only on some days.",
-                out,
-            )?;
-        }
-        Ok(())
-    }
-
-    fn slow(&self, node: &Node) -> String {
-        let settings = &self.report.settings;
-        let mut parts = vec![format!("{} is slower than the others", clean(&node.name))];
-        parts.extend(node.mean.zip(node.interval()).map(|(mean, Interval { low, high })| {
-            format!(
-                ": its {} take {mean:.2} standard deviations longer than the average of their group ({:.0} % interval {low:.2} to {high:.2})",
-                counted(node.tasks, "task"),
-                100.0 * settings.confidence
-            )
-        }));
-        let share = node.straggler_share.zip(node.straggler_interval);
-        parts.extend(share.map(|(share, Interval { low, high })| {
-            format!(
-                "; {:.0} % of them ({:.0} to {:.0} %) take {} times the median or more",
-                100.0 * share,
-                100.0 * low,
-                100.0 * high,
-                three_digits(settings.straggler)
-            )
-        }));
-        parts.extend(node.trend.transient.then(|| "; on some days it was faster than average".to_owned()));
-        parts.concat() + "."
     }
 
     fn table(&self, nodes: &[&Node], out: &mut dyn Write) -> io::Result<()> {
@@ -229,11 +171,15 @@ impl Page<'_> {
             self.paragraph(&fits, out)?;
         }
         if summary.racks.len() > 1 {
-            let rack = |rack: &crate::nodes::summary::Rack| {
-                format!("{} {} ({})", clean(&rack.name), two_places(rack.mean), counted(rack.nodes, "node"))
+            self.paragraph(&format!("Mean z by rack: {}", groups_in_words(&summary.racks)), out)?;
+        }
+        if !summary.types.is_empty() {
+            let untyped = match summary.untyped {
+                0 => String::new(),
+                count => format!("; {} without a type", counted(count, "node")),
             };
-            let racks: Vec<String> = summary.racks.iter().map(rack).collect();
-            self.paragraph(&format!("Mean z by rack: {}", shortened(&racks).join(", ")), out)?;
+            let text = format!("Mean z by type: {}{untyped}", groups_in_words(&summary.types));
+            self.paragraph(&text, out)?;
         }
         let hidden = self.report.ranking.nodes.len() - shown;
         if hidden > 0 {
@@ -263,6 +209,15 @@ impl Page<'_> {
         );
         self.paragraph(&text, out)
     }
+}
+
+/// "r5 0.12 (3 nodes), r6 -0.04 (5 nodes)".
+fn groups_in_words(groups: &[NodeGroup]) -> String {
+    let group = |group: &NodeGroup| {
+        format!("{} {} ({})", clean(&group.name), two_places(group.mean), counted(group.nodes, "node"))
+    };
+    let groups: Vec<String> = groups.iter().map(group).collect();
+    shortened(&groups).join(", ")
 }
 
 /// "Best fit of z by Anderson-Darling: loglogistic3 2 (67 %), …".

@@ -1,7 +1,7 @@
 //! Presets of Dr. Elephant and the rules that it does not have.
 
 use super::*;
-use crate::finding::RuleFacts;
+use crate::finding::{Provenance, RuleFacts};
 use crate::heuristics;
 use crate::heuristics::Rule;
 use crate::params::layers::Origin;

@@ -130,6 +130,12 @@ impl Faults {
         Self { by_node: by_node.into_iter().map(sorted).collect() }
     }
 
+    /// The number of failures of each node, without lost executors.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (Symbol, u64)> {
+        let other = |fault: &&Fault| fault.kind != FaultKind::ExecutorLost;
+        self.by_node.iter().map(move |(&node, faults)| (node, faults.iter().filter(other).count() as u64))
+    }
+
     /// The failures of a node from `start` to `finish`, earliest first.
     pub(crate) fn within(
         &self,
@@ -140,6 +146,14 @@ impl Faults {
         let of_node = self.by_node.get(&node).into_iter().flatten();
         of_node.filter(move |fault| start <= fault.at && fault.at <= finish)
     }
+}
+
+/// The hosts of the executors that were lost, not because of memory and not on purpose.
+pub(crate) fn hosts_of_lost_executors(app: &Application) -> impl Iterator<Item = Symbol> {
+    let executors =
+        app.spark.iter().flat_map(|spark| &spark.executors).filter(|executor| executor.was_lost());
+    let blamed = |reason: &str| FaultKind::of(reason).or_else(|| loss(reason)).is_some();
+    executors.filter(move |it| it.removed_reason.as_deref().is_some_and(blamed)).filter_map(|it| it.host)
 }
 
 /// Every node that ran an attempt, by name.

@@ -3,7 +3,7 @@
 use elephant_rs::nodes::cluster::Cluster;
 use elephant_rs::nodes::collect::{Hosts, Run, Sample};
 use elephant_rs::nodes::settings::{Indicator, Settings};
-use elephant_rs::nodes::{self, Ranking};
+use elephant_rs::nodes::{self, NodeTypes, Ranking};
 use elephant_rs::units::{Millis, Timestamp};
 use proptest::prelude::*;
 
@@ -27,7 +27,7 @@ fn rank(jobs: &Jobs, order_of_hosts: &[u8], settings: &Settings) -> Ranking {
         sample.add_group(&job.iter().map(run).collect::<Vec<_>>(), settings);
         cluster.add(&sample);
     }
-    nodes::rank(cluster, hosts, settings)
+    nodes::rank(cluster, hosts, &NodeTypes::default(), settings)
 }
 
 /// Forty jobs on four hosts; host 2 takes 50 % longer.
@@ -63,6 +63,39 @@ fn nodes_with_few_tasks_are_not_ranked() {
     assert_eq!((&*last.name, last.level, last.is_straggler()), ("node9", None, false));
     assert_eq!(last.mean_interval, None, "one value has no confidence interval");
     assert_eq!(ranking.summary.ranked, 4);
+}
+
+#[test]
+fn a_small_difference_is_significant_but_makes_no_straggler() {
+    // 2 % slower than the others on 4,000 tasks.
+    let time = |job: u64, task: u64| 10_000 + (job * 7919 + task * 104_729) % 1_000;
+    let task = |job: u64, task: u64| {
+        let host = u8::try_from(task % 4).unwrap();
+        (host, 20_000, time(job, task) * if host == 2 { 102 } else { 100 } / 100)
+    };
+    let jobs: Jobs = (0..400).map(|job| (0..40).map(|index| task(job, index)).collect()).collect();
+    let exact = Settings { slow_mean: 0.0, ..Settings::default() };
+    assert_eq!(rank(&jobs, &[], &exact).summary.stragglers, 1);
+    let settings = Settings { slow_mean: 0.8, ..Settings::default() };
+    let ranking = rank(&jobs, &[], &settings);
+    assert_eq!((&*ranking.nodes[0].name, ranking.nodes[0].is_significantly_slow()), ("node2", true));
+    assert_eq!((ranking.summary.stragglers, ranking.summary.slightly_slow), (0, 1));
+}
+
+#[test]
+fn a_node_with_few_tasks_that_are_all_slow_is_suspected_and_comes_first() {
+    let mut jobs = slow_cluster();
+    let slow =
+        |time| vec![(9, 20_000, 90_000), (0, 20_000, time), (1, 20_000, time + 100), (3, 20_000, time)];
+    jobs.extend([slow(1000), slow(1100)]);
+    assert_eq!(rank(&jobs, &[], &Settings::default()).summary.suspected, 0, "two tasks may be chance");
+    jobs.push(slow(1200));
+    let ranking = rank(&jobs, &[], &Settings::default());
+    let first = &ranking.nodes[0];
+    assert_eq!((&*first.name, first.suspected, first.is_straggler()), ("node9", true, false));
+    assert_eq!((ranking.summary.suspected, ranking.summary.stragglers), (1, 1));
+    jobs.push(vec![(9, 20_000, 1000), (0, 20_000, 1_000), (1, 20_000, 1_100)]);
+    assert_eq!(rank(&jobs, &[], &Settings::default()).summary.suspected, 0, "one of four was fast");
 }
 
 #[test]

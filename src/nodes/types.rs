@@ -1,0 +1,163 @@
+//! Declared types of nodes, from a file of the user.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::indicators::Node;
+use crate::node_metrics::Hosts;
+
+/// A file with the types of nodes cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NodeTypesError {
+    /// The file cannot be read.
+    #[error("cannot read node types from {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// A line has no type.
+    #[error(
+        "{}:{line}: \"{text}\" is not a host and its type; write a host, a comma and a type, such as node1,r5.4xlarge",
+        path.display()
+    )]
+    NoType {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The line's text.
+        text: String,
+    },
+    /// A host has two types.
+    #[error("{}:{line}: {host} has another type in an earlier line; delete one of them", path.display())]
+    Twice {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The host.
+        host: String,
+    },
+}
+
+/// The types of hosts.
+#[derive(Debug, Clone, Default)]
+pub struct NodeTypes {
+    hosts: Hosts,
+    /// In the order of the hosts.
+    types: Vec<Box<str>>,
+}
+
+impl NodeTypes {
+    /// Reads a file with a host and its type in each line, separated by a comma or blanks. Empty lines, lines that begin with
+    /// `#`, and a first line `node,type` do not count.
+    ///
+    /// # Errors
+    /// The file cannot be read, a line has no type, or a host has two.
+    pub fn read(path: &Path) -> Result<Self, NodeTypesError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| NodeTypesError::Unreadable { path: path.to_owned(), source })?;
+        Self::parse(&text, path)
+    }
+
+    fn parse(text: &str, path: &Path) -> Result<Self, NodeTypesError> {
+        let mut types: BTreeMap<String, Box<str>> = BTreeMap::new();
+        let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim).enumerate();
+        let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+        for (place, (number, line)) in lines.enumerate() {
+            let (path, line_number) = (path.to_owned(), number + 1);
+            let parts = line.split_once(',').or_else(|| line.split_once(char::is_whitespace));
+            let parts = parts.map(|(host, kind)| (Hosts::normal(host), kind.trim()));
+            let Some((host, kind)) = parts.filter(|(host, kind)| !host.is_empty() && !kind.is_empty()) else {
+                return Err(NodeTypesError::NoType { path, line: line_number, text: line.to_owned() });
+            };
+            if place == 0 && host == "node" && kind == "type" {
+                continue;
+            }
+            let known = types.insert(host.clone(), kind.into());
+            if known.is_some_and(|known| &*known != kind) {
+                return Err(NodeTypesError::Twice { path, line: line_number, host });
+            }
+        }
+        let (hosts, types): (Vec<String>, Vec<Box<str>>) = types.into_iter().unzip();
+        Ok(Self { hosts: Hosts::new(hosts), types })
+    }
+
+    /// The type of a host, by its name or by its first DNS label.
+    #[must_use]
+    pub(crate) fn of(&self, host: &str) -> Option<&str> {
+        let (_, place) = self.hosts.find(host);
+        self.types.get(place?).map(|kind| &**kind)
+    }
+}
+
+/// The nodes with something in common: a rack, or a type.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct NodeGroup {
+    /// Its name.
+    pub name: Box<str>,
+    /// Number of nodes.
+    pub nodes: u64,
+    /// Number of tasks they ran.
+    pub tasks: u64,
+    /// The mean z-score of these tasks.
+    pub mean: Option<f64>,
+    /// The share of these tasks that were stragglers.
+    pub straggler_share: Option<f64>,
+}
+
+impl NodeGroup {
+    /// The groups by name. Nodes without a name are left out.
+    pub(super) fn by<'n>(nodes: &'n [Node], name: impl Fn(&'n Node) -> Option<&'n str>) -> Vec<Self> {
+        let mut groups: BTreeMap<&str, (u64, u64, u64, f64)> = BTreeMap::new();
+        for node in nodes {
+            let (Some(name), Some(mean)) = (name(node), node.mean) else { continue };
+            let (count, tasks, stragglers, sum) = groups.entry(name).or_default();
+            *count += 1;
+            *tasks += node.tasks;
+            *stragglers += node.stragglers;
+            *sum += mean * node.tasks as f64;
+        }
+        let group = |(name, (nodes, tasks, stragglers, sum)): (&str, (u64, u64, u64, f64))| Self {
+            name: name.into(),
+            nodes,
+            tasks,
+            mean: (tasks > 0).then(|| sum / tasks as f64),
+            straggler_share: (tasks > 0).then(|| stragglers as f64 / tasks as f64),
+        };
+        groups.into_iter().map(group).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<NodeTypes, NodeTypesError> {
+        NodeTypes::parse(text, Path::new("types.csv"))
+    }
+
+    #[test]
+    fn hosts_and_types_are_separated_by_commas_or_blanks() {
+        let types = parse("node,type\n# old machines\nN1.example.com, r5\n\nn2\tr6 large\n").unwrap();
+        assert_eq!(
+            (types.of("n1"), types.of("n1.example.com."), types.of("n2.other")),
+            (Some("r5"), Some("r5"), Some("r6 large"))
+        );
+        assert_eq!(types.of("n3"), None);
+        assert_eq!(parse("").unwrap().of("n1"), None);
+    }
+
+    #[test]
+    fn mistakes_name_the_line() {
+        let message = |text| parse(text).unwrap_err().to_string();
+        assert!(message("n1,a\nn2\n").starts_with("types.csv:2: \"n2\" is not a host and its type"));
+        assert!(message("n1,\n").starts_with("types.csv:1:"));
+        assert!(message("n1,a\nN1,b\n").starts_with("types.csv:2: n1 has another type"));
+        assert!(parse("n1,a\nn1,a\n").is_ok());
+    }
+}

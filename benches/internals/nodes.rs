@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use elephant_rs::nodes::cluster::Cluster;
 use elephant_rs::nodes::collect::{Host, Hosts, Run, Sample};
-use elephant_rs::nodes::{NodeTypes, rank};
 use elephant_rs::nodes::settings::Settings;
+use elephant_rs::nodes::{NodeTypes, rank};
 use elephant_rs::units::{Millis, Timestamp};
 use rayon::prelude::*;
 

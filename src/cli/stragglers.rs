@@ -17,7 +17,9 @@ use crate::report::TextOptions;
 use crate::report::stragglers::{Shown, Table, write_csv, write_json, write_text};
 use crate::results::SourceProblem;
 use crate::stragglers::executions::Basis;
-use crate::survey::{self, ApplicationStragglers, Method, Settings, StragglerReport};
+use crate::survey::{
+    self, ApplicationStragglers, DetectorOptions, Method, Pool, Settings, StragglerReport, UsualRule,
+};
 use crate::units::Millis;
 
 pub(super) const EXAMPLES: &str = "\
@@ -36,6 +38,9 @@ Examples:
       tasks that took more than 1.2 times their usual time, by executor run time
 
 Exit status: 0 the histories were read, 2 the run failed.";
+
+/// The heading of the detectors' options in the help.
+const DETECTORS: &str = "Detectors";
 
 #[derive(Debug, Args)]
 pub(super) struct Stragglers {
@@ -81,6 +86,28 @@ pub(super) struct Stragglers {
     /// Also replay Spark's speculation with twelve combinations of quantile and multiplier
     #[arg(long, conflicts_with = "no_replay")]
     sweep: bool,
+    /// Speculative lag of the detectors default, late and hierarchical: nothing is flagged before [default: 20s; 60s for
+    /// default-hadoop-0.20]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = DETECTORS)]
+    lag: Option<Millis>,
+    /// Gap of default and hierarchical: a straggler's progress is so far below the average [default: 0.2]
+    #[arg(long, value_name = "SHARE", value_parser = positive, help_heading = DETECTORS)]
+    gap: Option<f64>,
+    /// Slow task threshold of late, in standard deviations below the mean rate [default: 1]
+    #[arg(long, value_name = "N", value_parser = positive, help_heading = DETECTORS)]
+    alpha: Option<f64>,
+    /// Tasks over which default and hierarchical take the average [default: launched; all for default-hadoop-0.20]
+    #[arg(long, value_enum, value_name = "TASKS", help_heading = DETECTORS)]
+    pool: Option<PoolArg>,
+    /// spark.speculation.quantile of Spark's speculation [default: that of each version]
+    #[arg(long, value_name = "SHARE", value_parser = positive, help_heading = DETECTORS)]
+    quantile: Option<f64>,
+    /// spark.speculation.multiplier of Spark's speculation [default: that of each version]
+    #[arg(long, value_name = "FACTOR", value_parser = positive, help_heading = DETECTORS)]
+    multiplier: Option<f64>,
+    /// Quantile over runs or tasks that is a task's usual time, which detectors are rated by
+    #[arg(long, value_name = "SHARE", value_parser = positive, help_heading = DETECTORS, default_value_t = UsualRule::default().quantile)]
+    usual_quantile: f64,
     /// Assumed time without progress after launch, for attempts that log only launch and end
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0s")]
     startup: Millis,
@@ -107,6 +134,16 @@ enum CsvTable {
     Detectors,
     /// One row per application
     Applications,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PoolArg {
+    /// All tasks: a waiting one counts as 0, a finished one as 1
+    All,
+    /// All launched tasks
+    Launched,
+    /// The running tasks
+    Running,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -207,6 +244,21 @@ impl Stragglers {
         Ok((Some(loaded.metrics), loaded.problems.into_iter().map(problem).collect()))
     }
 
+    fn detectors(&self) -> DetectorOptions {
+        DetectorOptions {
+            lag: self.lag,
+            gap: self.gap,
+            alpha: self.alpha,
+            pool: self.pool.map(|pool| match pool {
+                PoolArg::All => Pool::All,
+                PoolArg::Launched => Pool::Launched,
+                PoolArg::Running => Pool::Running,
+            }),
+            quantile: self.quantile,
+            multiplier: self.multiplier,
+        }
+    }
+
     fn settings(&self) -> Settings {
         let method = match self.label {
             Label::Median => Method::Median,
@@ -224,6 +276,8 @@ impl Stragglers {
             },
             replay: !self.no_replay,
             sweep: self.sweep,
+            detectors: self.detectors(),
+            usual: UsualRule { quantile: self.usual_quantile.min(1.0), ..UsualRule::default() },
             startup: self.startup,
             report: self.report,
             ..Settings::default()

@@ -5,6 +5,7 @@ use std::ops::Add;
 
 use super::first_order::{FirstOrder, Input};
 use crate::stats::proportion::wilson;
+use crate::units::Millis;
 
 /// The normal quantile of 95 % intervals.
 const Z_95: f64 = 1.959_963_984_540_054;
@@ -43,6 +44,10 @@ pub struct Quality {
     undetected_sum: f64,
     /// Sum of duration over usual time, of all stragglers.
     straggler_sum: f64,
+    /// Seconds that copies of the flagged tasks would have run.
+    copy_seconds: f64,
+    /// Seconds by which these tasks would have ended earlier.
+    saved_seconds: f64,
 }
 
 impl Quality {
@@ -53,6 +58,7 @@ impl Quality {
 
     fn of_task(task: Judged) -> Self {
         let found = task.detected.filter(|_| task.straggler);
+        let left = task.detected.map(|at| (task.duration - at).max(0.0));
         let slowdown = if task.straggler { task.duration / task.usual } else { 0.0 };
         Self {
             tasks: 1,
@@ -63,7 +69,16 @@ impl Quality {
             latency_sum: found.map_or(0.0, |at| at / task.usual),
             undetected_sum: if found.is_some() { 0.0 } else { slowdown },
             straggler_sum: slowdown,
+            copy_seconds: left.map_or(0.0, |left| left.min(task.usual)),
+            saved_seconds: left.map_or(0.0, |left| (left - task.usual).max(0.0)),
         }
+    }
+
+    /// How long copies of the flagged tasks would have run in all, and by how much these tasks together would have ended
+    /// earlier. A copy starts at the flag, takes the usual time, and ends when the original ends first.
+    #[must_use]
+    pub(crate) fn copies(&self) -> Option<(Millis, Millis)> {
+        Some((Millis::from_seconds(self.copy_seconds)?, Millis::from_seconds(self.saved_seconds)?))
     }
 
     /// Flagged tasks that were not stragglers, plus fakes, which are just as useless (S0 section 6.2).
@@ -194,6 +209,8 @@ impl Add for Quality {
             latency_sum: self.latency_sum + other.latency_sum,
             undetected_sum: self.undetected_sum + other.undetected_sum,
             straggler_sum: self.straggler_sum + other.straggler_sum,
+            copy_seconds: self.copy_seconds + other.copy_seconds,
+            saved_seconds: self.saved_seconds + other.saved_seconds,
         }
     }
 }
@@ -222,6 +239,20 @@ mod tests {
         assert_eq!(empty.first_order(), None);
         let no_usual = Judged { usual: 0.0, ..task(10.0, true, None) };
         assert_eq!(Quality::of([no_usual]), empty);
+    }
+
+    #[test]
+    fn copies_cost_their_time_and_save_what_is_left_beyond_it() {
+        let quality = Quality::of([
+            // The copy ends 25 s before the task.
+            task(40.0, true, Some(5.0)),
+            // The task ends 2 s after its flag, before the copy.
+            task(20.0, true, Some(18.0)),
+            task(9.0, false, Some(8.0)),
+            task(30.0, true, None),
+        ]);
+        assert_eq!(quality.copies(), Some((Millis::new(13_000), Millis::new(25_000))));
+        assert_eq!(Quality::default().copies(), Some((Millis::ZERO, Millis::ZERO)));
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use crate::model::Engine;
 use crate::model::table::TaskGroup;
+use crate::stragglers::detect::options::EngineSetting;
 use crate::stragglers::detect::spark::SparkSpeculation;
 use crate::stragglers::detect::spark_settings::grid;
-use crate::stragglers::detect::{Detector, all};
+use crate::stragglers::detect::{Detector, all_with};
 use crate::stragglers::evaluation::{ACTUAL, Evaluated, GroundTruth, GroupEvaluation};
 use crate::stragglers::executions::Executions;
 use crate::stragglers::labels::UsualSource;
@@ -37,7 +38,7 @@ pub const SWEPT: &str = "spark-sweep";
 
 /// The detectors to replay.
 fn detectors(settings: &Settings) -> Vec<Box<dyn Detector>> {
-    let mut detectors = all();
+    let mut detectors = all_with(&settings.detectors);
     if settings.sweep {
         detectors.extend(grid(SparkSpeculation { id: SWEPT, ..SparkSpeculation::V3_4 }));
     }
@@ -56,6 +57,13 @@ pub(super) fn catalogue(settings: &Settings) -> Vec<Evaluated> {
     let replayed = detectors(settings);
     let replayed = replayed.iter().map(|it| evaluated(it.id(), it.parameters(), it.engine()));
     std::iter::once(evaluated(ACTUAL, Vec::new(), None)).chain(replayed).collect()
+}
+
+/// The settings with which an engine works like the detector at this index in [`catalogue`]; empty if none does.
+pub(super) fn engine_settings(settings: &Settings, place: usize) -> Vec<EngineSetting> {
+    let detectors = detectors(settings);
+    let detector = place.checked_sub(1).and_then(|place| detectors.get(place));
+    detector.map(|detector| detector.settings()).unwrap_or_default()
 }
 
 /// Results of the detectors on a group.

@@ -19,6 +19,7 @@
 //! ```
 
 mod application;
+mod days;
 mod evaluated;
 mod group;
 mod histogram;
@@ -36,6 +37,8 @@ pub use crate::stragglers::cause::evidence::{Evidence, Fact};
 pub use crate::stragglers::cause::faults::FaultKind;
 pub use crate::stragglers::cause::node_test::{NodeTasks, SlowNode};
 pub use crate::stragglers::cause::{Cause, CauseCounts, Confidence, StragglerCause};
+pub use crate::stragglers::detect::average_gap::Pool;
+pub use crate::stragglers::detect::options::{DetectorOptions, EngineSetting};
 pub use crate::stragglers::detect::{Parameter, Value};
 pub use crate::stragglers::evaluation::{Best, Evaluated, Means, Pooled, Ranked};
 pub use crate::stragglers::executions::{Basis, Certainty, InputUnit};
@@ -46,6 +49,7 @@ pub use crate::stragglers::quality::Quality;
 pub use crate::stragglers::replay::Sources;
 pub use crate::stragglers::speculation::Copies;
 pub use application::{ApplicationStragglers, WaitedFor};
+pub use days::{CauseCorrelation, StragglerDay};
 pub use evaluated::{Evaluation, SWEPT};
 pub use group::{GroupReport, Straggler};
 pub use histogram::Histogram;
@@ -61,7 +65,7 @@ use crate::results::{SourceProblem, Summary};
 use crate::stragglers::evaluation::{best, pool, rank};
 use crate::stragglers::impact::tail_correlation;
 use application::JobKey;
-use evaluated::catalogue;
+use evaluated::{catalogue, engine_settings};
 
 /// This many other runs are enough to know a task's usual time; there may be thousands.
 const MAX_RUNS: usize = 30;
@@ -101,6 +105,10 @@ pub struct Total {
     pub causes: CauseCounts,
     /// Waiting for stragglers by cause, the longest first.
     pub waiting: Vec<Waiting>,
+    /// The days of submission.
+    pub days: Vec<StragglerDay>,
+    /// How the causes of extreme stragglers go together over the days.
+    pub correlations: Vec<CauseCorrelation>,
     /// The detectors by engine, because speculation differs between engines.
     pub engines: Vec<EngineDetectors>,
     /// Replayed tasks whose label is unknown.
@@ -130,22 +138,30 @@ pub struct EngineDetectors {
     pub best: Best,
     /// The same among the detectors that the engine ships.
     pub best_offered: Best,
+    /// The settings with which the engine works like that one.
+    pub settings: Vec<EngineSetting>,
 }
 
 impl EngineDetectors {
-    fn of(engine: Engine, applications: &[ApplicationStragglers]) -> Option<Self> {
+    fn of(engine: Engine, applications: &[ApplicationStragglers], settings: &Settings) -> Option<Self> {
         let own = || applications.iter().filter(|app| app.engine == engine);
         let jobs: Vec<Vec<Evaluated>> = own().map(|app| app.detectors.clone()).collect();
         let detectors = pool(&jobs);
         let evaluations = || own().flat_map(|app| &app.groups).filter_map(|group| group.evaluation.as_ref());
         let totals: Vec<Evaluated> = detectors.iter().map(|pooled| pooled.total.clone()).collect();
+        let best_offered = best(&totals, Some(engine));
+        let settings = match best_offered {
+            Best::Detector { place, .. } => engine_settings(settings, place),
+            Best::TooFew { .. } | Best::None | Best::FewFound { .. } => Vec::new(),
+        };
         (!detectors.is_empty()).then(|| Self {
             engine,
             groups: evaluations().count() as u64,
             optimistic_groups: evaluations().filter(|evaluation| evaluation.optimistic).count() as u64,
             ranking: rank(&totals),
             best: best(&totals, None),
-            best_offered: best(&totals, Some(engine)),
+            best_offered,
+            settings,
             detectors,
         })
     }
@@ -175,7 +191,7 @@ pub fn report_with(
     let mut applications: Vec<ApplicationStragglers> =
         applications.into_iter().map(|visit| visit.value).collect();
     evaluate(&mut applications, settings);
-    let total = Total::of(&applications);
+    let total = Total::of(&applications, settings);
     applications.sort_by(ApplicationStragglers::worst_first);
     StragglerReport {
         settings: settings.clone(),
@@ -240,7 +256,7 @@ fn evaluate(applications: &mut [ApplicationStragglers], settings: &Settings) {
 type Judged = (Vec<Evaluated>, Vec<Option<Evaluation>>);
 
 impl Total {
-    fn of(applications: &[ApplicationStragglers]) -> Self {
+    fn of(applications: &[ApplicationStragglers], settings: &Settings) -> Self {
         let mut causes = CauseCounts::default();
         let mut undetermined = 0;
         let mut sources: BTreeMap<ProgressSource, u64> = BTreeMap::new();
@@ -258,6 +274,7 @@ impl Total {
                 }
             }
         }
+        let days = StragglerDay::all(applications);
         let copies = applications.iter().map(|app| app.copies).fold(Copies::default(), Copies::and);
         let speculation: Vec<_> = applications.iter().map(|app| app.speculation).collect();
         Self {
@@ -267,9 +284,11 @@ impl Total {
             tail_correlation: tail_correlation(&speculation),
             causes,
             waiting: Waiting::by_cause(applications),
+            correlations: StragglerDay::correlations(&days),
+            days,
             engines: [Engine::MapReduce, Engine::Spark]
                 .into_iter()
-                .filter_map(|engine| EngineDetectors::of(engine, applications))
+                .filter_map(|engine| EngineDetectors::of(engine, applications, settings))
                 .collect(),
             undetermined,
             sources: sources.into_iter().collect(),

@@ -1,6 +1,7 @@
 //! Settings of a survey.
 
 use crate::stragglers::cause;
+use crate::stragglers::detect::options::DetectorOptions;
 use crate::stragglers::executions::Basis;
 use crate::stragglers::labels::{DOS_REPORT, Edge, Labelling, MIN_TASKS, Reference, UsualRule};
 use crate::units::Millis;
@@ -57,6 +58,8 @@ pub struct Settings {
     pub replay: bool,
     /// Whether Spark's speculation is also tried with other settings.
     pub sweep: bool,
+    /// Changes of the detectors' settings.
+    pub detectors: DetectorOptions,
     /// The usual times that detectors are rated by.
     pub usual: UsualRule,
     /// Time after launch without progress, for attempts with only launch and end known.
@@ -76,6 +79,7 @@ impl Default for Settings {
             basis: Basis::Wall,
             replay: true,
             sweep: false,
+            detectors: DetectorOptions::default(),
             usual: UsualRule::default(),
             startup: Millis::ZERO,
             report: None,

@@ -1,6 +1,7 @@
 //! The survey as JSON. The ending of a key names its unit, and unknown values are `null`.
 
 mod application;
+mod causes;
 
 use std::io::{self, Write};
 
@@ -9,14 +10,17 @@ use serde::ser::SerializeMap;
 
 use super::super::json::{Each, Pairs, Tool, files, problem, write_pretty};
 use super::{Shown, applications, words};
-use crate::stragglers::cause::{Cause, CauseCounts, Confidence};
 use crate::stragglers::detect::{Parameter, Value};
 use crate::stragglers::evaluation::{Best, Evaluated, Means, Pooled};
 use crate::stragglers::first_order::FirstOrder;
 use crate::stragglers::impact::{Impact, ServerTasks};
 use crate::stragglers::quality::Quality;
-use crate::survey::{ApplicationStragglers, EngineDetectors, Settings, StragglerReport, Total, Waiting};
+use crate::survey::{
+    ApplicationStragglers, CauseCorrelation, EngineDetectors, Settings, StragglerDay, StragglerReport, Total,
+    Waiting,
+};
 use crate::units::Millis;
+use causes::{CauseView, CorrelationView, DayView, WaitingView, causes, correlation, day, waiting};
 
 pub(super) fn write(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&Document(report, applications(report, shown)), out)
@@ -73,6 +77,8 @@ struct TotalView<'a> {
     copies_won_to_tail_correlation: Option<f64>,
     causes: Pairs<&'static str, CauseView>,
     waiting: Each<'a, Waiting, WaitingView>,
+    days: Each<'a, StragglerDay, DayView>,
+    daily_correlations: Each<'a, CauseCorrelation, CorrelationView>,
     replay: ReplayView,
     engines: Pairs<&'static str, EngineView<'a>>,
 }
@@ -84,6 +90,7 @@ struct EngineView<'a> {
     detectors: Each<'a, Pooled, PooledView<'a>>,
     best_detector: BestView,
     best_offered_detector: BestView,
+    settings: Pairs<&'static str, &'a str>,
 }
 
 fn engine(engine: &EngineDetectors) -> (&'static str, EngineView<'_>) {
@@ -93,6 +100,7 @@ fn engine(engine: &EngineDetectors) -> (&'static str, EngineView<'_>) {
         detectors: Each(&engine.detectors, pooled),
         best_detector: best(engine.best),
         best_offered_detector: best(engine.best_offered),
+        settings: Pairs(engine.settings.iter().map(|it| (it.name, it.value.as_str())).collect()),
     };
     (engine.engine.name(), view)
 }
@@ -117,6 +125,8 @@ fn total(total: &Total) -> TotalView<'_> {
         copies_won_to_tail_correlation: total.tail_correlation,
         causes: causes(&total.causes),
         waiting: Each(&total.waiting, waiting),
+        days: Each(&total.days, day),
+        daily_correlations: Each(&total.correlations, correlation),
         replay: ReplayView {
             undetermined_tasks_count: total.undetermined,
             progress_sources: Pairs(
@@ -187,48 +197,6 @@ fn impact(impact: &Impact) -> ImpactView<'_> {
     }
 }
 
-/// Applications by the cause of the straggler that they waited for longest.
-#[derive(Serialize)]
-struct WaitingView {
-    cause: &'static str,
-    confidence: Option<&'static str>,
-    applications_count: u64,
-    only_stragglers_left_ms: u64,
-}
-
-fn waiting(waiting: &Waiting) -> WaitingView {
-    WaitingView {
-        cause: waiting.cause.name(),
-        confidence: waiting.confidence.map(Confidence::name),
-        applications_count: waiting.applications,
-        only_stragglers_left_ms: waiting.delay.get(),
-    }
-}
-
-#[derive(Serialize)]
-struct CauseView {
-    primary_count: u64,
-    primary_percent: Option<f64>,
-    with_evidence_count: u64,
-    confidence: Pairs<&'static str, u64>,
-}
-
-/// Causes that are primary for a straggler or have evidence.
-fn causes(counts: &CauseCounts) -> Pairs<&'static str, CauseView> {
-    let views = counts.shares().zip(counts.evidence).map(|((cause, count, share), evidence)| {
-        let confidence = counts.confidence(cause).counts();
-        let view = CauseView {
-            primary_count: count,
-            primary_percent: share,
-            with_evidence_count: evidence,
-            confidence: Pairs(confidence.map(|(confidence, count)| (confidence.name(), count)).collect()),
-        };
-        (cause, view)
-    });
-    let found = views.filter(|(_, view)| view.primary_count > 0 || view.with_evidence_count > 0);
-    Pairs(found.map(|(cause, view): (Cause, _)| (cause.name(), view)).collect())
-}
-
 #[derive(Serialize)]
 struct QualityView {
     tasks_count: u64,
@@ -279,6 +247,7 @@ struct PooledView<'a> {
     total: QualityView,
     mean_over_applications: MeansView,
     first_order: FirstOrderView,
+    copies: CopiesView,
 }
 
 #[derive(Serialize)]
@@ -339,6 +308,7 @@ fn pooled(pooled: &Pooled) -> PooledView<'_> {
     let detector: &Evaluated = &pooled.total;
     let model = detector.quality.first_order();
     let valid = model.filter(FirstOrder::is_valid);
+    let copies = detector.quality.copies();
     PooledView {
         id: detector.id,
         settings: parameters(&detector.parameters),
@@ -350,7 +320,18 @@ fn pooled(pooled: &Pooled) -> PooledView<'_> {
             expected_energy_ratio: valid.and_then(|model| model.expected_energy()),
             time_without_detection_ratio: detector.quality.time_without_detection(),
         },
+        copies: CopiesView {
+            task_time_ms: copies.map(|(copies, _)| copies.get()),
+            saved_task_time_ms: copies.map(|(_, saved)| saved.get()),
+        },
     }
+}
+
+/// What copies of the flagged tasks would have cost, and by how much these tasks together would have ended earlier.
+#[derive(Serialize)]
+struct CopiesView {
+    task_time_ms: Option<u64>,
+    saved_task_time_ms: Option<u64>,
 }
 
 #[derive(Serialize)]

@@ -49,6 +49,7 @@ pub(super) fn write(
     if details {
         page.impact(out)?;
         page.causes(out)?;
+        page.days(out)?;
     }
     // A single application is short, and its tasks are what the reader asked for.
     if details || with.len() == 1 {
@@ -262,8 +263,13 @@ impl Page<'_> {
     /// The primary cause, its confidence, and its evidence.
     fn cause(&self, cause: &StragglerCause, out: &mut dyn Write) -> io::Result<()> {
         let confidence = cause.confidence.map(|it| format!(" ({})", it.name())).unwrap_or_default();
-        let of_primary = cause.evidence.iter().find(|evidence| evidence.cause == cause.primary);
-        let fact = of_primary.map(|evidence| format!(": {}", evidence.fact)).unwrap_or_default();
+        let first = cause.evidence.first();
+        let fact = first.map(|evidence| {
+            let of_other = (evidence.cause != cause.primary)
+                .then(|| format!("weak evidence for {}, ", evidence.cause.display_name()));
+            format!(": {}{}", of_other.unwrap_or_default(), evidence.fact)
+        });
+        let fact = fact.unwrap_or_default();
         self.paragraph(&clean(&format!("{}{confidence}{fact}", cause.primary.display_name())), 8, out)
     }
 

@@ -1,15 +1,31 @@
 //! Names that all formats of the survey share.
 
+use crate::model::Engine;
 use crate::model::table::TaskKind;
 use crate::stragglers::cause::{Cause, Confidence};
 use crate::stragglers::detect::{Parameter, Value};
 use crate::stragglers::executions::{Basis, Certainty};
 use crate::survey::SWEPT;
+use crate::units::Timestamp;
 
 /// "contention on the node, inferred".
 pub(super) fn cause(cause: Cause, confidence: Option<Confidence>) -> String {
     let confidence = confidence.map(|confidence| format!(", {}", confidence.name())).unwrap_or_default();
     format!("{}{confidence}", cause.display_name())
+}
+
+/// "--conf spark.speculation=true", "-D mapreduce.map.speculative=true".
+pub(super) fn setting(engine: Engine, name: &str, value: &str) -> String {
+    let option = match engine {
+        Engine::Spark => "--conf",
+        Engine::MapReduce => "-D",
+    };
+    format!("{option} {name}={value}")
+}
+
+/// "2026-11-21".
+pub(super) fn date(at: Timestamp) -> Option<String> {
+    at.to_rfc3339()?.get(..10).map(str::to_owned)
 }
 
 /// "map task 7", "task 7 of stage 3.0".

@@ -72,6 +72,13 @@ impl CauseCounts {
         }
     }
 
+    /// How many stragglers have this primary cause.
+    #[must_use]
+    pub(crate) fn count(&self, cause: Cause) -> u64 {
+        let mut causes = Cause::ALL.into_iter().zip(self.primary);
+        causes.find(|(it, _)| *it == cause).map_or(0, |(_, count)| count)
+    }
+
     /// How certain a primary cause is.
     #[must_use]
     pub(crate) fn confidence(&self, cause: Cause) -> Confidences {

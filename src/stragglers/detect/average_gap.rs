@@ -1,18 +1,18 @@
 //! `default`: progress below the average by a fixed gap (S0 eq 5 and 6; Hadoop up to 0.20).
 
+use super::options::DetectorOptions;
 use super::snapshot::{Past, Snapshot};
 use super::timing::{LagScope, Timing};
 use super::{Detector, Parameter, Value};
 
 /// The tasks the average is computed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pool {
+pub enum Pool {
     /// All tasks: a finished one counts as 1, a waiting one as 0 (the N of S0 eq 5; Hadoop up to 0.20).
     All,
     /// All launched tasks: a finished one counts as 1.
     Launched,
     /// The running tasks.
-    #[cfg(test)]
     Running,
 }
 
@@ -21,7 +21,6 @@ impl Pool {
         match self {
             Self::All => "all",
             Self::Launched => "launched",
-            #[cfg(test)]
             Self::Running => "running",
         }
     }
@@ -37,7 +36,6 @@ impl Pool {
         let (sum, count) = match self {
             Self::All => (sum + finished as f64, count + finished + pending),
             Self::Launched => (sum + finished as f64, count + finished),
-            #[cfg(test)]
             Self::Running => (sum, count),
         };
         (count > 0).then(|| sum / count as f64)
@@ -81,6 +79,19 @@ impl AverageGap {
         pool: Pool::All,
         timing: Timing { lag: 60.0, lag_scope: LagScope::Task, min_age: 0.0, require_no_pending: true },
     };
+}
+
+impl AverageGap {
+    /// The same with the changes of a user.
+    #[must_use]
+    pub(crate) fn with(self, options: &DetectorOptions) -> Self {
+        Self {
+            gap: options.gap.unwrap_or(self.gap),
+            pool: options.pool.unwrap_or(self.pool),
+            timing: self.timing.with(options),
+            ..self
+        }
+    }
 }
 
 impl Detector for AverageGap {

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::average_gap::AverageGap;
+use super::options::DetectorOptions;
 use super::snapshot::{Past, Running, Snapshot};
 use super::{Detector, Parameter, Value};
 
@@ -105,6 +106,12 @@ impl Hierarchical {
         mean: ClusterMean::Nodes,
         min_age: 12.0,
     };
+
+    /// The same with the changes of a user.
+    #[must_use]
+    pub(crate) fn with(self, options: &DetectorOptions) -> Self {
+        Self { inner: self.inner.with(options), ..self }
+    }
 
     /// If any size is unknown, all tasks get size 1, because known and unknown sizes cannot be compared.
     fn performance(&self, snapshot: &Snapshot<'_>) -> Option<Performance> {

@@ -1,6 +1,7 @@
 //! `late`: progress rate below a threshold (S0 eq 7 to 10; Zaharia et al., LATE), with five variants of the
 //! threshold.
 
+use super::options::DetectorOptions;
 use super::snapshot::{Past, Snapshot};
 use super::timing::Timing;
 use super::{Detector, Parameter, Value};
@@ -101,6 +102,14 @@ impl Late {
     #[must_use]
     pub(crate) const fn of(id: &'static str, variant: Variant) -> Self {
         Self { id, variant, alpha: 1.0, cap: None, timing: Timing::S0 }
+    }
+}
+
+impl Late {
+    /// The same with the changes of a user.
+    #[must_use]
+    pub(crate) fn with(self, options: &DetectorOptions) -> Self {
+        Self { alpha: options.alpha.unwrap_or(self.alpha), timing: self.timing.with(options), ..self }
     }
 }
 

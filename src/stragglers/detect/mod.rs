@@ -2,7 +2,7 @@
 //!
 //! A detector gets a [`Snapshot`] and its own [`Past`], and returns the running attempts that it considers
 //! stragglers. It keeps no state and sees no later events, so the same snapshot always gives the same result;
-//! [`replay`](super::replay) runs it on a finished job. A new detector is one file and one line in [`all`].
+//! [`replay`](super::replay) runs it on a finished job. A new detector is one file and one line in [`all_with`].
 
 pub(crate) mod average_gap;
 pub(crate) mod dos_index;
@@ -14,6 +14,7 @@ pub(crate) mod mantri;
 pub(crate) mod mr2;
 pub(crate) mod mr2_speculation;
 pub(crate) mod offline;
+pub(crate) mod options;
 mod ordered;
 mod snapshot;
 pub(crate) mod spark;
@@ -25,6 +26,7 @@ mod timing;
 pub(crate) use snapshot::{Completed, Completion, Past, Running, Snapshot};
 
 use late::{Late, Variant};
+use options::{DetectorOptions, EngineSetting};
 
 use crate::model::Engine;
 
@@ -39,6 +41,11 @@ pub(crate) trait Detector: Send + Sync {
     /// The engine that ships it; `None` for detectors from papers and other systems.
     fn engine(&self) -> Option<Engine> {
         None
+    }
+
+    /// The settings with which the engine works like this; empty if no engine ships it.
+    fn settings(&self) -> Vec<EngineSetting> {
+        Vec::new()
     }
 
     /// Appends the indices in [`Snapshot::running`] of the attempts that it considers stragglers, in
@@ -77,17 +84,27 @@ pub enum Value {
 }
 
 /// Every detector with the settings of its source, in the order of reports.
+#[cfg(test)]
 #[must_use]
 pub(crate) fn all() -> Vec<Box<dyn Detector>> {
+    all_with(&DetectorOptions::default())
+}
+
+/// Every detector with the settings of its source and the changes of a user, in the order of reports.
+#[must_use]
+pub(crate) fn all_with(options: &DetectorOptions) -> Vec<Box<dyn Detector>> {
+    let gap = |detector: average_gap::AverageGap| Box::new(detector.with(options));
+    let late = |id, variant| Box::new(Late::of(id, variant).with(options));
+    let spark = |detector: spark::SparkSpeculation| Box::new(detector.with(options));
     vec![
-        Box::new(average_gap::AverageGap::DEFAULT),
-        Box::new(average_gap::AverageGap::HADOOP_0_20),
-        Box::new(Late::of("late", Variant::MeanMinusSd)),
-        Box::new(Late::of("late-printed", Variant::Printed)),
-        Box::new(Late::of("late-relative-cv", Variant::RelativeCv)),
-        Box::new(Late { cap: Some(0.1), ..Late::of("late-p25", Variant::P25) }),
-        Box::new(Late::of("late-mean-minus-capped-sd", Variant::MeanMinusCappedSd)),
-        Box::new(hierarchical::Hierarchical::DEFAULT),
+        gap(average_gap::AverageGap::DEFAULT),
+        gap(average_gap::AverageGap::HADOOP_0_20),
+        late("late", Variant::MeanMinusSd),
+        late("late-printed", Variant::Printed),
+        late("late-relative-cv", Variant::RelativeCv),
+        Box::new(Late { cap: Some(0.1), ..Late::of("late-p25", Variant::P25) }.with(options)),
+        late("late-mean-minus-capped-sd", Variant::MeanMinusCappedSd),
+        Box::new(hierarchical::Hierarchical::DEFAULT.with(options)),
         Box::new(dos_index::DosIndex::DEFAULT),
         Box::new(offline::Offline::DEFAULT),
         Box::new(offline::Online::DEFAULT),
@@ -95,9 +112,9 @@ pub(crate) fn all() -> Vec<Box<dyn Detector>> {
         Box::new(offline::Combined::AVERAGE_GAP),
         Box::new(mr2::Mr2::LEGACY),
         Box::new(mr2::Mr2::EXPONENTIAL),
-        Box::new(spark::SparkSpeculation::V3),
-        Box::new(spark::SparkSpeculation::V3_4),
-        Box::new(spark::SparkSpeculation::V4),
+        spark(spark::SparkSpeculation::V3),
+        spark(spark::SparkSpeculation::V3_4),
+        spark(spark::SparkSpeculation::V4),
         Box::new(flink::Flink::DEFAULT),
         Box::new(mantri::Mantri::DEFAULT),
     ]

@@ -4,6 +4,7 @@
 //! Hadoop reads the setting `slowtaskthreshold` but filters no task by it, so it is left out here.
 
 use super::exponential::{Smoothing, replacement_with_margin};
+use super::options::EngineSetting;
 use super::snapshot::{Past, Running, Snapshot};
 use super::{Detector, Parameter, Value};
 use crate::model::Engine;
@@ -216,6 +217,26 @@ impl Detector for Mr2 {
 
     fn engine(&self) -> Option<Engine> {
         Some(Engine::MapReduce)
+    }
+
+    fn settings(&self) -> Vec<EngineSetting> {
+        const ESTIMATOR: &str = "yarn.app.mapreduce.am.job.task.estimator.class";
+        const SPECULATE: &str = "org.apache.hadoop.mapreduce.v2.app.speculate";
+        let class = match self.estimator {
+            Estimator::Legacy => "LegacyTaskRuntimeEstimator",
+            Estimator::SimpleExponential => "SimpleExponentialTaskRuntimeEstimator",
+        };
+        let Caps { minimum, of_total, of_running } = self.caps;
+        let retry = self.retry_after_speculate_ms;
+        vec![
+            EngineSetting::new("mapreduce.map.speculative", true),
+            EngineSetting::new("mapreduce.reduce.speculative", true),
+            EngineSetting::new(ESTIMATOR, format!("{SPECULATE}.{class}")),
+            EngineSetting::new("mapreduce.job.speculative.minimum-allowed-tasks", minimum),
+            EngineSetting::new("mapreduce.job.speculative.speculative-cap-total-tasks", of_total),
+            EngineSetting::new("mapreduce.job.speculative.speculative-cap-running-tasks", of_running),
+            EngineSetting::new("mapreduce.job.speculative.retry-after-speculate", retry),
+        ]
     }
 
     fn flag(&self, snapshot: &Snapshot<'_>, past: &Past<'_>, flags: &mut Vec<usize>) {

@@ -1,5 +1,6 @@
 //! `spark-3`, `spark-3.4` and `spark-4`: Spark's speculation (`TaskSetManager.checkSpeculatableTasks`).
 
+use super::options::{DetectorOptions, EngineSetting};
 use super::snapshot::{Completed, Past, Running, Snapshot};
 use super::{Detector, Parameter, Value};
 use crate::model::Engine;
@@ -124,6 +125,18 @@ impl SparkSpeculation {
     }
 }
 
+impl SparkSpeculation {
+    /// The same with the changes of a user.
+    #[must_use]
+    pub(crate) fn with(self, options: &DetectorOptions) -> Self {
+        Self {
+            quantile: options.quantile.unwrap_or(self.quantile),
+            multiplier: options.multiplier.unwrap_or(self.multiplier),
+            ..self
+        }
+    }
+}
+
 impl Detector for SparkSpeculation {
     fn id(&self) -> &'static str {
         self.id
@@ -154,6 +167,27 @@ impl Detector for SparkSpeculation {
 
     fn engine(&self) -> Option<Engine> {
         Some(Engine::Spark)
+    }
+
+    fn settings(&self) -> Vec<EngineSetting> {
+        let mut settings = vec![
+            EngineSetting::new("spark.speculation", true),
+            EngineSetting::new("spark.speculation.quantile", self.quantile),
+            EngineSetting::new("spark.speculation.multiplier", self.multiplier),
+            EngineSetting::new("spark.speculation.minTaskRuntime", format!("{}ms", self.min_runtime_ms)),
+            EngineSetting::new("spark.speculation.efficiency.enabled", self.efficiency.is_some()),
+        ];
+        if let Some(Efficiency { rate_multiplier, long_run_factor }) = self.efficiency {
+            settings.extend([
+                EngineSetting::new("spark.speculation.efficiency.processRateMultiplier", rate_multiplier),
+                EngineSetting::new("spark.speculation.efficiency.longRunTaskFactor", long_run_factor),
+            ]);
+        }
+        let threshold = self.duration_threshold_ms.map(|limit| format!("{limit}ms"));
+        settings.extend(
+            threshold.map(|limit| EngineSetting::new("spark.speculation.task.duration.threshold", limit)),
+        );
+        settings
     }
 
     fn flag(&self, snapshot: &Snapshot<'_>, _past: &Past<'_>, flags: &mut Vec<usize>) {

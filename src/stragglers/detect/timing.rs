@@ -1,5 +1,6 @@
 //! When a detector may flag at all: the speculative lag of S0 (Table 1), a minimum age, no waiting tasks.
 
+use super::options::DetectorOptions;
 use super::snapshot::{Running, Snapshot};
 use super::{Parameter, Value};
 
@@ -35,6 +36,12 @@ impl Timing {
     #[must_use]
     pub(crate) const fn from_age(min_age: f64) -> Self {
         Self { lag: 0.0, lag_scope: LagScope::Job, min_age, require_no_pending: false }
+    }
+
+    /// The same with a user's lag.
+    #[must_use]
+    pub(super) fn with(self, options: &DetectorOptions) -> Self {
+        Self { lag: options.lag.map_or(self.lag, |lag| lag.as_f64() / 1000.0), ..self }
     }
 
     /// Whether any attempt may be flagged now.

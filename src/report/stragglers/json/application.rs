@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::super::words;
-use super::{ByReference, CauseView, QualityView, causes, percent, quality};
+use super::causes::{CauseView, causes};
+use super::{ByReference, QualityView, percent, quality};
 use crate::report::json::{Each, Pairs};
 use crate::stragglers::cause::Confidence;
 use crate::stragglers::cause::evidence::{Evidence, Measure};

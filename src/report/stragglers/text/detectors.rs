@@ -119,7 +119,24 @@ impl Page<'_> {
             );
             self.paragraph(&text, 2, out)?;
         }
+        self.settings(engine, out)?;
         writeln!(out)
+    }
+
+    /// The settings of the best detector that the engine ships, as lines to paste, with what it costs.
+    fn settings(&self, engine: &EngineDetectors, out: &mut dyn Write) -> io::Result<()> {
+        let (false, Best::Detector { place, .. }) = (engine.settings.is_empty(), engine.best_offered) else {
+            return Ok(());
+        };
+        let copies = engine.detectors.get(place).and_then(|pooled| pooled.total.quality.copies());
+        let cost = copies.map(|(copies, saved)| {
+            format!("; copies would have run {copies} in all, and tasks ended {saved} earlier in all")
+        });
+        let text = format!("Settings that speculate so{}:", cost.unwrap_or_default());
+        self.paragraph(&text, 2, out)?;
+        engine.settings.iter().try_for_each(|setting| {
+            writeln!(out, "    {}", words::setting(engine.engine, setting.name, &setting.value))
+        })
     }
 }
 

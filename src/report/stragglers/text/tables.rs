@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::{Page, SERVERS, of, or_unknown, percent, seconds};
 use crate::report::stragglers::text::counted;
+use crate::report::stragglers::words;
 use crate::report::wrap::clean;
 use crate::stragglers::impact::Impact;
 
@@ -55,6 +56,37 @@ impl Page<'_> {
             let confidence = counts.confidence(cause).to_string();
             let line = format!("  {:<34} {count:>7} {share:>7}  {confidence}", cause.display_name());
             writeln!(out, "{}", line.trim_end())?;
+        }
+        writeln!(out)
+    }
+
+    /// Stragglers by the day of submission (figures 5 and 6, and table 3 of Garraghan et al.).
+    pub(super) fn days(&self, out: &mut dyn Write) -> io::Result<()> {
+        let days = &self.report.total.days;
+        if days.len() < 2 {
+            return Ok(());
+        }
+        self.heading("Days               applications    tasks  stragglers  DoS >= 2.5  DoS >= 10", out)?;
+        for day in days {
+            writeln!(
+                out,
+                "  {:<16} {:>12} {:>8} {:>11} {:>11} {:>10}",
+                words::date(day.begin).unwrap_or_default(),
+                day.applications,
+                day.tasks,
+                day.stragglers,
+                day.dos_report,
+                day.dos_diagnose
+            )?;
+        }
+        for correlation in &self.report.total.correlations {
+            let text = format!(
+                "{} and {}: correlation {:.2} over the days (of stragglers with a DoS-index of 10 or more, each counted for one cause).",
+                correlation.one.display_name(),
+                correlation.other.display_name(),
+                correlation.pearson
+            );
+            self.paragraph(&text, 2, out)?;
         }
         writeln!(out)
     }

@@ -1,0 +1,88 @@
+//! Causes of stragglers: counts, waiting, days.
+
+use serde::Serialize;
+
+use super::super::words;
+use crate::report::json::Pairs;
+use crate::stragglers::cause::{Cause, CauseCounts, Confidence};
+use crate::survey::{CauseCorrelation, StragglerDay, Waiting};
+
+/// The applications that were submitted on one day (UTC).
+#[derive(Serialize)]
+#[allow(clippy::struct_field_names)] // keys name their unit
+pub(super) struct DayView {
+    date: Option<String>,
+    applications_count: u64,
+    tasks_count: u64,
+    stragglers_count: u64,
+    dos_index_2_5_count: u64,
+    dos_index_10_count: u64,
+    dos_index_10_causes: Pairs<&'static str, CauseView>,
+}
+
+pub(super) fn day(day: &StragglerDay) -> DayView {
+    DayView {
+        date: words::date(day.begin),
+        applications_count: day.applications,
+        tasks_count: day.tasks,
+        stragglers_count: day.stragglers,
+        dos_index_2_5_count: day.dos_report,
+        dos_index_10_count: day.dos_diagnose,
+        dos_index_10_causes: causes(&day.causes),
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct CorrelationView {
+    causes: [&'static str; 2],
+    pearson: f64,
+}
+
+pub(super) fn correlation(correlation: &CauseCorrelation) -> CorrelationView {
+    CorrelationView {
+        causes: [correlation.one.name(), correlation.other.name()],
+        pearson: correlation.pearson,
+    }
+}
+
+/// Applications by the cause of the straggler that they waited for longest.
+#[derive(Serialize)]
+pub(super) struct WaitingView {
+    cause: &'static str,
+    confidence: Option<&'static str>,
+    applications_count: u64,
+    only_stragglers_left_ms: u64,
+}
+
+pub(super) fn waiting(waiting: &Waiting) -> WaitingView {
+    WaitingView {
+        cause: waiting.cause.name(),
+        confidence: waiting.confidence.map(Confidence::name),
+        applications_count: waiting.applications,
+        only_stragglers_left_ms: waiting.delay.get(),
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct CauseView {
+    primary_count: u64,
+    primary_percent: Option<f64>,
+    with_evidence_count: u64,
+    confidence: Pairs<&'static str, u64>,
+}
+
+/// Causes that are primary for a straggler or have evidence.
+pub(super) fn causes(counts: &CauseCounts) -> Pairs<&'static str, CauseView> {
+    let views = counts.shares().zip(counts.evidence).map(|((cause, count, share), evidence)| {
+        let confidence = counts.confidence(cause).counts();
+        let view = CauseView {
+            primary_count: count,
+            primary_percent: share,
+            with_evidence_count: evidence,
+            confidence: Pairs(confidence.map(|(confidence, count)| (confidence.name(), count)).collect()),
+        };
+        (cause, view)
+    });
+    let found = views.filter(|(_, view)| view.primary_count > 0 || view.with_evidence_count > 0);
+    Pairs(found.map(|(cause, view): (Cause, _)| (cause.name(), view)).collect())
+}

@@ -1,0 +1,38 @@
+//! Settings of detectors that users may change, and settings of an engine that make it work like a detector.
+
+use super::average_gap::Pool;
+use crate::units::Millis;
+
+/// Changes of the detectors' settings; `None` keeps that of its source.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct DetectorOptions {
+    /// The speculative lag of the detectors of S0: no flag earlier than this.
+    pub lag: Option<Millis>,
+    /// The gap of Default and Hierarchical: a straggler's progress is so far below the average.
+    pub gap: Option<f64>,
+    /// The slow task threshold of LATE, in standard deviations.
+    pub alpha: Option<f64>,
+    /// The tasks over which Default and Hierarchical take the average.
+    pub pool: Option<Pool>,
+    /// `spark.speculation.quantile`.
+    pub quantile: Option<f64>,
+    /// `spark.speculation.multiplier`.
+    pub multiplier: Option<f64>,
+}
+
+/// A setting of an engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EngineSetting {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value as written in a configuration.
+    pub value: String,
+}
+
+impl EngineSetting {
+    /// A setting and its value.
+    pub(crate) fn new(name: &'static str, value: impl ToString) -> Self {
+        Self { name, value: value.to_string() }
+    }
+}

@@ -1,0 +1,159 @@
+//! Stragglers by the day on which their application was submitted (S2, figures 5 and 6, and table 3).
+
+use std::collections::BTreeMap;
+
+use super::application::ApplicationStragglers;
+use crate::stats::descriptive::pearson;
+use crate::stragglers::cause::{Cause, CauseCounts, StragglerCause};
+use crate::stragglers::labels::{DOS_DIAGNOSE, is_dos_straggler};
+use crate::units::Timestamp;
+
+const MILLIS_OF_A_DAY: i64 = 86_400_000;
+
+/// Fewer days have no correlation: two points always lie on a line.
+const ENOUGH_DAYS: usize = 3;
+
+/// The applications of one day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StragglerDay {
+    /// The beginning of the day (UTC).
+    pub begin: Timestamp,
+    /// Number of applications.
+    pub applications: u64,
+    /// Tasks that were judged.
+    pub tasks: u64,
+    /// Stragglers among them.
+    pub stragglers: u64,
+    /// Tasks with a DoS-index of at least 2.5.
+    pub dos_report: u64,
+    /// Tasks with a DoS-index of at least 10.
+    pub dos_diagnose: u64,
+    /// Causes of the stragglers with a DoS-index of at least 10.
+    pub causes: CauseCounts,
+}
+
+/// How the daily counts of two causes go together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct CauseCorrelation {
+    /// One of the causes.
+    pub one: Cause,
+    /// The other.
+    pub other: Cause,
+    /// Pearson's correlation of their counts over the days. Each straggler counts for one cause, so a low value does not
+    /// say that the causes are independent.
+    pub pearson: f64,
+}
+
+impl StragglerDay {
+    /// The days on which an application was submitted, in order.
+    pub(super) fn all(applications: &[ApplicationStragglers]) -> Vec<Self> {
+        let mut days: BTreeMap<i64, Self> = BTreeMap::new();
+        for app in applications {
+            let Some(submitted) = app.submitted_at else { continue };
+            let number = submitted.as_millis().div_euclid(MILLIS_OF_A_DAY);
+            let begin = Timestamp::from_millis(number.saturating_mul(MILLIS_OF_A_DAY));
+            let day = days.entry(number).or_insert_with(|| Self {
+                begin,
+                applications: 0,
+                tasks: 0,
+                stragglers: 0,
+                dos_report: 0,
+                dos_diagnose: 0,
+                causes: CauseCounts::default(),
+            });
+            day.add(app);
+        }
+        days.into_values().collect()
+    }
+
+    fn add(&mut self, app: &ApplicationStragglers) {
+        self.applications += 1;
+        self.tasks += app.judged();
+        self.stragglers += app.stragglers();
+        for group in &app.groups {
+            let (report, diagnose) = group.dos.unwrap_or_default();
+            self.dos_report += report;
+            self.dos_diagnose += diagnose;
+            let diagnosed = group
+                .stragglers
+                .iter()
+                .filter(|straggler| is_dos_straggler(straggler.dos_index, DOS_DIAGNOSE));
+            let causes: Vec<&StragglerCause> =
+                diagnosed.filter_map(|straggler| straggler.cause.as_ref()).collect();
+            self.causes.add(causes);
+        }
+    }
+
+    /// The correlations of the causes that S2's table 3 counts: busy CPUs, busy disks, slow requests to the file system.
+    pub(super) fn correlations(days: &[Self]) -> Vec<CauseCorrelation> {
+        const PAIRS: [(Cause, Cause); 3] = [
+            (Cause::Cpu, Cause::Disk),
+            (Cause::Cpu, Cause::SlowFileSystem),
+            (Cause::Disk, Cause::SlowFileSystem),
+        ];
+        if days.len() < ENOUGH_DAYS {
+            return Vec::new();
+        }
+        let counts = |cause| days.iter().map(|day| day.causes.count(cause) as f64).collect::<Vec<f64>>();
+        let correlation = |(one, other)| {
+            let pearson = pearson(&counts(one), &counts(other))?;
+            Some(CauseCorrelation { one, other, pearson })
+        };
+        PAIRS.into_iter().filter_map(correlation).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows of S2's table 3: busy CPUs, busy disks, slow requests.
+    const TABLE_3: [(u64, u64, u64); 20] = [
+        (46, 61, 29),
+        (114, 14, 23),
+        (161, 84, 35),
+        (147, 23, 43),
+        (158, 149, 69),
+        (129, 184, 71),
+        (352, 128, 82),
+        (348, 129, 75),
+        (121, 94, 98),
+        (116, 77, 233),
+        (100, 150, 132),
+        (179, 239, 168),
+        (126, 247, 161),
+        (117, 41, 125),
+        (104, 259, 85),
+        (131, 66, 138),
+        (236, 92, 67),
+        (163, 63, 142),
+        (172, 83, 58),
+        (154, 101, 27),
+    ];
+
+    fn day((cpu, disk, slow): (u64, u64, u64)) -> StragglerDay {
+        let mut causes = CauseCounts::default();
+        for (cause, count) in [(Cause::Cpu, cpu), (Cause::Disk, disk), (Cause::SlowFileSystem, slow)] {
+            let place = Cause::ALL.iter().position(|it| *it == cause).unwrap();
+            causes.primary[place] = count;
+        }
+        let begin = Timestamp::from_millis(0);
+        let (applications, tasks, stragglers) = (1, 0, 0);
+        StragglerDay { begin, applications, tasks, stragglers, dos_report: 0, dos_diagnose: 0, causes }
+    }
+
+    #[test]
+    fn the_correlation_of_table_3_is_that_of_the_paper() {
+        let days: Vec<StragglerDay> = TABLE_3.into_iter().map(day).collect();
+        let correlations = StragglerDay::correlations(&days);
+        assert_eq!((correlations[0].one, correlations[0].other), (Cause::Cpu, Cause::Disk));
+        assert!((correlations[0].pearson - 0.0723).abs() < 5e-5, "{correlations:?}");
+        assert!(StragglerDay::correlations(&days[..2]).is_empty());
+        assert!(StragglerDay::correlations(&[]).is_empty());
+        // A cause that never occurs has no correlation.
+        let none: Vec<StragglerDay> = [(1, 0, 2), (2, 0, 1), (5, 0, 5)].into_iter().map(day).collect();
+        assert_eq!(StragglerDay::correlations(&none).len(), 1);
+    }
+}

@@ -2,13 +2,15 @@
 
 use std::error::Error;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
 use super::Exit;
 use super::counts::{count, positive_count};
 use super::input_args::InputArgs;
+use super::output::Output;
 use crate::engine::Progress;
 use crate::node_metrics::{self, NodeMetrics, UtcOffset};
 use crate::params::quantity::{Duration, Quantity};
@@ -18,7 +20,8 @@ use crate::report::stragglers::{Shown, Table, write_csv, write_json, write_text}
 use crate::results::SourceProblem;
 use crate::stragglers::executions::Basis;
 use crate::survey::{
-    self, ApplicationStragglers, DetectorOptions, Method, Pool, Settings, StragglerReport, UsualRule,
+    self, ApplicationStragglers, DetectorOptions, Learnt, LearntError, Method, Pool, Settings,
+    StragglerReport, UsualRule,
 };
 use crate::units::Millis;
 
@@ -108,6 +111,13 @@ pub(super) struct Stragglers {
     /// Quantile over runs or tasks that is a task's usual time, which detectors are rated by
     #[arg(long, value_name = "SHARE", value_parser = positive, help_heading = DETECTORS, default_value_t = UsualRule::default().quantile)]
     usual_quantile: f64,
+    /// Write how long tasks of each job take, and how they progress, to a file for --models; runs in the file stay
+    #[arg(long, value_name = "FILE", help_heading = DETECTORS)]
+    learn: Option<PathBuf>,
+    /// Use the runs in a file written by --learn, for usual times and for the detectors offline and combined; an application
+    /// is not compared with itself. With --learn, all applications are read first, and then rated by the others
+    #[arg(long, value_name = "FILE", help_heading = DETECTORS)]
+    models: Option<PathBuf>,
     /// Assumed time without progress after launch, for attempts that log only launch and end
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0s")]
     startup: Millis,
@@ -179,13 +189,41 @@ fn duration(text: &str) -> Result<Millis, String> {
 impl Stragglers {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         let output = self.input.open_output(None)?;
+        let learn_to = self.learn.as_deref().map(|path| Output::open(Some(path))).transpose()?;
+        learn_to.as_ref().map_or(Ok(()), |file| file.differs_from(&output))?;
         let (metrics, problems) = self.metrics()?;
-        let settings = self.settings();
-        let survey = |progress: &Progress| {
+        if self.learn.is_some()
+            && self.models.is_some()
+            && self.input.paths.iter().any(|path| path == Path::new("-"))
+        {
+            return Err("with --learn and --models the histories are read twice, which is not possible from standard \
+                        input; save it to a file"
+                .into());
+        }
+        let models = self.models()?;
+        let survey = |settings: &Settings| {
             let (filter, limits) = (self.input.filters.filter(), self.input.limits.limits());
-            survey::report_with(&self.input.paths, &settings, metrics.as_ref(), &filter, &limits, progress)
+            let metrics = metrics.as_ref();
+            self.input.run(|progress: &Progress| {
+                survey::report_with(&self.input.paths, settings, metrics, &filter, &limits, progress)
+            })
         };
-        let mut report = self.input.run(survey)?;
+        let (mut report, learnt) = match (&self.learn, models) {
+            (None, models) => (survey(&Settings { models: models.map(Arc::new), ..self.settings() })?, None),
+            (Some(learn), None) => {
+                let mut learnt = Learnt::load_if_there(learn)?;
+                let mut report = survey(&Settings { learn: true, ..self.settings() })?;
+                report.teach(&mut learnt);
+                (report, Some(Arc::new(learnt)))
+            }
+            (Some(_), Some(mut learnt)) => {
+                let first = Settings { learn: true, replay: false, ..self.settings() };
+                survey(&first)?.teach(&mut learnt);
+                let learnt = Arc::new(learnt);
+                let second = Settings { models: Some(learnt.clone()), ..self.settings() };
+                (survey(&second)?, Some(learnt))
+            }
+        };
         report.problems.extend(problems);
         report.problems.extend(self.unmatched(&report, metrics.as_ref()));
         self.input.warn(&report.problems);
@@ -203,6 +241,9 @@ impl Stragglers {
             Format::Csv => write_csv(&report, table, shown, out),
         })?;
         let failure = self.input.failure(&report.problems, report.named_input_failed, &report.files);
+        if let Some((learnt, file)) = learnt.zip(learn_to).filter(|_| failure.is_none()) {
+            file.write(|out| learnt.write(out))?;
+        }
         Ok(if failure.is_some() { Exit::Failure } else { Exit::Clean })
     }
 
@@ -257,6 +298,12 @@ impl Stragglers {
             quantile: self.quantile,
             multiplier: self.multiplier,
         }
+    }
+
+    /// The runs to use. With `--learn` there need not be a file yet.
+    fn models(&self) -> Result<Option<Learnt>, LearntError> {
+        let Some(path) = &self.models else { return Ok(None) };
+        if self.learn.is_some() { Learnt::load_if_there(path) } else { Learnt::load(path) }.map(Some)
     }
 
     fn settings(&self) -> Settings {

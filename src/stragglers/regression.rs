@@ -134,17 +134,7 @@ impl ProgressModel {
 
     /// Fits the median over the tasks' progress curves, at evenly spaced times up to `end` seconds.
     pub(crate) fn of_curves<C: Fn(f64) -> f64>(curves: &[C], end: f64, grid: u32) -> Option<Self> {
-        if curves.is_empty() || end <= 0.0 {
-            return None;
-        }
-        let points: Option<Vec<(f64, f64)>> = (1..=grid)
-            .map(|k| {
-                let time = end * f64::from(k) / f64::from(grid);
-                let progress: Vec<f64> = curves.iter().map(|curve| curve(time)).collect();
-                Some((time, median(&progress)?))
-            })
-            .collect();
-        Self::fit(&points?)
+        Self::fit(&median_curve(curves, end, grid)?)
     }
 
     /// Usual progress after `elapsed` seconds.
@@ -160,6 +150,20 @@ impl ProgressModel {
         };
         value.max(reached.unwrap_or(0.0))
     }
+}
+
+/// The median over the tasks' progress curves, at evenly spaced times up to `end` seconds. `None` without curves.
+#[must_use]
+pub(crate) fn median_curve<C: Fn(f64) -> f64>(curves: &[C], end: f64, grid: u32) -> Option<Vec<(f64, f64)>> {
+    if curves.is_empty() || end <= 0.0 {
+        return None;
+    }
+    let point = |k| {
+        let time = end * f64::from(k) / f64::from(grid);
+        let progress: Vec<f64> = curves.iter().map(|curve| curve(time)).collect();
+        Some((time, median(&progress)?))
+    };
+    (1..=grid).map(point).collect()
 }
 
 /// `1 - (1 - R²)(n - 1)/(n - p)` with `p` parameters; `None` if all values are equal, or if there are as many

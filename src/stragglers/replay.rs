@@ -16,6 +16,7 @@ pub use timeline::Sources;
 pub(crate) use timeline::{Attempt, Timeline};
 
 use model::UsualProgress;
+pub(crate) use model::{GRID, median_progress};
 
 use super::detect::exponential::Smoothing;
 use super::detect::{Completed, Detector, Parameter, Past, Running, Snapshot};

@@ -4,6 +4,7 @@ use std::cmp::{Ordering, Reverse};
 
 use super::Settings;
 use super::group::{GroupReport, host};
+use super::learnt::GroupKey;
 use crate::model::table::{TaskKind, TimePoint};
 use crate::model::{Application, Engine, Status};
 use crate::node_metrics::{NodeMetric, NodeMetrics};
@@ -106,11 +107,14 @@ impl ApplicationStragglers {
         let by_median: Vec<JudgedGroup> = views.iter().map(|view| judged(app, view, &view.labels)).collect();
         let copies = app.groups.iter().map(Copies::of).fold(Copies::default(), Copies::and);
         let tails = views.iter().filter_map(GroupStragglers::tail);
+        let mut keys = keys(app, &views, settings).into_iter();
         let reports: Vec<GroupReport> = views
             .iter()
             .zip(labels)
             .zip(found)
-            .map(|((view, labels), causes)| GroupReport::of(app, view, &labels, causes, settings))
+            .map(|((view, labels), causes)| {
+                GroupReport::of(app, view, &labels, causes, keys.next(), settings)
+            })
             .collect();
         Self {
             id: app.id.clone(),
@@ -161,6 +165,14 @@ impl ApplicationStragglers {
             name: self.name.as_deref().map(without_numbers).unwrap_or_default(),
         }
     }
+}
+
+/// What identifies the groups in other runs; nothing if no models are used or learnt.
+fn keys(app: &Application, views: &[GroupStragglers<'_>], settings: &Settings) -> Vec<GroupKey> {
+    if !settings.learn && settings.models.is_none() {
+        return Vec::new();
+    }
+    GroupKey::of_groups(app, views.iter().map(|view| view.group))
 }
 
 /// The straggler of the group that was waited for longest; of equal ones that of the first group.

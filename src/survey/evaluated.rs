@@ -10,6 +10,7 @@ use crate::stragglers::evaluation::{ACTUAL, Evaluated, GroundTruth, GroupEvaluat
 use crate::stragglers::executions::Executions;
 use crate::stragglers::labels::UsualSource;
 use crate::stragglers::quality::{Judged, Quality};
+use crate::stragglers::regression::ProgressModel;
 use crate::stragglers::replay::{Options, Sources};
 use crate::survey::Settings;
 use crate::units::Millis;
@@ -31,6 +32,7 @@ pub(super) struct Replayed {
     sources: Sources,
     optimistic: bool,
     steps: (Millis, Millis),
+    model_runs: u64,
 }
 
 /// Name of Spark's speculation with each of the tried settings.
@@ -80,19 +82,27 @@ pub struct Evaluation {
     pub optimistic: bool,
     /// Time between scans at the start and at the end.
     pub steps: (Millis, Millis),
+    /// Number of earlier runs that usual progress was learnt from; 0 if from the tasks that succeeded while the job ran.
+    pub model_runs: u64,
 }
 
 impl Replayed {
-    /// Replays all detectors on a group.
+    /// Replays all detectors on a group, with the usual progress in earlier runs and their number, if there are any.
     pub(super) fn of(
         group: &TaskGroup,
         executions: &Executions,
         engine: Engine,
+        progress: Option<(ProgressModel, u64)>,
         settings: &Settings,
     ) -> Self {
         let own = Options::of_engine(engine);
-        let options =
-            Options { startup: settings.startup, report: settings.report.unwrap_or(own.report), ..own };
+        let (usual_progress, model_runs) = progress.unzip();
+        let options = Options {
+            startup: settings.startup,
+            report: settings.report.unwrap_or(own.report),
+            usual_progress,
+            ..own
+        };
         let truth = GroundTruth::usual(executions, &settings.usual, &[]);
         let evaluation = GroupEvaluation::of(group, executions, &truth, &detectors(settings), &options);
         let flagged = (0u8..).zip(evaluation.detectors).flat_map(|(detector, evaluated)| {
@@ -104,6 +114,7 @@ impl Replayed {
             sources: evaluation.sources,
             optimistic: evaluation.optimistic,
             steps: evaluation.steps,
+            model_runs: model_runs.unwrap_or_default(),
         }
     }
 
@@ -126,6 +137,7 @@ impl Replayed {
             sources: self.sources,
             optimistic: self.optimistic,
             steps: self.steps,
+            model_runs: self.model_runs,
         }
     }
 }

@@ -1,8 +1,10 @@
 //! The stragglers of one group of tasks.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use super::evaluated::{Evaluation, Replayed};
+use super::learnt::{GroupKey, LearntRun};
 use super::{Histogram, Method, Settings};
 use crate::model::Application;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
@@ -43,6 +45,10 @@ pub struct GroupReport {
     pub evaluation: Option<Evaluation>,
     times: Vec<(TaskTime, Certainty)>,
     replayed: Option<Replayed>,
+    /// What identifies it in other runs; `None` if no models are used or learnt.
+    key: Option<GroupKey>,
+    /// What it shows, for models.
+    pub(super) learnt: Option<LearntRun>,
 }
 
 /// One straggler.
@@ -109,6 +115,7 @@ impl GroupReport {
         view: &GroupStragglers<'_>,
         labels: &[Option<bool>],
         causes: Vec<StragglerCause>,
+        key: Option<GroupKey>,
         settings: &Settings,
     ) -> Self {
         let (group, executions) = (view.group, &view.executions);
@@ -148,7 +155,16 @@ impl GroupReport {
             stragglers,
             evaluation: None,
             times: executions.tasks.iter().map(time_of).collect(),
-            replayed: settings.replay.then(|| Replayed::of(group, executions, app.engine, settings)),
+            replayed: settings.replay.then(|| {
+                let models = settings.models.as_ref().zip(key.as_ref());
+                let progress = models.and_then(|(models, key)| models.progress(key, &app.id));
+                Replayed::of(group, executions, app.engine, progress, settings)
+            }),
+            learnt: key
+                .clone()
+                .filter(|_| settings.learn)
+                .map(|key| LearntRun::of(app, key, group, executions)),
+            key,
         }
     }
 
@@ -159,16 +175,20 @@ impl GroupReport {
     }
 
     /// Rates the replayed detectors on this group, with the same group of other runs of the job, and adds the
-    /// results to `detectors`.
+    /// results to `detectors`. Of the models, runs of `applications` are left out, because these are in `others`.
     pub(super) fn judge(
         &self,
         others: &[&Self],
+        applications: &BTreeSet<&str>,
         settings: &Settings,
         detectors: &mut [Evaluated],
     ) -> Option<Evaluation> {
         let replayed = self.replayed.as_ref()?;
         let run = |group: &Self| -> Vec<TaskTime> { group.times.iter().map(|(time, _)| *time).collect() };
-        let others: Vec<Vec<TaskTime>> = others.iter().map(|other| run(other)).collect();
+        let mut others: Vec<Vec<TaskTime>> = others.iter().map(|other| run(other)).collect();
+        if let Some((models, key)) = settings.models.as_ref().zip(self.key.as_ref()) {
+            others.extend(models.times_without(key, applications));
+        }
         let others: Vec<&[TaskTime]> = others.iter().map(Vec::as_slice).collect();
         let truth = GroundTruth::of_times(&self.times, &settings.usual, &others);
         let durations: Vec<f64> = self.times.iter().map(|(time, _)| time.duration).collect();

@@ -23,10 +23,11 @@ mod days;
 mod evaluated;
 mod group;
 mod histogram;
+mod learnt;
 mod settings;
 mod waiting;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use rayon::prelude::*;
@@ -53,6 +54,7 @@ pub use days::{CauseCorrelation, StragglerDay};
 pub use evaluated::{Evaluation, SWEPT};
 pub use group::{GroupReport, Straggler};
 pub use histogram::Histogram;
+pub use learnt::{Learnt, LearntError};
 pub use settings::{Method, Settings};
 pub use waiting::Waiting;
 
@@ -111,6 +113,8 @@ pub struct Total {
     pub correlations: Vec<CauseCorrelation>,
     /// The detectors by engine, because speculation differs between engines.
     pub engines: Vec<EngineDetectors>,
+    /// Replayed groups whose usual progress is from earlier runs.
+    pub with_models: u64,
     /// Replayed tasks whose label is unknown.
     pub undetermined: u64,
     /// Progress curves by source.
@@ -203,6 +207,14 @@ pub fn report_with(
     }
 }
 
+impl StragglerReport {
+    /// Adds what the applications show to `learnt`, if the settings said so.
+    pub(crate) fn teach(&mut self, learnt: &mut Learnt) {
+        let groups = self.applications.iter_mut().flat_map(|app| &mut app.groups);
+        groups.filter_map(|group| group.learnt.take()).for_each(|run| learnt.add(run));
+    }
+}
+
 /// Rates the detectors in every application. Usual times are best known from other runs of the same job, so
 /// all applications must have been read before.
 fn evaluate(applications: &mut [ApplicationStragglers], settings: &Settings) {
@@ -224,6 +236,7 @@ fn evaluate(applications: &mut [ApplicationStragglers], settings: &Settings) {
         }
     }
     let seen: &[ApplicationStragglers] = applications;
+    let ids: BTreeSet<&str> = seen.iter().map(|app| app.id.as_str()).collect();
     let judged: Vec<Judged> = seen
         .par_iter()
         .zip(&job_of)
@@ -238,7 +251,7 @@ fn evaluate(applications: &mut [ApplicationStragglers], settings: &Settings) {
                     .filter(|other| other.is_run_of(report, settings))
                     .take(MAX_RUNS)
                     .collect();
-                report.judge(&others, settings, &mut detectors)
+                report.judge(&others, &ids, settings, &mut detectors)
             };
             let evaluations = app.groups.iter().enumerate().map(judge).collect();
             (detectors, evaluations)
@@ -258,7 +271,7 @@ type Judged = (Vec<Evaluated>, Vec<Option<Evaluation>>);
 impl Total {
     fn of(applications: &[ApplicationStragglers], settings: &Settings) -> Self {
         let mut causes = CauseCounts::default();
-        let mut undetermined = 0;
+        let (mut undetermined, mut with_models) = (0, 0);
         let mut sources: BTreeMap<ProgressSource, u64> = BTreeMap::new();
         let mut usual: BTreeMap<UsualSource, u64> = BTreeMap::new();
         for app in applications {
@@ -266,6 +279,7 @@ impl Total {
             for group in &app.groups {
                 let Some(evaluation) = &group.evaluation else { continue };
                 undetermined += evaluation.undetermined;
+                with_models += u64::from(evaluation.model_runs > 0);
                 for source in ProgressSource::ALL {
                     *sources.entry(source).or_default() += evaluation.sources.of(source);
                 }
@@ -290,6 +304,7 @@ impl Total {
                 .into_iter()
                 .filter_map(|engine| EngineDetectors::of(engine, applications, settings))
                 .collect(),
+            with_models,
             undetermined,
             sources: sources.into_iter().collect(),
             usual_sources: usual.into_iter().collect(),

@@ -1,5 +1,8 @@
 //! Settings of a survey.
 
+use std::sync::Arc;
+
+use super::learnt::Learnt;
 use crate::stragglers::cause;
 use crate::stragglers::detect::options::DetectorOptions;
 use crate::stragglers::executions::Basis;
@@ -58,6 +61,10 @@ pub struct Settings {
     pub replay: bool,
     /// Whether Spark's speculation is also tried with other settings.
     pub sweep: bool,
+    /// Earlier runs, for usual times and usual progress.
+    pub models: Option<Arc<Learnt>>,
+    /// Whether to collect what these applications show, for later runs.
+    pub learn: bool,
     /// Changes of the detectors' settings.
     pub detectors: DetectorOptions,
     /// The usual times that detectors are rated by.
@@ -79,6 +86,8 @@ impl Default for Settings {
             basis: Basis::Wall,
             replay: true,
             sweep: false,
+            models: None,
+            learn: false,
             detectors: DetectorOptions::default(),
             usual: UsualRule::default(),
             startup: Millis::ZERO,

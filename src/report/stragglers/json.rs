@@ -114,6 +114,7 @@ struct ByReference<T> {
 #[derive(Serialize)]
 struct ReplayView {
     undetermined_tasks_count: u64,
+    groups_with_models_count: u64,
     progress_sources: Pairs<&'static str, u64>,
     usual_sources: Pairs<&'static str, u64>,
 }
@@ -129,6 +130,7 @@ fn total(total: &Total) -> TotalView<'_> {
         daily_correlations: Each(&total.correlations, correlation),
         replay: ReplayView {
             undetermined_tasks_count: total.undetermined,
+            groups_with_models_count: total.with_models,
             progress_sources: Pairs(
                 total.sources.iter().map(|&(source, count)| (source.name(), count)).collect(),
             ),

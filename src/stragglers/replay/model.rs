@@ -1,14 +1,14 @@
 //! Usual progress of the group's tasks, learnt from those that succeeded so far.
 
 use super::timeline::Timeline;
-use crate::stragglers::regression::ProgressModel;
+use crate::stragglers::regression::{ProgressModel, median_curve};
 
 /// Fewer tasks do not show what is usual.
 const MIN_TASKS: usize = 5;
 /// From more tasks, an even sample is taken.
 const MAX_TASKS: usize = 256;
 /// Number of times at which medians are computed.
-const GRID: u32 = 20;
+pub(crate) const GRID: u32 = 20;
 
 /// The model, refitted each time the number of tasks it was fitted to has doubled.
 #[derive(Debug)]
@@ -38,27 +38,38 @@ impl UsualProgress {
             return;
         }
         self.next = done * 2;
-        let sample: Vec<_> = timeline.done.iter().take(done).filter_map(|done| done.attempt).collect();
-        let stride = sample.len().div_ceil(MAX_TASKS).max(1);
-        let attempts = sample.iter().step_by(stride).filter_map(|&place| timeline.attempts.get(place));
-        let sample: Vec<_> = attempts.filter(|attempt| attempt.curve.is_some()).collect();
-        if sample.len() < MIN_TASKS {
-            return;
-        }
-        let end = sample.iter().map(|attempt| attempt.finish_ms - attempt.start_ms).max().unwrap_or(0) as f64
-            / 1000.0;
-        let curves: Vec<_> = sample
-            .iter()
-            .map(|attempt| {
-                let whole = (attempt.finish_ms - attempt.start_ms) as f64;
-                move |seconds: f64| {
-                    let elapsed = seconds * 1000.0;
-                    if elapsed >= whole { 1.0 } else { attempt.progress(elapsed, 0.0).unwrap_or(0.0) }
-                }
-            })
-            .collect();
-        if let Some(model) = ProgressModel::of_curves(&curves, end, GRID) {
+        if let Some(model) = points(timeline, done).and_then(|points| ProgressModel::fit(&points)) {
             self.model = Some(model);
         }
     }
+}
+
+/// Median progress of the tasks that succeeded, over seconds since launch; `None` if there are too few.
+#[must_use]
+pub(crate) fn median_progress(timeline: &Timeline) -> Option<Vec<(f64, f64)>> {
+    points(timeline, timeline.done.len())
+}
+
+/// The same of the first `done` tasks.
+fn points(timeline: &Timeline, done: usize) -> Option<Vec<(f64, f64)>> {
+    let sample: Vec<_> = timeline.done.iter().take(done).filter_map(|done| done.attempt).collect();
+    let stride = sample.len().div_ceil(MAX_TASKS).max(1);
+    let attempts = sample.iter().step_by(stride).filter_map(|&place| timeline.attempts.get(place));
+    let sample: Vec<_> = attempts.filter(|attempt| attempt.curve.is_some()).collect();
+    if sample.len() < MIN_TASKS {
+        return None;
+    }
+    let end =
+        sample.iter().map(|attempt| attempt.finish_ms - attempt.start_ms).max().unwrap_or(0) as f64 / 1000.0;
+    let curves: Vec<_> = sample
+        .iter()
+        .map(|attempt| {
+            let whole = (attempt.finish_ms - attempt.start_ms) as f64;
+            move |seconds: f64| {
+                let elapsed = seconds * 1000.0;
+                if elapsed >= whole { 1.0 } else { attempt.progress(elapsed, 0.0).unwrap_or(0.0) }
+            }
+        })
+        .collect();
+    median_curve(&curves, end, GRID)
 }

@@ -107,3 +107,69 @@ fn empty_and_missing_folders_fail() {
     let metrics = ["--node-metrics", missing.to_str().unwrap()];
     command.arg("stragglers").arg(folder.path()).args(metrics).assert().code(2);
 }
+
+/// Copies of one job of `testdata` under other ids.
+fn runs_of_a_job(folder: &Path, count: u32) {
+    let id = "job_1732147200000_0004";
+    let from = walkdir::WalkDir::new("testdata/done").into_iter().map(Result::unwrap);
+    for file in from.filter(|file| file.file_name().to_string_lossy().contains(id)) {
+        let text = std::fs::read_to_string(file.path()).unwrap();
+        for number in 0..count {
+            let other = format!("1732147200000_{}", 5000 + number);
+            let rename = |text: &str| text.replace("1732147200000_0004", &other);
+            std::fs::write(folder.join(rename(&file.file_name().to_string_lossy())), rename(&text)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn models_are_learnt_from_other_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let histories = folder.path().join("histories");
+    std::fs::create_dir(&histories).unwrap();
+    runs_of_a_job(&histories, 3);
+    let (file, histories) = (folder.path().join("models"), histories.to_str().unwrap().to_owned());
+    let file = file.to_str().unwrap();
+    let replay = |arguments: &[&str]| -> Value {
+        let json: Value =
+            serde_json::from_str(&stragglers(&[arguments, &["--format", "json"]].concat())).unwrap();
+        json["total"]["replay"].clone()
+    };
+    let with = |arguments: &[&str]| replay(&[&[histories.as_str()], arguments].concat());
+    assert_eq!(with(&[])["groups_with_models_count"], 0);
+    let both = with(&["--learn", file, "--models", file]);
+    assert_eq!(both["groups_with_models_count"], 3, "{both}");
+    let written = std::fs::read_to_string(file).unwrap();
+    assert_eq!(written.lines().next(), Some("{\"models_version\":1}"));
+    let runs = written.matches("\"group\":\"map\"").count();
+    assert_eq!(runs, 3, "{written}");
+    // The same runs replace themselves.
+    with(&["--learn", file]);
+    assert_eq!(std::fs::read_to_string(file).unwrap(), written);
+    // Of the job in testdata alone, usual times come from the three other runs.
+    let one = folder.path().join("one");
+    std::fs::create_dir(&one).unwrap();
+    runs_of_a_job(&one, 1);
+    let alone = replay(&[one.to_str().unwrap()]);
+    let modelled = replay(&[one.to_str().unwrap(), "--models", file]);
+    assert_eq!(alone["usual_sources"]["runs"], Value::Null, "{alone}");
+    assert_eq!(modelled["usual_sources"]["runs"], 1, "{modelled}");
+}
+
+#[test]
+fn models_that_cannot_be_used_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let fails = |arguments: &[&str]| {
+        let mut command = Command::cargo_bin("elephant-rs").unwrap();
+        command.current_dir(env!("CARGO_MANIFEST_DIR")).arg("stragglers").args(arguments);
+        String::from_utf8(command.assert().code(2).get_output().stderr.clone()).unwrap()
+    };
+    let missing = folder.path().join("models");
+    let error = fails(&["testdata/done", "--models", missing.to_str().unwrap()]);
+    assert!(error.contains("write them with --learn FILE"), "{error}");
+    std::fs::write(&missing, "hello\n").unwrap();
+    let error = fails(&["testdata/done", "--learn", missing.to_str().unwrap()]);
+    assert!(error.contains("models:1: this is not a file of models"), "{error}");
+    let error = fails(&["-", "--learn", "a", "--models", "b"]);
+    assert!(error.contains("read twice"), "{error}");
+}

@@ -39,6 +39,13 @@ impl Page<'_> {
             three_digits(self.report.settings.usual.factor),
         );
         self.paragraph(&text, 2, out)?;
+        if self.report.settings.models.is_some() {
+            let text = format!(
+                "Usual progress is from earlier runs in {}, otherwise from the tasks that had succeeded by then.",
+                counted(self.report.total.with_models, "group")
+            );
+            self.paragraph(&text, 2, out)?;
+        }
         if engine.optimistic_groups > 0 {
             let text = format!(
                 "Optimistic: in {} of {}, most progress is assumed to be linear to the known end. Detectors that use progress therefore do better here than on a cluster; --startup 1s reduces this effect.",

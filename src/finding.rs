@@ -151,6 +151,8 @@ pub struct Finding {
     pub advice: Vec<Advice>,
     /// Other numbers of tasks that would remove the trouble.
     pub(crate) repartition: Option<Repartition>,
+    /// Whether it is also about parts without a judgement of their own.
+    pub(crate) of_more_parts: bool,
     /// The root cause, if it tells of a failure.
     pub(crate) failure: Option<Failure>,
 }
@@ -176,6 +178,8 @@ pub struct Judgement<K = &'static str> {
     pub tells: Option<TroubleKind>,
     /// Other numbers of tasks that would remove the trouble.
     pub(crate) repartition: Option<Repartition>,
+    /// Whether it is also about parts without a judgement of their own.
+    pub(crate) of_more_parts: bool,
     /// The root cause, if it tells of a failure.
     pub(crate) failure: Option<Failure>,
 }
@@ -207,6 +211,7 @@ impl Verdict {
             advice: judged.advice,
             tells: judged.tells,
             repartition: judged.repartition,
+            of_more_parts: judged.of_more_parts,
             failure: judged.failure,
         };
         match self {

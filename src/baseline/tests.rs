@@ -24,6 +24,7 @@ fn complete(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
         rule_facts: &FACTS,
         tells: TroubleKind::Other,
         repartition: None,
+        of_more_parts: false,
         raw_severity: severity,
         severity,
         score: 1,

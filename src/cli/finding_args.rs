@@ -26,7 +26,7 @@ pub(super) struct RulePaths {
     /// A rule file, a folder of rule files, or a preset (dr-elephant, dr-elephant-0.4, dr-elephant-2.0,
     /// dr-elephant-shs, dr-elephant-tuning); repeatable, later wins
     #[arg(long = "rules", value_name = "PATH")]
-    pub(super) paths: Vec<PathBuf>,
+    pub(super) rule_paths: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -57,7 +57,7 @@ impl Day {
 impl RulePaths {
     pub(super) fn load(&self) -> Result<RuleSet, RuleError> {
         let mut files = Vec::new();
-        for path in &self.paths {
+        for path in &self.rule_paths {
             files.extend(RuleFile::find(path)?);
         }
         let rules = RuleSet::with_files(&files)?;

@@ -22,6 +22,7 @@ impl Judgement {
             advice: Vec::new(),
             tells: None,
             repartition: None,
+            of_more_parts: false,
             failure: None,
         }
     }
@@ -65,6 +66,12 @@ impl Judgement {
     #[must_use]
     pub(crate) fn repartition(self, repartition: Repartition) -> Self {
         Self { repartition: Some(repartition), ..self }
+    }
+
+    /// Says that the judgement is also about parts without one of their own.
+    #[must_use]
+    pub(crate) fn of_more_parts(self, of_more_parts: bool) -> Self {
+        Self { of_more_parts, ..self }
     }
 
     /// Sets the kind of trouble that this judgement tells of, if it is not the one that the rule is about.

@@ -17,6 +17,7 @@ fn finding(rule: &'static str, subject: Subject) -> Finding {
         rule_facts: RuleFacts::USER,
         tells: TroubleKind::Other,
         repartition: None,
+        of_more_parts: false,
         raw_severity: Severity::Low,
         severity: Severity::Low,
         score: 0,

@@ -206,6 +206,7 @@ impl ActiveRule {
             thresholds: Arc::clone(self.thresholds.get_or_init(|| thresholds(&self.params))),
             advice: judged.advice,
             repartition: judged.repartition,
+            of_more_parts: judged.of_more_parts,
             failure: judged.failure,
         }
     }

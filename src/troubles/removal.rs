@@ -39,7 +39,9 @@ pub(super) fn of(
     let parts = || trouble.subjects.clone();
     match trouble.kind {
         Kind::Failures => Removal::Replay(Cause::Failures, Vec::new()),
-        Kind::Skew if leading.is_some_and(tells_of_more_stages) => Removal::Replay(Cause::Skew, Vec::new()),
+        Kind::Skew if leading.is_some_and(|finding| finding.of_more_parts) => {
+            Removal::Replay(Cause::Skew, Vec::new())
+        }
         Kind::Skew => Removal::Replay(Cause::Skew, parts()),
         Kind::Stragglers => Removal::Replay(Cause::Stragglers, parts()),
         Kind::Spill => Removal::Replay(Cause::Spill, parts()),
@@ -96,11 +98,6 @@ pub(crate) fn saves(kind: TroubleKind, rule: &str) -> Option<&'static str> {
         | Kind::Cluster
         | Kind::Other => None,
     }
-}
-
-/// Whether a finding on skew is also about stages without a finding of their own.
-fn tells_of_more_stages(finding: &Finding) -> bool {
-    finding.evidence.iter().any(|(key, _)| *key == "skewed_stages_count")
 }
 
 const fn unknown(why: &'static str) -> Removal {

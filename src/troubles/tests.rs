@@ -21,6 +21,7 @@ fn finding(rule: &'static str, tells: TroubleKind, subject: Subject, severity: S
         rule_facts: RuleFacts::USER,
         tells,
         repartition: None,
+        of_more_parts: false,
         raw_severity: severity,
         failure: None,
         severity,

@@ -53,7 +53,7 @@ enum Actual {
 
 impl Test {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let rules = RuleArgs { files: RulePaths { paths: self.paths.clone() }, day: self.day }.load();
+        let rules = RuleArgs { files: RulePaths { rule_paths: self.paths.clone() }, day: self.day }.load();
         let rules = match rules {
             Err(RuleError::Invalid(problems)) => {
                 print_problems(&problems);

@@ -241,6 +241,7 @@ impl Found<'_> {
         Judgement::of(Subject::Stage(self.stage.id), self.severity)
             .tasks(self.tasks)
             .facts(self.evidence())
+            .of_more_parts(self.together.is_some())
             .message(
                 if self.lost.is_some() { LATE } else { UNEVEN },
                 &[

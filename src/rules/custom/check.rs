@@ -130,6 +130,7 @@ impl CustomRule {
             },
             tells: None,
             repartition: None,
+            of_more_parts: false,
             failure: None,
         }
     }

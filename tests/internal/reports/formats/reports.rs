@@ -81,6 +81,7 @@ pub fn hostile(name: &str) -> Report {
         rule_facts: RuleFacts::USER,
         tells: TroubleKind::Other,
         repartition: None,
+        of_more_parts: false,
         raw_severity: severity,
         severity,
         score: 8,

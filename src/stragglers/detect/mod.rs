@@ -16,6 +16,7 @@ pub(crate) mod mr2_speculation;
 pub(crate) mod offline;
 pub(crate) mod options;
 mod ordered;
+pub(crate) mod pool;
 mod snapshot;
 pub(crate) mod spark;
 pub(crate) mod spark_settings;

@@ -1,7 +1,8 @@
 //! `offline`, `online` and `combined`: S2's detectors, based on a model of usual progress (S2 sections 6 and
 //! 7.3).
 
-use super::average_gap::{Pool, average_of, is_behind};
+use super::average_gap::{average_of, is_behind};
+use super::pool::Pool;
 use super::snapshot::{Past, Running, Snapshot};
 use super::timing::Timing;
 use super::{Detector, Parameter, Value};

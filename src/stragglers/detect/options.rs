@@ -1,6 +1,6 @@
 //! Settings of detectors that users may change, and settings of an engine that make it work like a detector.
 
-use super::average_gap::Pool;
+use super::pool::Pool;
 use crate::units::Millis;
 
 /// Changes of the detectors' settings; `None` keeps that of its source.

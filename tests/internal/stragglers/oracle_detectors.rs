@@ -1,13 +1,14 @@
 //! Detectors, their quality and the first-order model, compared with expected values computed by other tools.
 
 use elephant_rs::stats::descriptive::median;
-use elephant_rs::stragglers::detect::average_gap::{Pool, is_behind};
+use elephant_rs::stragglers::detect::average_gap::is_behind;
 use elephant_rs::stragglers::detect::exponential::Smoothing;
 use elephant_rs::stragglers::detect::hierarchical::{ClusterMean, Performance, speed};
 use elephant_rs::stragglers::detect::late::{Variant, is_slow, mean_and_sd};
 use elephant_rs::stragglers::detect::mantri::probability_of_saving;
 use elephant_rs::stragglers::detect::mr2::{Caps, Worth, choose, gate_is_open, legacy_estimate};
 use elephant_rs::stragglers::detect::offline::{is_behind_online, is_below_half, least_progress};
+use elephant_rs::stragglers::detect::pool::Pool;
 use elephant_rs::stragglers::detect::spark::{MedianRule, min_finished, threshold};
 use elephant_rs::stragglers::dolly::clones;
 use elephant_rs::stragglers::first_order::{FirstOrder, GuessError, Input, Power};

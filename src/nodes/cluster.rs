@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::collect::{DayNumber, GroupCounts, Host, Hosts, Sample};
 use super::losses::Losses;
+use super::peers::Peers;
 
 /// Scores of the hosts, over all applications.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +32,8 @@ pub(crate) struct Scores {
     pub values: Vec<f64>,
     /// How many of these attempts were stragglers in their group.
     pub stragglers: u64,
+    /// Stragglers on it and on others.
+    pub peers: Peers,
     /// What was lost on it.
     pub losses: Losses,
     /// Sums for each day on which attempts started.
@@ -52,6 +55,11 @@ impl Cluster {
     /// Adds the scores of one application. Hosts with the same name are one node.
     pub(crate) fn add(&mut self, sample: &Sample) {
         self.groups.add(sample.groups);
+        for &(host, peers) in &sample.peers {
+            if let Some(host) = self.host(host) {
+                host.peers += peers;
+            }
+        }
         for &(host, losses) in &sample.losses {
             if let Some(host) = self.host(host) {
                 host.losses += losses;

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use rustc_hash::FxHashMap;
 
 use super::losses::Losses;
+use super::peers::Peers;
 use super::score::z_scores;
 use super::settings::Settings;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
@@ -31,7 +32,7 @@ struct HostTable {
 }
 
 /// A host, as an index into [`Hosts`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Host(u32);
 
 impl Host {
@@ -84,6 +85,8 @@ pub(crate) struct Sample {
     pub rows: Vec<Row>,
     /// The groups they come from.
     pub groups: GroupCounts,
+    /// Stragglers on each host and on others, group by group.
+    pub peers: Vec<(Host, Peers)>,
     /// What was lost on which hosts.
     pub losses: Vec<(Host, Losses)>,
 }
@@ -153,7 +156,22 @@ impl Sample {
         }
         sample.losses = losses(app, &mut names);
         sample.rows.shrink_to_fit();
+        sample.add_up_peers();
         sample
+    }
+
+    /// One entry for each host, because an application may have a hundred thousand groups.
+    fn add_up_peers(&mut self) {
+        // The sort is stable, so each host's sums are made in the order of the groups.
+        self.peers.sort_by_key(|&(host, _)| host);
+        self.peers.dedup_by(|(host, more), (kept, sum)| {
+            let same = host == kept;
+            if same {
+                *sum += *more;
+            }
+            same
+        });
+        self.peers.shrink_to_fit();
     }
 
     /// Adds the successful attempts of one group.
@@ -174,13 +192,17 @@ impl Sample {
         let limit = median(&times).filter(|&usual| usual > 0.0).map(|usual| settings.straggler * usual);
         self.groups.used += 1;
         self.groups.tasks += runs.len() as u64;
+        let is_straggler = |time: f64| limit.is_some_and(|limit| time >= limit);
+        let labels: Vec<(Option<Host>, bool)> =
+            runs.iter().zip(&times).map(|(run, &time)| (run.host, is_straggler(time))).collect();
+        self.peers.extend(Peers::of_group(&labels));
         for ((run, time), score) in runs.iter().zip(times).zip(scores) {
             let Some(host) = run.host else {
                 self.groups.tasks_without_node += 1;
                 continue;
             };
-            let straggler = limit.is_some_and(|limit| time >= limit);
-            self.rows.push(Row { score, host, day: run.start.and_then(day_of), straggler });
+            let (straggler, day) = (is_straggler(time), run.start.and_then(day_of));
+            self.rows.push(Row { score, host, day, straggler });
         }
     }
 }

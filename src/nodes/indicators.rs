@@ -43,7 +43,7 @@ pub struct Node {
     pub straggler_share: Option<f64>,
     /// Wilson's interval of that share.
     pub straggler_interval: Option<Interval>,
-    /// The share of stragglers of all other nodes together.
+    /// The share of stragglers that other nodes have in the same groups; `None` if no group ran on other nodes, too.
     pub others_straggler_share: Option<f64>,
     /// Whether its tasks are slower by enough to act on: by the mean z-score, or by the share of stragglers.
     pub clearly_slow: bool,
@@ -62,13 +62,16 @@ pub struct Node {
 }
 
 impl Node {
-    /// Computes everything except what depends on the other nodes: the level, and whether the node is clearly slow.
+    /// Computes everything except what depends on the other nodes: the level, and whether the node is suspected.
     #[must_use]
     pub(crate) fn of(sample: NodeSample, settings: &Settings) -> Self {
         let NodeSample { name, rack, scores } = sample;
-        let Scores { values, stragglers, losses, days } = scores;
+        let Scores { values, stragglers, peers, losses, days } = scores;
         let tasks = values.len() as u64;
         let (mean, deviation) = (mean(&values), standard_deviation(&values, 1));
+        let shares = peers.shares();
+        let by_mean = mean.is_some_and(|mean| mean >= settings.slow_mean);
+        let more = |(own, others): (f64, f64)| own > 0.0 && own >= settings.slow_straggler_ratio * others;
         let mut sorted = values;
         sorted.sort_unstable_by(f64::total_cmp);
         let fits = fit::fit_all(&sorted);
@@ -98,8 +101,8 @@ impl Node {
             stragglers,
             straggler_share: (tasks > 0).then(|| stragglers as f64 / tasks as f64),
             straggler_interval: z.and_then(|z| proportion::wilson(stragglers, tasks, z)).map(interval),
-            others_straggler_share: None,
-            clearly_slow: false,
+            others_straggler_share: shares.map(|(_, others)| others),
+            clearly_slow: by_mean || shares.is_some_and(more),
             suspected: false,
             losses,
             fits,

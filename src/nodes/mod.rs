@@ -19,6 +19,7 @@ pub(crate) mod fit;
 pub(crate) mod indicators;
 pub(crate) mod levels;
 pub(crate) mod losses;
+pub(crate) mod peers;
 mod rank;
 pub(crate) mod score;
 pub(crate) mod settings;
@@ -123,7 +124,7 @@ pub(crate) fn rank(cluster: Cluster, hosts: Hosts, types: &NodeTypes, settings: 
         node.kind = types.of(&node.name).map(Into::into);
     }
     rank::assign_levels(&mut nodes, settings);
-    rank::compare(&mut nodes, settings);
+    rank::suspect(&mut nodes, settings);
     nodes.sort_by(|a, b| rank::order(a, b, settings.order));
     let summary = Summary::of(&nodes, groups);
     Ranking { nodes, summary }

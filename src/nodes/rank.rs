@@ -16,19 +16,11 @@ pub(super) fn assign_levels(nodes: &mut [Node], settings: &Settings) {
     }
 }
 
-/// Compares each node with all others together: whether it is slower by enough to act on, or suspected.
-pub(super) fn compare(nodes: &mut [Node], settings: &Settings) {
-    let sums = |(tasks, stragglers), node: &Node| (tasks + node.tasks, stragglers + node.stragglers);
-    let (tasks, stragglers): (u64, u64) = nodes.iter().fold((0, 0), sums);
+/// Suspects nodes with too few tasks to be ranked if all of them were stragglers, beside tasks on other nodes.
+pub(super) fn suspect(nodes: &mut [Node], settings: &Settings) {
     for node in nodes {
-        let (others, other_stragglers) = (tasks - node.tasks, stragglers - node.stragglers);
-        let share = (others > 0).then(|| other_stragglers as f64 / others as f64);
-        let by_mean = node.mean.is_some_and(|mean| mean >= settings.slow_mean);
-        let more = |(own, others): (f64, f64)| own > 0.0 && own >= settings.slow_straggler_ratio * others;
-        node.others_straggler_share = share;
-        node.clearly_slow = by_mean || node.straggler_share.zip(share).is_some_and(more);
         let few = node.level.is_none() && node.tasks >= settings.suspect_tasks.max(1);
-        node.suspected = few && others > 0 && node.stragglers == node.tasks;
+        node.suspected = few && node.others_straggler_share.is_some() && node.stragglers == node.tasks;
     }
 }
 

@@ -123,7 +123,8 @@ impl Page<'_> {
         }));
         let share = node.straggler_share.zip(node.straggler_interval);
         let others = node.others_straggler_share;
-        let others = others.map(|share| format!(", {:.0} % of those on other nodes", 100.0 * share));
+        let others =
+            others.map(|share| format!(", {:.0} % of the same groups on other nodes", 100.0 * share));
         parts.extend(share.map(|(share, Interval { low, high })| {
             format!(
                 "; {:.0} % of them ({:.0} to {:.0} %) take {} times the median or more{}",

@@ -149,7 +149,7 @@ impl CustomRule {
                 harmless.add(self.limits.get(place).map(|limit| describe(limit, Severity::Low)));
             }
         });
-        format!("harmless: {harmless}")
+        format!("not reached: {harmless}")
     }
 
     /// The values, each with its name and the unit as suffix.

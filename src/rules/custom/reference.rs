@@ -66,7 +66,7 @@ const TYPES: [(&str, &str, &str); 8] = [
     ("time", "time(\"5min\")", "stored in milliseconds"),
     ("size", "size(\"64MB\")", "stored in bytes; 1 MB has 1024 × 1024"),
     ("speed", "size(\"1MB\") / time(\"1s\")", "a size divided by a time, per second"),
-    ("unknown", "null", "no value: the history does not tell; fits every type"),
+    ("unknown", "null", "no value: the history does not contain it; fits every type"),
 ];
 
 const OPERATORS: [(&str, &str, &str); 6] = [
@@ -102,7 +102,7 @@ pub(crate) fn sections() -> Vec<Section> {
     let defaults = Section {
         name: "defaults",
         about: "What the functions of settings give for a setting that is not set. If the version of the engine is unknown, \
-                only defaults that never changed are known; a job history does not tell the version of Hadoop.",
+                only defaults that never changed are known; a job history does not contain the version of Hadoop.",
         heading: "setting",
         lines: defaults::SPARK
             .iter()

@@ -128,7 +128,7 @@ impl fmt::Display for Unknown {
             Self::NoTimes => "no attempt has a start and an end",
             Self::TaskWithoutTimes => "a task that succeeded has no attempt with a start and an end",
             Self::ShuffleBeforeLastMap => "a shuffle ended before the last map task did",
-            Self::NoTasks => "no such task succeeded",
+            Self::NoTasks => "no task of this kind succeeded",
             Self::NoInput => "the job history does not contain the input of its tasks",
             Self::NoCollections => "the job history does not contain the time of garbage collections",
             Self::NoSpill => "the job history does not contain what tasks read from local disks",

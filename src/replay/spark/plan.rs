@@ -76,12 +76,12 @@ impl fmt::Display for Unknown {
             Self::Incomplete => "the event log is incomplete",
             Self::NoTasks => "no task has a launch and an end",
             Self::NoFit => {
-                "the times of the stage's tasks do not follow their data, so what each task costs is unknown"
+                "the times of the stage's tasks do not follow their data, so the cost of each task is unknown"
             }
             Self::NoCollections => "the event log does not contain the time of garbage collections",
             Self::NoSpill => "the event log does not contain what tasks spilled",
             Self::TooManyTasks => "the stage would have more than a million tasks",
-            Self::NoSlots => "in the replay, some task finds no executor",
+            Self::NoSlots => "in the replay, a task finds no executor",
         })
     }
 }

@@ -197,7 +197,7 @@ fn told(mut judgements: Vec<Judgement<Name>>) -> Verdict<Name> {
 
 fn too_expensive(app: &Application) -> String {
     format!(
-        "too expensive: {} tasks times the steps that the rule computes for each exceed {} steps",
+        "too expensive: {} tasks need more than {} steps of the rule",
         app.task_count(),
         super::scope::MAX_WORK
     )

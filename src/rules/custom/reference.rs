@@ -89,7 +89,7 @@ pub(crate) fn sections() -> Vec<Section> {
     };
     let operators = Section {
         name: "operators",
-        about: "Operators, as in C or Java.",
+        about: "They combine values, as in C or Java.",
         heading: "written",
         lines: OPERATORS.iter().map(listed).collect(),
     };

@@ -149,7 +149,7 @@ pub enum LimitReached {
         decoded: Bytes,
     },
     /// [`Limits::memory`].
-    #[error("what it contains takes more than {0} of memory; raise the limit with --max-memory")]
+    #[error("its data takes more than {0} of memory; raise the limit with --max-memory")]
     Memory(Bytes),
     /// [`Limits::time`].
     #[error(

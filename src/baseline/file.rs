@@ -20,8 +20,8 @@ const KEEP_RUNS: usize = 10;
 const HEADER: &str = "\
 # The accepted state of these jobs, written by `elephant-rs check PATH… --baseline THIS_FILE --update`.
 # `elephant-rs check PATH… --baseline THIS_FILE` fails when a run has findings that are not listed here, worse ones, or
-# costs more than the runs listed here allow. Accept a change with --update and commit this file; findings that are
-# gone leave it then, so that they are new when they come back.
+# costs more than the runs listed here allow. Accept a change with --update and commit this file. --update also removes
+# findings that are gone, so they are new if they come back.
 ";
 
 /// The accepted state of all jobs.

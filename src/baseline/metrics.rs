@@ -63,7 +63,7 @@ pub(super) fn compare(job: &Job, apps: &[&ApplicationReport], tolerance: &Tolera
 /// Why a run is not compared again; `None` if it is new.
 pub(super) fn settled(job: &Job, run: &Run) -> Option<&'static str> {
     if job.runs.iter().any(|known| known.run == run.run) {
-        return Some("it was accepted");
+        return Some("the baseline already contains this run");
     }
     let is_before =
         job.since.as_ref().is_some_and(|since| run.started_at.as_ref().is_none_or(|at| at < since));

@@ -28,8 +28,8 @@ accepted by more than the tolerance. The costs of each run are compared separate
 limit is their median plus 3 scaled median absolute deviations; with fewer, it is their median plus the tolerance. If \
 a run read more input, its limits rise in proportion. Differences below the floors of the document `gate` in rule files \
 (10 s of run time, 0.02 GB·h, 30 s of task time, one failed attempt) do not count, unless the tolerance is 0. Failed \
-and incomplete runs are judged by rules only, and cannot make a finding better or gone. --fail-on is about findings \
-only: higher costs fail at any level but none, which --costs changes.
+and incomplete runs are judged by rules only; they never show that a finding is better or gone. --fail-on applies to \
+findings only. Higher costs fail whatever its level, except with --fail-on none; --costs changes that.
 
 With --engine, --user, --queue, --name or --app, accepted jobs that did not run are not reported: they may be left out. \
 --since and --until leave out runs, not jobs: a job without a run in that time did not run. With --rule, accepted \
@@ -64,7 +64,7 @@ pub(super) struct Check {
     /// Accept the present state and write it to the baseline
     #[arg(long)]
     update: bool,
-    /// With --update: remove jobs that are not in the input; not with filters, which leave out jobs of the input
+    /// With --update: remove jobs that are not in the input; cannot be combined with filters, which leave out jobs
     #[arg(long, requires = "update", conflicts_with = "FilterArgs")]
     prune: bool,
     /// With --update: keep the last N runs of each job [default: the number in the baseline, or 10]
@@ -74,14 +74,14 @@ pub(super) struct Check {
     /// `resource_used_gb_hours`, `resource_wasted_gb_hours`, `task_time_ms`, `failed_attempts_count`; repeatable
     #[arg(long, value_name = "[METRIC=]PERCENT", allow_negative_numbers = true, value_parser = parse_tolerance)]
     tolerance: Vec<(Option<Metric>, f64)>,
-    /// What higher costs do [default: fail, but show with --fail-on none]
+    /// What happens if costs are higher than accepted [default: fail; with --fail-on none: show]
     #[arg(long, value_enum, value_name = "WHAT")]
     costs: Option<Costs>,
     /// The same as --costs ignore
     #[arg(long, conflicts_with = "costs")]
     no_metrics: bool,
-    /// Fail if a job of the baseline did not run; not with --user, --queue, --name or --app, because the baseline does
-    /// not say which of its jobs they leave out
+    /// Fail if a job of the baseline did not run; cannot be combined with --user, --queue, --name or --app, because the
+    /// baseline does not say which of its jobs they leave out
     #[arg(long, conflicts_with_all = ["users", "queues", "names", "ids"])]
     require_all: bool,
     /// Do not fail on runs too incomplete to judge
@@ -92,7 +92,7 @@ pub(super) struct Check {
 /// What higher costs do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Costs {
-    /// They fail, whatever the severity of findings that --fail-on asks for
+    /// They fail, whatever --fail-on says about findings
     Fail,
     /// They are compared and shown, but do not fail
     Show,

@@ -19,16 +19,16 @@ pub(super) struct FilterArgs {
     #[arg(long, value_enum, value_name = "ENGINE", help_heading = HEADING)]
     engine: Option<EngineArg>,
     /// Read only applications of this user: a word, a glob such as etl-*, or a regular expression such as /^etl-[0-9]+$/;
-    /// repeatable, as the next three
+    /// repeatable, like --queue, --name and --app
     #[arg(long = "user", value_name = "PATTERN", value_hint = ValueHint::Other, help_heading = HEADING)]
     users: Vec<Pattern>,
-    /// Read only applications in this queue, as in root.etl.*
+    /// Read only applications in this queue, such as root.etl.*
     #[arg(long = "queue", value_name = "PATTERN", value_hint = ValueHint::Other, help_heading = HEADING)]
     queues: Vec<Pattern>,
-    /// Read only applications of this name
+    /// Read only applications with this name
     #[arg(long = "name", value_name = "PATTERN", value_hint = ValueHint::Other, help_heading = HEADING)]
     names: Vec<Pattern>,
-    /// Read only the application of this id; `job_1_2` and `application_1_2` are the same one
+    /// Read only the application with this id; `job_1_2` and `application_1_2` mean the same application
     #[arg(long = "app", value_name = "ID", value_hint = ValueHint::Other, help_heading = HEADING)]
     ids: Vec<Pattern>,
     /// Read only applications that were submitted at this time or later, such as 2026-11-20 or 2026-11-20T12:00:00Z;
@@ -68,7 +68,7 @@ impl FilterArgs {
 /// The option that selects rules.
 #[derive(Debug, Args)]
 pub(super) struct OnlyRules {
-    /// Report only what this rule finds; repeatable
+    /// Report only findings of this rule; repeatable
     #[arg(long = "rule", value_name = "ID", help_heading = HEADING)]
     pub(super) only: Vec<String>,
 }

@@ -89,10 +89,10 @@ pub(super) struct FindingArgs {
     /// Exit with status 1 if any finding has at least this severity
     #[arg(long, value_enum, value_name = "LEVEL")]
     fail_on: Option<Level>,
-    /// Show only the N worst applications; as text, the N worst jobs
+    /// Show only the N worst applications (text: the N worst jobs)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
-    /// Order of the applications; the document `order` of rule files has the default, what their remedies save
+    /// Order of the applications; the default, saving, can be changed in rule files (document `order`)
     #[arg(long, value_enum, value_name = "ORDER")]
     sort: Option<SortArg>,
     /// Prices of cores and memory, as YAML, to show what remedies save in money
@@ -104,15 +104,15 @@ pub(super) struct FindingArgs {
     /// Write the overview only, without applications (text, json, markdown)
     #[arg(long, conflicts_with_all = ["top", "details"])]
     summary: bool,
-    /// Also write every run, finding and what was not evaluated (text), phases and configuration (json, ndjson), without
-    /// passwords
+    /// Also write every run, every finding and the rules that were not evaluated (text), or phases and configuration,
+    /// without passwords (json, ndjson)
     #[arg(long)]
     details: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum SortArg {
-    /// What the remedies save, most first
+    /// Largest saving by remedies first
     Saving,
     /// The worst finding first
     Severity,

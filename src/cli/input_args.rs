@@ -22,7 +22,7 @@ pub(super) struct InputArgs {
     /// Files, folders and archives with event logs and job histories; - reads standard input
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
-    /// Write the report to a file; the file appears whole or not at all
+    /// Write the report to a file; an interrupted run writes nothing
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
     /// Use N threads (1 to 1024) [default: one per processor]
@@ -31,7 +31,7 @@ pub(super) struct InputArgs {
     /// Exit with status 2 if any input could not be read completely
     #[arg(long)]
     strict: bool,
-    /// Do not fail if no application was read, as from an empty folder
+    /// Do not fail if no application was read, for example from an empty folder
     #[arg(long)]
     pub(super) allow_empty: bool,
     /// Print no warnings and no progress on standard error

@@ -6,23 +6,23 @@ use crate::limits::Limits;
 use crate::params::quantity::{Duration, Quantity, Size};
 use crate::units::{Bytes, Millis};
 
-const HEADING: &str = "Limits for each history (none removes a limit)";
+const HEADING: &str = "Limits for each history (the word none removes a limit)";
 
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct LimitArgs {
     /// Stop reading a history after this many bytes, counted after decompression
     #[arg(id = "max-decoded", long, allow_hyphen_values = true, value_name = "SIZE", value_parser = size, default_value = "64GiB", help_heading = HEADING)]
     decoded: Limit<Bytes>,
-    /// Stop reading a compressed history of more than 1 GiB when it is N times as large as stored
+    /// Stop reading a compressed history when it decompresses to more than N times its stored size and more than 1 GiB
     #[arg(id = "max-ratio", long, allow_hyphen_values = true, value_name = "N", value_parser = number, default_value = "1000", help_heading = HEADING)]
     ratio: Limit<u64>,
-    /// Skip longer lines
+    /// Skip lines that are longer than this
     #[arg(id = "max-line", long, allow_hyphen_values = true, value_name = "SIZE", value_parser = size, default_value = "64MiB", help_heading = HEADING)]
     line: Limit<Bytes>,
-    /// Skip further tasks and attempts, and cached blocks of Spark; stages, jobs, executors and queries beyond a tenth of N are skipped, too
+    /// Skip tasks, attempts and cached blocks (Spark) beyond N, and stages, jobs, executors and queries beyond a tenth of N
     #[arg(id = "max-tasks", long, allow_hyphen_values = true, value_name = "N", value_parser = number, default_value = "20000000", help_heading = HEADING)]
     tasks: Limit<u64>,
-    /// Stop reading a history when what is kept of it takes more memory; histories that are read at the same time share it
+    /// Stop reading a history when its data takes more memory than this; histories that are read at the same time share it
     #[arg(id = "max-memory", long, allow_hyphen_values = true, value_name = "SIZE", value_parser = size, default_value = "2GiB", help_heading = HEADING)]
     memory: Limit<Bytes>,
     /// Stop reading a history after this time; two runs may then give different results

@@ -74,7 +74,7 @@ enum Command {
     /// List stragglers with their causes and costs, and show how well detectors would have found them
     #[command(after_help = stragglers::EXAMPLES)]
     Stragglers(stragglers::Stragglers),
-    /// Replay applications under other resources or without a trouble: what a change would save
+    /// Replay applications with other resources or without a trouble, and show what that would save
     #[command(name = "whatif", after_help = whatif::EXAMPLES)]
     WhatIf(whatif::WhatIf),
     /// List the rules, show one with its text and thresholds, or check rule files

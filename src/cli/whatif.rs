@@ -17,9 +17,9 @@ use crate::units::Bytes;
 use crate::whatif::{self, Change, Settings, Trouble};
 
 pub(super) const EXAMPLES: &str = "\
-The recorded tasks are scheduled again under the change. The replay without a change shows the error of the model on \
-each application; predictions have a range, and a saving smaller than the error is not given. Options combine into one \
-change. Without any, each trouble is left out alone, then all of them, and the number of executors is varied.
+The recorded tasks are scheduled again with the change. A replay without any change shows the error of the model for \
+each application. Predictions have a range, and a saving smaller than the error is not given. Several options are one \
+change. Without options, each trouble is left out alone, then all together, and the number of executors is varied.
 
 Examples:
   elephant-rs whatif app.log
@@ -56,13 +56,13 @@ pub(super) struct WhatIf {
     /// Number of tasks of a stage, such as 4=400 (Spark); repeatable
     #[arg(long, value_name = "STAGE=N", value_parser = partitions)]
     partitions: Vec<(u32, u32)>,
-    /// Number of reduces (MapReduce)
+    /// Number of reduce tasks (MapReduce)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one)]
     reducers: Option<u32>,
     /// Size of input splits, such as 256m (MapReduce)
     #[arg(long, value_name = "SIZE", value_parser = size)]
     split_size: Option<Bytes>,
-    /// Share of maps that must have ended before reduces start, 0 to 1 (MapReduce)
+    /// Share of map tasks that must have ended before reduce tasks start, 0 to 1 (MapReduce)
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = share)]
     slow_start: Option<f64>,
     /// Troubles to leave out
@@ -82,9 +82,9 @@ enum Format {
 enum TroubleArg {
     /// Tasks that took longer because they had more data
     Skew,
-    /// Tasks that were slower than others with as much data
+    /// Tasks that were slower than others with the same amount of data
     Stragglers,
-    /// Attempts that failed, and what was done again after them
+    /// Failed attempts, and work that was repeated because of them
     Failures,
     /// Speculative copies
     Speculation,

@@ -73,7 +73,7 @@ pub(super) fn read(source: &Source, extent: Extent<'_>) -> Result<Parsed, InputE
 fn warn_about_tail(tail: &Tail, problems: &mut Problems) {
     if tail.is_foreign() {
         problems.warn("trailing-bytes", None, || {
-            "other bytes follow the compressed ones and were skipped; if they hold a history, its data is missing"
+            "the bytes after the compressed data were skipped; if they contain a history, its data is missing"
                 .to_owned()
         });
     }

@@ -15,7 +15,7 @@ pub(super) type Condition<'a> = (&'a str, Severity, String);
 pub(super) fn limit(severity: Severity, passed: String, conditions: &[Condition<'_>]) -> String {
     let harmless = conditions.iter().find(|(_, allowed, _)| *allowed == Severity::None);
     match harmless {
-        Some((key, _, lowest)) if severity == Severity::None => format!("harmless by {key}: {lowest}"),
+        Some((key, _, lowest)) if severity == Severity::None => format!("{key} not reached: {lowest}"),
         _ => passed,
     }
 }

@@ -19,7 +19,7 @@ pub(crate) enum InputError {
         path: PathBuf,
     },
     /// The address of a storage that this program does not read.
-    #[error("cannot read {path}: it is an address, and only files of this machine are read; fetch it first: {command}", path = .path.display())]
+    #[error("cannot read {path}: it is an address, but only local files can be read; fetch it first: {command}", path = .path.display())]
     Remote {
         /// As the user wrote it.
         path: PathBuf,
@@ -51,7 +51,7 @@ pub(crate) enum InputError {
         source: io::Error,
     },
     /// A file that is not what its first bytes almost say.
-    #[error("cannot read {path}: its first bytes are those of {format}, but one of them is wrong or the rest is missing; the file is truncated or damaged, or compressed too often; copy it again", path = .path.display())]
+    #[error("cannot read {path}: it starts like {format}, but a byte is wrong or the rest is missing; the file is truncated or damaged, or compressed too many times; copy it again", path = .path.display())]
     DamagedStart {
         /// The file.
         path: PathBuf,

@@ -137,7 +137,7 @@ pub(super) fn saves(savings: &TroubleSavings, currency: Option<&str>) -> String 
             format!("saves {}", saved(share, savings.share_cost, currency))
         }
         (SavingStatus::Estimated | SavingStatus::WithinError, _) => {
-            "saves too little to be sure of".to_owned()
+            "saving within the error of the estimate".to_owned()
         }
         (SavingStatus::Unknown(why), _) => format!("saving unknown ({why})"),
     }

@@ -101,7 +101,7 @@ impl SparkReplays<'_> {
             Cause::Stragglers => vec![spark::Cause::Stragglers(scope)],
             Cause::Skew => vec![spark::Cause::Skew(scope)],
             Cause::Tasks { count } => {
-                let stages = scope.ok_or(Unknown::NotApplicable("it does not say which stage"))?;
+                let stages = scope.ok_or(Unknown::NotApplicable("the finding does not say which stage"))?;
                 let overhead = spark::Overhead::Scheduler;
                 let of = |stage| spark::Partitions { stage, tasks: count, overhead };
                 stages.into_iter().map(|stage| spark::Cause::Partitions(of(stage))).collect()
@@ -134,7 +134,9 @@ impl MapReduceReplays {
         let named: Option<Vec<Kind>> = subjects.iter().map(kind).collect();
         let kinds = named.filter(|kinds| !kinds.is_empty());
         let tasks = match (cause, kinds.as_deref()) {
-            (Cause::Tasks { .. }, None) => return Err(Unknown::NotApplicable("it does not say which tasks")),
+            (Cause::Tasks { .. }, None) => {
+                return Err(Unknown::NotApplicable("the finding does not say which tasks"));
+            }
             (Cause::Tasks { count }, _) => usize::try_from(count).unwrap_or(usize::MAX),
             _ => 0,
         };

@@ -48,7 +48,7 @@ impl fmt::Display for Unknown {
             Self::Spark(unknown) => unknown.fmt(f),
             Self::MapReduce(unknown) => unknown.fmt(f),
             Self::Status(status) => {
-                write!(f, "status {}: how long a full run takes is unknown", status.name())
+                write!(f, "status {}: the time of a full run is unknown", status.name())
             }
             Self::Residual(percent) => {
                 write!(

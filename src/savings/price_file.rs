@@ -110,8 +110,14 @@ impl PriceDocument {
         }
         if let (Some(_), Some(at)) = (resources, instances) {
             let help =
-                "an instance has cores and memory: use instance_hour, or core_hour and gb_hour".to_owned();
-            problems.error(file, at, "instances and their cores or memory both have a price", Some(help));
+                "an instance includes cores and memory: use either instance_hour, or core_hour and gb_hour"
+                    .to_owned();
+            problems.error(
+                file,
+                at,
+                "the document has prices of instances and prices of cores or memory",
+                Some(help),
+            );
         }
         if resources.is_none()
             && instances.is_none()
@@ -140,7 +146,8 @@ impl PriceDocument {
                 problems.error(file, &name.span, message, did_you_mean(&name.value, names()));
             }
             None if self.prices_instances && known.len() > 1 => {
-                let message = format!("it is open which instance runs the applications: {}", list(names()));
+                let message =
+                    format!("the file does not say which instance runs the applications: {}", list(names()));
                 let help = names().next().map(|name| format!("add for example instance: {name}"));
                 problems.error(file, &(0..0), message, help);
             }

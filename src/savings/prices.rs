@@ -227,7 +227,10 @@ mod tests {
         one(
             "currency: EUR\ngb_hour: 1\ninstance_hour:\n  a: {price: 1, cores: 2, memory: 4GB}",
             "3:1",
-            &["both have a price", "use instance_hour, or core_hour and gb_hour"],
+            &[
+                "prices of instances and prices of cores or memory",
+                "use either instance_hour, or core_hour and gb_hour",
+            ],
         );
         one("currency: EUR\ninstance_hour: {a: 0.19}", "2:20", &["the cores and the memory", "memory: 16GB"]);
         one(

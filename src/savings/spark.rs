@@ -100,7 +100,7 @@ impl<'a> SparkReplays<'a> {
         for cause in causes {
             let unknown = matches!(cause, Cause::Skew(scope) if !self.plan.knows_data(self.app, scope));
             if unknown {
-                return Err(Unknown::NotApplicable("the log does not tell what the tasks read"));
+                return Err(Unknown::NotApplicable("the event log does not contain what the tasks read"));
             }
             self.plan.without(self.app, &at_bound(cause, Bound::Most))?;
         }
@@ -165,7 +165,7 @@ impl<'a> SparkReplays<'a> {
             return Ok(Sizes { slots: Slots::Recorded, factor: 1.0, memory, cores: 1.0 });
         }
         let (count, slots) =
-            recorded.ok_or(Unknown::NotApplicable("the log shows no executor of a known size"))?;
+            recorded.ok_or(Unknown::NotApplicable("the event log contains no executor of a known size"))?;
         if executors.is_some() && self.is_local() {
             return Err(Unknown::NotApplicable(
                 "local mode has no executors; the number of cores can change",
@@ -193,7 +193,7 @@ impl<'a> SparkReplays<'a> {
     /// By which factor the memory of an executor changes with another heap.
     fn memory_factor(&self, heap: Bytes) -> Result<f64, Unknown> {
         crate::metrics::executor_memory_factor(self.app, self.params, heap)
-            .ok_or(Unknown::NotApplicable("the log lacks the size of an executor"))
+            .ok_or(Unknown::NotApplicable("the event log lacks the size of an executor"))
     }
 
     /// The stage attempts with this id, by their place.

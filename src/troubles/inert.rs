@@ -12,7 +12,7 @@ pub(crate) fn why(
     others: &[SettingChange],
 ) -> Option<&'static str> {
     if change.from.as_deref().is_some_and(|from| super::value::same(&change.setting, from, &change.to)) {
-        return Some("it has this value");
+        return Some("it already has this value");
     }
     match app.engine {
         Engine::Spark => of_spark(app, change, others),

@@ -21,10 +21,10 @@ const USUAL_COLLECTIONS: f64 = 0.1;
 /// The rule about copies that were for nothing.
 const COPIES: &str = "speculation-waste";
 
-const CANCELLED: &str = "someone ended the application; what it would have gone on to do is unknown";
-const NO_MODEL: &str = "no model tells what the remedy saves";
-const NO_SIZE: &str = "no smaller size is proposed";
-const NO_NUMBER: &str = "no other number of tasks is proposed";
+const CANCELLED: &str = "the application was stopped, so the rest of its work is unknown";
+const NO_MODEL: &str = "there is no model for this remedy";
+const NO_SIZE: &str = "the advice names no smaller size";
+const NO_NUMBER: &str = "the advice names no other number of tasks";
 const NOT_MEASURED: &str = "the history does not contain the times that it is computed from";
 
 /// What would remove `trouble`, of which `leading` is the finding that says most.

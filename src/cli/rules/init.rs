@@ -16,8 +16,12 @@ use crate::rules::files;
 pub(super) const EXAMPLES: &str = "\
 You can shorten each file to your changes. Parameters that are not in a file keep their built-in values.
 
-Example:
-  elephant-rs rules init rules/ && elephant-rs rules check rules/ && elephant-rs analyze --rules rules/ history/";
+Examples:
+  elephant-rs rules init rules/
+  elephant-rs rules check rules/
+      check the files after your changes
+  elephant-rs analyze --rules rules/ history/
+      use them";
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Init {

@@ -13,9 +13,8 @@ use crate::rules::{ActiveRule, RuleCheck, RuleSet};
 use crate::troubles::saves;
 
 pub(super) const EXAMPLES: &str = "\
-Columns: the rule's id; the engine whose applications it judges; what a remedy mainly saves, as far as reports compute
-it (run time, or memory over time); and whether the rule is as built in, changed by a preset, or changed or defined by a
-file.
+Columns: the rule's id; the engine whose applications it judges; what its remedies mainly save (run time, or memory \
+over time; – if reports do not compute it); and its origin: built-in, a preset, or the file that changes or defines it.
 
 Examples:
   elephant-rs rules list

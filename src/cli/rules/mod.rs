@@ -24,7 +24,7 @@ Examples:
   elephant-rs rules list skew
       the rules about skew
   elephant-rs rules reference
-      what expressions in rules of your own can use
+      what expressions in your own rules can use
   elephant-rs rules show mapper-skew
       what it finds, why that matters, how it sets the severity, and its thresholds
   elephant-rs rules init our-rules/
@@ -40,7 +40,7 @@ pub(super) enum Rules {
     /// Print the page of one rule: what it finds, why, how it sets the severity, and its parameters with their origins
     #[command(after_help = show::EXAMPLES)]
     Show(show::Show),
-    /// Print the names, types and functions of the expressions in rules of one's own, and the defaults of settings
+    /// Print the names, types and functions for expressions in your own rules, and the defaults of settings
     #[command(after_help = reference::EXAMPLES)]
     Reference(reference::Reference),
     /// Check rule files without reading a history, and print all errors with line and column

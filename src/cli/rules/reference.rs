@@ -18,7 +18,7 @@ Examples:
   elephant-rs rules reference task.gc_time
       one name
   elephant-rs rules reference shuffle bytes
-      the names with all these words in them or in their meaning";
+      the names with all these words in the name or its description";
 
 /// The widest names that others are aligned with; wider ones have a line of their own.
 const WIDEST: usize = 34;
@@ -27,7 +27,7 @@ const MARGIN: &str = "  ";
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Reference {
-    /// A section, a name, or words of a meaning
+    /// A section, a name, or words of a description
     #[arg(value_name = "NAME")]
     words: Vec<String>,
 }

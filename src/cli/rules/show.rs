@@ -22,7 +22,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Show {
-    /// The id of a rule, or metrics, spark-metrics or gate
+    /// The id of a rule, or metrics, spark-metrics, gate, order or nodes
     id: String,
     #[command(flatten)]
     rules: RuleArgs,

@@ -176,7 +176,7 @@ const fn of_any(cause: Cause) -> &'static str {
              that depends on the data"
         }
         Cause::EveryAttempt => {
-            "it is not the nodes, because another attempt on another node was slow, too: look at the input of these tasks, \
+            "the nodes are not the cause, because another attempt on another node was slow, too: look at the input of these tasks \
              and at the code that reads it; copies do not help"
         }
         Cause::DataSkew
@@ -186,7 +186,7 @@ const fn of_any(cause: Cause) -> &'static str {
         | Cause::Hardware
         | Cause::Scheduler
         | Cause::Unexplained => {
-            "`elephant-rs stragglers --node-metrics FILE` compares them with metrics of the nodes"
+            "`elephant-rs stragglers --node-metrics FILE` compares these tasks with metrics of their nodes"
         }
     }
 }

@@ -165,7 +165,7 @@ fn root(app: &Application, roots: &Roots) -> Option<(Failure, Phrase)> {
 const CAUSES: usize = 3;
 
 /// A cause and the number of tasks of which attempts failed by it.
-const CAUSE: &str = "{tasks} by \"{cause}\"";
+const CAUSE: &str = "{tasks} with \"{cause}\"";
 
 fn advice(app: &Application, cost: &Cost) -> Vec<Advice> {
     let mut advice = Vec::new();
@@ -202,7 +202,7 @@ fn advice(app: &Application, cost: &Cost) -> Vec<Advice> {
         Engine::MapReduce => "",
     };
     let times = limit_of_failures(app, cost);
-    advice.push(format!("attempts that fail late cost most, and each task may fail {times}{told_by}").into());
+    advice.push(format!("attempts that fail late cost most, so check their input first; each task may fail {times}{told_by}").into());
     advice
 }
 

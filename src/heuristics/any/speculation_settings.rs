@@ -247,7 +247,7 @@ fn what_held_back(app: &Application, fates: &[Fate]) -> Advice {
         ),
         (
             count(Fate::Paced.name()),
-            "the speculator copies one task at a time and then pauses for 15 s, unless set",
+            "the speculator copies one task at a time and then pauses, by default for 15 s",
         ),
         (
             count(Fate::TooFewDone.name()),

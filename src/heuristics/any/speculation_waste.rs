@@ -139,9 +139,9 @@ fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<Advice> {
             };
             let (maps, reduces) = (lost(TaskKind::Map), lost(TaskKind::Reduce));
             let (key, which) = if maps >= reduces {
-                (ConfKey::MapSpeculative, "maps")
+                (ConfKey::MapSpeculative, "map tasks")
             } else {
-                (ConfKey::ReduceSpeculative, "reduces")
+                (ConfKey::ReduceSpeculative, "reduce tasks")
             };
             let fewer = fewer_copies(app);
             let disable = |what: &str| {

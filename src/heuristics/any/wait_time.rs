@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(
             found.advice,
             [
-                "if queue etl had no free capacity for its map tasks, which the history does not tell: use another queue \
+                "if queue etl had no free capacity for its map tasks, which the history does not show: use another queue \
                  (mapreduce.job.queuename), run off-peak, or add capacity"
             ]
         );

@@ -36,8 +36,8 @@ pub(super) const RULE: Rule = rule!(
 .telling(TroubleKind::Cluster);
 
 /// The message if the numbers of names and sizes differ.
-const MISMATCH: &str =
-    "the job has {names_count} cached files but {sizes_count} sizes, so the sizes are unknown";
+const MISMATCH: &str = "the number of cached files, {names_count}, differs from the number of sizes, {sizes_count}, \
+                        so the sizes are unknown";
 
 /// The message of a finding.
 const MESSAGE: &str = "the largest of {files_count} cached files is {largest_bytes} ({limit})";
@@ -129,7 +129,7 @@ impl CacheLimit {
         match self.above_limit {
             Severity::None => "no limit".to_owned(),
             level if above => format!("{level} above {limit}"),
-            level => format!("harmless: {level} above {limit}"),
+            level => format!("not reached: {level} above {limit}"),
         }
     }
 }

@@ -68,7 +68,7 @@ impl Check for Limit {
         let judge = |time: i64| params.time_left.severity(limit.get() - time as f64);
         let severity = judge(longest);
         let count = |level| times.iter().filter(|&&time| judge(time) == level).count() as u64;
-        let harmless = if severity == Severity::None { "harmless: " } else { "" };
+        let harmless = if severity == Severity::None { "not reached: " } else { "" };
         let time_left = params.time_left.describe(severity);
         Judgement::of(Subject::Application, severity)
             .tasks(app.task_count())

@@ -72,7 +72,7 @@ impl Check for Splits {
         let limit = match severity {
             Severity::None => {
                 format!(
-                    "harmless: {}, {}",
+                    "not reached: {}, {}",
                     params.small_input.describe(severity),
                     params.large_input.describe(severity)
                 )

@@ -316,7 +316,7 @@ impl Side {
         let decides = self.limits.iter().find(|limit| limit.severity == self.severity);
         match decides.or(self.limits.first()) {
             Some(limit) if self.severity == Severity::None => {
-                format!("harmless by {}: {}", limit.key, limit.lowest)
+                format!("{} not reached: {}", limit.key, limit.lowest)
             }
             Some(limit) => limit.passed.clone(),
             None => String::new(),

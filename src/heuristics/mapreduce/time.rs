@@ -85,7 +85,7 @@ impl Check for RunTime {
         let severity = short.max(long);
         let limit = match severity {
             Severity::None => format!(
-                "harmless: {}, {}",
+                "not reached: {}, {}",
                 params.short_run_time.describe(severity),
                 params.long_run_time.describe(severity)
             ),

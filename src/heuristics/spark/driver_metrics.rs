@@ -192,7 +192,7 @@ impl Driver {
                 let what = "collect less in the driver, write results from executors, and reduce its heap";
                 heap_change(app, what, enough)
             } else if facts.used.is_some() {
-                "collect less in the driver, and write results from executors: its heap is used".into()
+                "the driver uses its heap: collect less in it, and write results from executors".into()
             } else {
                 "collect less in the driver, write results from executors, and set a heap of a few GiB".into()
             },

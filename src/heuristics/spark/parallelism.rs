@@ -52,7 +52,7 @@ const MANY: &str = "{stage}[ and {others}]: {tasks} of {median_task_ms} each, of
                     with {wanted}, about {lost_ms} were lost, {lost_ratio:%} of the run time ({limit})";
 
 /// The message if nothing was found.
-const FITS: &str = "stages have as many tasks as fit their executors";
+const FITS: &str = "the number of tasks of each stage fits its executors";
 
 struct TaskCounts(Parallelism);
 

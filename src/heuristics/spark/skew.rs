@@ -236,7 +236,7 @@ impl Found<'_> {
         let together = together.map(|LostTime { time, share }| {
             Phrase::new(TOGETHER, &[("time", &time), ("share", &share.map(percent).unwrap_or_default())])
         });
-        let none = if ratio.is_finite() { "" } else { "of which most tasks have none" };
+        let none = if ratio.is_finite() { "" } else { "while most tasks read none" };
         let share = self.lost.and_then(|lost| lost.share);
         Judgement::of(Subject::Stage(self.stage.id), self.severity)
             .tasks(self.tasks)

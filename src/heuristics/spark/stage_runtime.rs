@@ -284,7 +284,7 @@ fn faster(app: &Application, spark: &Spark, stage: &Stage) -> (TroubleKind, Advi
 /// A larger number of tasks, if a setting determines it.
 fn more_tasks(app: &Application, spark: &Spark, stage: &Stage, (tasks, slots): (u64, u64)) -> Advice {
     let what = Advice::new(format!(
-        "use more and smaller tasks, because {} {} few for {slots} concurrent tasks",
+        "use more and smaller tasks, because {} {} few for an application that can run {slots} at a time",
         plural(tasks, "task"),
         if tasks == 1 { "is" } else { "are" },
     ));

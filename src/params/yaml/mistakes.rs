@@ -4,7 +4,7 @@ use super::Span;
 
 pub(super) const NESTED: &str = "lists and mappings are nested too deeply";
 const TAB: &str = "a tab is used for indentation";
-const NO_TAB: &str = "indent with blanks; YAML allows no tabs there";
+const NO_TAB: &str = "indent with spaces; YAML allows no tabs there";
 const BARE: &str = "the regular expression is not in quotes, so YAML reads a part of it as its own syntax";
 const ESCAPE: &str = "between double quotes, YAML reads a backslash as the start of an escape sequence";
 const SINGLE: &str = "use single quotes: between them, a backslash is only a backslash";

@@ -72,16 +72,16 @@ impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::OtherEngine => "it is not a Spark application",
-            Self::NoLife => "the log does not contain the application's start and end",
-            Self::Incomplete => "the log is incomplete",
+            Self::NoLife => "the event log does not contain the application's start and end",
+            Self::Incomplete => "the event log is incomplete",
             Self::NoTasks => "no task has a launch and an end",
             Self::NoFit => {
-                "the times of the stage's tasks do not follow their data, so what each task costs is unknown"
+                "the times of the stage's tasks do not follow their data, so the cost of each task is unknown"
             }
-            Self::NoCollections => "the log does not tell the time of garbage collections",
-            Self::NoSpill => "the log does not tell what tasks spilled",
+            Self::NoCollections => "the event log does not contain the time of garbage collections",
+            Self::NoSpill => "the event log does not contain what tasks spilled",
             Self::TooManyTasks => "the stage would have more than a million tasks",
-            Self::NoSlots => "in the replay, some task finds no executor",
+            Self::NoSlots => "in the replay, a task finds no executor",
         })
     }
 }

@@ -12,7 +12,7 @@ pub(super) fn change(change: &Change) -> String {
     parts.extend(
         partitions.iter().map(|(stage, tasks)| format!("{} in stage {stage}", plural(*tasks, "task"))),
     );
-    parts.extend(reducers.map(|count| plural(count, "reduce")));
+    parts.extend(reducers.map(|count| plural(count, "reduce task")));
     parts.extend(split_size.map(|size| format!("splits of {size}")));
     parts.extend(slow_start.map(|share| format!("slow start {share}")));
     let names: Vec<&str> = without.iter().map(|trouble| trouble.name()).collect();

@@ -150,7 +150,7 @@ impl CustomRule {
                 harmless.add(self.limits.get(place).map(|limit| describe(limit, Severity::Low)));
             }
         });
-        format!("harmless: {harmless}")
+        format!("not reached: {harmless}")
     }
 
     /// The values, each with its name and the unit as suffix.
@@ -198,7 +198,7 @@ fn told(mut judgements: Vec<Judgement<Name>>) -> Verdict<Name> {
 
 fn too_expensive(app: &Application) -> String {
     format!(
-        "too expensive: {} tasks times the steps that the rule computes for each exceed {} steps",
+        "too expensive: {} tasks need more than {} steps of the rule",
         app.task_count(),
         super::scope::MAX_WORK
     )

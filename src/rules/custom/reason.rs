@@ -24,10 +24,10 @@ pub(super) fn reason(gap: Gap<'_>, what: &str, scope: &Scope<'_, '_>) -> String 
             format!("there is no configuration, so {name} is unknown")
         }
         Gap::Untold(Node::Setting(_, name)) => match scope.app.conf.setting(name) {
-            Some(_) => format!("the value of {name} has another form"),
+            Some(_) => format!("the value of {name} does not have the expected form"),
             None => format!("{name} is not set, and its default is not known"),
         },
-        Gap::Untold(Node::IsSet(name)) => format!("the configuration does not tell who set {name}"),
+        Gap::Untold(Node::IsSet(name)) => format!("the configuration does not show who set {name}"),
         Gap::Untold(Node::Counter(of) | Node::RowCounter(of)) => match scope.app.engine {
             Engine::Spark => format!("Spark has no counters such as {}", of.name),
             Engine::MapReduce => format!("the history contains no total of the counter {}", of.name),

@@ -66,7 +66,7 @@ const TYPES: [(&str, &str, &str); 8] = [
     ("time", "time(\"5min\")", "stored in milliseconds"),
     ("size", "size(\"64MB\")", "stored in bytes; 1 MB has 1024 × 1024"),
     ("speed", "size(\"1MB\") / time(\"1s\")", "a size divided by a time, per second"),
-    ("unknown", "null", "no value: the history does not tell; fits every type"),
+    ("unknown", "null", "no value: the history does not contain it; fits every type"),
 ];
 
 const OPERATORS: [(&str, &str, &str); 6] = [
@@ -83,13 +83,13 @@ const OPERATORS: [(&str, &str, &str); 6] = [
 pub(crate) fn sections() -> Vec<Section> {
     let types = Section {
         name: "types",
-        about: "What values are, and how they are written. A sum, a comparison or a threshold of different types is an error.",
+        about: "The types of values, and how to write them. A sum, a comparison or a threshold of different types is an error.",
         heading: "written",
         lines: TYPES.iter().map(listed).collect(),
     };
     let operators = Section {
         name: "operators",
-        about: "What combines values, as in C or Java.",
+        about: "They combine values, as in C or Java.",
         heading: "written",
         lines: OPERATORS.iter().map(listed).collect(),
     };
@@ -101,8 +101,8 @@ pub(crate) fn sections() -> Vec<Section> {
     };
     let defaults = Section {
         name: "defaults",
-        about: "What the functions of settings give for a setting that is not set. If the version of the engine is unknown, \
-                only defaults that never changed are known; a job history does not tell the version of Hadoop.",
+        about: "The values that functions of settings return for a setting that is not set. If the version of the engine is unknown, \
+                only defaults that never changed are known; a job history does not contain the version of Hadoop.",
         heading: "setting",
         lines: defaults::SPARK
             .iter()

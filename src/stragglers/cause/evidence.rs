@@ -304,7 +304,7 @@ impl fmt::Display for Fact {
                     test.others.tasks,
                     test.adjusted
                 )?;
-                if test.suspected { write!(f, ", too small a difference to blame it") } else { Ok(()) }
+                if test.suspected { write!(f, ", a difference too small to blame the node") } else { Ok(()) }
             }
             Self::CpuTime { ratio, share_of_delay, for_input, .. } => {
                 let what = if *for_input { "CPU time for its input" } else { "CPU time" };
@@ -328,7 +328,7 @@ impl fmt::Display for Fact {
             Self::RemoteInput { local_share, .. } => {
                 write!(
                     f,
-                    "read its input from another node, while {local_share:.0} % of the tasks read from their own"
+                    "read its input from another node, while {local_share:.0} % of the tasks read theirs locally"
                 )
             }
             Self::SlowBeginnings { time, nodes } => write!(

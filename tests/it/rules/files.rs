@@ -118,7 +118,7 @@ fn common_mistakes_are_told_with_their_remedy() {
         ),
         (
             format!("{skew}for:\n\tuser: a\n"),
-            "3:1: a tab is used for indentation; indent with blanks; YAML allows no tabs there".to_owned(),
+            "3:1: a tab is used for indentation; indent with spaces; YAML allows no tabs there".to_owned(),
         ),
         (
             format!("{own}over: map\nscore_tasks: counter(\"my.Group\", \"SPILLED_RECORDS\")\n"),

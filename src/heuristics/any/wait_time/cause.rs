@@ -11,7 +11,7 @@ use crate::model::{Application, Engine};
 use crate::units::{Millis, Timestamp};
 
 // The causes in messages.
-const FIRST_EXECUTOR: &str = "its first executor started {after} after the application; the event log does not tell whether \
+const FIRST_EXECUTOR: &str = "its first executor started {after} after the application; the event log does not show whether \
                               the cluster was full or the start was slow";
 const EXECUTORS: &str = "most of it while jobs ran without any executor";
 const FIRST_TASK: &str = "its first {kind} task started {after} late";
@@ -142,7 +142,7 @@ impl Cause {
             Self::Executors => spark::waiting_advice(app, spark::Missing::Later),
             Self::FirstTask { kind, .. } => vec![
                 Advice::new(format!(
-                    "if {queue} had no free capacity for its {} tasks, which the history does not tell: use another queue \
+                    "if {queue} had no free capacity for its {} tasks, which the history does not show: use another queue \
                      ({setting}), run off-peak, or add capacity",
                     kind.name()
                 ))
@@ -150,7 +150,7 @@ impl Cause {
             ],
             Self::Master { .. } => vec![
                 Advice::new(format!(
-                    "if {queue} had no free capacity for its application master, which the history does not tell: use another \
+                    "if {queue} had no free capacity for its application master, which the history does not show: use another \
                      queue ({setting}) or run off-peak; the queue also limits the resources of all application masters \
                      (yarn.scheduler.capacity.maximum-am-resource-percent)"
                 ))

@@ -93,8 +93,8 @@ impl Skewness {
 /// the job runs.
 fn hive_advice(app: &Application) -> Vec<Advice> {
     let cases = [
-        (ConfKey::HiveGroupBySkew, "in Hive, if it aggregates, let it distribute them"),
-        (ConfKey::HiveSkewJoin, "in Hive, if it joins, let it join them in a job of their own"),
+        (ConfKey::HiveGroupBySkew, "if the Hive query aggregates, let Hive distribute frequent keys"),
+        (ConfKey::HiveSkewJoin, "if the Hive query joins, let Hive join frequent keys in a separate job"),
     ];
     let off = cases.into_iter().filter(|(key, _)| may_be(app, "Hive") && app.conf.flag(*key) != Some(true));
     off.map(|(key, what)| Advice::new(what).set([change(app, key, true)]).conditional()).collect()

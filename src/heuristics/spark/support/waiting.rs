@@ -47,13 +47,13 @@ fn if_full(app: &Application) -> String {
         let queue =
             app.queue.as_deref().map_or_else(|| "its queue".to_owned(), |queue| format!("queue {queue}"));
         return format!(
-            "if {queue} had no free capacity for an executor with a heap of {size}, which the event log does not tell: use \
+            "if {queue} had no free capacity for an executor with a heap of {size}, which the event log does not show: use \
              another queue ({}), run off-peak, or add capacity",
             ConfKey::SparkQueue.name()
         );
     }
     format!(
-        "if the cluster had no free capacity for an executor with a heap of {size}, which the event log does not tell: run \
+        "if the cluster had no free capacity for an executor with a heap of {size}, which the event log does not show: run \
          off-peak or add capacity"
     )
 }
@@ -77,7 +77,7 @@ mod tests {
         sample::peaks(sample::executor(&mut app, "1"), &[(JvmHeapMemory, 1000 << 20)]);
         let smaller = "if memory was short, request smaller executors; they are scheduled sooner: --conf \
                        spark.executor.memory=1792m (now 8g)";
-        let room = "if queue etl had no free capacity for an executor with a heap of 8g, which the event log does not tell: \
+        let room = "if queue etl had no free capacity for an executor with a heap of 8g, which the event log does not show: \
                     use another queue (spark.yarn.queue), run off-peak, or add capacity";
         let keep =
             "keep one executor for the next job: --conf spark.dynamicAllocation.minExecutors=1 (now 0)";

@@ -83,7 +83,7 @@ pub(in crate::rules::custom) const FUNCTIONS: &[FunctionLine] = &[
         "is_set",
         "is_set(\"name\")",
         "condition",
-        "whether a setting is set, by the application or by the configuration of the cluster, and has not only its default; unknown if the history does not tell",
+        "whether a setting is set, by the application or by the configuration of the cluster, and has not only its default; unknown if the history does not show it",
     ),
     ("conf_number", "conf_number(\"name\")", "number", "a setting as a number"),
     ("conf_flag", "conf_flag(\"name\")", "condition", "a setting as true or false"),

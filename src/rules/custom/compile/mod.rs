@@ -115,7 +115,9 @@ impl<'e> Compiler<'e> {
             Kind::Choice(parts) => self.choice(expr, parts),
             Kind::Index(_) => self.wrong(expr, "indexing is not supported: values are never lists"),
             Kind::List(_) => self.wrong(expr, "a list is allowed only after \"in\""),
-            Kind::Map(_) | Kind::Message { .. } => self.wrong(expr, "maps and messages are not supported"),
+            Kind::Map(_) | Kind::Message { .. } => {
+                self.wrong(expr, "map literals and messages are not supported")
+            }
         }
     }
 

@@ -48,7 +48,7 @@ fn mistakes_have_a_position_and_say_what_is_expected() {
         (
             "a ? b ? c : d : e",
             6..7,
-            "expected an operator, or \":\" and the alternative, found \"?\"; put a choice within a choice into brackets",
+            "expected an operator, or \":\" and the alternative, found \"?\"; put the inner condition ? one : other into brackets",
         ),
         ("a + if", 4..6, "\"if\" is a reserved word; choose another name"),
         (

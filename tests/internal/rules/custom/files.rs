@@ -124,7 +124,10 @@ enabled: false
     assert_eq!(severity(Some("night")), None);
     let scoped = rules.evaluate(&maps(1, 1, Some("adhoc")));
     assert!(
-        found(&scoped, "etl-long").unwrap().message.starts_with("too long for ad-hoc work: 1 ms (harmless")
+        found(&scoped, "etl-long")
+            .unwrap()
+            .message
+            .starts_with("too long for ad-hoc work: 1 ms (not reached")
     );
 }
 
@@ -199,7 +202,7 @@ fn shown(expression: &str) -> String {
     let app = histories::parse(ByteWindow::new(history.as_bytes())).applications.remove(0);
     let evaluation = rules(&text).evaluate(&app);
     let message = &found(&evaluation, "r").unwrap_or_else(|| panic!("{expression}: {evaluation:?}")).message;
-    message.split(" (harmless").next().unwrap().to_owned()
+    message.split(" (not reached").next().unwrap().to_owned()
 }
 
 #[test]
@@ -314,7 +317,7 @@ fn totals_of_counters_are_those_of_the_history() {
         let text = format!(
             "rule: r\nover: {over}\nvalues:\n  x: '{value}'\n  y: '1'\nthresholds:\n  y: {{rising: never}}\nmessage: \"{{x}}\"\n"
         );
-        found(&rules(&text).evaluate(&app), "r").unwrap().message.replace(" (harmless: )", "")
+        found(&rules(&text).evaluate(&app), "r").unwrap().message.replace(" (not reached: )", "")
     };
     let rows = format!("counter(\"{group}\", \"ROWS\")");
     assert!(judged("map", &rows).starts_with("40"), "{}", judged("map", &rows));

@@ -33,7 +33,7 @@ impl Cursor<'_> {
         let mistake = self.unexpected(expected);
         let (Some(before), TokenKind::Name(word)) = (self.last(), self.kind()) else {
             return match self.kind() {
-                TokenKind::Sign("?") => mistake.help("put a choice within a choice into brackets"),
+                TokenKind::Sign("?") => mistake.help("put the inner condition ? one : other into brackets"),
                 _ => mistake,
             };
         };

@@ -41,8 +41,12 @@ pub(super) struct RuleArgs {
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Day {
     /// Evaluate suppressions as of this date (such as 2027-01-31) instead of today (UTC)
-    #[arg(long, value_name = "DAY")]
+    #[arg(long, value_name = "DAY", value_parser = day)]
     today: Option<NaiveDate>,
+}
+
+fn day(text: &str) -> Result<NaiveDate, String> {
+    text.parse().map_err(|_| "expected a day such as 2027-01-31".to_owned())
 }
 
 impl Day {

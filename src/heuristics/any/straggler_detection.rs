@@ -41,8 +41,8 @@ pub(super) const RULE: Rule =
     .telling(TroubleKind::Speculation);
 
 /// The message of a finding.
-const MESSAGE: &str = "speculation copied {copied_in_time_count} of {stragglers} in time, {recall_ratio:%} ({limit}); the \
-    worst missed straggler ran {worst_missed_ms} longer than the median";
+const MESSAGE: &str = "speculation copied {copied_in_time_count} of {stragglers} in time, {recall_ratio:%} ({limit})[; \
+    the worst missed straggler ran {missed} longer than the median]";
 
 struct OwnSpeculation(Detection);
 
@@ -133,6 +133,10 @@ impl Check for OwnSpeculation {
         ];
         let copied = caught.in_time + caught.late;
         let latency = (copied > 0).then(|| caught.latency / copied as f64);
+        let missed = match caught.worst_missed {
+            Millis::ZERO => String::new(),
+            worst => worst.to_string(),
+        };
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
             .fact("stragglers_count", Measure::Count(caught.stragglers))
@@ -146,6 +150,7 @@ impl Check for OwnSpeculation {
                 &[
                     ("stragglers", &plural(caught.stragglers, "straggler")),
                     ("limit", &decisive(severity, &limits)),
+                    ("missed", &missed),
                 ],
             )
             .advice(|| better_settings(app, &watched, caught.in_time))

@@ -98,6 +98,9 @@ pub(in crate::report) fn why_absent(absence: &Absence) -> Option<String> {
     }
 }
 
+/// Baselines keep a few digits, so smaller differences are none.
+const ROUNDING: f64 = 1e-4;
+
 /// "mapper-skew (map)  severe, was moderate; `deviation_ratio` 9.6, accepted 4.2".
 pub(in crate::report) fn head(found: &FindingChange) -> String {
     let severity = match found.accepted_severity() {
@@ -107,7 +110,8 @@ pub(in crate::report) fn head(found: &FindingChange) -> String {
         _ => found.finding.severity.to_string(),
     };
     let measure = found.measure.as_ref().and_then(|measure| Some((measure, measure.accepted?)));
-    let measure = measure.filter(|(measure, accepted)| (measure.value - accepted).abs() > f64::EPSILON);
+    let differs = |value: f64, accepted: f64| (value - accepted).abs() > ROUNDING * accepted.abs();
+    let measure = measure.filter(|(measure, accepted)| differs(measure.value, *accepted));
     let measure = measure.map(|(measure, accepted)| {
         let MeasureChange { key, value, .. } = measure;
         let (value, accepted) =

@@ -24,11 +24,13 @@
     return value === "" ? null : Number(value);
   };
   const SEVERITY = columnOf("severity");
+  const NAME = columnOf("name");
   const COLUMN = Object.fromEntries(["user", "queue", "engine", "rules"].map((name) => [name, columnOf(name)]));
   const rows = [...body.rows].map((element, place) => {
     const row = { element, place, words: null };
-    const link = element.querySelector("th a");
-    row.article = link ? articles.get(link.getAttribute("href").slice(1)) : undefined;
+    // Searching each row by a selector would take a third of the time in which the page opens.
+    const link = element.cells[NAME].firstElementChild;
+    row.article = link.hash ? articles.get(link.hash.slice(1)) : undefined;
     row.severity = number(row, SEVERITY);
     row.job = element.dataset.job;
     row.day = element.dataset.day;

@@ -178,7 +178,7 @@ mod tests {
     fn parts_sum_the_spans_within_them() {
         let mut parts = Parts::new(at(0), at(1920));
         parts.add(at(0), at(1920), 2);
-        parts.add(at(-50), at(25), 1);
+        parts.add(at(-50), at(15), 1);
         parts.add(at(1915), at(i64::MAX), 4);
         parts.add(at(30), at(20), 100);
         let means = parts.means();

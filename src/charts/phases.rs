@@ -19,7 +19,7 @@ const MOST_PHASES: usize = 60;
 /// The maximum number of lanes.
 const MOST_LANES: u64 = 12;
 /// A phase takes at least this part of the timeline in its lane, so that it can be seen.
-const LEAST_WIDTH: i64 = 250;
+const LEAST_WIDTH: i64 = 500;
 
 /// The phases that are listed.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,10 +97,10 @@ impl Phases {
         Self { shown, left_out: rest.len() as u64, task_time_left_out, lanes }
     }
 
-    /// The number of listed phases that have no lane.
+    /// The number of phases that have no lane.
     #[must_use]
     pub(crate) fn without_lane(&self) -> u64 {
-        self.shown.iter().filter(|row| row.lane.is_none()).count() as u64
+        self.shown.iter().filter(|row| row.lane.is_none()).count() as u64 + self.left_out
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
     fn lanes_and_rows_are_bounded_and_the_rest_is_counted() {
         let phases = phases(&app(&[(0, 1000); 70]));
         assert_eq!((phases.shown.len(), phases.left_out), (MOST_PHASES, 10));
-        assert_eq!((phases.lanes, phases.without_lane()), (MOST_LANES, MOST_PHASES as u64 - MOST_LANES));
+        assert_eq!((phases.lanes, phases.without_lane()), (MOST_LANES, 70 - MOST_LANES));
         assert_eq!(phases.task_time_left_out, Millis::new(10 * 1010));
     }
 
@@ -238,6 +238,9 @@ mod tests {
         let mut app = sample::app(&[]);
         let ok = |ms| (Outcome::Succeeded, ms);
         sample::stage(&mut app, 0, &[ok(10), ok(20), ok(30), ok(60), (Outcome::Failed, 9000)]);
+        for task in 0..4 {
+            app.groups[0].tasks.set_representative(task, Some(task));
+        }
         let [row] = &phases(&app).shown[..] else { panic!() };
         let [median, p95, longest] = [25, 60, 60].map(Millis::new);
         assert_eq!(row.durations, Some(Durations { median, p95, longest }));

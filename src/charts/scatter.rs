@@ -172,6 +172,9 @@ mod tests {
         let mut app = crate::internal::sample::app(&[]);
         let outcomes = [100, 200, 300].map(|time| (crate::model::table::Outcome::Succeeded, time));
         crate::internal::sample::stage(&mut app, 0, &outcomes);
+        for task in 0..3 {
+            app.groups[0].tasks.set_representative(task, Some(task));
+        }
         let attempts = &mut app.groups[0].attempts;
         attempts.set_counter(0, Counter::InputBytes, Some(1000));
         attempts.set_counter(1, Counter::InputBytes, Some(500));

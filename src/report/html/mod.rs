@@ -36,9 +36,9 @@ const STYLE: &str = include_str!("../../../templates/page.css");
 const FLAG: &str = "document.documentElement.className = \"js\";";
 const SCRIPT: &str = include_str!("../../../templates/page.js");
 /// The hashes in the page's content security policy. A test compares them with `STYLE`, `FLAG` and `SCRIPT`.
-const STYLE_HASH: &str = "sha256-CeBp9XGDF5h5BZeN7I0Cq199LVrX894or1+6yWYf+so=";
+const STYLE_HASH: &str = "sha256-+3eE8+igS6tsL+zVdpBaBdYRv1xQdKtY/+U88FkdEww=";
 const FLAG_HASH: &str = "sha256-N9v3EnPaUyp6HvI/g75KoK11mUw7quk1fPSwEhREnaU=";
-const SCRIPT_HASH: &str = "sha256-mfbzKE+B+5PYwFBl3Ko6qAzdzUJYbv1dTZBPBBMrO9A=";
+const SCRIPT_HASH: &str = "sha256-faE0OqeteQXxPbaFQy+HGTdZhDrwF9a29jS/h9nPFEA=";
 
 /// Number of findings on the first screen.
 const WORST_TROUBLES: usize = 5;

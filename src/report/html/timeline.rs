@@ -14,7 +14,7 @@ use crate::units::{Millis, Timestamp, three_digits};
 /// The height of a lane, in pixels.
 const LANE: u64 = 24;
 /// A bar in a lane is at least so wide, in percent of the timeline.
-const LEAST_PERCENT: f64 = 0.25;
+const LEAST_PERCENT: f64 = 0.2;
 /// Bars from this width on have marks and a label.
 const MARKED_PERCENT: f64 = 2.5;
 

@@ -439,7 +439,7 @@ fn delays(browser: &Browser, count: usize) -> Vec<(&'static str, f64)> {
         )
     };
     let sort = "document.querySelector('#index [data-key=name] button').click()".to_owned();
-    let stages = "document.querySelector('table.phases thead button')?.click()".to_owned();
+    let stages = "document.querySelector('table.phases thead button').click()".to_owned();
     let actions = [
         ("sort stages", stages),
         ("find", "window.find('no such text')".to_owned()),

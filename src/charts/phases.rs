@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::timeline::Timeline;
 use crate::finding::Finding;
-use crate::model::spark::StageAttempt;
+use crate::model::spark::{StageAttempt, StageStatus};
 use crate::model::table::{Outcome, TaskGroup, TaskKind};
 use crate::model::{Application, Engine, Phase, Subject};
 use crate::replay::spark::Plan;
@@ -15,7 +15,7 @@ use crate::stats::{median, nearest_rank};
 use crate::units::{Millis, Timestamp};
 
 /// This many phases are listed: those with the worst findings first, then those with most task time.
-const MOST_PHASES: usize = 60;
+const MOST_PHASES: usize = 100;
 /// The maximum number of lanes.
 const MOST_LANES: u64 = 12;
 /// A phase takes at least this part of the timeline in its lane, so that it can be seen.
@@ -43,7 +43,9 @@ pub struct PhaseRow {
     pub phase: Phase,
     /// The severity of its worst finding.
     pub severity: Severity,
-    /// Attempts that failed.
+    /// Spark: whether the stage attempt itself failed.
+    pub failed: bool,
+    /// Attempts of tasks that failed.
     pub failed_attempts: u64,
     /// How long its successful tasks ran; `None` if there is none.
     pub durations: Option<Durations>,
@@ -84,6 +86,7 @@ impl Phases {
             });
             PhaseRow {
                 severity: worst(&phase),
+                failed: stage.is_some_and(|stage| has_failed(app, stage)),
                 failed_attempts: group.map_or(0, failed_attempts),
                 durations: group.and_then(durations),
                 lane: None,
@@ -112,6 +115,11 @@ fn worst(findings: &[Finding]) -> BTreeMap<&Subject, Severity> {
         *severity = finding.severity.max(*severity);
     }
     worst
+}
+
+fn has_failed(app: &Application, stage: StageAttempt) -> bool {
+    let stage = app.spark.as_ref().and_then(|spark| spark.stage(stage));
+    stage.is_some_and(|stage| stage.status == StageStatus::Failed)
 }
 
 fn failed_attempts(group: &TaskGroup) -> u64 {
@@ -202,9 +210,9 @@ mod tests {
 
     #[test]
     fn lanes_and_rows_are_bounded_and_the_rest_is_counted() {
-        let phases = phases(&app(&[(0, 1000); 70]));
+        let phases = phases(&app(&[(0, 1000); 110]));
         assert_eq!((phases.shown.len(), phases.left_out), (MOST_PHASES, 10));
-        assert_eq!((phases.lanes, phases.without_lane()), (MOST_LANES, 70 - MOST_LANES));
+        assert_eq!((phases.lanes, phases.without_lane()), (MOST_LANES, 110 - MOST_LANES));
         assert_eq!(phases.task_time_left_out, Millis::new(10 * 1010));
     }
 
@@ -244,6 +252,8 @@ mod tests {
         let [row] = &phases(&app).shown[..] else { panic!() };
         let [median, p95, longest] = [25, 60, 60].map(Millis::new);
         assert_eq!(row.durations, Some(Durations { median, p95, longest }));
-        assert_eq!(row.failed_attempts, 1);
+        assert_eq!((row.failed_attempts, row.failed), (1, false));
+        sample::spark(&mut app).stages[0].status = StageStatus::Failed;
+        assert!(phases(&app).shown[0].failed);
     }
 }

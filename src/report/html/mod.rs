@@ -36,7 +36,7 @@ const STYLE: &str = include_str!("../../../templates/page.css");
 const FLAG: &str = "document.documentElement.className = \"js\";";
 const SCRIPT: &str = include_str!("../../../templates/page.js");
 /// The hashes in the page's content security policy. A test compares them with `STYLE`, `FLAG` and `SCRIPT`.
-const STYLE_HASH: &str = "sha256-+3eE8+igS6tsL+zVdpBaBdYRv1xQdKtY/+U88FkdEww=";
+const STYLE_HASH: &str = "sha256-91je/BOaJvhyj5IdiYcW9JA/RF1oU0hmSRlMp1EkZCY=";
 const FLAG_HASH: &str = "sha256-N9v3EnPaUyp6HvI/g75KoK11mUw7quk1fPSwEhREnaU=";
 const SCRIPT_HASH: &str = "sha256-faE0OqeteQXxPbaFQy+HGTdZhDrwF9a29jS/h9nPFEA=";
 

@@ -110,6 +110,9 @@ impl TimelineView<'_> {
         if row.severity > Severity::None {
             parts.push(row.severity.to_string());
         }
+        if row.failed {
+            parts.push("failed".to_owned());
+        }
         parts.extend(row.phase.started_at.map(|at| format!("starts {}", self.offset(at))));
         parts.push(row.phase.duration().map_or("unfinished".to_owned(), |took| format!("takes {took}")));
         if let Some(Durations { median, p95, .. }) = row.durations {

@@ -246,7 +246,7 @@ fn of(app: &Application, group: &TaskGroup, quantity: Quantity, findings: &[Find
     })
 }
 
-fn stage_name(app: &Application, kind: TaskKind) -> Option<String> {
+pub(super) fn stage_name(app: &Application, kind: TaskKind) -> Option<String> {
     let TaskKind::Stage(id @ StageAttempt { .. }) = kind else { return None };
     app.spark.as_ref()?.stage(id)?.name.as_deref().map(str::to_owned)
 }
@@ -272,7 +272,7 @@ fn value(group: &TaskGroup, row: usize, quantity: Quantity) -> Option<i64> {
 }
 
 /// Empty buckets from the smallest to the largest value.
-fn buckets(
+pub(super) fn buckets(
     quantity: Quantity,
     [smallest, smallest_positive, largest]: [u64; 3],
     median: u64,

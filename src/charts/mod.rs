@@ -1,10 +1,13 @@
-//! The data for the charts of one application: timeline of phases and executors, distribution of tasks,
+//! The data for the charts of one application: load over time, phases in lanes, executors, distribution of tasks,
 //! requested and used memory, attempts by node. Each chart is bounded in size for any application; rows
 //! that are left out are counted.
 
 mod histogram;
+mod load;
 mod memory;
 mod nodes;
+mod phases;
+mod scatter;
 mod timeline;
 
 use crate::finding::Finding;
@@ -12,16 +15,23 @@ use crate::model::Application;
 use crate::rules::RuleSet;
 
 pub use histogram::{Amount, Bucket, Group, Groups, Histogram, Limit, MeanOf, Quantity, Scale};
+pub use load::{Load, LoadOf};
 pub use memory::{Holder, MemoryUse};
 pub use nodes::NodeAttempts;
+pub use phases::{Durations, PhaseRow, Phases};
+pub use scatter::{Axis, Point, Scatter};
 pub use timeline::{ExecutorSpan, Timeline};
 
 /// The charts of one application. Data that the history lacks has no chart.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Charts {
-    /// When phases and executors ran.
+    /// What ran when, and on what.
     pub timeline: Option<Timeline>,
+    /// The phases, ordered by start: those with the worst findings and most task time.
+    pub phases: Phases,
+    /// The time of tasks against the bytes that they read, for a few phases with findings.
+    pub scatters: Vec<Scatter>,
     /// The distribution of run times and bytes over tasks, for a few phases.
     pub histograms: Vec<Histogram>,
     /// Requested and used memory, by container type.
@@ -54,8 +64,11 @@ impl Charts {
     /// is measured.
     #[must_use]
     pub(crate) fn of(app: &Application, rules: &RuleSet, findings: &[Finding]) -> Self {
+        let timeline = Timeline::of(app);
         Self {
-            timeline: Timeline::of(app),
+            phases: Phases::of(app, findings, timeline.as_ref()),
+            timeline,
+            scatters: scatter::all(app, findings),
             histograms: histogram::all(app, findings),
             memory: memory::all(app, rules),
             nodes: nodes::rows(app),

@@ -32,8 +32,9 @@ use crate::rules::RuleInfo;
 use crate::severity::Severity;
 
 pub use crate::charts::{
-    Amount, Bucket, Charts, ExecutorSpan, Group, Groups, Histogram, Holder, Limit, MeanOf, MemoryUse,
-    NodeAttempts, Quantity, Rows, Scale, Timeline,
+    Amount, Axis, Bucket, Charts, Durations, ExecutorSpan, Group, Groups, Histogram, Holder, Limit, Load,
+    LoadOf, MeanOf, MemoryUse, NodeAttempts, PhaseRow, Phases, Point, Quantity, Rows, Scale, Scatter,
+    Timeline,
 };
 pub use crate::fingerprint::{Fingerprint, JobKey, StageName};
 pub use crate::metrics::{ExecutorCounts, JobCounts, Metrics, SparkCounts, StageCounts};

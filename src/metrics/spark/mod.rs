@@ -17,7 +17,7 @@ pub use counts::{ExecutorCounts, JobCounts, SparkCounts, StageCounts};
 
 use super::{Metrics, TaskCounts, run_time};
 use crate::model::Application;
-use crate::model::spark::{ClusterManager, Spark};
+use crate::model::spark::{ClusterManager, Executor, Spark};
 use crate::params::quantity::{Quantity, Ratio, Size};
 use crate::params::{choice, rule_params};
 use crate::units::{Bytes, MbMillis};
@@ -100,8 +100,11 @@ impl Metrics {
     }
 }
 
-/// The container size of a default executor, and the measured memory of each executor of that size.
-pub(crate) fn executor_memory(app: &Application, params: &SparkMetricParams) -> Option<(Bytes, Vec<Bytes>)> {
+/// The container size of a default executor, and the measured memory of each executor of that size, by its id.
+pub(crate) fn executor_memory<'a>(
+    app: &'a Application,
+    params: &SparkMetricParams,
+) -> Option<(Bytes, Vec<(&'a str, Bytes)>)> {
     let spark = app.spark.as_deref()?;
     let containers = Containers::of(app, spark, params)?;
     let one = containers.executor(None)?;
@@ -109,7 +112,9 @@ pub(crate) fn executor_memory(app: &Application, params: &SparkMetricParams) -> 
     let driver = local.then_some(&spark.driver);
     let alike = spark.executors.iter().chain(driver);
     let alike = alike.filter(|executor| containers.executor(executor.resource_profile) == Some(one));
-    Some((one, alike.filter_map(|executor| lifetimes::needed(&executor.peaks, params)).collect()))
+    let needed =
+        |executor: &'a Executor| Some((executor.id.as_str(), lifetimes::needed(&executor.peaks, params)?));
+    Some((one, alike.filter_map(needed).collect()))
 }
 
 /// By which factor the container of a default executor would change with another heap.

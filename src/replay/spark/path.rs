@@ -2,7 +2,11 @@
 
 use super::plan::Plan;
 use super::schedule::Outcome;
+use crate::model::spark::StageAttempt;
 use crate::replay::Micros;
+
+/// Start and end of stage attempts or jobs, by their place.
+type Times = [(Micros, Micros)];
 
 impl Plan {
     /// The most slots that are open at once.
@@ -47,8 +51,24 @@ impl Plan {
     /// The stage attempts that the end of the application waited for, one after the other, longest first.
     #[must_use]
     pub(crate) fn path(&self, outcome: &Outcome) -> Vec<(u32, Micros)> {
-        let end_of_stage = |place: u32| outcome.stages.get(place as usize).map(|(_, end)| *end);
-        let end_of_job = |place: u32| outcome.jobs.get(place as usize).map(|(_, end)| *end);
+        let mut path = self.path_of(&outcome.stages, &outcome.jobs);
+        path.sort_by_key(|&(place, time)| (std::cmp::Reverse(time), place));
+        path
+    }
+
+    /// The same as recorded, last first.
+    #[must_use]
+    pub(crate) fn recorded_path(&self) -> Vec<StageAttempt> {
+        let stages: Vec<_> = self.stages.iter().map(|stage| (stage.submitted, stage.end)).collect();
+        let jobs: Vec<_> = self.jobs.iter().map(|job| (job.submitted, job.end)).collect();
+        let path = self.path_of(&stages, &jobs).into_iter();
+        path.filter_map(|(place, _)| Some(self.stages.get(place as usize)?.id)).collect()
+    }
+
+    /// From the last stage attempt back to the first.
+    fn path_of(&self, stages: &Times, jobs: &Times) -> Vec<(u32, Micros)> {
+        let end_of_stage = |place: u32| stages.get(place as usize).map(|(_, end)| *end);
+        let end_of_job = |place: u32| jobs.get(place as usize).map(|(_, end)| *end);
         let last = |places: &[u32], end: &dyn Fn(u32) -> Option<Micros>| {
             places.iter().copied().max_by_key(|&place| (end(place), place))
         };
@@ -63,10 +83,14 @@ impl Plan {
         }
         let mut job = lasts.first().and_then(|lasts| lasts.last()).copied();
         let mut path: Vec<(u32, Micros)> = Vec::new();
+        // In a damaged log, stage attempts of one moment may wait for each other.
+        let mut seen = vec![false; self.stages.len()];
+        let mut is_new =
+            |place: u32| seen.get_mut(place as usize).is_some_and(|seen| !std::mem::replace(seen, true));
         while let Some(current) = job.and_then(|job| self.jobs.get(job as usize)) {
             let mut stage = last(&current.needs, &end_of_stage);
-            while let Some(place) = stage {
-                let times = outcome.stages.get(place as usize);
+            while let Some(place) = stage.filter(|&place| is_new(place)) {
+                let times = stages.get(place as usize);
                 path.extend(times.map(|(from, to)| (place, *to - *from)));
                 stage =
                     self.stages.get(place as usize).and_then(|stage| last(&stage.waits_for, &end_of_stage));
@@ -74,7 +98,6 @@ impl Plan {
             let before = lasts.get(current.order as usize);
             job = before.and_then(|lasts| lasts.get((current.waits_for as usize).checked_sub(1)?)).copied();
         }
-        path.sort_by_key(|&(place, time)| (std::cmp::Reverse(time), place));
         path
     }
 }

@@ -2,48 +2,51 @@
 
 use askama::Template;
 
-use super::filters::{self, grouped, moment_text};
-use super::links::Ids;
+use super::drawing::{HEIGHT, MIN_BAR, Part, WIDTH, amount_text};
+use super::filters::{self, cut_text, grouped};
+use super::links::Links;
+use super::phases::PhasesView;
+use super::scatter::ScatterView;
+use super::timeline::TimelineView;
 use crate::charts::{
-    Amount, Bucket, Charts, ExecutorSpan, Group, Groups, Histogram, Holder, Limit, MeanOf, MemoryUse,
-    NodeAttempts, Quantity, Scale, Timeline,
+    Amount, Bucket, Charts, Group, Groups, Histogram, Holder, Limit, MeanOf, MemoryUse, NodeAttempts,
+    Quantity, Scale,
 };
 use crate::finding::Finding;
-use crate::model::{Phase, Subject};
-use crate::results::ApplicationReport;
-use crate::units::{Bytes, Millis, Timestamp};
+use crate::units::Bytes;
 
-/// The width of every drawing, in SVG units.
-pub(super) const WIDTH: f64 = 1000.0;
-/// Minimum width and height of a bar that is not empty, so that it is visible.
-pub(super) const MIN_BAR: f64 = 2.0;
-/// The height of curves and histograms, in SVG units.
-pub(super) const HEIGHT: f64 = 100.0;
+/// A chart of containers has room for at least this many bars.
+const LEAST_RANKED: usize = 16;
 
 #[derive(Template)]
 #[template(path = "charts.html")]
 pub(super) struct ChartsView<'a> {
     pub(super) charts: &'a Charts,
-    pub(super) app: &'a ApplicationReport,
-    pub(super) ids: &'a Ids,
+    pub(super) links: Links<'a>,
 }
 
 impl askama::filters::HtmlSafe for ChartsView<'_> {}
 
 impl ChartsView<'_> {
     fn timeline(&self) -> Option<TimelineView<'_>> {
-        self.charts.timeline.as_ref().map(TimelineView)
+        let Self { charts, links } = *self;
+        charts.timeline.as_ref().map(|chart| TimelineView { chart, phases: &charts.phases, links })
     }
 
-    /// The worst finding about a phase.
-    fn finding_link(&self, subject: &Subject) -> Option<&String> {
-        let findings = self.app.findings.iter().zip(&self.ids.findings);
-        findings.filter(|(finding, _)| finding.subject == *subject).map(|(_, id)| id).next()
+    fn phases(&self) -> Option<PhasesView<'_>> {
+        PhasesView::of(&self.charts.phases, self.charts.timeline.as_ref(), self.links)
+    }
+
+    /// Those that are not next to a histogram of their phase.
+    fn other_scatters(&self) -> impl Iterator<Item = ScatterView<'_>> {
+        let Charts { scatters, histograms, .. } = self.charts;
+        let others =
+            scatters.iter().filter(|chart| !histograms.iter().any(|other| other.subject == chart.subject));
+        others.map(|chart| ScatterView { chart, links: self.links })
     }
 
     fn histograms(&self) -> impl Iterator<Item = HistogramView<'_>> {
-        let Self { charts, app, ids } = self;
-        charts.histograms.iter().map(|chart| HistogramView { chart, app, ids })
+        self.charts.histograms.iter().map(|chart| HistogramView { chart, links: self.links })
     }
 
     fn memory(&self) -> impl Iterator<Item = MemoryView<'_>> {
@@ -84,97 +87,9 @@ impl ChartsView<'_> {
     }
 }
 
-/// A part of a bar, in SVG units.
-pub(super) struct Part {
-    pub(super) x: f64,
-    pub(super) width: f64,
-}
-
-struct TimelineView<'a>(&'a Timeline);
-
-impl TimelineView<'_> {
-    fn span(&self) -> String {
-        let Self(timeline) = self;
-        format!("{} to {}, {}", moment_text(timeline.from), moment_text(timeline.to), timeline.length())
-    }
-
-    fn part(&self, from: Option<Timestamp>, to: Option<Timestamp>) -> Part {
-        let Self(timeline) = self;
-        let place = |at: Timestamp| {
-            let at = at.clamp(timeline.from, timeline.to);
-            let offset = Millis::between(timeline.from, at).unwrap_or_default();
-            offset.as_f64() / timeline.length().as_f64().max(1.0) * WIDTH
-        };
-        let start = from.map_or(0.0, place);
-        let width = (to.map_or(WIDTH, place) - start).max(MIN_BAR);
-        Part { x: start.min(WIDTH - MIN_BAR), width }
-    }
-
-    fn phase(&self, phase: &Phase) -> Part {
-        self.part(phase.started_at, phase.finished_at)
-    }
-
-    fn executor(&self, executor: &ExecutorSpan) -> Part {
-        self.part(Some(executor.from), Some(executor.to))
-    }
-
-    /// "+12 s": a time after the start of the timeline.
-    fn offset(&self, at: impl filters::Is<Timestamp>) -> String {
-        match Millis::between(self.0.from, at.get()) {
-            Some(offset) => format!("+{offset}"),
-            None => "before".to_owned(),
-        }
-    }
-
-    /// Axis labels at quarters of the timeline.
-    fn ticks(&self) -> Vec<String> {
-        let length = self.0.length().get();
-        let tick = |quarter| Millis::new(length / 4 * quarter + length % 4 * quarter / 4);
-        (0..=4).map(tick).map(|at| amount_text(Amount::Time(at))).collect()
-    }
-
-    fn most(&self) -> f64 {
-        let cores = self.0.cores.iter().flatten();
-        self.0.running.iter().chain(cores).copied().fold(0.0, f64::max)
-    }
-
-    /// The end of the vertical axis: "12 tasks".
-    fn height(&self) -> String {
-        let most = crate::units::three_digits(self.most());
-        format!("{most} {}", if self.0.cores.is_some() { "tasks or cores" } else { "tasks" })
-    }
-
-    /// The outline of the area below a curve.
-    fn area(&self, values: &[f64]) -> String {
-        format!("M0 {HEIGHT}{}V{HEIGHT}Z", self.steps(values))
-    }
-
-    fn line(&self, values: &[f64]) -> String {
-        self.steps(values).replacen('V', "M0 ", 1)
-    }
-
-    fn steps(&self, values: &[f64]) -> String {
-        let (most, width) = (self.most().max(f64::MIN_POSITIVE), WIDTH / values.len().max(1) as f64);
-        let step = |(place, value): (usize, &f64)| {
-            format!("V{:.1}H{:.1}", HEIGHT - value / most * (HEIGHT - 2.0), (place + 1) as f64 * width)
-        };
-        values.iter().enumerate().map(step).collect()
-    }
-}
-
-/// An axis label. Zero has no unit.
-fn amount_text(amount: Amount) -> String {
-    match amount {
-        Amount::Time(time) if time.get() == 0 => "0".to_owned(),
-        Amount::Size(size) if size.get() == 0 => "0".to_owned(),
-        amount => amount.to_string(),
-    }
-}
-
 struct HistogramView<'a> {
     chart: &'a Histogram,
-    app: &'a ApplicationReport,
-    ids: &'a Ids,
+    links: Links<'a>,
 }
 
 /// One bar: the tasks of the small group, and above them those of the large group.
@@ -279,16 +194,36 @@ impl HistogramView<'_> {
 
     /// The finding that a limit belongs to, if it is in the report.
     fn limit_link(&self, limit: &Limit) -> Option<&String> {
-        let findings = self.app.findings.iter().zip(&self.ids.findings);
+        let Links { app, ids } = self.links;
+        let findings = app.findings.iter().zip(&ids.findings);
         let is_it = |finding: &Finding| finding.rule == limit.rule && finding.subject == self.chart.subject;
         findings.filter(|(finding, _)| is_it(finding)).map(|(_, id)| id).next()
     }
 
-    /// The row of the phase in the timeline.
+    /// The row of the phase in the table.
     fn phase_link(&self) -> Option<String> {
-        let timeline = self.app.charts.as_ref()?.timeline.as_ref()?;
-        let is_shown = timeline.phases.shown.iter().any(|phase| phase.subject == self.chart.subject);
-        is_shown.then(|| self.ids.phase(&self.chart.subject))
+        self.links.phase(&self.chart.subject)
+    }
+
+    /// Whether it is the first of its phase.
+    fn is_first(&self) -> bool {
+        let charts = self.links.app.charts.as_deref();
+        let mut histograms = charts.into_iter().flat_map(|charts| &charts.histograms);
+        let first = histograms.find(|other| other.subject == self.chart.subject);
+        first.is_some_and(|first| std::ptr::eq(first, self.chart))
+    }
+
+    /// The points of its phase, if it is the first histogram.
+    fn scatter(&self) -> Option<ScatterView<'_>> {
+        let scatters = &self.links.app.charts.as_deref()?.scatters;
+        let chart = scatters.iter().find(|other| other.subject == self.chart.subject)?;
+        self.is_first().then_some(ScatterView { chart, links: self.links })
+    }
+
+    /// The id of the first chart of a phase.
+    fn id(&self) -> Option<String> {
+        let is_first = self.is_first() && self.scatter().is_none();
+        is_first.then(|| self.links.tasks_id(&self.chart.subject))
     }
 
     /// A description of the histogram for screen readers.
@@ -334,6 +269,59 @@ impl MemoryView<'_> {
     fn peak(&self) -> f64 {
         self.x(self.memory.peak)
     }
+
+    /// One bar for each container, largest first; none for a single container.
+    fn bars(&self) -> Vec<RankedBar> {
+        let ranked = &self.memory.ranked;
+        let width = WIDTH / ranked.len().max(LEAST_RANKED) as f64;
+        let bar = |(place, (id, used)): (usize, &(Option<String>, Bytes))| {
+            let height = (self.x(*used) / WIDTH * HEIGHT).max(MIN_BAR);
+            let name = id.as_ref().map(|id| format!("executor {}: ", cut_text(id, 60)));
+            RankedBar {
+                x: (place as f64 + 0.1) * width,
+                width: 0.8 * width,
+                y: HEIGHT - height,
+                height,
+                text: format!("{}{used}", name.unwrap_or_default()),
+            }
+        };
+        let several = ranked.iter().enumerate().filter(|_| ranked.len() > 1);
+        several.map(bar).collect()
+    }
+
+    /// The height of the request.
+    fn requested_y(&self) -> f64 {
+        HEIGHT - self.requested() / WIDTH * HEIGHT
+    }
+
+    /// Labels of the vertical axis, from its top.
+    fn heights(&self) -> [String; 3] {
+        let [top, half] = [1.0, 0.5].map(|part| Bytes::from_f64(self.most * part).unwrap_or_default());
+        [top.to_string(), half.to_string(), "0".to_owned()]
+    }
+
+    /// The ranked values in words.
+    fn sentence(&self) -> String {
+        let MemoryUse { requested, median, ranked, measured, .. } = self.memory;
+        let named = |(id, used): &(Option<String>, Bytes)| match id {
+            Some(id) => format!("{used} (executor {})", cut_text(id, 60)),
+            None => used.to_string(),
+        };
+        let [most, least] = [ranked.first(), ranked.last()].map(|end| end.map(named).unwrap_or_default());
+        let (count, holder) = (grouped(*measured), self.holder());
+        format!(
+            "The most that each of {count} {holder}s of {requested} used: from {least} to {most}, median {median}"
+        )
+    }
+}
+
+/// The memory of one container.
+struct RankedBar {
+    x: f64,
+    width: f64,
+    y: f64,
+    height: f64,
+    text: String,
 }
 
 struct NodeView<'a> {

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::charts::ChartsView;
-use super::links::Ids;
+use super::links::{Ids, Links};
 use super::{LONG_NAME, filters};
 use crate::finding::{Finding, Measure, Threshold};
 use crate::model::Subject;
@@ -43,16 +43,13 @@ impl<'a> Detail<'a> {
         self.findings().find_map(|(finding, id)| is_it(finding).then_some(id))
     }
 
-    /// The id of the phase in the timeline, if it is shown there.
-    fn phase_link(&self, subject: &Subject) -> Option<String> {
-        let timeline = self.app.charts.as_ref()?.timeline.as_ref()?;
-        let is_shown = timeline.phases.shown.iter().any(|phase| phase.subject == *subject);
-        is_shown.then(|| self.ids.phase(subject))
+    fn links(&self) -> Links<'_> {
+        Links { app: self.app, ids: self.ids }
     }
 
     /// The phases of a trouble that have charts.
     fn phase_links(&self, subjects: &[Subject]) -> Vec<(String, String)> {
-        let link = |subject: &Subject| Some((subject.name().into_owned(), self.phase_link(subject)?));
+        let link = |subject: &Subject| Some((subject.name().into_owned(), self.links().phase(subject)?));
         subjects.iter().filter_map(link).collect()
     }
 
@@ -84,7 +81,7 @@ impl<'a> Detail<'a> {
     }
 
     fn charts(&self) -> Option<ChartsView<'_>> {
-        self.app.charts.as_deref().map(|charts| ChartsView { charts, app: self.app, ids: self.ids })
+        self.app.charts.as_deref().map(|charts| ChartsView { charts, links: self.links() })
     }
 }
 

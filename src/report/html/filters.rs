@@ -94,6 +94,12 @@ pub(super) fn px<T: Is<f64>>(value: T, _: &dyn Values) -> Result<String> {
     Ok(format!("{:.1}", value.get()))
 }
 
+/// A percentage in a drawing.
+#[askama::filter_fn]
+pub(super) fn share<T: Is<f64>>(value: T, _: &dyn Values) -> Result<String> {
+    Ok(format!("{:.2}", value.get()))
+}
+
 /// A count with thousands separators.
 #[askama::filter_fn]
 pub(super) fn count<T: Is<u64>>(value: T, _: &dyn Values) -> Result<String> {

@@ -5,8 +5,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::charts::Charts;
 use crate::fingerprint::Fingerprint;
-use crate::model::Subject;
+use crate::model::{Engine, Subject};
 use crate::results::{ApplicationReport, Report};
 
 /// The digits of a hash that an id consists of.
@@ -48,11 +49,62 @@ impl Ids {
         Self { application: id, troubles, findings }
     }
 
-    /// The id of the row of a phase in the timeline.
+    /// The id of the row of a phase in the table.
     pub(super) fn phase(&self, subject: &Subject) -> String {
         let name = subject.name();
         let name = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' });
         format!("{}-{}", self.application, name.collect::<String>())
+    }
+}
+
+/// The ways between findings, phases and charts of one application.
+#[derive(Clone, Copy)]
+pub(super) struct Links<'a> {
+    pub(super) app: &'a ApplicationReport,
+    pub(super) ids: &'a Ids,
+}
+
+impl<'a> Links<'a> {
+    fn charts(self) -> Option<&'a Charts> {
+        self.app.charts.as_deref()
+    }
+
+    /// The worst finding about a phase.
+    pub(super) fn finding(self, subject: &Subject) -> Option<&'a String> {
+        let findings = self.app.findings.iter().zip(&self.ids.findings);
+        findings.filter(|(finding, _)| finding.subject == *subject).map(|(_, id)| id).next()
+    }
+
+    /// The row of a phase in the table, if it is shown there.
+    pub(super) fn phase(self, subject: &Subject) -> Option<String> {
+        let is_shown = self.charts()?.phases.shown.iter().any(|row| row.phase.subject == *subject);
+        is_shown.then(|| self.ids.phase(subject))
+    }
+
+    /// The first chart of the tasks of a phase, if there is one.
+    pub(super) fn tasks(self, subject: &Subject) -> Option<String> {
+        let charts = self.charts()?;
+        let is_shown = charts.scatters.iter().any(|chart| chart.subject == *subject)
+            || charts.histograms.iter().any(|chart| chart.subject == *subject);
+        is_shown.then(|| self.tasks_id(subject))
+    }
+
+    /// The id of that chart.
+    pub(super) fn tasks_id(self, subject: &Subject) -> String {
+        format!("{}-tasks", self.ids.phase(subject))
+    }
+
+    /// The id of the title of the table of phases.
+    pub(super) fn table(self) -> String {
+        format!("{}-phases", self.ids.application)
+    }
+
+    /// "Stages", or "Phases" of a MapReduce job.
+    pub(super) const fn phases_title(self) -> &'static str {
+        match self.app.engine {
+            Engine::Spark => "Stages",
+            Engine::MapReduce => "Phases",
+        }
     }
 }
 

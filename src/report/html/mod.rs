@@ -6,10 +6,14 @@
 mod baseline;
 mod charts;
 mod detail;
+mod drawing;
 mod filters;
 mod links;
 mod markdown;
 mod overview;
+mod phases;
+mod scatter;
+mod timeline;
 
 use std::io::{self, Write};
 
@@ -32,9 +36,9 @@ const STYLE: &str = include_str!("../../../templates/page.css");
 const FLAG: &str = "document.documentElement.className = \"js\";";
 const SCRIPT: &str = include_str!("../../../templates/page.js");
 /// The hashes in the page's content security policy. A test compares them with `STYLE`, `FLAG` and `SCRIPT`.
-const STYLE_HASH: &str = "sha256-vhrB9v3LjNY9IiLfUz2S0pFo7qvBiraJUPp69q4YKW0=";
+const STYLE_HASH: &str = "sha256-91je/BOaJvhyj5IdiYcW9JA/RF1oU0hmSRlMp1EkZCY=";
 const FLAG_HASH: &str = "sha256-N9v3EnPaUyp6HvI/g75KoK11mUw7quk1fPSwEhREnaU=";
-const SCRIPT_HASH: &str = "sha256-2ffKP/RSqgSzaPaeWR/7/uTbZxbvH41CUpLm/F8DT9w=";
+const SCRIPT_HASH: &str = "sha256-faE0OqeteQXxPbaFQy+HGTdZhDrwF9a29jS/h9nPFEA=";
 
 /// Number of findings on the first screen.
 const WORST_TROUBLES: usize = 5;

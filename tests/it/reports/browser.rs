@@ -143,9 +143,9 @@ impl Browser {
         self.call("POST", "/url", &json!({"url": format!("file://{}", path.display())}));
     }
 
-    /// The value of an expression, even if the page's own scripts are disabled.
+    /// The value of an expression, even if the page's own scripts are disabled. Waits for a promise.
     pub fn value(&self, expression: &str) -> Value {
-        let wanted = json!({"expression": expression, "returnByValue": true});
+        let wanted = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let outcome = self.command("Runtime.evaluate", &wanted);
         assert!(outcome.get("exceptionDetails").is_none(), "{expression}: {outcome}");
         outcome["result"]["value"].clone()

@@ -23,7 +23,7 @@ fn text(element: ElementRef<'_>) -> String {
 fn sound(page: &str) -> Html {
     const KNOWN: &str = "a article bdi body button code dd details div dl dt em figcaption figure footer g h1 h2 h3 \
         h4 h5 h6 head header html i input label li line main meta nav ol option p path pre rect script section select \
-        small span strong style summary svg table tbody td th thead title tr ul";
+        small span strong style summary svg table tbody td text th thead title tr ul";
     let html = Html::parse_document(page);
     assert!(html.errors.is_empty(), "{:?}", html.errors);
     let known: BTreeSet<&str> = KNOWN.split_whitespace().collect();
@@ -70,7 +70,7 @@ fn outline(html: &Html) -> String {
                 let rows = element.select(&Selector::parse("tbody tr").unwrap()).count();
                 Some(format!("{} ({rows} rows)", heads.join(" | ")))
             }
-            "svg" if element.attr("aria-hidden").is_some() => continue,
+            "svg" if element.attr("aria-label").is_none() => continue,
             "svg" => element.attr("aria-label").map(str::to_owned),
             "h1" | "h2" | "h3" | "h4" => Some(text(element)),
             "article" => element.attr("id").map(|id| format!("#{id}")),
@@ -144,12 +144,46 @@ fn headings_ids_links_and_labels_are_consistent() {
         }
         for drawing in select(&html, "svg") {
             let named = drawing.attr("role") == Some("img") && drawing.attr("aria-label").is_some();
+            let above = || drawing.ancestors().filter_map(ElementRef::wrap);
             // Bars are next to their numbers.
-            let in_table = drawing.ancestors().filter_map(ElementRef::wrap).any(|e| e.value().name() == "td");
-            assert!(named || (in_table && drawing.attr("aria-hidden") == Some("true")), "{}", drawing.html());
+            let in_table = above().any(|e| e.value().name() == "td");
+            // A group of links, each with a title.
+            let group = drawing.attr("role") == Some("group") && drawing.attr("aria-label").is_some();
+            let linked = above().next().is_some_and(|e| {
+                e.value().name() == "a"
+                    && e.children().any(|e| ElementRef::wrap(e).is_some_and(|e| e.value().name() == "title"))
+            });
+            assert!(
+                named || group || linked || (in_table && drawing.attr("aria-hidden") == Some("true")),
+                "{}",
+                drawing.html()
+            );
         }
         assert!(select(&html, "th:not([scope])").is_empty());
     }
+}
+
+/// From a finding to the phase that it is about, to the charts of the phase's tasks, and back.
+#[test]
+fn findings_phases_and_charts_lead_to_each_other() {
+    let html = sound(&page(&mixed(100)));
+    let target = |link: ElementRef<'_>| {
+        let id = link.attr("href").unwrap()[1..].to_owned();
+        select(&html, "[id]").into_iter().find(|e| e.attr("id") == Some(&id)).unwrap()
+    };
+    let finding = select(&html, ".finding .subject a")[0];
+    let row = target(finding);
+    assert_eq!(row.value().name(), "tr");
+    let links: Vec<ElementRef<'_>> = row.select(&Selector::parse("a").unwrap()).collect();
+    let [charts, back] = links[..] else { panic!("{}", row.html()) };
+    assert!(target(back).value().classes().any(|class| class == "finding"));
+    let figure = target(charts);
+    assert_eq!(figure.value().name(), "figure");
+    let caption = figure.select(&Selector::parse("figcaption a").unwrap()).next().unwrap();
+    assert_eq!(target(caption), row);
+    let bars = select(&html, ".lanes a");
+    assert!(!bars.is_empty() && bars.iter().all(|bar| target(*bar).value().name() == "tr"));
+    assert!(bars.iter().any(|bar| target(*bar) == row));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The HTML report in a real browser. Skipped if there is none, except under `CI=true`.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::browser::Browser;
 use super::pages::{hostile, many, mixed, page};
+use crate::common;
 
 /// Keys of the `WebDriver` protocol.
 const TAB: &str = "\u{e004}";
@@ -17,6 +19,10 @@ const ROWS: &str = "document.querySelectorAll('#index tbody tr').length";
 /// Shows the details of all applications.
 const ALL_DETAILS: &str = "(() => { while (!document.getElementById('more-details').hidden) \
     document.getElementById('more-articles').click(); })()";
+
+/// Lays out content outside the viewport, too.
+const ALL_LAID_OUT: &str = "document.styleSheets[0].insertRule('.app { content-visibility: visible !important }', \
+    document.styleSheets[0].cssRules.length)";
 
 /// The page fetched nothing, logged nothing and opened no dialog.
 fn assert_quiet(browser: &Browser) {
@@ -190,8 +196,7 @@ fn accessibility_tree_is_complete() {
     browser.open(&page(&mixed(100)));
     browser.value(ALL_DETAILS);
     // Content outside the viewport is not in the tree.
-    let visible = "document.styleSheets[0].insertRule('.app { content-visibility: visible !important }', document.styleSheets[0].cssRules.length)";
-    browser.value(visible);
+    browser.value(ALL_LAID_OUT);
     for width in [1400, 360] {
         browser.window(width, 900);
         browser.value("document.body.offsetHeight");
@@ -215,6 +220,88 @@ fn accessibility_tree_is_complete() {
         }
         assert_eq!(browser.value("document.documentElement.scrollWidth <= innerWidth"), json!(true));
     }
+}
+
+/// axe-core, which `.ci/run` fetches from the npm registry. `None` if it is missing; the test is then skipped, except under
+/// `CI=true`.
+#[track_caller]
+fn axe() -> Option<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let script = root.join("target/axe/node_modules/axe-core/axe.min.js");
+    let script = std::fs::read_to_string(script).ok();
+    if script.is_none() {
+        assert!(!common::is_ci(), "axe-core is missing");
+        common::skipped::note("no axe-core");
+    }
+    script
+}
+
+#[test]
+fn axe_finds_no_violations() {
+    let Some(axe) = axe() else { return };
+    let Some(browser) = Browser::start() else { return };
+    let source = page(&mixed(100));
+    for (width, scheme) in [(1280, "light"), (390, "dark")] {
+        browser.window(width, 900);
+        browser.prefer(scheme);
+        browser.open(&source);
+        browser.value(ALL_DETAILS);
+        browser.value(ALL_LAID_OUT);
+        browser.value("document.querySelectorAll('details').forEach(e => { e.open = true; })");
+        browser.value(&axe);
+        let violations = browser.value(
+            "axe.run(document, { resultTypes: ['violations'] }).then(found => found.violations.map(violation => \
+                `${violation.id}: ${violation.nodes[0].html} ${violation.nodes[0].failureSummary}`))",
+        );
+        assert_eq!(violations, json!([]), "{width} pixels wide, {scheme}");
+    }
+    // It finds something if there is something.
+    browser.value("document.querySelector('svg[role=img]').removeAttribute('aria-label')");
+    let found =
+        browser.value("axe.run(document).then(found => found.violations.map(violation => violation.id))");
+    assert_eq!(found, json!(["svg-img-alt"]));
+}
+
+/// The table of stages of the first Spark application.
+#[test]
+fn phases_are_sorted_with_the_keyboard() {
+    let Some(browser) = Browser::start() else { return };
+    browser.open(&page(&mixed(100)));
+    browser.value(ALL_DETAILS);
+    browser.value(
+        "window.stages = [...document.querySelectorAll('table.phases')].findLast(t => t.tBodies[0].rows.length > 4)",
+    );
+    let column = |name: &str| {
+        format!("[...stages.tHead.rows[0].cells].findIndex(head => head.textContent === '{name}')")
+    };
+    let keys = |name: &str| -> Vec<Option<f64>> {
+        let keys = format!("[...stages.tBodies[0].rows].map(row => row.cells[{}].dataset.v)", column(name));
+        let keys: Vec<String> = serde_json::from_value(browser.value(&keys)).unwrap();
+        keys.iter().map(|key| key.parse().ok()).collect()
+    };
+    let sort = |name: &str| {
+        browser
+            .value(&format!("stages.tHead.rows[0].cells[{}].querySelector('button').focus()", column(name)));
+        browser.keys(ENTER);
+    };
+    let before = keys("Duration");
+    assert!(keys("Started").is_sorted());
+    sort("Duration");
+    let falling = keys("Duration");
+    assert!(falling.is_sorted_by(|a, b| a >= b) && falling != before, "{falling:?}");
+    sort("Duration");
+    assert!(keys("Duration").is_sorted());
+    let sorted = format!("stages.tHead.rows[0].cells[{}].ariaSort", column("Duration"));
+    assert_eq!(browser.value(&sorted), json!("ascending"));
+    sort("Tasks");
+    assert!(keys("Tasks").is_sorted_by(|a, b| a >= b));
+    assert_eq!(browser.value("stages.querySelectorAll('[aria-sort]').length"), json!(1));
+    // A bar of the timeline leads to the row of its stage.
+    browser.value("window.bar = stages.closest('.charts').querySelector('.lanes a'); bar.dispatchEvent(new MouseEvent('click', { bubbles: true }))");
+    let row = browser.value("bar.href.baseVal.slice(1)");
+    wait_for(&browser, "document.querySelector(':target')?.id", &row);
+    assert_eq!(browser.value("document.querySelector(':target').localName"), json!("tr"));
+    assert_quiet(&browser);
 }
 
 /// Waits until an expression has this value.
@@ -352,7 +439,9 @@ fn delays(browser: &Browser, count: usize) -> Vec<(&'static str, f64)> {
         )
     };
     let sort = "document.querySelector('#index [data-key=name] button').click()".to_owned();
+    let stages = "document.querySelector('table.phases thead button').click()".to_owned();
     let actions = [
+        ("sort stages", stages),
         ("find", "window.find('no such text')".to_owned()),
         ("filter", choose("f-user", "user7")),
         ("filter off", choose("f-user", "")),

@@ -72,8 +72,14 @@ pub fn hostile() -> Report {
         if let Some(charts) = &mut app.charts {
             charts.nodes.shown.iter_mut().for_each(|node| node.node = text());
             charts.histograms.iter_mut().for_each(|histogram| histogram.name = Some(text()));
+            charts.scatters.iter_mut().for_each(|scatter| scatter.name = Some(text()));
+            charts.phases.shown.iter_mut().for_each(|row| row.phase.name = Some(text()));
+            charts
+                .memory
+                .iter_mut()
+                .flat_map(|memory| &mut memory.ranked)
+                .for_each(|(id, _)| *id = Some(text()));
             if let Some(timeline) = &mut charts.timeline {
-                timeline.phases.shown.iter_mut().for_each(|phase| phase.name = Some(text()));
                 for executor in &mut timeline.executors.shown {
                     executor.id = text();
                     executor.host = Some(text());

@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use super::draw::{HEIGHT, MIN_BAR, Part, WIDTH};
 use super::filters::{self, grouped, moment_text};
 use super::links::Ids;
 use crate::charts::{
@@ -12,13 +13,6 @@ use crate::finding::Finding;
 use crate::model::{Phase, Subject};
 use crate::results::ApplicationReport;
 use crate::units::{Bytes, Millis, Timestamp};
-
-/// The width of every drawing, in SVG units.
-pub(super) const WIDTH: f64 = 1000.0;
-/// Minimum width and height of a bar that is not empty, so that it is visible.
-pub(super) const MIN_BAR: f64 = 2.0;
-/// The height of curves and histograms, in SVG units.
-pub(super) const HEIGHT: f64 = 100.0;
 
 #[derive(Template)]
 #[template(path = "charts.html")]
@@ -82,12 +76,6 @@ impl ChartsView<'_> {
         };
         (0..=4).map(tick).collect()
     }
-}
-
-/// A part of a bar, in SVG units.
-pub(super) struct Part {
-    pub(super) x: f64,
-    pub(super) width: f64,
 }
 
 struct TimelineView<'a>(&'a Timeline);

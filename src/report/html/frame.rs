@@ -16,7 +16,7 @@ pub(in crate::report) const STYLE: Code = Code {
 };
 /// What the pages of `nodes`, `whatif`, `diff` and `stragglers` add.
 pub(in crate::report) const CHART_STYLE: Code =
-    Code { text: include_str!("../../../templates/charts.css"), hash: "sha256-L10oilIcBwN+joScsvDMCETRaETBQwzMC6UmSzZ9m/M=" };
+    Code { text: include_str!("../../../templates/charts.css"), hash: "sha256-BRF4tYfDzHjgyQ6fhKdvfQc56PaBNPct/pwK3n3yiRE=" };
 /// Tells the style sheet that scripts run, before the page is laid out.
 pub(in crate::report) const FLAG: Code = Code {
     text: "document.documentElement.className = \"js\";",

@@ -16,7 +16,7 @@ pub(in crate::report) const STYLE: Code = Code {
 };
 /// What the pages of `nodes`, `whatif`, `diff` and `stragglers` add.
 pub(in crate::report) const CHART_STYLE: Code =
-    Code { text: include_str!("../../../templates/charts.css"), hash: "sha256-BRF4tYfDzHjgyQ6fhKdvfQc56PaBNPct/pwK3n3yiRE=" };
+    Code { text: include_str!("../../../templates/charts.css"), hash: "sha256-3HoF/Z91RoHtUQR6TJ/6s0vDnAAivGY932KwUq8+0jY=" };
 /// Tells the style sheet that scripts run, before the page is laid out.
 pub(in crate::report) const FLAG: Code = Code {
     text: "document.documentElement.className = \"js\";",

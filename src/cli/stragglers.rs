@@ -16,6 +16,8 @@ use crate::node_metrics::{self, NodeMetrics, UtcOffset};
 use crate::params::quantity::{Duration, Quantity};
 use crate::parse::{Level as ProblemLevel, Problem};
 use crate::report::TextOptions;
+#[cfg(feature = "html")]
+use crate::report::stragglers::write_html;
 use crate::report::stragglers::{Shown, Table, write_csv, write_json, write_text};
 use crate::results::SourceProblem;
 use crate::stragglers::executions::Basis;
@@ -37,6 +39,8 @@ Examples:
       also read node metrics: CSV, sar, sadf, tsar or a Prometheus range result
   elephant-rs stragglers --format csv --table detectors history/
       the results of each detector, for a spreadsheet
+  elephant-rs stragglers --format html --output stragglers.html history/
+      a page with histograms of task times, coloured by cause
   elephant-rs stragglers --label usual --basis run app.log
       tasks that took more than 1.2 times their usual time, by executor run time
 
@@ -58,7 +62,7 @@ pub(super) struct Stragglers {
     /// Show only the N applications that waited longest for stragglers
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
-    /// Show only the N longest stragglers of each group (text)
+    /// Show only the N longest stragglers of each group (text, html)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count, default_value = "10")]
     tasks: NonZeroUsize,
     /// Also list the stragglers of each application, with histograms, and every detector (text)
@@ -132,6 +136,9 @@ enum Format {
     Text,
     /// For scripts, with all data
     Json,
+    /// For people in a browser: one self-contained file
+    #[cfg(feature = "html")]
+    Html,
     /// For spreadsheets
     Csv,
 }
@@ -238,6 +245,8 @@ impl Stragglers {
         output.write(|out| match self.format {
             Format::Text => write_text(&report, text, shown, out),
             Format::Json => write_json(&report, shown, out),
+            #[cfg(feature = "html")]
+            Format::Html => write_html(&report, shown, out),
             Format::Csv => write_csv(&report, table, shown, out),
         })?;
         let failure = self.input.failure(&report.problems, report.named_input_failed, &report.files);

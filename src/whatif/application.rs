@@ -193,7 +193,9 @@ fn scaling(spark: &SparkReplays<'_>, requested: &Change) -> Option<Scaling> {
         return Scaling::of(Resource::Cores, cores, requested.cores, predict);
     }
     let change = |count| Change { executors: Some(count), ..requested.clone() };
-    Scaling::of(Resource::Executors, executors, requested.executors, |count| predict_spark(spark, &change(count)))
+    Scaling::of(Resource::Executors, executors, requested.executors, |count| {
+        predict_spark(spark, &change(count))
+    })
 }
 
 /// The job by its number of reduces; a job without any by the number of maps that run at once.

@@ -52,7 +52,11 @@ impl<'a> Page<'a> {
             [only] => run_time(only),
             pairs => {
                 let changed = self.largest.len();
-                format!("{} of {} changed", filters::grouped(changed as u64), counted(pairs.len() as u64, "pair"))
+                format!(
+                    "{} of {} changed",
+                    filters::grouped(changed as u64),
+                    counted(pairs.len() as u64, "pair")
+                )
             }
         }
     }
@@ -98,8 +102,12 @@ fn run_time(pair: &Pair) -> String {
     let Some(figure) = pair.run_time() else { return "The run times are unknown".to_owned() };
     let (a, b) = (value(figure.unit, figure.a), value(figure.unit, figure.b));
     match (figure.a, figure.b, figure.change()) {
-        (Some(_), Some(_), Some(share)) if share.abs() < NOTABLE => format!("Both runs took as long: {a} and {b}"),
-        (Some(_), Some(_), _) => format!("B took {b} instead of {a} ({})", change(figure).replace(' ', "\u{a0}")),
+        (Some(_), Some(_), Some(share)) if share.abs() < NOTABLE => {
+            format!("Both runs took as long: {a} and {b}")
+        }
+        (Some(_), Some(_), _) => {
+            format!("B took {b} instead of {a} ({})", change(figure).replace(' ', "\u{a0}"))
+        }
         _ => "The run time of one side is unknown".to_owned(),
     }
 }

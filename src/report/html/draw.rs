@@ -39,7 +39,8 @@ impl Axis {
     /// An axis that shows 0 and all values in steps of round multiples of `unit`; `None` if there is nothing to show.
     pub(in crate::report) fn over(values: impl Iterator<Item = f64>, unit: f64) -> Option<Self> {
         let finite = values.filter(|value| value.is_finite());
-        let (low, high) = finite.fold((0.0f64, 0.0f64), |(low, high), value| (low.min(value), high.max(value)));
+        let (low, high) =
+            finite.fold((0.0f64, 0.0f64), |(low, high), value| (low.min(value), high.max(value)));
         let span = (high - low) / unit;
         if !(span > 0.0 && span.is_finite()) {
             return None;
@@ -101,7 +102,10 @@ mod tests {
         let axis = Axis::over([-0.31, 2.2].into_iter(), 1.0).unwrap();
         assert_eq!(axis.ticks(), ["−1", "0", "1", "2", "3"]);
         assert!((axis.x(0.0) - 250.0).abs() < 1e-9 && (axis.y(3.0)).abs() < 1e-9);
-        assert_eq!(Axis::over([0.07].into_iter(), 1.0).unwrap().ticks(), ["0", "0.02", "0.04", "0.06", "0.08"]);
+        assert_eq!(
+            Axis::over([0.07].into_iter(), 1.0).unwrap().ticks(),
+            ["0", "0.02", "0.04", "0.06", "0.08"]
+        );
         let minutes = Axis::over([400_000.0].into_iter(), 60_000.0).unwrap();
         assert_eq!(minutes.values(), [0.0, 120_000.0, 240_000.0, 360_000.0, 480_000.0]);
     }

@@ -15,16 +15,20 @@ pub(in crate::report) const STYLE: Code = Code {
     hash: "sha256-vhrB9v3LjNY9IiLfUz2S0pFo7qvBiraJUPp69q4YKW0=",
 };
 /// What the pages of `nodes`, `whatif`, `diff` and `stragglers` add.
-pub(in crate::report) const CHART_STYLE: Code =
-    Code { text: include_str!("../../../templates/charts.css"), hash: "sha256-3HoF/Z91RoHtUQR6TJ/6s0vDnAAivGY932KwUq8+0jY=" };
+pub(in crate::report) const CHART_STYLE: Code = Code {
+    text: include_str!("../../../templates/charts.css"),
+    hash: "sha256-IhYNMVFZFUertEUBMT7WNCw2Y2jEfPMmXthNPtxiS6o=",
+};
 /// Tells the style sheet that scripts run, before the page is laid out.
 pub(in crate::report) const FLAG: Code = Code {
     text: "document.documentElement.className = \"js\";",
     hash: "sha256-N9v3EnPaUyp6HvI/g75KoK11mUw7quk1fPSwEhREnaU=",
 };
 /// Sorts tables.
-pub(in crate::report) const SORT: Code =
-    Code { text: include_str!("../../../templates/sort.js"), hash: "sha256-Yb38IIhqctyyYxVPGrXK6GEsnzlPAAveaaY6rxo69Ow=" };
+pub(in crate::report) const SORT: Code = Code {
+    text: include_str!("../../../templates/sort.js"),
+    hash: "sha256-Yb38IIhqctyyYxVPGrXK6GEsnzlPAAveaaY6rxo69Ow=",
+};
 
 /// The version in the head and the foot of a page.
 pub(in crate::report) const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -159,7 +159,10 @@ impl Page<'_> {
     fn levels(&self) -> Vec<Share> {
         let summary = &self.report.ranking.summary;
         let levels = summary.levels.iter().enumerate();
-        levels.take(MAX_LISTED).map(|(level, &count)| share(level.to_string(), count, summary.ranked)).collect()
+        levels
+            .take(MAX_LISTED)
+            .map(|(level, &count)| share(level.to_string(), count, summary.ranked))
+            .collect()
     }
 
     fn levels_left_out(&self) -> u64 {
@@ -186,7 +189,8 @@ impl Page<'_> {
     /// "3,120 tasks in 12 groups, 4 groups with fewer than 3 tasks skipped".
     fn basis(&self) -> String {
         let groups = self.report.ranking.summary.groups;
-        let mut parts = vec![format!("{} in {}", counted(groups.tasks, "task"), counted(groups.used, "group"))];
+        let mut parts =
+            vec![format!("{} in {}", counted(groups.tasks, "task"), counted(groups.used, "group"))];
         let min = self.report.settings.min_group;
         let mut add = |count: u64, what: &str, rest: &str| {
             parts.extend((count > 0).then(|| format!("{}{rest}", counted(count, what))));

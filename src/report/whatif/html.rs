@@ -7,8 +7,8 @@ use std::io::{self, Write};
 
 use askama::Template;
 
-use super::words::{self, Saved};
 use super::shown;
+use super::words::{self, Saved};
 use crate::report::html::filters;
 use crate::report::html::frame::{self, Code};
 use crate::report::words::{millis, small};

@@ -45,8 +45,7 @@ impl<'a> Days<'a> {
         nodes.truncate(MAX_NODES);
         let known = nodes.iter().flat_map(|node| &node.trend.days).filter(|day| day.mean.is_some());
         let known: BTreeSet<DayNumber> = known.map(|day| day.number).collect();
-        let days: Vec<DayNumber> =
-            known.iter().copied().skip(known.len().saturating_sub(MAX_DAYS)).collect();
+        let days: Vec<DayNumber> = known.iter().copied().skip(known.len().saturating_sub(MAX_DAYS)).collect();
         (days.len() > 1).then(|| Self { nodes, is_cut: days.len() < known.len(), days, left_out })
     }
 
@@ -67,7 +66,8 @@ impl<'a> Days<'a> {
         let cell = |day: &Day| {
             let (mean, place) = (day.mean?, self.days.binary_search(&day.number).ok()?);
             let part = Part { x: place as f64 * width + gap, width: width - 2.0 * gap };
-            let text = format!("{}: mean z {}, {}", date(day.number), two_places(mean), plural(day.tasks, "task"));
+            let text =
+                format!("{}: mean z {}, {}", date(day.number), two_places(mean), plural(day.tasks, "task"));
             Some(Cell { part, class: class(mean), text })
         };
         node.trend.days.iter().filter_map(cell).collect()
@@ -77,8 +77,10 @@ impl<'a> Days<'a> {
     pub(super) fn sentence(&self, node: &Node) -> String {
         let means: Vec<f64> = node.trend.days.iter().filter_map(|day| day.mean).collect();
         let slow = means.iter().filter(|mean| **mean > 0.0).count();
-        let ends = means.iter().copied().min_by(f64::total_cmp).zip(means.iter().copied().max_by(f64::total_cmp));
-        let ends = ends.map(|(low, high)| format!(", daily means from {} to {}", two_places(low), two_places(high)));
+        let ends =
+            means.iter().copied().min_by(f64::total_cmp).zip(means.iter().copied().max_by(f64::total_cmp));
+        let ends =
+            ends.map(|(low, high)| format!(", daily means from {} to {}", two_places(low), two_places(high)));
         format!("slower than average on {slow} of {} days{}", means.len(), ends.unwrap_or_default())
     }
 

@@ -1,0 +1,113 @@
+//! What the detectors would have found.
+
+use super::super::words;
+use crate::report::html::filters::{counted, grouped};
+use crate::stragglers::evaluation::{ACTUAL, Best, Pooled};
+use crate::stragglers::quality::Quality;
+use crate::survey::EngineDetectors;
+
+/// The detectors of one engine.
+pub(super) struct DetectorsView<'a> {
+    pub(super) engine: &'a EngineDetectors,
+    /// Stragglers that could be found.
+    pub(super) stragglers: u64,
+}
+
+/// One detector.
+pub(super) struct Row {
+    pub(super) name: String,
+    /// Whether it is the cluster's own speculation.
+    pub(super) is_actual: bool,
+    pub(super) found: u64,
+    pub(super) late: u64,
+    pub(super) false_alarms: u64,
+    pub(super) precision: Option<f64>,
+    pub(super) recall: Option<f64>,
+    pub(super) latency: Option<f64>,
+    /// The change of the mean task time, in percent.
+    pub(super) time: Option<f64>,
+}
+
+impl<'a> DetectorsView<'a> {
+    /// `None` if there was nothing to find and nothing was flagged.
+    pub(super) fn of(engine: &'a EngineDetectors) -> Option<Self> {
+        let quality = |pooled: &Pooled| pooled.total.quality;
+        let stragglers = engine.detectors.iter().map(|it| quality(it).stragglers).max().unwrap_or_default();
+        let flagged: u64 = engine.detectors.iter().map(|it| quality(it).detected).sum();
+        (stragglers > 0 || flagged > 0).then_some(Self { engine, stragglers })
+    }
+
+    /// The detectors that flagged something, and the cluster's own, best first.
+    pub(super) fn rows(&self) -> Vec<Row> {
+        let ranked = self.engine.ranking.iter();
+        let known = ranked.filter_map(|ranked| Some((ranked, self.engine.detectors.get(ranked.place)?)));
+        let row = |(ranked, pooled): (&crate::survey::Ranked, &Pooled)| {
+            let quality: &Quality = &pooled.total.quality;
+            let is_actual = pooled.total.id == ACTUAL;
+            let name = if is_actual {
+                "the cluster's own".to_owned()
+            } else {
+                words::detector(pooled.total.id, &pooled.total.parameters)
+            };
+            (quality.detected > 0 || is_actual).then(|| Row {
+                name,
+                is_actual,
+                found: quality.true_positives,
+                late: quality.fakes,
+                false_alarms: quality.false_positives(),
+                precision: quality.precision(),
+                recall: quality.recall(),
+                latency: quality.detection_latency(),
+                time: ranked.time_saved.map(|saved| -100.0 * saved),
+            })
+        };
+        known.filter_map(row).collect()
+    }
+
+    /// The detectors that flagged nothing.
+    pub(super) fn silent(&self) -> Vec<String> {
+        let ranked = self.engine.ranking.iter().filter_map(|ranked| self.engine.detectors.get(ranked.place));
+        let silent = ranked.filter(|pooled| pooled.total.quality.detected == 0 && pooled.total.id != ACTUAL);
+        silent.map(|pooled| words::detector(pooled.total.id, &pooled.total.parameters)).collect()
+    }
+
+    /// The best of all, and of those that the engine has.
+    pub(super) fn verdicts(&self) -> Vec<String> {
+        let EngineDetectors { best, best_offered, engine, .. } = self.engine;
+        let mut verdicts = vec![format!("{}.", self.sentence(*best))];
+        if matches!(best, Best::Detector { .. }) && best_offered != best {
+            verdicts.push(format!(
+                "Of the detectors that {} offers: {}.",
+                engine.name(),
+                self.sentence(*best_offered)
+            ));
+        }
+        verdicts
+    }
+
+    fn sentence(&self, best: Best) -> String {
+        let Best::Detector { place, .. } = best else { return best.to_string() };
+        let Some(pooled) = self.engine.detectors.get(place) else { return best.to_string() };
+        let quality = &pooled.total.quality;
+        format!(
+            "{} is best: it found {} of {}, and flagged {} falsely ({})",
+            pooled.total.id,
+            grouped(quality.true_positives),
+            counted(quality.stragglers, "straggler"),
+            counted(quality.false_positives(), "task"),
+            words::parameters(&pooled.total.parameters),
+        )
+    }
+}
+
+impl Row {
+    /// "−7.1 %".
+    pub(super) fn time_text(&self) -> String {
+        let Some(time) = self.time else { return String::new() };
+        match format!("{:.1}", time.abs()) {
+            text if text == "0.0" => format!("{text}\u{a0}%"),
+            text if time < 0.0 => format!("−{text}\u{a0}%"),
+            text => format!("+{text}\u{a0}%"),
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! What all pages share: style, the script that sorts tables, and the content security policy that allows only these.
 //!
-//! A page is a template that extends `frame.html`. Its type has the constants [`STYLES`](crate::report::html::frame) and
-//! `SCRIPT`, which the frame writes and the policy names.
+//! A page is a template that extends `frame.html`. Its type has the constants `STYLES` and `SCRIPT`, which the frame
+//! writes and the policy names.
 
 /// Code that a page contains, and its hash in the policy. A test compares the two.
 pub(in crate::report) struct Code {
@@ -17,7 +17,7 @@ pub(in crate::report) const STYLE: Code = Code {
 /// What the pages of `nodes`, `whatif`, `diff` and `stragglers` add.
 pub(in crate::report) const CHART_STYLE: Code = Code {
     text: include_str!("../../../templates/charts.css"),
-    hash: "sha256-IhYNMVFZFUertEUBMT7WNCw2Y2jEfPMmXthNPtxiS6o=",
+    hash: "sha256-ZX+JEtScwW49luJDKfWxnabENpmPLkE+Hn+Qj+Xq/1U=",
 };
 /// Tells the style sheet that scripts run, before the page is laid out.
 pub(in crate::report) const FLAG: Code = Code {

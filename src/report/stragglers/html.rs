@@ -89,15 +89,17 @@ impl<'a> Page<'a> {
                 rest.unwrap_or_default()
             )
         }));
-        let waited = self.report.applications.iter().filter(|app| app.delay > Millis::ZERO);
-        let waited: Vec<&ApplicationStragglers> = waited.collect();
-        if let Some(first) = waited.first() {
-            leads.push(format!(
-                "{} waited only for stragglers at some time; the longest of them {}.",
-                counted(waited.len() as u64, "application"),
-                first.delay
-            ));
-        }
+        let waited =
+            self.report.applications.iter().map(|app| app.delay).filter(|delay| *delay > Millis::ZERO);
+        let waited: Vec<Millis> = waited.collect();
+        leads.extend(match waited.as_slice() {
+            [] => None,
+            [only] => Some(format!("1 application waited {only} only for stragglers.")),
+            [longest, ..] => Some(format!(
+                "{} waited at some time only for stragglers, the first of them {longest}.",
+                counted(waited.len() as u64, "application")
+            )),
+        });
         leads
     }
 

@@ -10,8 +10,8 @@ use super::browser::Browser;
 use super::pages::{hostile, many, mixed, page};
 
 /// Keys of the `WebDriver` protocol.
-const TAB: &str = "\u{e004}";
-const ENTER: &str = "\u{e007}";
+pub(super) const TAB: &str = "\u{e004}";
+pub(super) const ENTER: &str = "\u{e007}";
 
 const ROWS: &str = "document.querySelectorAll('#index tbody tr').length";
 /// Shows the details of all applications.
@@ -19,7 +19,7 @@ const ALL_DETAILS: &str = "(() => { while (!document.getElementById('more-detail
     document.getElementById('more-articles').click(); })()";
 
 /// The page fetched nothing, logged nothing and opened no dialog.
-fn assert_quiet(browser: &Browser) {
+pub(super) fn assert_quiet(browser: &Browser) {
     assert_eq!(browser.console(), Vec::<String>::new());
     assert_eq!(browser.value("performance.getEntriesByType('resource').length"), json!(0));
 }
@@ -144,7 +144,7 @@ fn page_is_complete_without_scripts() {
 }
 
 /// The lowest contrast between text and its background colour.
-const CONTRAST: &str = r"(() => {
+pub(super) const CONTRAST: &str = r"(() => {
   const parts = (c) => c.match(/[\d.]+/g).map(Number);
   const channel = (v) => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
   const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
@@ -219,7 +219,7 @@ fn accessibility_tree_is_complete() {
 
 /// Waits until an expression has this value.
 #[track_caller]
-fn wait_for(browser: &Browser, expression: &str, wanted: &Value) {
+pub(super) fn wait_for(browser: &Browser, expression: &str, wanted: &Value) {
     let start = Instant::now();
     while browser.value(expression) != *wanted {
         assert!(start.elapsed() < Duration::from_secs(30), "{expression}: {}", browser.value(expression));

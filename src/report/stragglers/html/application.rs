@@ -188,8 +188,12 @@ impl<'a> GroupView<'a> {
             place if place % 3 == 0 => from.to_string(),
             _ => String::new(),
         };
-        let end = if histogram.open { "and longer" } else { "" };
-        histogram.steps.iter().enumerate().map(tick).chain([end.to_owned()]).collect()
+        histogram.steps.iter().enumerate().map(tick).chain([String::new()]).collect()
+    }
+
+    /// Whether the last bar holds all longer tasks.
+    pub(super) const fn is_open(&self) -> bool {
+        self.group.histogram.open
     }
 
     /// The place of the limit.

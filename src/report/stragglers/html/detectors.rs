@@ -37,6 +37,17 @@ impl<'a> DetectorsView<'a> {
         (stragglers > 0 || flagged > 0).then_some(Self { engine, stragglers })
     }
 
+    /// "spark: 12 groups with 34 stragglers".
+    pub(super) fn title(&self) -> String {
+        let (groups, stragglers) = (self.engine.groups, self.stragglers);
+        let engine = self.engine.engine.name();
+        format!("{engine}: {} with {}", counted(groups, "group"), counted(stragglers, "straggler"))
+    }
+
+    pub(super) fn optimistic(&self) -> String {
+        counted(self.engine.optimistic_groups, "group")
+    }
+
     /// The detectors that flagged something, and the cluster's own, best first.
     pub(super) fn rows(&self) -> Vec<Row> {
         let ranked = self.engine.ranking.iter();

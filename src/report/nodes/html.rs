@@ -223,7 +223,7 @@ fn low_key(node: &Node) -> String {
 }
 
 /// "12 %".
-fn percent(share: &f64) -> String {
+fn percent(share: f64) -> String {
     format!("{:.0}\u{a0}%", 100.0 * share)
 }
 

@@ -115,7 +115,9 @@ fn curve_has_the_present_and_the_requested_number() {
     assert_eq!((&scaling["resource"], &scaling["proposed_count"]), (&"executors".into(), &7.into()));
     let points = scaling["points"].as_array().unwrap();
     let counts: Vec<u64> = points.iter().map(|point| point["count"].as_u64().unwrap()).collect();
-    assert!(counts.is_sorted() && counts.contains(&7) && counts.contains(&scaling["now_count"].as_u64().unwrap()));
+    assert!(
+        counts.is_sorted() && counts.contains(&7) && counts.contains(&scaling["now_count"].as_u64().unwrap())
+    );
     let wall = |point: &Value| point["takes"]["wall_ms"]["point"].as_f64().unwrap();
     assert!(points.iter().map(wall).is_sorted_by(|fewer, more| fewer >= more), "{scaling}");
     let cost = |point: &Value| point["takes"]["core_hours"]["point"].as_f64().unwrap();

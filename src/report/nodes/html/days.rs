@@ -22,7 +22,7 @@ const FAST: [&str; 4] = ["d0", "f1", "f2", "f3"];
 pub(super) struct Days<'a> {
     nodes: Vec<&'a Node>,
     /// The days that are drawn: without those on which none of the nodes ran enough tasks.
-    days: Vec<DayNumber>,
+    drawn: Vec<DayNumber>,
     /// Whether there are earlier days.
     pub(super) is_cut: bool,
     /// Nodes without room for a strip.
@@ -46,7 +46,8 @@ impl<'a> Days<'a> {
         let known = nodes.iter().flat_map(|node| &node.trend.days).filter(|day| day.mean.is_some());
         let known: BTreeSet<DayNumber> = known.map(|day| day.number).collect();
         let days: Vec<DayNumber> = known.iter().copied().skip(known.len().saturating_sub(MAX_DAYS)).collect();
-        (days.len() > 1).then(|| Self { nodes, is_cut: days.len() < known.len(), days, left_out })
+        let is_cut = days.len() < known.len();
+        (days.len() > 1).then_some(Self { nodes, drawn: days, is_cut, left_out })
     }
 
     pub(super) fn nodes(&self) -> &[&'a Node] {
@@ -55,16 +56,16 @@ impl<'a> Days<'a> {
 
     /// The first and the last day, as an axis.
     pub(super) fn ticks(&self) -> Vec<String> {
-        [self.days.first(), self.days.last()].into_iter().flatten().copied().map(date).collect()
+        [self.drawn.first(), self.drawn.last()].into_iter().flatten().copied().map(date).collect()
     }
 
     /// The days on which the node ran enough tasks.
     pub(super) fn cells(&self, node: &Node) -> Vec<Cell> {
-        let width = WIDTH / self.days.len() as f64;
+        let width = WIDTH / self.drawn.len() as f64;
         // Days stay apart only where they are wide enough.
-        let gap = if self.days.len() > 30 { 0.0 } else { 0.04 * width };
+        let gap = if self.drawn.len() > 30 { 0.0 } else { 0.04 * width };
         let cell = |day: &Day| {
-            let (mean, place) = (day.mean?, self.days.binary_search(&day.number).ok()?);
+            let (mean, place) = (day.mean?, self.drawn.binary_search(&day.number).ok()?);
             let part = Part { x: place as f64 * width + gap, width: width - 2.0 * gap };
             let text =
                 format!("{}: mean z {}, {}", date(day.number), two_places(mean), plural(day.tasks, "task"));
@@ -74,7 +75,7 @@ impl<'a> Days<'a> {
     }
 
     /// What the strip shows, for those who do not see it.
-    pub(super) fn sentence(&self, node: &Node) -> String {
+    pub(super) fn sentence(node: &Node) -> String {
         let means: Vec<f64> = node.trend.days.iter().filter_map(|day| day.mean).collect();
         let slow = means.iter().filter(|mean| **mean > 0.0).count();
         let ends =

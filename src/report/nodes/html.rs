@@ -8,10 +8,11 @@ use std::io::{self, Write};
 use askama::Template;
 
 use super::shown;
-use crate::nodes::NodesReport;
+use super::words::{self, MAX_NAMED};
 use crate::nodes::indicators::Node;
 use crate::nodes::levels::Interval;
 use crate::nodes::settings::IntervalKind;
+use crate::nodes::{NodeGroup, NodesReport};
 use crate::report::html::draw::{Part, two_places};
 use crate::report::html::filters::{self, counted};
 use crate::report::html::frame::{self, Code};
@@ -19,8 +20,6 @@ use crate::units::three_digits;
 use chart::Intervals;
 use days::Days;
 
-/// Slow nodes that are described in words.
-const MAX_NAMED: usize = 5;
 /// Rows of the table.
 const MAX_ROWS: usize = 2000;
 /// Levels and racks that are listed.
@@ -54,36 +53,33 @@ impl Page<'_> {
     fn headline(&self) -> String {
         let summary = &self.report.ranking.summary;
         let ranked = counted(summary.ranked, "ranked node");
-        match (summary.nodes, summary.ranked, summary.stragglers) {
+        let slow = match (summary.nodes, summary.ranked, summary.stragglers) {
             (0, ..) => "No node can be judged".to_owned(),
             (_, 0, _) => "No node is ranked".to_owned(),
             (_, 1, 0) => "Only one node is ranked".to_owned(),
-            (_, _, 0) => format!("None of {ranked} is significantly slower than the others"),
+            (_, _, 0) => format!("None of {ranked} is clearly slower than the others"),
             (_, _, 1) => format!("1 of {ranked} is slower than the others"),
             (_, _, slow) => format!("{slow} of {ranked} are slower than the others"),
+        };
+        match summary.suspected {
+            0 => slow,
+            1 => format!("{slow}, 1 more is suspected"),
+            suspected => format!("{slow}, {suspected} more are suspected"),
         }
     }
 
-    /// Why no node is called slow, or how many of the slow ones may be so by chance.
-    fn reservation(&self) -> Option<String> {
-        let (summary, settings) = (&self.report.ranking.summary, &self.report.settings);
-        let by_chance = self.report.slow_by_chance();
-        match (summary.nodes, summary.ranked, summary.stragglers) {
-            (0, ..) => Some(format!(
-                "No group has {} or more tasks with different times and known nodes.",
-                settings.min_group
-            )),
-            (_, 0, _) => Some(format!(
-                "None has at least {} tasks (--min-node-tasks). The results below may be due to chance.",
-                settings.min_node_tasks
-            )),
-            (_, 1, 0) => Some("There is no other node to compare it with.".to_owned()),
-            (_, _, 1..) if by_chance >= 1.0 => Some(format!(
-                "Of {} ranked nodes, about {by_chance:.0} have an interval above 0 by chance. Trust intervals far from 0, and nodes that stay slow.",
-                summary.ranked
-            )),
-            _ => None,
+    /// What is suspected, how certain the verdict is, and what was lost.
+    fn notes(&self) -> Vec<String> {
+        let report = self.report;
+        if report.ranking.nodes.is_empty() {
+            return vec![words::no_nodes(&report.settings)];
         }
+        let has_slow = report.ranking.summary.stragglers > 0;
+        let none = (!has_slow).then(|| words::none_slow(report));
+        let by_chance = words::by_chance(report).filter(|_| has_slow);
+        let notes =
+            [words::suspected(report), none, words::slightly_slow(report), by_chance, words::losses(report)];
+        notes.into_iter().flatten().collect()
     }
 
     /// The slow nodes that are described in words.
@@ -101,29 +97,7 @@ impl Page<'_> {
 
     /// By how much it is slower, and how sure that is.
     fn evidence(&self, node: &Node) -> String {
-        let settings = &self.report.settings;
-        let mut parts: Vec<String> = Vec::new();
-        parts.extend(node.mean.zip(node.interval()).map(|(mean, interval)| {
-            format!(
-                "its {} take {} standard deviations longer than the average of their group ({:.0}\u{a0}% interval {})",
-                counted(node.tasks, "task"),
-                two_places(mean),
-                100.0 * settings.confidence,
-                between(interval)
-            )
-        }));
-        let share = node.straggler_share.zip(node.straggler_interval);
-        parts.extend(share.map(|(share, Interval { low, high })| {
-            format!(
-                "{:.0}\u{a0}% of them ({:.0} to {:.0}\u{a0}%) take {} times the median or more",
-                100.0 * share,
-                100.0 * low,
-                100.0 * high,
-                three_digits(settings.straggler)
-            )
-        }));
-        parts.extend(node.trend.transient.then(|| "on some days it was faster than average".to_owned()));
-        parts.join("; ")
+        words::slow(node, &self.report.settings)
     }
 
     /// The name of the interval that decides the level.
@@ -177,28 +151,21 @@ impl Page<'_> {
         fits.iter().map(|&(family, count)| share(family.name().to_owned(), count, summary.fitted)).collect()
     }
 
-    fn racks(&self) -> &[crate::nodes::Rack] {
-        let racks = &self.report.ranking.summary.racks;
-        if racks.len() > 1 { racks.get(..MAX_LISTED).unwrap_or(racks) } else { &[] }
+    /// Racks and declared types of nodes, with the number of those that are not listed.
+    fn groups(&self) -> Vec<(&'static str, &[NodeGroup], u64)> {
+        let summary = &self.report.ranking.summary;
+        let all = [("rack", &summary.racks, 2), ("type", &summary.types, 1)];
+        let known = all.into_iter().filter(|(_, groups, least)| groups.len() >= *least);
+        known
+            .map(|(name, groups, _)| {
+                let left_out = groups.len().saturating_sub(MAX_LISTED) as u64;
+                (name, groups.get(..MAX_LISTED).unwrap_or(groups), left_out)
+            })
+            .collect()
     }
 
-    fn racks_left_out(&self) -> u64 {
-        self.report.ranking.summary.racks.len().saturating_sub(MAX_LISTED) as u64
-    }
-
-    /// "3,120 tasks in 12 groups, 4 groups with fewer than 3 tasks skipped".
     fn basis(&self) -> String {
-        let groups = self.report.ranking.summary.groups;
-        let mut parts =
-            vec![format!("{} in {}", counted(groups.tasks, "task"), counted(groups.used, "group"))];
-        let min = self.report.settings.min_group;
-        let mut add = |count: u64, what: &str, rest: &str| {
-            parts.extend((count > 0).then(|| format!("{}{rest}", counted(count, what))));
-        };
-        add(groups.too_small, "group", &format!(" with fewer than {min} tasks skipped"));
-        add(groups.without_spread, "group", " with equal times skipped");
-        add(groups.tasks_without_node, "task", " without a node");
-        parts.join(", ")
+        words::basis(self.report)
     }
 }
 
@@ -227,11 +194,13 @@ fn percent(share: f64) -> String {
     format!("{:.0}\u{a0}%", 100.0 * share)
 }
 
-/// "slow", "not ranked", or nothing.
+/// "slow", "suspected", "not ranked", or nothing.
 fn verdict(node: &Node) -> &'static str {
     match node.level {
+        _ if node.suspected => "suspected",
         None => "not ranked",
         Some(_) if node.is_straggler() => "slow",
+        Some(_) if node.is_significantly_slow() => "slightly slow",
         Some(_) => "",
     }
 }

@@ -6,6 +6,7 @@ mod csv;
 mod html;
 mod json;
 mod text;
+mod words;
 
 use std::io::{self, Write};
 

@@ -5,25 +5,27 @@ mod application;
 mod causes;
 mod detectors;
 
-use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use askama::Template;
 
-use super::{Shown, applications};
+use super::{Shown, applications, sentences, words};
+use crate::report::html::draw::Part;
 use crate::report::html::filters::{self, counted, grouped};
 use crate::report::html::frame::{self, Code};
 use crate::stragglers::impact::Impact;
-use crate::survey::{ApplicationStragglers, Cause, CauseCounts, StragglerReport};
+use crate::survey::{ApplicationStragglers, StragglerDay, StragglerReport, Waiting};
 use crate::units::{Millis, three_digits};
 use application::ApplicationView;
-use causes::Palette;
+use causes::{CauseRow, Palette};
 use detectors::DetectorsView;
 
 /// Applications with histograms and tasks.
 const MAX_DETAILS: usize = 30;
 /// Rows of the table of applications.
 const MAX_ROWS: usize = 2000;
+/// Days that are listed.
+const MAX_DAYS: usize = 60;
 /// Servers that are named.
 const MAX_SERVERS: usize = 5;
 
@@ -73,34 +75,37 @@ impl<'a> Page<'a> {
         )
     }
 
-    /// The most frequent cause, and the application that waited longest.
-    fn leads(&self) -> Vec<String> {
-        let mut leads = Vec::new();
-        let causes = &self.report.total.causes;
-        leads.extend(top_cause(causes, true).map(|(cause, count)| {
-            let all = grouped(causes.stragglers());
-            let unexplained = causes.shares().find(|(cause, ..)| *cause == Cause::Unexplained);
-            let unexplained = unexplained.filter(|&(_, count, _)| count > 0);
-            let rest = unexplained.map(|(_, count, _)| format!("; {} are unexplained", grouped(count)));
-            let name = cause.display_name();
-            format!(
-                "Most frequent known cause: {name} ({} of {all}){}.",
-                grouped(count),
-                rest.unwrap_or_default()
-            )
-        }));
-        let waited =
-            self.report.applications.iter().map(|app| app.delay).filter(|delay| *delay > Millis::ZERO);
-        let waited: Vec<Millis> = waited.collect();
-        leads.extend(match waited.as_slice() {
-            [] => None,
-            [only] => Some(format!("1 application waited {only} only for stragglers.")),
-            [longest, ..] => Some(format!(
-                "{} waited at some time only for stragglers, the first of them {longest}.",
-                counted(waited.len() as u64, "application")
-            )),
-        });
-        leads
+    /// How long applications waited for stragglers.
+    fn waited(&self) -> Option<String> {
+        let waiting = &self.report.total.waiting;
+        let (_, stragglers) = self.totals();
+        if waiting.is_empty() {
+            let none = "No application waited only for stragglers: other tasks ended later.";
+            return (stragglers > 0).then(|| none.to_owned());
+        }
+        let delay: Millis = waiting.iter().map(|waiting| waiting.delay).sum();
+        let waited = waiting.iter().map(|waiting| waiting.applications).sum();
+        Some(format!("{} waited {delay} only for stragglers.", counted(waited, "application")))
+    }
+
+    fn waiting(&self) -> &[Waiting] {
+        &self.report.total.waiting
+    }
+
+    fn causes(&self) -> Vec<CauseRow> {
+        self.palette.rows(&self.report.total.causes)
+    }
+
+    /// The last days of submission, if there are several, with the share of stragglers as a bar.
+    fn days(&self) -> Vec<(&StragglerDay, Part)> {
+        let days = &self.report.total.days;
+        let share = |day: &StragglerDay| day.stragglers as f64 / day.tasks.max(1) as f64;
+        let days = days.get(days.len().saturating_sub(MAX_DAYS)..).filter(|days| days.len() > 1);
+        days.unwrap_or_default().iter().map(|day| (day, Part::of(share(day)))).collect()
+    }
+
+    fn days_left_out(&self) -> u64 {
+        self.report.total.days.len().saturating_sub(MAX_DAYS) as u64
     }
 
     /// Table 2 of Garraghan et al. (2019), by the median and by the mean.
@@ -186,18 +191,13 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The most frequent cause and its stragglers, or the most frequent known one; of equal ones the first.
-fn top_cause(causes: &CauseCounts, is_known: bool) -> Option<(Cause, u64)> {
-    let found = causes.shares().filter(|&(_, count, _)| count > 0);
-    let found = found.filter(|&(cause, ..)| !is_known || cause != Cause::Unexplained);
-    let top = found.max_by_key(|&(cause, count, _)| (count, Reverse(cause)));
-    top.map(|(cause, count, _)| (cause, count))
+/// What it waited for, or the most frequent cause.
+fn mainly(app: &ApplicationStragglers) -> String {
+    sentences::mainly(app).unwrap_or_default()
 }
 
-/// "data skew (12)".
-fn top_cause_text(app: &ApplicationStragglers) -> String {
-    let top = top_cause(&app.causes, false);
-    top.map(|(cause, count)| format!("{} ({})", cause.display_name(), grouped(count))).unwrap_or_default()
+fn date(day: &StragglerDay) -> String {
+    words::date(day.begin).unwrap_or_default()
 }
 
 fn waited(app: &ApplicationStragglers) -> String {

@@ -4,6 +4,7 @@ mod csv;
 #[cfg(feature = "html")]
 mod html;
 mod json;
+mod sentences;
 mod text;
 mod words;
 

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::words;
+use super::super::{sentences, words};
 use super::causes::Palette;
-use crate::model::table::TaskKind;
 use crate::report::html::draw::{HEIGHT, MIN_BAR, WIDTH};
 use crate::report::html::filters::{counted, grouped};
 use crate::stragglers::cause::Confidence;
@@ -37,7 +36,10 @@ impl<'a> ApplicationView<'a> {
             format!("{} of {} {were}", grouped(app.stragglers()), counted(app.judged(), "task")),
         ];
         if self.settings.method == Method::Median && app.delay > Millis::ZERO {
-            facts.push(format!("waited {} only for stragglers", app.delay));
+            let why = sentences::mainly(app).filter(|_| app.waited_for.is_some());
+            let why =
+                why.map(|why| format!(": {}", why.trim_start_matches("waited for "))).unwrap_or_default();
+            facts.push(format!("waited {} only for stragglers{why}", app.delay));
         }
         if app.copies.launched > 0 {
             facts.push(format!(
@@ -105,33 +107,7 @@ impl<'a> GroupView<'a> {
 
     /// "200 tasks, median 5.2 s, stragglers from 7.8 s".
     pub(super) fn sentence(&self) -> String {
-        let (group, settings) = (self.group, self.view.settings);
-        let noun = match group.kind {
-            TaskKind::Map => "map task",
-            TaskKind::Reduce => "reduce task",
-            _ => "task",
-        };
-        let seconds = |seconds: f64| Millis::from_f64(1000.0 * seconds).unwrap_or_default().to_string();
-        let limit = match (settings.method, group.limit) {
-            (Method::Median | Method::Mean, Some(limit)) => format!(
-                ", {} {}, stragglers from {}",
-                settings.method.name(),
-                seconds(limit.reference),
-                seconds(limit.at)
-            ),
-            (Method::Usual, _) => {
-                format!(", stragglers above {}× the usual time", three_digits(settings.factor))
-            }
-            (Method::DosIndex, _) => {
-                format!(", stragglers from a DoS-index of {}", three_digits(settings.factor))
-            }
-            _ => String::new(),
-        };
-        let undetermined = match group.undetermined {
-            0 => String::new(),
-            count => format!(", {} undetermined", grouped(count)),
-        };
-        format!("{}{limit}{undetermined}", counted(group.judged, noun))
+        sentences::limit(self.group, self.view.settings)
     }
 
     fn most(&self) -> u64 {
@@ -244,7 +220,7 @@ pub(super) fn took(straggler: &Straggler) -> String {
         Certainty::Estimated => "~",
         Certainty::Measured => "",
     };
-    format!("{sign}{}", straggler.duration)
+    format!("{sign}{}", sentences::exact(straggler.duration))
 }
 
 /// "2.3×"; a task without input that took time has an infinite index.
@@ -256,10 +232,9 @@ pub(super) fn times(value: Option<&f64>) -> String {
     }
 }
 
-/// The measured fact that the primary cause rests on.
+/// The fact that the cause rests on.
 pub(super) fn fact(cause: &StragglerCause) -> String {
-    let of_primary = cause.evidence.iter().find(|evidence| evidence.cause == cause.primary);
-    of_primary.map(|evidence| evidence.fact.to_string()).unwrap_or_default()
+    sentences::fact(cause).unwrap_or_default()
 }
 
 /// "measured".

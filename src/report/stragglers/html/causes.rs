@@ -19,6 +19,8 @@ pub(super) struct CauseRow {
     pub(super) class: &'static str,
     pub(super) count: u64,
     pub(super) percent: f64,
+    /// "2 measured, 1 weak".
+    pub(super) confidence: String,
     pub(super) bar: Part,
 }
 
@@ -44,12 +46,13 @@ impl Palette {
         self.0.iter().position(|(known, ..)| *known == cause).unwrap_or(usize::MAX)
     }
 
-    pub(super) fn rows(&self) -> Vec<CauseRow> {
+    pub(super) fn rows(&self, causes: &CauseCounts) -> Vec<CauseRow> {
         let row = |&(cause, count, percent): &(Cause, u64, f64)| CauseRow {
             name: cause.display_name(),
             class: self.class(cause),
             count,
             percent,
+            confidence: causes.confidence(cause).to_string(),
             bar: Part::of(percent / 100.0),
         };
         self.0.iter().map(row).collect()

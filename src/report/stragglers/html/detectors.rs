@@ -1,8 +1,8 @@
 //! What the detectors would have found.
 
-use super::super::words;
-use crate::report::html::filters::{counted, grouped};
-use crate::stragglers::evaluation::{ACTUAL, Best, Pooled};
+use super::super::{sentences, words};
+use crate::report::html::filters::counted;
+use crate::stragglers::evaluation::{ACTUAL, Pooled};
 use crate::stragglers::quality::Quality;
 use crate::survey::EngineDetectors;
 
@@ -23,6 +23,9 @@ pub(super) struct Row {
     pub(super) false_alarms: u64,
     pub(super) precision: Option<f64>,
     pub(super) recall: Option<f64>,
+    /// The same as means over applications.
+    pub(super) mean_precision: Option<f64>,
+    pub(super) mean_recall: Option<f64>,
     pub(super) latency: Option<f64>,
     /// The change of the mean task time, in percent.
     pub(super) time: Option<f64>,
@@ -65,11 +68,13 @@ impl<'a> DetectorsView<'a> {
                 is_actual,
                 found: quality.true_positives,
                 late: quality.fakes,
-                false_alarms: quality.false_positives(),
+                false_alarms: quality.detected.saturating_sub(quality.true_positives),
                 precision: quality.precision(),
                 recall: quality.recall(),
+                mean_precision: pooled.means.precision,
+                mean_recall: pooled.means.recall,
                 latency: quality.detection_latency(),
-                time: ranked.time_saved.map(|saved| -100.0 * saved),
+                time: ranked.time_change.map(|change| 100.0 * change),
             })
         };
         known.filter_map(row).collect()
@@ -82,32 +87,12 @@ impl<'a> DetectorsView<'a> {
         silent.map(|pooled| words::detector(pooled.total.id, &pooled.total.parameters)).collect()
     }
 
-    /// The best of all, and of those that the engine has.
     pub(super) fn verdicts(&self) -> Vec<String> {
-        let EngineDetectors { best, best_offered, engine, .. } = self.engine;
-        let mut verdicts = vec![format!("{}.", self.sentence(*best))];
-        if matches!(best, Best::Detector { .. }) && best_offered != best {
-            verdicts.push(format!(
-                "Of the detectors that {} offers: {}.",
-                engine.name(),
-                self.sentence(*best_offered)
-            ));
-        }
-        verdicts
+        sentences::verdicts(self.engine)
     }
 
-    fn sentence(&self, best: Best) -> String {
-        let Best::Detector { place, .. } = best else { return best.to_string() };
-        let Some(pooled) = self.engine.detectors.get(place) else { return best.to_string() };
-        let quality = &pooled.total.quality;
-        format!(
-            "{} is best: it found {} of {}, and flagged {} falsely ({})",
-            pooled.total.id,
-            grouped(quality.true_positives),
-            counted(quality.stragglers, "straggler"),
-            counted(quality.false_positives(), "task"),
-            words::parameters(&pooled.total.parameters),
-        )
+    pub(super) fn settings(&self) -> Option<(String, Vec<String>)> {
+        sentences::settings(self.engine)
     }
 }
 

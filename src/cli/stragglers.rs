@@ -1,6 +1,7 @@
 //! `elephant-rs stragglers PATH…`
 
 use std::error::Error;
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -235,6 +236,15 @@ impl Stragglers {
         report.problems.extend(self.unmatched(&report, metrics.as_ref()));
         self.input.warn(&report.problems);
         let text = TextOptions { details: self.details, ..output.text_options(self.input.color) };
+        output.write(|out| self.render(&report, text, out))?;
+        let failure = self.input.failure(&report.problems, report.named_input_failed, &report.files);
+        if let Some((learnt, file)) = learnt.zip(learn_to).filter(|_| failure.is_none()) {
+            file.write(|out| learnt.write(out))?;
+        }
+        Ok(if failure.is_some() { Exit::Failure } else { Exit::Clean })
+    }
+
+    fn render(&self, report: &StragglerReport, text: TextOptions, out: &mut dyn Write) -> io::Result<()> {
         let shown =
             Shown { applications: self.top.map(NonZeroUsize::get), stragglers: Some(self.tasks.get()) };
         let table = match self.table {
@@ -242,18 +252,13 @@ impl Stragglers {
             CsvTable::Detectors => Table::Detectors,
             CsvTable::Applications => Table::Applications,
         };
-        output.write(|out| match self.format {
-            Format::Text => write_text(&report, text, shown, out),
-            Format::Json => write_json(&report, shown, out),
+        match self.format {
+            Format::Text => write_text(report, text, shown, out),
+            Format::Json => write_json(report, shown, out),
             #[cfg(feature = "html")]
-            Format::Html => write_html(&report, shown, out),
-            Format::Csv => write_csv(&report, table, shown, out),
-        })?;
-        let failure = self.input.failure(&report.problems, report.named_input_failed, &report.files);
-        if let Some((learnt, file)) = learnt.zip(learn_to).filter(|_| failure.is_none()) {
-            file.write(|out| learnt.write(out))?;
+            Format::Html => write_html(report, shown, out),
+            Format::Csv => write_csv(report, table, shown, out),
         }
-        Ok(if failure.is_some() { Exit::Failure } else { Exit::Clean })
     }
 
     /// A warning if the node metrics match no straggler, usually because host names or clocks differ.

@@ -16,7 +16,7 @@ use crate::units::three_digits;
 use crate::whatif::{ApplicationReplays, PathStage, Prediction, Range, Replays, Scenario, WhatIfReport};
 use scaling::ScalingView;
 
-/// Changes on the first screen.
+/// Applications on the first screen.
 const MAX_FIRST: usize = 5;
 /// Applications with all changes.
 const MAX_DETAILS: usize = 50;
@@ -62,20 +62,30 @@ impl<'a> Page<'a> {
 
     /// The answer in one line.
     fn headline(&self) -> String {
-        let faster = self.replayed().filter(|item| best(item.replays).is_some()).count() as u64;
-        match (self.replayed().count() as u64, faster) {
-            (0, _) => "No application can be replayed".to_owned(),
-            (1, 0) => "No change saves more than the error of the replay".to_owned(),
-            (all, 0) => format!("No change makes one of {} faster", filters::counted(all, "application")),
-            (1, 1) => "What would make this application faster".to_owned(),
-            (all, some) => format!("{some} of {} would be faster", filters::counted(all, "application")),
+        let replayed: Vec<Replayed<'_>> = self.replayed().collect();
+        let all = filters::counted(replayed.len() as u64, "application");
+        let count = |kind: Kind| replayed.iter().filter(|item| best(item.replays, kind).is_some()).count();
+        let requested: Option<Vec<&Scenario>> = replayed.iter().map(|item| item.only()).collect();
+        match (replayed.as_slice(), requested.as_deref()) {
+            ([], _) => "No application can be replayed".to_owned(),
+            ([item], Some([scenario])) => item.outcome(scenario),
+            (_, Some([scenario, ..])) => {
+                format!("{}: {} of {all} would be faster", change(scenario), count(Kind::Any))
+            }
+            _ => format!(
+                "Troubles cost time in {} of {all}; other resources would shorten {}",
+                count(Kind::Trouble),
+                count(Kind::Resources)
+            ),
         }
     }
 
-    fn first(&self) -> Vec<(Replayed<'a>, Best<'a>)> {
+    /// The applications that can save most, with their best changes.
+    fn first(&self) -> Vec<(Replayed<'a>, Vec<Best<'a>>)> {
         let with = self.replayed().filter_map(|item| {
-            let best = best(item.replays)?;
-            Some((item, best))
+            let kinds = [Kind::Trouble, Kind::Resources].into_iter();
+            let best: Vec<Best<'_>> = kinds.filter_map(|kind| best(item.replays, kind)).collect();
+            (!best.is_empty()).then_some((item, best))
         });
         with.take(MAX_FIRST).collect()
     }
@@ -101,7 +111,27 @@ impl<'a> Page<'a> {
     }
 }
 
-impl Replayed<'_> {
+impl<'a> Replayed<'a> {
+    /// The change, if only one is replayed.
+    fn only(&self) -> Option<&'a Scenario> {
+        match self.replays.scenarios.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// What the change does to the run time.
+    fn outcome(&self, scenario: &Scenario) -> String {
+        let what = change(scenario);
+        match &scenario.prediction {
+            Ok(prediction) if matches!(Saved::of(prediction), Saved::Less(_) | Saved::More(_)) => {
+                format!("{what}: {} instead of {}", takes(prediction), self.replays.replayed)
+            }
+            Ok(_) => format!("{what}: no difference beyond the error"),
+            Err(_) => format!("{what}: what that would do is unknown"),
+        }
+    }
+
     /// "took 1m; replayed 1m (−0.0 %) on 2 slots".
     fn facts(&self) -> Vec<String> {
         let Replays { recorded, replayed, residual_percent, critical_path, ideal, driver, slots, .. } =
@@ -152,9 +182,27 @@ impl Best<'_> {
     }
 }
 
-/// The change that saves the most time beyond the error.
-fn best(replays: &Replays) -> Option<Best<'_>> {
-    let known = replays.scenarios.iter().filter_map(|scenario| {
+/// The changes of which the best is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Any,
+    /// Leaves out troubles.
+    Trouble,
+    /// Has other executors, cores, memory or tasks.
+    Resources,
+}
+
+impl Kind {
+    fn holds(self, scenario: &Scenario) -> bool {
+        let leaves_out = !scenario.change.without.is_empty();
+        self == Self::Any || leaves_out == (self == Self::Trouble)
+    }
+}
+
+/// The change of this kind that saves the most time beyond the error.
+fn best(replays: &Replays, kind: Kind) -> Option<Best<'_>> {
+    let scenarios = replays.scenarios.iter().filter(|scenario| kind.holds(scenario));
+    let known = scenarios.filter_map(|scenario| {
         let prediction = scenario.prediction.as_ref().ok()?;
         let Saved::Less(saved) = Saved::of(prediction) else { return None };
         Some(Best { scenario, prediction, saved })

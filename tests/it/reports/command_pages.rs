@@ -114,6 +114,71 @@ fn hostile_names_stay_text() {
     }
 }
 
+/// A slow node has a coloured cell for each day on which it ran enough tasks, and a sentence for those who do not see it.
+#[test]
+fn days_of_slow_nodes_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    for day in 0..3 {
+        let log = hostile_log(6).replace("17000", &format!("1700{day}"));
+        std::fs::write(folder.path().join(format!("application_{day}")), log).unwrap();
+    }
+    let html = sound(&page(&["nodes", folder.path().to_str().unwrap()]));
+    let strips = select(&html, "#days svg");
+    assert_eq!(strips.len(), 1);
+    assert_eq!(select(&html, "#days svg rect.s3").len(), 3);
+    let sentence = strips[0].attr("aria-label").unwrap();
+    assert!(sentence.starts_with("slower than average on 3 of 3 days"), "{sentence}");
+    assert!(text(select(&html, "#answer h1")[0]).starts_with("1 of 6 ranked nodes is slower"));
+    assert_eq!(select(&html, "#intervals tbody tr").len(), 6);
+}
+
+/// Each task is in one bar of its histogram, and each straggler has the colour of its cause.
+#[test]
+fn histograms_hold_all_tasks() {
+    let html = sound(&page(&["stragglers", SKEW]));
+    let first = |text: String| -> u64 { text.split_whitespace().next().unwrap().parse().unwrap() };
+    let figures = select(&html, ".group figure:first-child");
+    assert!(!figures.is_empty());
+    for figure in figures {
+        let inside = |selector: &str| {
+            let selector = scraper::Selector::parse(selector).unwrap();
+            figure.select(&selector).map(text).collect::<Vec<_>>()
+        };
+        let tasks = first(inside(".legend li").remove(0));
+        let bars = inside("title").into_iter().map(|title| {
+            first(title.rsplit_once(": ").map(|(_, count)| count.to_owned()).unwrap_or_default())
+        });
+        assert_eq!(bars.sum::<u64>(), tasks, "{}", text(figure));
+        let causes = inside(".legend li").into_iter().skip(2);
+        let stragglers: u64 = causes.map(|cause| first(cause.rsplit_once(": ").unwrap().1.to_owned())).sum();
+        assert!((1..=tasks).contains(&stragglers), "{}", text(figure));
+    }
+}
+
+/// The curves have a point for each number of the JSON report, and mark the present and the requested one.
+#[test]
+fn curves_show_the_replays() {
+    let html = sound(&page(&["whatif", "--executors", "6", SKEW]));
+    let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args([
+        "whatif",
+        "--executors",
+        "6",
+        "--format",
+        "json",
+        SKEW,
+    ]);
+    let report: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+    let points = report["applications"][0]["replay"]["scaling"]["points"].as_array().unwrap();
+    let curves = select(&html, ".plot svg");
+    assert_eq!(curves.len(), 2, "run time and core-hours");
+    for curve in curves {
+        let count = |selector: &str| curve.select(&scraper::Selector::parse(selector).unwrap()).count();
+        assert_eq!(count("path.dot"), points.len());
+        assert_eq!((count("line.now"), count("line.proposed")), (1, 1));
+    }
+}
+
 /// How the pages behave in a browser: wide and narrow, light and dark, with the keyboard.
 #[test]
 fn pages_work_in_a_browser() {
@@ -126,11 +191,14 @@ fn pages_work_in_a_browser() {
             browser.open(&source);
             assert_quiet(&browser);
             let lowest = browser.value(CONTRAST);
-            assert!(lowest["ratio"].as_f64().unwrap() >= 4.5, "{name}, {scheme}: {lowest}");
+            let ratio = lowest["ratio"].as_f64();
+            assert!(ratio.is_some_and(|ratio| ratio >= 4.5), "{name}, {scheme}: {lowest}");
             // What is wider than a phone scrolls in its own box.
             browser.window(390, 800);
-            let fits = "document.documentElement.scrollWidth <= innerWidth";
-            assert_eq!(browser.value(fits), json!(true), "{name}, {scheme}");
+            let wide = "[...document.querySelectorAll('main *')].filter(e => !e.closest('.scroll, svg, .axis') && \
+                e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80))";
+            let fits = browser.value("document.documentElement.scrollWidth <= innerWidth");
+            assert_eq!(fits, json!(true), "{name}, {scheme}: {}", browser.value(wide));
         }
         keyboard(&browser, name);
         assert_quiet(&browser);

@@ -26,6 +26,8 @@ Examples:
       A is a report written by `analyze --format json --details`
   elephant-rs diff --format markdown main/ branch/
       all jobs of two folders, for a comment on a pull request
+  elephant-rs diff --format html --output diff.html main/ branch/
+      the same as a page, with the phases of both sides as bars
 
 Exit status: 0 even if the sides differ (`elephant-rs check` is for that), 2 if a side cannot be read.";
 
@@ -56,6 +58,9 @@ enum Format {
     Json,
     /// For a comment on a pull request
     Markdown,
+    /// For people in a browser: one self-contained file
+    #[cfg(feature = "html")]
+    Html,
 }
 
 impl Diff {
@@ -72,6 +77,8 @@ impl Diff {
             Format::Text => DiffFormat::Text,
             Format::Json => DiffFormat::Json,
             Format::Markdown => DiffFormat::Markdown,
+            #[cfg(feature = "html")]
+            Format::Html => DiffFormat::Html,
         };
         let text = TextOptions { details: self.details, ..output.text_options(input.color) };
         output.write(|out| write_diff(&diff, format, text, out))?;

@@ -13,6 +13,8 @@ use super::input_args::InputArgs;
 use super::output::Output;
 use crate::nodes::settings::{Indicator, IntervalKind, Settings};
 use crate::nodes::{self, NodeTypes};
+#[cfg(feature = "html")]
+use crate::report::nodes::write_html;
 use crate::report::nodes::{write_csv, write_exclude_list, write_json, write_text};
 use crate::rules::RuleSet;
 
@@ -28,6 +30,8 @@ Examples:
       all nodes, the slowest first
   elephant-rs nodes --since 2026-11-01 --format json history/
       jobs submitted since November 1, with all fits and daily results
+  elephant-rs nodes --format html --output nodes.html history/
+      a page with the intervals as a chart and each day of the slow nodes
   elephant-rs nodes --exclude-list exclude.txt history/
       also write the host names of stragglers to a file for YARN; set
       yarn.resourcemanager.nodes.exclude-path to that file, then run
@@ -76,6 +80,9 @@ enum Format {
     Text,
     /// For scripts, with all fits and days
     Json,
+    /// For people in a browser: one self-contained file
+    #[cfg(feature = "html")]
+    Html,
     /// For spreadsheets, one row per node
     Csv,
 }
@@ -122,6 +129,8 @@ impl Nodes {
         output.write(|out| match self.format {
             Format::Text => write_text(&report, text, top, out),
             Format::Json => write_json(&report, top, out),
+            #[cfg(feature = "html")]
+            Format::Html => write_html(&report, top, out),
             Format::Csv => write_csv(&report, top, out),
         })?;
         let failure = self.input.failure(&report.problems, report.named_input_failed, &report.files);

@@ -1,6 +1,7 @@
 //! `elephant-rs stragglers PATH…`
 
 use std::error::Error;
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +17,8 @@ use crate::node_metrics::{self, NodeMetrics, UtcOffset};
 use crate::params::quantity::{Duration, Quantity};
 use crate::parse::{Level as ProblemLevel, Problem};
 use crate::report::TextOptions;
+#[cfg(feature = "html")]
+use crate::report::stragglers::write_html;
 use crate::report::stragglers::{Shown, Table, write_csv, write_json, write_text};
 use crate::results::SourceProblem;
 use crate::stragglers::executions::Basis;
@@ -37,6 +40,8 @@ Examples:
       also read node metrics: CSV, sar, sadf, tsar or a Prometheus range result
   elephant-rs stragglers --format csv --table detectors history/
       the results of each detector, for a spreadsheet
+  elephant-rs stragglers --format html --output stragglers.html history/
+      a page with histograms of task times, coloured by cause
   elephant-rs stragglers --label usual --basis run app.log
       tasks that took more than 1.2 times their usual time, by executor run time
 
@@ -58,7 +63,7 @@ pub(super) struct Stragglers {
     /// Show only the N applications that waited longest for stragglers
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
-    /// Show only the N longest stragglers of each group (text)
+    /// Show only the N longest stragglers of each group (text, html)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count, default_value = "10")]
     tasks: NonZeroUsize,
     /// Also list the stragglers of each application, with histograms, and every detector (text)
@@ -132,6 +137,9 @@ enum Format {
     Text,
     /// For scripts, with all data
     Json,
+    /// For people in a browser: one self-contained file
+    #[cfg(feature = "html")]
+    Html,
     /// For spreadsheets
     Csv,
 }
@@ -228,6 +236,15 @@ impl Stragglers {
         report.problems.extend(self.unmatched(&report, metrics.as_ref()));
         self.input.warn(&report.problems);
         let text = TextOptions { details: self.details, ..output.text_options(self.input.color) };
+        output.write(|out| self.render(&report, text, out))?;
+        let failure = self.input.failure(&report.problems, report.named_input_failed, &report.files);
+        if let Some((learnt, file)) = learnt.zip(learn_to).filter(|_| failure.is_none()) {
+            file.write(|out| learnt.write(out))?;
+        }
+        Ok(if failure.is_some() { Exit::Failure } else { Exit::Clean })
+    }
+
+    fn render(&self, report: &StragglerReport, text: TextOptions, out: &mut dyn Write) -> io::Result<()> {
         let shown =
             Shown { applications: self.top.map(NonZeroUsize::get), stragglers: Some(self.tasks.get()) };
         let table = match self.table {
@@ -235,16 +252,13 @@ impl Stragglers {
             CsvTable::Detectors => Table::Detectors,
             CsvTable::Applications => Table::Applications,
         };
-        output.write(|out| match self.format {
-            Format::Text => write_text(&report, text, shown, out),
-            Format::Json => write_json(&report, shown, out),
-            Format::Csv => write_csv(&report, table, shown, out),
-        })?;
-        let failure = self.input.failure(&report.problems, report.named_input_failed, &report.files);
-        if let Some((learnt, file)) = learnt.zip(learn_to).filter(|_| failure.is_none()) {
-            file.write(|out| learnt.write(out))?;
+        match self.format {
+            Format::Text => write_text(report, text, shown, out),
+            Format::Json => write_json(report, shown, out),
+            #[cfg(feature = "html")]
+            Format::Html => write_html(report, shown, out),
+            Format::Csv => write_csv(report, table, shown, out),
         }
-        Ok(if failure.is_some() { Exit::Failure } else { Exit::Clean })
     }
 
     /// A warning if the node metrics match no straggler, usually because host names or clocks differ.

@@ -29,6 +29,8 @@ Examples:
       20 executors with 6 GiB of heap
   elephant-rs whatif --without skew --partitions 4=400 app.log
       evenly spread data, and 400 tasks in stage 4
+  elephant-rs whatif --format html --output whatif.html history/
+      a page with run time and cost by the number of executors
 
 Exit status: 0 the histories were read, 2 the run failed.";
 
@@ -76,6 +78,9 @@ enum Format {
     Text,
     /// For scripts
     Json,
+    /// For people in a browser: one self-contained file, with run time and cost by the number of executors
+    #[cfg(feature = "html")]
+    Html,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -116,6 +121,8 @@ impl WhatIf {
         let format = match self.format {
             Format::Text => WhatIfFormat::Text,
             Format::Json => WhatIfFormat::Json,
+            #[cfg(feature = "html")]
+            Format::Html => WhatIfFormat::Html,
         };
         output.write(|out| write(&report, format, text, top, out))?;
         let failure = self.input.failure(&report.problems, report.named_input_failed, &report.files);

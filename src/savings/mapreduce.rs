@@ -63,7 +63,8 @@ impl MapReduceReplays {
         self.plan.reduces()
     }
 
-    /// What the job would take without these troubles, in tasks of both kinds, and with these settings.
+    /// What the job would take without these troubles, in tasks of both kinds, and with these settings; with at most so
+    /// many maps at once, if a number is given.
     ///
     /// # Errors
     /// If nothing can be predicted.
@@ -71,6 +72,7 @@ impl MapReduceReplays {
         &self,
         troubles: &[fn(Kind) -> Cause],
         settings: &[Cause],
+        maps: Option<u32>,
     ) -> Result<Prediction, Unknown> {
         self.baseline.trusted(self.status)?;
         let mut causes = settings.to_vec();
@@ -80,11 +82,14 @@ impl MapReduceReplays {
         let replay = |bound: Bound| -> Result<Replayed, Unknown> {
             let causes: Vec<Cause> =
                 causes.iter().filter_map(|cause| at_bound_of_job(*cause, bound)).collect();
-            Ok(self.plan.replay(&self.plan.without(&causes)?))
+            let mut change = self.plan.without(&causes)?;
+            change.slots.map = maps.map(|maps| maps as usize).or(change.slots.map);
+            Ok(self.plan.replay(&change))
         };
         let one = replay(Bound::Least)?;
         let other = if causes.iter().copied().any(is_range_of_job) { replay(Bound::Most)? } else { one };
-        let outlook = Outlook { replayed: [one, other], memory: 1.0, cores: 1.0, slots: 1.0 };
+        let slots = maps.map_or(1.0, |maps| f64::from(maps) / f64::from(self.slots().max(1)));
+        let outlook = Outlook { replayed: [one, other], memory: 1.0, cores: 1.0, slots };
         Ok(predict(&self.baseline, self.base, self.cost, &outlook))
     }
 

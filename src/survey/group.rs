@@ -1,14 +1,14 @@
 //! The stragglers of one group of tasks.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::evaluated::{Evaluation, Replayed};
 use super::learnt::{GroupKey, LearntRun};
 use super::{Histogram, Method, Settings};
 use crate::model::Application;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
-use crate::stragglers::cause::StragglerCause;
+use crate::stragglers::cause::{Cause, StragglerCause};
 use crate::stragglers::evaluation::{Evaluated, GroundTruth};
 use crate::stragglers::executions::{Certainty, Execution, Executions, InputUnit};
 use crate::stragglers::group::GroupStragglers;
@@ -166,6 +166,20 @@ impl GroupReport {
                 .map(|key| LearntRun::of(app, key, group, executions)),
             key,
         }
+    }
+
+    /// The stragglers of each step of the histogram by cause.
+    #[must_use]
+    pub(crate) fn causes_by_step(&self) -> Vec<BTreeMap<Cause, u64>> {
+        let mut steps = vec![BTreeMap::new(); self.histogram.steps.len()];
+        for straggler in &self.stragglers {
+            let place = self.histogram.step_of_straggler(straggler.duration);
+            let cause = straggler.cause.as_ref().map_or(Cause::Unexplained, |cause| cause.primary);
+            if let Some(step) = place.and_then(|place| steps.get_mut(place)) {
+                *step.entry(cause).or_default() += 1;
+            }
+        }
+        steps
     }
 
     /// Whether this is the same group in another run of the job, with the same work as `other`.

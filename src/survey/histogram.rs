@@ -56,6 +56,16 @@ impl Histogram {
     }
 }
 
+impl Histogram {
+    /// The index of the step that holds a straggler of this duration; `None` without steps.
+    #[must_use]
+    pub(crate) fn step_of_straggler(&self, duration: Millis) -> Option<usize> {
+        let place = self.steps.partition_point(|&(from, _)| from <= duration).saturating_sub(1);
+        // The start of a step is rounded to a millisecond, which must not move a straggler across the limit.
+        (!self.steps.is_empty()).then(|| self.limit.map_or(place, |limit| place.max(limit)))
+    }
+}
+
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // casts from doubles saturate
 fn step(place: f64, count: usize) -> usize {
     (place as usize).min(count - 1)
@@ -73,6 +83,15 @@ mod tests {
         let counts: Vec<u64> = histogram.steps.iter().map(|step| step.1).collect();
         assert_eq!(counts, [0, 3, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
         assert_eq!(histogram.steps[6].0, Millis::from_secs(6));
+    }
+
+    #[test]
+    fn stragglers_are_in_the_steps_from_the_limit_on() {
+        let histogram = Histogram::of(&[1.0, 1.0, 1.2, 6.0, 100.0], Some(6.0));
+        let step = |seconds| histogram.step_of_straggler(Millis::from_secs(seconds));
+        assert_eq!([step(5), step(6), step(7), step(100)], [Some(6), Some(6), Some(7), Some(11)]);
+        assert_eq!(Histogram::default().step_of_straggler(Millis::from_secs(1)), None);
+        assert_eq!(Histogram::of(&[3.0], None).step_of_straggler(Millis::from_secs(1)), Some(2));
     }
 
     #[test]

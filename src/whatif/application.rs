@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::scaling::{Resource, Scaling};
 use super::settings::{Change, Settings, Trouble};
 use crate::model::{Application, Engine, Subject};
 use crate::replay::mapreduce::{self, Kind, StartUp};
@@ -46,6 +47,8 @@ pub struct Replays {
     pub path: Vec<PathStage>,
     /// The changes.
     pub scenarios: Vec<Scenario>,
+    /// Run time and cost by the number of executors, cores or tasks; `None` if too little can be predicted.
+    pub scaling: Option<Scaling>,
 }
 
 /// A stage on the path that determines the time of the application.
@@ -76,11 +79,13 @@ impl ApplicationReplays {
         let replays = replays.map(|replays| match replays {
             savings::Replays::Spark(spark) => {
                 let predict = |change: &Change| predict_spark(&spark, change);
-                Replays::of(&spark.baseline, spark.slots(), settings, || standard(&spark), predict)
+                let scaling = scaling(&spark, &settings.requested());
+                Replays::of(&spark.baseline, spark.slots(), settings, || standard(&spark), predict, scaling)
             }
             savings::Replays::MapReduce(job) => {
-                let predict = |change: &Change| predict_mapreduce(&job, change);
-                Replays::of(&job.baseline, job.slots(), settings, || standard_of_job(&job), predict)
+                let predict = |change: &Change| predict_mapreduce(&job, change, None);
+                let scaling = scaling_of_job(&job, &settings.requested());
+                Replays::of(&job.baseline, job.slots(), settings, || standard_of_job(&job), predict, scaling)
             }
         });
         Self {
@@ -107,6 +112,7 @@ impl Replays {
         settings: &Settings,
         standard: impl FnOnce() -> Vec<Change>,
         predict: impl Fn(&Change) -> Result<Prediction, Unknown>,
+        scaling: Option<Scaling>,
     ) -> Self {
         let changes = if settings.changes.is_empty() { standard() } else { settings.changes.clone() };
         let scenario = |change: Change| Scenario {
@@ -128,6 +134,7 @@ impl Replays {
             slots,
             path: baseline.path.iter().map(stage).collect(),
             scenarios: changes.into_iter().map(scenario).collect(),
+            scaling,
         }
     }
 
@@ -177,6 +184,31 @@ fn standard(spark: &SparkReplays<'_>) -> Vec<Change> {
     changes
 }
 
+/// The application by its number of executors, or of cores in local mode, under the rest of the requested change.
+fn scaling(spark: &SparkReplays<'_>, requested: &Change) -> Option<Scaling> {
+    let (executors, cores) = spark.executors()?;
+    if spark.is_local() {
+        let change = |count| Change { cores: Some(count), ..requested.clone() };
+        let predict = |count| predict_spark(spark, &change(count));
+        return Scaling::of(Resource::Cores, cores, requested.cores, predict);
+    }
+    let change = |count| Change { executors: Some(count), ..requested.clone() };
+    Scaling::of(Resource::Executors, executors, requested.executors, |count| {
+        predict_spark(spark, &change(count))
+    })
+}
+
+/// The job by its number of reduces; a job without any by the number of maps that run at once.
+fn scaling_of_job(job: &MapReduceReplays, requested: &Change) -> Option<Scaling> {
+    if job.reduces() == 0 {
+        let predict = |count| predict_mapreduce(job, requested, Some(count));
+        return Scaling::of(Resource::MapsAtOnce, job.slots(), None, predict);
+    }
+    let change = |count| Change { reducers: Some(count), ..requested.clone() };
+    let predict = |count| predict_mapreduce(job, &change(count), None);
+    Scaling::of(Resource::Reduces, job.reduces(), requested.reducers, predict)
+}
+
 fn predict_spark(spark: &SparkReplays<'_>, change: &Change) -> Result<Prediction, Unknown> {
     if change.reducers.is_some() || change.split_size.is_some() || change.slow_start.is_some() {
         return Err(Unknown::NotApplicable("Spark has no such setting"));
@@ -204,7 +236,11 @@ const fn cause(trouble: Trouble) -> Cause {
     }
 }
 
-fn predict_mapreduce(job: &MapReduceReplays, change: &Change) -> Result<Prediction, Unknown> {
+fn predict_mapreduce(
+    job: &MapReduceReplays,
+    change: &Change,
+    maps: Option<u32>,
+) -> Result<Prediction, Unknown> {
     let Change { executors, cores, memory, partitions, reducers, split_size, slow_start, without } = change;
     if executors.is_some() || cores.is_some() || memory.is_some() || !partitions.is_empty() {
         return Err(Unknown::NotApplicable("MapReduce has no executors and no stages"));
@@ -216,7 +252,7 @@ fn predict_mapreduce(job: &MapReduceReplays, change: &Change) -> Result<Predicti
     let tasks = |count: u32| mapreduce::Cause::Tasks(Kind::Reduce, count as usize, StartUp::Container);
     settings.extend(reducers.map(tasks));
     settings.extend(slow_start.map(mapreduce::Cause::SlowStart));
-    job.predict(&troubles, &settings)
+    job.predict(&troubles, &settings, maps)
 }
 
 fn cause_of_job(trouble: Trouble) -> fn(Kind) -> mapreduce::Cause {

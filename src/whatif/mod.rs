@@ -19,12 +19,14 @@
 //! ```
 
 mod application;
+mod scaling;
 mod settings;
 
 use std::path::PathBuf;
 
 pub use crate::savings::{Amounts, Prediction, Range};
 pub use application::{ApplicationReplays, PathStage, Replays, Scenario};
+pub use scaling::{Resource, Scaling, ScalingPoint};
 pub use settings::{Change, Settings, Trouble};
 
 use crate::engine::{Filter, Progress, visit_for_rules};

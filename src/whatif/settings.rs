@@ -73,3 +73,14 @@ pub struct Settings {
     /// The changes. Without any, each trouble is left out alone, then all of them together, and executors are varied.
     pub changes: Vec<Change>,
 }
+
+impl Settings {
+    /// The change that was asked for; no change if there are several, or if the usual ones are replayed.
+    #[must_use]
+    pub(crate) fn requested(&self) -> Change {
+        match self.changes.as_slice() {
+            [only] => only.clone(),
+            _ => Change::default(),
+        }
+    }
+}

@@ -1,5 +1,7 @@
-//! Renders the differences of two sides as text, JSON and Markdown.
+//! Renders the differences of two sides as text, JSON, Markdown and HTML.
 
+#[cfg(feature = "html")]
+mod html;
 mod json;
 mod markdown;
 mod text;
@@ -21,6 +23,9 @@ pub enum DiffFormat {
     Json,
     /// For comments on pull requests.
     Markdown,
+    /// For people in a browser, one self-contained file. Needs the feature `html`.
+    #[cfg(feature = "html")]
+    Html,
 }
 
 /// Writes the differences in the given format. `options` apply to text only.
@@ -40,5 +45,7 @@ pub fn write_diff(
         }
         DiffFormat::Json => json::write(diff, out),
         DiffFormat::Markdown => markdown::write(diff, out),
+        #[cfg(feature = "html")]
+        DiffFormat::Html => html::write(diff, out),
     }
 }

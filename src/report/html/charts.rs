@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::drawing::{HEIGHT, MIN_BAR, Part, WIDTH, amount_text};
+use super::draw::{HEIGHT, MIN_BAR, Part, WIDTH, amount_text};
 use super::filters::{self, cut_text, grouped};
 use super::links::Links;
 use super::phases::PhasesView;

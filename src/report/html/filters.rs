@@ -11,7 +11,7 @@ use askama::{Result, Values};
 use crate::units::{MbMillis, Timestamp, show_gb_hours, three_digits};
 
 /// A value behind any number of references, as templates pass it.
-pub(super) trait Is<T> {
+pub(in crate::report) trait Is<T> {
     fn get(&self) -> T;
 }
 
@@ -34,18 +34,18 @@ is!(u64, f64, MbMillis, Timestamp);
 
 /// Text from a history. Characters that could hide or reorder text are made visible.
 #[askama::filter_fn]
-pub(super) fn shown<T: Display>(text: T, _: &dyn Values) -> Result<String> {
+pub(in crate::report) fn shown<T: Display>(text: T, _: &dyn Values) -> Result<String> {
     Ok(visible(&text.to_string()))
 }
 
 /// Like [`shown`], cut to `most` characters, with an ellipsis if it was longer.
 #[askama::filter_fn]
-pub(super) fn cut<T: Display>(text: T, _: &dyn Values, most: usize) -> Result<String> {
+pub(in crate::report) fn cut<T: Display>(text: T, _: &dyn Values, most: usize) -> Result<String> {
     Ok(cut_text(&text.to_string(), most))
 }
 
 /// Visible text of at most `most` characters, with an ellipsis if it was longer.
-pub(super) fn cut_text(text: &str, most: usize) -> String {
+pub(in crate::report) fn cut_text(text: &str, most: usize) -> String {
     let end = text.char_indices().nth(most).map(|(end, _)| end);
     match end.and_then(|end| text.get(..end)) {
         Some(kept) => visible(kept) + "…",
@@ -55,25 +55,25 @@ pub(super) fn cut_text(text: &str, most: usize) -> String {
 
 /// Gigabyte-hours.
 #[askama::filter_fn]
-pub(super) fn gb_hours<T: Is<MbMillis>>(amount: T, _: &dyn Values) -> Result<String> {
+pub(in crate::report) fn gb_hours<T: Is<MbMillis>>(amount: T, _: &dyn Values) -> Result<String> {
     Ok(format!("{} GB·h", show_gb_hours(amount.get())))
 }
 
 /// The same without the unit.
 #[askama::filter_fn]
-pub(super) fn hours<T: Is<MbMillis>>(amount: T, _: &dyn Values) -> Result<String> {
+pub(in crate::report) fn hours<T: Is<MbMillis>>(amount: T, _: &dyn Values) -> Result<String> {
     Ok(show_gb_hours(amount.get()))
 }
 
 /// A time, to the second.
 #[askama::filter_fn]
-pub(super) fn moment<T: Is<Timestamp>>(at: T, _: &dyn Values) -> Result<String> {
+pub(in crate::report) fn moment<T: Is<Timestamp>>(at: T, _: &dyn Values) -> Result<String> {
     Ok(moment_text(at.get()))
 }
 
 /// A time, to the minute, for tables.
 #[askama::filter_fn]
-pub(super) fn minute<T: Is<Timestamp>>(at: T, _: &dyn Values) -> Result<String> {
+pub(in crate::report) fn minute<T: Is<Timestamp>>(at: T, _: &dyn Values) -> Result<String> {
     let text = moment_text(at.get());
     // "2018-05-17 11:06", without the seconds and the zone.
     Ok(text
@@ -84,13 +84,13 @@ pub(super) fn minute<T: Is<Timestamp>>(at: T, _: &dyn Values) -> Result<String> 
 
 /// A number with three digits.
 #[askama::filter_fn]
-pub(super) fn digits<T: Is<f64>>(value: T, _: &dyn Values) -> Result<String> {
+pub(in crate::report) fn digits<T: Is<f64>>(value: T, _: &dyn Values) -> Result<String> {
     Ok(three_digits(value.get()))
 }
 
 /// A coordinate in a drawing.
 #[askama::filter_fn]
-pub(super) fn px<T: Is<f64>>(value: T, _: &dyn Values) -> Result<String> {
+pub(in crate::report) fn px<T: Is<f64>>(value: T, _: &dyn Values) -> Result<String> {
     Ok(format!("{:.1}", value.get()))
 }
 
@@ -102,12 +102,12 @@ pub(super) fn share<T: Is<f64>>(value: T, _: &dyn Values) -> Result<String> {
 
 /// A count with thousands separators.
 #[askama::filter_fn]
-pub(super) fn count<T: Is<u64>>(value: T, _: &dyn Values) -> Result<String> {
+pub(in crate::report) fn count<T: Is<u64>>(value: T, _: &dyn Values) -> Result<String> {
     Ok(grouped(value.get()))
 }
 
 /// `2018-05-17 11:06:58 UTC`.
-pub(super) fn moment_text(at: Timestamp) -> String {
+pub(in crate::report) fn moment_text(at: Timestamp) -> String {
     let text = at.to_rfc3339().unwrap_or_else(|| format!("{} ms after 1970", at.as_millis()));
     match text.split_once('T').zip(text.split_once('.')) {
         Some(((date, time), _)) => format!("{date} {} UTC", time.get(..8).unwrap_or(time)),
@@ -116,12 +116,17 @@ pub(super) fn moment_text(at: Timestamp) -> String {
 }
 
 /// A whole number with thousands separators.
-pub(super) fn grouped(value: u64) -> String {
+pub(in crate::report) fn grouped(value: u64) -> String {
     crate::heuristics::wording::grouped(i128::from(value))
 }
 
+/// "1 task", "1,200 tasks".
+pub(in crate::report) fn counted(count: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
 /// Like [`shown`], for text of several lines. Borrowed if nothing changes.
-pub(super) fn visible_lines(text: &str) -> Cow<'_, str> {
+pub(in crate::report) fn visible_lines(text: &str) -> Cow<'_, str> {
     let lines: Vec<String> = text.split('\n').map(visible).collect();
     let shown = lines.join("\n");
     if shown == text { Cow::Borrowed(text) } else { Cow::Owned(shown) }

@@ -6,8 +6,9 @@
 mod baseline;
 mod charts;
 mod detail;
-mod drawing;
-mod filters;
+pub(super) mod draw;
+pub(super) mod filters;
+pub(super) mod frame;
 mod links;
 mod markdown;
 mod overview;
@@ -28,22 +29,18 @@ use crate::troubles::Trouble;
 use crate::units::{MbMillis, Millis, Timestamp};
 use baseline::changes;
 use detail::Detail;
+use frame::Code;
 use links::Ids;
 use markdown::RulePage;
 
-const STYLE: &str = include_str!("../../../templates/page.css");
-/// Tells the style sheet that scripts run, before the page is laid out.
-const FLAG: &str = "document.documentElement.className = \"js\";";
-const SCRIPT: &str = include_str!("../../../templates/page.js");
-/// The hashes in the page's content security policy. A test compares them with `STYLE`, `FLAG` and `SCRIPT`.
-const STYLE_HASH: &str = "sha256-91je/BOaJvhyj5IdiYcW9JA/RF1oU0hmSRlMp1EkZCY=";
-const FLAG_HASH: &str = "sha256-N9v3EnPaUyp6HvI/g75KoK11mUw7quk1fPSwEhREnaU=";
-const SCRIPT_HASH: &str = "sha256-faE0OqeteQXxPbaFQy+HGTdZhDrwF9a29jS/h9nPFEA=";
+/// Filters and sorts the table of applications.
+const SCRIPT: Code = Code {
+    text: include_str!("../../../templates/page.js"),
+    hash: "sha256-faE0OqeteQXxPbaFQy+HGTdZhDrwF9a29jS/h9nPFEA=",
+};
 
 /// Number of findings on the first screen.
 const WORST_TROUBLES: usize = 5;
-/// Maximum number of problems listed.
-const MAX_PROBLEMS: usize = 500;
 /// Maximum number of reasons listed for rules that were not evaluated.
 const MAX_REASONS: usize = 200;
 
@@ -60,14 +57,8 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    const STYLE: &'static str = STYLE;
-    const FLAG: &'static str = FLAG;
-    const SCRIPT: &'static str = SCRIPT;
-    const STYLE_HASH: &'static str = STYLE_HASH;
-    const FLAG_HASH: &'static str = FLAG_HASH;
-    const SCRIPT_HASH: &'static str = SCRIPT_HASH;
-    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const MAX_PROBLEMS: usize = MAX_PROBLEMS;
+    const STYLES: &'static [Code] = &[frame::STYLE];
+    const SCRIPT: Code = SCRIPT;
     const MAX_REASONS: usize = MAX_REASONS;
 
     fn totals(&self) -> &Totals {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::drawing::{HEIGHT, MIN_BAR, Part, WIDTH};
+use super::draw::{HEIGHT, MIN_BAR, Part, WIDTH};
 use super::filters::cut_text;
 use super::{LONG_NAME, Page};
 use crate::report::words;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 
-use super::drawing::{HEIGHT, WIDTH, amount_text};
+use super::draw::{HEIGHT, WIDTH, amount_text};
 use super::filters::{self, grouped};
 use super::links::Links;
 use crate::charts::{Axis, Point, Scale, Scatter};

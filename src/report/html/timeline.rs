@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use askama::Template;
 
-use super::drawing::{HEIGHT, MIN_BAR, Part, WIDTH, amount_text};
+use super::draw::{HEIGHT, MIN_BAR, Part, WIDTH, amount_text};
 use super::filters::{self, grouped, moment_text};
 use super::links::Links;
 use crate::charts::{Amount, Durations, ExecutorSpan, Load, LoadOf, PhaseRow, Phases, Timeline};

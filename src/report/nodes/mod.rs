@@ -2,8 +2,11 @@
 
 mod chart;
 mod csv;
+#[cfg(feature = "html")]
+mod html;
 mod json;
 mod text;
+mod words;
 
 use std::io::{self, Write};
 
@@ -40,6 +43,15 @@ pub fn write_json(report: &NodesReport, top: Option<usize>, out: &mut dyn Write)
 /// Returns the errors of the writer.
 pub fn write_csv(report: &NodesReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     csv::write(report, top, out)
+}
+
+/// Writes the ranking as one self-contained HTML file.
+///
+/// # Errors
+/// Returns the errors of the writer.
+#[cfg(feature = "html")]
+pub(crate) fn write_html(report: &NodesReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+    html::write(report, top, out)
 }
 
 /// Writes the file for YARN's `yarn.resourcemanager.nodes.exclude-path`: the host names of all stragglers, sorted, one

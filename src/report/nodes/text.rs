@@ -10,7 +10,8 @@ use super::super::text::TextOptions;
 use super::super::words::matching;
 use super::super::wrap::{clean, fit, lines, width};
 use super::chart::Axis;
-use super::shown;
+use super::words::MAX_NAMED;
+use super::{shown, words};
 use crate::nodes::NodesReport;
 use crate::nodes::indicators::Node;
 use crate::nodes::levels::Interval;
@@ -23,8 +24,6 @@ use crate::units::three_digits;
 const NAME: usize = 20;
 /// Maximum number of nodes in the chart.
 const MAX_CHARTED: usize = 25;
-/// Maximum number of nodes named in a list of unranked nodes, and of stragglers described in words.
-const MAX_NAMED: usize = 5;
 
 pub(super) fn write(
     report: &NodesReport,
@@ -63,11 +62,7 @@ impl Page<'_> {
     }
 
     fn no_nodes(&self, out: &mut dyn Write) -> io::Result<()> {
-        let min = self.report.settings.min_group;
-        let text = format!(
-            "No node can be judged: no group has {min} or more tasks with different times and known nodes."
-        );
-        self.paragraph(&text, out)
+        self.paragraph(&words::no_nodes(&self.report.settings), out)
     }
 
     fn table(&self, nodes: &[&Node], out: &mut dyn Write) -> io::Result<()> {
@@ -185,17 +180,7 @@ impl Page<'_> {
         if hidden > 0 {
             self.paragraph(&format!("{} not shown (--top)", counted(hidden as u64, "node")), out)?;
         }
-        let groups = summary.groups;
-        let mut parts =
-            vec![format!("{} in {}", counted(groups.tasks, "task"), counted(groups.used, "group"))];
-        let min = self.report.settings.min_group;
-        let mut add = |count: u64, what: &str, rest: &str| {
-            parts.extend((count > 0).then(|| format!("{}{rest}", counted(count, what))));
-        };
-        add(groups.too_small, "group", &format!(" with fewer than {min} tasks skipped"));
-        add(groups.without_spread, "group", " with equal times skipped");
-        add(groups.tasks_without_node, "task", " without a node");
-        self.paragraph(&parts.join(", "), out)
+        self.paragraph(&words::basis(self.report), out)
     }
 
     fn files(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -1,7 +1,10 @@
-//! Renders the survey of stragglers as text, JSON and CSV.
+//! Renders the survey of stragglers as text, JSON, CSV and HTML.
 
 mod csv;
+#[cfg(feature = "html")]
+mod html;
 mod json;
+mod sentences;
 mod text;
 mod words;
 
@@ -28,7 +31,7 @@ pub enum Table {
 pub struct Shown {
     /// Maximum number of applications: those that waited longest.
     pub applications: Option<usize>,
-    /// Maximum number of stragglers per group: the longest. Used for text only.
+    /// Maximum number of stragglers per group: the longest. Used for text and HTML.
     pub stragglers: Option<usize>,
 }
 
@@ -52,6 +55,15 @@ pub fn write_text(
 /// Returns the errors of the writer.
 pub fn write_json(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
     json::write(report, shown, out)
+}
+
+/// Writes the survey as one self-contained HTML file.
+///
+/// # Errors
+/// Returns the errors of the writer.
+#[cfg(feature = "html")]
+pub(crate) fn write_html(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
+    html::write(report, shown, out)
 }
 
 /// Writes one table of the survey as CSV (RFC 4180).

@@ -11,8 +11,7 @@ use anstyle::{AnsiColor, Style};
 use super::super::text::TextOptions;
 use super::super::words::matching;
 use super::super::wrap::{clean, fit, lines, width};
-use super::{Shown, applications, words};
-use crate::model::table::TaskKind;
+use super::{Shown, applications, sentences, words};
 use crate::stragglers::cause::StragglerCause;
 use crate::stragglers::executions::Certainty;
 use crate::survey::{ApplicationStragglers, GroupReport, Method, Straggler, StragglerReport};
@@ -108,7 +107,8 @@ impl Page<'_> {
             let count = format!("{} of {}", app.stragglers(), app.judged());
             let waited = if app.delay > Millis::ZERO { app.delay.to_string() } else { "-".to_owned() };
             writeln!(out, "  {title}{:pad$} {count:>13} {waited:>9}", "")?;
-            self.paragraph(&clean(&format!("{}{}", app.id, mainly(app))), 4, out)?;
+            let why = sentences::mainly(app).map(|why| format!(": {why}")).unwrap_or_default();
+            self.paragraph(&clean(&format!("{}{why}", app.id)), 4, out)?;
         }
         if let Some(more) = apps.len().checked_sub(most).filter(|&more| more > 0) {
             writeln!(
@@ -167,30 +167,8 @@ impl Page<'_> {
     }
 
     fn group(&self, group: &GroupReport, out: &mut dyn Write) -> io::Result<()> {
-        let reference = match (self.report.settings.method, group.limit) {
-            (Method::Median | Method::Mean, Some(limit)) => format!(
-                ", {} {}, stragglers from {}",
-                self.report.settings.method.name(),
-                seconds(limit.reference),
-                seconds(limit.at)
-            ),
-            (Method::Usual, _) => {
-                format!(", stragglers above {}× the usual time", three_digits(self.report.settings.factor))
-            }
-            (Method::DosIndex, _) => {
-                format!(", stragglers from a DoS-index of {}", three_digits(self.report.settings.factor))
-            }
-            _ => String::new(),
-        };
-        let undetermined = match group.undetermined {
-            0 => String::new(),
-            count => format!(", {count} undetermined"),
-        };
-        let text = format!(
-            "{}: {}{reference}{undetermined}",
-            words::group(group.kind),
-            counted(group.judged, noun(group.kind))
-        );
+        let limit = sentences::limit(group, &self.report.settings);
+        let text = format!("{}: {limit}", words::group(group.kind));
         self.paragraph(&text, 2, out)?;
         self.histogram(group, out)?;
         self.stragglers(group, out)
@@ -252,7 +230,7 @@ impl Page<'_> {
             "    {:<TASK$} {node}{:pad$} {:>DURATION$} {:>6} {:>6}",
             straggler.task.map_or_else(|| "?".to_owned(), |task| task.to_string()),
             "",
-            format!("{bound}{about}{}", exact(straggler.duration)),
+            format!("{bound}{about}{}", sentences::exact(straggler.duration)),
             number(straggler.times_reference),
             number(straggler.dos_index),
         );
@@ -263,13 +241,7 @@ impl Page<'_> {
     /// The primary cause, its confidence, and its evidence.
     fn cause(&self, cause: &StragglerCause, out: &mut dyn Write) -> io::Result<()> {
         let confidence = cause.confidence.map(|it| format!(" ({})", it.name())).unwrap_or_default();
-        let first = cause.evidence.first();
-        let fact = first.map(|evidence| {
-            let of_other = (evidence.cause != cause.primary)
-                .then(|| format!("weak evidence for {}, ", evidence.cause.display_name()));
-            format!(": {}{}", of_other.unwrap_or_default(), evidence.fact)
-        });
-        let fact = fact.unwrap_or_default();
+        let fact = sentences::fact(cause).map(|fact| format!(": {fact}")).unwrap_or_default();
         self.paragraph(&clean(&format!("{}{confidence}{fact}", cause.primary.display_name())), 8, out)
     }
 
@@ -283,39 +255,6 @@ impl Page<'_> {
             matching(files),
         );
         lines(&text, self.columns).iter().try_for_each(|line| writeln!(out, "{line}"))
-    }
-}
-
-/// ": waited for task 7 of stage 3 (contention on the node, inferred)", or else the most frequent cause.
-fn mainly(app: &ApplicationStragglers) -> String {
-    if let Some(waited_for) = &app.waited_for {
-        let task = words::task(waited_for.group, waited_for.task);
-        return format!(": waited for {task} ({})", words::cause(waited_for.cause, waited_for.confidence));
-    }
-    let most = app.causes.shares().max_by_key(|&(cause, count, _)| (count, std::cmp::Reverse(cause)));
-    let Some((cause, count, _)) = most.filter(|&(_, count, _)| count > 0) else { return String::new() };
-    let confidence = app.causes.confidence(cause).to_string();
-    let confidence = if confidence.is_empty() { confidence } else { format!(", {confidence}") };
-    format!(": {} ({count}{confidence})", cause.display_name())
-}
-
-/// To the millisecond: "4.035 s", "1m 2.345s", "1h 1m 2.345s".
-fn exact(span: Millis) -> String {
-    let (minutes, ms) = (span.get() / 60_000, span.get() % 60_000);
-    let (seconds, ms) = (ms / 1000, ms % 1000);
-    match (minutes / 60, minutes % 60) {
-        (0, 0) if seconds == 0 => format!("{ms} ms"),
-        (0, 0) => format!("{seconds}.{ms:03} s"),
-        (0, minutes) => format!("{minutes}m {seconds}.{ms:03}s"),
-        (hours, minutes) => format!("{hours}h {minutes}m {seconds}.{ms:03}s"),
-    }
-}
-
-const fn noun(kind: TaskKind) -> &'static str {
-    match kind {
-        TaskKind::Map => "map task",
-        TaskKind::Reduce => "reduce task",
-        _ => "task",
     }
 }
 

@@ -7,7 +7,9 @@ use serde::ser::SerializeMap;
 
 use super::super::json::{AmountsView, Each, Tool, amounts, files, problem, write_pretty};
 use super::shown;
-use crate::whatif::{ApplicationReplays, Change, PathStage, Replays, Scenario, WhatIfReport};
+use crate::whatif::{
+    ApplicationReplays, Change, PathStage, Replays, Scaling, ScalingPoint, Scenario, WhatIfReport,
+};
 
 pub(super) fn write(report: &WhatIfReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&Document(report, shown(report, top)), out)
@@ -62,6 +64,7 @@ struct ReplayView<'a> {
     slots_count: u32,
     path: Each<'a, PathStage, PathView<'a>>,
     scenarios: Each<'a, Scenario, ScenarioView<'a>>,
+    scaling: Option<ScalingView<'a>>,
 }
 
 fn replay(replays: &Replays) -> ReplayView<'_> {
@@ -75,6 +78,7 @@ fn replay(replays: &Replays) -> ReplayView<'_> {
         slots_count: replays.slots,
         path: Each(&replays.path, path),
         scenarios: Each(&replays.scenarios, scenario),
+        scaling: replays.scaling.as_ref().map(scaling),
     }
 }
 
@@ -90,6 +94,32 @@ fn path(stage: &PathStage) -> PathView<'_> {
         subject: stage.subject.name().into_owned(),
         name: stage.name.as_deref(),
         wall_ms: stage.time.get(),
+    }
+}
+
+#[derive(Serialize)]
+struct ScalingView<'a> {
+    resource: &'static str,
+    now_count: u32,
+    proposed_count: Option<u32>,
+    points: Each<'a, ScalingPoint, PointView>,
+}
+
+#[derive(Serialize)]
+struct PointView {
+    count: u32,
+    takes: AmountsView,
+}
+
+fn scaling(scaling: &Scaling) -> ScalingView<'_> {
+    ScalingView {
+        resource: scaling.resource.name(),
+        now_count: scaling.now,
+        proposed_count: scaling.proposed,
+        points: Each(&scaling.points, |point| PointView {
+            count: point.count,
+            takes: amounts(&point.takes, None),
+        }),
     }
 }
 

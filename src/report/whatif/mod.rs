@@ -1,5 +1,7 @@
 //! Renderers of replays.
 
+#[cfg(feature = "html")]
+mod html;
 mod json;
 mod text;
 mod words;
@@ -18,6 +20,9 @@ pub enum WhatIfFormat {
     Text,
     /// For scripts.
     Json,
+    /// For people in a browser, one self-contained file. Needs the feature `html`.
+    #[cfg(feature = "html")]
+    Html,
 }
 
 /// Writes the replays; only the first `top` applications if given. `options` apply to text only.
@@ -37,6 +42,8 @@ pub fn write(
             in_charset(options, out, |out| text::write(report, options, top, out))
         }
         WhatIfFormat::Json => json::write(report, top, out),
+        #[cfg(feature = "html")]
+        WhatIfFormat::Html => html::write(report, top, out),
     }
 }
 

@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 use super::super::text::TextOptions;
 use super::super::words::{matching, millis, plural, small};
 use super::super::wrap::{clean, fit, lines, width};
+use super::words::Saved;
 use super::{shown, words};
 use crate::whatif::{ApplicationReplays, Prediction, Range, Replays, Scenario, WhatIfReport};
 
@@ -117,23 +118,15 @@ impl Page {
 
     fn row(&self, prediction: &Prediction) -> String {
         let takes = millis(prediction.takes.wall_ms.point);
-        let saves = &prediction.saves.wall_ms;
-        let (text, style) = match prediction.within_error {
-            _ if saves.half_width() <= 0.0 && saves.point.abs() <= 0.0 => {
-                ("nothing".to_owned(), Style::new())
-            }
-            true => ("within the error".to_owned(), Style::new()),
-            false if saves.point > 0.0 => (with_error(saves), AnsiColor::Green.on_default()),
-            false => (format!("-{}", with_error(saves)), AnsiColor::Red.on_default()),
+        let (text, style) = match Saved::of(prediction) {
+            Saved::Nothing => ("nothing".to_owned(), Style::new()),
+            Saved::WithinError => ("within the error".to_owned(), Style::new()),
+            Saved::Less(time) => (time, AnsiColor::Green.on_default()),
+            Saved::More(time) => (format!("-{time}"), AnsiColor::Red.on_default()),
         };
         let style = if self.color { style } else { Style::new() };
         let cost = |amount: Option<Range>| amount.map_or_else(|| "-".to_owned(), |range| small(range.point));
         let (cores, memory) = (cost(prediction.takes.core_hours), cost(prediction.takes.gb_hours));
         format!("{takes:>8} {style}{text:>SAVES$}{style:#} {cores:>COST$} {memory:>COST$}")
     }
-}
-
-/// "9.1 s ± 2.3 s", without a sign.
-fn with_error(range: &Range) -> String {
-    format!("{} ± {}", millis(range.point.abs()), millis(range.half_width()))
 }

@@ -1,6 +1,38 @@
 //! Phrases for changes.
 
-use crate::whatif::Change;
+use crate::report::words::millis;
+use crate::whatif::{Change, Prediction, Range};
+
+/// What a change does to the run time.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Saved {
+    /// The change leaves everything as it is.
+    Nothing,
+    /// Too little to be sure of.
+    WithinError,
+    /// "9.1 s ± 2.3 s" less.
+    Less(String),
+    /// The same more.
+    More(String),
+}
+
+impl Saved {
+    /// Of a prediction.
+    pub(super) fn of(prediction: &Prediction) -> Self {
+        let saves = &prediction.saves.wall_ms;
+        match prediction.within_error {
+            _ if saves.half_width() <= 0.0 && saves.point.abs() <= 0.0 => Self::Nothing,
+            true => Self::WithinError,
+            false if saves.point > 0.0 => Self::Less(with_error(saves)),
+            false => Self::More(with_error(saves)),
+        }
+    }
+}
+
+/// "9.1 s ± 2.3 s", without a sign.
+fn with_error(range: &Range) -> String {
+    format!("{} ± {}", millis(range.point.abs()), millis(range.half_width()))
+}
 
 /// The change in words: "without skew", "8 executors of 4 cores".
 pub(super) fn change(change: &Change) -> String {

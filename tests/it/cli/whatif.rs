@@ -106,3 +106,37 @@ fn wrong_options_are_explained() {
 fn report_is_the_same_for_any_number_of_threads() {
     assert_eq!(text(&["testdata/spark", "--jobs", "1"]), text(&["testdata/spark", "--jobs", "4"]));
 }
+
+/// How the application scales: more executors never take longer, and the requested number is one of the points.
+#[test]
+fn curve_has_the_present_and_the_requested_number() {
+    let report = json(&[SKEW, "--executors", "7"]);
+    let scaling = &report["applications"][0]["replay"]["scaling"];
+    assert_eq!((&scaling["resource"], &scaling["proposed_count"]), (&"executors".into(), &7.into()));
+    let points = scaling["points"].as_array().unwrap();
+    let counts: Vec<u64> = points.iter().map(|point| point["count"].as_u64().unwrap()).collect();
+    assert!(
+        counts.is_sorted() && counts.contains(&7) && counts.contains(&scaling["now_count"].as_u64().unwrap())
+    );
+    let wall = |point: &Value| point["takes"]["wall_ms"]["point"].as_f64().unwrap();
+    assert!(points.iter().map(wall).is_sorted_by(|fewer, more| fewer >= more), "{scaling}");
+    let cost = |point: &Value| point["takes"]["core_hours"]["point"].as_f64().unwrap();
+    assert!(cost(&points[0]) < cost(points.last().unwrap()), "{scaling}");
+    // The same as the scenario with this number.
+    let scenario = &report["applications"][0]["replay"]["scenarios"][0];
+    let requested = points.iter().find(|point| point["count"] == 7).unwrap();
+    assert_eq!(scenario["takes"], requested["takes"]);
+}
+
+/// A job is varied by its reduces. What else is requested applies to each number.
+#[test]
+fn curve_of_a_job_is_about_reduces() {
+    let resources = |arguments: &[&str]| -> Vec<String> {
+        let report = json(arguments);
+        let replays = report["applications"].as_array().unwrap().iter().map(|app| &app["replay"]["scaling"]);
+        replays.filter_map(|scaling| Some(scaling["resource"].as_str()?.to_owned())).collect()
+    };
+    let found = resources(&["testdata/done"]);
+    assert!(found.iter().any(|resource| resource == "reducers"), "{found:?}");
+    assert!(resources(&["testdata/spark/3.5.9", "--reducers", "3"]).is_empty());
+}

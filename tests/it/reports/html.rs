@@ -11,16 +11,16 @@ use sha2::{Digest as _, Sha256};
 use super::pages::{HOSTILE, hostile, many, mixed, page};
 use crate::common;
 
-fn select<'a>(html: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
+pub(super) fn select<'a>(html: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
     html.select(&Selector::parse(selector).unwrap()).collect()
 }
 
-fn text(element: ElementRef<'_>) -> String {
+pub(super) fn text(element: ElementRef<'_>) -> String {
     element.text().collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Parses a page; fails on parse errors and on elements that no template writes.
-fn sound(page: &str) -> Html {
+pub(super) fn sound(page: &str) -> Html {
     const KNOWN: &str = "a article bdi body button code dd details div dl dt em figcaption figure footer g h1 h2 h3 \
         h4 h5 h6 head header html i input label li line main meta nav ol option p path pre rect script section select \
         small span strong style summary svg table tbody td text th thead title tr ul";
@@ -118,48 +118,49 @@ fn every_part_of_the_report_is_on_the_page() {
     assert_eq!(select(&html, ".rule").len(), report.rules.len());
 }
 
+/// Fails unless headings have no gaps, links lead to ids of the page, and controls and drawings have labels.
+pub(super) fn assert_consistent(html: &Html) {
+    let mut level = 0;
+    for heading in select(html, "h1, h2, h3, h4, h5, h6") {
+        let next: usize = heading.value().name()[1..].parse().unwrap();
+        assert!(next <= level + 1, "{} after h{level}: {}", heading.value().name(), text(heading));
+        level = next;
+    }
+    assert_eq!(select(html, "h1").len(), 1);
+    let ids: Vec<&str> = select(html, "[id]").into_iter().filter_map(|e| e.attr("id")).collect();
+    let known: BTreeSet<&str> = ids.iter().copied().collect();
+    assert_eq!(known.len(), ids.len(), "duplicate ids");
+    for link in select(html, "a") {
+        assert!(known.contains(&link.attr("href").unwrap()[1..]), "{:?}", link.attr("href"));
+    }
+    for labelled in select(html, "[aria-labelledby]") {
+        assert!(known.contains(labelled.attr("aria-labelledby").unwrap()));
+    }
+    for control in select(html, "input, select") {
+        let label = control.ancestors().filter_map(ElementRef::wrap).any(|e| e.value().name() == "label");
+        assert!(label, "{}", control.html());
+    }
+    for drawing in select(html, "svg") {
+        let named = drawing.attr("role") == Some("img") && drawing.attr("aria-label").is_some();
+        let above = || drawing.ancestors().filter_map(ElementRef::wrap);
+        // Bars are next to their numbers.
+        let in_table = above().any(|e| e.value().name() == "td");
+        // A group of links, each with a title.
+        let group = drawing.attr("role") == Some("group") && drawing.attr("aria-label").is_some();
+        let linked = above().next().is_some_and(|e| {
+            e.value().name() == "a"
+                && e.children().any(|e| ElementRef::wrap(e).is_some_and(|e| e.value().name() == "title"))
+        });
+        let hidden = in_table && drawing.attr("aria-hidden") == Some("true");
+        assert!(named || group || linked || hidden, "{}", drawing.html());
+    }
+    assert!(select(html, "th:not([scope])").is_empty());
+}
+
 #[test]
 fn headings_ids_links_and_labels_are_consistent() {
     for report in [mixed(100), mixed(0), many(300)] {
-        let html = sound(&page(&report));
-        let mut level = 0;
-        for heading in select(&html, "h1, h2, h3, h4, h5, h6") {
-            let next: usize = heading.value().name()[1..].parse().unwrap();
-            assert!(next <= level + 1, "{} after h{level}: {}", heading.value().name(), text(heading));
-            level = next;
-        }
-        assert_eq!(select(&html, "h1").len(), 1);
-        let ids: Vec<&str> = select(&html, "[id]").into_iter().filter_map(|e| e.attr("id")).collect();
-        let known: BTreeSet<&str> = ids.iter().copied().collect();
-        assert_eq!(known.len(), ids.len(), "duplicate ids");
-        for link in select(&html, "a") {
-            assert!(known.contains(&link.attr("href").unwrap()[1..]), "{:?}", link.attr("href"));
-        }
-        for labelled in select(&html, "[aria-labelledby]") {
-            assert!(known.contains(labelled.attr("aria-labelledby").unwrap()));
-        }
-        for control in select(&html, "input, select") {
-            let label = control.ancestors().filter_map(ElementRef::wrap).any(|e| e.value().name() == "label");
-            assert!(label, "{}", control.html());
-        }
-        for drawing in select(&html, "svg") {
-            let named = drawing.attr("role") == Some("img") && drawing.attr("aria-label").is_some();
-            let above = || drawing.ancestors().filter_map(ElementRef::wrap);
-            // Bars are next to their numbers.
-            let in_table = above().any(|e| e.value().name() == "td");
-            // A group of links, each with a title.
-            let group = drawing.attr("role") == Some("group") && drawing.attr("aria-label").is_some();
-            let linked = above().next().is_some_and(|e| {
-                e.value().name() == "a"
-                    && e.children().any(|e| ElementRef::wrap(e).is_some_and(|e| e.value().name() == "title"))
-            });
-            assert!(
-                named || group || linked || (in_table && drawing.attr("aria-hidden") == Some("true")),
-                "{}",
-                drawing.html()
-            );
-        }
-        assert!(select(&html, "th:not([scope])").is_empty());
+        assert_consistent(&sound(&page(&report)));
     }
 }
 
@@ -214,10 +215,9 @@ fn hostile_text_is_escaped() {
     assert!(rows.iter().all(|row| text(*row).chars().count() < 2000), "a table row is too long");
 }
 
-#[test]
-fn content_security_policy_allows_only_our_code() {
-    let source = page(&mixed(1));
-    let html = sound(&source);
+/// Fails unless the content security policy allows exactly the page's own style and scripts, and these load nothing.
+pub(super) fn assert_policy(source: &str) {
+    let html = sound(source);
     let policy = select(&html, "meta[http-equiv]")[0].attr("content").unwrap();
     let hash = |element: &ElementRef<'_>| {
         let code: String = element.text().collect();
@@ -229,13 +229,21 @@ fn content_security_policy_allows_only_our_code() {
         hashes("style"),
         hashes("script")
     );
-    assert_eq!(policy, expected, "templates/page.css or page.js changed: use the hashes on the right");
+    assert_eq!(
+        policy, expected,
+        "a style sheet or script in templates/ changed: use the hashes on the right"
+    );
     for code in select(&html, "style, script") {
         let code: String = code.text().collect();
         for word in ["url(", "@import", "http:", "https:", "fetch(", "innerHTML", "eval("] {
             assert!(!code.contains(word), "{word}");
         }
     }
+}
+
+#[test]
+fn content_security_policy_allows_only_our_code() {
+    assert_policy(&page(&mixed(1)));
 }
 
 #[test]

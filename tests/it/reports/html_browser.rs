@@ -12,8 +12,8 @@ use super::pages::{hostile, many, mixed, page};
 use crate::common;
 
 /// Keys of the `WebDriver` protocol.
-const TAB: &str = "\u{e004}";
-const ENTER: &str = "\u{e007}";
+pub(super) const TAB: &str = "\u{e004}";
+pub(super) const ENTER: &str = "\u{e007}";
 
 const ROWS: &str = "document.querySelectorAll('#index tbody tr').length";
 /// Shows the details of all applications.
@@ -25,7 +25,7 @@ const ALL_LAID_OUT: &str = "document.styleSheets[0].insertRule('.app { content-v
     document.styleSheets[0].cssRules.length)";
 
 /// The page fetched nothing, logged nothing and opened no dialog.
-fn assert_quiet(browser: &Browser) {
+pub(super) fn assert_quiet(browser: &Browser) {
     assert_eq!(browser.console(), Vec::<String>::new());
     assert_eq!(browser.value("performance.getEntriesByType('resource').length"), json!(0));
 }
@@ -150,7 +150,7 @@ fn page_is_complete_without_scripts() {
 }
 
 /// The lowest contrast between text and its background colour.
-const CONTRAST: &str = r"(() => {
+pub(super) const CONTRAST: &str = r"(() => {
   const parts = (c) => c.match(/[\d.]+/g).map(Number);
   const channel = (v) => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
   const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
@@ -306,7 +306,7 @@ fn phases_are_sorted_with_the_keyboard() {
 
 /// Waits until an expression has this value.
 #[track_caller]
-fn wait_for(browser: &Browser, expression: &str, wanted: &Value) {
+pub(super) fn wait_for(browser: &Browser, expression: &str, wanted: &Value) {
     let start = Instant::now();
     while browser.value(expression) != *wanted {
         assert!(start.elapsed() < Duration::from_secs(30), "{expression}: {}", browser.value(expression));

@@ -1,6 +1,7 @@
 //! Complete reports, and the HTML page.
 
 mod browser;
+mod command_pages;
 mod diff;
 mod html;
 mod html_browser;

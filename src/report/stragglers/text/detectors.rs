@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use anstyle::Style;
 
 use super::{Page, counted, or_unknown};
-use crate::report::stragglers::words;
-use crate::stragglers::evaluation::{ACTUAL, Best, Pooled, Ranked};
+use crate::report::stragglers::{sentences, words};
+use crate::stragglers::evaluation::{ACTUAL, Pooled, Ranked};
 use crate::stragglers::quality::Quality;
 use crate::survey::EngineDetectors;
 use crate::units::three_digits;
@@ -117,33 +117,17 @@ impl Page<'_> {
     }
 
     fn verdict(&self, engine: &EngineDetectors, out: &mut dyn Write) -> io::Result<()> {
-        self.paragraph(&format!("{}.", sentence(engine.best, engine)), 2, out)?;
-        if matches!(engine.best, Best::Detector { .. }) && engine.best_offered != engine.best {
-            let text = format!(
-                "Of the detectors that {} offers: {}.",
-                engine.engine.name(),
-                sentence(engine.best_offered, engine)
-            );
-            self.paragraph(&text, 2, out)?;
-        }
+        let verdicts = sentences::verdicts(engine);
+        verdicts.iter().try_for_each(|verdict| self.paragraph(verdict, 2, out))?;
         self.settings(engine, out)?;
         writeln!(out)
     }
 
     /// The settings of the best detector that the engine ships, as lines to paste, with what it costs.
     fn settings(&self, engine: &EngineDetectors, out: &mut dyn Write) -> io::Result<()> {
-        let (false, Best::Detector { place, .. }) = (engine.settings.is_empty(), engine.best_offered) else {
-            return Ok(());
-        };
-        let copies = engine.detectors.get(place).and_then(|pooled| pooled.total.quality.copies());
-        let cost = copies.map(|(copies, saved)| {
-            format!("; copies would have run {copies} in all, and tasks ended {saved} earlier in all")
-        });
-        let text = format!("Settings that speculate so{}:", cost.unwrap_or_default());
-        self.paragraph(&text, 2, out)?;
-        engine.settings.iter().try_for_each(|setting| {
-            writeln!(out, "    {}", words::setting(engine.engine, setting.name, &setting.value))
-        })
+        let Some((sentence, lines)) = sentences::settings(engine) else { return Ok(()) };
+        self.paragraph(&sentence, 2, out)?;
+        lines.iter().try_for_each(|line| writeln!(out, "    {line}"))
     }
 }
 
@@ -155,29 +139,4 @@ fn time_change(change: f64) -> String {
 
 fn two_places(value: Option<f64>) -> String {
     or_unknown(value.map(|value| format!("{value:.2}")))
-}
-
-/// The best detector, with the numbers of its result.
-fn sentence(best: Best, engine: &EngineDetectors) -> String {
-    let result = |place: usize| {
-        let pooled = engine.detectors.get(place)?;
-        let quality = &pooled.total.quality;
-        let interval = quality
-            .recall_interval()
-            .map(|(low, high)| format!(", {:.0} to {:.0} %", 100.0 * low, 100.0 * high));
-        Some(format!(
-            "found {} of {}{}, and flagged {} falsely ({})",
-            quality.true_positives,
-            counted(quality.stragglers, "straggler"),
-            interval.unwrap_or_default(),
-            counted(quality.detected.saturating_sub(quality.true_positives), "task"),
-            words::parameters(&pooled.total.parameters),
-        ))
-    };
-    match best {
-        Best::Detector { id, place } => result(place).map(|result| format!("{id} is best: it {result}")),
-        Best::FewFound { id, place } => result(place).map(|result| format!("{best}; {id} {result}")),
-        Best::TooFew { .. } | Best::None => None,
-    }
-    .unwrap_or_else(|| best.to_string())
 }

@@ -1,0 +1,220 @@
+//! The survey as one HTML file: the answer, causes, detectors, all applications in a table, and for those that waited
+//! longest histograms with causes and the slowest tasks.
+
+mod application;
+mod causes;
+mod detectors;
+
+use std::io::{self, Write};
+
+use askama::Template;
+
+use super::{Shown, applications, sentences, words};
+use crate::report::html::draw::Part;
+use crate::report::html::filters::{self, counted, grouped};
+use crate::report::html::frame::{self, Code};
+use crate::stragglers::impact::Impact;
+use crate::survey::{ApplicationStragglers, StragglerDay, StragglerReport, Waiting};
+use crate::units::{Millis, three_digits};
+use application::ApplicationView;
+use causes::{CauseRow, Palette};
+use detectors::DetectorsView;
+
+/// Applications with histograms and tasks.
+const MAX_DETAILS: usize = 30;
+/// Rows of the table of applications.
+const MAX_ROWS: usize = 2000;
+/// Days that are listed.
+const MAX_DAYS: usize = 60;
+/// Servers that are named.
+const MAX_SERVERS: usize = 5;
+
+pub(super) fn write(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
+    let palette = Palette::of(&report.total.causes);
+    Page { report, shown, applications: applications(report, shown), palette }.write_into(out)
+}
+
+#[derive(Template)]
+#[template(path = "stragglers.html")]
+struct Page<'a> {
+    report: &'a StragglerReport,
+    shown: Shown,
+    /// Without those that `--top` leaves out.
+    applications: &'a [ApplicationStragglers],
+    palette: Palette,
+}
+
+/// A line of the table of what stragglers cost.
+struct Cost {
+    name: &'static str,
+    median: String,
+    mean: String,
+}
+
+impl<'a> Page<'a> {
+    const STYLES: &'static [Code] = &[frame::STYLE, frame::CHART_STYLE];
+    const SCRIPT: Code = frame::SORT;
+
+    /// The answer in one line.
+    fn headline(&self) -> String {
+        let (tasks, stragglers) = self.totals();
+        match (tasks, stragglers) {
+            (0, _) => "No task can be judged".to_owned(),
+            (_, 0) => format!("None of {} is a straggler", counted(tasks, "task")),
+            (_, 1) => format!("1 of {} is a straggler", counted(tasks, "task")),
+            _ => format!("{} of {} are stragglers", grouped(stragglers), counted(tasks, "task")),
+        }
+    }
+
+    /// The judged tasks, and the stragglers among them.
+    fn totals(&self) -> (u64, u64) {
+        let apps = &self.report.applications;
+        (
+            apps.iter().map(ApplicationStragglers::judged).sum(),
+            apps.iter().map(ApplicationStragglers::stragglers).sum(),
+        )
+    }
+
+    /// How long applications waited for stragglers.
+    fn waited(&self) -> Option<String> {
+        let waiting = &self.report.total.waiting;
+        let (_, stragglers) = self.totals();
+        if waiting.is_empty() {
+            let none = "No application waited only for stragglers: other tasks ended later.";
+            return (stragglers > 0).then(|| none.to_owned());
+        }
+        let delay: Millis = waiting.iter().map(|waiting| waiting.delay).sum();
+        let waited = waiting.iter().map(|waiting| waiting.applications).sum();
+        Some(format!("{} waited {delay} only for stragglers.", counted(waited, "application")))
+    }
+
+    fn waiting(&self) -> &[Waiting] {
+        &self.report.total.waiting
+    }
+
+    fn causes(&self) -> Vec<CauseRow> {
+        self.palette.rows(&self.report.total.causes)
+    }
+
+    /// The last days of submission, if there are several, with the share of stragglers as a bar.
+    fn days(&self) -> Vec<(&StragglerDay, Part)> {
+        let days = &self.report.total.days;
+        let share = |day: &StragglerDay| day.stragglers as f64 / day.tasks.max(1) as f64;
+        let days = days.get(days.len().saturating_sub(MAX_DAYS)..).filter(|days| days.len() > 1);
+        days.unwrap_or_default().iter().map(|day| (day, Part::of(share(day)))).collect()
+    }
+
+    fn days_left_out(&self) -> u64 {
+        self.report.total.days.len().saturating_sub(MAX_DAYS) as u64
+    }
+
+    /// Table 2 of Garraghan et al. (2019), by the median and by the mean.
+    fn costs(&self) -> Vec<Cost> {
+        let total = &self.report.total;
+        let row = |name, value: &dyn Fn(&Impact) -> String| Cost {
+            name,
+            median: value(&total.by_median),
+            mean: value(&total.by_mean),
+        };
+        vec![
+            row("tasks that were stragglers", &|impact| part(impact.stragglers, impact.tasks)),
+            row("applications with stragglers", &|impact| part(impact.jobs_hit, impact.jobs)),
+            row("median time above it", &|impact| seconds(impact.median_excess)),
+            row("delay after the slowest other task", &|impact| seconds(impact.median_job_delay)),
+            row("extra task time", &|impact| percent(impact.extra_compute)),
+            row("servers with stragglers", &|impact| part(impact.servers_hit, impact.servers)),
+        ]
+    }
+
+    /// "Most stragglers ran on …".
+    fn servers(&self) -> Option<String> {
+        let impact = &self.report.total.by_median;
+        let named = impact.worst_servers.iter().take(MAX_SERVERS).map(|(node, ran)| {
+            format!(
+                "{} ({} of {})",
+                filters::cut_text(node, 80),
+                grouped(ran.stragglers),
+                counted(ran.tasks, "task")
+            )
+        });
+        let named: Vec<String> = named.collect();
+        (impact.servers_hit > 0 && impact.servers > 1)
+            .then(|| format!("Most stragglers ran on {}.", named.join(", ")))
+    }
+
+    fn waste(&self) -> Option<String> {
+        let waste = self.report.total.speculation_waste.filter(|&waste| waste > 0.0)?;
+        Some(format!("Losing attempts took {} of the task time.", percent(Some(waste))))
+    }
+
+    fn detectors(&self) -> Vec<DetectorsView<'a>> {
+        self.report.total.engines.iter().filter_map(DetectorsView::of).collect()
+    }
+
+    /// The usual time from which a task counts as a straggler for the detectors.
+    fn usual_factor(&self) -> String {
+        three_digits(self.report.settings.usual.factor)
+    }
+
+    /// Applications with stragglers, longest wait first.
+    fn with_stragglers(&self) -> impl Iterator<Item = (usize, &'a ApplicationStragglers)> + use<'a> {
+        self.applications.iter().enumerate().filter(|(_, app)| app.stragglers() > 0)
+    }
+
+    fn details(&self) -> impl Iterator<Item = ApplicationView<'_>> {
+        let details = self.with_stragglers().take(MAX_DETAILS);
+        details.map(|(number, app)| ApplicationView {
+            number,
+            app,
+            settings: &self.report.settings,
+            palette: &self.palette,
+            most_tasks: self.shown.stragglers.unwrap_or(usize::MAX),
+        })
+    }
+
+    fn details_left_out(&self) -> u64 {
+        self.with_stragglers().count().saturating_sub(MAX_DETAILS) as u64
+    }
+
+    /// The rows of the table, and whether each has details.
+    fn rows(&self) -> Vec<(usize, &'a ApplicationStragglers, bool)> {
+        let last = self.with_stragglers().take(MAX_DETAILS).last().map(|(number, _)| number);
+        let rows = self.applications.iter().enumerate().filter(|(_, app)| app.judged() > 0);
+        let has = |number: usize, app: &ApplicationStragglers| app.stragglers() > 0 && Some(number) <= last;
+        rows.take(MAX_ROWS).map(|(number, app)| (number, app, has(number, app))).collect()
+    }
+
+    /// Judged applications that have no row.
+    fn rows_left_out(&self) -> u64 {
+        let judged = self.report.applications.iter().filter(|app| app.judged() > 0).count();
+        judged.saturating_sub(self.rows().len()) as u64
+    }
+}
+
+/// What it waited for, or the most frequent cause.
+fn mainly(app: &ApplicationStragglers) -> String {
+    sentences::mainly(app).unwrap_or_default()
+}
+
+fn date(day: &StragglerDay) -> String {
+    words::date(day.begin).unwrap_or_default()
+}
+
+fn waited(app: &ApplicationStragglers) -> String {
+    if app.delay > Millis::ZERO { app.delay.to_string() } else { String::new() }
+}
+
+/// "12 (3 %)".
+fn part(part: u64, whole: u64) -> String {
+    let share = (whole > 0).then(|| format!(" ({:.0}\u{a0}%)", 100.0 * part as f64 / whole as f64));
+    format!("{}{}", grouped(part), share.unwrap_or_default())
+}
+
+fn seconds(seconds: Option<f64>) -> String {
+    let time = seconds.and_then(|seconds| Millis::from_f64(1000.0 * seconds));
+    time.map_or_else(|| "unknown".to_owned(), |time| time.to_string())
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "unknown".to_owned(), |share| format!("{}\u{a0}%", three_digits(100.0 * share)))
+}

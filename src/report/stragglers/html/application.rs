@@ -1,0 +1,243 @@
+//! One application: a histogram of task durations for its worst groups, coloured by cause, and the slowest tasks.
+
+use std::collections::BTreeMap;
+
+use super::super::{sentences, words};
+use super::causes::Palette;
+use crate::report::html::draw::{HEIGHT, MIN_BAR, WIDTH};
+use crate::report::html::filters::{counted, grouped};
+use crate::stragglers::cause::Confidence;
+use crate::stragglers::executions::Certainty;
+use crate::survey::{ApplicationStragglers, Cause, GroupReport, Method, Settings, Straggler, StragglerCause};
+use crate::units::{Millis, three_digits};
+
+/// Groups with a histogram.
+const MAX_GROUPS: usize = 4;
+
+/// One application.
+pub(super) struct ApplicationView<'a> {
+    /// A number that its parts are named by.
+    pub(super) number: usize,
+    pub(super) app: &'a ApplicationStragglers,
+    pub(super) settings: &'a Settings,
+    pub(super) palette: &'a Palette,
+    /// Tasks that are listed for each group.
+    pub(super) most_tasks: usize,
+}
+
+impl<'a> ApplicationView<'a> {
+    /// "12 of 200 tasks were stragglers", and what else is known.
+    pub(super) fn facts(&self) -> Vec<String> {
+        let app = self.app;
+        let were = if app.stragglers() == 1 { "was a straggler" } else { "were stragglers" };
+        let mut facts = vec![
+            app.engine.name().to_owned(),
+            app.status.name().to_owned(),
+            format!("{} of {} {were}", grouped(app.stragglers()), counted(app.judged(), "task")),
+        ];
+        if self.settings.method == Method::Median && app.delay > Millis::ZERO {
+            let why = sentences::mainly(app).filter(|_| app.waited_for.is_some());
+            let why =
+                why.map(|why| format!(": {}", why.trim_start_matches("waited for "))).unwrap_or_default();
+            facts.push(format!("waited {} only for stragglers{why}", app.delay));
+        }
+        if app.copies.launched > 0 {
+            facts.push(format!(
+                "{} speculative copies, {} won; losing attempts took {}",
+                grouped(app.copies.launched),
+                grouped(app.copies.won),
+                app.copies.lost
+            ));
+        }
+        facts
+    }
+
+    /// Groups with stragglers, the one with the longest first.
+    fn with_stragglers(&self) -> Vec<&'a GroupReport> {
+        let mut groups: Vec<&GroupReport> =
+            self.app.groups.iter().filter(|group| !group.stragglers.is_empty()).collect();
+        let longest = |group: &GroupReport| group.stragglers.first().map(|straggler| straggler.duration);
+        groups.sort_by_key(|group| (std::cmp::Reverse(longest(group)), group.kind));
+        groups
+    }
+
+    pub(super) fn groups(&self) -> Vec<GroupView<'_>> {
+        let groups = self.with_stragglers().into_iter().take(MAX_GROUPS);
+        groups.map(|group| GroupView { group, view: self }).collect()
+    }
+
+    /// "3 more groups with 7 stragglers".
+    pub(super) fn left_out(&self) -> Option<String> {
+        let groups = self.with_stragglers();
+        let rest = groups.get(MAX_GROUPS..).filter(|rest| !rest.is_empty())?;
+        let stragglers: usize = rest.iter().map(|group| group.stragglers.len()).sum();
+        Some(format!(
+            "{} with {}",
+            counted(rest.len() as u64, "more group"),
+            counted(stragglers as u64, "straggler")
+        ))
+    }
+}
+
+/// One group of tasks.
+pub(super) struct GroupView<'a> {
+    group: &'a GroupReport,
+    view: &'a ApplicationView<'a>,
+}
+
+/// One bar: the tasks that are no stragglers, and above them the stragglers by cause.
+pub(super) struct Bar {
+    pub(super) parts: Vec<BarPart>,
+    pub(super) text: String,
+}
+
+/// A part of a bar, in SVG units.
+pub(super) struct BarPart {
+    pub(super) class: &'static str,
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) width: f64,
+    pub(super) height: f64,
+}
+
+impl<'a> GroupView<'a> {
+    pub(super) fn title(&self) -> String {
+        format!("Time per task: {}", words::group(self.group.kind))
+    }
+
+    /// "200 tasks, median 5.2 s, stragglers from 7.8 s".
+    pub(super) fn sentence(&self) -> String {
+        sentences::limit(self.group, self.view.settings)
+    }
+
+    fn most(&self) -> u64 {
+        self.group.histogram.steps.iter().map(|step| step.1).max().unwrap_or_default().max(1)
+    }
+
+    /// "41 tasks in the highest bar".
+    pub(super) fn height(&self) -> String {
+        format!("{} in the highest bar", counted(self.most(), "task"))
+    }
+
+    fn step_width(&self) -> f64 {
+        WIDTH / self.group.histogram.steps.len().max(1) as f64
+    }
+
+    pub(super) fn bars(&self) -> Vec<Bar> {
+        let steps = self.group.histogram.steps.iter().zip(self.group.causes_by_step()).enumerate();
+        let with_tasks = steps.filter(|(_, ((_, count), _))| *count > 0);
+        with_tasks.map(|(place, (&(_, count), causes))| self.bar(place, count, &causes)).collect()
+    }
+
+    fn bar(&self, place: usize, count: u64, causes: &BTreeMap<Cause, u64>) -> Bar {
+        let palette = self.view.palette;
+        let mut parts: Vec<(&'static str, u64)> = vec![("ok", count.saturating_sub(causes.values().sum()))];
+        let mut causes: Vec<(Cause, u64)> = causes.iter().map(|(cause, count)| (*cause, *count)).collect();
+        causes.sort_by_key(|(cause, _)| palette.order(*cause));
+        parts.extend(causes.iter().map(|(cause, count)| (palette.class(*cause), *count)));
+        let (width, mut top) = (self.step_width(), HEIGHT);
+        let gap = width * 0.06;
+        let drawn = parts.into_iter().filter(|(_, count)| *count > 0).map(|(class, count)| {
+            let height = (count as f64 / self.most() as f64 * HEIGHT).max(MIN_BAR).min(top);
+            top -= height;
+            BarPart { class, x: place as f64 * width + gap, y: top, width: width - 2.0 * gap, height }
+        });
+        let parts = drawn.collect();
+        let named = causes.iter().map(|(cause, count)| format!("{count} {}", cause.display_name()));
+        let named: Vec<String> = named.collect();
+        let why = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
+        Bar { parts, text: format!("{}: {}{why}", self.range(place), counted(count, "task")) }
+    }
+
+    /// "5 s to 6 s", "from 10 s".
+    fn range(&self, place: usize) -> String {
+        let from = |place: usize| self.group.histogram.steps.get(place).map(|step| step.0);
+        let start = from(place).unwrap_or_default();
+        from(place + 1).map_or_else(|| format!("from {start}"), |end| format!("{start} to {end}"))
+    }
+
+    /// A tick at the start of each step, with a label at every third; the limit has one.
+    pub(super) fn ticks(&self) -> Vec<String> {
+        let histogram = &self.group.histogram;
+        let tick = |(place, (from, _)): (usize, &(Millis, u64))| match place {
+            0 => "0".to_owned(),
+            place if place % 3 == 0 => from.to_string(),
+            _ => String::new(),
+        };
+        histogram.steps.iter().enumerate().map(tick).chain([String::new()]).collect()
+    }
+
+    /// Whether the last bar holds all longer tasks.
+    pub(super) const fn is_open(&self) -> bool {
+        self.group.histogram.open
+    }
+
+    /// The place of the limit.
+    pub(super) fn limit(&self) -> Option<f64> {
+        self.group.histogram.limit.map(|place| place as f64 * self.step_width())
+    }
+
+    /// The causes of the stragglers with their colours: "data skew: 12 (10 measured, 2 inferred)".
+    pub(super) fn legend(&self) -> Vec<(&'static str, String)> {
+        let mut counts: BTreeMap<(usize, Cause), BTreeMap<Option<Confidence>, u64>> = BTreeMap::new();
+        for straggler in &self.group.stragglers {
+            let cause = straggler.cause.as_ref().map_or(Cause::Unexplained, |cause| cause.primary);
+            let confidence = straggler.cause.as_ref().and_then(|cause| cause.confidence);
+            let key = (self.view.palette.order(cause), cause);
+            *counts.entry(key).or_default().entry(confidence).or_default() += 1;
+        }
+        let entry = |((_, cause), by_confidence): ((usize, Cause), BTreeMap<Option<Confidence>, u64>)| {
+            let count: u64 = by_confidence.values().sum();
+            // The surest first.
+            let sure = by_confidence.iter().rev();
+            let sure = sure
+                .filter_map(|(confidence, count)| Some(format!("{count} {}", confidence.as_ref()?.name())));
+            let sure: Vec<String> = sure.collect();
+            let sure = if sure.is_empty() { String::new() } else { format!(" ({})", sure.join(", ")) };
+            (self.view.palette.class(cause), format!("{}: {}{sure}", cause.display_name(), grouped(count)))
+        };
+        counts.into_iter().map(entry).collect()
+    }
+
+    pub(super) fn tasks(&self) -> &'a [Straggler] {
+        let all = &self.group.stragglers;
+        all.get(..self.view.most_tasks).unwrap_or(all)
+    }
+
+    pub(super) fn tasks_left_out(&self) -> u64 {
+        self.group.stragglers.len().saturating_sub(self.view.most_tasks) as u64
+    }
+
+    pub(super) fn name(&self) -> String {
+        words::group(self.group.kind)
+    }
+}
+
+/// ">12 s" if it would have taken at least so long.
+pub(super) fn took(straggler: &Straggler) -> String {
+    let sign = match straggler.certainty {
+        Certainty::AtLeast => ">",
+        Certainty::Estimated => "~",
+        Certainty::Measured => "",
+    };
+    format!("{sign}{}", sentences::exact(straggler.duration))
+}
+
+/// "2.3×"; a task without input that took time has an infinite index.
+pub(super) fn times(value: Option<&f64>) -> String {
+    match value {
+        Some(value) if value.is_finite() => format!("{}×", three_digits(*value)),
+        Some(_) => "no input".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// The fact that the cause rests on.
+pub(super) fn fact(cause: &StragglerCause) -> String {
+    sentences::fact(cause).unwrap_or_default()
+}
+
+/// "measured".
+pub(super) fn confidence(cause: &StragglerCause) -> &'static str {
+    cause.confidence.map(Confidence::name).unwrap_or_default()
+}

@@ -1,0 +1,127 @@
+//! Sentences that text and HTML share: the best detector, the limit of a group, what an application waited for.
+
+use super::words;
+use crate::model::table::TaskKind;
+use crate::report::words::plural;
+use crate::stragglers::cause::StragglerCause;
+use crate::stragglers::evaluation::Best;
+use crate::survey::{ApplicationStragglers, EngineDetectors, GroupReport, Method, Settings};
+use crate::units::{Millis, three_digits};
+
+/// Which detector is best, of all and of those that the engine ships.
+pub(super) fn verdicts(engine: &EngineDetectors) -> Vec<String> {
+    let mut verdicts = vec![format!("{}.", best(engine.best, engine))];
+    if matches!(engine.best, Best::Detector { .. }) && engine.best_offered != engine.best {
+        let offered = best(engine.best_offered, engine);
+        verdicts.push(format!("Of the detectors that {} offers: {offered}.", engine.engine.name()));
+    }
+    verdicts
+}
+
+/// The best detector, with the numbers of its result.
+fn best(best: Best, engine: &EngineDetectors) -> String {
+    let result = |place: usize| {
+        let pooled = engine.detectors.get(place)?;
+        let quality = &pooled.total.quality;
+        let interval = quality
+            .recall_interval()
+            .map(|(low, high)| format!(", {:.0} to {:.0} %", 100.0 * low, 100.0 * high));
+        Some(format!(
+            "found {} of {}{}, and flagged {} falsely ({})",
+            quality.true_positives,
+            plural(quality.stragglers, "straggler"),
+            interval.unwrap_or_default(),
+            plural(quality.detected.saturating_sub(quality.true_positives), "task"),
+            words::parameters(&pooled.total.parameters),
+        ))
+    };
+    match best {
+        Best::Detector { id, place } => result(place).map(|result| format!("{id} is best: it {result}")),
+        Best::FewFound { id, place } => result(place).map(|result| format!("{best}; {id} {result}")),
+        Best::TooFew { .. } | Best::None => None,
+    }
+    .unwrap_or_else(|| best.to_string())
+}
+
+/// The settings of the best detector that the engine ships, as lines to paste, after a sentence with what it costs.
+pub(super) fn settings(engine: &EngineDetectors) -> Option<(String, Vec<String>)> {
+    let (false, Best::Detector { place, .. }) = (engine.settings.is_empty(), engine.best_offered) else {
+        return None;
+    };
+    let copies = engine.detectors.get(place).and_then(|pooled| pooled.total.quality.copies());
+    let cost = copies.map(|(copies, saved)| {
+        format!("; copies would have run {copies} in all, and tasks ended {saved} earlier in all")
+    });
+    let line =
+        |setting: &crate::survey::EngineSetting| words::setting(engine.engine, setting.name, &setting.value);
+    let lines = engine.settings.iter().map(line).collect();
+    Some((format!("Settings that speculate so{}:", cost.unwrap_or_default()), lines))
+}
+
+/// "200 map tasks, median 5.2 s, stragglers from 7.8 s".
+pub(super) fn limit(group: &GroupReport, settings: &Settings) -> String {
+    let seconds =
+        |seconds: f64| Millis::from_seconds(seconds).map_or_else(|| "-".to_owned(), |span| span.to_string());
+    let reference = match (settings.method, group.limit) {
+        (Method::Median | Method::Mean, Some(limit)) => format!(
+            ", {} {}, stragglers from {}",
+            settings.method.name(),
+            seconds(limit.reference),
+            seconds(limit.at)
+        ),
+        (Method::Usual, _) => {
+            format!(", stragglers above {}× the usual time", three_digits(settings.factor))
+        }
+        (Method::DosIndex, _) => {
+            format!(", stragglers from a DoS-index of {}", three_digits(settings.factor))
+        }
+        _ => String::new(),
+    };
+    let undetermined = match group.undetermined {
+        0 => String::new(),
+        count => format!(", {count} undetermined"),
+    };
+    format!("{}{reference}{undetermined}", plural(group.judged, noun(group.kind)))
+}
+
+const fn noun(kind: TaskKind) -> &'static str {
+    match kind {
+        TaskKind::Map => "map task",
+        TaskKind::Reduce => "reduce task",
+        _ => "task",
+    }
+}
+
+/// The first fact: that of the primary cause, or weak evidence for another.
+pub(super) fn fact(cause: &StragglerCause) -> Option<String> {
+    let evidence = cause.evidence.first()?;
+    let of_other = (evidence.cause != cause.primary)
+        .then(|| format!("weak evidence for {}, ", evidence.cause.display_name()));
+    Some(format!("{}{}", of_other.unwrap_or_default(), evidence.fact))
+}
+
+/// "waited for task 7 of stage 3 (contention on the node, inferred)", or else the most frequent cause.
+pub(super) fn mainly(app: &ApplicationStragglers) -> Option<String> {
+    if let Some(waited_for) = &app.waited_for {
+        let task = words::task(waited_for.group, waited_for.task);
+        let cause = words::cause(waited_for.cause, waited_for.confidence);
+        return Some(format!("waited for {task} ({cause})"));
+    }
+    let most = app.causes.shares().max_by_key(|&(cause, count, _)| (count, std::cmp::Reverse(cause)));
+    let (cause, count, _) = most.filter(|&(_, count, _)| count > 0)?;
+    let confidence = app.causes.confidence(cause).to_string();
+    let confidence = if confidence.is_empty() { confidence } else { format!(", {confidence}") };
+    Some(format!("{} ({count}{confidence})", cause.display_name()))
+}
+
+/// To the millisecond: "4.035 s", "1m 2.345s", "1h 1m 2.345s".
+pub(super) fn exact(span: Millis) -> String {
+    let (minutes, ms) = (span.get() / 60_000, span.get() % 60_000);
+    let (seconds, ms) = (ms / 1000, ms % 1000);
+    match (minutes / 60, minutes % 60) {
+        (0, 0) if seconds == 0 => format!("{ms} ms"),
+        (0, 0) => format!("{seconds}.{ms:03} s"),
+        (0, minutes) => format!("{minutes}m {seconds}.{ms:03}s"),
+        (hours, minutes) => format!("{hours}h {minutes}m {seconds}.{ms:03}s"),
+    }
+}

@@ -1,0 +1,267 @@
+//! The pages of `nodes`, `whatif`, `diff` and `stragglers`.
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+
+use super::browser::Browser;
+use super::html::{assert_consistent, assert_policy, select, sound, text};
+use super::html_browser::{CONTRAST, ENTER, TAB, assert_quiet, wait_for};
+use crate::common;
+use crate::common::spark_log::{App, Job, Stage, Task};
+
+const SKEW: &str = "testdata/spark/3.5.9/skew";
+const GC: &str = "testdata/spark/3.5.9/gc";
+
+/// Small recordings: one page of each command.
+const PAGES: [(&str, &[&str]); 4] = [
+    ("nodes", &["nodes", "--min-node-tasks", "10", "testdata/spark/3.5.9", "testdata/done"]),
+    ("whatif", &["whatif", "--executors", "6", SKEW]),
+    ("diff", &["diff", SKEW, GC]),
+    ("stragglers", &["stragglers", "--tasks", "3", SKEW]),
+];
+
+fn page(arguments: &[&str]) -> String {
+    let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).args(["--quiet", "--format", "html"]);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The page without style and scripts, which other tests and reviews cover.
+fn without_code(page: &str) -> String {
+    let mut rest = page;
+    let mut kept = String::new();
+    for (start, end) in [("<style>", "</style>"), ("<style>", "</style>"), ("<script>", "</script>")] {
+        let (before, code) = rest.split_once(start).unwrap();
+        kept.push_str(before);
+        rest = code.split_once(end).unwrap().1;
+    }
+    let (before, _) = rest.rsplit_once("<script>").unwrap();
+    kept.push_str(before);
+    // The hashes change with the code.
+    let policy = kept.find("<meta http-equiv").unwrap();
+    let end = kept[policy..].find('\n').unwrap() + policy;
+    kept.replace_range(policy..end, "[policy]");
+    kept
+}
+
+#[test]
+fn pages() {
+    for (name, arguments) in PAGES {
+        let page = page(arguments);
+        assert_policy(&page);
+        assert_consistent(&sound(&page));
+        common::with_snapshots("reports/pages", || {
+            insta::assert_snapshot!(format!("{name}.html"), without_code(&page));
+        });
+    }
+}
+
+#[test]
+fn more_inputs_give_sound_pages() {
+    let all: [&[&str]; 8] = [
+        &["nodes", "testdata"],
+        &["nodes", "--top", "1", "testdata/hadoop1"],
+        &["whatif", "testdata"],
+        &["whatif", "--reducers", "3", "testdata/done"],
+        &["diff", "testdata/done", "testdata/hadoop1"],
+        &["diff", "testdata/spark/3.5.9", "testdata/spark/3.5.9"],
+        &["stragglers", "testdata"],
+        &["stragglers", "--label", "dos-index", "--no-replay", "testdata/done"],
+    ];
+    for arguments in all {
+        assert_consistent(&sound(&page(arguments)));
+    }
+}
+
+/// A run with a slow node. Its name and those of the application, the stages and a setting are attacks.
+fn hostile_log(executors: u32) -> String {
+    let attack = "</bdi></td></table><script>alert(1)</script>\u{202e}";
+    let mut app = App::with(&[("spark.app.attack", attack)], executors, 2);
+    app.executors[0].host = attack.to_owned();
+    for stage in 0..4 {
+        let task = |place: i64| {
+            let executor = 1 + place % i64::from(executors);
+            let slow = if executor == 1 { 9000 } else { 1000 };
+            let launch = 20_000 * (place / i64::from(executors));
+            Task { launch, ..Task::new(&executor.to_string(), slow + 10 * place + i64::from(stage)) }
+        };
+        let tasks = (0..48).map(task).collect();
+        let stage = Stage { name: format!("{attack} {stage}"), ..Stage::new(stage, tasks) };
+        app.jobs.push(Job { id: stage.id, stages: vec![stage], ..Job::default() });
+    }
+    app.text().replace("\"word count\"", &json!(attack).to_string())
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let [one, other] = [path("application_1700000000000_0001"), path("application_1700000000000_0002")];
+    std::fs::write(&one, hostile_log(6)).unwrap();
+    std::fs::write(&other, hostile_log(4)).unwrap();
+    let all: [&[&str]; 4] =
+        [&["nodes", &one], &["whatif", &one], &["diff", &one, &other], &["stragglers", &one]];
+    for arguments in all {
+        let source = page(arguments);
+        let html = sound(&source);
+        assert_consistent(&html);
+        assert_eq!(select(&html, "script").len(), 2, "{arguments:?}");
+        let whole = text(html.root_element());
+        assert!(whole.contains("<script>alert(1)</script>[U+202E]"), "{arguments:?}");
+        assert!(!source.contains('\u{202e}'), "{arguments:?}");
+    }
+}
+
+/// A slow node has a coloured cell for each day on which it ran enough tasks, and a sentence for those who do not see it.
+#[test]
+fn days_of_slow_nodes_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    for day in 0..3 {
+        let log = hostile_log(6).replace("17000", &format!("1700{day}"));
+        std::fs::write(folder.path().join(format!("application_{day}")), log).unwrap();
+    }
+    let html = sound(&page(&["nodes", folder.path().to_str().unwrap()]));
+    let strips = select(&html, "#days svg");
+    assert_eq!(strips.len(), 1);
+    assert_eq!(select(&html, "#days svg rect.s3").len(), 3);
+    let sentence = strips[0].attr("aria-label").unwrap();
+    assert!(sentence.starts_with("slower than average on 3 of 3 days"), "{sentence}");
+    assert!(text(select(&html, "#answer h1")[0]).starts_with("1 of 6 ranked nodes is slower"));
+    assert_eq!(select(&html, "#intervals tbody tr").len(), 6);
+}
+
+/// Each task is in one bar of its histogram, and each straggler has the colour of its cause.
+#[test]
+fn histograms_hold_all_tasks() {
+    let html = sound(&page(&["stragglers", SKEW]));
+    let first = |text: String| -> u64 { text.split_whitespace().next().unwrap().parse().unwrap() };
+    let figures = select(&html, ".group figure:first-child");
+    assert!(!figures.is_empty());
+    for figure in figures {
+        let inside = |selector: &str| {
+            let selector = scraper::Selector::parse(selector).unwrap();
+            figure.select(&selector).map(text).collect::<Vec<_>>()
+        };
+        let tasks = first(inside(".legend li").remove(0));
+        let bars = inside("title").into_iter().map(|title| {
+            first(title.rsplit_once(": ").map(|(_, count)| count.to_owned()).unwrap_or_default())
+        });
+        assert_eq!(bars.sum::<u64>(), tasks, "{}", text(figure));
+        let causes = inside(".legend li").into_iter().skip(2);
+        let stragglers: u64 = causes.map(|cause| first(cause.rsplit_once(": ").unwrap().1.to_owned())).sum();
+        assert!((1..=tasks).contains(&stragglers), "{}", text(figure));
+    }
+}
+
+/// The curves have a point for each number of the JSON report, and mark the present and the requested one.
+#[test]
+fn curves_show_the_replays() {
+    let html = sound(&page(&["whatif", "--executors", "6", SKEW]));
+    let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args([
+        "whatif",
+        "--executors",
+        "6",
+        "--format",
+        "json",
+        SKEW,
+    ]);
+    let report: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+    let points = report["applications"][0]["replay"]["scaling"]["points"].as_array().unwrap();
+    let curves = select(&html, ".plot svg");
+    assert_eq!(curves.len(), 2, "run time and core-hours");
+    for curve in curves {
+        let count = |selector: &str| curve.select(&scraper::Selector::parse(selector).unwrap()).count();
+        assert_eq!(count("path.dot"), points.len());
+        assert_eq!((count("line.now"), count("line.proposed")), (1, 1));
+    }
+}
+
+/// How the pages behave in a browser: wide and narrow, light and dark, with the keyboard.
+#[test]
+fn pages_work_in_a_browser() {
+    let Some(browser) = Browser::start() else { return };
+    for (name, arguments) in PAGES {
+        let source = page(arguments);
+        for scheme in ["light", "dark"] {
+            browser.prefer(scheme);
+            browser.window(1280, 900);
+            browser.open(&source);
+            assert_quiet(&browser);
+            let lowest = browser.value(CONTRAST);
+            let ratio = lowest["ratio"].as_f64();
+            assert!(ratio.is_some_and(|ratio| ratio >= 4.5), "{name}, {scheme}: {lowest}");
+            // What is wider than a phone scrolls in its own box.
+            browser.window(390, 800);
+            let wide = "[...document.querySelectorAll('main *')].filter(e => !e.closest('.scroll, svg, .axis') && \
+                e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80))";
+            let fits = browser.value("document.documentElement.scrollWidth <= innerWidth");
+            assert_eq!(fits, json!(true), "{name}, {scheme}: {}", browser.value(wide));
+        }
+        keyboard(&browser, name);
+        assert_quiet(&browser);
+    }
+}
+
+/// The skip link comes first; a table is sorted from its head, which the keyboard reaches.
+fn keyboard(browser: &Browser, name: &str) {
+    browser.window(1280, 900);
+    browser.value("scrollTo(0, 0); document.activeElement.blur()");
+    browser.keys(TAB);
+    assert_eq!(browser.value("document.activeElement.className"), json!("skip"), "{name}");
+    let heads = "document.querySelectorAll('table.sortable thead button')";
+    if browser.value(&format!("{heads}.length")) == json!(0) {
+        assert_eq!(name, "diff", "{name} has no table to sort");
+        return;
+    }
+    let mut steps = 0;
+    while browser.value("document.activeElement.closest('table.sortable') === null") == json!(true) {
+        browser.keys(TAB);
+        steps += 1;
+        assert!(steps < 60, "{name}: Tab never reaches the table");
+    }
+    let column = "document.activeElement.closest('th')";
+    browser.keys(ENTER);
+    wait_for(browser, &format!("{column}.ariaSort !== null"), &json!(true));
+    let first = browser.value(&format!("{column}.ariaSort"));
+    browser.keys(ENTER);
+    let turned = |value: &Value| if value == "ascending" { json!("descending") } else { json!("ascending") };
+    assert_eq!(browser.value(&format!("{column}.ariaSort")), turned(&first), "{name}");
+}
+
+#[test]
+fn tables_are_sorted_by_numbers_with_unknown_values_last() {
+    let Some(browser) = Browser::start() else { return };
+    browser.open(&page(&["nodes", "testdata"]));
+    let column =
+        "[...document.querySelectorAll('#nodes th button')].findIndex(b => b.textContent === 'Mean z')";
+    let values =
+        format!("[...document.querySelectorAll('#nodes tbody tr')].map(r => r.cells[{column}].dataset.v)");
+    let rows = browser.value("document.querySelectorAll('#nodes tbody tr').length");
+    for direction in [1.0, -1.0] {
+        browser.value(&format!("document.querySelectorAll('#nodes th button')[{column}].click()"));
+        let shown: Vec<String> = serde_json::from_value(browser.value(&values)).unwrap();
+        assert_eq!(json!(shown.len()), rows);
+        let known: Vec<f64> = shown.iter().map_while(|value| value.parse().ok()).collect();
+        assert!(known.len() > 5 && shown[known.len()..].iter().all(String::is_empty), "{shown:?}");
+        assert!(known.is_sorted_by(|a, b| direction * a >= direction * b), "{shown:?}");
+    }
+}
+
+/// Without scripts the page is complete: tables in the order of the report, no button that does nothing.
+#[test]
+fn pages_are_complete_without_scripts() {
+    let Some(browser) = Browser::start() else { return };
+    browser.scripts(false);
+    for (name, arguments) in PAGES {
+        let source = page(arguments);
+        browser.open(&source);
+        assert_eq!(browser.value("document.querySelectorAll('button').length"), json!(0), "{name}");
+        let rows = select(&sound(&source), "tbody tr").len();
+        let visible = "[...document.querySelectorAll('tbody tr')].length";
+        assert_eq!(browser.value(visible), json!(rows), "{name}");
+        assert_quiet(&browser);
+    }
+}

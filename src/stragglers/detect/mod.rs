@@ -20,7 +20,7 @@ pub(crate) mod spark;
 pub(crate) mod spark_settings;
 #[cfg(test)]
 mod testing;
-mod timing;
+pub(crate) mod timing;
 
 pub(crate) use snapshot::{Completed, Completion, Past, Running, Snapshot};
 

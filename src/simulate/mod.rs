@@ -3,5 +3,6 @@
 //! Results depend only on the settings and the seeds, not on threads or the machine.
 
 pub(crate) mod cluster;
+pub(crate) mod patterns;
 pub(crate) mod random;
 pub(crate) mod spread;

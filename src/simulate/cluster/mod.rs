@@ -5,6 +5,7 @@
 //! of [`detect`](crate::stragglers::detect), which see what [`watch`] shows them. [`usual`] runs the job on an idle
 //! cluster first, [`outcome`] judges a run by it, and [`study`] repeats all that for the tables and figures of S0.
 
+pub(crate) mod attempt;
 mod chances;
 pub(crate) mod detectors;
 mod events;

@@ -1,6 +1,7 @@
 //! What came of a run: time, energy, copies, and the quality of the detector.
 
-use super::run::{Attempt, Run};
+use super::attempt::Attempt;
+use super::run::Run;
 use super::scenario::Judgement;
 use crate::stragglers::quality::{Judged, Quality};
 

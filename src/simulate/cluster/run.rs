@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::attempt::Attempt;
 use super::chances::Chances;
 use super::events::{Event, Events};
 use super::node::{Growth, Node};
@@ -11,31 +12,6 @@ use super::watch::{Watch, millis};
 use crate::simulate::random::Random;
 use crate::stragglers::detect::{Completion, Detector};
 use crate::stragglers::regression::ProgressModel;
-
-/// An attempt of a task.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Attempt {
-    pub(crate) task: usize,
-    /// Whether it is a copy of another attempt.
-    pub(crate) copy: bool,
-    pub(crate) node: usize,
-    /// Its launch, in seconds since the start of the job.
-    pub(crate) start: f64,
-    /// Its end; `None` while it runs.
-    pub(crate) end: Option<f64>,
-    /// Whether it ended by itself; otherwise its sibling was first.
-    pub(crate) won: bool,
-    /// Its last report: its age in seconds, and its progress from 0 to 1.
-    pub(crate) reported: (f64, f64),
-    /// When it was flagged first, in seconds since its launch.
-    pub(crate) detected: Option<f64>,
-    /// Whether its container is one of those kept for copies.
-    reserved: bool,
-    /// The work that it has to do.
-    pub(super) work: f64,
-    /// The node's count of work when it began to compute.
-    pub(super) base: Option<f64>,
-}
 
 /// A run that has ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,8 +85,7 @@ pub(super) fn run(scenario: &Scenario, chances: &Chances, conditions: Conditions
     }
     let makespan = cluster.now;
     cluster.nodes.iter_mut().for_each(|node| node.advance(makespan));
-    let (joules, growth): (Vec<f64>, Vec<Growth>) =
-        cluster.nodes.into_iter().map(Node::into_result).unzip();
+    let (joules, growth): (Vec<f64>, Vec<Growth>) = cluster.nodes.into_iter().map(Node::into_result).unzip();
     Run { attempts: cluster.attempts, makespan, joules: joules.iter().sum(), growth }
 }
 

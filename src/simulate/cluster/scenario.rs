@@ -182,6 +182,13 @@ impl Scenario {
         self.job.split_mib * 1_048_576.0
     }
 
+    /// The same in whole bytes.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // casts saturate
+    pub(crate) fn split_size(&self) -> u64 {
+        self.split_bytes().round() as u64
+    }
+
     fn problem(&self) -> Option<String> {
         let positive = [
             ("job.task_s", self.job.task_s),
@@ -216,7 +223,8 @@ impl Scenario {
         let cores = self.nodes.iter().map(|group| ("active_cores", group.active_cores));
         let positive: Vec<(&str, f64)> = positive.into_iter().chain(cores).collect();
         let too_small = positive.iter().find(|(_, value)| !(*value > 0.0 && *value < 1e6));
-        let negative = || not_negative.iter().chain(&self.lags()).find(|it| !(0.0..1e6).contains(&it.1)).copied();
+        let negative =
+            || not_negative.iter().chain(&self.lags()).find(|it| !(0.0..1e6).contains(&it.1)).copied();
         let count = || counts.iter().find(|(_, count)| !(1..=MOST).contains(count));
         if let Some(setting) = too_small {
             return Some(wrong(setting, "above 0"));

@@ -188,7 +188,9 @@ pub(crate) fn check(scenarios: &[Scenario]) -> Result<(), ScenarioError> {
     for scenario in scenarios {
         let unknown = scenario.detectors.iter().find(|id| detector(id, &scenario.detection).is_none());
         let problem = match unknown {
-            Some(id) => format!("there is no detector \"{id}\"; there are {}", super::detectors::names().join(", ")),
+            Some(id) => {
+                format!("there is no detector \"{id}\"; there are {}", super::detectors::names().join(", "))
+            }
             None if scenario.detectors.is_empty() => "there is no detector".to_owned(),
             None => continue,
         };
@@ -212,19 +214,14 @@ pub(crate) fn simulate(plan: &Plan) -> ClusterReport {
 pub(crate) fn single(scenario: &Scenario, policy: Policy, id: &str, seed: u64) -> Option<Run> {
     let usual = Usual::of(scenario, seed);
     let detector = detector(id, &scenario.detection)?;
-    let conditions = Conditions {
-        policy,
-        detector: Some(detector.as_ref()),
-        usual_progress: usual.progress.as_ref(),
-    };
+    let conditions =
+        Conditions { policy, detector: Some(detector.as_ref()), usual_progress: usual.progress.as_ref() };
     Some(run(scenario, &Chances::draw(scenario, seed, 0), conditions))
 }
 
 fn rows(study: Study, scenario: &Scenario, seeds: &[u64]) -> Vec<Row> {
-    let chances: Vec<(Usual, Chances)> = seeds
-        .par_iter()
-        .map(|&seed| (Usual::of(scenario, seed), Chances::draw(scenario, seed, 0)))
-        .collect();
+    let chances: Vec<(Usual, Chances)> =
+        seeds.par_iter().map(|&seed| (Usual::of(scenario, seed), Chances::draw(scenario, seed, 0))).collect();
     let cells = cells(study, scenario);
     let runs: Vec<Vec<Option<Outcome>>> = cells
         .par_iter()
@@ -258,7 +255,8 @@ fn outcome(cell: &Cell, usual: &Usual, chances: &Chances) -> Option<Outcome> {
 }
 
 fn cells(study: Study, scenario: &Scenario) -> Vec<Cell> {
-    let cell = |policy, detector: &String| Cell { scenario: scenario.clone(), policy, detector: detector.clone() };
+    let cell =
+        |policy, detector: &String| Cell { scenario: scenario.clone(), policy, detector: detector.clone() };
     let of_policy = |&policy: &Policy| scenario.detectors.iter().map(move |detector| cell(policy, detector));
     match study {
         Study::Characteristics => of_policy(&Policy::Reserve(100)).collect(),
@@ -270,7 +268,9 @@ fn cells(study: Study, scenario: &Scenario) -> Vec<Cell> {
                 cell
             };
             let first = scenario.detectors.first();
-            first.map_or_else(Vec::new, |first| scenario.lags_s.iter().map(|lag| with_lag((lag, first))).collect())
+            first.map_or_else(Vec::new, |first| {
+                scenario.lags_s.iter().map(|lag| with_lag((lag, first))).collect()
+            })
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::policy::Policy;
 use super::scenario::Scenario;
-use super::study::{Metric, Plan, Row, Study, single, simulate};
+use super::study::{Metric, Plan, Row, Study, simulate, single};
 use super::*;
 
 const SEEDS: u64 = 20;
@@ -73,7 +73,8 @@ fn a_long_lag_gives_fakes_as_in_figure_3() {
 
 #[test]
 fn a_seed_gives_the_same_result_on_any_number_of_threads() {
-    let plan = Plan { studies: vec![(Study::Characteristics, vec![scenario("C4")])], first_seed: 7, seeds: 3 };
+    let plan =
+        Plan { studies: vec![(Study::Characteristics, vec![scenario("C4")])], first_seed: 7, seeds: 3 };
     let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let here = simulate(&plan);
     assert_eq!(here, alone.install(|| simulate(&plan)));
@@ -106,8 +107,12 @@ fn containers_and_reserves_are_never_exceeded() {
     let c2 = scenario("C2");
     for policy in [Policy::Reserve(75), Policy::Reserve(100)] {
         let run = single(&c2, policy, "default", 2).unwrap();
-        let last_launch =
-            run.attempts.iter().filter(|attempt| !attempt.copy).map(|attempt| attempt.start).fold(0.0, f64::max);
+        let last_launch = run
+            .attempts
+            .iter()
+            .filter(|attempt| !attempt.copy)
+            .map(|attempt| attempt.start)
+            .fold(0.0, f64::max);
         for at in run.attempts.iter().map(|attempt| attempt.start) {
             let live = |node: usize, copy: bool| {
                 let here = run.attempts.iter().filter(|it| it.node == node && it.copy == copy);
@@ -137,7 +142,8 @@ fn most_killed_copies_have_an_estimated_duration() {
 
 #[test]
 fn own_scenarios_change_only_what_they_name() {
-    let own = Scenario::read("{name: own, nodes: [{count: 3, active_cores: 2}], job: {tasks: 24}}", "own").unwrap();
+    let own =
+        Scenario::read("{name: own, nodes: [{count: 3, active_cores: 2}], job: {tasks: 24}}", "own").unwrap();
     let c2 = scenario("C2");
     assert_eq!((own.job.tasks, own.job.task_s, own.noise), (24, c2.job.task_s, c2.noise));
     assert_eq!(own.node_count(), 3);

@@ -1,7 +1,7 @@
 //! What the application master knows of a run: the snapshots that detectors see.
 
+use super::attempt::Attempt;
 use super::node::Node;
-use super::run::Attempt;
 use super::scenario::Scenario;
 use crate::stragglers::detect::exponential::Smoothing;
 use crate::stragglers::detect::{Completed, Completion, Detector, Past, Running, Snapshot};

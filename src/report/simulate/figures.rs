@@ -65,7 +65,7 @@ fn policies(scenario: &str, rows: &[Row]) -> Vec<Chart> {
     let own: Vec<Row> = rows.iter().filter(|row| row.scenario == scenario).cloned().collect();
     let group = |row: &Row| row.policy.to_string();
     let of = |title: &str, axis, metric| bars(format!("{title} in {scenario}"), axis, &own, group, metric);
-    let mut copies = of("Copies (S0 figure 6)", "copies", Metric::Copies);
+    let mut copies = of("Copies by policy (S0 figure 6)", "copies", Metric::Copies);
     if let Plot::Bars(bars) = &mut copies.plot {
         bars.part = Some("dark: copies that were first");
         let parts = self::bars(String::new(), "", &own, group, Metric::Successful);
@@ -79,8 +79,8 @@ fn policies(scenario: &str, rows: &[Row]) -> Vec<Chart> {
         }
     }
     vec![
-        of("Time (S0 figure 4)", "relative time", Metric::RelativeTime),
-        of("Energy (S0 figure 5)", "relative energy", Metric::RelativeEnergy),
+        of("Time by policy (S0 figure 4)", "relative time", Metric::RelativeTime),
+        of("Energy by policy (S0 figure 5)", "relative energy", Metric::RelativeEnergy),
         copies,
     ]
 }
@@ -135,7 +135,7 @@ fn progress(workload: &WorkloadResult) -> Chart {
         ("straggler".to_owned(), points(&workload.pattern.straggler)),
     ];
     Chart {
-        title: format!("Progress in {} (S2 figure 12)", workload.name),
+        title: format!("Progress in {}{}", workload.name, source(workload, " (S2 figure 12)")),
         axis: "progress",
         plot: Plot::Lines(Lines { axis: "seconds since launch", lines }),
     }
@@ -153,5 +153,11 @@ fn detection(workload: &WorkloadResult) -> Chart {
     ];
     let series = workload.rows.iter().map(|row| row.detector.clone()).collect();
     let plot = Plot::Bars(Bars { series, groups, part: None });
-    Chart { title: format!("Detection in {} (S2 table 6)", workload.name), axis: "share", plot }
+    let title = format!("Detection in {}{}", workload.name, source(workload, " (S2 table 6)"));
+    Chart { title, axis: "share", plot }
+}
+
+/// The place in the paper, unless the pattern was learnt from other jobs.
+const fn source<'a>(workload: &WorkloadResult, place: &'a str) -> &'a str {
+    if workload.basis.is_none() { place } else { "" }
 }

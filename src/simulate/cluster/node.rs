@@ -154,7 +154,9 @@ mod tests {
         assert_eq!(node.next_end(), Some((0, 10.0)));
         node.advance(4.0);
         // Four tasks on two cores, each of which does 1.3 times as much: 0.65 of a core for each task.
-        (1..4).for_each(|attempt| drop(node.begin(attempt, 10.0)));
+        for attempt in 1..4 {
+            node.begin(attempt, 10.0);
+        }
         let (next, end) = node.next_end().unwrap();
         assert_eq!(next, 0);
         assert!((end - (4.0 + 6.0 / 0.65)).abs() < 1e-9, "{end}");

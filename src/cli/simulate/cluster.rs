@@ -89,6 +89,8 @@ enum ClusterError {
     Unknown(String),
     #[error("cannot read the scenario {}: {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
+    #[error("{} exists; choose another folder for --write-histories", .0.display())]
+    Exists(PathBuf),
     #[error("cannot make the folder {}: {source}", path.display())]
     Folder { path: PathBuf, source: io::Error },
 }
@@ -173,6 +175,9 @@ impl Cluster {
                     number += 1;
                     let name = format!("{} {detector} {policy}", scenario.name);
                     let path = folder.join(format!("job_{seed}_{number:04}.jhist"));
+                    if path.exists() {
+                        return Err(ClusterError::Exists(path).into());
+                    }
                     let output = Output::open(Some(&path))?;
                     output.write(|out| write_history(&scenario, &run, &name, (seed, number), out))?;
                 }

@@ -178,3 +178,66 @@ fn at(seconds: f64) -> i64 {
 fn millis(seconds: f64) -> i64 {
     (seconds * 1000.0).round() as i64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::visit;
+    use crate::model::table::{Outcome, TimePoint};
+    use crate::simulate::cluster::policy::Policy;
+    use crate::simulate::cluster::study::single;
+
+    /// Everything that is written about each attempt is read again.
+    #[test]
+    fn a_history_is_read_as_the_run_was() {
+        let scenario = Scenario::shipped("C3").unwrap().unwrap();
+        let run = single(&scenario, Policy::Reserve(90), "default", 1).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("job_1_0001.jhist");
+        let mut bytes = Vec::new();
+        write(&scenario, &run, "C3", (1, 1), &mut bytes).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        let visited = visit(&[path], |app, _| {
+            let group = app.groups.first().unwrap();
+            assert_eq!((app.complete, app.groups.len(), group.tasks.len()), (true, 1, scenario.job.tasks));
+            let attempts = &group.attempts;
+            let mut read: Vec<_> = (0..attempts.len())
+                .map(|row| {
+                    let time = |point| attempts.time(row, point).map(|at| at.as_millis() - SUBMITTED);
+                    (
+                        (attempts.task(row), attempts.is_speculative(row) == Some(true)),
+                        (time(TimePoint::Start), time(TimePoint::Finish)),
+                        attempts.outcome(row) == Outcome::Succeeded,
+                        attempts.progress(row).map(|progress| progress.clock_ms).unwrap_or_default(),
+                    )
+                })
+                .collect();
+            read.sort();
+            read
+        });
+        assert!(visited.problems.is_empty(), "{:?}", visited.problems);
+        let history = History { scenario: &scenario, run: &run, id: String::new(), name: "" };
+        let mut ran: Vec<_> = run
+            .attempts
+            .iter()
+            .map(|attempt| {
+                let splits = history.splits(attempt).into_iter().map(|split| i32::try_from(split).unwrap());
+                (
+                    (Some(attempt.task), attempt.copy),
+                    (Some(millis(attempt.start)), attempt.end.map(millis)),
+                    attempt.won,
+                    splits.collect::<Vec<i32>>(),
+                )
+            })
+            .collect();
+        ran.sort();
+        assert_eq!(visited.applications[0].value, ran);
+        assert!(ran.iter().any(|attempt| !attempt.2 && attempt.3.contains(&-1)));
+        // A task that ran to its end took as long as its parts, up to rounding.
+        let whole = ran.iter().filter(|attempt| attempt.2);
+        assert!(whole.clone().all(|((_, _), (start, end), _, splits)| {
+            let sum: i64 = splits.iter().map(|&split| i64::from(split)).sum();
+            (end.unwrap() - start.unwrap() - sum).abs() <= 1
+        }));
+    }
+}

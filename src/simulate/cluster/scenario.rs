@@ -1,5 +1,7 @@
 //! Scenarios: a testbed, the nodes of a cluster, and what is varied.
 
+use std::ops::RangeInclusive;
+
 use serde::Deserialize;
 use serde_yaml::{Mapping, Value};
 use thiserror::Error;
@@ -151,7 +153,7 @@ impl Scenario {
     /// The same cluster with all cores of all nodes active.
     #[must_use]
     pub(crate) fn homogeneous(&self) -> Self {
-        let count = self.nodes.iter().map(|group| group.count).sum();
+        let count = self.node_count();
         let active_cores = self.cluster.cores_per_node;
         Self { nodes: vec![NodeGroup { count, active_cores }], ..self.clone() }
     }
@@ -159,7 +161,7 @@ impl Scenario {
     /// The number of nodes.
     #[must_use]
     pub(crate) fn node_count(&self) -> usize {
-        self.nodes.iter().map(|group| group.count).sum()
+        self.nodes.iter().fold(0, |sum, group| sum.saturating_add(group.count))
     }
 
     /// The speed of each of `computing` tasks on a node with `cores` active cores, relative to a task that has
@@ -190,59 +192,54 @@ impl Scenario {
     }
 
     fn problem(&self) -> Option<String> {
-        let positive = [
-            ("job.task_s", self.job.task_s),
-            ("job.split_mib", self.job.split_mib),
-            ("cluster.cores_per_node", self.cluster.cores_per_node),
-            ("cluster.sharing_gain", self.cluster.sharing_gain),
-            ("detection.scan_s", self.detection.scan_s),
-            ("detection.report_s", self.detection.report_s),
-            ("judgement.straggler", self.judgement.straggler),
-        ];
-        let not_negative = [
-            ("cluster.container_start_s", self.cluster.container_start_s),
-            ("noise.attempt", self.noise.attempt),
-            ("noise.task", self.noise.task),
-            ("noise.node", self.noise.node),
-            ("detection.lag_s", self.detection.lag_s),
-            ("detection.gap", self.detection.gap),
-            ("detection.alpha", self.detection.alpha),
-            ("detection.fraction", self.detection.fraction),
-            ("detection.min_age_s", self.detection.min_age_s),
-            ("detection.speed_min_age_s", self.detection.speed_min_age_s),
-            ("energy.idle_w", self.energy.idle_w),
-            ("energy.core_w", self.energy.core_w),
-        ];
         let counts = [
             ("the number of nodes", self.node_count()),
             ("job.tasks", self.job.tasks),
             ("cluster.containers_per_node", self.cluster.containers_per_node),
             ("judgement.usual_runs", self.judgement.usual_runs),
         ];
-        let wrong = |(name, value): &(&str, f64), least: &str| format!("{name} is {value}, not {least}");
-        let cores = self.nodes.iter().map(|group| ("active_cores", group.active_cores));
-        let positive: Vec<(&str, f64)> = positive.into_iter().chain(cores).collect();
-        let too_small = positive.iter().find(|(_, value)| !(*value > 0.0 && *value < 1e6));
-        let negative =
-            || not_negative.iter().chain(&self.lags()).find(|it| !(0.0..1e6).contains(&it.1)).copied();
-        let count = || counts.iter().find(|(_, count)| !(1..=MOST).contains(count));
-        if let Some(setting) = too_small {
-            return Some(wrong(setting, "above 0"));
+        let wrong_count = counts.iter().find(|(_, count)| !(1..=MOST).contains(count));
+        if let Some((name, count)) = wrong_count {
+            return Some(format!("{name} is {count}, not from 1 to {MOST}"));
         }
-        if let Some(setting) = negative() {
-            return Some(wrong(&setting, "0 or more"));
-        }
-        if let Some((name, value)) = count() {
-            return Some(format!("{name} is {value}, not from 1 to {MOST}"));
-        }
-        if !(0.0..=1.0).contains(&self.judgement.usual_quantile) {
-            return Some("judgement.usual_quantile is not between 0 and 1".to_owned());
+        let wrong = |(_, value, range): &(&str, f64, RangeInclusive<f64>)| !range.contains(value);
+        if let Some((name, value, range)) = self.ranges().into_iter().find(wrong) {
+            return Some(format!("{name} is {value}, not from {} to {}", range.start(), range.end()));
         }
         self.policies.is_empty().then(|| "there is no policy".to_owned())
     }
 
-    fn lags(&self) -> Vec<(&'static str, f64)> {
-        self.lags_s.iter().map(|&lag| ("a value of lags_s", lag)).collect()
+    /// Numbers with the range in which a job ends within hours: with tiny speeds or enormous noise, it would not.
+    fn ranges(&self) -> Vec<(&'static str, f64, RangeInclusive<f64>)> {
+        const TIME: RangeInclusive<f64> = 0.0..=1e5;
+        const NOISE: RangeInclusive<f64> = 0.0..=2.0;
+        const MANY: RangeInclusive<f64> = 0.0..=1e6;
+        let Self { job, cluster, noise, detection, judgement, energy, .. } = self;
+        let mut ranges = vec![
+            ("job.task_s", job.task_s, 0.1..=1e5),
+            ("job.split_mib", job.split_mib, 0.001..=1e6),
+            ("cluster.cores_per_node", cluster.cores_per_node, 0.05..=1e4),
+            ("cluster.sharing_gain", cluster.sharing_gain, 0.1..=100.0),
+            ("cluster.container_start_s", cluster.container_start_s, TIME),
+            ("noise.attempt", noise.attempt, NOISE),
+            ("noise.task", noise.task, NOISE),
+            ("noise.node", noise.node, NOISE),
+            ("detection.lag_s", detection.lag_s, TIME),
+            ("detection.gap", detection.gap, MANY),
+            ("detection.alpha", detection.alpha, MANY),
+            ("detection.fraction", detection.fraction, MANY),
+            ("detection.scan_s", detection.scan_s, 0.01..=1e5),
+            ("detection.report_s", detection.report_s, 0.01..=1e5),
+            ("detection.min_age_s", detection.min_age_s, TIME),
+            ("detection.speed_min_age_s", detection.speed_min_age_s, TIME),
+            ("judgement.usual_quantile", judgement.usual_quantile, 0.0..=1.0),
+            ("judgement.straggler", judgement.straggler, 0.001..=1e6),
+            ("energy.idle_w", energy.idle_w, MANY),
+            ("energy.core_w", energy.core_w, MANY),
+        ];
+        ranges.extend(self.nodes.iter().map(|group| ("active_cores", group.active_cores, 0.05..=1e4)));
+        ranges.extend(self.lags_s.iter().map(|&lag| ("a value of lags_s", lag, TIME)));
+        ranges
     }
 }
 

@@ -11,6 +11,9 @@ pub(crate) const SHIPPED: &str = include_str!("../../../scenarios/patterns.yaml"
 /// More tasks, or more jobs, take hours.
 const MOST: usize = 100_000;
 
+/// Shorter times between scans take hours, too.
+const LEAST_SCAN: f64 = 0.01;
+
 /// Jobs and the patterns of their tasks. The file explains the settings.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -114,6 +117,7 @@ impl Settings {
             .or_else(|| share("correlation", self.correlation))
             .or_else(|| positive("first_scan_s", self.first_scan_s))
             .or_else(|| positive("scan_s", self.scan_s))
+            .or_else(|| (self.scan_s < LEAST_SCAN).then(|| format!("scan_s is {}, too small", self.scan_s)))
             .or_else(|| unknown.map(|id| format!("there is no detector \"{id}\"")))
             .or_else(|| self.workloads.iter().find_map(of_workload))
     }

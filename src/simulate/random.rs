@@ -1,6 +1,6 @@
 //! Random numbers that depend only on a seed: the same on every machine and in every version of Rust.
 //!
-//! The generator is xoshiro256++ 1.0 (Blackman and Vigna), with its state filled by SplitMix64, as its authors
+//! The generator is xoshiro256++ 1.0 (Blackman and Vigna), with its state filled by `SplitMix64`, as its authors
 //! recommend. Logarithm and exponential come from [`elementary`], which uses only basic arithmetic, because
 //! those of C libraries differ in the last bits.
 
@@ -67,7 +67,7 @@ impl Random {
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood).
+/// `SplitMix64` (Steele, Lea and Flood).
 struct SplitMix64(u64);
 
 impl SplitMix64 {

@@ -38,9 +38,9 @@ mod tests {
 
     #[test]
     fn undefined_values_are_left_out() {
-        let spread = Spread::of([Some(1.0), None, Some(2.0)]).unwrap();
-        assert_eq!((spread.mean, spread.least, spread.greatest, spread.count), (1.5, 1.0, 2.0, 2));
-        assert_eq!(spread.deviation, Some(0.707_107));
+        let spread = Spread::of([Some(1.0), None, Some(2.0), Some(3.0)]).unwrap();
+        let expected = Spread { mean: 2.0, deviation: Some(1.0), least: 1.0, greatest: 3.0, count: 3 };
+        assert_eq!(spread, expected);
         assert_eq!(Spread::of([None]), None);
         assert_eq!(Spread::of([Some(1.0)]).and_then(|spread| spread.deviation), None);
     }

@@ -147,7 +147,7 @@ impl Page {
             {
                 let padding = " ".repeat(room.saturating_sub(width(cell)));
                 let (before, after) = if column < names { ("", &*padding) } else { (&*padding, "") };
-                line += &format!("{before}{cell}{after}  ");
+                line.extend([before, cell, after, "  "]);
             }
             writeln!(out, "{}", line.trim_end())?;
         }

@@ -167,7 +167,9 @@ pub(super) fn run(
             running: &running,
             usual_progress: usual,
         };
-        watchers.iter_mut().for_each(|watcher| watcher.look(&snapshot, &tasks, &mut flags));
+        for watcher in &mut watchers {
+            watcher.look(&snapshot, &tasks, &mut flags);
+        }
     }
     watchers.into_iter().map(|watcher| watcher.tally).collect()
 }

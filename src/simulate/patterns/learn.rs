@@ -18,6 +18,8 @@ const MIN_TASKS: usize = 10;
 const POINTS: u32 = 50;
 /// Fewer scans than this during a usual task leave detectors no chance.
 const MIN_SCANS: u32 = 3;
+/// Later scans of very long tasks are not needed to know the noise.
+const MOST_SCANS: u32 = 1000;
 /// Reports of less progress than this are left out of the noise: their logarithms say little.
 const LEAST_PROGRESS: f64 = 0.001;
 
@@ -158,7 +160,7 @@ fn typical(tasks: &[Progress], seconds: f64) -> Curve {
 /// the next; `None` if that is unknown.
 fn noise(tasks: &[Progress], typical: &Curve, settings: &Settings) -> (Curve, Option<f64>) {
     let scan = |number: u32| settings.first_scan_s + f64::from(number) * settings.scan_s;
-    let scans: Vec<f64> = (0..).map(scan).take_while(|&at| at < typical.end()).collect();
+    let scans: Vec<f64> = (0..MOST_SCANS).map(scan).take_while(|&at| at < typical.end()).collect();
     let residual = |task: &Progress, at: f64| {
         let (own, usual) = (task.at(at), typical.at(at));
         (own.min(usual) > LEAST_PROGRESS && own < 1.0).then(|| (own / usual).ln())

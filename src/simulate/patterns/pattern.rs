@@ -69,7 +69,9 @@ mod tests {
     #[test]
     fn curves_are_straight_between_points() {
         let curve = Curve::new(vec![(0.0, 0.0), (10.0, 0.5), (20.0, 1.0), (20.0, 2.0)]);
-        assert_eq!([-1.0, 5.0, 10.0, 15.0, 30.0].map(|time| curve.at(time)), [0.0, 0.25, 0.5, 0.75, 2.0]);
-        assert_eq!(Curve::new(Vec::new()).at(1.0), 0.0);
+        for (time, value) in [(-1.0, 0.0), (5.0, 0.25), (10.0, 0.5), (15.0, 0.75), (30.0, 2.0)] {
+            assert!((curve.at(time) - value).abs() < 1e-12, "{time}");
+        }
+        assert!(Curve::new(Vec::new()).at(1.0).abs() < 1e-12);
     }
 }

@@ -62,6 +62,7 @@ pub mod results;
 pub mod rules;
 mod savings;
 pub mod severity;
+mod simulate;
 mod stats;
 mod stragglers;
 pub mod survey;

@@ -166,7 +166,7 @@ impl InputArgs {
 }
 
 /// Prints one line to standard error for each warning and error.
-fn warn(problems: &[SourceProblem]) {
+pub(super) fn warn(problems: &[SourceProblem]) {
     for entry in problems {
         let problem = &entry.problem;
         if problem.level < ProblemLevel::Warning {

@@ -18,6 +18,7 @@ mod nodes;
 mod output;
 mod progress;
 mod rules;
+mod simulate;
 mod stragglers;
 mod whatif;
 
@@ -77,6 +78,9 @@ enum Command {
     /// Replay applications with other resources or without a trouble, and show what that would save
     #[command(name = "whatif", after_help = whatif::EXAMPLES)]
     WhatIf(whatif::WhatIf),
+    /// Simulate clusters and tasks, to rate detectors of stragglers where the truth is known
+    #[command(subcommand, after_help = simulate::EXAMPLES)]
+    Simulate(simulate::Simulate),
     /// List the rules, show one with its text and thresholds, or check rule files
     #[command(subcommand, after_help = rules::EXAMPLES)]
     Rules(rules::Rules),
@@ -170,6 +174,7 @@ pub fn run() -> ExitCode {
         Command::Diff(command) => command.run(),
         Command::Nodes(command) => command.run(),
         Command::Rules(command) => command.run(),
+        Command::Simulate(command) => command.run(),
         Command::Stragglers(command) => command.run(),
         Command::WhatIf(command) => command.run(),
         Command::Completions(command) => command.run(),

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-use super::collect::Host;
-
 /// Sums of one host over groups that also ran on other hosts. A host whose jobs have many stragglers everywhere is not slow.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Peers {
@@ -17,9 +15,11 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    /// The hosts of a group, in the order of their indices; `tasks` are host and label of each task.
-    pub(super) fn of_group(tasks: &[(Option<Host>, bool)]) -> impl Iterator<Item = (Host, Self)> {
-        let mut hosts: BTreeMap<Host, (u64, u64)> = BTreeMap::new();
+    /// The hosts of a group, in their order; `tasks` are host and label of each task.
+    pub(super) fn of_group<H: Copy + Ord>(
+        tasks: &[(Option<H>, bool)],
+    ) -> impl Iterator<Item = (H, Self)> + use<H> {
+        let mut hosts: BTreeMap<H, (u64, u64)> = BTreeMap::new();
         for &(host, straggler) in tasks {
             if let Some(host) = host {
                 let (count, stragglers) = hosts.entry(host).or_default();
@@ -49,5 +49,22 @@ impl AddAssign for Peers {
         self.tasks += other.tasks;
         self.stragglers += other.stragglers;
         self.expected += other.expected;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_compared_with_the_others_of_its_group() {
+        let tasks =
+            [(Some('a'), true), (Some('a'), true), (Some('b'), true), (Some('b'), false), (None, false)];
+        let peers: Vec<(char, Peers)> = Peers::of_group(&tasks).collect();
+        let shares: Vec<_> = peers.iter().map(|(host, peers)| (*host, peers.shares())).collect();
+        assert_eq!(shares, [('a', Some((1.0, 1.0 / 3.0))), ('b', Some((0.5, 2.0 / 3.0)))]);
+        // Nothing ran elsewhere.
+        assert_eq!(Peers::of_group(&[(Some('a'), true)]).count(), 0);
+        assert_eq!(Peers::default().shares(), None);
     }
 }

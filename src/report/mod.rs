@@ -28,6 +28,7 @@ pub mod nodes;
 mod openmetrics;
 mod pieces;
 mod sarif;
+pub(crate) mod simulate;
 pub mod stragglers;
 mod text;
 pub mod whatif;

@@ -13,7 +13,6 @@ pub(crate) enum ClusterMean {
     /// Nodes, by their performance.
     Nodes,
     /// Tasks, by their speed.
-    #[cfg(test)]
     Tasks,
 }
 
@@ -21,7 +20,6 @@ impl ClusterMean {
     const fn name(self) -> &'static str {
         match self {
             Self::Nodes => "nodes",
-            #[cfg(test)]
             Self::Tasks => "tasks",
         }
     }
@@ -57,7 +55,6 @@ impl Performance {
             sums.iter().map(|&(node, sum, count)| (node, sum / count as f64)).collect();
         let (sum, count) = match mean {
             ClusterMean::Nodes => (nodes.iter().map(|(_, speed)| speed).sum::<f64>(), nodes.len()),
-            #[cfg(test)]
             ClusterMean::Tasks => {
                 sums.iter().fold((0.0, 0), |all, &(_, sum, count)| (all.0 + sum, all.1 + count))
             }

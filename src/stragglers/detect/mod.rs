@@ -22,7 +22,7 @@ pub(crate) mod spark;
 pub(crate) mod spark_settings;
 #[cfg(test)]
 mod testing;
-mod timing;
+pub(crate) mod timing;
 
 pub(crate) use snapshot::{Completed, Completion, Past, Running, Snapshot};
 
@@ -85,7 +85,6 @@ pub enum Value {
 }
 
 /// Every detector with the settings of its source, in the order of reports.
-#[cfg(test)]
 #[must_use]
 pub(crate) fn all() -> Vec<Box<dyn Detector>> {
     all_with(&DetectorOptions::default())

@@ -3,8 +3,8 @@
 use assert_cmd::Command;
 use predicates::prelude::*;
 
-const COMMANDS: [&str; 9] =
-    ["analyze", "check", "diff", "nodes", "stragglers", "whatif", "rules", "completions", "man"];
+const COMMANDS: [&str; 10] =
+    ["analyze", "check", "diff", "nodes", "stragglers", "whatif", "simulate", "rules", "completions", "man"];
 
 fn elephant() -> Command {
     let mut command = Command::cargo_bin("elephant-rs").unwrap();
@@ -58,6 +58,7 @@ fn manual_covers_all_commands_on_one_page_or_one_page_each() {
 #[test]
 fn every_command_shows_examples() {
     let parts = [&["rules", "list"][..], &["rules", "show"], &["rules", "check"]];
+    let parts = parts.into_iter().chain([&["simulate", "cluster"][..], &["simulate", "patterns"]]);
     let commands = COMMANDS.iter().map(std::slice::from_ref).chain(parts).chain([&[][..]]);
     for command in commands {
         let help = stdout(&[command, &["--help"]].concat());

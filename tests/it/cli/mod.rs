@@ -5,5 +5,6 @@ mod completions;
 mod filters;
 mod manners;
 mod nodes;
+mod simulate;
 mod stragglers;
 mod whatif;

@@ -1,0 +1,26 @@
+//! Attempts of tasks on a simulated cluster.
+
+/// An attempt of a task.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Attempt {
+    pub(crate) task: usize,
+    /// Whether it is a copy of another attempt.
+    pub(crate) copy: bool,
+    pub(crate) node: usize,
+    /// Its launch, in seconds since the start of the job.
+    pub(crate) start: f64,
+    /// Its end; `None` while it runs.
+    pub(crate) end: Option<f64>,
+    /// Whether it ended by itself; otherwise its sibling was first.
+    pub(crate) won: bool,
+    /// Its last report: its age in seconds, and its progress from 0 to 1.
+    pub(crate) reported: (f64, f64),
+    /// When it was flagged first, in seconds since its launch.
+    pub(crate) detected: Option<f64>,
+    /// Whether its container is one of those kept for copies.
+    pub(super) reserved: bool,
+    /// The work that it has to do.
+    pub(super) work: f64,
+    /// The node's count of work when it began to compute.
+    pub(super) base: Option<f64>,
+}

@@ -51,12 +51,11 @@ impl<'a> Page<'a> {
             [] => "No job is on both sides".to_owned(),
             [only] => run_time(only),
             pairs => {
-                let changed = self.largest.len();
-                format!(
-                    "{} of {} changed",
-                    filters::grouped(changed as u64),
-                    counted(pairs.len() as u64, "pair")
-                )
+                let pairs = counted(pairs.len() as u64, "pair");
+                match self.largest.len() as u64 {
+                    0 => format!("None of {pairs} of runs changed"),
+                    changed => format!("{} of {pairs} of runs changed", filters::grouped(changed)),
+                }
             }
         }
     }

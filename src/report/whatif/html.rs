@@ -65,7 +65,7 @@ impl<'a> Page<'a> {
         let replayed: Vec<Replayed<'_>> = self.replayed().collect();
         let all = filters::counted(replayed.len() as u64, "application");
         let count = |kind: Kind| replayed.iter().filter(|item| best(item.replays, kind).is_some()).count();
-        let requested: Option<Vec<&Scenario>> = replayed.iter().map(|item| item.only()).collect();
+        let requested: Option<Vec<&Scenario>> = replayed.iter().map(Replayed::only).collect();
         match (replayed.as_slice(), requested.as_deref()) {
             ([], _) => "No application can be replayed".to_owned(),
             ([item], Some([scenario])) => item.outcome(scenario),
@@ -80,14 +80,20 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The applications that can save most, with their best changes.
+    /// The applications that can save most, with their best changes. Those with a trouble come first: more resources
+    /// shorten almost every application, and cost something.
     fn first(&self) -> Vec<(Replayed<'a>, Vec<Best<'a>>)> {
         let with = self.replayed().filter_map(|item| {
             let kinds = [Kind::Trouble, Kind::Resources].into_iter();
             let best: Vec<Best<'_>> = kinds.filter_map(|kind| best(item.replays, kind)).collect();
             (!best.is_empty()).then_some((item, best))
         });
-        with.take(MAX_FIRST).collect()
+        let has_trouble =
+            |(item, _): &(Replayed<'a>, Vec<Best<'a>>)| best(item.replays, Kind::Trouble).is_some();
+        let (mut first, others): (Vec<_>, Vec<_>) = with.partition(has_trouble);
+        first.extend(others);
+        first.truncate(MAX_FIRST);
+        first
     }
 
     fn details(&self) -> impl Iterator<Item = Replayed<'a>> + use<'a> {

@@ -117,8 +117,8 @@ impl<'a> ScalingView<'a> {
         let what = match self.scaling.resource {
             Resource::Executors => "executor",
             Resource::Cores => "core",
-            Resource::Reduces => "reduce",
-            Resource::MapsAtOnce => "map",
+            Resource::Reduces => "reduce task",
+            Resource::MapsAtOnce => "map task",
         };
         let rest = if self.scaling.resource == Resource::MapsAtOnce { " at once" } else { "" };
         format!("{} {what}{}{rest}", grouped(u64::from(count)), if count == 1 { "" } else { "s" })
@@ -129,8 +129,8 @@ impl<'a> ScalingView<'a> {
         match self.scaling.resource {
             Resource::Executors => "executors",
             Resource::Cores => "cores",
-            Resource::Reduces => "reduces",
-            Resource::MapsAtOnce => "maps at once",
+            Resource::Reduces => "reduce tasks",
+            Resource::MapsAtOnce => "map tasks at once",
         }
     }
 
@@ -139,7 +139,7 @@ impl<'a> ScalingView<'a> {
         match self.scaling.resource {
             Resource::Executors => "A fixed number from the first executor on.",
             Resource::Cores => "Cores of the driver, which runs the tasks.",
-            Resource::Reduces => "The data is spread evenly over the reduces.",
+            Resource::Reduces => "The data is spread evenly over the reduce tasks.",
             Resource::MapsAtOnce => "The same containers for the whole job.",
         }
     }

@@ -217,7 +217,7 @@ impl NodeMetrics {
     }
 
     /// The nodes, by name.
-    pub fn nodes(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &str> {
         self.hosts.names()
     }
 

@@ -108,8 +108,8 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let mut ranks = vec![0.0; values.len()];
     let mut before = 0;
-    for ties in order.chunk_by(|a, b| a.0 == b.0) {
-        let rank = before as f64 + (ties.len() as f64 + 1.0) / 2.0;
+    for ties in order.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
+        let rank = f64::midpoint((before + 1) as f64, (before + ties.len()) as f64);
         before += ties.len();
         for &(_, place) in ties {
             if let Some(slot) = ranks.get_mut(place) {

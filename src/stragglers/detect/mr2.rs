@@ -229,13 +229,13 @@ impl Detector for Mr2 {
         let Caps { minimum, of_total, of_running } = self.caps;
         let retry = self.retry_after_speculate_ms;
         vec![
-            EngineSetting::new("mapreduce.map.speculative", true),
-            EngineSetting::new("mapreduce.reduce.speculative", true),
-            EngineSetting::new(ESTIMATOR, format!("{SPECULATE}.{class}")),
-            EngineSetting::new("mapreduce.job.speculative.minimum-allowed-tasks", minimum),
-            EngineSetting::new("mapreduce.job.speculative.speculative-cap-total-tasks", of_total),
-            EngineSetting::new("mapreduce.job.speculative.speculative-cap-running-tasks", of_running),
-            EngineSetting::new("mapreduce.job.speculative.retry-after-speculate", retry),
+            EngineSetting::new("mapreduce.map.speculative", &true),
+            EngineSetting::new("mapreduce.reduce.speculative", &true),
+            EngineSetting::new(ESTIMATOR, &format!("{SPECULATE}.{class}")),
+            EngineSetting::new("mapreduce.job.speculative.minimum-allowed-tasks", &minimum),
+            EngineSetting::new("mapreduce.job.speculative.speculative-cap-total-tasks", &of_total),
+            EngineSetting::new("mapreduce.job.speculative.speculative-cap-running-tasks", &of_running),
+            EngineSetting::new("mapreduce.job.speculative.retry-after-speculate", &retry),
         ]
     }
 

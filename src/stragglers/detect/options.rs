@@ -1,5 +1,7 @@
 //! Settings of detectors that users may change, and settings of an engine that make it work like a detector.
 
+use std::fmt;
+
 use super::pool::Pool;
 use crate::units::Millis;
 
@@ -32,7 +34,7 @@ pub struct EngineSetting {
 
 impl EngineSetting {
     /// A setting and its value.
-    pub(crate) fn new(name: &'static str, value: impl ToString) -> Self {
+    pub(crate) fn new(name: &'static str, value: &dyn fmt::Display) -> Self {
         Self { name, value: value.to_string() }
     }
 }

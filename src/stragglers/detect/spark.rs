@@ -171,21 +171,21 @@ impl Detector for SparkSpeculation {
 
     fn settings(&self) -> Vec<EngineSetting> {
         let mut settings = vec![
-            EngineSetting::new("spark.speculation", true),
-            EngineSetting::new("spark.speculation.quantile", self.quantile),
-            EngineSetting::new("spark.speculation.multiplier", self.multiplier),
-            EngineSetting::new("spark.speculation.minTaskRuntime", format!("{}ms", self.min_runtime_ms)),
-            EngineSetting::new("spark.speculation.efficiency.enabled", self.efficiency.is_some()),
+            EngineSetting::new("spark.speculation", &true),
+            EngineSetting::new("spark.speculation.quantile", &self.quantile),
+            EngineSetting::new("spark.speculation.multiplier", &self.multiplier),
+            EngineSetting::new("spark.speculation.minTaskRuntime", &format!("{}ms", self.min_runtime_ms)),
+            EngineSetting::new("spark.speculation.efficiency.enabled", &self.efficiency.is_some()),
         ];
         if let Some(Efficiency { rate_multiplier, long_run_factor }) = self.efficiency {
             settings.extend([
-                EngineSetting::new("spark.speculation.efficiency.processRateMultiplier", rate_multiplier),
-                EngineSetting::new("spark.speculation.efficiency.longRunTaskFactor", long_run_factor),
+                EngineSetting::new("spark.speculation.efficiency.processRateMultiplier", &rate_multiplier),
+                EngineSetting::new("spark.speculation.efficiency.longRunTaskFactor", &long_run_factor),
             ]);
         }
         let threshold = self.duration_threshold_ms.map(|limit| format!("{limit}ms"));
         settings.extend(
-            threshold.map(|limit| EngineSetting::new("spark.speculation.task.duration.threshold", limit)),
+            threshold.map(|limit| EngineSetting::new("spark.speculation.task.duration.threshold", &limit)),
         );
         settings
     }

@@ -45,7 +45,8 @@ impl Page<'_> {
         total.waiting.iter().take(CAUSES).try_for_each(|waiting| self.waiting(waiting, all, out))?;
         if let Some(more) = total.waiting.len().checked_sub(CAUSES).filter(|&more| more > 0) {
             let delay: Millis = total.waiting.iter().skip(CAUSES).map(|waiting| waiting.delay).sum();
-            writeln!(out, "  {:>9}  {}", delay.to_string(), counted(more as u64, "other cause"))?;
+            let delay = delay.to_string();
+            writeln!(out, "  {delay:>9}  {}", counted(more as u64, "other cause"))?;
         }
         writeln!(out)
     }
@@ -57,6 +58,7 @@ impl Page<'_> {
         } else {
             format!(": {}", counted(waiting.applications, "application"))
         };
-        writeln!(out, "  {:>9}  {cause}{inside}", waiting.delay.to_string())
+        let delay = waiting.delay.to_string();
+        writeln!(out, "  {delay:>9}  {cause}{inside}")
     }
 }

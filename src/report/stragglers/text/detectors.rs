@@ -6,13 +6,14 @@ use anstyle::Style;
 
 use super::{Page, counted, or_unknown};
 use crate::report::stragglers::{sentences, words};
+use crate::report::wrap::fit;
 use crate::stragglers::evaluation::{ACTUAL, Pooled, Ranked};
 use crate::stragglers::quality::Quality;
 use crate::survey::EngineDetectors;
 use crate::units::three_digits;
 
 /// Columns of a detector's name.
-const DETECTOR: usize = 22;
+const DETECTOR: usize = 20;
 
 impl Page<'_> {
     pub(super) fn detectors(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -74,7 +75,7 @@ impl Page<'_> {
             self.paragraph(&format!("Flagged nothing: {}.", silent.join(", ")), 2, out)?;
         }
         self.paragraph(
-            "prec: share of flagged tasks that were stragglers, without late ones; mean job: mean over applications; after: time until the flag, in usual times; time: change of the mean task time by detection, by a first-order model without contention (- if it does not apply).",
+            "actual: the cluster's own speculation; prec: share of flagged tasks that were stragglers, without late ones; mean job: mean over applications; after: time until the flag, in usual times; time: change of the mean task time by detection, by a first-order model without contention (- if it does not apply).",
             2,
             out,
         )?;
@@ -96,13 +97,14 @@ impl Page<'_> {
     ) -> io::Result<()> {
         let quality: &Quality = &pooled.total.quality;
         let style = if is_actual && self.color { Style::new().bold() } else { Style::new() };
+        let name = if is_actual {
+            ACTUAL.to_owned()
+        } else {
+            words::detector(pooled.total.id, &pooled.total.parameters)
+        };
         let line = format!(
             "  {:<DETECTOR$} {:>5} {:>5} {:>5} {:>5} {:>6} {:>5} {:>6} {:>5} {:>7}",
-            if is_actual {
-                "actual (the cluster's)".to_owned()
-            } else {
-                words::detector(pooled.total.id, &pooled.total.parameters)
-            },
+            fit(&name, DETECTOR),
             quality.true_positives,
             quality.fakes,
             quality.detected.saturating_sub(quality.true_positives),

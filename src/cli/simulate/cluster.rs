@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use thiserror::Error;
 
 use super::super::Exit;
@@ -29,17 +29,17 @@ Examples:
       the same as a picture
   elephant-rs simulate cluster --print-scenario C2 > mine.yaml
       a scenario with all its settings, to edit it
-  elephant-rs simulate cluster --scenario mine.yaml --detector default,mr2-legacy
-      two detectors on a cluster of one's own
-  elephant-rs simulate cluster --scenario C4 --write-histories runs/
+  elephant-rs simulate cluster mine.yaml --detector default,mr2-legacy
+      two detectors on your own cluster
+  elephant-rs simulate cluster C4 --write-histories runs/
       also write the runs of the first seed as job histories, for stragglers runs/
 
 Exit status: 0 the simulation ran, 2 it failed.";
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Cluster {
-    /// A built-in scenario or a YAML file; repeatable [default: C1 to C4; policies and lags with C2 only]
-    #[arg(long, value_name = "NAME|FILE")]
+    /// Built-in scenarios or YAML files [default: C1 to C4; policies and lags with C2 only]
+    #[arg(value_name = "SCENARIO", value_hint = ValueHint::AnyPath)]
     scenario: Vec<String>,
     /// What to vary; repeatable [default: everything]
     #[arg(long, value_enum, value_delimiter = ',')]

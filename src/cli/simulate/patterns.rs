@@ -31,9 +31,9 @@ Examples:
   elephant-rs simulate patterns
       the two workloads of the paper
   elephant-rs simulate patterns --from history/
-      patterns of one's own jobs
-  elephant-rs simulate patterns --print-settings > mine.yaml
-      the settings, to edit them for --settings mine.yaml
+      patterns of your own jobs
+  elephant-rs simulate patterns --print-scenario > mine.yaml
+      the scenario, to edit it for simulate patterns mine.yaml
 
 Exit status: 0 the simulation ran, 2 it failed.";
 
@@ -46,13 +46,13 @@ pub(in crate::cli) struct Patterns {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count, default_value = "5")]
     top: NonZeroUsize,
     /// A YAML file with jobs, detectors and patterns
-    #[arg(long, value_name = "FILE")]
+    #[arg(value_name = "SCENARIO")]
     settings: Option<PathBuf>,
     #[command(flatten)]
     common: SimulationArgs,
-    /// Print the built-in settings and exit
+    /// Print the built-in scenario with all its settings and exit
     #[arg(long, conflicts_with_all = ["settings", "from"])]
-    print_settings: bool,
+    print_scenario: bool,
     #[command(flatten)]
     limits: LimitArgs,
     #[command(flatten)]
@@ -60,7 +60,7 @@ pub(in crate::cli) struct Patterns {
 }
 
 #[derive(Debug, Error)]
-#[error("cannot read the settings {}: {source}", path.display())]
+#[error("cannot read the scenario {}: {source}", path.display())]
 struct SettingsError {
     path: PathBuf,
     source: io::Error,
@@ -69,7 +69,7 @@ struct SettingsError {
 impl Patterns {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         let output = self.common.open_output()?;
-        if self.print_settings {
+        if self.print_scenario {
             output.write(|out| out.write_all(SHIPPED.as_bytes()))?;
             return Ok(Exit::Clean);
         }

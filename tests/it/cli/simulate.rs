@@ -24,8 +24,7 @@ fn same(value: f64, expected: f64, what: &str) {
 }
 
 /// Few seeds, one experiment.
-const QUICK: [&str; 8] =
-    ["simulate", "cluster", "--scenario", "C3", "--study", "characteristics", "--seeds", "2"];
+const QUICK: [&str; 7] = ["simulate", "cluster", "C3", "--study", "characteristics", "--seeds", "2"];
 
 #[test]
 fn reports_contain_every_study_and_workload() {
@@ -89,16 +88,16 @@ fn a_printed_scenario_is_the_same_scenario() {
     arguments[3] = file.to_str().unwrap();
     assert_eq!(json(&arguments), json(&QUICK));
     assert!(text(&["simulate", "cluster", "--list"]).contains("C4  S0's C4"));
-    std::fs::write(&file, text(&["simulate", "patterns", "--print-settings"])).unwrap();
-    let own = ["simulate", "patterns", "--seeds", "1", "--settings", file.to_str().unwrap()];
+    std::fs::write(&file, text(&["simulate", "patterns", "--print-scenario"])).unwrap();
+    let own = ["simulate", "patterns", "--seeds", "1", file.to_str().unwrap()];
     assert_eq!(json(&own), json(&own[..4]));
 }
 
 #[test]
 fn wrong_scenarios_fail_with_a_reason() {
     for (arguments, reason) in [
-        (&["--scenario", "C9"][..], "there is no scenario \"C9\"; built in are C1, C2, C3, C4"),
-        (&["--scenario", "Cargo.toml"], "Cargo.toml"),
+        (&["C9"][..], "there is no scenario \"C9\"; built in are C1, C2, C3, C4"),
+        (&["Cargo.toml"], "Cargo.toml"),
         (&["--detector", "none"], "late-printed"),
         (&["--policy", "0"], "from 1 to 100"),
         (&["--seeds", "0"], "from 1 to"),
@@ -108,7 +107,7 @@ fn wrong_scenarios_fail_with_a_reason() {
             .code(2)
             .stderr(predicate::str::contains(reason));
     }
-    command(&["simulate", "patterns", "--settings", "Cargo.toml"]).code(2);
+    command(&["simulate", "patterns", "Cargo.toml"]).code(2);
     command(&["simulate", "patterns", "--from", "docs"])
         .code(2)
         .stderr(predicate::str::contains("no application"));
@@ -119,18 +118,7 @@ fn wrong_scenarios_fail_with_a_reason() {
 fn a_written_history_is_read_as_it_ran() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
-    let run = [
-        "--scenario",
-        "C3",
-        "--study",
-        "policies",
-        "--policy",
-        "90",
-        "--detector",
-        "hierarchical",
-        "--seeds",
-        "1",
-    ];
+    let run = ["C3", "--study", "policies", "--policy", "90", "--detector", "hierarchical", "--seeds", "1"];
     let report = json(&[&["simulate", "cluster", "--write-histories", path], &run[..]].concat());
     let metrics = &report["studies"][0]["rows"][0]["metrics"];
     let history = json(&["stragglers", "--quiet", path]);

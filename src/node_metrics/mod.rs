@@ -20,7 +20,7 @@
 //! use elephant_rs::node_metrics::{Options, read};
 //!
 //! let loaded = read(&["testdata/node-metrics/metrics.csv".into()], Options::default())?;
-//! assert!(loaded.metrics.nodes().next().is_some());
+//! assert!(loaded.problems.is_empty());
 //! # Ok::<(), elephant_rs::node_metrics::NodeMetricsError>(())
 //! ```
 

@@ -60,6 +60,16 @@ struct Caught {
 }
 
 impl Caught {
+    /// "12 s"; empty if none was missed.
+    fn missed_in_words(&self) -> String {
+        match self.worst_missed {
+            Millis::ZERO => String::new(),
+            worst => worst.to_string(),
+        }
+    }
+}
+
+impl Caught {
     fn add(&mut self, view: &GroupStragglers<'_>) {
         let Some(limit) = view.labels.limit else { return };
         let detections = actual(view.group, &view.executions);
@@ -133,10 +143,6 @@ impl Check for OwnSpeculation {
         ];
         let copied = caught.in_time + caught.late;
         let latency = (copied > 0).then(|| caught.latency / copied as f64);
-        let missed = match caught.worst_missed {
-            Millis::ZERO => String::new(),
-            worst => worst.to_string(),
-        };
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
             .fact("stragglers_count", Measure::Count(caught.stragglers))
@@ -150,7 +156,7 @@ impl Check for OwnSpeculation {
                 &[
                     ("stragglers", &plural(caught.stragglers, "straggler")),
                     ("limit", &decisive(severity, &limits)),
-                    ("missed", &missed),
+                    ("missed", &caught.missed_in_words()),
                 ],
             )
             .advice(|| better_settings(app, &watched, caught.in_time))

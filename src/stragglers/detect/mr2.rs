@@ -221,22 +221,23 @@ impl Detector for Mr2 {
 
     fn settings(&self) -> Vec<EngineSetting> {
         const ESTIMATOR: &str = "yarn.app.mapreduce.am.job.task.estimator.class";
-        const SPECULATE: &str = "org.apache.hadoop.mapreduce.v2.app.speculate";
-        let class = match self.estimator {
-            Estimator::Legacy => "LegacyTaskRuntimeEstimator",
-            Estimator::SimpleExponential => "SimpleExponentialTaskRuntimeEstimator",
-        };
+        const EXPONENTIAL: &str =
+            "org.apache.hadoop.mapreduce.v2.app.speculate.SimpleExponentialTaskRuntimeEstimator";
         let Caps { minimum, of_total, of_running } = self.caps;
         let retry = self.retry_after_speculate_ms;
-        vec![
+        let mut settings = vec![
             EngineSetting::new("mapreduce.map.speculative", &true),
             EngineSetting::new("mapreduce.reduce.speculative", &true),
-            EngineSetting::new(ESTIMATOR, &format!("{SPECULATE}.{class}")),
             EngineSetting::new("mapreduce.job.speculative.minimum-allowed-tasks", &minimum),
             EngineSetting::new("mapreduce.job.speculative.speculative-cap-total-tasks", &of_total),
             EngineSetting::new("mapreduce.job.speculative.speculative-cap-running-tasks", &of_running),
             EngineSetting::new("mapreduce.job.speculative.retry-after-speculate", &retry),
-        ]
+        ];
+        // The other estimator is the default.
+        if self.estimator == Estimator::SimpleExponential {
+            settings.push(EngineSetting::new(ESTIMATOR, &EXPONENTIAL));
+        }
+        settings
     }
 
     fn flag(&self, snapshot: &Snapshot<'_>, past: &Past<'_>, flags: &mut Vec<usize>) {

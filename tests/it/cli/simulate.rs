@@ -85,7 +85,7 @@ fn a_printed_scenario_is_the_same_scenario() {
     let file = folder.path().join("mine.yaml");
     std::fs::write(&file, text(&["simulate", "cluster", "--print-scenario", "c3"])).unwrap();
     let mut arguments = QUICK;
-    arguments[3] = file.to_str().unwrap();
+    arguments[2] = file.to_str().unwrap();
     assert_eq!(json(&arguments), json(&QUICK));
     assert!(text(&["simulate", "cluster", "--list"]).contains("C4  S0's C4"));
     std::fs::write(&file, text(&["simulate", "patterns", "--print-scenario"])).unwrap();

@@ -97,7 +97,7 @@ mod tests {
             waiting_advice(&app, Missing::First),
             [
                 "if the cluster had no free capacity for an executor with a heap of 1g, which the event log does not \
-                 tell: run off-peak or add capacity"
+                 show: run off-peak or add capacity"
             ]
         );
     }

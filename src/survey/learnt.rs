@@ -300,7 +300,8 @@ mod tests {
     #[test]
     fn what_is_written_is_read_again() {
         let mut learnt = Learnt::default();
-        [run("b", 2, 10.0), run("a", 1, 20.0)].into_iter().for_each(|run| learnt.add(run));
+        learnt.add(run("b", 2, 10.0));
+        learnt.add(run("a", 1, 20.0));
         let written = text(&learnt);
         assert!(written.lines().nth(1).unwrap().contains("\"application\":\"a\""), "{written}");
         assert_eq!(parse(&written).unwrap(), learnt);

@@ -79,7 +79,7 @@ fn more_inputs_give_sound_pages() {
 fn hostile_log(executors: u32) -> String {
     let attack = "</bdi></td></table><script>alert(1)</script>\u{202e}";
     let mut app = App::with(&[("spark.app.attack", attack)], executors, 2);
-    app.executors[0].host = attack.to_owned();
+    attack.clone_into(&mut app.executors[0].host);
     for stage in 0..4 {
         let task = |place: i64| {
             let executor = 1 + place % i64::from(executors);

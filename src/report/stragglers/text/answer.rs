@@ -42,7 +42,7 @@ impl Page<'_> {
         let waited: u64 = total.waiting.iter().map(|waiting| waiting.applications).sum();
         let who = if all == 1 { "It".to_owned() } else { counted(waited, "application") };
         self.paragraph(&format!("{who} waited {delay} only for stragglers, mainly because of"), 0, out)?;
-        total.waiting.iter().take(CAUSES).try_for_each(|waiting| self.waiting(waiting, all, out))?;
+        total.waiting.iter().take(CAUSES).try_for_each(|waiting| line(waiting, all, out))?;
         if let Some(more) = total.waiting.len().checked_sub(CAUSES).filter(|&more| more > 0) {
             let delay: Millis = total.waiting.iter().skip(CAUSES).map(|waiting| waiting.delay).sum();
             let delay = delay.to_string();
@@ -50,15 +50,12 @@ impl Page<'_> {
         }
         writeln!(out)
     }
+}
 
-    fn waiting(&self, waiting: &Waiting, all: u64, out: &mut dyn Write) -> io::Result<()> {
-        let cause = words::cause(waiting.cause, waiting.confidence);
-        let inside = if all == 1 {
-            String::new()
-        } else {
-            format!(": {}", counted(waiting.applications, "application"))
-        };
-        let delay = waiting.delay.to_string();
-        writeln!(out, "  {delay:>9}  {cause}{inside}")
-    }
+fn line(waiting: &Waiting, all: u64, out: &mut dyn Write) -> io::Result<()> {
+    let cause = words::cause(waiting.cause, waiting.confidence);
+    let inside =
+        if all == 1 { String::new() } else { format!(": {}", counted(waiting.applications, "application")) };
+    let delay = waiting.delay.to_string();
+    writeln!(out, "  {delay:>9}  {cause}{inside}")
 }

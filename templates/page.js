@@ -156,8 +156,9 @@
     list.replaceChildren(...asked, ...others);
     [...list.children].forEach(prepare);
     byId("more-details").hidden = left === 0;
+    const open = asked.length + others.length;
     byId("shown-details").textContent = articles.size === 0 ? "" :
-      `Details of ${count(asked.length + others.length)} applications are shown. A link in the table opens others; the text filter searches all.`;
+      `Details of ${count(open)} ${open === 1 ? "application is" : "applications are"} shown. A link in the table opens others; the text filter searches all.`;
   };
   const update = () => {
     most = FIRST;

@@ -96,17 +96,27 @@ fn named_date(input: &str) -> IResult<&str, &str> {
         let ending = alt((tag_no_case("st"), tag_no_case("nd"), tag_no_case("rd"), tag_no_case("th")));
         (loose_day, opt(ending))
     };
+    // `apr_20261120` is a word and a date in digits, not a month with a year and a time.
+    let last_year = || bounded(year);
     let zone_name = take_while1(|c: char| c.is_ascii_uppercase());
-    let by_date_command =
-        (month_name, char(' '), loose_day, char(' '), clock, opt((char(' '), zone_name)), char(' '), year);
+    let by_date_command = (
+        month_name,
+        char(' '),
+        loose_day,
+        char(' '),
+        clock,
+        opt((char(' '), zone_name)),
+        char(' '),
+        last_year(),
+    );
     let short_year = take_while_m_n(2, 2, is_digit);
     alt((
         recognize(by_date_command),
-        recognize((ordinal(), opt_gap, month_name, opt_gap, year)),
+        recognize((ordinal(), opt_gap, month_name, opt_gap, last_year())),
         recognize((loose_day, char('-'), month_name, char('-'), bounded(short_year))),
-        recognize((month_name, opt_gap, ordinal(), gap, year)),
+        recognize((month_name, opt_gap, ordinal(), gap, last_year())),
         recognize((year, opt_gap, month_name, opt_gap, loose_day)),
-        recognize((month_name, opt_gap, year)),
+        recognize((month_name, opt_gap, last_year())),
         recognize((year, opt_gap, month_name, end_of_word)),
     ))
     .parse(input)

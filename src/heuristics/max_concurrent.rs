@@ -4,7 +4,7 @@ use crate::units::Timestamp;
 
 /// The maximum number of spans that overlap at any moment. A span without an end never ends. A span that
 /// starts when another ends does not overlap it.
-pub(super) fn max_concurrent(spans: impl Iterator<Item = (Timestamp, Option<Timestamp>)>) -> u64 {
+pub(crate) fn max_concurrent(spans: impl Iterator<Item = (Timestamp, Option<Timestamp>)>) -> u64 {
     let mut changes: Vec<(Timestamp, i64)> = Vec::new();
     for (begin, end) in spans {
         changes.push((begin, 1));

@@ -7,7 +7,7 @@
 
 pub(crate) mod any;
 pub(crate) mod mapreduce;
-mod max_concurrent;
+pub(crate) mod max_concurrent;
 mod root_cause;
 mod shared;
 pub(crate) mod spark;

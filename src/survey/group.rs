@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::evaluated::{Evaluation, Replayed};
 use super::learnt::{GroupKey, LearntRun};
 use super::{Histogram, Method, Settings};
+use crate::heuristics::max_concurrent::max_concurrent;
 use crate::model::Application;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::stragglers::cause::{Cause, StragglerCause};
@@ -31,6 +32,8 @@ pub struct GroupReport {
     pub skipped_unfinished: u64,
     /// Tasks whose label is unknown.
     pub undetermined: u64,
+    /// Most attempts that ran at the same time; 0 if no times are logged.
+    pub concurrent: u64,
     /// The limit for durations; `None` if each task has its own.
     pub limit: Option<Limit>,
     /// The unit of inputs.
@@ -148,6 +151,7 @@ impl GroupReport {
             judged: executions.tasks.len() as u64,
             skipped_unfinished: executions.skipped_unfinished,
             undetermined: labels.iter().filter(|label| label.is_none()).count() as u64,
+            concurrent: concurrent(group),
             limit,
             input_unit: executions.input_unit,
             dos,
@@ -182,6 +186,13 @@ impl GroupReport {
         steps
     }
 
+    /// The number of waves that its tasks need (S0 table 1): tasks over slots. As many slots as were used at the same time
+    /// are assumed.
+    #[must_use]
+    pub(crate) fn waves(&self) -> Option<f64> {
+        (self.concurrent > 0).then(|| self.tasks as f64 / self.concurrent as f64)
+    }
+
     /// Whether this is the same group in another run of the job, with the same work as `other`.
     pub(super) fn is_run_of(&self, other: &Self, settings: &Settings) -> bool {
         let times = |group: &Self| -> Vec<TaskTime> { group.times.iter().map(|(time, _)| *time).collect() };
@@ -208,6 +219,15 @@ impl GroupReport {
         let durations: Vec<f64> = self.times.iter().map(|(time, _)| time.duration).collect();
         Some(replayed.judge(&durations, &truth, detectors))
     }
+}
+
+fn concurrent(group: &TaskGroup) -> u64 {
+    let attempts = &group.attempts;
+    let span = |row| {
+        let start = attempts.time(row, TimePoint::Start)?;
+        Some((start, Some(attempts.time(row, TimePoint::Finish)?)))
+    };
+    max_concurrent((0..attempts.len()).filter_map(span))
 }
 
 fn time_of(task: &Execution) -> (TaskTime, Certainty) {

@@ -27,6 +27,8 @@ fn dates_are_replaced() {
         ],
         "a_<date>",
     );
+    // The name of a month before a date in digits is a word.
+    same(&["apr_20000101_03_00", "apr_20090309_14_59"], "apr_<date>");
     same(&["b-20.11.2026", "b-2026-11", "b-2026-11-20-23", "b-20261120T0405"], "b-<date>");
     same(&["[X-DAILY/20100210] - data.transform"], "[X-DAILY/<date>] - data.transform");
     same(&["daily.UK.web/split/2009-04-20"], "daily.UK.web/split/<date>");

@@ -87,14 +87,21 @@ impl Axis {
 
     /// The same as text, zero without a sign.
     pub(in crate::report) fn ticks(&self) -> Vec<String> {
-        let show = |value: f64| if value.abs() < self.step / 2.0 { "0".to_owned() } else { signed(value) };
+        // Enough decimals to tell the numbers apart: the steps are 1, 2 or 5 times a power of ten.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a few decimals
+        let decimals = (-self.step.log10()).ceil().clamp(0.0, 12.0) as usize;
+        let show = |value: f64| {
+            if value.abs() < self.step / 2.0 { "0".to_owned() } else { signed(value, decimals) }
+        };
         self.values().into_iter().map(show).collect()
     }
 }
 
-/// With three digits and a minus sign that is as wide as a digit.
-fn signed(value: f64) -> String {
-    if value < 0.0 { format!("−{}", three_digits(-value)) } else { three_digits(value) }
+/// With a minus sign that is as wide as a digit, and at most three digits unless more decimals are needed.
+fn signed(value: f64, decimals: usize) -> String {
+    let size = value.abs();
+    let text = if decimals > 2 { format!("{size:.decimals$}") } else { three_digits(size) };
+    if value < 0.0 { format!("−{text}") } else { text }
 }
 
 /// `value` with two decimals and a minus sign that is as wide as a digit. Zero has no sign.
@@ -116,6 +123,8 @@ mod tests {
             Axis::over([0.07].into_iter(), 1.0).unwrap().ticks(),
             ["0", "0.02", "0.04", "0.06", "0.08"]
         );
+        let small = Axis::over([0.018].into_iter(), 1.0).unwrap();
+        assert_eq!(small.ticks(), ["0", "0.005", "0.010", "0.015", "0.020"]);
         let minutes = Axis::over([400_000.0].into_iter(), 60_000.0).unwrap();
         assert_eq!(minutes.values(), [0.0, 120_000.0, 240_000.0, 360_000.0, 480_000.0]);
     }

@@ -36,7 +36,7 @@ use markdown::RulePage;
 /// Filters and sorts the table of applications.
 const SCRIPT: Code = Code {
     text: include_str!("../../../templates/page.js"),
-    hash: "sha256-faE0OqeteQXxPbaFQy+HGTdZhDrwF9a29jS/h9nPFEA=",
+    hash: "sha256-HfATPUEYeHA6CQJedOCYDDFV+gutRVt9JZ57l5wJzTs=",
 };
 
 /// Number of findings on the first screen.

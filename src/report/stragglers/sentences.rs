@@ -81,7 +81,10 @@ pub(super) fn limit(group: &GroupReport, settings: &Settings) -> String {
         0 => String::new(),
         count => format!(", {count} undetermined"),
     };
-    format!("{}{reference}{undetermined}", plural(group.judged, noun(group.kind)))
+    // One wave needs no word.
+    let waves = group.waves().filter(|waves| *waves > 1.0).map(|waves| format!(" in {waves:.1} waves"));
+    let tasks = plural(group.judged, noun(group.kind));
+    format!("{tasks}{}{reference}{undetermined}", waves.unwrap_or_default())
 }
 
 const fn noun(kind: TaskKind) -> &'static str {

@@ -13,6 +13,8 @@ pub struct CauseCounts {
     pub primary: [u64; Cause::ALL.len()],
     /// Stragglers with any evidence for the cause; one straggler may count for several causes.
     pub evidence: [u64; Cause::ALL.len()],
+    /// In sums over applications: the applications with such stragglers.
+    pub applications: [u64; Cause::ALL.len()],
     /// Primary causes by their confidence, both in the order of `ALL`.
     pub by_confidence: [[u64; Confidence::ALL.len()]; Cause::ALL.len()],
 }
@@ -64,6 +66,9 @@ impl CauseCounts {
 
     /// Adds the counts of another application.
     pub(crate) fn merge(&mut self, other: &Self) {
+        for (sum, primary) in self.applications.iter_mut().zip(other.primary) {
+            *sum += u64::from(primary > 0);
+        }
         let sums = self.primary.iter_mut().chain(&mut self.evidence);
         let counts = other.primary.iter().chain(&other.evidence);
         let sums = sums.chain(self.by_confidence.iter_mut().flatten());
@@ -76,6 +81,13 @@ impl CauseCounts {
     #[must_use]
     pub(crate) fn count(&self, cause: Cause) -> u64 {
         let mut causes = Cause::ALL.into_iter().zip(self.primary);
+        causes.find(|(it, _)| *it == cause).map_or(0, |(_, count)| count)
+    }
+
+    /// In how many of the added applications it is a primary cause.
+    #[must_use]
+    pub(crate) fn applications_with(&self, cause: Cause) -> u64 {
+        let mut causes = Cause::ALL.into_iter().zip(self.applications);
         causes.find(|(it, _)| *it == cause).map_or(0, |(_, count)| count)
     }
 
@@ -144,6 +156,7 @@ mod tests {
         let gc = counts.shares().find(|(cause, ..)| *cause == Cause::Gc);
         assert_eq!(gc, Some((Cause::Gc, 2, Some(50.0))));
         assert_eq!(twice.confidence(Cause::Gc).to_string(), "2 measured, 2 weak");
+        assert_eq!((twice.applications_with(Cause::Gc), twice.applications_with(Cause::Cpu)), (1, 0));
         assert_eq!(twice.confidence(Cause::Disk).to_string(), "weak");
         assert_eq!(twice.confidence(Cause::Unexplained).to_string(), "");
     }

@@ -68,6 +68,8 @@ pub(super) struct CauseView {
     primary_count: u64,
     primary_percent: Option<f64>,
     with_evidence_count: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    applications_count: u64,
     confidence: Pairs<&'static str, u64>,
 }
 
@@ -79,10 +81,17 @@ pub(super) fn causes(counts: &CauseCounts) -> Pairs<&'static str, CauseView> {
             primary_count: count,
             primary_percent: share,
             with_evidence_count: evidence,
+            applications_count: counts.applications_with(cause),
             confidence: Pairs(confidence.map(|(confidence, count)| (confidence.name(), count)).collect()),
         };
         (cause, view)
     });
     let found = views.filter(|(_, view)| view.primary_count > 0 || view.with_evidence_count > 0);
     Pairs(found.map(|(cause, view): (Cause, _)| (cause.name(), view)).collect())
+}
+
+/// Only sums over applications count them.
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

@@ -48,14 +48,19 @@ impl Page<'_> {
         if counts.stragglers() == 0 {
             return Ok(());
         }
-        self.heading("Causes                            stragglers   share  confidence", out)?;
+        self.heading("Causes                            stragglers  share  apps  confidence", out)?;
         let mut found: Vec<_> = counts.shares().filter(|&(_, count, _)| count > 0).collect();
         found.sort_by_key(|&(cause, count, _)| (std::cmp::Reverse(count), cause));
         for (cause, count, share) in found {
             let share = share.map(|share| format!("{share:.0} %")).unwrap_or_default();
+            let (name, apps) = (cause.display_name(), counts.applications_with(cause));
+            let line = format!("  {name:<34} {count:>7} {share:>6} {apps:>5}");
             let confidence = counts.confidence(cause).to_string();
-            let line = format!("  {:<34} {count:>7} {share:>7}  {confidence}", cause.display_name());
-            writeln!(out, "{}", line.trim_end())?;
+            if line.len() + 2 + confidence.len() <= self.columns {
+                writeln!(out, "{}", format!("{line}  {confidence}").trim_end())?;
+            } else {
+                writeln!(out, "{line}\n    {confidence}")?;
+            }
         }
         writeln!(out)
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::report::html::draw::{Axis, WIDTH};
 use crate::report::html::filters::grouped;
 use crate::report::words::{millis, small};
-use crate::units::{Millis, three_digits};
+use crate::units::Millis;
 use crate::whatif::{Range, Replays, Resource, Scaling, ScalingPoint};
 
 /// How an application scales, as one or two curves.
@@ -56,12 +56,12 @@ impl<'a> ScalingView<'a> {
         let mut view = Self { scaling, octaves, curves: Vec::new() };
         let time = |point: &ScalingPoint| Some(point.takes.wall_ms);
         let recorded = Some(replays.recorded.as_f64());
-        view.curves.extend(view.curve("Run time", &time, time_unit, [millis, millis], recorded));
+        view.curves.extend(view.curve("Run time", &time, time_unit, (millis, Some(millis)), recorded));
         let cores = |point: &ScalingPoint| point.takes.core_hours;
         let memory = |point: &ScalingPoint| point.takes.gb_hours;
         let hours = |_: f64| 1.0;
-        let cost = view.curve("Core-hours", &cores, hours, [small, three_digits], None);
-        let cost = cost.or_else(|| view.curve("Memory, GB·h", &memory, hours, [small, three_digits], None));
+        let cost = view.curve("Core-hours", &cores, hours, (small, None), None);
+        let cost = cost.or_else(|| view.curve("Memory, GB·h", &memory, hours, (small, None), None));
         view.curves.extend(cost);
         (!view.curves.is_empty()).then_some(view)
     }
@@ -71,14 +71,20 @@ impl<'a> ScalingView<'a> {
         title: &str,
         pick: &dyn Fn(&ScalingPoint) -> Option<Range>,
         unit: fn(f64) -> f64,
-        [show, tick]: [fn(f64) -> String; 2],
+        (show, tick): (fn(f64) -> String, Option<fn(f64) -> String>),
         recorded: Option<f64>,
     ) -> Option<Curve> {
         let value = |point: &ScalingPoint| Some(Value { count: point.count, range: pick(point)? });
         let values: Vec<Value> = self.scaling.points.iter().filter_map(value).collect();
         let most = values.iter().map(|value| value.range.high).chain(recorded).fold(0.0, f64::max);
         let axis = Axis::over([most].into_iter(), unit(most))?;
-        let at = |value: f64| if value <= 0.0 { "0".to_owned() } else { tick(value) };
+        let ticks = tick.map_or_else(
+            || axis.ticks(),
+            |tick| {
+                let at = |value: f64| if value <= 0.0 { "0".to_owned() } else { tick(value) };
+                axis.values().into_iter().map(at).collect()
+            },
+        );
         let dot = |value: &Value| Dot {
             x: self.x(value.count),
             y: axis.y(value.range.point),
@@ -87,7 +93,7 @@ impl<'a> ScalingView<'a> {
         let dots: Vec<Dot> = values.iter().map(dot).collect();
         Some(Curve {
             title: title.to_owned(),
-            ticks: axis.values().into_iter().rev().map(at).collect(),
+            ticks: ticks.into_iter().rev().collect(),
             grid: axis.values().into_iter().map(|value| axis.y(value)).collect(),
             band: self.band(&values, axis),
             line: path(dots.iter().map(|dot| (dot.x, dot.y))),

@@ -94,11 +94,11 @@ pub(super) struct Stragglers {
     /// Also replay Spark's speculation with twelve combinations of quantile and multiplier
     #[arg(long, conflicts_with = "no_replay")]
     sweep: bool,
-    /// Speculative lag of the detectors default, late and hierarchical: nothing is flagged before [default: 20s; 60s for
+    /// Speculative lag: the detectors default, late and hierarchical flag no task earlier [default: 20s; 60s for
     /// default-hadoop-0.20]
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = DETECTORS)]
     lag: Option<Millis>,
-    /// Gap of default and hierarchical: a straggler's progress is so far below the average [default: 0.2]
+    /// Gap of default and hierarchical: they flag tasks whose progress is this far below the average [default: 0.2]
     #[arg(long, value_name = "SHARE", value_parser = positive, help_heading = DETECTORS)]
     gap: Option<f64>,
     /// Slow task threshold of late, in standard deviations below the mean rate [default: 1]

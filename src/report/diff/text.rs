@@ -23,7 +23,7 @@ const TABLES: usize = 3;
 const VALUE: usize = 200;
 
 pub(super) fn write(diff: &Diff, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Page { columns: options.columns.max(60), options, out };
+    let mut page = Page { columns: options.columns, options, out };
     if let [pair] = diff.pairs.as_slice() {
         page.pair(pair)?;
     } else {

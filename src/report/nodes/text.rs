@@ -22,6 +22,8 @@ use crate::units::three_digits;
 
 /// Columns of a node's name.
 const NAME: usize = 20;
+/// Fewer columns show nothing; the table has the numbers.
+const LEAST_ROOM: usize = 10;
 /// Maximum number of nodes in the chart.
 const MAX_CHARTED: usize = 25;
 
@@ -31,7 +33,7 @@ pub(super) fn write(
     top: Option<usize>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let page = Page { report, columns: options.columns.max(60), color: options.color };
+    let page = Page { report, columns: options.columns, color: options.color };
     let nodes = shown(report, top);
     if report.ranking.nodes.is_empty() {
         page.no_nodes(out)?;
@@ -107,6 +109,9 @@ impl Page<'_> {
         const TREND: usize = 16;
         let drawn = nodes.get(..nodes.len().min(MAX_CHARTED)).unwrap_or_default();
         let room = self.columns.saturating_sub(NAME + 1 + 2 + TREND);
+        if room < LEAST_ROOM {
+            return Ok(());
+        }
         let Some(axis) = Axis::over(drawn.iter().filter_map(|node| node.interval()), room) else {
             return Ok(());
         };

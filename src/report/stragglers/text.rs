@@ -41,7 +41,7 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let details = options.details;
-    let page = Page { report, columns: options.columns.max(60), color: options.color, details, shown };
+    let page = Page { report, columns: options.columns, color: options.color, details, shown };
     let (with, without): (Vec<_>, Vec<_>) =
         applications(report, shown).iter().partition(|app| app.stragglers() > 0);
     page.answer(out)?;

@@ -22,7 +22,7 @@ pub(super) fn write(
     top: Option<usize>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let page = Page { columns: options.columns.max(60), color: options.color };
+    let page = Page { columns: options.columns, color: options.color };
     let applications = shown(report, top);
     applications.iter().try_for_each(|app| page.application(app, out))?;
     let hidden = report.applications.len() - applications.len();
@@ -66,8 +66,13 @@ impl Page {
         let Replays { recorded, replayed, residual_percent, critical_path, ideal, driver, slots, .. } =
             replays;
         let driver = driver.map(|driver| format!(", driver alone {driver}")).unwrap_or_default();
+        // Zero has no sign.
+        let residual = match format!("{residual_percent:+.1}") {
+            text if matches!(text.as_str(), "+0.0" | "-0.0") => "0.0".to_owned(),
+            text => text,
+        };
         let facts = format!(
-            "took {recorded}; replayed {replayed} ({residual_percent:+.1} %) on {}; critical path {critical_path}, ideal {ideal}{driver}",
+            "took {recorded}; replayed {replayed} ({residual} %) on {}; critical path {critical_path}, ideal {ideal}{driver}",
             plural(u64::from(*slots), "slot")
         );
         self.paragraph(&facts, out)?;

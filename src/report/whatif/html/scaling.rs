@@ -38,6 +38,9 @@ pub(super) struct Dot {
     pub(super) text: String,
 }
 
+/// A number as text.
+type Show = fn(f64) -> String;
+
 /// A value of the curve.
 struct Value {
     count: u32,
@@ -71,7 +74,7 @@ impl<'a> ScalingView<'a> {
         title: &str,
         pick: &dyn Fn(&ScalingPoint) -> Option<Range>,
         unit: fn(f64) -> f64,
-        (show, tick): (fn(f64) -> String, Option<fn(f64) -> String>),
+        (show, tick): (Show, Option<Show>),
         recorded: Option<f64>,
     ) -> Option<Curve> {
         let value = |point: &ScalingPoint| Some(Value { count: point.count, range: pick(point)? });

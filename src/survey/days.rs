@@ -25,10 +25,8 @@ pub struct StragglerDay {
     pub tasks: u64,
     /// Stragglers among them.
     pub stragglers: u64,
-    /// Tasks with a DoS-index of at least 2.5.
-    pub dos_report: u64,
-    /// Tasks with a DoS-index of at least 10.
-    pub dos_diagnose: u64,
+    /// Tasks with a DoS-index of at least 2.5 and at least 10; `None` if no input is known.
+    pub dos: Option<(u64, u64)>,
     /// Causes of the stragglers with a DoS-index of at least 10.
     pub causes: CauseCounts,
 }
@@ -59,8 +57,7 @@ impl StragglerDay {
                 applications: 0,
                 tasks: 0,
                 stragglers: 0,
-                dos_report: 0,
-                dos_diagnose: 0,
+                dos: None,
                 causes: CauseCounts::default(),
             });
             day.add(app);
@@ -73,9 +70,10 @@ impl StragglerDay {
         self.tasks += app.judged();
         self.stragglers += app.stragglers();
         for group in &app.groups {
-            let (report, diagnose) = group.dos.unwrap_or_default();
-            self.dos_report += report;
-            self.dos_diagnose += diagnose;
+            if let Some((report, diagnose)) = group.dos {
+                let sum = self.dos.get_or_insert_default();
+                *sum = (sum.0 + report, sum.1 + diagnose);
+            }
             let diagnosed = group
                 .stragglers
                 .iter()
@@ -141,7 +139,7 @@ mod tests {
         }
         let begin = Timestamp::from_millis(0);
         let (applications, tasks, stragglers) = (1, 0, 0);
-        StragglerDay { begin, applications, tasks, stragglers, dos_report: 0, dos_diagnose: 0, causes }
+        StragglerDay { begin, applications, tasks, stragglers, dos: None, causes }
     }
 
     #[test]

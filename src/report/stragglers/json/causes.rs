@@ -15,8 +15,8 @@ pub(super) struct DayView {
     applications_count: u64,
     tasks_count: u64,
     stragglers_count: u64,
-    dos_index_2_5_count: u64,
-    dos_index_10_count: u64,
+    dos_index_2_5_count: Option<u64>,
+    dos_index_10_count: Option<u64>,
     dos_index_10_causes: Pairs<&'static str, CauseView>,
 }
 
@@ -26,8 +26,8 @@ pub(super) fn day(day: &StragglerDay) -> DayView {
         applications_count: day.applications,
         tasks_count: day.tasks,
         stragglers_count: day.stragglers,
-        dos_index_2_5_count: day.dos_report,
-        dos_index_10_count: day.dos_diagnose,
+        dos_index_2_5_count: day.dos.map(|(report, _)| report),
+        dos_index_10_count: day.dos.map(|(_, diagnose)| diagnose),
         dos_index_10_causes: causes(&day.causes),
     }
 }

@@ -80,8 +80,8 @@ impl Page<'_> {
                 day.applications,
                 day.tasks,
                 day.stragglers,
-                day.dos_report,
-                day.dos_diagnose
+                or_unknown(day.dos.map(|(report, _)| report.to_string())),
+                or_unknown(day.dos.map(|(_, diagnose)| diagnose.to_string()))
             )?;
         }
         for correlation in &self.report.total.correlations {

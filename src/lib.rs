@@ -68,4 +68,5 @@ mod stragglers;
 pub mod survey;
 pub mod troubles;
 pub mod units;
+pub(crate) mod watch;
 pub mod whatif;

@@ -20,6 +20,7 @@ mod progress;
 mod rules;
 mod simulate;
 mod stragglers;
+mod watch;
 mod whatif;
 
 use std::process::ExitCode;
@@ -75,6 +76,9 @@ enum Command {
     /// List stragglers with their causes and costs, and show how well detectors would have found them
     #[command(after_help = stragglers::EXAMPLES)]
     Stragglers(stragglers::Stragglers),
+    /// Tell stragglers while applications run, the moment their event logs show enough
+    #[command(after_help = watch::EXAMPLES)]
+    Watch(watch::WatchArgs),
     /// Replay applications with other resources or without a trouble, and show what that would save
     #[command(name = "whatif", after_help = whatif::EXAMPLES)]
     WhatIf(whatif::WhatIf),
@@ -176,6 +180,7 @@ pub fn run() -> ExitCode {
         Command::Rules(command) => command.run(),
         Command::Simulate(command) => command.run(),
         Command::Stragglers(command) => command.run(),
+        Command::Watch(command) => command.run(),
         Command::WhatIf(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),

@@ -184,12 +184,12 @@ enum Clock {
     Run,
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+pub(super) fn positive(text: &str) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| format!("\"{text}\" is not a number"))?;
     if number > 0.0 && number.is_finite() { Ok(number) } else { Err("it must be above 0".to_owned()) }
 }
 
-fn duration(text: &str) -> Result<Millis, String> {
+pub(super) fn duration(text: &str) -> Result<Millis, String> {
     let quantity: Quantity<Duration> = Quantity::parse(text)?;
     Millis::from_f64(quantity.get()).ok_or_else(|| format!("\"{text}\" is not a duration"))
 }

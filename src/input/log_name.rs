@@ -123,6 +123,11 @@ pub(super) fn is_in_progress(file: &str) -> bool {
     file.ends_with(IN_PROGRESS)
 }
 
+/// Whether the name is that of a folder in which Spark keeps the parts of a log.
+pub(super) fn is_rolling_folder(folder: &str) -> bool {
+    folder.starts_with(ROLLING_FOLDER)
+}
+
 /// The application's id and attempt, from the name of a log's folder.
 pub(super) fn application_of_folder(folder: &str) -> (Option<String>, Option<String>) {
     let folder = strip_any(folder, &ARCHIVES).unwrap_or(folder);

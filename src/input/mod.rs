@@ -16,6 +16,7 @@ pub(crate) mod budget;
 pub(crate) mod codec;
 pub(crate) mod discover;
 pub(crate) mod error;
+pub(crate) mod follow;
 mod found;
 pub(crate) mod inventory;
 pub(crate) mod job_id;

@@ -31,6 +31,7 @@ mod sarif;
 pub(crate) mod simulate;
 pub mod stragglers;
 mod text;
+pub(crate) mod watch;
 pub mod whatif;
 mod words;
 pub(crate) mod wrap;

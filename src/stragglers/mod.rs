@@ -9,7 +9,7 @@
 //! [`group`] labels a group and separates stragglers explained by their input from the others,
 //! [`speculation`] counts the copies that the cluster ran.
 //!
-//! [`detect`] holds the detectors, [`replay`] runs them on a finished job, [`quality`] and [`evaluation`]
+//! [`detect`] holds the detectors, [`replay`] runs them on a finished job and [`live`] on one that runs, [`quality`] and [`evaluation`]
 //! rate them, [`first_order`] translates quality into time and energy.
 //!
 //! The definitions are from three papers, cited as
@@ -30,6 +30,7 @@ pub(crate) mod first_order;
 pub(crate) mod group;
 pub(crate) mod impact;
 pub(crate) mod labels;
+pub(crate) mod live;
 pub(crate) mod progress;
 pub(crate) mod quality;
 pub(crate) mod regression;

@@ -10,10 +10,8 @@
 mod model;
 mod timeline;
 
-#[cfg(any(test, feature = "internals"))]
-pub(crate) use timeline::Done;
 pub use timeline::Sources;
-pub(crate) use timeline::{Attempt, Timeline};
+pub(crate) use timeline::{Attempt, Done, Timeline};
 
 use model::UsualProgress;
 pub(crate) use model::{GRID, median_progress};
@@ -113,12 +111,12 @@ pub(crate) fn replay(timeline: &Timeline, detectors: &[Box<dyn Detector>], optio
     let mut states: Vec<DetectorState> =
         detectors.iter().map(|_| DetectorState::new(timeline.attempts.len())).collect();
     let mut flags = Vec::new();
-    let mut playback = Playback::new(timeline, options);
-    while let Some(retired) = playback.advance() {
+    let mut playback = Playback::new(timeline.total, options);
+    while let Some(retired) = playback.advance(timeline, None) {
         for state in &mut states {
             state.retire(retired);
         }
-        let snapshot = playback.snapshot();
+        let snapshot = playback.snapshot(timeline);
         for (detector, state) in detectors.iter().zip(&mut states) {
             flags.clear();
             detector.flag(&snapshot, &state.past(), &mut flags);
@@ -168,6 +166,12 @@ impl DetectorState {
         &self.first
     }
 
+    /// Makes room for so many attempts.
+    pub(crate) fn grow(&mut self, attempts: usize) {
+        self.first.resize(attempts.max(self.first.len()), None);
+        self.flagged.resize(attempts.max(self.flagged.len()), false);
+    }
+
     pub(crate) fn retire(&mut self, attempts: &[usize]) {
         let flagged = attempts.iter().filter(|&&attempt| self.flagged.get(attempt) == Some(&true)).count();
         self.still_running = self.still_running.saturating_sub(flagged);
@@ -191,9 +195,10 @@ impl DetectorState {
     }
 }
 
-/// Plays back the timeline of a group, scan by scan.
-pub(crate) struct Playback<'a> {
-    timeline: &'a Timeline,
+/// Plays back the timeline of a group, scan by scan. The timeline may grow between scans, but only by what happens
+/// after the last one.
+#[derive(Debug)]
+pub(crate) struct Playback {
     report: i64,
     startup: f64,
     observations_per_step: u64,
@@ -207,18 +212,20 @@ pub(crate) struct Playback<'a> {
     done: usize,
     running: Vec<Running>,
     retired: Vec<usize>,
+    /// Whether the caller has seen `retired`.
+    handed_on: bool,
     completed: Completed,
     usual: UsualProgress,
 }
 
-impl<'a> Playback<'a> {
-    pub(crate) fn new(timeline: &'a Timeline, options: &Options) -> Self {
+impl Playback {
+    /// Before the first scan of a group with so many tasks.
+    pub(crate) fn new(tasks: usize, options: &Options) -> Self {
         let at_least_one = |span: Millis| i64::try_from(span.get()).unwrap_or(i64::MAX).max(1);
         Self {
-            timeline,
             report: at_least_one(options.report),
             startup: options.startup.as_f64(),
-            observations_per_step: options.observations_per_step.clamp(1, observation_limit(timeline.total)),
+            observations_per_step: options.observations_per_step.clamp(1, observation_limit(tasks)),
             step: at_least_one(options.step),
             now: 0,
             observations: 0,
@@ -228,24 +235,32 @@ impl<'a> Playback<'a> {
             done: 0,
             running: Vec::new(),
             retired: Vec::new(),
+            handed_on: false,
             completed: Completed::default(),
             usual: UsualProgress::new(options.usual_progress.clone()),
         }
     }
 
     /// Goes to the next scan with a running attempt, and returns the attempts that ended since the last scan;
-    /// `None` after the last one.
-    pub(crate) fn advance(&mut self) -> Option<&[usize]> {
-        self.retired.clear();
+    /// `None` after the last one, or if the next one is later than `until`.
+    pub(crate) fn advance(&mut self, timeline: &Timeline, until: Option<i64>) -> Option<&[usize]> {
+        if std::mem::take(&mut self.handed_on) {
+            self.retired.clear();
+        }
         loop {
+            let mut now = self.now;
             if self.running.is_empty() {
-                let next = self.timeline.attempts.get(self.begun)?.start_ms;
+                let next = timeline.attempts.get(self.begun)?.start_ms;
                 // Stays on the grid of scans.
-                let steps = (next.saturating_sub(self.now).max(1) - 1) / self.step;
-                self.now = self.now.saturating_add(steps.saturating_mul(self.step));
+                let steps = (next.saturating_sub(now).max(1) - 1) / self.step;
+                now = now.saturating_add(steps.saturating_mul(self.step));
             }
-            self.now = self.now.saturating_add(self.step);
-            self.process_events();
+            now = now.saturating_add(self.step);
+            if until.is_some_and(|until| now > until) {
+                return None;
+            }
+            self.now = now;
+            self.process_events(timeline);
             if !self.running.is_empty() {
                 break;
             }
@@ -256,15 +271,49 @@ impl<'a> Playback<'a> {
             self.observations = 0;
             self.step = self.step.saturating_mul(2);
         }
+        self.handed_on = true;
         Some(&self.retired)
     }
 
+    /// Takes note of what an attempt that runs tells of itself. Attempts with a curve report by themselves.
+    pub(crate) fn report(&mut self, attempt: usize, at_ms: i64, progress: Option<f64>, records: Option<f64>) {
+        let place = self.running.binary_search_by_key(&attempt, |running| running.attempt);
+        let Some(running) = place.ok().and_then(|place| self.running.get_mut(place)) else { return };
+        running.reported_ms = Some(at_ms);
+        running.records_read = records;
+        if let Some(progress) = progress {
+            let begun = || Smoothing::new(running.start_ms, Smoothing::LAMBDA_MS, Smoothing::SKIP);
+            running.smoothing = Some(running.smoothing.unwrap_or_else(begun).after(at_ms, progress));
+            running.progress = Some(progress);
+        }
+    }
+
+    /// The number of launches up to the last scan.
+    pub(crate) const fn launched(&self) -> usize {
+        self.launched
+    }
+
+    /// The number of attempts that began up to the last scan.
+    pub(crate) const fn begun(&self) -> usize {
+        self.begun
+    }
+
+    /// The number of tasks that succeeded up to the last scan.
+    pub(crate) const fn completed(&self) -> usize {
+        self.done
+    }
+
+    /// Whether nothing runs and nothing is known to begin later.
+    pub(crate) fn is_at_end(&self, timeline: &Timeline) -> bool {
+        self.running.is_empty() && self.begun == timeline.attempts.len()
+    }
+
     /// What detectors see at this scan.
-    pub(crate) fn snapshot(&self) -> Snapshot<'_> {
+    pub(crate) fn snapshot(&self, timeline: &Timeline) -> Snapshot<'_> {
         Snapshot {
             now_ms: self.now,
-            total: self.timeline.total,
-            pending: self.timeline.total.saturating_sub(self.launched),
+            total: timeline.total,
+            pending: timeline.total.saturating_sub(self.launched),
             completed: &self.completed,
             running: &self.running,
             usual_progress: self.usual.model(),
@@ -272,8 +321,8 @@ impl<'a> Playback<'a> {
     }
 
     /// Processes everything that has happened up to now.
-    fn process_events(&mut self) {
-        let Self { timeline, now, .. } = *self;
+    fn process_events(&mut self, timeline: &Timeline) {
+        let now = self.now;
         let up_to_now = |moments: &[i64], from: usize| {
             moments.iter().skip(from).take_while(|&&moment| moment <= now).count()
         };
@@ -307,6 +356,9 @@ fn observation_limit(tasks: usize) -> u64 {
 fn update(running: &mut Running, attempt: &Attempt, now: i64, report: i64, startup: f64) {
     let age = now.saturating_sub(attempt.start_ms);
     running.elapsed = age as f64 / 1000.0;
+    if attempt.curve.is_none() {
+        return;
+    }
     let last = running.reported_ms.unwrap_or(attempt.start_ms);
     let reports = now.saturating_sub(last) / report;
     let skipped = if reports > REPORTS_PER_SCAN { reports - 1 } else { 0 };
@@ -315,6 +367,7 @@ fn update(running: &mut Running, attempt: &Attempt, now: i64, report: i64, start
         running.reported_ms = Some(next);
         if let Some(progress) = attempt.progress((next - attempt.start_ms) as f64, startup) {
             running.progress = Some(progress);
+            running.records_read = attempt.records.map(|records| records * progress);
             running.smoothing = running.smoothing.map(|smoothing| smoothing.after(next, progress));
         }
         next = next.saturating_add(report);
@@ -333,7 +386,7 @@ impl Attempt {
             reported_ms: None,
             node: self.node,
             input: self.input,
-            records: self.records,
+            records_read: None,
             smoothing: has_progress
                 .then(|| Smoothing::new(self.start_ms, Smoothing::LAMBDA_MS, Smoothing::SKIP)),
         }

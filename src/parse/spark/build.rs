@@ -30,6 +30,7 @@ use crate::parse::too_long;
 use crate::units::{Bytes, Timestamp};
 use held::{MAP_ENTRY, Used};
 pub(super) use seen::{BeyondLimit, Outside, Seen};
+pub(super) use tasks::outcome;
 
 /// Collects the contents of blocks, which must arrive in the order of the log.
 pub(super) struct Builder {
@@ -348,6 +349,6 @@ pub(super) fn stage_attempt(stage: Option<i64>, attempt: Option<i64>) -> Option<
     Some(StageAttempt { stage: number(stage?)?, attempt: number(attempt.unwrap_or_default())? })
 }
 
-fn moment(ms: Option<i64>) -> Option<Timestamp> {
+pub(super) fn moment(ms: Option<i64>) -> Option<Timestamp> {
     Moments::default().read(ms)
 }

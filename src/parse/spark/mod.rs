@@ -11,6 +11,7 @@ mod executors;
 mod failure_text;
 mod feed;
 mod line_template;
+mod live;
 mod numbered;
 mod outcomes;
 mod plan;
@@ -23,6 +24,7 @@ mod task_template;
 mod verify;
 
 pub(crate) use feed::Feed;
+pub(crate) use live::{LiveEvent, LiveReader, LiveTask};
 pub(crate) use verify::Completeness;
 
 use std::io;

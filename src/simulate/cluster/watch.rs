@@ -36,7 +36,7 @@ impl Watch {
             reported_ms: None,
             node: u32::try_from(node).ok(),
             input: Some(scenario.split_bytes()),
-            records: None,
+            records_read: None,
             smoothing: Some(Smoothing::new(start_ms, Smoothing::LAMBDA_MS, Smoothing::SKIP)),
         });
     }

@@ -184,7 +184,7 @@ fn launched(attempt: usize) -> Running {
         reported_ms: None,
         node: u32::try_from(attempt).ok(),
         input: None,
-        records: None,
+        records_read: None,
         smoothing: Some(Smoothing::new(0, Smoothing::LAMBDA_MS, Smoothing::SKIP)),
     }
 }

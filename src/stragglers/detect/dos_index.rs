@@ -2,7 +2,7 @@
 
 use super::snapshot::{Past, Snapshot};
 use super::timing::Timing;
-use super::{Detector, Parameter, Value};
+use super::{Detector, Needs, Parameter, Value};
 use crate::stragglers::labels::DOS_REPORT;
 
 /// Flags running attempts whose time per input is at least a multiple of that of all launched tasks.
@@ -28,6 +28,10 @@ impl Detector for DosIndex {
         let mut parameters = vec![Parameter::new("level", Value::Number(self.level))];
         parameters.extend(self.timing.parameters());
         parameters
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Input
     }
 
     fn flag(&self, snapshot: &Snapshot<'_>, _past: &Past<'_>, flags: &mut Vec<usize>) {

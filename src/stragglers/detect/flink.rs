@@ -1,7 +1,7 @@
 //! `flink`: Flink's slow task detector, which relates time to input (`ExecutionTimeBasedSlowTaskDetector`).
 
 use super::snapshot::{Past, Running, Snapshot};
-use super::{Detector, Parameter, Value};
+use super::{Detector, Needs, Parameter, Value};
 
 /// Flags attempts that exceed a multiple of the median time per input of the fastest finished tasks.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +48,10 @@ impl Detector for Flink {
             Parameter::new("baseline_multiplier", Value::Number(self.multiplier)),
             Parameter::new("baseline_lower_bound_s", Value::Number(self.lower_bound)),
         ]
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Input
     }
 
     fn flag(&self, snapshot: &Snapshot<'_>, _past: &Past<'_>, flags: &mut Vec<usize>) {

@@ -49,9 +49,56 @@ pub(crate) trait Detector: Send + Sync {
         Vec::new()
     }
 
+    /// What it must know of running attempts.
+    fn needs(&self) -> Needs {
+        Needs::Progress
+    }
+
+    /// What it compares for an attempt that it flags, if that is one number with one limit.
+    fn compared(&self, _snapshot: &Snapshot<'_>, _attempt: &Running) -> Option<Compared> {
+        None
+    }
+
     /// Appends the indices in [`Snapshot::running`] of the attempts that it considers stragglers, in
     /// ascending order. They may have been flagged before.
     fn flag(&self, snapshot: &Snapshot<'_>, past: &Past<'_>, flags: &mut Vec<usize>);
+}
+
+/// What a detector must know of running attempts, besides their launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// Nothing: it compares times only.
+    Times,
+    /// Their progress.
+    Progress,
+    /// The records that they have read so far.
+    Records,
+    /// The size of their input.
+    Input,
+}
+
+impl Needs {
+    /// The name in reports.
+    #[must_use]
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Times => "times",
+            Self::Progress => "progress",
+            Self::Records => "records read",
+            Self::Input => "input size",
+        }
+    }
+}
+
+/// What a detector compared when it flagged an attempt.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Compared {
+    /// What was measured, with the unit as its suffix: `elapsed_ms` or `progress`.
+    pub measure: &'static str,
+    /// Its value.
+    pub value: f64,
+    /// The limit that it passed.
+    pub limit: f64,
 }
 
 /// One setting of a detector.

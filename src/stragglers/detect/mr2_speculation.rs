@@ -44,11 +44,11 @@ impl Fate {
 pub(crate) fn fates(timeline: &Timeline, speculator: &Mr2, options: &Options) -> Vec<Fate> {
     let mut fates = vec![Fate::Unseen; timeline.attempts.len()];
     let mut state = DetectorState::new(timeline.attempts.len());
-    let mut playback = Playback::new(timeline, options);
+    let mut playback = Playback::new(timeline.total, options);
     let mut flags = Vec::new();
-    while let Some(retired) = playback.advance() {
+    while let Some(retired) = playback.advance(timeline, None) {
         state.retire(retired);
-        let snapshot = playback.snapshot();
+        let snapshot = playback.snapshot(timeline);
         let past = state.past();
         let open = gate_is_open(snapshot.completed.count(), snapshot.total);
         let worths = if open { speculator.worths(&snapshot, &past) } else { Vec::new() };

@@ -51,8 +51,8 @@ pub(crate) struct Running {
     pub node: Option<u32>,
     /// The size of its input, in the group's unit.
     pub input: Option<f64>,
-    /// The number of input records.
-    pub records: Option<f64>,
+    /// The input records read up to the last report.
+    pub records_read: Option<f64>,
     /// The smoothed rate of its reports.
     pub smoothing: Option<Smoothing>,
 }

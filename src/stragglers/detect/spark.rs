@@ -2,7 +2,7 @@
 
 use super::options::{DetectorOptions, EngineSetting};
 use super::snapshot::{Completed, Past, Running, Snapshot};
-use super::{Detector, Parameter, Value};
+use super::{Compared, Detector, Needs, Parameter, Value};
 use crate::model::Engine;
 
 /// The median of an even number of durations.
@@ -190,6 +190,15 @@ impl Detector for SparkSpeculation {
         settings
     }
 
+    fn needs(&self) -> Needs {
+        if self.efficiency.is_some() { Needs::Records } else { Needs::Times }
+    }
+
+    fn compared(&self, snapshot: &Snapshot<'_>, attempt: &Running) -> Option<Compared> {
+        let limit = self.threshold(snapshot.total, snapshot.completed).or(self.duration_threshold_ms)?;
+        Some(Compared { measure: "elapsed_ms", value: attempt.elapsed * 1000.0, limit })
+    }
+
     fn flag(&self, snapshot: &Snapshot<'_>, _past: &Past<'_>, flags: &mut Vec<usize>) {
         let runtime = |attempt: &Running| attempt.elapsed * 1000.0;
         let attempts = snapshot.running.iter().enumerate();
@@ -212,11 +221,10 @@ impl Detector for SparkSpeculation {
     }
 }
 
-/// Records per second up to the last report, estimated as all records of the task times its progress: running
-/// tasks report their records to the driver, but these are not logged.
+/// Records per second up to the last report.
 fn rate(attempt: &Running) -> Option<f64> {
     let ran = attempt.reported_ms?.saturating_sub(attempt.start_ms) as f64 / 1000.0;
-    (ran > 0.0).then_some(attempt.records? * attempt.progress? / ran)
+    (ran > 0.0).then_some(attempt.records_read? / ran)
 }
 
 #[cfg(test)]

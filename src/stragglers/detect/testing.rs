@@ -28,7 +28,7 @@ pub(super) fn running(elapsed: f64, progress: f64) -> Running {
         reported_ms: Some((elapsed * 1000.0) as i64),
         node: None,
         input: None,
-        records: None,
+        records_read: None,
         smoothing: None,
     }
 }

@@ -7,3 +7,4 @@ mod oracle_detectors;
 mod oracle_labels_and_impact;
 mod replay;
 mod survey;
+mod watch;

@@ -2,9 +2,14 @@
 
 mod analyze;
 mod completions;
+#[cfg(feature = "http")]
+mod fake_server;
 mod filters;
 mod manners;
 mod nodes;
 mod simulate;
 mod stragglers;
+mod watch;
+#[cfg(feature = "http")]
+mod watch_servers;
 mod whatif;

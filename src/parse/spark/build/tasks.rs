@@ -186,7 +186,8 @@ fn contradicts(
         || stage.is_some_and(|stage| stage != record.stage.id)
 }
 
-fn outcome(end: &TaskEnd) -> Outcome {
+/// How an attempt ended.
+pub(in crate::parse::spark) fn outcome(end: &TaskEnd) -> Outcome {
     match end.reason {
         Some(EndReason::Success) => Outcome::Succeeded,
         Some(EndReason::Killed | EndReason::CommitDenied) => Outcome::Killed,

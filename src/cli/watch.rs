@@ -1,0 +1,450 @@
+//! `elephant-rs watch PATH…`
+
+use std::error::Error;
+use std::fs::File;
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use clap::{Args, ValueEnum, ValueHint};
+use indicatif::{ProgressBar, ProgressStyle};
+#[cfg(feature = "http")]
+use serde_json::value::RawValue;
+
+use super::counts::count;
+use super::filter_args::FilterArgs;
+use super::output::{Output, OutputError, is_standard_output};
+use super::stragglers::{duration, positive};
+use super::{Color, Exit, interrupt, output, progress};
+use crate::limits::Limits;
+use crate::model::Engine;
+use crate::report::TextOptions;
+use crate::report::watch::{begin_ndjson, begin_text, status, write_ndjson, write_text};
+use crate::stragglers::detect::options::DetectorOptions;
+use crate::stragglers::detect::{Detector, Needs, all_with};
+use crate::stragglers::labels::MIN_TASKS;
+use crate::stragglers::replay::Options;
+use crate::units::{Millis, Timestamp};
+#[cfg(feature = "http")]
+use crate::watch::{Client, Outcome, Servers, TIMEOUT, Webhook};
+use crate::watch::{Judges, Settings, State, Status, Told, Watch};
+
+pub(super) const EXAMPLES: &str = "\
+A straggler is told once for each detector that flags it, as soon as enough is known. Event logs do not contain the \
+progress of running tasks, so only detectors that compare times speak of them; servers tell more. Spark writes its log in \
+blocks: a task may have ended before that shows. Its flag is withdrawn then.
+
+Examples:
+  elephant-rs watch /spark-events
+      all applications that run now or begin later
+  elephant-rs watch --format ndjson --state watch.state /spark-events
+      for another program; after a restart it goes on where it ended
+  elephant-rs watch http://resource-manager:8088
+      MapReduce jobs and Spark applications that YARN runs, with the progress of
+      their tasks
+  elephant-rs watch --quantile 0.5 --multiplier 2 app.inprogress
+      with other settings of spark.speculation
+  elephant-rs watch app.log
+      what would have been told while a finished application ran
+
+Exit status: 0 every application has ended, 2 the run failed.";
+
+/// Time between two searches for new logs.
+const FIND_EVERY: Duration = Duration::from_secs(10);
+/// How long to wait for the webhook at the end.
+#[cfg(feature = "http")]
+const LAST_WAIT: Duration = Duration::from_secs(30);
+
+#[derive(Debug, Args)]
+pub(super) struct WatchArgs {
+    /// Event logs, folders in which they are written, and addresses of resource managers, MapReduce application masters and
+    /// Spark drivers, such as http://resource-manager:8088
+    #[arg(required = true, value_name = "PATH|URL")]
+    paths: Vec<PathBuf>,
+    /// Format of the lines
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Append the lines to a file
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    /// Keep what was told in a file: after a restart nothing is told twice, and what was missed is told then
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    state: Option<PathBuf>,
+    /// Send each flag to this address, too, as a JSON object (POST); repeated until it is accepted
+    #[cfg(feature = "http")]
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    webhook: Option<String>,
+    /// Ask servers this often
+    #[cfg(feature = "http")]
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "5s")]
+    ask_every: Millis,
+    /// Look for new lines in the logs this often
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1s")]
+    interval: Millis,
+    /// Judge tasks this long after the newest event, because events are not written exactly in the order of their times
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1s")]
+    settle: Millis,
+    /// Do not watch logs in folders that are marked as in progress but were last written longer ago
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "24h")]
+    stale: Millis,
+    /// Let time pass only with events, not between them: nothing is ever withdrawn, but a straggler that is the last task
+    /// of an application is told late
+    #[arg(long)]
+    log_time: bool,
+    /// Read what is there, and do not wait for more
+    #[arg(long)]
+    once: bool,
+    /// Skip stages with fewer tasks
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<usize>, default_value_t = MIN_TASKS)]
+    min_tasks: usize,
+    /// Use only this detector; repeatable
+    #[arg(long = "detector", value_name = "NAME")]
+    only: Vec<String>,
+    /// spark.speculation.quantile of Spark's speculation [default: that of each version]
+    #[arg(long, value_name = "SHARE", value_parser = positive)]
+    quantile: Option<f64>,
+    /// spark.speculation.multiplier of Spark's speculation [default: that of each version]
+    #[arg(long, value_name = "FACTOR", value_parser = positive)]
+    multiplier: Option<f64>,
+    /// When to use colour; auto also honours `NO_COLOR`
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    color: Color,
+    /// Do not show the line with counts at the end of a terminal
+    #[arg(long)]
+    no_progress: bool,
+    #[command(flatten)]
+    filters: FilterArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people at a terminal
+    Text,
+    /// For other programs: one JSON object a line
+    Ndjson,
+}
+
+/// A detector that cannot watch.
+#[derive(Debug, thiserror::Error)]
+enum DetectorError {
+    #[error("there is no detector {name}; event logs suffice for {usable}")]
+    Unknown { name: String, usable: String },
+    #[error(
+        "the detector {name} needs the {needs} of running tasks, which event logs do not contain; they suffice for {usable}"
+    )]
+    Silent { name: String, needs: &'static str, usable: String },
+}
+
+/// An address that this build cannot read.
+#[derive(Debug, thiserror::Error)]
+#[error("{address} cannot be read: {}", if cfg!(feature = "http") {
+    "only http:// is supported, not https://; use a proxy on this machine that speaks TLS"
+} else {
+    "this build has no HTTP; install it with --features http"
+})]
+struct AddressError {
+    address: String,
+}
+
+impl WatchArgs {
+    pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
+        let options =
+            DetectorOptions { quantile: self.quantile, multiplier: self.multiplier, ..Default::default() };
+        let all = all_with(&options);
+        let state = self.state.as_deref().map(State::open).transpose()?.unwrap_or_default();
+        let (addresses, paths) = self.sources()?;
+        let mut lines = Lines::open(self)?;
+        let judges = self.judges(&options, Engine::Spark, &[Needs::Times])?;
+        let active: Vec<&'static str> = judges.detectors.iter().map(|detector| detector.id()).collect();
+        let settings = Settings {
+            paths,
+            filter: self.filters.filter(),
+            limits: Limits::default(),
+            stale: Duration::from_millis(self.stale.get()),
+            by_our_clock: !self.log_time && !self.once,
+        };
+        let mut watch = self.with_servers(Watch::new(settings, judges, state), &addresses, &options)?;
+        let begun = if addresses.is_empty() { lines.begin(&active, &all) } else { Ok(()) };
+        match begun.and_then(|()| self.watch(&mut watch, &mut lines)) {
+            // Whoever reads the lines has seen enough.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Exit::Clean),
+            Err(error) => Err(OutputError::Write(error).into()),
+            Ok(seen) => {
+                if !seen {
+                    output::print_message("error", "no application was found");
+                }
+                Ok(if seen { Exit::Clean } else { Exit::Failure })
+            }
+        }
+    }
+
+    /// Watches until nothing is left; whether any application was seen.
+    fn watch(&self, watch: &mut Watch, lines: &mut Lines) -> io::Result<bool> {
+        lines.send_again(watch.state());
+        let mut found_at: Option<Instant> = None;
+        let mut seen = false;
+        loop {
+            let mut tell = |told: &Told| {
+                seen |= matches!(told, Told::Application { .. });
+                lines.write(told)
+            };
+            if found_at.is_none_or(|at| at.elapsed() >= FIND_EVERY) {
+                found_at = Some(Instant::now());
+                watch.find(&mut tell)?;
+            }
+            let status = watch.poll(now(), &mut tell)?;
+            lines.send(watch.state())?;
+            watch.state().flush()?;
+            lines.status(status)?;
+            if status.over || self.once && !status.behind {
+                lines.end(watch.state())?;
+                return Ok(seen);
+            }
+            if !status.behind {
+                std::thread::sleep(Duration::from_millis(self.interval.get()));
+            }
+        }
+    }
+
+    /// The addresses of servers, and the paths.
+    fn sources(&self) -> Result<(Vec<String>, Vec<PathBuf>), AddressError> {
+        let (mut addresses, mut paths) = (Vec::new(), Vec::new());
+        for path in &self.paths {
+            match path.to_str().and_then(|text| Some((text, text.split_once("://")?.0))) {
+                Some((address, "http")) if cfg!(feature = "http") => addresses.push(address.to_owned()),
+                Some((address, "http" | "https")) => {
+                    return Err(AddressError { address: address.to_owned() });
+                }
+                _ => paths.push(path.clone()),
+            }
+        }
+        Ok((addresses, paths))
+    }
+
+    #[cfg(feature = "http")]
+    fn with_servers(
+        &self,
+        watch: Watch,
+        addresses: &[String],
+        options: &DetectorOptions,
+    ) -> Result<Watch, DetectorError> {
+        if addresses.is_empty() {
+            return Ok(watch);
+        }
+        let judges = [
+            self.judges(options, Engine::MapReduce, &[Needs::Times, Needs::Progress])?,
+            self.judges(options, Engine::Spark, &[Needs::Times, Needs::Records])?,
+        ];
+        let interval = Duration::from_millis(self.ask_every.get());
+        Ok(watch.and(Servers::new(
+            addresses,
+            (Client::new(TIMEOUT), interval),
+            self.filters.filter(),
+            judges,
+        )))
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps)] // as with the feature
+    fn with_servers(&self, watch: Watch, _: &[String], _: &DetectorOptions) -> Result<Watch, DetectorError> {
+        Ok(watch)
+    }
+
+    /// The detectors that a source suffices for which knows this of running tasks.
+    fn judges(
+        &self,
+        options: &DetectorOptions,
+        engine: Engine,
+        known: &[Needs],
+    ) -> Result<Judges, DetectorError> {
+        let all = all_with(options);
+        let suffices = |detector: &dyn Detector| known.contains(&detector.needs());
+        let usable = || {
+            let ids = all.iter().filter(|detector| suffices(detector.as_ref())).map(|detector| detector.id());
+            ids.collect::<Vec<_>>().join(", ")
+        };
+        for name in &self.only {
+            let Some(detector) = all.iter().find(|detector| detector.id() == name) else {
+                return Err(DetectorError::Unknown { name: name.clone(), usable: usable() });
+            };
+            // Of several sources, one suffices.
+            if !suffices(detector.as_ref()) && self.sources().is_ok_and(|(addresses, _)| addresses.is_empty())
+            {
+                let needs = detector.needs().name();
+                return Err(DetectorError::Silent { name: name.clone(), needs, usable: usable() });
+            }
+        }
+        let wanted = |id: &str| self.only.is_empty() || self.only.iter().any(|only| only == id);
+        let chosen = all.into_iter().filter(|it| known.contains(&it.needs()) && wanted(it.id()));
+        Ok(Judges {
+            detectors: chosen.collect(),
+            options: Options::of_engine(engine),
+            min_tasks: self.min_tasks,
+            settle: self.settle,
+        })
+    }
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Where the lines go. Each is written whole and at once.
+struct Lines {
+    file: Option<File>,
+    format: Format,
+    text: TextOptions,
+    bar: Option<ProgressBar>,
+    buffer: Vec<u8>,
+    /// Flags that are to be sent, as JSON.
+    #[cfg(feature = "http")]
+    outbox: Vec<Vec<u8>>,
+    #[cfg(feature = "http")]
+    webhook: Option<Webhook>,
+}
+
+impl Lines {
+    fn open(args: &WatchArgs) -> Result<Self, OutputError> {
+        let path = args.output.as_deref().filter(|path| !is_standard_output(path));
+        let file = path.map(|path| {
+            let opened = File::options().append(true).create(true).open(path);
+            opened.map_err(|source| OutputError::Create { path: path.to_owned(), source })
+        });
+        let wants_bar = !args.no_progress && progress::is_wanted() && io::stdout().is_terminal();
+        Ok(Self {
+            file: file.transpose()?,
+            format: args.format,
+            text: Output::open(None)?.text_options(args.color),
+            bar: wants_bar.then(bar),
+            buffer: Vec::new(),
+            #[cfg(feature = "http")]
+            outbox: Vec::new(),
+            #[cfg(feature = "http")]
+            webhook: args.webhook.clone().map(|url| Webhook::to(url, Client::new(TIMEOUT))),
+        })
+    }
+
+    /// Sends what an earlier run could not send.
+    #[cfg(feature = "http")]
+    fn send_again(&mut self, state: &State) {
+        if let Some(webhook) = &mut self.webhook {
+            state.queued().for_each(|(number, message)| webhook.send(number, message));
+        }
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[allow(clippy::unused_self)] // as with the feature
+    fn send_again(&mut self, _: &State) {}
+
+    /// Sends the new flags, and notes which were accepted.
+    #[cfg(feature = "http")]
+    fn send(&mut self, state: &mut State) -> io::Result<()> {
+        self.send_within(Duration::ZERO, state)
+    }
+
+    #[cfg(feature = "http")]
+    fn send_within(&mut self, within: Duration, state: &mut State) -> io::Result<()> {
+        let Some(webhook) = &mut self.webhook else { return Ok(()) };
+        for message in self.outbox.drain(..) {
+            let message: Box<RawValue> = serde_json::from_slice(&message)?;
+            webhook.send(state.queue(message.clone())?, message);
+        }
+        for outcome in webhook.outcomes(within) {
+            match outcome {
+                Outcome::Sent(number) => state.sent(number)?,
+                Outcome::Refused(number, reason) => {
+                    output::print_message("warning", &format!("the webhook refuses a flag: {reason}"));
+                    state.sent(number)?;
+                }
+                Outcome::Delayed(reason) => {
+                    let message = format!("the webhook does not accept a flag: {reason}; it is sent again");
+                    output::print_message("warning", &message);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the webhook.
+    #[cfg(feature = "http")]
+    fn end(&mut self, state: &mut State) -> io::Result<()> {
+        self.send_within(LAST_WAIT, state)?;
+        let waiting = self.webhook.as_ref().map_or(0, Webhook::waiting);
+        if waiting > 0 {
+            let message = format!(
+                "{waiting} flags were not accepted by the webhook; with --state, the next run sends them"
+            );
+            output::print_message("warning", &message);
+        }
+        state.flush()
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps)] // as with the feature
+    fn send(&mut self, _: &mut State) -> io::Result<()> {
+        Ok(())
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[allow(clippy::unused_self)] // as with the feature
+    fn end(&mut self, state: &mut State) -> io::Result<()> {
+        state.flush()
+    }
+
+    fn begin(&mut self, active: &[&'static str], all: &[Box<dyn Detector>]) -> io::Result<()> {
+        match self.format {
+            Format::Text => begin_text(active, all, self.text, &mut self.buffer)?,
+            Format::Ndjson => begin_ndjson(active, all, &mut self.buffer)?,
+        }
+        self.pass_on()
+    }
+
+    fn write(&mut self, told: &Told) -> io::Result<()> {
+        match self.format {
+            Format::Text => write_text(told, self.text, &mut self.buffer)?,
+            Format::Ndjson => write_ndjson(told, &mut self.buffer)?,
+        }
+        #[cfg(feature = "http")]
+        if self.webhook.is_some() && matches!(told, Told::Flag(_)) {
+            let mut message = Vec::new();
+            write_ndjson(told, &mut message)?;
+            self.outbox.push(message);
+        }
+        self.pass_on()
+    }
+
+    fn pass_on(&mut self) -> io::Result<()> {
+        let Self { file, bar, buffer, .. } = self;
+        let written = match (file, bar) {
+            (Some(file), _) => file.write_all(buffer),
+            (None, Some(bar)) => bar.suspend(|| print(buffer)),
+            (None, None) => print(buffer),
+        };
+        buffer.clear();
+        written
+    }
+
+    fn status(&self, now: Status) -> io::Result<()> {
+        if let Some(bar) = &self.bar {
+            bar.set_message(status(now));
+            bar.tick();
+        }
+        Ok(())
+    }
+}
+
+fn print(lines: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(lines)?;
+    out.flush()
+}
+
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::new_spinner();
+    interrupt::clear_on_interrupt(&bar);
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar
+}

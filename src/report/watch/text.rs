@@ -1,0 +1,110 @@
+//! Lines for people at a terminal.
+
+use std::io::{self, Write};
+
+use super::super::ascii::in_charset;
+use super::super::wrap::{clean, lines};
+use super::super::{TextOptions, words::plural};
+use super::{group, silent};
+use crate::stragglers::detect::{Detector, Needs};
+use crate::units::{Millis, Timestamp};
+use crate::watch::{Flag, Identity, Status, Told};
+
+/// The indent of lines after the first.
+const INDENT: &str = "    ";
+
+/// Which detectors watch, and which cannot.
+pub(crate) fn begin(
+    active: &[&'static str],
+    all: &[Box<dyn Detector>],
+    options: TextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let names = |ids: &mut dyn Iterator<Item = &'static str>| ids.collect::<Vec<_>>().join(", ");
+    let active = active.join(", ");
+    paragraph(&format!("Detectors that watch: {active}"), options, out)?;
+    let silent = silent(all);
+    let needing = |needs| names(&mut silent.iter().filter(|(_, other)| *other == needs).map(|(id, _)| *id));
+    let others = [Needs::Progress, Needs::Records, Needs::Input].map(|needs| (needs.name(), needing(needs)));
+    let others = others.into_iter().filter(|(_, ids)| !ids.is_empty());
+    let others: Vec<String> = others.map(|(needs, ids)| format!("{needs} ({ids})")).collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    let text = format!(
+        "The others are silent: event logs do not tell of running tasks what they need: {}.",
+        others.join("; ")
+    );
+    paragraph(&text, options, out)
+}
+
+/// One line, wrapped.
+pub(crate) fn write(told: &Told, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let text = match told {
+        Told::Application { identity, source } => {
+            let started = identity.started_at.and_then(clock).map(|at| format!("{at} ")).unwrap_or_default();
+            format!("{started}watching {}: {}", name(identity), source)
+        }
+        Told::End { identity, at, .. } => {
+            let at = at.and_then(clock).map(|at| format!("{at} ")).unwrap_or_default();
+            format!("{at}{} has ended", name(identity))
+        }
+        Told::Problem { source, message } => format!("warning: {}: {message}", source),
+        Told::Flag(told) => flag(told),
+    };
+    paragraph(&text, options, out)
+}
+
+fn flag(flag: &Flag) -> String {
+    let (flagged, launch) = (&flag.flagged, &flag.flagged.launch);
+    let detector = flag.detector;
+    let at = clock(flagged.at).unwrap_or_default();
+    let on = launch.host.as_ref().map(|host| format!(" on {host}")).unwrap_or_default();
+    let attempt = launch.attempt.filter(|attempt| *attempt > 0);
+    let attempt = attempt.map(|attempt| format!(" (attempt {attempt})")).unwrap_or_default();
+    let task = format!("task {} of {}{attempt}{on}", launch.task, group(flag.group));
+    let application = name(&flag.application);
+    if let Some(end) = flag.had_ended {
+        let end = clock(end).unwrap_or_default();
+        return format!("{at} {application}: withdrawn by {detector}: {task} had ended at {end}");
+    }
+    let usual = flagged.median.map(|median| format!(", median {median}")).unwrap_or_default();
+    let limit = flagged.compared.filter(|compared| compared.measure == "elapsed_ms");
+    let limit = limit.and_then(|compared| Millis::from_f64(compared.limit));
+    let limit = limit.map(|limit| format!(", limit {limit}")).unwrap_or_default();
+    let group = flag.group_name.as_ref().map(|name| format!(" [{name}]")).unwrap_or_default();
+    format!("{at} {application}: {task} has run {}{usual}{limit} ({detector}){group}", flagged.elapsed)
+}
+
+/// "3 applications, 1,204 running tasks, 5 flagged".
+pub(crate) fn status(status: Status) -> String {
+    let applications = plural(status.applications as u64, "application");
+    let tasks = plural(status.tasks as u64, "running task");
+    format!("{applications}, {tasks}, {} flagged", status.flagged)
+}
+
+fn name(identity: &Identity) -> String {
+    match (&identity.id, &identity.name) {
+        (Some(id), Some(name)) => format!("{id} ({name})"),
+        (Some(one), None) | (None, Some(one)) => one.clone(),
+        (None, None) => "an application without an id".to_owned(),
+    }
+}
+
+/// "2026-11-21 18:30:05Z".
+fn clock(at: Timestamp) -> Option<String> {
+    let text = at.to_rfc3339()?;
+    Some(format!("{} {}Z", text.get(..10)?, text.get(11..19)?))
+}
+
+fn paragraph(text: &str, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let columns = options.usable().columns;
+    in_charset(options, out, |out| {
+        let whole = clean(text);
+        let mut first = true;
+        for line in lines(&whole, columns.saturating_sub(INDENT.len())) {
+            writeln!(out, "{}{line}", if std::mem::take(&mut first) { "" } else { INDENT })?;
+        }
+        Ok(())
+    })
+}

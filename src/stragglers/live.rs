@@ -1,0 +1,308 @@
+//! Runs detectors on a group of tasks while it runs.
+//!
+//! The scans are those of a [`replay`](super::replay) of the finished group, and each is made as soon as everything up to
+//! its time is known. So a log that is read while it is written gives the flags that it gives afterwards, as far as
+//! detectors need only what a log tells about running tasks.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::detect::spark::MedianRule;
+use super::detect::{Compared, Completed, Completion, Detector};
+use super::replay::{Attempt, DetectorState, Done, Options, Playback, Timeline};
+use crate::model::table::Outcome;
+use crate::units::{Millis, Timestamp};
+
+/// An attempt that begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Launch {
+    /// What identifies it within the group.
+    pub id: u64,
+    /// The task's number in the group.
+    pub task: u32,
+    /// The attempt's number.
+    pub attempt: Option<u32>,
+    /// The host.
+    pub host: Option<Arc<str>>,
+    /// When it begins.
+    pub at: Timestamp,
+    /// Whether it is a copy of an attempt that runs.
+    pub speculative: bool,
+}
+
+/// The end of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct End {
+    /// What identifies it within the group.
+    pub id: u64,
+    /// When it ended.
+    pub at: Timestamp,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The records that it read.
+    pub records: Option<f64>,
+}
+
+/// What an attempt that runs tells of itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Report {
+    /// What identifies it within the group.
+    pub id: u64,
+    /// When it told that.
+    pub at: Timestamp,
+    /// Its progress.
+    pub progress: Option<f64>,
+    /// The records that it has read so far.
+    pub records: Option<f64>,
+}
+
+/// An attempt that a detector flags for the first time.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Flagged {
+    /// The index of the detector.
+    pub detector: usize,
+    /// The attempt.
+    pub launch: Launch,
+    /// When it was flagged.
+    pub at: Timestamp,
+    /// How long it had run then.
+    pub elapsed: Millis,
+    /// The median time of the tasks that had succeeded then; `None` if none had.
+    pub median: Option<Millis>,
+    /// What the detector compared.
+    pub compared: Option<Compared>,
+}
+
+/// A group of tasks that runs.
+pub(crate) struct LiveGroup {
+    /// The launch of its first task.
+    origin: Timestamp,
+    timeline: Timeline,
+    playback: Playback,
+    states: Vec<DetectorState>,
+    /// In the order of their arrival, which is their row.
+    launches: Vec<Known>,
+    by_id: FxHashMap<u64, usize>,
+    hosts: FxHashMap<Arc<str>, u32>,
+    launched: FxHashSet<u32>,
+    succeeded: FxHashSet<u32>,
+    running: usize,
+    /// Reports that scans have not seen yet.
+    reports: Vec<Report>,
+    withdrawn: Vec<(Flagged, Timestamp)>,
+}
+
+/// An attempt that was launched.
+struct Known {
+    launch: Launch,
+    /// Its index in [`Timeline::attempts`]; `None` for copies.
+    place: Option<usize>,
+    ended: bool,
+    flags: Vec<Flagged>,
+}
+
+impl LiveGroup {
+    /// A group of so many tasks, of which `first` is launched first.
+    pub(crate) fn new(tasks: usize, first: Launch, detectors: usize, options: &Options) -> Self {
+        let mut group = Self {
+            origin: first.at,
+            timeline: Timeline { total: tasks, ..Timeline::default() },
+            playback: Playback::new(tasks, options),
+            states: (0..detectors).map(|_| DetectorState::new(0)).collect(),
+            launches: Vec::new(),
+            by_id: FxHashMap::default(),
+            hosts: FxHashMap::default(),
+            launched: FxHashSet::default(),
+            succeeded: FxHashSet::default(),
+            running: 0,
+            reports: Vec::new(),
+            withdrawn: Vec::new(),
+        };
+        group.launch(first);
+        group
+    }
+
+    /// The number of attempts that run.
+    pub(crate) const fn running(&self) -> usize {
+        self.running
+    }
+
+    /// Whether the attempt was launched.
+    pub(crate) fn knows(&self, id: u64) -> bool {
+        self.by_id.contains_key(&id)
+    }
+
+    /// Takes note of a launch. A second one of the same attempt changes nothing.
+    pub(crate) fn launch(&mut self, launch: Launch) {
+        if self.knows(launch.id) {
+            return;
+        }
+        let row = self.launches.len();
+        let start_ms = self.since(launch.at);
+        if self.launched.insert(launch.task) {
+            // A scan that has been made is not made again.
+            let made = self.playback.launched();
+            let later = self.timeline.launches.get(made..).unwrap_or_default();
+            let at = made + later.partition_point(|&other| other <= start_ms);
+            self.timeline.launches.insert(at, start_ms);
+        }
+        self.by_id.insert(launch.id, row);
+        let speculative = launch.speculative;
+        let node = launch.host.clone().map(|host| {
+            let next = u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
+            *self.hosts.entry(host).or_insert(next)
+        });
+        self.launches.push(Known { launch, place: None, ended: false, flags: Vec::new() });
+        self.running += 1;
+        if speculative {
+            return;
+        }
+        let begun = self.playback.begun();
+        let waiting = self.timeline.attempts.get(begun..).unwrap_or_default();
+        let place = begun + waiting.partition_point(|other| (other.start_ms, other.row) <= (start_ms, row));
+        let attempt =
+            Attempt { row, start_ms, finish_ms: i64::MAX, node, input: None, records: None, curve: None };
+        self.timeline.attempts.insert(place, attempt);
+        for (place, attempt) in self.timeline.attempts.iter().enumerate().skip(place) {
+            if let Some(known) = self.launches.get_mut(attempt.row) {
+                known.place = Some(place);
+            }
+        }
+    }
+
+    /// Takes note of an end. Ends of attempts that were never launched, and second ends, change nothing.
+    pub(crate) fn end(&mut self, end: &End) {
+        let at_ms = self.since(end.at);
+        let known = self.by_id.get(&end.id).and_then(|&row| self.launches.get_mut(row));
+        let Some(known) = known.filter(|known| !known.ended) else { return };
+        known.ended = true;
+        self.running -= 1;
+        let (task, start, speculative) = (known.launch.task, known.launch.at, known.launch.speculative);
+        let place = known.place;
+        let wrong = known.flags.drain(..).filter(|flagged| flagged.at > end.at);
+        self.withdrawn.extend(wrong.map(|flagged| (flagged, end.at)));
+        self.finish(place, at_ms);
+        if end.outcome != Outcome::Succeeded || !self.succeeded.insert(task) {
+            return;
+        }
+        if let Some(duration) = Millis::between(start, end.at) {
+            let completion =
+                Completion { at_ms, duration_ms: duration.get(), input: None, records: end.records };
+            let made = self.playback.completed();
+            let later = self.timeline.done.get(made..).unwrap_or_default();
+            let at = made + later.partition_point(|other| other.completion.at_ms <= at_ms);
+            self.timeline.done.insert(at, Done { completion, attempt: place });
+        }
+        if speculative {
+            // After the copy has won, the originals no longer matter.
+            let originals = self.launches.iter().filter(|other| other.launch.task == task && !other.ended);
+            let places: Vec<usize> = originals.filter_map(|other| other.place).collect();
+            places.into_iter().for_each(|place| self.finish(Some(place), at_ms));
+        }
+    }
+
+    /// Takes note of a report. Scans from its time on see it.
+    pub(crate) fn report(&mut self, report: Report) {
+        self.reports.push(report);
+    }
+
+    /// Ends all attempts that run, because the group has ended.
+    pub(crate) fn close(&mut self, at: Timestamp) {
+        let at_ms = self.since(at);
+        let open = self.launches.iter_mut().filter(|known| !known.ended);
+        let places: Vec<Option<usize>> = open
+            .map(|known| {
+                known.ended = true;
+                known.place
+            })
+            .collect();
+        self.running = 0;
+        places.into_iter().for_each(|place| self.finish(place, at_ms));
+    }
+
+    /// Flags of attempts that had ended before, which was not known then; each with that end.
+    pub(crate) fn withdrawn(&mut self) -> impl Iterator<Item = (Flagged, Timestamp)> + '_ {
+        self.withdrawn.drain(..)
+    }
+
+    /// Makes all scans up to a time, and passes on what is flagged for the first time.
+    pub(crate) fn advance(
+        &mut self,
+        until: Option<Timestamp>,
+        detectors: &[Box<dyn Detector>],
+        mut flagged: impl FnMut(Flagged),
+    ) {
+        let mut reports = std::mem::take(&mut self.reports);
+        reports.sort_by_key(|report| (report.at, report.id));
+        for report in reports {
+            // Scans before the report do not see it.
+            let before = Timestamp::from_millis(report.at.as_millis().saturating_sub(1));
+            self.scan(Some(until.map_or(before, |until| until.min(before))), detectors, &mut flagged);
+            let at_ms = self.since(report.at);
+            let known = self.by_id.get(&report.id).and_then(|&row| self.launches.get(row));
+            if let Some(place) = known.and_then(|known| known.place) {
+                self.playback.report(place, at_ms, report.progress, report.records);
+            }
+        }
+        self.scan(until, detectors, &mut flagged);
+    }
+
+    fn scan(
+        &mut self,
+        until: Option<Timestamp>,
+        detectors: &[Box<dyn Detector>],
+        flagged: &mut impl FnMut(Flagged),
+    ) {
+        let origin = self.origin.as_millis();
+        let until = until.map(|until| self.since(until));
+        let attempts = self.timeline.attempts.len();
+        self.states.iter_mut().for_each(|state| state.grow(attempts));
+        let mut flags = Vec::new();
+        while let Some(retired) = self.playback.advance(&self.timeline, until) {
+            self.states.iter_mut().for_each(|state| state.retire(retired));
+            let snapshot = self.playback.snapshot(&self.timeline);
+            for (number, (detector, state)) in detectors.iter().zip(&mut self.states).enumerate() {
+                flags.clear();
+                detector.flag(&snapshot, &state.past(), &mut flags);
+                let new = flags.iter().filter_map(|&place| snapshot.running.get(place));
+                for attempt in new.filter(|attempt| !state.past().has_flagged(attempt)) {
+                    let row = self.timeline.attempts.get(attempt.attempt).map(|attempt| attempt.row);
+                    let Some(known) = row.and_then(|row| self.launches.get_mut(row)) else { continue };
+                    let completed = snapshot.completed;
+                    let flag = Flagged {
+                        detector: number,
+                        launch: known.launch.clone(),
+                        at: Timestamp::from_millis(origin.saturating_add(snapshot.now_ms)),
+                        elapsed: Millis::from_seconds(attempt.elapsed).unwrap_or_default(),
+                        median: median(completed),
+                        compared: detector.compared(&snapshot, attempt),
+                    };
+                    known.flags.push(flag.clone());
+                    flagged(flag);
+                }
+                state.record(&snapshot, &flags);
+            }
+        }
+    }
+
+    /// Whether all scans were made that can ever be.
+    pub(crate) fn is_over(&self) -> bool {
+        self.running == 0 && self.playback.is_at_end(&self.timeline)
+    }
+
+    fn since(&self, at: Timestamp) -> i64 {
+        at.as_millis().saturating_sub(self.origin.as_millis())
+    }
+
+    fn finish(&mut self, place: Option<usize>, at_ms: i64) {
+        if let Some(attempt) = place.and_then(|place| self.timeline.attempts.get_mut(place)) {
+            attempt.finish_ms = attempt.finish_ms.min(at_ms);
+        }
+    }
+}
+
+fn median(completed: &Completed) -> Option<Millis> {
+    let median = MedianRule::Ordinary.of(completed.count(), |rank| completed.duration_ms(rank))?;
+    Millis::from_f64(median.round())
+}

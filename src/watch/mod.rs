@@ -1,0 +1,162 @@
+//! Watches applications while they run, and says which tasks detectors flag, the moment they can.
+//!
+//! The detectors and scans are those of [`crate::survey`]: a finished log that is watched gives the flags that it gives
+//! there, as far as a source tells what a detector needs. Event logs do not contain the progress of running tasks, so only
+//! detectors that compare times speak of them; servers tell more.
+
+mod application;
+mod followed;
+mod log;
+#[cfg(feature = "http")]
+mod rest;
+#[cfg(feature = "http")]
+mod servers;
+mod state;
+mod teller;
+#[cfg(feature = "http")]
+mod webhook;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) use application::{Flag, Identity, Judges};
+#[cfg(test)]
+pub(crate) use log::WatchedLog;
+#[cfg(feature = "http")]
+pub(crate) use rest::{Client, TIMEOUT};
+#[cfg(feature = "http")]
+pub(crate) use servers::Servers;
+pub(crate) use state::State;
+#[cfg(feature = "http")]
+pub(crate) use webhook::{Outcome, Webhook};
+
+use crate::engine::Filter;
+#[cfg(test)]
+pub(crate) use crate::input::follow::Reached;
+use crate::limits::Limits;
+use crate::units::Timestamp;
+use followed::FollowedLogs;
+use teller::Teller;
+
+/// What to watch.
+pub(crate) struct Settings {
+    /// Files and folders.
+    pub paths: Vec<PathBuf>,
+    /// The applications to watch.
+    pub filter: Filter,
+    /// What a log may cost.
+    pub limits: Limits,
+    /// Logs that were last written longer ago are not followed: their writer is gone.
+    pub stale: Duration,
+    /// Whether time passes between events, too, by our clock.
+    pub by_our_clock: bool,
+}
+
+/// Something to tell.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Told {
+    /// An application is watched from now on.
+    Application {
+        /// The application.
+        identity: Arc<Identity>,
+        /// Its log, or the address of its master or driver.
+        source: String,
+    },
+    /// A task is flagged, or it turned out that it had ended before.
+    Flag(Box<Flag>),
+    /// An application has ended, or its log.
+    End {
+        /// The application.
+        identity: Arc<Identity>,
+        /// Its log, or the address of its master or driver.
+        source: String,
+        /// When, as far as that is known.
+        at: Option<Timestamp>,
+    },
+    /// Something could not be read.
+    Problem {
+        /// The file, the folder or the address.
+        source: String,
+        /// What is wrong, and what to do.
+        message: String,
+    },
+}
+
+/// Takes what is told.
+pub(crate) type Tell<'a> = dyn FnMut(&Told) -> io::Result<()> + 'a;
+
+/// What is watched at the moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Status {
+    /// Applications that run.
+    pub applications: usize,
+    /// Their task attempts that run.
+    pub tasks: usize,
+    /// Tasks that were flagged since the start.
+    pub flagged: u64,
+    /// Whether more can be read at once.
+    pub behind: bool,
+    /// Whether nothing is left to watch.
+    pub over: bool,
+}
+
+/// Watches logs and servers.
+pub(crate) struct Watch {
+    teller: Teller,
+    logs: FollowedLogs,
+    #[cfg(feature = "http")]
+    servers: Option<Servers>,
+}
+
+impl Watch {
+    /// Watches logs with these detectors, and goes on where `state` ends.
+    pub(crate) fn new(settings: Settings, judges: Judges, state: State) -> Self {
+        Self {
+            teller: Teller { state, flagged: 0 },
+            logs: FollowedLogs::new(settings, judges),
+            #[cfg(feature = "http")]
+            servers: None,
+        }
+    }
+
+    /// The same, and watches what servers tell.
+    #[cfg(feature = "http")]
+    pub(crate) fn and(self, servers: Servers) -> Self {
+        Self { servers: Some(servers), ..self }
+    }
+
+    /// Looks for applications that are not watched yet.
+    ///
+    /// # Errors
+    /// Those of `tell`, and of writing the state.
+    pub(crate) fn find(&mut self, tell: &mut Tell<'_>) -> io::Result<()> {
+        #[cfg(feature = "http")]
+        if let Some(servers) = &mut self.servers {
+            servers.find(tell)?;
+        }
+        self.logs.find(&mut self.teller, tell)
+    }
+
+    /// Reads what is new, and tells it. A flag that was told before, also by an earlier run with the same state, is not told
+    /// again.
+    ///
+    /// # Errors
+    /// Those of `tell`, and of writing the state.
+    pub(crate) fn poll(&mut self, now: Timestamp, tell: &mut Tell<'_>) -> io::Result<Status> {
+        let mut status = Status { over: true, ..Status::default() };
+        self.logs.poll(now, &mut self.teller, &mut status, tell)?;
+        #[cfg(feature = "http")]
+        if let Some(servers) = &mut self.servers {
+            servers.poll(&mut self.teller, &mut status, tell)?;
+        }
+        status.flagged = self.teller.flagged;
+        Ok(status)
+    }
+
+    /// What was told, to be written with [`State::flush`] after it has reached everyone.
+    pub(crate) const fn state(&mut self) -> &mut State {
+        &mut self.teller.state
+    }
+}

@@ -1,0 +1,174 @@
+//! Servers that tell of running tasks: YARN's resource manager, application masters of MapReduce, and drivers of Spark.
+
+mod client;
+mod mapreduce;
+mod spark;
+mod yarn;
+
+use std::time::Duration;
+
+pub(crate) use client::{Client, RestError};
+use mapreduce::MapReduceJob;
+use spark::SparkApplication;
+use yarn::Kind;
+
+use super::application::{Flag, Judges, LiveApplication};
+use crate::engine::{Filter, Identity as Filtered};
+use crate::model::Engine;
+use crate::units::Timestamp;
+
+/// The longest time to wait for an answer.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What a server is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ServerKind {
+    /// YARN's resource manager.
+    ResourceManager,
+    /// The application master of a MapReduce job.
+    MapReduce,
+    /// The driver of a Spark application.
+    Spark,
+}
+
+/// Finds out what answers at an address.
+///
+/// # Errors
+/// The error of the last attempt, if it is none of them.
+pub(crate) fn kind_of(client: &Client, address: &str) -> Result<ServerKind, RestError> {
+    let attempts = [
+        ("ws/v1/cluster/info", ServerKind::ResourceManager),
+        ("ws/v1/mapreduce/info", ServerKind::MapReduce),
+        ("api/v1/applications", ServerKind::Spark),
+    ];
+    let mut error = None;
+    for (path, kind) in attempts {
+        match client.get::<serde::de::IgnoredAny>(&format!("{address}/{path}")) {
+            Ok(_) => return Ok(kind),
+            Err(other) if error.is_none() || other.is_unknown() => error = Some(other),
+            Err(_) => {}
+        }
+    }
+    error.map_or(Ok(ServerKind::Spark), Err)
+}
+
+/// An application that a server tells about.
+pub(crate) struct AskedApplication {
+    /// The address of its master or driver.
+    address: String,
+    source: Source,
+    application: LiveApplication,
+    failures: u32,
+}
+
+enum Source {
+    MapReduce(MapReduceJob),
+    Spark(SparkApplication),
+}
+
+impl AskedApplication {
+    /// The application of the master or driver at an address; `None` for a resource manager.
+    pub(crate) fn at(address: &str, kind: ServerKind) -> Option<Self> {
+        let source = match kind {
+            ServerKind::MapReduce => Source::MapReduce(MapReduceJob::at(address)),
+            ServerKind::Spark => Source::Spark(SparkApplication::at(address)),
+            ServerKind::ResourceManager => return None,
+        };
+        let address = address.to_owned();
+        Some(Self { address, source, application: LiveApplication::default(), failures: 0 })
+    }
+
+    /// The address of its master or driver.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The application.
+    pub(crate) const fn application(&self) -> &LiveApplication {
+        &self.application
+    }
+
+    /// The engine.
+    pub(crate) const fn engine(&self) -> Engine {
+        match self.source {
+            Source::MapReduce(_) => Engine::MapReduce,
+            Source::Spark(_) => Engine::Spark,
+        }
+    }
+
+    /// How often in a row the server did not answer.
+    pub(crate) const fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// Asks what is new, and makes the scans up to then. Whether the application has ended.
+    ///
+    /// # Errors
+    /// If the server does not answer; it is asked again the next time.
+    pub(crate) fn poll(
+        &mut self,
+        client: &Client,
+        judges: &Judges,
+        mut take: impl FnMut(Flag),
+    ) -> Result<bool, RestError> {
+        let Self { source, application, failures, .. } = self;
+        let asked = match source {
+            Source::MapReduce(job) => job.ask(client, application, judges),
+            Source::Spark(driver) => driver.ask(client, application, judges),
+        };
+        let has_ended = match asked {
+            Ok(has_ended) => {
+                *failures = 0;
+                has_ended
+            }
+            Err(error) => {
+                *failures += 1;
+                return Err(error);
+            }
+        };
+        let until = application.newest().filter(|_| !has_ended);
+        application.advance(until, judges, |mut flag| {
+            if let (Source::MapReduce(job), None) = (&*source, &flag.flagged.launch.host) {
+                let launch = &mut flag.flagged.launch;
+                if let Some((attempt, host)) = job.attempt_of(client, flag.group, launch.task) {
+                    launch.attempt = Some(attempt);
+                    launch.host = Some(host.into());
+                }
+            }
+            take(flag);
+        });
+        Ok(has_ended)
+    }
+}
+
+/// The applications of a resource manager that run and that a filter selects.
+///
+/// # Errors
+/// If it does not answer.
+pub(crate) fn of_manager(
+    client: &Client,
+    manager: &str,
+    filter: &Filter,
+) -> Result<Vec<AskedApplication>, RestError> {
+    let running = yarn::running(client, manager)?.into_iter().filter(|app| {
+        filter.admits(Filtered {
+            engine: match app.kind {
+                Kind::MapReduce => Engine::MapReduce.name(),
+                Kind::Spark => Engine::Spark.name(),
+            },
+            id: &app.id,
+            user: app.user.as_deref(),
+            queue: app.queue.as_deref(),
+            name: app.name.as_deref(),
+            start: app.started_ms.map(Timestamp::from_millis),
+        })
+    });
+    let asked = running.filter_map(|app| {
+        let kind = match app.kind {
+            Kind::MapReduce => ServerKind::MapReduce,
+            Kind::Spark => ServerKind::Spark,
+        };
+        AskedApplication::at(&yarn::proxy(manager, &app.id), kind)
+    });
+    Ok(asked.collect())
+}

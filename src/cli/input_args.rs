@@ -11,7 +11,7 @@ use super::filter_args::FilterArgs;
 use super::limits::LimitArgs;
 use super::output::{Output, OutputError, is_standard_output};
 use super::{Color, output, progress};
-use crate::engine::Progress;
+use crate::engine::{DUPLICATE, Progress};
 use crate::parse::Level as ProblemLevel;
 use crate::results::{SourceProblem, Summary, SuppressionUse};
 
@@ -19,9 +19,6 @@ use crate::results::{SourceProblem, Summary, SuppressionUse};
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // options
 pub(super) struct InputArgs {
-    /// Files, folders and archives with event logs and job histories; - reads standard input
-    #[arg(required = true, value_name = "PATH")]
-    pub(super) paths: Vec<PathBuf>,
     /// Write the report to a file; an interrupted run writes nothing
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
@@ -67,14 +64,14 @@ impl InputArgs {
         rayon::ThreadPoolBuilder::new().num_threads(self.jobs.map_or(0, usize::from)).build()
     }
 
-    /// Opens the output. It must not replace an input: one of the paths, or `also`.
-    pub(super) fn open_output(&self, also: Option<&Path>) -> Result<Output, OutputError> {
+    /// Opens the output. It must not replace an input, or the file `also`.
+    pub(super) fn open_output(&self, inputs: &[&Path], also: Option<&Path>) -> Result<Output, OutputError> {
         if let Some(path) = self.output.as_deref().filter(|path| path.is_file()) {
             let same = |other: &Path| {
                 fs::canonicalize(other)
                     .is_ok_and(|other| fs::canonicalize(path).is_ok_and(|own| own == other))
             };
-            if self.paths.iter().map(PathBuf::as_path).chain(also).any(same) {
+            if inputs.iter().copied().chain(also).any(same) {
                 return Err(OutputError::IsInput { path: path.to_owned() });
             }
         } else if let (Some(path), Some(also)) = (self.output.as_deref(), also)
@@ -165,8 +162,20 @@ impl InputArgs {
     }
 }
 
-/// Prints one line to standard error for each warning and error.
+/// So many copies are named on standard error.
+const COPIES_NAMED: usize = 3;
+
+/// Prints one line to standard error for each warning and error, and for the first copies that are not counted.
 pub(super) fn warn(problems: &[SourceProblem]) {
+    let copies = || problems.iter().filter(|entry| entry.problem.code == DUPLICATE);
+    for copy in copies().take(COPIES_NAMED) {
+        output::print_note(&format!("{}: {}", copy.source, copy.problem.message));
+    }
+    match copies().count().saturating_sub(COPIES_NAMED) {
+        0 => {}
+        1 => output::print_note("1 more copy of a history is counted once"),
+        more => output::print_note(&format!("{more} more copies of histories are counted once")),
+    }
     for entry in problems {
         let problem = &entry.problem;
         if problem.level < ProblemLevel::Warning {

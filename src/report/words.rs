@@ -28,10 +28,15 @@ pub(super) fn applications(summary: &Summary) -> String {
 /// The same as "12 of 1200 applications match the filters", if others were left out.
 pub(super) fn matching(summary: &Summary) -> String {
     let applications = applications(summary);
-    match (summary.left_out, summary.applications) {
+    let applications = match (summary.left_out, summary.applications) {
         (0, _) => applications,
         (_, 1) | (1, 0) => format!("{applications} matches the filters"),
         _ => format!("{applications} match the filters"),
+    };
+    match summary.copies {
+        0 => applications,
+        1 => format!("{applications}, without 1 copy"),
+        copies => format!("{applications}, without {copies} copies"),
     }
 }
 

@@ -279,7 +279,7 @@ fn process_substitution_is_read_as_a_stream() {
 fn standard_input_counts_once() {
     let inventory = discover(&["-".into(), "-".into()]);
     assert_eq!(inventory.histories.len(), 1);
-    assert_eq!(inventory.histories[0].path, SourcePath::Stdin);
+    assert_eq!(inventory.histories[0].path, SourcePath::Stdin(None));
     assert_eq!(inventory.found, 1);
 }
 

@@ -150,6 +150,8 @@ impl InputArgs {
         let Summary { files_found, files_skipped, files_failed, left_out, .. } = summary;
         let what = if *left_out > 0 {
             format!("no application matches the filters; left out: {left_out}")
+        } else if *files_found <= *files_failed && *files_failed > 0 {
+            "no application was read: none of the paths can be read".to_owned()
         } else if *files_found == 0 {
             "no application was read: the input has no files".to_owned()
         } else {
@@ -160,6 +162,14 @@ impl InputArgs {
         };
         output::print_message("error", &format!("{what}; --allow-empty accepts that"));
     }
+}
+
+/// Whether a message begins with its file: "cannot read a.log: …".
+fn names(message: &str, source: &str) -> bool {
+    ["", "cannot read ", "cannot read the archive ", "cannot decompress "].iter().any(|words| {
+        let rest = message.strip_prefix(words).and_then(|rest| rest.strip_prefix(source));
+        rest.is_some_and(|rest| rest.starts_with([':', ' ']))
+    })
 }
 
 /// So many copies are named on standard error.
@@ -183,9 +193,11 @@ pub(super) fn warn(problems: &[SourceProblem]) {
         }
         let place = problem.position.map(|at| format!(", {at}")).unwrap_or_default();
         let times = if problem.count > 1 { format!(" ({} times)", problem.count) } else { String::new() };
-        output::print_message(
-            problem.level.name(),
-            &format!("{}{place}: {}{times}", entry.source, problem.message),
-        );
+        let source = if place.is_empty() && names(&problem.message, &entry.source) {
+            String::new()
+        } else {
+            format!("{}{place}: ", entry.source)
+        };
+        output::print_message(problem.level.name(), &format!("{source}{}{times}", problem.message));
     }
 }

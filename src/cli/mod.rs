@@ -29,6 +29,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::rules::RuleError;
+use crate::savings::PriceError;
 use crate::severity::Severity;
 
 const EXAMPLES: &str = "\
@@ -178,8 +179,10 @@ pub fn run() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) if output::is_closed_pipe(error.as_ref()) => Exit::Clean.into(),
         Err(error) => {
-            match error.downcast_ref::<RuleError>() {
-                Some(RuleError::Invalid(problems)) => diagnostics::print_problems(problems),
+            match (error.downcast_ref::<RuleError>(), error.downcast_ref::<PriceError>()) {
+                (Some(RuleError::Invalid(problems)), _) | (_, Some(PriceError::Invalid(problems))) => {
+                    diagnostics::print_problems(problems);
+                }
                 _ => output::print_message("error", &error.to_string()),
             }
             Exit::Failure.into()

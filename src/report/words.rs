@@ -44,6 +44,7 @@ pub(super) fn matching(summary: &Summary) -> String {
 pub(super) fn why_empty(summary: &Summary) -> Option<&'static str> {
     match summary {
         Summary { applications: 1.., .. } => None,
+        Summary { files_found: 0, files_failed: 1.., .. } => Some("None of the paths can be read."),
         Summary { files_found: 0, .. } => Some("The paths contain no files."),
         Summary { left_out: 1.., .. } => Some("No application matches the filters."),
         _ => Some("No event log or job history was recognised."),
@@ -103,7 +104,7 @@ pub(super) fn told_by(trouble: &Trouble) -> String {
 
 /// "Skew: stage 4.0: one task reads 23.9 MiB, 53.6× the median", in one line.
 pub(super) fn headline(trouble: &Trouble) -> String {
-    format!("{}: {}", trouble.kind.words(), clean(&trouble.cause))
+    format!("{}: {}", clean(trouble.words()), clean(&trouble.cause))
 }
 
 /// "map: one reads 100 MiB". The subject is not repeated if the message begins with it.

@@ -25,7 +25,14 @@ pub(in crate::rules) fn properties() -> Map<String, Value> {
         "anyOf": [{"type": "string"}, {
             "type": "object",
             "required": ["text"],
-            "properties": {"when": expression(), "text": {"type": "string"}},
+            "properties": {
+                "when": expression(),
+                "text": {"type": "string"},
+                "set": {
+                    "description": "settings with the values that the advice proposes; {…} contains an expression, digits only",
+                    "type": "object", "additionalProperties": expression(),
+                },
+            },
             "additionalProperties": false,
         }],
     });

@@ -26,6 +26,7 @@ struct Run {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Content {
     finished_at: Option<Timestamp>,
+    groups: usize,
     tasks: u64,
     attempts: u64,
 }
@@ -52,6 +53,7 @@ impl RunCopy {
         };
         let content = Content {
             finished_at: app.finished_at,
+            groups: app.groups.len(),
             tasks: app.task_count(),
             attempts: app.groups.iter().map(|group| group.attempts.len() as u64).sum(),
         };
@@ -64,8 +66,8 @@ impl RunCopy {
         let Run { engine, id, attempt, start, name, user } = &self.run;
         (engine, id, attempt, start.map(Timestamp::as_millis), name, user).hash(&mut hasher);
         let run = hasher.finish();
-        let Content { finished_at, tasks, attempts } = self.content;
-        (finished_at.map(Timestamp::as_millis), tasks, attempts).hash(&mut hasher);
+        let Content { finished_at, groups, tasks, attempts } = self.content;
+        (finished_at.map(Timestamp::as_millis), groups, tasks, attempts).hash(&mut hasher);
         [run, hasher.finish()]
     }
 }
@@ -115,8 +117,8 @@ pub(super) fn counted<'c>(copies: impl Iterator<Item = &'c RunCopy>) -> Vec<usiz
 /// The most complete one; of equal ones the first.
 fn best_of<'c>(copies: impl Iterator<Item = (usize, &'c RunCopy)>) -> Option<usize> {
     let key = |(place, copy): &(usize, &RunCopy)| {
-        let Content { tasks, attempts, finished_at } = copy.content;
-        (copy.complete, finished_at.is_some(), tasks, attempts, copy.files, Reverse(*place))
+        let Content { tasks, attempts, finished_at, groups } = copy.content;
+        (copy.complete, finished_at.is_some(), groups, tasks, attempts, copy.files, Reverse(*place))
     };
     copies.max_by_key(key).map(|(place, _)| place)
 }
@@ -134,7 +136,7 @@ mod tests {
             name: Some("etl".to_owned()),
             user: None,
         };
-        let content = Content { finished_at: None, tasks, attempts: tasks };
+        let content = Content { finished_at: None, groups: 1, tasks, attempts: tasks };
         RunCopy { run, complete, content, files: 1 }
     }
 

@@ -154,7 +154,7 @@ fn analyze_into(
     let counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
     // A history with a wrong id in its name.
     visited.leave_out_copies(|visit| {
-        counted.contains(&visit.copy).then(|| "in a history with this id in its name".to_owned())
+        counted.contains(&visit.copy).then(|| "in a history that was counted".to_owned())
     });
     for visit in visited.applications {
         collector.add(visit.value);

@@ -176,9 +176,11 @@ pub(super) fn visit_in_turn<T: Send>(
     progress.found(&stored);
     let started = Instant::now();
     let ids = single_ids(&inventory.histories, extent);
+    let is_alone = inventory.histories.len() == 1;
     let read = |place: usize, source: &Source, (extent, share): (Extent<'_>, Share)| {
         let in_turn = |app: &Application, sources: &[String], nth| {
-            let is_single = nth == 0 && ids.get(place).is_some_and(|id| id.as_ref() == Some(&app.id));
+            let is_single =
+                nth == 0 && (is_alone || ids.get(place).is_some_and(|id| id.as_ref() == Some(&app.id)));
             look(app, sources, Turn { place, nth, may_be_copied: !is_single })
         };
         let outcome = look_into(source, &inventory, (extent, share), in_turn);
@@ -197,10 +199,10 @@ pub(super) fn visit_in_turn<T: Send>(
 /// The id of each history that no other history has, from its name or its beginning; `None` if another has the same id,
 /// or if it is not known before all is read.
 fn single_ids(histories: &[Source], extent: Extent<'_>) -> Vec<Option<String>> {
-    let ids: Vec<Option<String>> = match histories {
-        [one] => vec![id_of(one, None)],
-        _ => histories.par_iter().map(|source| id_of(source, Some(extent))).collect(),
-    };
+    if histories.len() < 2 {
+        return Vec::new();
+    }
+    let ids: Vec<Option<String>> = histories.par_iter().map(|source| id_of(source, extent)).collect();
     let mut seen: FxHashMap<&str, u64> = FxHashMap::default();
     for id in ids.iter().flatten() {
         *seen.entry(id).or_default() += 1;

@@ -108,7 +108,7 @@ fn failures(words: &[String]) -> String {
     }
     let mut text = format!("{}who acts\n", padded("kind of failure", ID));
     for kind in found {
-        text.push_str(&format!("{}{}\n", padded(kind.name(), ID), kind.actor().words()));
+        text += &[&padded(kind.name(), ID), kind.actor().words(), "\n"].concat();
         let wrapped = lines(kind.cause(), COLUMNS - BELOW.len());
         text.extend(wrapped.into_iter().map(|line| format!("{BELOW}{line}\n")));
     }

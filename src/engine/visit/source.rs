@@ -167,8 +167,8 @@ fn is_left_out_early(source: &Source, extent: Extent<'_>) -> bool {
     matches!(apps.as_slice(), [app] if app.id == *id && filter.leaves_out_beginning(app))
 }
 
-/// The id in the name of a history, else the one at its beginning, if `extent` says how to read that.
-pub(super) fn id_of(source: &Source, extent: Option<Extent<'_>>) -> Option<String> {
+/// The id in the name of a history, else the one at its beginning.
+pub(super) fn id_of(source: &Source, extent: Extent<'_>) -> Option<String> {
     let name = source.path.as_path().file_name();
     let named = match source.kind? {
         SourceKind::SparkEventLog => source.log.application_id.clone(),
@@ -178,10 +178,12 @@ pub(super) fn id_of(source: &Source, extent: Option<Extent<'_>>) -> Option<Strin
         SourceKind::JobConf | SourceKind::Unrelated(_) => None,
     };
     let is_stream = source.parts.iter().any(Part::is_stream);
+    if is_stream {
+        return named;
+    }
     named.or_else(|| {
-        let Extent { limits, .. } = extent.filter(|_| !is_stream)?;
-        let limits = Limits { decoded: Some(FIRST_EVENTS), ..*limits };
-        let mut parsed = read::read(source, Extent { limits: &limits, ..extent? }).ok()?;
+        let limits = Limits { decoded: Some(FIRST_EVENTS), ..*extent.limits };
+        let mut parsed = read::read(source, Extent { limits: &limits, ..extent }).ok()?;
         parsed.applications.pop().map(|app| app.id).filter(|id| !id.is_empty())
     })
 }

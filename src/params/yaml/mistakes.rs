@@ -122,7 +122,7 @@ fn next_expression(line: &str, from: usize) -> Option<Span> {
         rest.is_empty() || rest.starts_with([',', ']', '}', '#'])
     };
     let last = slashes().filter(|place| *place > first).find(ends_value);
-    let last = last.or_else(|| slashes().filter(|place| *place > first).last())?;
+    let last = last.or_else(|| slashes().rfind(|place| *place > first))?;
     Some(first..last + 1)
 }
 

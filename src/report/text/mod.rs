@@ -22,6 +22,7 @@ use jobs::Jobs;
 
 /// How a text report is laid out.
 #[derive(Debug, Clone, Copy)]
+#[allow(clippy::struct_excessive_bools)] // options
 pub struct TextOptions {
     /// Columns of the terminal; at least 40 are used.
     pub columns: usize,

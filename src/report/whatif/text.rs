@@ -48,10 +48,12 @@ impl Page {
         let all = plural(report.applications.len() as u64, "application");
         let took = if *replayed > 0 { format!("; they took {recorded}") } else { String::new() };
         self.paragraph(&format!("{replayed} of {all} replayed{took}"), out)?;
-        changes
-            .iter()
-            .filter(|_| *replayed > 0)
-            .try_for_each(|change| self.paragraph(&format!("  {}", words::total(change)), out))?;
+        for change in changes.iter().filter(|_| *replayed > 0) {
+            let text = words::total(change);
+            for (place, line) in lines(&text, self.columns.saturating_sub(4)).iter().enumerate() {
+                writeln!(out, "{}{line}", if place == 0 { "  " } else { "    " })?;
+            }
+        }
         writeln!(out)
     }
 

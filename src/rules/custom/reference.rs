@@ -163,7 +163,7 @@ severity: min(read, maps)
 message: "{maps} map tasks read {read} each"
 advice:
   - text: read several files per task
-    set: {mapreduce.input.fileinputformat.split.minsize: "{in_bytes(size('128MB'))}"}
+    set: {mapred.min.split.size: "{in_bytes(size('128MB'))}"}
 examples:
   - values: {read: 2MB, maps: 2000}
     severity: severe

@@ -394,7 +394,7 @@ fn the_time_limit_holds_for_the_search() {
     fs::write(root.path().join("a"), "text").unwrap();
     let limits = Limits { time: Some(Millis::ZERO), ..Limits::default() };
     let inventory = elephant_rs::input::discover::discover(
-        &[root.path().to_path_buf()],
+        [root.path().to_path_buf()].as_slice().into(),
         &limits,
         elephant_rs::parse::identify,
     );

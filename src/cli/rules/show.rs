@@ -46,10 +46,11 @@ impl Show {
         if let Some(known) = settings::ALL.iter().find(|known| known.id == self.id) {
             return Ok(format!("{}{}", in_force(known.page), parameters(rules.settings(&self.id))));
         }
-        if let Some(kind) = failure(&self.id) {
-            return Ok(kind.page().to_owned());
-        }
-        let active = rules.rule(&self.id)?;
+        // A rule of the user's own may have the name of a kind.
+        let active = match (rules.rule(&self.id), failure(&self.id)) {
+            (Err(_), Some(kind)) => return Ok(kind.page().to_owned()),
+            (active, _) => active?,
+        };
         let Some(history) = &self.history else {
             return Ok(in_force(&active.info.page) + &rule(active) + &scoped(&rules, active));
         };

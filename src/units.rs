@@ -21,7 +21,7 @@ use std::ops::{Add, Sub};
 
 use chrono::{DateTime, Datelike, SecondsFormat};
 
-pub(crate) use digits::three_digits;
+pub(crate) use digits::{three_digits, two_digits_at_least};
 pub(crate) use held::show_gb_hours;
 pub use held::{CoreMillis, MbMillis};
 

@@ -7,6 +7,7 @@ use clap::Args;
 use super::Exit;
 use super::finding_args::FindingArgs;
 use super::input_args::InputArgs;
+use super::path_args::PathArgs;
 use crate::engine;
 use crate::results::ApplicationReport;
 use crate::troubles::Basis;
@@ -34,6 +35,8 @@ was read (--allow-empty accepts that).";
 #[derive(Debug, Args)]
 pub(super) struct Analyze {
     #[command(flatten)]
+    paths: PathArgs,
+    #[command(flatten)]
     input: InputArgs,
     #[command(flatten)]
     findings: FindingArgs,
@@ -41,18 +44,19 @@ pub(super) struct Analyze {
 
 impl Analyze {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let Self { input, findings } = self;
+        let Self { paths, input, findings } = self;
         let rules = findings.load()?;
         let prices = findings.prices()?;
         let basis = Basis { rules: &rules, prices: prices.as_ref() };
-        let output = input.open_output(None)?;
+        let inputs = paths.read()?;
+        let output = input.open_output(&inputs.files(), None)?;
         let options = findings.options(input);
-        let (paths, format) = (&input.paths, findings.pieces(input, &output));
+        let (named, format) = (inputs.named(), findings.pieces(input, &output));
         let (report, pieces) = input.run(|progress| match format {
-            None => (engine::analyze_by(paths, basis, &options, progress), None),
+            None => (engine::analyze_by(named, basis, &options, progress), None),
             Some(format) => {
                 let render = |app: &ApplicationReport| format.render(app);
-                let (report, pieces) = engine::analyze_in_pieces(paths, basis, options, progress, &render);
+                let (report, pieces) = engine::analyze_in_pieces(named, basis, options, progress, &render);
                 (report, Some((format, pieces)))
             }
         })?;

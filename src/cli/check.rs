@@ -11,6 +11,7 @@ use super::counts::positive_count;
 use super::finding_args::FindingArgs;
 use super::input_args::InputArgs;
 use super::output::{Output, OutputError};
+use super::path_args::PathArgs;
 use crate::baseline::{Baseline, BaselineError, Tolerance, compare, update};
 use crate::engine::{self, Options};
 use crate::params::quantity::{Duration, Quantity};
@@ -54,6 +55,8 @@ is too incomplete to judge (with --strict: any run is incomplete).";
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // options
 pub(super) struct Check {
+    #[command(flatten)]
+    paths: PathArgs,
     #[command(flatten)]
     input: InputArgs,
     #[command(flatten)]
@@ -107,13 +110,15 @@ impl Check {
         let prices = findings.prices()?;
         let basis = Basis { rules: &rules, prices: prices.as_ref() };
         let mut accepted = self.accepted()?;
-        let output = input.open_output(Some(&self.baseline))?;
+        let inputs = self.paths.read()?;
+        let output = input.open_output(&inputs.files(), Some(&self.baseline))?;
         let open = || Output::open(Some(&self.baseline)).map_err(OutputError::of_baseline);
         let file = self.update.then(open).transpose()?;
         let shown = findings.options(input);
         // Compare all findings; `--min-severity` and `--top` apply afterwards.
         let options = Options { min_severity: shown.min_severity.min(Severity::Low), top: None, ..shown };
-        let mut report = input.run(|progress| engine::analyze_by(&input.paths, basis, &options, progress))?;
+        let mut report =
+            input.run(|progress| engine::analyze_by(inputs.named(), basis, &options, progress))?;
         input.warn(&report.problems);
         input.warn_of_suppressions(&report.suppressions, findings.reports_all_rules());
         let unfinished = input.failure(&report.problems, report.named_input_failed, &report.summary);

@@ -9,7 +9,9 @@ use clap_complete::Shell;
 
 use super::output::Output;
 use super::{Cli, Exit};
+use crate::diagnosis::FailureKind;
 use crate::heuristics;
+use crate::rules::custom::reference::{Line, sections};
 use crate::rules::{PRESETS, settings};
 
 pub(super) const EXAMPLES: &str = "\
@@ -48,16 +50,33 @@ impl Completions {
 /// more of them.
 fn with_values(command: Command) -> Command {
     let is_show = command.get_name() == "show";
+    let is_reference = command.get_name() == "reference";
     let command = command.mut_args(|arg| match arg.get_long() {
         Some("rule") => among(arg, rules()),
         Some("rules") => among(arg, PRESETS.iter().map(|(name, _)| PossibleValue::new(*name))),
         None if is_show && arg.is_positional() => {
             let settings = settings::ALL.iter().map(|known| PossibleValue::new(known.id));
-            among(arg, rules().chain(settings))
+            let failures =
+                FailureKind::ALL.iter().map(|kind| PossibleValue::new(kind.name()).help(kind.cause()));
+            among(arg, rules().chain(settings).chain(failures))
         }
+        None if is_reference && arg.is_positional() => among(arg, words().map(PossibleValue::new)),
         _ => arg,
     });
     command.mut_subcommands(with_values)
+}
+
+/// The words that `rules reference` explains.
+fn words() -> impl Iterator<Item = &'static str> {
+    sections().into_iter().flat_map(|section| {
+        // Types and operators are no words.
+        let has_words = !["types", "operators"].contains(&section.name);
+        let lines = section.lines.into_iter().filter(move |_| has_words);
+        // The builder takes static texts, and the process ends after one script.
+        let word = |line: Line| &*line.written.leak();
+        let word = move |line| word(line).split(['(', ',']).next().unwrap_or_default();
+        std::iter::once(section.name).chain(lines.map(word))
+    })
 }
 
 fn rules() -> impl Iterator<Item = PossibleValue> {

@@ -1,7 +1,7 @@
 //! `elephant-rs diff A B`
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -9,10 +9,14 @@ use super::Exit;
 use super::filter_args::OnlyRules;
 use super::finding_args::RuleArgs;
 use super::input_args::InputArgs;
+use super::path_args::StdinArgs;
+use super::view_args::{PairOrder, SummaryArg};
 use crate::diff::{self, Side};
 use crate::engine::{self, Options};
+use crate::input::named::Named;
 use crate::report::{DiffFormat, TextOptions, write_diff};
 use crate::rules::RuleSet;
+use crate::troubles::Basis;
 
 pub(super) const EXAMPLES: &str = "\
 Runs are paired by job (engine, and name without dates, times, ids and counters), and then in the order of their \
@@ -33,6 +37,11 @@ Exit status: 0 even if the sides differ (`elephant-rs check` is for that), 2 if 
 
 #[derive(Debug, Args)]
 pub(super) struct Diff {
+    /// Files or folders with event logs and job histories, or JSON reports of `analyze`
+    #[arg(required = true, num_args = 2, value_names = ["A", "B"])]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    stdin: StdinArgs,
     #[command(flatten)]
     input: InputArgs,
     #[command(flatten)]
@@ -45,6 +54,12 @@ pub(super) struct Diff {
     /// Also show settings that differ between any two runs, such as ids, ports and folders
     #[arg(long)]
     all_configuration: bool,
+    /// Order of the pairs that changed [default: runtime]
+    #[arg(long, value_enum, value_name = "ORDER")]
+    sort: Option<PairOrder>,
+    /// Write the answer only, without tables of pairs (text, json)
+    #[arg(long, conflicts_with = "details")]
+    summary: bool,
     /// Show every pair of runs that changed, with all tables (text)
     #[arg(long)]
     details: bool,
@@ -67,12 +82,17 @@ impl Diff {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         let Self { input, .. } = self;
         let rules = self.only.of(self.rules.load()?)?;
-        let output = input.open_output(None)?;
-        let [a, b] = input.paths.as_slice() else { return Err("diff compares two paths, A and B".into()) };
+        SummaryArg { summary: self.summary }.fits(matches!(self.format, Format::Text | Format::Json))?;
+        let inputs = self.stdin.with(&self.paths, None)?;
+        let output = input.open_output(&inputs.files(), None)?;
+        let [a, b] = self.paths.as_slice() else { return Err("diff compares two paths, A and B".into()) };
         let (a, a_failed) = self.side(a, &rules)?;
         let (b, b_failed) = self.side(b, &rules)?;
         let options = diff::Options { all_configuration: self.all_configuration };
-        let diff = diff::diff(&a, &b, options);
+        let mut diff = diff::diff(&a, &b, options);
+        if let Some(order) = self.sort {
+            diff.sort(order.into());
+        }
         let format = match self.format {
             Format::Text => DiffFormat::Text,
             Format::Json => DiffFormat::Json,
@@ -80,7 +100,8 @@ impl Diff {
             #[cfg(feature = "html")]
             Format::Html => DiffFormat::Html,
         };
-        let text = TextOptions { details: self.details, ..output.text_options(input.color) };
+        let text =
+            TextOptions { details: self.details, summary: self.summary, ..output.text_options(input.color) };
         output.write(|out| write_diff(&diff, format, text, out))?;
         Ok(if a_failed || b_failed { Exit::Failure } else { Exit::Clean })
     }
@@ -98,7 +119,9 @@ impl Diff {
         let options =
             Options { details: true, limits: self.input.limits.limits(), filter, ..Options::default() };
         let paths = [path.to_owned()];
-        let report = self.input.run(|progress| engine::analyze_with(&paths, rules, options, progress))?;
+        let named = Named { stdin: self.stdin.name(), ..Named::from(paths.as_slice()) };
+        let basis = Basis { rules, prices: None };
+        let report = self.input.run(|progress| engine::analyze_by(named, basis, &options, progress))?;
         self.input.warn(&report.problems);
         let failed = self.input.failed(&report.problems, report.named_input_failed);
         let (matching, left_out) = (report.applications.len(), report.summary.left_out);

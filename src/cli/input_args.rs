@@ -11,7 +11,7 @@ use super::filter_args::FilterArgs;
 use super::limits::LimitArgs;
 use super::output::{Output, OutputError, is_standard_output};
 use super::{Color, output, progress};
-use crate::engine::Progress;
+use crate::engine::{DUPLICATE, Progress};
 use crate::parse::Level as ProblemLevel;
 use crate::results::{SourceProblem, Summary, SuppressionUse};
 
@@ -19,9 +19,6 @@ use crate::results::{SourceProblem, Summary, SuppressionUse};
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // options
 pub(super) struct InputArgs {
-    /// Files, folders and archives with event logs and job histories; - reads standard input
-    #[arg(required = true, value_name = "PATH")]
-    pub(super) paths: Vec<PathBuf>,
     /// Write the report to a file; an interrupted run writes nothing
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
@@ -67,14 +64,14 @@ impl InputArgs {
         rayon::ThreadPoolBuilder::new().num_threads(self.jobs.map_or(0, usize::from)).build()
     }
 
-    /// Opens the output. It must not replace an input: one of the paths, or `also`.
-    pub(super) fn open_output(&self, also: Option<&Path>) -> Result<Output, OutputError> {
+    /// Opens the output. It must not replace an input, or the file `also`.
+    pub(super) fn open_output(&self, inputs: &[&Path], also: Option<&Path>) -> Result<Output, OutputError> {
         if let Some(path) = self.output.as_deref().filter(|path| path.is_file()) {
             let same = |other: &Path| {
                 fs::canonicalize(other)
                     .is_ok_and(|other| fs::canonicalize(path).is_ok_and(|own| own == other))
             };
-            if self.paths.iter().map(PathBuf::as_path).chain(also).any(same) {
+            if inputs.iter().copied().chain(also).any(same) {
                 return Err(OutputError::IsInput { path: path.to_owned() });
             }
         } else if let (Some(path), Some(also)) = (self.output.as_deref(), also)
@@ -153,6 +150,8 @@ impl InputArgs {
         let Summary { files_found, files_skipped, files_failed, left_out, .. } = summary;
         let what = if *left_out > 0 {
             format!("no application matches the filters; left out: {left_out}")
+        } else if *files_found <= *files_failed && *files_failed > 0 {
+            "no application was read: none of the paths can be read".to_owned()
         } else if *files_found == 0 {
             "no application was read: the input has no files".to_owned()
         } else {
@@ -165,8 +164,28 @@ impl InputArgs {
     }
 }
 
-/// Prints one line to standard error for each warning and error.
+/// Whether a message begins with its file: "cannot read a.log: …".
+fn names(message: &str, source: &str) -> bool {
+    ["", "cannot read ", "cannot read the archive ", "cannot decompress "].iter().any(|words| {
+        let rest = message.strip_prefix(words).and_then(|rest| rest.strip_prefix(source));
+        rest.is_some_and(|rest| rest.starts_with([':', ' ']))
+    })
+}
+
+/// So many copies are named on standard error.
+const COPIES_NAMED: usize = 3;
+
+/// Prints one line to standard error for each warning and error, and for the first copies that are not counted.
 pub(super) fn warn(problems: &[SourceProblem]) {
+    let copies = || problems.iter().filter(|entry| entry.problem.code == DUPLICATE);
+    for copy in copies().take(COPIES_NAMED) {
+        output::print_note(&format!("{}: {}", copy.source, copy.problem.message));
+    }
+    match copies().count().saturating_sub(COPIES_NAMED) {
+        0 => {}
+        1 => output::print_note("1 more copy of a history is counted once"),
+        more => output::print_note(&format!("{more} more copies of histories are counted once")),
+    }
     for entry in problems {
         let problem = &entry.problem;
         if problem.level < ProblemLevel::Warning {
@@ -174,9 +193,11 @@ pub(super) fn warn(problems: &[SourceProblem]) {
         }
         let place = problem.position.map(|at| format!(", {at}")).unwrap_or_default();
         let times = if problem.count > 1 { format!(" ({} times)", problem.count) } else { String::new() };
-        output::print_message(
-            problem.level.name(),
-            &format!("{}{place}: {}{times}", entry.source, problem.message),
-        );
+        let source = if place.is_empty() && names(&problem.message, &entry.source) {
+            String::new()
+        } else {
+            format!("{}{place}: ", entry.source)
+        };
+        output::print_message(problem.level.name(), &format!("{source}{}{times}", problem.message));
     }
 }

@@ -16,10 +16,12 @@ mod logging;
 mod man;
 mod nodes;
 mod output;
+mod path_args;
 mod progress;
 mod rules;
 mod simulate;
 mod stragglers;
+mod view_args;
 mod watch;
 mod whatif;
 
@@ -28,6 +30,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::rules::RuleError;
+use crate::savings::PriceError;
 use crate::severity::Severity;
 
 const EXAMPLES: &str = "\
@@ -68,7 +71,7 @@ enum Command {
     #[command(after_help = check::EXAMPLES)]
     Check(check::Check),
     /// Show two runs of a job, or two folders of runs, side by side
-    #[command(after_help = diff::EXAMPLES, mut_arg("paths", two_sides), override_usage = "elephant-rs diff [OPTIONS] <A> <B>")]
+    #[command(after_help = diff::EXAMPLES, override_usage = "elephant-rs diff [OPTIONS] <A> <B>")]
     Diff(diff::Diff),
     /// Rank the nodes of a cluster by how long tasks take on them, over all histories below the paths
     #[command(after_help = nodes::EXAMPLES)]
@@ -94,14 +97,6 @@ enum Command {
     /// Print the manual, or write a page for each command
     #[command(after_help = man::EXAMPLES)]
     Man(man::Man),
-}
-
-/// The two paths of `diff`.
-fn two_sides(paths: clap::Arg) -> clap::Arg {
-    paths
-        .num_args(2)
-        .value_names(["A", "B"])
-        .help("Files or folders with event logs and job histories, or JSON reports of `analyze`")
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -189,8 +184,10 @@ pub fn run() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) if output::is_closed_pipe(error.as_ref()) => Exit::Clean.into(),
         Err(error) => {
-            match error.downcast_ref::<RuleError>() {
-                Some(RuleError::Invalid(problems)) => diagnostics::print_problems(problems),
+            match (error.downcast_ref::<RuleError>(), error.downcast_ref::<PriceError>()) {
+                (Some(RuleError::Invalid(problems)), _) | (_, Some(PriceError::Invalid(problems))) => {
+                    diagnostics::print_problems(problems);
+                }
                 _ => output::print_message("error", &error.to_string()),
             }
             Exit::Failure.into()

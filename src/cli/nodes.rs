@@ -11,8 +11,11 @@ use super::counts::{count, positive_count};
 use super::finding_args::RulePaths;
 use super::input_args::InputArgs;
 use super::output::Output;
+use super::path_args::PathArgs;
+use super::view_args::SummaryArg;
 use crate::nodes::settings::{Indicator, IntervalKind, Settings};
 use crate::nodes::{self, NodeTypes};
+use crate::report::TextOptions;
 #[cfg(feature = "html")]
 use crate::report::nodes::write_html;
 use crate::report::nodes::{write_csv, write_exclude_list, write_json, write_text};
@@ -42,6 +45,8 @@ Exit status: 0 the nodes were ranked, 2 the run failed.";
 #[derive(Debug, Args)]
 pub(super) struct Nodes {
     #[command(flatten)]
+    paths: PathArgs,
+    #[command(flatten)]
     input: InputArgs,
     #[command(flatten)]
     rules: RulePaths,
@@ -52,8 +57,10 @@ pub(super) struct Nodes {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
     /// Indicator to sort by, worst node first
-    #[arg(long, value_enum, value_name = "INDICATOR", default_value_t = Order::Level)]
-    order: Order,
+    #[arg(long, alias = "order", value_enum, value_name = "INDICATOR", default_value_t = Order::Level)]
+    sort: Order,
+    #[command(flatten)]
+    answer: SummaryArg,
     /// Interval that determines the levels
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::CiMean)]
     interval: Kind,
@@ -98,6 +105,7 @@ enum Kind {
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Order {
     /// The level, then the mean
+    #[value(alias = "severity")]
     Level,
     /// The mean z-score
     Mean,
@@ -109,23 +117,28 @@ enum Order {
     ExtremeValue,
     /// The share of tasks that take 1.5 times their group's median or more
     StragglerShare,
+    /// None: names in alphabetical order
+    Name,
 }
 
 impl Nodes {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let output = self.input.open_output(None)?;
+        self.answer.fits(matches!(self.format, Format::Text | Format::Json))?;
+        let inputs = self.paths.read()?;
+        let output = self.input.open_output(&inputs.files(), None)?;
         let exclude_list = self.exclude_list.as_deref().map(|path| Output::open(Some(path))).transpose()?;
         exclude_list.as_ref().map_or(Ok(()), |list| list.differs_from(&output))?;
         let settings = self.settings(&self.rules.load()?);
         let types = self.node_types.as_deref().map(NodeTypes::read).transpose()?.unwrap_or_default();
         let limits = self.input.limits.limits();
         let filter = self.input.filters.filter();
-        let report = self.input.run(|progress| {
-            nodes::report_with(&self.input.paths, settings, &types, filter, &limits, progress)
-        })?;
+        let report = self
+            .input
+            .run(|progress| nodes::report_of(inputs.named(), settings, &types, filter, &limits, progress))?;
         self.input.warn(&report.problems);
-        let text = output.text_options(self.input.color);
-        let top = self.top.map(NonZeroUsize::get);
+        let summary = self.answer.summary;
+        let text = TextOptions { summary, ..output.text_options(self.input.color) };
+        let top = if summary { Some(0) } else { self.top.map(NonZeroUsize::get) };
         output.write(|out| match self.format {
             Format::Text => write_text(&report, text, top, out),
             Format::Json => write_json(&report, top, out),
@@ -154,13 +167,14 @@ impl Nodes {
                 Kind::CiMean => IntervalKind::MeanConfidence,
                 Kind::Prediction => IntervalKind::Prediction,
             },
-            order: match self.order {
+            order: match self.sort {
                 Order::Level => Indicator::Level,
                 Order::Mean => Indicator::Mean,
                 Order::Sd => Indicator::Deviation,
                 Order::Quantile => Indicator::Quantile,
                 Order::ExtremeValue => Indicator::ExtremeValue,
                 Order::StragglerShare => Indicator::StragglerShare,
+                Order::Name => Indicator::Name,
             },
             ..Settings::default()
         }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
@@ -12,6 +12,8 @@ use super::Exit;
 use super::counts::{count, positive_count};
 use super::input_args::InputArgs;
 use super::output::Output;
+use super::path_args::PathArgs;
+use super::view_args::{StragglerOrder, SummaryArg};
 use crate::engine::Progress;
 use crate::node_metrics::{self, NodeMetrics, UtcOffset};
 use crate::params::quantity::{Duration, Quantity};
@@ -53,6 +55,8 @@ const DETECTORS: &str = "Detectors";
 #[derive(Debug, Args)]
 pub(super) struct Stragglers {
     #[command(flatten)]
+    paths: PathArgs,
+    #[command(flatten)]
     input: InputArgs,
     /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -60,14 +64,19 @@ pub(super) struct Stragglers {
     /// Table to print with --format csv
     #[arg(long, value_enum, default_value_t = CsvTable::Stragglers)]
     table: CsvTable,
-    /// Show only the N applications that waited longest for stragglers
+    /// Show only the first N applications: those that waited longest for stragglers, or the first by --sort
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
     /// Show only the N longest stragglers of each group (text, html)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count, default_value = "10")]
     tasks: NonZeroUsize,
+    /// Order of the applications
+    #[arg(long, value_enum, value_name = "ORDER", default_value_t = StragglerOrder::Saving)]
+    sort: StragglerOrder,
+    #[command(flatten)]
+    answer: SummaryArg,
     /// Also list the stragglers of each application, with histograms, and every detector (text)
-    #[arg(long)]
+    #[arg(long, conflicts_with = "summary")]
     details: bool,
     /// How stragglers are defined
     #[arg(long, value_enum, default_value_t = Label::Median)]
@@ -196,14 +205,13 @@ pub(super) fn duration(text: &str) -> Result<Millis, String> {
 
 impl Stragglers {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let output = self.input.open_output(None)?;
+        self.answer.fits(matches!(self.format, Format::Text | Format::Json))?;
+        let inputs = self.paths.read()?;
+        let output = self.input.open_output(&inputs.files(), None)?;
         let learn_to = self.learn.as_deref().map(|path| Output::open(Some(path))).transpose()?;
         learn_to.as_ref().map_or(Ok(()), |file| file.differs_from(&output))?;
         let (metrics, problems) = self.metrics()?;
-        if self.learn.is_some()
-            && self.models.is_some()
-            && self.input.paths.iter().any(|path| path == Path::new("-"))
-        {
+        if self.learn.is_some() && self.models.is_some() && inputs.reads_stdin() {
             return Err("with --learn and --models the histories are read twice, which is not possible from standard \
                         input; save it to a file"
                 .into());
@@ -213,7 +221,7 @@ impl Stragglers {
             let (filter, limits) = (self.input.filters.filter(), self.input.limits.limits());
             let metrics = metrics.as_ref();
             self.input.run(|progress: &Progress| {
-                survey::report_with(&self.input.paths, settings, metrics, &filter, &limits, progress)
+                survey::report_of(inputs.named(), settings, metrics, &filter, &limits, progress)
             })
         };
         let (mut report, learnt) = match (&self.learn, models) {
@@ -232,10 +240,15 @@ impl Stragglers {
                 (survey(&second)?, Some(learnt))
             }
         };
+        report.sort(self.sort.into());
         report.problems.extend(problems);
         report.problems.extend(self.unmatched(&report, metrics.as_ref()));
         self.input.warn(&report.problems);
-        let text = TextOptions { details: self.details, ..output.text_options(self.input.color) };
+        let text = TextOptions {
+            details: self.details,
+            summary: self.answer.summary,
+            ..output.text_options(self.input.color)
+        };
         output.write(|out| self.render(&report, text, out))?;
         let failure = self.input.failure(&report.problems, report.named_input_failed, &report.files);
         if let Some((learnt, file)) = learnt.zip(learn_to).filter(|_| failure.is_none()) {
@@ -245,8 +258,8 @@ impl Stragglers {
     }
 
     fn render(&self, report: &StragglerReport, text: TextOptions, out: &mut dyn Write) -> io::Result<()> {
-        let shown =
-            Shown { applications: self.top.map(NonZeroUsize::get), stragglers: Some(self.tasks.get()) };
+        let applications = if self.answer.summary { Some(0) } else { self.top.map(NonZeroUsize::get) };
+        let shown = Shown { applications, stragglers: Some(self.tasks.get()) };
         let table = match self.table {
             CsvTable::Stragglers => Table::Stragglers,
             CsvTable::Detectors => Table::Detectors,

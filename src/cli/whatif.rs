@@ -10,8 +10,11 @@ use super::Exit;
 use super::counts::positive_count;
 use super::finding_args::RuleArgs;
 use super::input_args::InputArgs;
+use super::path_args::PathArgs;
+use super::view_args::{ReplayOrder, SummaryArg};
 use crate::params::quantity::{Quantity, Size};
 use crate::replay::MAX_TASKS;
+use crate::report::TextOptions;
 use crate::report::whatif::{WhatIfFormat, write};
 use crate::units::Bytes;
 use crate::whatif::{self, Change, Settings, Trouble};
@@ -37,15 +40,22 @@ Exit status: 0 the histories were read, 2 the run failed.";
 #[derive(Debug, Args)]
 pub(super) struct WhatIf {
     #[command(flatten)]
+    paths: PathArgs,
+    #[command(flatten)]
     input: InputArgs,
     #[command(flatten)]
     rules: RuleArgs,
     /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Show only the N applications that can save the most time
+    /// Show only the first N applications: those that can save the most time, or the first by --sort
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
+    /// Order of the applications
+    #[arg(long, value_enum, value_name = "ORDER", default_value_t = ReplayOrder::Saving)]
+    sort: ReplayOrder,
+    #[command(flatten)]
+    answer: SummaryArg,
     /// Number of executors (Spark)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one)]
     executors: Option<u32>,
@@ -108,16 +118,20 @@ impl From<TroubleArg> for Trouble {
 
 impl WhatIf {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let output = self.input.open_output(None)?;
+        self.answer.fits(matches!(self.format, Format::Text | Format::Json))?;
+        let inputs = self.paths.read()?;
+        let output = self.input.open_output(&inputs.files(), None)?;
         let rules = self.rules.load()?;
         let settings = self.settings();
         let (filter, limits) = (self.input.filters.filter(), self.input.limits.limits());
-        let report = self.input.run(|progress| {
-            whatif::report_with(&self.input.paths, &rules, &settings, &filter, &limits, progress)
+        let mut report = self.input.run(|progress| {
+            whatif::report_with(inputs.named(), &rules, &settings, &filter, &limits, progress)
         })?;
+        report.sort(self.sort.into());
         self.input.warn(&report.problems);
-        let text = output.text_options(self.input.color);
-        let top = self.top.map(NonZeroUsize::get);
+        let summary = self.answer.summary;
+        let text = TextOptions { summary, ..output.text_options(self.input.color) };
+        let top = if summary { Some(0) } else { self.top.map(NonZeroUsize::get) };
         let format = match self.format {
             Format::Text => WhatIfFormat::Text,
             Format::Json => WhatIfFormat::Json,

@@ -2,7 +2,6 @@
 
 /// Who can remove the cause of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(not(test), allow(dead_code, reason = "reports do not show it yet"))]
 pub(crate) enum Actor {
     /// The application's developers: its code, its dependencies, its data.
     UserCode,
@@ -10,6 +9,17 @@ pub(crate) enum Actor {
     Configuration,
     /// The operators of the cluster.
     Cluster,
+}
+
+impl Actor {
+    /// Who that is, for people.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::UserCode => "developers",
+            Self::Configuration => "settings",
+            Self::Cluster => "operators",
+        }
+    }
 }
 
 /// Defines the kinds. Each takes its page from `rules/failures/<name>.md`.
@@ -24,7 +34,6 @@ macro_rules! kinds {
 
         impl FailureKind {
             /// Every kind.
-            #[cfg_attr(not(test), allow(dead_code, reason = "reports do not show it yet"))]
             pub(crate) const ALL: &[Self] = &[$(Self::$kind),*];
 
             /// Its name in reports, and the name of its page.
@@ -38,13 +47,11 @@ macro_rules! kinds {
             }
 
             /// Who must act, in most cases.
-            #[cfg_attr(not(test), allow(dead_code, reason = "reports do not show it yet"))]
             pub(crate) const fn actor(self) -> Actor {
                 match self { $(Self::$kind => Actor::$actor,)* }
             }
 
             /// Its page, in Markdown.
-            #[cfg_attr(not(test), allow(dead_code, reason = "reports do not show it yet"))]
             pub(crate) const fn page(self) -> &'static str {
                 match self {
                     $(Self::$kind => include_str!(concat!("../../rules/failures/", $name, ".md")),)*

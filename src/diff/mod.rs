@@ -27,6 +27,11 @@ mod pair;
 mod phases;
 mod side;
 
+use std::cmp::Ordering;
+
+use crate::results::Sort;
+use crate::severity::Severity;
+
 pub use configuration::{Configuration, Setting};
 pub use figures::{Figure, Unit};
 pub use findings::{FindingPair, Move};
@@ -50,6 +55,8 @@ pub struct Diff {
     pub only_a: Vec<Label>,
     /// Runs that only the second side has.
     pub only_b: Vec<Label>,
+    /// The order of the pairs that changed.
+    pub(crate) order: Sort,
 }
 
 /// Two runs of the same job.
@@ -92,23 +99,51 @@ pub struct Label {
 const SAME_RUN_TIME: f64 = 0.05;
 
 impl Diff {
-    /// The pairs that changed, the one whose run time changed most first.
+    /// The pairs that changed, the one whose run time changed most first, or in the order that was asked for.
     pub(crate) fn largest(&self) -> Vec<&Pair> {
         let mut changed: Vec<&Pair> = self.pairs.iter().filter(|pair| pair.changed()).collect();
-        let moved = |pair: &Pair| {
-            let (a, b) = pair.run_time().and_then(|figure| figure.a.zip(figure.b)).unwrap_or_default();
-            (b - a).abs()
-        };
         // The sort is stable: equal changes stay in the order of the jobs.
-        changed.sort_by(|one, other| moved(other).total_cmp(&moved(one)));
+        changed.sort_by(|one, other| Pair::order(one, other, self.order));
         changed
+    }
+
+    /// Orders the pairs.
+    pub(crate) fn sort(&mut self, by: Sort) {
+        self.order = by;
+        self.pairs.sort_by(|one, other| Pair::order(one, other, by));
     }
 }
 
 impl Pair {
     /// The run times.
     pub(crate) fn run_time(&self) -> Option<&Figure> {
-        self.figures.iter().find(|figure| figure.key == "runtime_ms")
+        self.figure("runtime_ms")
+    }
+
+    fn figure(&self, key: &str) -> Option<&Figure> {
+        self.figures.iter().find(|figure| figure.key == key)
+    }
+
+    fn order(one: &Self, other: &Self, by: Sort) -> Ordering {
+        let change_of = |key: &str| {
+            let moved = |pair: &Self| {
+                let (a, b) = pair.figure(key).and_then(|figure| figure.a.zip(figure.b)).unwrap_or_default();
+                (b - a).abs()
+            };
+            moved(other).total_cmp(&moved(one))
+        };
+        match by {
+            Sort::Severity => other.worst_new().cmp(&one.worst_new()),
+            Sort::Waste => change_of("resource_wasted_gb_hours"),
+            Sort::RunTime | Sort::Saving => change_of("runtime_ms"),
+            Sort::Name => (&one.b.job, &one.b.started_at).cmp(&(&other.b.job, &other.b.started_at)),
+        }
+    }
+
+    /// The severity of the worst finding that is new or worse.
+    fn worst_new(&self) -> Option<Severity> {
+        let new = self.findings.iter().filter(|pair| matches!(pair.moved, Move::Came | Move::Worse));
+        new.filter_map(|pair| pair.b).max()
     }
 
     /// Whether the run time, a setting or a finding changed.
@@ -130,6 +165,7 @@ pub fn diff(a: &Side, b: &Side, options: Options) -> Diff {
         pairs: paired.both.into_iter().map(|(a, b)| pair(a, b, options)).collect(),
         only_a: paired.only_a.into_iter().map(Run::label).collect(),
         only_b: paired.only_b.into_iter().map(Run::label).collect(),
+        order: Sort::RunTime,
     }
 }
 

@@ -15,6 +15,7 @@
 //! Histories that cannot be read, or not to their end, are [`problems`](Visited::problems), never a panic.
 
 mod collected;
+mod copies;
 mod evaluate;
 mod filter;
 mod pieces;
@@ -27,8 +28,10 @@ mod worst;
 mod worst_charts;
 
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use crate::input::named::Named;
 use crate::limits::Limits;
 use crate::parse::OtherCounters;
 use crate::results::{Report, Summary, SuppressionUse};
@@ -37,6 +40,7 @@ use crate::severity::Severity;
 use crate::troubles::Basis;
 
 use collected::{Collected, Collector, Judged};
+use copies::{Counted, RunCopy};
 use evaluate::evaluate;
 use read::{Extent, Wanted};
 use visit::{may_be_superseded, visit_in_turn};
@@ -47,8 +51,8 @@ pub use filter::Filter;
 pub(crate) use filter::Identity;
 pub(crate) use pieces::{Pieces, Render};
 pub use progress::{Progress, SoFar};
+pub(crate) use visit::{DUPLICATE, discover, visit_for_rules};
 pub use visit::{Visit, Visited, visit, visit_with};
-pub(crate) use visit::{discover, visit_for_rules};
 
 /// What [`analyze`] keeps.
 #[derive(Debug, Clone)]
@@ -93,35 +97,35 @@ pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
 #[must_use]
 #[allow(clippy::needless_pass_by_value)] // options are usually written in place
 pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progress: &Progress) -> Report {
-    analyze_by(paths, Basis { rules, prices: None }, &options, progress)
+    analyze_by(paths.into(), Basis { rules, prices: None }, &options, progress)
 }
 
 /// Like [`analyze_with`], with prices.
 pub(crate) fn analyze_by(
-    paths: &[PathBuf],
+    named: Named<'_>,
     basis: Basis<'_>,
     options: &Options,
     progress: &Progress,
 ) -> Report {
-    analyze_into(Collector::new(options.top), paths, basis, options, progress).0
+    analyze_into(Collector::new(options.top), named, basis, options, progress).0
 }
 
 /// Like [`analyze_with`], but renders each application as soon as it is judged. The report has no applications, and the
 /// pieces are all of them: [`Options::top`] and [`Options::charts`] do not apply.
 pub(crate) fn analyze_in_pieces(
-    paths: &[PathBuf],
+    named: Named<'_>,
     basis: Basis<'_>,
     options: Options,
     progress: &Progress,
     render: Render<'_>,
 ) -> (Report, Pieces) {
     let options = Options { top: None, charts: 0, ..options };
-    analyze_into(Collector::rendering(render), paths, basis, &options, progress)
+    analyze_into(Collector::rendering(render), named, basis, &options, progress)
 }
 
 fn analyze_into(
     collector: Collector<'_>,
-    paths: &[PathBuf],
+    named: Named<'_>,
     basis: Basis<'_>,
     options: &Options,
     progress: &Progress,
@@ -130,19 +134,27 @@ fn analyze_into(
     let others = if basis.rules.names_counters() { OtherCounters::Kept } else { OtherCounters::Dropped };
     let wanted = Wanted::ForRules(others);
     let extent = Extent { wanted, limits: &options.limits, filter: &options.filter };
-    let visited = visit_in_turn(paths, extent, progress, |app, sources, turn| {
+    let counted = Mutex::new(Counted::default());
+    let visited = visit_in_turn(named, extent, progress, |app, sources, turn| {
         let started = Instant::now();
         let (report, suppressed_by) = evaluate(app, sources, basis, options, &worst_charts);
         let judged = Judged { report, turn, suppressed_by };
         progress.findings(judged.report.counts.iter().skip(1).sum());
         log::debug!("{}: judged in {:.1?}", judged.report.id, started.elapsed());
-        // A later attempt of the application master may replace this history. That is known after all files
-        // are read.
-        if may_be_superseded(sources) {
+        // A later attempt of the application master may replace this history, or a copy of it. That is known after all
+        // files are read.
+        if may_be_superseded(sources) || turn.may_be_copied {
             return Some(judged);
         }
         collector.add(judged);
+        counted.lock().unwrap_or_else(PoisonError::into_inner).add(&RunCopy::of(app, sources));
         None
+    });
+    let mut visited = visited.distinct();
+    let counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // A history with a wrong id in its name.
+    visited.leave_out_copies(|visit| {
+        counted.contains(&visit.copy).then(|| "in a history that was counted".to_owned())
     });
     for visit in visited.applications {
         collector.add(visit.value);

@@ -4,29 +4,34 @@
 mod assemble;
 mod source;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
+use super::copies::{RunCopy, counted};
 use super::read::{Extent, Wanted};
 use super::{Filter, Progress, progress};
 use crate::input::discover;
 use crate::input::inventory::{Inventory, Source};
 use crate::input::kind::SourceKind;
+use crate::input::named::Named;
 use crate::input::part::Part;
 use crate::limits::Limits;
 use crate::model::Application;
 use crate::parse::{Level, OtherCounters, Problem, identify};
 use crate::results::{SourceProblem, Summary};
-use crate::units::{Bytes, Timestamp};
+use crate::units::Bytes;
 use assemble::assemble;
 pub(super) use assemble::may_be_superseded;
-use source::{Share, look_into};
+use source::{Share, id_of, look_into};
 
 /// Event logs with at least this many stored bytes are read by all threads.
 const LARGE_LOG: u64 = 32 << 20;
+
+/// The code of the problem that tells of a copy.
+pub(crate) const DUPLICATE: &str = "duplicate";
 
 /// Histories that need more than their share of the memory are read again, this many times fewer at once.
 const FEWER_AT_ONCE: usize = 4;
@@ -48,39 +53,37 @@ pub struct Visited<T> {
 }
 
 impl<T> Visited<T> {
-    /// Removes applications that occur twice, in another folder or another format, because statistics over
-    /// many jobs would count them twice. The first complete copy stays; each removed one is reported as a
-    /// problem.
+    /// Removes copies of histories, in another folder, format or compression. The most complete one stays, the first by
+    /// path among equal ones; each removed one is reported as a problem.
     #[must_use]
     pub fn distinct(mut self) -> Self {
-        let key = |visit: &Visit<T>| (visit.id.clone(), visit.attempt.clone(), visit.submitted_at);
-        let mut kept: BTreeMap<_, usize> = BTreeMap::new();
-        for (place, visit) in self.applications.iter().enumerate() {
-            let best = kept.entry(key(visit)).or_insert(place);
-            let known_complete = self.applications.get(*best).is_some_and(|known| known.complete);
-            if !known_complete && visit.complete {
-                *best = place;
-            }
-        }
+        let counted = counted(self.applications.iter().map(|visit| &*visit.copy));
         let source = |visit: &Visit<T>| visit.sources.first().cloned().unwrap_or_default();
         let names: Vec<String> = self.applications.iter().map(source).collect();
-        let mut place = 0;
+        let mut own = 0..;
+        let mut counted = counted.into_iter();
+        self.leave_out_copies(|_| {
+            let (own, counted) = (own.next()?, counted.next()?);
+            (counted != own).then(|| format!("in {}", names.get(counted).map_or("", String::as_str)))
+        });
+        self
+    }
+
+    /// Removes the applications for which `elsewhere` says where the copy is that counts.
+    pub(super) fn leave_out_copies(&mut self, mut elsewhere: impl FnMut(&Visit<T>) -> Option<String>) {
+        let before = self.applications.len();
         let problems = &mut self.problems;
         self.applications.retain(|visit| {
-            let best = kept.get(&key(visit)).copied().unwrap_or(place);
-            let stays = best == place;
-            if !stays {
-                let other = names.get(best).map_or("", String::as_str);
-                let message = format!("{} is also in {other}; it is counted once", visit.id);
-                let problem =
-                    Problem { level: Level::Info, code: "duplicate", position: None, message, count: 1 };
-                problems.push(SourceProblem { source: source(visit), problem });
-            }
-            place += 1;
-            stays
+            let Some(place) = elsewhere(visit) else { return true };
+            let message = format!("{} is also {place}; it is counted once", visit.id);
+            let problem = Problem { level: Level::Info, code: DUPLICATE, position: None, message, count: 1 };
+            let source = visit.sources.first().cloned().unwrap_or_default();
+            problems.push(SourceProblem { source, problem });
+            false
         });
-        self.summary.applications = self.applications.len() as u64;
-        self
+        let removed = (before - self.applications.len()) as u64;
+        self.summary.applications = self.summary.applications.saturating_sub(removed);
+        self.summary.copies += removed;
     }
 }
 
@@ -89,10 +92,7 @@ impl<T> Visited<T> {
 pub struct Visit<T> {
     /// The application's id.
     pub id: String,
-    /// The application's attempt, if its cluster manager counts attempts.
-    attempt: Option<String>,
-    submitted_at: Option<Timestamp>,
-    complete: bool,
+    pub(super) copy: Box<RunCopy>,
     /// The files it was read from, the history first.
     pub sources: Vec<String>,
     /// The value that `look` returned.
@@ -103,7 +103,7 @@ pub struct Visit<T> {
 /// default limits.
 #[must_use]
 pub(crate) fn discover(paths: &[PathBuf]) -> Inventory {
-    crate::input::discover::discover(paths, &Limits::default(), identify)
+    crate::input::discover::discover(paths.into(), &Limits::default(), identify)
 }
 
 /// Finds the histories below `paths` and passes each application to `look`, with the files it was read
@@ -124,31 +124,36 @@ pub fn visit_with<T: Send>(
     look: impl Fn(&Application, &[String]) -> T + Sync,
 ) -> Visited<T> {
     let extent = Extent { wanted: Wanted::All, limits, filter };
-    visit_in_turn(paths, extent, progress, |app, sources, _| Some(look(app, sources)))
+    visit_in_turn(paths.into(), extent, progress, |app, sources, _| Some(look(app, sources)))
 }
 
-/// Like [`visit_with`], for callers that need only the data that built-in rules use.
+/// Like [`visit_with`], for callers that need only the data that built-in rules use, and of copies only one.
 pub(crate) fn visit_for_rules<T: Send>(
-    paths: &[PathBuf],
+    named: Named<'_>,
     filter: &Filter,
     limits: &Limits,
     progress: &Progress,
     look: impl Fn(&Application, &[String]) -> T + Sync,
 ) -> Visited<T> {
     let extent = Extent { wanted: Wanted::ForRules(OtherCounters::Dropped), limits, filter };
-    visit_in_turn(paths, extent, progress, |app, sources, _| Some(look(app, sources)))
+    visit_in_turn(named, extent, progress, |app, sources, _| Some(look(app, sources))).distinct()
 }
 
 /// The rank of an application among all, independent of threads: the index of its source, and its index
 /// within that source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Turn(usize, usize);
+pub(super) struct Turn {
+    place: usize,
+    nth: usize,
+    /// Whether another history may be a copy of this one.
+    pub(super) may_be_copied: bool,
+}
 
 #[cfg(test)]
 impl Turn {
     /// The first application of the source at this index.
     pub(super) const fn of_place(place: usize) -> Self {
-        Self(place, 0)
+        Self { place, nth: 0, may_be_copied: false }
     }
 }
 
@@ -158,20 +163,26 @@ impl Turn {
 ///
 /// [may be superseded]: may_be_superseded
 pub(super) fn visit_in_turn<T: Send>(
-    paths: &[PathBuf],
+    named: Named<'_>,
     extent: Extent<'_>,
     progress: &Progress,
     look: impl Fn(&Application, &[String], Turn) -> Option<T> + Sync,
 ) -> Visited<T> {
     let started = Instant::now();
-    let mut inventory = discover::discover(paths, extent.limits, identify);
+    let mut inventory = discover::discover(named, extent.limits, identify);
     inventory.look_at_streams(extent.limits, identify);
     log_inventory(&inventory, started);
     let stored: Vec<u64> = inventory.histories.iter().map(progress::stored).collect();
     progress.found(&stored);
     let started = Instant::now();
+    let ids = single_ids(&inventory.histories, extent);
+    let is_alone = inventory.histories.len() == 1;
     let read = |place: usize, source: &Source, (extent, share): (Extent<'_>, Share)| {
-        let in_turn = |app: &Application, sources: &[String], nth| look(app, sources, Turn(place, nth));
+        let in_turn = |app: &Application, sources: &[String], nth| {
+            let is_single =
+                nth == 0 && (is_alone || ids.get(place).is_some_and(|id| id.as_ref() == Some(&app.id)));
+            look(app, sources, Turn { place, nth, may_be_copied: !is_single })
+        };
         let outcome = look_into(source, &inventory, (extent, share), in_turn);
         if outcome.is_some() {
             progress.read(stored.get(place).copied().unwrap_or_default());
@@ -183,6 +194,22 @@ pub(super) fn visit_in_turn<T: Send>(
     let Summary { applications, left_out, .. } = visited.summary;
     log::info!("read in {:.1?}; applications: {applications}, left out: {left_out}", started.elapsed());
     visited
+}
+
+/// The id of each history that no other history has, from its name or its beginning; `None` if another has the same id,
+/// or if it is not known before all is read.
+fn single_ids(histories: &[Source], extent: Extent<'_>) -> Vec<Option<String>> {
+    if histories.len() < 2 {
+        return Vec::new();
+    }
+    let ids: Vec<Option<String>> = histories.par_iter().map(|source| id_of(source, extent)).collect();
+    let mut seen: FxHashMap<&str, u64> = FxHashMap::default();
+    for id in ids.iter().flatten() {
+        *seen.entry(id).or_default() += 1;
+    }
+    let is_single = |id: &Option<String>| id.as_deref().is_some_and(|id| seen.get(id) == Some(&1));
+    let single: Vec<bool> = ids.iter().map(is_single).collect();
+    ids.into_iter().zip(single).map(|(id, is_single)| id.filter(|_| is_single)).collect()
 }
 
 /// Reads all histories so that those that are in memory at the same time share what the limit allows.
@@ -276,7 +303,7 @@ mod tests {
         let filter = Filter::default();
         let seen = visit(&paths, |app, _| nodes(app));
         assert_eq!(seen.applications.iter().map(|visit| visit.value).collect::<Vec<_>>(), [1]);
-        let seen = visit_for_rules(&paths, &filter, &limits, &progress, |app, _| nodes(app));
+        let seen = visit_for_rules(paths.as_slice().into(), &filter, &limits, &progress, |app, _| nodes(app));
         assert_eq!(seen.applications.iter().map(|visit| visit.value).collect::<Vec<_>>(), [0]);
     }
 }

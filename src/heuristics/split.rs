@@ -30,6 +30,16 @@ impl TwoGroups {
         apart / base.unsigned_abs()
     }
 
+    /// The same for rules that users define: 0 if all values are in one group; `None` if the smaller mean is 0, because
+    /// then there is no multiple of it.
+    pub(crate) fn multiple(self) -> Option<f64> {
+        if self.small.count == 0 || self.large.count == 0 {
+            return Some(0.0);
+        }
+        let is_positive = self.large.mean.min(self.small.mean) > 0;
+        is_positive.then(|| self.deviation() as f64)
+    }
+
     /// The same, with both means truncated to multiples of `unit`.
     pub(crate) fn in_units_of(self, unit: i64) -> Self {
         let scaled = |group: Group| Group { mean: group.mean.checked_div(unit).unwrap_or_default(), ..group };
@@ -72,6 +82,16 @@ mod tests {
         assert_eq!(groups.small, Group { count: 200, mean: 1 << 20 });
         assert_eq!(groups.large, Group { count: 1, mean: 100 << 20 });
         assert_eq!(groups.deviation(), 99);
+    }
+
+    #[test]
+    fn nothing_is_a_multiple_of_a_mean_of_0() {
+        let mut values = vec![0; 200];
+        assert_eq!(two_groups(&values).multiple(), Some(0.0));
+        values.push(100 << 20);
+        assert_eq!(two_groups(&values).multiple(), None);
+        assert_eq!(two_groups(&[5; 20]).multiple(), Some(0.0));
+        assert_eq!(two_groups(&[10, 10, 10, 70]).multiple(), Some(6.0));
     }
 
     #[test]

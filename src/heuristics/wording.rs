@@ -41,7 +41,7 @@ pub(crate) fn grouped(number: i128) -> String {
 
 /// The change of a setting, with the name that the application used. If it did not set it, with the name that its Hadoop
 /// reads: Hadoop 0.20 and 1 do not know the names of Hadoop 2, which still reads the old ones.
-pub(super) fn change(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> SettingChange {
+pub(crate) fn change(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> SettingChange {
     let set = app.conf.find(key);
     let usual = match key.names() {
         [_, first_name, ..] if app.ran_on_job_tracker() => first_name,

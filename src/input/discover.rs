@@ -16,8 +16,10 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::error::InputError;
 use super::inventory::{Failure, Inventory, Notice, by_bytes};
-use super::kind::{Identify, Reason};
+use super::job_id;
+use super::kind::{Identify, Reason, SourceKind};
 use super::mounts::{self, PseudoFileSystems};
+use super::named::{Named, NamedPath};
 use super::sorter::{Candidate, Sorter};
 use super::source::{Source, SourcePath};
 use crate::limits::{LimitReached, Limits};
@@ -26,22 +28,22 @@ use crate::units::Millis;
 /// Files examined in parallel; also the number held in memory.
 const BATCH: usize = 1024;
 
-/// Finds all files under `paths` (files, folders, `-` for standard input) and detects their kind.
+/// Finds all files under the named paths (files, folders, `-` for standard input) and detects their kind.
 ///
-/// The result does not depend on the order of `paths` or of the file system's listings. Unreadable files go
+/// The result does not depend on the order of the paths or of the file system's listings. Unreadable files go
 /// to [`Inventory::failures`] and do not stop the search.
 #[must_use]
-pub(crate) fn discover(paths: &[PathBuf], limits: &Limits, identify: Identify) -> Inventory {
-    let mut paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
-    paths.sort_by(|a, b| by_bytes(a, b));
-    paths.dedup();
+pub(crate) fn discover(named: Named<'_>, limits: &Limits, identify: Identify) -> Inventory {
     let mut walk = Walk::new(*limits, identify);
-    let folders: Vec<&Path> = paths.into_iter().filter(|path| walk.named_path(path)).collect();
+    let named_paths = named.sorted().into_iter();
+    let folders: Vec<&Path> =
+        named_paths.filter(|path| walk.named_path(*path, named.stdin)).map(|named| named.path).collect();
     for folder in &folders {
         walk.folder(folder);
     }
     walk.linked_files();
     walk.examine_batch();
+    walk.confs_beside_named_histories();
     let mut inventory = walk.sorter.finish(&folders);
     inventory.sort();
     inventory
@@ -82,20 +84,21 @@ impl Walk {
     }
 
     /// Adds a path that the user named; `true` if it is a folder to walk.
-    fn named_path(&mut self, path: &Path) -> bool {
+    fn named_path(&mut self, named: NamedPath<'_>, stdin: Option<&Path>) -> bool {
+        let path = named.path;
         if path == Path::new("-") {
-            self.stream(SourcePath::Stdin);
+            self.stream(SourcePath::Stdin(stdin.map(Path::to_path_buf)));
             return false;
         }
         let file_type = match fs::metadata(path) {
             Ok(metadata) => metadata.file_type(),
             // A dangling link exists; its error is reported by the next arm.
             Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => {
-                self.fail(InputError::not_found(path), true);
+                self.fail(named.failed(InputError::not_found(path)), true);
                 return false;
             }
             Err(error) => {
-                self.fail(InputError::from_io(path, error), true);
+                self.fail(named.failed(InputError::from_io(path, error)), true);
                 return false;
             }
         };
@@ -113,7 +116,7 @@ impl Walk {
             self.stream(SourcePath::File(path.to_path_buf()));
         } else {
             self.sorter.inventory.found += 1;
-            self.fail(InputError::NotReadableAsFile { path: path.to_path_buf() }, true);
+            self.fail(named.failed(InputError::NotReadableAsFile { path: path.to_path_buf() }), true);
         }
         false
     }
@@ -241,6 +244,33 @@ impl Walk {
                 }
             }
         }
+    }
+
+    /// Finds the configurations of job histories that were named without their folder: Hadoop writes them beside the
+    /// history, or in the folder above.
+    fn confs_beside_named_histories(&mut self) {
+        let known: FxHashSet<&str> =
+            self.sorter.inventory.confs.iter().filter_map(|conf| conf.job_id.as_deref()).collect();
+        let histories = self.sorter.inventory.histories.iter().filter(|source| {
+            let is_job = matches!(
+                source.kind,
+                Some(SourceKind::JhistJson | SourceKind::JhistBinary | SourceKind::Hadoop1History)
+            );
+            is_job && source.named_by_user && matches!(source.path, SourcePath::File(_))
+        });
+        let id = |source: &&Source| source.path.as_path().file_name().and_then(job_id::job_id_in);
+        let without_conf =
+            histories.filter(|source| id(source).is_some_and(|id| !known.contains(id.as_str())));
+        let candidates: Vec<_> =
+            without_conf.map(|source| job_id::confs_beside(source.path.as_path())).collect();
+        for conf in candidates.into_iter().filter_map(|confs| confs.into_iter().find(|conf| conf.is_file())) {
+            let Ok(canonical) = fs::canonicalize(&conf) else { continue };
+            let is_walked = canonical.parent().is_some_and(|folder| self.folders.contains(folder));
+            if !is_walked && self.files.insert(canonical) {
+                self.file(conf, false);
+            }
+        }
+        self.examine_batch();
     }
 
     fn file(&mut self, path: PathBuf, named_by_user: bool) {

@@ -26,6 +26,16 @@ pub(crate) enum InputError {
         /// How to fetch it.
         command: String,
     },
+    /// A path in a list.
+    #[error("{error}; it is in line {line} of {list}")]
+    Listed {
+        /// What is wrong with it.
+        error: Box<InputError>,
+        /// The line.
+        line: u64,
+        /// The name of the list.
+        list: String,
+    },
     /// The file system refuses to open, list or read it.
     #[error("cannot read {path}: {cause}; {remedy}", path = .path.display(), cause = cause(source), remedy = remedy(source))]
     Unreadable {
@@ -149,8 +159,9 @@ impl InputError {
 
     /// A stable code for the kind of problem.
     #[must_use]
-    pub(crate) const fn code(&self) -> &'static str {
+    pub(crate) fn code(&self) -> &'static str {
         match self {
+            Self::Listed { error, .. } => error.code(),
             Self::NotFound { .. } | Self::Remote { .. } => "not-found",
             Self::ArchiveTooLarge { .. }
             | Self::TooManyMembers { .. }
@@ -166,6 +177,7 @@ impl InputError {
     #[must_use]
     pub(crate) fn path(&self) -> &Path {
         match self {
+            Self::Listed { error, .. } => error.path(),
             Self::NotFound { path }
             | Self::Remote { path, .. }
             | Self::Unreadable { path, .. }

@@ -1,6 +1,7 @@
 //! Finds the job id in a file name.
 
 use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 /// The first `job_<digits>_<digits>` in a file name.
 ///
@@ -64,6 +65,21 @@ pub(crate) fn master_attempt_in(name: &OsStr) -> Option<u32> {
     rest.strip_prefix('_')?.split_once(".jhist")?.0.parse().ok()
 }
 
+/// Where Hadoop writes the configuration of the job with this history: beside it, or in the folder above.
+#[must_use]
+pub(crate) fn confs_beside(history: &Path) -> Vec<PathBuf> {
+    let Some(name) = history.file_name().and_then(OsStr::to_str) else { return Vec::new() };
+    let Some(id) = job_id_in(OsStr::new(name)) else { return Vec::new() };
+    // In a staging folder, the attempt of the application master follows the id.
+    let attempt = name.strip_suffix(".jhist").filter(|_| master_attempt_in(OsStr::new(name)).is_some());
+    let until_id = name.find(&id).and_then(|at| name.get(..at + id.len()));
+    let folder = history.parent().unwrap_or(Path::new(""));
+    let folders = [Some(folder), folder.parent().filter(|_| folder.file_name().is_some())];
+    let names: Vec<String> =
+        attempt.into_iter().chain(until_id).map(|name| format!("{name}_conf.xml")).collect();
+    folders.into_iter().flatten().flat_map(|folder| names.iter().map(|name| folder.join(name))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +124,28 @@ mod tests {
     fn a_name_need_not_be_utf8() {
         use std::os::unix::ffi::OsStrExt;
         assert_eq!(job_id_in(OsStr::from_bytes(b"\xff\xfejob_1_2\xff")), Some("job_1_2".to_owned()));
+    }
+
+    #[test]
+    fn confs_are_beside_their_history_or_above() {
+        let beside = |history: &str| -> Vec<String> {
+            confs_beside(Path::new(history)).iter().map(|conf| conf.display().to_string()).collect()
+        };
+        assert_eq!(
+            beside("done/01/job_1_0002-5-user-name.jhist"),
+            ["done/01/job_1_0002_conf.xml", "done/job_1_0002_conf.xml"]
+        );
+        assert_eq!(
+            beside("s/job_1_0002_3.jhist"),
+            [
+                "s/job_1_0002_3_conf.xml",
+                "s/job_1_0002_conf.xml",
+                "job_1_0002_3_conf.xml",
+                "job_1_0002_conf.xml"
+            ]
+        );
+        assert_eq!(beside("host_12_job_2010_40864_name"), ["host_12_job_2010_40864_conf.xml"]);
+        assert!(beside("history.jhist").is_empty());
     }
 
     #[test]

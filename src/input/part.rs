@@ -130,8 +130,8 @@ impl Stream {
         }
         let path = self.path.as_path();
         let stream: io::Result<Box<dyn Read + Send>> = match (&self.path, &self.read_timeout) {
-            (SourcePath::Stdin, None) => Ok(Box::new(io::stdin())),
-            (SourcePath::Stdin, Some(read_timeout)) => timed_stream(|| Ok(io::stdin()), read_timeout),
+            (SourcePath::Stdin(_), None) => Ok(Box::new(io::stdin())),
+            (SourcePath::Stdin(_), Some(read_timeout)) => timed_stream(|| Ok(io::stdin()), read_timeout),
             (SourcePath::File(_) | SourcePath::Member(_), None) => return open_file(path),
             (SourcePath::File(file) | SourcePath::Member(file), Some(read_timeout)) => {
                 let file = file.clone();

@@ -1,5 +1,6 @@
 //! One event log or job history to read, and what is known before reading it.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use super::codec::{Codec, Decoded};
@@ -55,6 +56,11 @@ pub(crate) struct LogFolder {
 pub(crate) const MAX_MISSING: usize = 100;
 
 impl LogFolder {
+    /// Facts from the last name of a path.
+    pub(super) fn of_path(path: &Path) -> Self {
+        path.file_name().and_then(OsStr::to_str).map(Self::of_file).unwrap_or_default()
+    }
+
     /// Facts from the name of a single file.
     pub(super) fn of_file(name: &str) -> Self {
         let (application_id, attempt) = log_name::application_of_file(name);

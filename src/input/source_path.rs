@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 pub(crate) enum SourcePath {
     /// A file or a folder, or a pipe or terminal that the user named.
     File(PathBuf),
-    /// Standard input.
-    Stdin,
+    /// Standard input, with the name that the user gave it.
+    Stdin(Option<PathBuf>),
     /// A file or a folder in an archive, written `archive!member`.
     Member(PathBuf),
 }
 
 impl SourcePath {
-    /// The path, `-` for standard input.
+    /// The path, `-` for standard input without a name.
     #[must_use]
     pub(crate) fn as_path(&self) -> &Path {
         match self {
-            Self::File(path) | Self::Member(path) => path,
-            Self::Stdin => Path::new("-"),
+            Self::File(path) | Self::Member(path) | Self::Stdin(Some(path)) => path,
+            Self::Stdin(None) => Path::new("-"),
         }
     }
 }
@@ -28,8 +28,8 @@ impl SourcePath {
 impl fmt::Display for SourcePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File(path) | Self::Member(path) => path.display().fmt(f),
-            Self::Stdin => f.write_str("standard input"),
+            Self::File(path) | Self::Member(path) | Self::Stdin(Some(path)) => path.display().fmt(f),
+            Self::Stdin(None) => f.write_str("standard input"),
         }
     }
 }

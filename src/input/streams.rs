@@ -8,7 +8,7 @@ use super::error::InputError;
 use super::inventory::{Failure, Inventory};
 use super::kind::{Identify, Reason, SourceKind};
 use super::sorter::inventory_of;
-use super::source::{Source, SourcePath};
+use super::source::{LogFolder, Source, SourcePath};
 use crate::limits::Limits;
 
 /// The result of examining a stream.
@@ -51,10 +51,14 @@ fn examine(source: Source, limits: &Limits, identify: Identify) -> Outcome {
         Ok((decoded, SourceKind::Unrelated(Reason::Archive))) => members(source, decoded, limits, identify),
         Ok((decoded, kind)) => {
             let codec = Some(decoded.codec());
+            let log = match (&source.path, kind) {
+                (SourcePath::Stdin(Some(name)), SourceKind::SparkEventLog) => LogFolder::of_path(name),
+                _ => source.log.clone(),
+            };
             if let Some(part) = source.parts.first() {
                 part.put_back(decoded);
             }
-            Outcome::One(Source { kind: Some(kind), codec, ..source })
+            Outcome::One(Source { kind: Some(kind), codec, log, ..source })
         }
         Err(error) => Outcome::Broken(source, error),
     }
@@ -63,7 +67,7 @@ fn examine(source: Source, limits: &Limits, identify: Identify) -> Outcome {
 fn members(source: Source, decoded: Decoded, limits: &Limits, identify: Identify) -> Outcome {
     let file = source.path.as_path();
     let shown = match &source.path {
-        SourcePath::Stdin => std::path::PathBuf::from(source.path.to_string()),
+        SourcePath::Stdin(None) => std::path::PathBuf::from(source.path.to_string()),
         path => path.as_path().to_path_buf(),
     };
     match archive::members(decoded, file, &shown, limits) {

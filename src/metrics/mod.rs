@@ -65,7 +65,8 @@ impl Metrics {
     }
 }
 
-fn run_time(app: &Application) -> Option<Millis> {
+/// From submission to end.
+pub(crate) fn run_time(app: &Application) -> Option<Millis> {
     Millis::between(app.submitted_at?, app.finished_at?)
 }
 

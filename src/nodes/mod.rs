@@ -42,6 +42,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use crate::engine::{Filter, Progress, Visited, visit_for_rules};
+use crate::input::named::Named;
 use crate::limits::Limits;
 use crate::model::Application;
 use crate::results::{self, SourceProblem};
@@ -102,9 +103,22 @@ pub fn report_with(
     limits: &Limits,
     progress: &Progress,
 ) -> NodesReport {
+    report_of(paths.into(), settings, types, filter, limits, progress)
+}
+
+/// The same for all that the user named.
+#[must_use]
+pub(crate) fn report_of(
+    named: Named<'_>,
+    settings: Settings,
+    types: &NodeTypes,
+    filter: Filter,
+    limits: &Limits,
+    progress: &Progress,
+) -> NodesReport {
     let hosts = Hosts::default();
     let sample = |app: &Application, _: &[String]| Sample::of(app, &hosts, &settings);
-    let visited = visit_for_rules(paths, &filter, limits, progress, sample).distinct();
+    let visited = visit_for_rules(named, &filter, limits, progress, sample);
     let Visited { summary, applications, problems, named_input_failed, .. } = visited;
     let mut cluster = Cluster::default();
     for application in applications {

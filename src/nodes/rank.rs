@@ -33,7 +33,11 @@ pub(super) fn order(a: &Node, b: &Node, by: Indicator) -> Ordering {
         Indicator::Quantile => node.quantile,
         Indicator::ExtremeValue => node.extreme_value,
         Indicator::StragglerShare => node.straggler_share,
+        Indicator::Name => None,
     };
+    if by == Indicator::Name {
+        return a.name.cmp(&b.name);
+    }
     let level = |node: &Node| if by == Indicator::Level { node.level } else { None };
     b.suspected
         .cmp(&a.suspected)

@@ -87,6 +87,8 @@ pub enum Indicator {
     ExtremeValue,
     /// The share of tasks that are stragglers.
     StragglerShare,
+    /// None: the nodes are in alphabetical order.
+    Name,
 }
 
 impl Indicator {
@@ -100,6 +102,7 @@ impl Indicator {
             Self::Quantile => "quantile",
             Self::ExtremeValue => "extreme_value",
             Self::StragglerShare => "straggler_share",
+            Self::Name => "name",
         }
     }
 }

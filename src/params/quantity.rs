@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
-use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
+use crate::units::{Bytes, BytesPerSecond, Millis, three_digits, two_digits_at_least};
 
 /// The unit of a rule's parameter: how it is written, stored and shown.
 pub(crate) trait Unit: fmt::Debug + Clone + Copy + PartialEq + Send + Sync + 'static {
@@ -21,6 +21,11 @@ pub(crate) trait Unit: fmt::Debug + Clone + Copy + PartialEq + Send + Sync + 'st
     fn show(value: f64) -> String;
     /// The stored number as text for a rule file, not rounded.
     fn exact(value: f64) -> String;
+}
+
+/// An amount below 1 in its smallest unit, which would be rounded to a whole number.
+pub(crate) fn fraction(value: f64, unit: &str) -> Option<String> {
+    (value > 0.0 && value < 1.0).then(|| format!("{} {unit}", two_digits_at_least(value)))
 }
 
 /// `value` in the largest unit that leaves it at least 1.
@@ -66,7 +71,7 @@ impl Unit for Ratio {
         value.to_string()
     }
     fn show(value: f64) -> String {
-        three_digits(value)
+        two_digits_at_least(value)
     }
 }
 
@@ -81,7 +86,7 @@ impl Unit for Count {
         value.to_string()
     }
     fn show(value: f64) -> String {
-        three_digits(value)
+        two_digits_at_least(value)
     }
 }
 
@@ -103,7 +108,7 @@ impl Unit for Duration {
         in_largest_unit(value, &TIMES)
     }
     fn show(value: f64) -> String {
-        Millis::from_f64(value).unwrap_or_default().to_string()
+        fraction(value, "ms").unwrap_or_else(|| Millis::from_f64(value).unwrap_or_default().to_string())
     }
 }
 
@@ -126,7 +131,7 @@ impl Unit for Size {
         in_largest_unit(value, &SIZES)
     }
     fn show(value: f64) -> String {
-        Bytes::from_f64(value).unwrap_or_default().to_string()
+        fraction(value, "B").unwrap_or_else(|| Bytes::from_f64(value).unwrap_or_default().to_string())
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::TextOptions;
 
 /// Calls `write` with `out` or, if only ASCII is wanted, with a writer that converts.
-pub(super) fn in_charset(
+pub(crate) fn in_charset(
     options: TextOptions,
     out: &mut dyn Write,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,

@@ -12,7 +12,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod ascii;
+pub(crate) mod ascii;
 mod cells;
 mod comparison;
 pub(crate) use comparison::words::{counted, missing_jobs, unjudged_summary};

@@ -63,7 +63,7 @@ mod tests {
                 let text = TextOptions::default();
                 let pieces = PieceFormat::of(format, text).unwrap();
                 let (report, rendered) = analyze_in_pieces(
-                    &paths,
+                    paths.as_slice().into(),
                     Basis { rules: &rules, prices: None },
                     Options::default(),
                     &Progress::default(),

@@ -28,10 +28,15 @@ pub(super) fn applications(summary: &Summary) -> String {
 /// The same as "12 of 1200 applications match the filters", if others were left out.
 pub(super) fn matching(summary: &Summary) -> String {
     let applications = applications(summary);
-    match (summary.left_out, summary.applications) {
+    let applications = match (summary.left_out, summary.applications) {
         (0, _) => applications,
         (_, 1) | (1, 0) => format!("{applications} matches the filters"),
         _ => format!("{applications} match the filters"),
+    };
+    match summary.copies {
+        0 => applications,
+        1 => format!("{applications}, without 1 copy"),
+        copies => format!("{applications}, without {copies} copies"),
     }
 }
 
@@ -39,6 +44,7 @@ pub(super) fn matching(summary: &Summary) -> String {
 pub(super) fn why_empty(summary: &Summary) -> Option<&'static str> {
     match summary {
         Summary { applications: 1.., .. } => None,
+        Summary { files_found: 0, files_failed: 1.., .. } => Some("None of the paths can be read."),
         Summary { files_found: 0, .. } => Some("The paths contain no files."),
         Summary { left_out: 1.., .. } => Some("No application matches the filters."),
         _ => Some("No event log or job history was recognised."),
@@ -98,7 +104,7 @@ pub(super) fn told_by(trouble: &Trouble) -> String {
 
 /// "Skew: stage 4.0: one task reads 23.9 MiB, 53.6× the median", in one line.
 pub(super) fn headline(trouble: &Trouble) -> String {
-    format!("{}: {}", trouble.kind.words(), clean(&trouble.cause))
+    format!("{}: {}", clean(trouble.words()), clean(&trouble.cause))
 }
 
 /// "map: one reads 100 MiB". The subject is not repeated if the message begins with it.

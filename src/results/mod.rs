@@ -133,6 +133,8 @@ pub struct Summary {
     /// Applications that the filter of the run did not select. Neither are they judged, nor their problems reported. A
     /// history that was not read at all, because of its engine, counts as one application.
     pub left_out: u64,
+    /// Copies of histories that are counted once. Each is a problem with the code `duplicate`.
+    pub copies: u64,
     /// Findings by severity value, 0 (none) to 4 (critical).
     pub findings: [u64; 5],
 }

@@ -195,6 +195,11 @@ impl Document {
 }
 
 fn read_target(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Option<Target> {
+    if !matches!(node.kind, Kind::Scalar { .. }) {
+        let message = format!("expected the id of one rule, or a pattern for several, got {}", node.what());
+        problems.error(file, &node.span, message, Some(ONE_PATTERN.to_owned()));
+        return None;
+    }
     let id: String = match node.read() {
         Ok(id) => id,
         Err(error) => {
@@ -213,6 +218,9 @@ fn read_target(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Op
         }
     }
 }
+
+const ONE_PATTERN: &str =
+    "write one pattern, such as mapper-* or '/^(mapper|reducer)-skew$/', or a document for each rule";
 
 /// Reads the origin of rules.
 fn read_origin(file: &Arc<RuleFile>, node: &Node, problems: &mut Problems) -> Option<&'static str> {

@@ -5,9 +5,11 @@ use std::cmp::{Ordering, Reverse};
 use super::Settings;
 use super::group::{GroupReport, host};
 use super::learnt::GroupKey;
+use crate::metrics::run_time;
 use crate::model::table::{TaskKind, TimePoint};
 use crate::model::{Application, Engine, Status};
 use crate::node_metrics::{NodeMetric, NodeMetrics};
+use crate::results::Sort;
 use crate::stragglers::cause::{Cause, CauseCounts, Confidence, LabelledGroup, StragglerCause, attribute};
 use crate::stragglers::evaluation::Evaluated;
 use crate::stragglers::executions::Execution;
@@ -31,6 +33,8 @@ pub struct ApplicationStragglers {
     /// The files it was read from, the event log or job history first.
     pub sources: Vec<String>,
     pub submitted_at: Option<Timestamp>,
+    /// From submission to end.
+    pub(crate) run_time: Option<Millis>,
     /// Its groups with enough tasks, in the order of the application.
     pub groups: Vec<GroupReport>,
     /// Groups with too few tasks to have stragglers.
@@ -125,6 +129,7 @@ impl ApplicationStragglers {
             complete: app.complete,
             sources: sources.to_vec(),
             submitted_at: app.submitted_at,
+            run_time: run_time(app),
             small_groups,
             delay: covered(tails),
             waited_for,
@@ -144,6 +149,19 @@ impl ApplicationStragglers {
     pub(crate) fn worst_first(a: &Self, b: &Self) -> Ordering {
         let key = |app: &Self| (Reverse(app.delay), Reverse(app.stragglers()));
         key(a).cmp(&key(b)).then_with(|| a.id.cmp(&b.id)).then_with(|| a.sources.cmp(&b.sources))
+    }
+
+    /// Another order; ties are in the usual one.
+    pub(super) fn order(a: &Self, b: &Self, by: Sort) -> Ordering {
+        let name = |app: &Self| app.name.clone().unwrap_or_else(|| app.id.clone());
+        let first = match by {
+            Sort::Saving => Ordering::Equal,
+            Sort::Severity => b.stragglers().cmp(&a.stragglers()),
+            Sort::Waste => b.copies.lost.cmp(&a.copies.lost),
+            Sort::RunTime => b.run_time.cmp(&a.run_time),
+            Sort::Name => name(a).cmp(&name(b)),
+        };
+        first.then_with(|| Self::worst_first(a, b))
     }
 
     /// Number of stragglers.

@@ -59,11 +59,12 @@ pub use settings::{Method, Settings};
 pub use waiting::Waiting;
 
 use crate::engine::{Filter, Progress, Visited, visit_for_rules};
+use crate::input::named::Named;
 use crate::limits::Limits;
 use crate::model::Engine;
 use crate::model::table::TaskKind;
 use crate::node_metrics::NodeMetrics;
-use crate::results::{SourceProblem, Summary};
+use crate::results::{Sort, SourceProblem, Summary};
 use crate::stragglers::evaluation::{best, pool, rank};
 use crate::stragglers::impact::tail_correlation;
 use application::JobKey;
@@ -187,10 +188,22 @@ pub fn report_with(
     limits: &Limits,
     progress: &Progress,
 ) -> StragglerReport {
-    let visited = visit_for_rules(paths, filter, limits, progress, |app, sources| {
+    report_of(paths.into(), settings, metrics, filter, limits, progress)
+}
+
+/// The same for all that the user named.
+#[must_use]
+pub(crate) fn report_of(
+    named: Named<'_>,
+    settings: &Settings,
+    metrics: Option<&NodeMetrics>,
+    filter: &Filter,
+    limits: &Limits,
+    progress: &Progress,
+) -> StragglerReport {
+    let visited = visit_for_rules(named, filter, limits, progress, |app, sources| {
         ApplicationStragglers::of(app, sources, settings, metrics)
-    })
-    .distinct();
+    });
     let Visited { summary, applications, problems, named_input_failed, .. } = visited;
     let mut applications: Vec<ApplicationStragglers> =
         applications.into_iter().map(|visit| visit.value).collect();
@@ -208,6 +221,11 @@ pub fn report_with(
 }
 
 impl StragglerReport {
+    /// Orders the applications.
+    pub(crate) fn sort(&mut self, by: Sort) {
+        self.applications.sort_by(|a, b| ApplicationStragglers::order(a, b, by));
+    }
+
     /// Adds what the applications show to `learnt`, if the settings said so.
     pub(crate) fn teach(&mut self, learnt: &mut Learnt) {
         let groups = self.applications.iter_mut().flat_map(|app| &mut app.groups);

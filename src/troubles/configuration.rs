@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use super::value::compare;
+use super::value::{compare, options_on_top};
 use super::{Trouble, inert};
 use crate::finding::{Advice, SettingChange, TroubleKind};
 use crate::model::Application;
@@ -144,8 +144,9 @@ impl Settled {
 
     /// The settled change, if it goes the other way than `change`.
     fn opposite_of(&self, change: &SettingChange) -> Option<String> {
-        let rises = |it: &SettingChange| {
-            Some(compare(&it.setting, &it.to, it.from.as_deref()?)? == Ordering::Greater)
+        let rises = |it: &SettingChange| match compare(&it.setting, &it.to, it.from.as_deref()?)? {
+            Ordering::Equal => None,
+            order => Some(order == Ordering::Greater),
         };
         let settled = self.recommended.iter().find(|it| it.change.setting == change.setting)?;
         let (wanted, settled_rises) = (rises(change)?, rises(&settled.change)?);
@@ -234,7 +235,7 @@ impl Settled {
 
     /// Replaces the values of settings that are settled, and leaves out those that stay.
     fn rewrite(&self, line: &mut Advice, stays: impl Fn(&SettingChange) -> bool) {
-        let Advice { text, settings, .. } = line;
+        let Advice { text, settings, conditional } = line;
         settings.retain_mut(|change| {
             let before = change.to_string();
             if stays(change) {
@@ -242,8 +243,11 @@ impl Settled {
                 return false;
             }
             if let Some(settled) = self.of(change).filter(|settled| *settled != change) {
+                // Advice on another option of a JVM is not about the heap.
+                let other_options = if *conditional { options_on_top(change, settled) } else { None };
+                let settled = other_options.unwrap_or_else(|| settled.clone());
                 *text = text.replace(&before, &settled.to_string());
-                *change = settled.clone();
+                *change = settled;
             }
             true
         });

@@ -94,6 +94,7 @@ impl Trouble {
         let mut trouble = Self {
             id: format!("{}{rule}{place}", kind.name()),
             kind: *kind,
+            title: findings.first().filter(|_| *kind == TroubleKind::Other).map(|first| first.title.clone()),
             cause: findings.first().map(|first| first.message.clone()).unwrap_or_default(),
             failure: findings.iter().find_map(|finding| finding.failure.clone()),
             confidence: Confidence::of(*kind),

@@ -82,6 +82,8 @@ pub struct Trouble {
     pub id: String,
     /// What kind of trouble it is.
     pub kind: TroubleKind,
+    /// The title of the rule that tells of it, if its kind says nothing about it.
+    pub(crate) title: Option<Name>,
     /// The cause in one sentence.
     pub cause: String,
     /// Why something failed, if it is that.
@@ -189,6 +191,11 @@ impl Trouble {
         (Reverse(self.severity), Reverse(self.score), self.kind, &self.subjects)
     }
 
+    /// What is wrong in a few words, to begin a sentence.
+    pub(crate) fn words(&self) -> &str {
+        self.title.as_deref().unwrap_or(self.kind.words())
+    }
+
     /// What its removal is worth.
     pub(crate) const fn worth(&self) -> Worth {
         self.worth
@@ -210,6 +217,7 @@ impl Trouble {
         Self {
             id: text.to_owned(),
             kind: TroubleKind::Skew,
+            title: None,
             cause: text.to_owned(),
             failure: None,
             confidence: Confidence::Measured,

@@ -23,6 +23,7 @@ const COPIES: &str = "speculation-waste";
 
 const CANCELLED: &str = "the application was stopped, so the rest of its work is unknown";
 const NO_MODEL: &str = "there is no model for this remedy";
+const NO_REMEDY: &str = "the rule names no remedy";
 const NO_SIZE: &str = "the advice names no smaller size";
 const NO_NUMBER: &str = "the advice names no other number of tasks";
 const NOT_MEASURED: &str = "the history does not contain the times that it is computed from";
@@ -66,6 +67,7 @@ pub(super) fn of(
             time: avoidable_wait(app, metrics, time),
         }),
         Kind::Cancelled => unknown(CANCELLED),
+        _ if trouble.advice.is_empty() => unknown(NO_REMEDY),
         _ => unknown(NO_MODEL),
     }
 }

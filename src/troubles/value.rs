@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use crate::finding::SettingChange;
+
 /// Units by their suffix, and what they are multiples of: bytes for sizes, milliseconds for times.
 const UNITS: &[(&str, f64)] = &[
     ("ms", 1.0),
@@ -64,6 +66,21 @@ pub(super) fn compare(setting: &str, a: &str, b: &str) -> Option<Ordering> {
     Some(magnitude(setting, a)?.total_cmp(&magnitude(setting, b)?))
 }
 
+/// What a change does to the options of a JVM, done to the options that are settled; `None` if they are no options.
+pub(super) fn options_on_top(change: &SettingChange, settled: &SettingChange) -> Option<SettingChange> {
+    let options = |text: &'_ str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let (from, to) = (options(change.from.as_deref().unwrap_or_default()), options(&change.to));
+    if !to.iter().all(|option| option.starts_with('-')) {
+        return None;
+    }
+    let gone = |option: &String| from.contains(option) && !to.contains(option);
+    let mut all: Vec<String> = options(&settled.to).into_iter().filter(|option| !gone(option)).collect();
+    let new: Vec<String> =
+        to.iter().filter(|option| !from.contains(option) && !all.contains(option)).cloned().collect();
+    all.extend(new);
+    Some(SettingChange { to: all.join(" "), ..settled.clone() })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +105,20 @@ mod tests {
         ] {
             assert!(!same(setting, a, b), "{setting} {a} {b}");
         }
+    }
+
+    #[test]
+    fn another_collector_keeps_the_settled_heap() {
+        let change = |from: &str, to: &str| SettingChange {
+            setting: "mapreduce.map.java.opts".to_owned(),
+            from: Some(from.to_owned()),
+            to: to.to_owned(),
+        };
+        let settled = change("-Xmx3g -XX:+UseG1GC", "-Xmx819m -XX:+UseG1GC");
+        let other = change("-Xmx3g -XX:+UseG1GC", "-Xmx3g -XX:+UseParallelGC");
+        let both = options_on_top(&other, &settled).unwrap();
+        assert_eq!((both.to.as_str(), both.from), ("-Xmx819m -XX:+UseParallelGC", settled.from.clone()));
+        assert_eq!(options_on_top(&change("4g", "6g"), &settled), None);
     }
 
     #[test]

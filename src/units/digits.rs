@@ -13,6 +13,24 @@ pub(crate) fn three_digits(value: f64) -> String {
     fast_number(value, decimals).unwrap_or_else(|| general_number(value, decimals))
 }
 
+/// The same for numbers of any size: those below 0.1 have two significant digits, so that they are not shown as 0.
+#[must_use]
+pub(crate) fn two_digits_at_least(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude >= 0.1 || magnitude <= 0.0 || !magnitude.is_finite() {
+        return three_digits(value);
+    }
+    if magnitude < SMALLEST {
+        return format!("{value:.1e}");
+    }
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // from 2 to 7
+    let decimals = (1.0 - magnitude.log10().floor()) as usize;
+    general_number(value, decimals)
+}
+
+/// Smaller numbers have an exponent.
+const SMALLEST: f64 = 1e-6;
+
 fn general_number(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
@@ -62,6 +80,21 @@ mod tests {
                     prop_assert_eq!(text, general_number(value, decimals));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn small_numbers_are_not_0() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.004, "0.004"),
+            (0.01264, "0.013"),
+            (-0.000_25, "-0.00025"),
+            (0.1264, "0.13"),
+            (0.000_000_12, "1.2e-7"),
+            (12.34, "12.3"),
+        ] {
+            assert_eq!(two_digits_at_least(value), text);
         }
     }
 

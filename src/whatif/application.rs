@@ -7,6 +7,7 @@ use super::settings::{Change, Settings, Trouble};
 use crate::model::{Application, Engine, Subject};
 use crate::replay::mapreduce::{self, Kind, StartUp};
 use crate::replay::spark::{Cause, Overhead, Partitions};
+use crate::results::Sort;
 use crate::rules::RuleSet;
 use crate::savings::{self, Baseline, MapReduceReplays, Prediction, Resources, SparkReplays, Unknown};
 use crate::units::Millis;
@@ -97,6 +98,22 @@ impl ApplicationReplays {
         }
     }
 
+    /// Another order; ties are in the usual one.
+    pub(super) fn order(one: &Self, other: &Self, by: Sort) -> Ordering {
+        let name = |app: &Self| app.name.clone().unwrap_or_else(|| app.id.clone());
+        let greatest = |of: fn(&Replays) -> f64| {
+            let of = |app: &Self| app.replays.as_ref().map_or(f64::NEG_INFINITY, of);
+            of(other).total_cmp(&of(one))
+        };
+        let first = match by {
+            Sort::Name => name(one).cmp(&name(other)),
+            Sort::RunTime => greatest(|replays| replays.recorded.as_f64()),
+            Sort::Waste => greatest(Replays::most_memory_saved),
+            Sort::Saving | Sort::Severity => Ordering::Equal,
+        };
+        first.then_with(|| Self::by_saving(one, other))
+    }
+
     /// The order of a report: the application that can save the most time first, unknown ones last.
     pub(super) fn by_saving(one: &Self, other: &Self) -> Ordering {
         let saving = |app: &Self| app.replays.as_ref().map_or(f64::NEG_INFINITY, Replays::most_saved);
@@ -138,6 +155,13 @@ impl Replays {
         }
     }
 
+    /// The most memory that one of the changes saves.
+    fn most_memory_saved(&self) -> f64 {
+        let predictions = self.scenarios.iter().filter_map(|scenario| scenario.prediction.as_ref().ok());
+        let saved = predictions.filter_map(|prediction| prediction.saves.gb_hours);
+        saved.map(|saved| saved.point).fold(0.0, f64::max)
+    }
+
     /// The longest time that one of the changes saves.
     fn most_saved(&self) -> f64 {
         let predictions = self.scenarios.iter().filter_map(|scenario| scenario.prediction.as_ref().ok());
@@ -147,7 +171,7 @@ impl Replays {
 }
 
 /// Each trouble alone, and all together.
-fn without_troubles() -> Vec<Change> {
+pub(super) fn without_troubles() -> Vec<Change> {
     let alone = Trouble::ALL.iter().map(|&trouble| Change::without(&[trouble]));
     alone.chain([Change::without(&Trouble::ALL)]).collect()
 }

@@ -21,17 +21,21 @@
 mod application;
 mod scaling;
 mod settings;
+mod total;
 
 use std::path::PathBuf;
 
 pub use crate::savings::{Amounts, Prediction, Range};
+use application::without_troubles;
 pub use application::{ApplicationReplays, PathStage, Replays, Scenario};
 pub use scaling::{Resource, Scaling, ScalingPoint};
 pub use settings::{Change, Settings, Trouble};
+pub(crate) use total::{ChangeTotal, Total};
 
 use crate::engine::{Filter, Progress, visit_for_rules};
+use crate::input::named::Named;
 use crate::limits::Limits;
-use crate::results::{SourceProblem, Summary};
+use crate::results::{Sort, SourceProblem, Summary};
 use crate::rules::RuleSet;
 
 /// The replays of all applications.
@@ -42,36 +46,47 @@ pub struct WhatIfReport {
     pub files: Summary,
     /// The applications, by the most that a change saves.
     pub applications: Vec<ApplicationReplays>,
+    /// What the changes save over all applications.
+    pub(crate) total: Total,
     /// Problems, by source.
     pub problems: Vec<SourceProblem>,
     /// Whether an input named by the user could not be read.
     pub named_input_failed: bool,
 }
 
+impl WhatIfReport {
+    /// Orders the applications.
+    pub(crate) fn sort(&mut self, by: Sort) {
+        self.applications.sort_by(|a, b| ApplicationReplays::order(a, b, by));
+    }
+}
+
 /// Replays all applications below `paths`; costs are computed by the parameters of `rules`.
 #[must_use]
 pub fn report(paths: &[PathBuf], rules: &RuleSet, settings: &Settings) -> WhatIfReport {
-    report_with(paths, rules, settings, &Filter::default(), &Limits::default(), &Progress::default())
+    report_with(paths.into(), rules, settings, &Filter::default(), &Limits::default(), &Progress::default())
 }
 
 /// The same for applications that `filter` selects, with `limits` for each file, reporting to `progress`.
 #[must_use]
 pub(crate) fn report_with(
-    paths: &[PathBuf],
+    named: Named<'_>,
     rules: &RuleSet,
     settings: &Settings,
     filter: &Filter,
     limits: &Limits,
     progress: &Progress,
 ) -> WhatIfReport {
-    let visited = visit_for_rules(paths, filter, limits, progress, |app, sources| {
+    let visited = visit_for_rules(named, filter, limits, progress, |app, sources| {
         ApplicationReplays::of(app, sources, rules, settings)
     });
     let mut applications: Vec<ApplicationReplays> =
         visited.applications.into_iter().map(|visit| visit.value).collect();
     applications.sort_by(ApplicationReplays::by_saving);
+    let changes = if settings.changes.is_empty() { without_troubles() } else { settings.changes.clone() };
     WhatIfReport {
         files: visited.summary,
+        total: Total::of(&applications, changes),
         applications,
         problems: visited.problems,
         named_input_failed: visited.named_input_failed,

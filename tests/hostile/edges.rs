@@ -264,7 +264,9 @@ fn cached_blocks_and_driver_values_are_limited() {
 fn deflated_member_is_complete_wherever_its_blocks_end() {
     let mut zip = Zip::new();
     for length in 0..200 {
-        let log = spark_start() + &(0..9).map(|id| stage(id, 0)).collect::<String>() + &spark_end();
+        // Copies of one application would count once.
+        let start = spark_start().replace("app-1", &format!("app-{length}"));
+        let log = start + &(0..9).map(|id| stage(id, 0)).collect::<String>() + &spark_end();
         let text = log.trim_end().to_owned() + &" ".repeat(120_000 + length * 331) + "\n";
         let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
         encoder.write_all(text.as_bytes()).unwrap();
@@ -282,7 +284,10 @@ fn logs_with_the_same_name_keep_their_archive_order() {
     // Long and short logs alternate, so that threads finish in another order than they started.
     let stages = |count: u64| (0..count).map(|id| stage(id, 0)).collect::<String>();
     let log = |member: u64| {
-        spark_start() + &stages(if member.is_multiple_of(2) { 300 } else { 1 + member }) + &spark_end()
+        // Copies would count once, and other users are other applications.
+        let start = spark_start().replace("\"User\":\"u\"", &format!("\"User\":\"u{member}\""));
+        assert!(start.contains(&format!("u{member}")));
+        start + &stages(if member.is_multiple_of(2) { 300 } else { 1 + member }) + &spark_end()
     };
     let mut archive = Vec::new();
     for member in 0..8 {

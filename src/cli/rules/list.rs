@@ -7,6 +7,7 @@ use clap::Args;
 use super::super::finding_args::RuleArgs;
 use super::show::parameters;
 use super::{COLUMNS, padded};
+use crate::diagnosis::FailureKind;
 use crate::params::layers::Origin;
 use crate::report::wrap::{clean, lines};
 use crate::rules::{ActiveRule, RuleCheck, RuleSet};
@@ -22,17 +23,22 @@ Examples:
       rules of all engines about skew, with the first sentence of their pages
   elephant-rs rules list shuffle.partitions
       rules whose pages name this setting
+  elephant-rs rules list failures
+      the kinds of failures that reports tell apart, and who can remove their cause
   elephant-rs rules list --rules our-rules/
       which rules your files change or switch off";
 
 /// The width of the column of ids; longer ids have a line of their own.
 const ID: usize = 34;
+/// The word that lists the kinds of failures.
+const FAILURES: &str = "failures";
 /// The indentation of lines below a rule.
 const BELOW: &str = "    ";
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct List {
-    /// List only rules with all these words in their id, title, first paragraph or settings
+    /// List only rules with all these words in their id, title, first paragraph or settings, and the kinds of failures
+    /// whose pages have them; the word failures lists all kinds of failures
     #[arg(value_name = "WORD")]
     words: Vec<String>,
     #[command(flatten)]
@@ -47,16 +53,22 @@ impl List {
         let rules = self.rules.load()?;
         let words: Vec<String> = self.words.iter().map(|word| word.to_lowercase()).collect();
         let found: Vec<&ActiveRule> = rules.rules().iter().filter(|active| has(active, &words)).collect();
+        let failures = failures(&words);
+        if found.is_empty() && !failures.is_empty() {
+            return Ok(failures);
+        }
         if found.is_empty() {
             return Err(format!(
-                "no rule has \"{}\" in its id, title, first paragraph or settings; `elephant-rs rules list` lists all rules",
+                "no rule and no kind of failure has \"{}\" in its id, title, first paragraph or settings; `elephant-rs rules list` lists all rules, `elephant-rs rules \
+                 list failures` all kinds of failures",
                 self.words.join(" ")
             )
             .into());
         }
         let heading = row("rule", "engine", "saves", "origin");
         let entries = found.into_iter().map(|active| self.entry(active, &rules));
-        Ok(std::iter::once(heading).chain(entries).collect())
+        let separator = if failures.is_empty() { "" } else { "\n" };
+        Ok(std::iter::once(heading).chain(entries).collect::<String>() + separator + &failures)
     }
 
     /// The lines of a rule: the columns, what it finds if words were given, what files change, and parameters.
@@ -80,6 +92,27 @@ impl List {
         let listed = listed.filter(|parameter| self.parameters || parameter.origin != Origin::BuiltIn);
         text + &parameters(listed)
     }
+}
+
+/// The kinds of failures that the words are about: all of them for `failures`, and none without a word.
+fn failures(words: &[String]) -> String {
+    let all = matches!(words, [only] if only == FAILURES);
+    let is_meant = |kind: &&FailureKind| {
+        let text = format!("{} {} {}", kind.name(), kind.cause(), kind.page()).to_lowercase();
+        all || words.iter().all(|word| text.contains(word))
+    };
+    let found: Vec<FailureKind> =
+        FailureKind::ALL.iter().filter(is_meant).copied().filter(|_| !words.is_empty()).collect();
+    if found.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("{}who acts\n", padded("kind of failure", ID));
+    for kind in found {
+        text += &[&padded(kind.name(), ID), kind.actor().words(), "\n"].concat();
+        let wrapped = lines(kind.cause(), COLUMNS - BELOW.len());
+        text.extend(wrapped.into_iter().map(|line| format!("{BELOW}{line}\n")));
+    }
+    text + "\nelephant-rs rules show KIND: how it shows in logs, and what to change\n"
 }
 
 fn row(id: &str, engine: &str, saves: &str, origin: &str) -> String {

@@ -12,8 +12,9 @@ use std::error::Error;
 
 use clap::Subcommand;
 
-use super::Exit;
 use super::output::Output;
+use super::{Color, Exit};
+use crate::report::ascii::in_charset;
 use crate::report::wrap::width;
 use crate::rules::schema;
 
@@ -23,8 +24,10 @@ Examples:
       all rules, and which of them are off
   elephant-rs rules list skew
       the rules about skew
+  elephant-rs rules list failures
+      the kinds of failures that reports tell apart
   elephant-rs rules reference
-      what expressions in your own rules can use
+      how your own rules are written, and what expressions can use
   elephant-rs rules show mapper-skew
       what it finds, why that matters, how it sets the severity, and its thresholds
   elephant-rs rules init our-rules/
@@ -34,13 +37,15 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Rules {
-    /// List the rules: engine, what they save, whether each is on, and what rule files change, with file and line
+    /// List the rules: engine, what they save, whether each is on, and what rule files change, with file and line; or the
+    /// kinds of failures
     #[command(after_help = list::EXAMPLES)]
     List(list::List),
-    /// Print the page of one rule: what it finds, why, how it sets the severity, and its parameters with their origins
+    /// Print the page of one rule: what it finds, why, how it sets the severity, and its parameters with their origins;
+    /// or the page of a kind of failure
     #[command(after_help = show::EXAMPLES)]
     Show(show::Show),
-    /// Print the names, types and functions for expressions in your own rules, and the defaults of settings
+    /// Print how your own rules are written: keys of rule files, names, types and functions, and the defaults of settings
     #[command(after_help = reference::EXAMPLES)]
     Reference(reference::Reference),
     /// Check rule files without reading a history, and print all errors with line and column
@@ -70,9 +75,9 @@ Examples:
 impl Rules {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         match self {
-            Self::List(list) => print(&list.text()?)?,
-            Self::Show(show) => print(&show.page()?)?,
-            Self::Reference(reference) => print(&reference.text()?)?,
+            Self::List(list) => print_text(&list.text()?)?,
+            Self::Show(show) => print_text(&show.page()?)?,
+            Self::Reference(reference) => print_text(&reference.text()?)?,
             Self::Check(check) => return check.run(),
             Self::Test(test) => return test.run(),
             Self::Schema => print(&schema::text())?,
@@ -89,6 +94,13 @@ const COLUMNS: usize = 80;
 /// `text` with blanks up to this width.
 fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// Prints text for people, in the characters of the locale.
+fn print_text(text: &str) -> Result<(), Box<dyn Error>> {
+    let output = Output::open(None)?;
+    let options = output.text_options(Color::Auto);
+    Ok(output.write(|out| in_charset(options, out, |out| out.write_all(text.as_bytes())))?)
 }
 
 fn print(text: &str) -> Result<(), Box<dyn Error>> {

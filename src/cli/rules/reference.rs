@@ -12,9 +12,9 @@ use crate::rules::custom::reference::{Line, Section, sections};
 pub(super) const EXAMPLES: &str = "\
 Examples:
   elephant-rs rules reference
-      all names, functions, types, and defaults of settings
+      keys of rule files, names, functions, types, and defaults of settings
   elephant-rs rules reference app
-      one section
+      one section; file is about the keys of rule files
   elephant-rs rules reference task.gc_time
       one name
   elephant-rs rules reference shuffle bytes
@@ -110,6 +110,10 @@ fn shown(section: &Section) -> String {
         }
         text.push_str(&lines(&meaning, COLUMNS - left).join(&hanging));
         text.push('\n');
+    }
+    if !section.sample.is_empty() {
+        text.push_str("\n  For example\n\n");
+        text.extend(section.sample.lines().map(|line| format!("    {line}\n")));
     }
     text
 }

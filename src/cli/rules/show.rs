@@ -7,6 +7,7 @@ use clap::Args;
 use thiserror::Error;
 
 use super::super::finding_args::RuleArgs;
+use crate::diagnosis::FailureKind;
 use crate::engine;
 use crate::model::Application;
 use crate::params::ParamValue;
@@ -17,12 +18,14 @@ use crate::rules::{ActiveRule, Aspect, Document, RuleCheck, RuleSet, settings};
 pub(super) const EXAMPLES: &str = "\
 Examples:
   elephant-rs rules show mapper-skew
+  elephant-rs rules show heap-space
+      a kind of failure: how it shows in logs, and what to change
   elephant-rs rules show mapper-skew --rules rules/ --for job_1526555215992_0001.jhist
       which documents of the rule files apply to this job, and the resulting parameters";
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Show {
-    /// The id of a rule, or metrics, spark-metrics, gate, order or nodes
+    /// The id of a rule; or metrics, spark-metrics, gate, order or nodes; or a kind of failure, such as heap-space
     id: String,
     #[command(flatten)]
     rules: RuleArgs,
@@ -43,7 +46,11 @@ impl Show {
         if let Some(known) = settings::ALL.iter().find(|known| known.id == self.id) {
             return Ok(format!("{}{}", in_force(known.page), parameters(rules.settings(&self.id))));
         }
-        let active = rules.rule(&self.id)?;
+        // A rule of the user's own may have the name of a kind.
+        let active = match (rules.rule(&self.id), failure(&self.id)) {
+            (Err(_), Some(kind)) => return Ok(kind.page().to_owned()),
+            (active, _) => active?,
+        };
         let Some(history) = &self.history else {
             return Ok(in_force(&active.info.page) + &rule(active) + &scoped(&rules, active));
         };
@@ -54,6 +61,11 @@ impl Show {
         }
         Ok(outcomes.join("\n"))
     }
+}
+
+/// The kind of failure with this name.
+fn failure(name: &str) -> Option<FailureKind> {
+    FailureKind::ALL.iter().copied().find(|kind| kind.name() == name)
 }
 
 fn in_force(page: &str) -> String {

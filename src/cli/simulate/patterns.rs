@@ -15,6 +15,7 @@ use super::super::filter_args::FilterArgs;
 use super::super::input_args::warn;
 use super::super::limits::LimitArgs;
 use super::super::output::print_message;
+use super::super::path_args::{Inputs, ListArgs, StdinArgs};
 use super::SimulationArgs;
 use crate::engine::Progress;
 use crate::report::simulate::write_patterns;
@@ -42,6 +43,10 @@ pub(in crate::cli) struct Patterns {
     /// Learn the patterns from the event logs and job histories below these paths
     #[arg(long, value_name = "PATH", num_args = 1..)]
     from: Vec<PathBuf>,
+    #[command(flatten)]
+    list: ListArgs,
+    #[command(flatten)]
+    stdin: StdinArgs,
     /// With --from: simulate only the N groups of tasks with the most stragglers
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count, default_value = "5")]
     top: NonZeroUsize,
@@ -51,7 +56,7 @@ pub(in crate::cli) struct Patterns {
     #[command(flatten)]
     common: SimulationArgs,
     /// Print the built-in scenario with all its settings and exit
-    #[arg(long, conflicts_with_all = ["settings", "from"])]
+    #[arg(long, conflicts_with_all = ["settings", "from", "files_from"])]
     print_scenario: bool,
     #[command(flatten)]
     limits: LimitArgs,
@@ -74,7 +79,8 @@ impl Patterns {
             return Ok(Exit::Clean);
         }
         let settings = self.settings()?;
-        let report = self.common.run(|| self.report(&settings))?;
+        let inputs = self.stdin.with(&self.from, self.list.read()?)?;
+        let report = self.common.run(|| self.report(&settings, &inputs))?;
         let text = output.text_options(self.common.color);
         output.write(|out| write_patterns(&report, self.common.format.into(), text, out))?;
         Ok(exit(&report))
@@ -86,13 +92,13 @@ impl Patterns {
         Ok(Settings::read(&text, &path.display().to_string())?)
     }
 
-    fn report(&self, settings: &Settings) -> PatternsReport {
+    fn report(&self, settings: &Settings, inputs: &Inputs<'_>) -> PatternsReport {
         let seeds = Seeds { first: self.common.seed, count: self.common.seeds };
-        if self.from.is_empty() {
+        if inputs.files().is_empty() {
             return simulate(settings, seeds);
         }
         let (filter, limits, progress) = (self.filters.filter(), self.limits.limits(), Progress::default());
-        simulate_from(&self.from, (&filter, &limits, &progress), (settings, self.top.get()), seeds)
+        simulate_from(inputs.named(), (&filter, &limits, &progress), (settings, self.top.get()), seeds)
     }
 }
 

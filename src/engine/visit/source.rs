@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::Visit;
+use crate::engine::copies::RunCopy;
 use crate::engine::read::{self, Extent};
 use crate::input::inventory::{Inventory, Source};
 use crate::input::job_id::job_id_in;
@@ -22,6 +23,9 @@ const MAX_CONF_LEN: u64 = 64 << 20;
 
 /// So much of an event log has the start of the application.
 const BEGINNING: Bytes = Bytes::from_mib(1);
+
+/// So much of a history nearly always has its id.
+const FIRST_EVENTS: Bytes = Bytes::new(256 << 10);
 
 /// Of shorter event logs, the beginning is not read before the rest.
 const SHORT_LOG: u64 = 2 << 20;
@@ -135,9 +139,8 @@ fn look_into_all<'a, T>(
             outcome.passed += 1;
             continue;
         };
-        let attempt = app.spark.as_ref().and_then(|spark| spark.attempt.clone());
-        let (submitted_at, complete) = (app.submitted_at, app.complete);
-        outcome.applications.push(Visit { id: app.id, attempt, submitted_at, complete, sources, value });
+        let copy = Box::new(RunCopy::of(&app, &sources));
+        outcome.applications.push(Visit { id: app.id, copy, sources, value });
     }
     // Nearly always there is one application, and a vector allocates room for four.
     outcome.applications.shrink_to_fit();
@@ -162,6 +165,27 @@ fn is_left_out_early(source: &Source, extent: Extent<'_>) -> bool {
     let beginning = read::read(source, Extent { wanted, limits: &limits, filter });
     let apps = beginning.map(|parsed| parsed.applications).unwrap_or_default();
     matches!(apps.as_slice(), [app] if app.id == *id && filter.leaves_out_beginning(app))
+}
+
+/// The id in the name of a history, else the one at its beginning.
+pub(super) fn id_of(source: &Source, extent: Extent<'_>) -> Option<String> {
+    let name = source.path.as_path().file_name();
+    let named = match source.kind? {
+        SourceKind::SparkEventLog => source.log.application_id.clone(),
+        SourceKind::JhistJson | SourceKind::JhistBinary | SourceKind::Hadoop1History => {
+            name.and_then(job_id_in)
+        }
+        SourceKind::JobConf | SourceKind::Unrelated(_) => None,
+    };
+    let is_stream = source.parts.iter().any(Part::is_stream);
+    if is_stream {
+        return named;
+    }
+    named.or_else(|| {
+        let limits = Limits { decoded: Some(FIRST_EVENTS), ..*extent.limits };
+        let mut parsed = read::read(source, Extent { limits: &limits, ..extent }).ok()?;
+        parsed.applications.pop().map(|app| app.id).filter(|id| !id.is_empty())
+    })
 }
 
 /// The problems of a history and of its parts.

@@ -97,14 +97,33 @@ fn first_tab(text: &str, at: usize) -> Option<usize> {
 fn bare_expression(text: &str, at: usize) -> Option<Span> {
     let start = line_start(text, at)?;
     let line = text.get(start..)?.lines().next()?;
-    let before = line.get(..at - start)?;
-    let first = before.match_indices('/').map(|(place, _)| place).find(|place| {
-        let ahead = before.get(..*place).unwrap_or_default();
+    let mut from = 0;
+    // A list may have several expressions.
+    while let Some(expression) = next_expression(line, from) {
+        if start + expression.start < at && start + expression.end > at {
+            return Some(start + expression.start..start + expression.end);
+        }
+        from = expression.end;
+    }
+    None
+}
+
+/// The next text between slashes at the start of a value of this line. Inside, slashes do not stand before the end of the
+/// value.
+fn next_expression(line: &str, from: usize) -> Option<Span> {
+    let slashes = || line.match_indices('/').map(|(place, _)| place).filter(|place| *place >= from);
+    let first = slashes().find(|place| {
+        let ahead = line.get(..*place).unwrap_or_default();
         let starts_value = ahead.ends_with(' ') && ahead.trim_end().ends_with([':', '-', ',', '[', '{']);
-        starts_value || ahead.ends_with(['[', '{'])
+        starts_value || ahead.ends_with(['[', '{', ','])
     })?;
-    let last = line.rfind('/').filter(|last| *last > first && start + last >= at)?;
-    Some(start + first..start + last + 1)
+    let ends_value = |place: &usize| {
+        let rest = line.get(*place + 1..).unwrap_or_default().trim_start();
+        rest.is_empty() || rest.starts_with([',', ']', '}', '#'])
+    };
+    let last = slashes().filter(|place| *place > first).find(ends_value);
+    let last = last.or_else(|| slashes().rfind(|place| *place > first))?;
+    Some(first..last + 1)
 }
 
 #[cfg(test)]
@@ -125,6 +144,9 @@ mod tests {
             ("for: {name: /a,b/}", "/a,b/"),
             ("for: {name: [x, /a,b/]}", "/a,b/"),
             ("rule: /a{1,2}: 'x'/", "/a{1,2}: 'x'/"),
+            ("for: {name: [/a{1,2}/, /b/]}", "/a{1,2}/"),
+            ("for: {name: [/a/, /b{1,2}/]}", "/b{1,2}/"),
+            ("for: {name: [ /a/ , \"/b{2}/\",/c{2}d/ ]}", "/c{2}d/"),
         ] {
             let (place, _, help) = first_error(text).unwrap();
             assert_eq!(place, expression, "{text}");

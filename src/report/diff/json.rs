@@ -9,13 +9,19 @@ use super::words::setting;
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Pair, PhasePair, Setting};
 use crate::severity::Severity;
 
-pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(diff: &Diff, summary: bool, out: &mut dyn Write) -> io::Result<()> {
+    let (pairs, only_a, only_b): (&[Pair], &[Label], &[Label]) =
+        if summary { (&[], &[], &[]) } else { (&diff.pairs, &diff.only_a, &diff.only_b) };
     let document = Document {
         schema_version: 1,
         tool: Tool::THIS,
-        pairs: Each(&diff.pairs, pair),
-        only_a: Each(&diff.only_a, label),
-        only_b: Each(&diff.only_b, label),
+        pairs_count: diff.pairs.len(),
+        changed_count: diff.pairs.iter().filter(|pair| pair.changed()).count(),
+        only_a_count: diff.only_a.len(),
+        only_b_count: diff.only_b.len(),
+        pairs: Each(pairs, pair),
+        only_a: Each(only_a, label),
+        only_b: Each(only_b, label),
     };
     write_pretty(&document, out)
 }
@@ -24,6 +30,10 @@ pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
 struct Document<'a> {
     schema_version: u32,
     tool: Tool,
+    pairs_count: usize,
+    changed_count: usize,
+    only_a_count: usize,
+    only_b_count: usize,
     pairs: Each<'a, Pair, PairView<'a>>,
     only_a: Each<'a, Label, LabelView<'a>>,
     only_b: Each<'a, Label, LabelView<'a>>,

@@ -28,7 +28,7 @@ pub enum DiffFormat {
     Html,
 }
 
-/// Writes the differences in the given format. `options` apply to text only.
+/// Writes the differences in the given format. `options` apply to text, and their summary to JSON.
 ///
 /// # Errors
 /// Returns the errors of the writer.
@@ -43,7 +43,7 @@ pub fn write_diff(
             let options = options.usable();
             in_charset(options, out, |out| text::write(diff, options, out))
         }
-        DiffFormat::Json => json::write(diff, out),
+        DiffFormat::Json => json::write(diff, options.summary, out),
         DiffFormat::Markdown => markdown::write(diff, out),
         #[cfg(feature = "html")]
         DiffFormat::Html => html::write(diff, out),

@@ -24,6 +24,9 @@ const VALUE: usize = 200;
 
 pub(super) fn write(diff: &Diff, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page { columns: options.columns, options, out };
+    if options.summary {
+        return page.answer(diff);
+    }
     if let [pair] = diff.pairs.as_slice() {
         page.pair(pair)?;
     } else {
@@ -46,14 +49,26 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// How many jobs changed, and one line for each of those that changed most.
-    fn overview(&mut self, diff: &Diff) -> io::Result<()> {
-        let changed = diff.largest();
+    /// How many jobs changed.
+    fn counts(&mut self, diff: &Diff) -> io::Result<()> {
+        let changed = diff.pairs.iter().filter(|pair| pair.changed()).count();
         let pairs = plural(diff.pairs.len() as u64, "pair");
         let (only_a, only_b) = (diff.only_a.len(), diff.only_b.len());
-        let text =
-            format!("{pairs} of runs, {} changed; {only_a} only in A, {only_b} only in B", changed.len());
-        self.paragraph(0, &text)?;
+        let text = format!("{pairs} of runs, {changed} changed; {only_a} only in A, {only_b} only in B");
+        self.paragraph(0, &text)
+    }
+
+    /// How many jobs changed, and which rules found something new or no longer.
+    fn answer(&mut self, diff: &Diff) -> io::Result<()> {
+        self.counts(diff)?;
+        let moved = moved(diff.pairs.iter().flat_map(|pair| &pair.findings));
+        if moved.is_empty() { Ok(()) } else { self.paragraph(0, &format!("findings: {moved}")) }
+    }
+
+    /// The same, and one line for each of those that changed most.
+    fn overview(&mut self, diff: &Diff) -> io::Result<()> {
+        let changed = diff.largest();
+        self.counts(diff)?;
         writeln!(self.out)?;
         if changed.is_empty() {
             return Ok(());

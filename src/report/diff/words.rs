@@ -105,7 +105,8 @@ pub(super) fn severity(pair: &FindingPair) -> String {
 }
 
 /// "new: spark-skew; gone: spark-executor-gc": the rules whose findings are new, worse, better or gone.
-pub(super) fn moved(findings: &[FindingPair]) -> String {
+pub(super) fn moved<'f>(findings: impl IntoIterator<Item = &'f FindingPair>) -> String {
+    let findings: Vec<&FindingPair> = findings.into_iter().collect();
     let of = |wanted: Move| {
         let mut rules: Vec<String> = Vec::new();
         for pair in findings.iter().filter(|pair| pair.moved == wanted) {

@@ -147,7 +147,7 @@ fn trouble(trouble: &Trouble, currency: Option<&str>) -> String {
     let cause = text(&trouble.cause, SENTENCE);
     let mut item = format!(
         "- **{severity}** {}: {cause} ({})\n",
-        trouble.kind.words(),
+        text(trouble.words(), NAME),
         text(&told_by(trouble), SENTENCE)
     );
     for advice in &trouble.advice {

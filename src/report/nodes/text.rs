@@ -40,6 +40,10 @@ pub(super) fn write(
         return page.files(out);
     }
     page.verdict(out)?;
+    if options.summary {
+        writeln!(out)?;
+        return page.files(out);
+    }
     let (ranked, unranked): (Vec<&Node>, Vec<&Node>) = nodes.iter().partition(|node| node.level.is_some());
     let unranked: Vec<&Node> =
         unranked.into_iter().filter(|node| node.tasks > 0 && !node.suspected).collect();

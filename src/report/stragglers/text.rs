@@ -45,6 +45,9 @@ pub(super) fn write(
     let (with, without): (Vec<_>, Vec<_>) =
         applications(report, shown).iter().partition(|app| app.stragglers() > 0);
     page.answer(out)?;
+    if options.summary {
+        return page.files(out);
+    }
     if details {
         page.impact(out)?;
         page.causes(out)?;

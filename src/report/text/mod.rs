@@ -22,6 +22,7 @@ use jobs::Jobs;
 
 /// How a text report is laid out.
 #[derive(Debug, Clone, Copy)]
+#[allow(clippy::struct_excessive_bools)] // options
 pub struct TextOptions {
     /// Columns of the terminal; at least 40 are used.
     pub columns: usize,
@@ -31,13 +32,15 @@ pub struct TextOptions {
     pub ascii: bool,
     /// Whether every run, finding and reason for a rule that was not evaluated is listed.
     pub details: bool,
+    /// Whether only the answer is written, where the report does not say so itself (stragglers, nodes, diff, whatif).
+    pub summary: bool,
     /// How many jobs are shown with their troubles; `None` for the first ten, and one line for each of the next.
     pub jobs: Option<usize>,
 }
 
 impl Default for TextOptions {
     fn default() -> Self {
-        Self { columns: 80, color: false, ascii: false, details: false, jobs: None }
+        Self { columns: 80, color: false, ascii: false, details: false, summary: false, jobs: None }
     }
 }
 

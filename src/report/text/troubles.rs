@@ -31,7 +31,7 @@ pub(super) fn write(
         let brief = fit(&headline(trouble), room);
         return writeln!(out, "    {style}{severity:<8}{style:#}  {brief}");
     }
-    let text = format!("{}: {}", trouble.kind.words(), clean(&trouble.cause));
+    let text = format!("{}: {}", clean(trouble.words()), clean(&trouble.cause));
     for (index, line) in lines(&text, room).iter().enumerate() {
         if index == 0 {
             writeln!(out, "    {style}{severity:<8}{style:#}  {line}")?;
@@ -43,7 +43,9 @@ pub(super) fn write(
     for advice in trouble.advice.iter().take(most) {
         advice_lines(&advice.text, columns, out)?;
     }
-    let ending = format!("{} · {}", saves(&trouble.savings, currency), told_by(trouble));
+    let page = trouble.failure.as_ref().map(|failure| format!(" · rules show {}", failure.kind.name()));
+    let ending =
+        format!("{} · {}{}", saves(&trouble.savings, currency), told_by(trouble), page.unwrap_or_default());
     for line in lines(&clean(&ending), room) {
         writeln!(out, "{indent}{line}")?;
     }

@@ -8,7 +8,8 @@ use serde::ser::SerializeMap;
 use super::super::json::{AmountsView, Each, Tool, amounts, files, problem, write_pretty};
 use super::shown;
 use crate::whatif::{
-    ApplicationReplays, Change, PathStage, Replays, Scaling, ScalingPoint, Scenario, WhatIfReport,
+    ApplicationReplays, Change, ChangeTotal, PathStage, Replays, Scaling, ScalingPoint, Scenario, Total,
+    WhatIfReport,
 };
 
 pub(super) fn write(report: &WhatIfReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
@@ -26,9 +27,50 @@ impl Serialize for Document<'_> {
         map.serialize_entry("files", &files(&report.files))?;
         map.serialize_entry("applications_count", &report.files.applications)?;
         map.serialize_entry("applications_left_out_count", &report.files.left_out)?;
+        map.serialize_entry("total", &total(&report.total))?;
         map.serialize_entry("applications", &Each(applications, application))?;
         map.serialize_entry("problems", &Each(&report.problems, problem))?;
         map.end()
+    }
+}
+
+#[derive(Serialize)]
+struct TotalView<'a> {
+    replayed_count: u64,
+    recorded_ms: u64,
+    changes: Each<'a, ChangeTotal, ChangeTotalView>,
+}
+
+#[derive(Serialize)]
+#[allow(clippy::struct_field_names)] // keys name their unit
+struct ChangeTotalView {
+    change: ChangeView,
+    shortened_count: u64,
+    lengthened_count: u64,
+    unknown_count: u64,
+    saves_low_ms: Option<f64>,
+    saves_ms: Option<f64>,
+    saves_high_ms: Option<f64>,
+}
+
+fn total(total: &Total) -> TotalView<'_> {
+    TotalView {
+        replayed_count: total.replayed,
+        recorded_ms: total.recorded.get(),
+        changes: Each(&total.changes, change_total),
+    }
+}
+
+fn change_total(total: &ChangeTotal) -> ChangeTotalView {
+    let ChangeTotal { change: of, shortened, saves_ms, lengthened, unknown } = total;
+    ChangeTotalView {
+        change: change(of),
+        shortened_count: *shortened,
+        lengthened_count: *lengthened,
+        unknown_count: *unknown,
+        saves_low_ms: saves_ms.map(|saves| saves.low),
+        saves_ms: saves_ms.map(|saves| saves.point),
+        saves_high_ms: saves_ms.map(|saves| saves.high),
     }
 }
 

@@ -9,7 +9,7 @@ use super::super::words::{matching, millis, plural, small};
 use super::super::wrap::{clean, fit, lines, width};
 use super::words::Saved;
 use super::{shown, words};
-use crate::whatif::{ApplicationReplays, Prediction, Range, Replays, Scenario, WhatIfReport};
+use crate::whatif::{ApplicationReplays, Prediction, Range, Replays, Scenario, Total, WhatIfReport};
 
 /// Columns for the time that a change saves, with its error.
 const SAVES: usize = 22;
@@ -23,21 +23,17 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let page = Page { columns: options.columns, color: options.color };
+    if options.summary {
+        page.total(report, out)?;
+        return page.files(report, out);
+    }
     let applications = shown(report, top);
     applications.iter().try_for_each(|app| page.application(app, out))?;
     let hidden = report.applications.len() - applications.len();
     if hidden > 0 {
         writeln!(out, "{} not shown (--top)", plural(hidden as u64, "application"))?;
     }
-    let files = &report.files;
-    let text = format!(
-        "{} read, {} skipped, {} failed · {}",
-        plural(files.files_analysed, "file"),
-        files.files_skipped,
-        files.files_failed,
-        matching(files)
-    );
-    page.paragraph(&text, out)
+    page.files(report, out)
 }
 
 struct Page {
@@ -46,6 +42,33 @@ struct Page {
 }
 
 impl Page {
+    /// What each change saves over all applications.
+    fn total(&self, report: &WhatIfReport, out: &mut dyn Write) -> io::Result<()> {
+        let Total { replayed, recorded, changes } = &report.total;
+        let all = plural(report.applications.len() as u64, "application");
+        let took = if *replayed > 0 { format!("; they took {recorded}") } else { String::new() };
+        self.paragraph(&format!("{replayed} of {all} replayed{took}"), out)?;
+        for change in changes.iter().filter(|_| *replayed > 0) {
+            let text = words::total(change);
+            for (place, line) in lines(&text, self.columns.saturating_sub(4)).iter().enumerate() {
+                writeln!(out, "{}{line}", if place == 0 { "  " } else { "    " })?;
+            }
+        }
+        writeln!(out)
+    }
+
+    fn files(&self, report: &WhatIfReport, out: &mut dyn Write) -> io::Result<()> {
+        let files = &report.files;
+        let text = format!(
+            "{} read, {} skipped, {} failed · {}",
+            plural(files.files_analysed, "file"),
+            files.files_skipped,
+            files.files_failed,
+            matching(files)
+        );
+        self.paragraph(&text, out)
+    }
+
     fn paragraph(&self, text: &str, out: &mut dyn Write) -> io::Result<()> {
         lines(text, self.columns).iter().try_for_each(|line| writeln!(out, "{line}"))
     }

@@ -1,7 +1,7 @@
 //! Phrases for changes.
 
 use crate::report::words::millis;
-use crate::whatif::{Change, Prediction, Range};
+use crate::whatif::{Change, ChangeTotal, Prediction, Range};
 
 /// What a change does to the run time.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +56,24 @@ pub(super) fn change(change: &Change) -> String {
     parts.join(", ")
 }
 
+/// "no skew saves 12m ± 2m in 3 applications; takes longer in 1; unknown in 2".
+pub(super) fn total(total: &ChangeTotal) -> String {
+    let ChangeTotal { change: what, shortened, saves_ms, lengthened, unknown } = total;
+    let what = change(what);
+    let applications = if *shortened == 1 { "application" } else { "applications" };
+    let mut parts = vec![match saves_ms {
+        Some(saves) => format!("{what} saves {} in {shortened} {applications}", with_error(saves)),
+        None => format!("{what} saves nothing beyond the error of the model"),
+    }];
+    if *lengthened > 0 {
+        parts.push(format!("takes longer in {lengthened}"));
+    }
+    if *unknown > 0 {
+        parts.push(format!("unknown in {unknown}"));
+    }
+    parts.join("; ")
+}
+
 fn plural(count: u32, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
@@ -65,6 +83,17 @@ mod tests {
     use super::*;
     use crate::units::Bytes;
     use crate::whatif::Trouble;
+
+    #[test]
+    fn a_total_says_where_the_change_helps() {
+        let change = Change::without(&[Trouble::Skew]);
+        let saves = Range { low: 50_000.0, point: 60_000.0, high: 70_000.0 };
+        let of = |saves_ms, shortened, lengthened, unknown| {
+            total(&ChangeTotal { change: change.clone(), shortened, saves_ms, lengthened, unknown })
+        };
+        assert_eq!(of(Some(saves), 1, 2, 0), "no skew saves 1m ± 10 s in 1 application; takes longer in 2");
+        assert_eq!(of(None, 0, 0, 3), "no skew saves nothing beyond the error of the model; unknown in 3");
+    }
 
     #[test]
     fn all_parts_of_a_change_are_named() {

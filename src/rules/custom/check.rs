@@ -8,9 +8,11 @@ use super::reason::{Limits, reason};
 use super::scope::{Inner, Judged, Scope};
 use super::template::shorten;
 use super::value::{Gap, Value};
-use crate::finding::{Judgement, Measure, Name, Verdict};
+use crate::finding::{Advice, Judgement, Measure, Name, SettingChange, Verdict};
+use crate::heuristics::wording;
 use crate::metrics::Metrics;
 use crate::model::Application;
+use crate::model::conf::{ConfKey, secrets};
 use crate::severity::Severity;
 
 /// At most this many stages or executors get their own finding.
@@ -126,7 +128,7 @@ impl CustomRule {
             evidence: self.evidence(scope),
             advice: match severity {
                 Severity::None => Vec::new(),
-                _ => advice.map(|advice| advice.text.fill(scope).into()).collect(),
+                _ => advice.map(|advice| advice.told(scope)).collect(),
             },
             tells: None,
             repartition: None,
@@ -170,6 +172,28 @@ impl CustomRule {
         }
         evidence
     }
+}
+
+impl super::definition::Advice {
+    /// The advice with the settings whose values are known and not in force already.
+    fn told(&self, scope: &Scope<'_, '_>) -> Advice {
+        let changes = self.set.iter().filter_map(|(name, value)| {
+            let to = value.fill_known(scope)?.trim().to_owned();
+            let change = change(scope.app, name, to);
+            let is_new = change.from.as_ref().is_none_or(|from| !from.eq_ignore_ascii_case(&change.to));
+            is_new.then_some(change)
+        });
+        Advice::new(self.text.fill(scope)).set(changes)
+    }
+}
+
+/// The change of a setting, by the name that the application uses for it.
+fn change(app: &Application, name: &str, to: String) -> SettingChange {
+    if let Some(key) = ConfKey::named(name) {
+        return wording::change(app, key, to);
+    }
+    let from = app.conf.setting(name).map(|from| secrets::shown(name, &from).to_owned());
+    SettingChange { setting: name.to_owned(), from, to }
 }
 
 /// A value's name with the suffix of its unit.

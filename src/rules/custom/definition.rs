@@ -67,13 +67,18 @@ pub(super) struct DefinedLimit {
 pub(super) struct Advice {
     pub(super) when: Option<Node>,
     pub(super) text: Template,
+    /// Settings by name, with the values that the advice proposes.
+    pub(super) set: Vec<(String, Template)>,
 }
 
 impl CustomRule {
     /// Every expression of the rule.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &Node> {
         let values = self.values.iter().map(|value| &value.node);
-        let texts = self.message.nodes().chain(self.advice.iter().flat_map(|advice| advice.text.nodes()));
+        let advice = self.advice.iter().flat_map(|advice| {
+            advice.text.nodes().chain(advice.set.iter().flat_map(|(_, value)| value.nodes()))
+        });
+        let texts = self.message.nodes().chain(advice);
         let conditions = self.advice.iter().filter_map(|advice| advice.when.as_ref());
         values.chain(&self.when).chain(&self.score_tasks).chain(texts).chain(conditions)
     }

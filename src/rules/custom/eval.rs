@@ -50,7 +50,7 @@ impl Node {
             }
             Self::Aggregate(of) => aggregate::evaluate(of, scope)?,
             Self::Part(node, side, part) => match node.eval(scope, inner)? {
-                Value::Groups(groups) => part_of(groups, *side, *part),
+                Value::Groups(groups) => part_of(groups, *side, *part)?,
                 _ => return Err(Gap::Undefined),
             },
             Self::Side(node, _) => node.eval(scope, inner)?,
@@ -222,15 +222,15 @@ fn apply(function: Function, number: f64) -> f64 {
     }
 }
 
-fn part_of<'a>(groups: TwoGroups, side: Side, part: Part) -> Value<'a> {
+fn part_of<'a, 'n>(groups: TwoGroups, side: Side, part: Part) -> Result<Value<'a>, Gap<'n>> {
     let group = match side {
         Side::Small => groups.small,
         Side::Large => groups.large,
     };
-    Value::Number(match part {
+    Ok(Value::Number(match part {
         Part::Mean => group.mean as f64,
         Part::Count => group.count as f64,
-        Part::Deviation => groups.deviation() as f64,
+        Part::Deviation => groups.multiple().ok_or(Gap::DividedByZero)?,
         Part::Pivot => groups.pivot as f64,
-    })
+    }))
 }

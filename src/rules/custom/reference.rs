@@ -20,6 +20,8 @@ pub(crate) struct Section {
     pub heading: &'static str,
     /// Its lines.
     pub lines: Vec<Line>,
+    /// An example, as it is written in a rule file; empty for none.
+    pub sample: &'static str,
 }
 
 /// A line of the reference.
@@ -78,26 +80,130 @@ const OPERATORS: [(&str, &str, &str); 6] = [
     ("type of a", "condition ? a : b", "a if the condition is true, else b"),
 ];
 
+/// The keys of a document that defines a rule.
+const FILE: [(&str, &str, &str); 17] = [
+    ("word", "rule", "required: the id, in kebab-case; it differs from those of built-in rules"),
+    ("text", "title", "the name in reports; default: the id"),
+    ("word", "engine", "`mapreduce`, `spark` or `any`, the default"),
+    (
+        "word",
+        "over",
+        "what is judged: `application` (the default), `map`, `reduce`, `stage` or `executor`; each stage or executor on its own",
+    ),
+    ("condition", "when", "if it does not hold, the rule does not apply; it cannot use values"),
+    (
+        "Markdown",
+        "description",
+        "the page that `rules show` prints: what the rule finds, why, what to change",
+    ),
+    (
+        "mapping",
+        "values",
+        "names, each with an expression; a value can use those above it; all of them are evidence in the JSON report",
+    ),
+    (
+        "mapping",
+        "thresholds",
+        "required: four cut-offs, from low to critical, by the name of a value: `{rising: [1, 2, 4, 8]}` if larger values are \
+         worse, `{falling: [64MB, 32MB, 16MB, 8MB]}` if smaller ones are. Cut-offs have the unit of the value (64MB, 5min, \
+         50MB/s, 20%, 1/8) or are `never`. `decimals: 2` beside rising or falling compares only so many decimals",
+    ),
+    (
+        "text",
+        "severity",
+        "how several thresholds are combined: `min(a, b)` if all must be passed, `max(a, b)` if one is enough; can be nested",
+    ),
+    ("number", "score_tasks", "the number of tasks in the score; default: that of the subject"),
+    (
+        "text",
+        "message",
+        "required: one sentence. `{name}` or `{expression}` shows a value in its unit, `{x:%}` in percent, `{x:plain}` as digits; \
+         `{{` and `}}` are braces. The threshold that decides follows in brackets",
+    ),
+    (
+        "list",
+        "advice",
+        "texts, with `{…}` as in messages, or `{when: condition, text: …, set: {setting: value}}`. A setting is part of the \
+         recommended configuration; in its value, `{…}` is a number without a unit. A value that is unknown is left out",
+    ),
+    (
+        "list",
+        "examples",
+        "for `rules test`: `{name: …, values: {…}, severity: …}`, or a history instead of values; severity may also be \
+         not-evaluated or not-applicable",
+    ),
+    (
+        "mapping",
+        "for",
+        "only for some applications: `engine`, `job_type`, `queue`, `user` or `name`, each with a word, a glob such as `etl-*`, a \
+         regular expression in quotes such as `'/^etl-/'`, or a list of them",
+    ),
+    ("true, false", "enabled", "whether the rule is on"),
+    ("word", "max_severity", "no finding of the rule is worse: `low`, `moderate` or `severe`"),
+    (
+        "document",
+        "suppress",
+        "instead of rule: the rule whose findings are left out, with `reason`, and perhaps `until` (a day), `for`, `application` \
+         and `subject`",
+    ),
+];
+
+/// A whole rule.
+const SAMPLE: &str = r#"rule: etl-small-files
+title: ETL reads small files
+over: map
+when: app.queue.startsWith("root.etl")
+values:
+  read: mean(task.input_bytes)
+  maps: tasks.total
+thresholds:
+  read: {falling: [64MB, 32MB, 16MB, 8MB]}
+  maps: {rising: [100, 500, 1000, 5000]}
+severity: min(read, maps)
+message: "{maps} map tasks read {read} each"
+advice:
+  - text: read several files per task
+    set: {mapred.min.split.size: "{in_bytes(size('128MB'))}"}
+examples:
+  - values: {read: 2MB, maps: 2000}
+    severity: severe
+"#;
+
+/// The name of the section about rule files.
+const ABOUT_FILES: &str = "file";
+
 /// The whole reference.
 #[must_use]
 pub(crate) fn sections() -> Vec<Section> {
+    let file = Section {
+        name: ABOUT_FILES,
+        about: "A rule file is YAML: a document for each rule, separated by lines of three hyphens. A document that names a \
+                built-in rule changes it; these are the keys of one that defines a rule. `--rules FILE` uses the file, `rules \
+                check FILE` checks it, `rules test FILE` runs its examples.",
+        heading: "key",
+        lines: FILE.iter().map(listed).collect(),
+        sample: SAMPLE,
+    };
     let types = Section {
         name: "types",
         about: "The types of values, and how to write them. A sum, a comparison or a threshold of different types is an error.",
         heading: "written",
         lines: TYPES.iter().map(listed).collect(),
+        sample: "",
     };
     let operators = Section {
         name: "operators",
         about: "They combine values, as in C or Java.",
         heading: "written",
         lines: OPERATORS.iter().map(listed).collect(),
+        sample: "",
     };
     let functions = Section {
         name: "functions",
         about: "Aggregates, from `sum` to `split`, run over rows and take a condition as last argument.",
         heading: "call",
         lines: FUNCTIONS.iter().map(|(_, usage, gives, meaning)| listed(&(gives, usage, meaning))).collect(),
+        sample: "",
     };
     let defaults = Section {
         name: "defaults",
@@ -109,9 +215,10 @@ pub(crate) fn sections() -> Vec<Section> {
             .map(|of| default("Spark", of))
             .chain(defaults::HADOOP.iter().map(|of| default("Hadoop", of)))
             .collect(),
+        sample: "",
     };
     let namespaces = ABOUT.into_iter().map(namespace);
-    [types, operators].into_iter().chain(namespaces).chain([functions, defaults]).collect()
+    [file, types, operators].into_iter().chain(namespaces).chain([functions, defaults]).collect()
 }
 
 fn namespace((name, about): (&'static str, &'static str)) -> Section {
@@ -120,7 +227,7 @@ fn namespace((name, about): (&'static str, &'static str)) -> Section {
         kind: word(kind),
         meaning,
     };
-    Section { name, about, heading: "name", lines: lines(name).into_iter().map(line).collect() }
+    Section { name, about, heading: "name", lines: lines(name).into_iter().map(line).collect(), sample: "" }
 }
 
 fn listed((kind, written, meaning): &(&str, &str, &str)) -> Line {
@@ -138,7 +245,9 @@ fn default(engine: &str, (name, values): &defaults::Default) -> Line {
 #[cfg(test)]
 pub(crate) fn markdown() -> String {
     let mut text = String::new();
-    for Section { name, about, heading, lines } in sections() {
+    // The guide explains the keys itself.
+    let sections = sections().into_iter().filter(|section| section.name != ABOUT_FILES);
+    for Section { name, about, heading, lines, .. } in sections {
         let is_namespace = ABOUT.iter().any(|(known, _)| *known == name);
         let (first, rest) = name.split_at(1);
         let title =

@@ -21,14 +21,7 @@ pub(in crate::rules) fn properties() -> Map<String, Value> {
             "additionalProperties": false,
         }],
     });
-    let advice = json!({
-        "anyOf": [{"type": "string"}, {
-            "type": "object",
-            "required": ["text"],
-            "properties": {"when": expression(), "text": {"type": "string"}},
-            "additionalProperties": false,
-        }],
-    });
+    let advice = advice();
     let example = example();
     let keys = json!({
         "title": text("the rule's display name"),
@@ -61,6 +54,26 @@ pub(in crate::rules) fn properties() -> Map<String, Value> {
 
 fn text(meaning: &str) -> Value {
     json!({"description": meaning, "type": "string"})
+}
+
+/// A line of advice.
+fn advice() -> Value {
+    let expression = || json!({"type": ["string", "number", "boolean"]});
+    json!({
+        "anyOf": [{"type": "string"}, {
+            "type": "object",
+            "required": ["text"],
+            "properties": {
+                "when": expression(),
+                "text": {"type": "string"},
+                "set": {
+                    "description": "settings with the values that the advice proposes; {…} contains an expression, digits only",
+                    "type": "object", "additionalProperties": expression(),
+                },
+            },
+            "additionalProperties": false,
+        }],
+    })
 }
 
 /// The expected result of a rule.

@@ -87,6 +87,32 @@ impl Template {
         if mistakes.is_empty() { Ok(Self { parts }) } else { Err(mistakes) }
     }
 
+    /// Parses the value of a setting: numbers are digits only, unless they say otherwise.
+    ///
+    /// # Errors
+    /// Every mistake in its expressions.
+    pub(super) fn of_setting(source: &str, env: Env<'_>) -> Result<Self, Vec<Mistake>> {
+        let mut template = Self::parse(source, env, &|_| false)?;
+        for part in &mut template.parts {
+            if let Part::Value { style: style @ Style::Unit, .. } = part {
+                *style = Style::Plain;
+            }
+        }
+        Ok(template)
+    }
+
+    /// The text with the values of `scope`; `None` if one of them is unknown.
+    #[must_use]
+    pub(super) fn fill_known(&self, scope: &Scope<'_, '_>) -> Option<String> {
+        let part = |part: &Part| match part {
+            Part::Text(text) => Some(text.clone()),
+            Part::Value { node, kind, style } => {
+                Some(show(&node.eval(scope, Inner::default()).ok()?, *kind, *style))
+            }
+        };
+        self.parts.iter().map(part).collect()
+    }
+
     /// The text with the values of `scope`.
     #[must_use]
     pub(super) fn fill(&self, scope: &Scope<'_, '_>) -> String {

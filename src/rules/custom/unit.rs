@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 
 use crate::finding::Measure;
-use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
+use crate::params::quantity::fraction;
+use crate::units::{Bytes, BytesPerSecond, Millis, two_digits_at_least};
 
 /// What a number measures: powers of size and time, and whether it is a count.
 ///
@@ -102,11 +103,13 @@ impl Unit {
             return format!("{sign}infinite");
         }
         let shown = match self {
+            Self::TIME if fraction(amount, "ms").is_some() => fraction(amount, "ms").unwrap_or_default(),
+            Self::SIZE if fraction(amount, "B").is_some() => fraction(amount, "B").unwrap_or_default(),
             Self::TIME => Millis::from_f64(amount).unwrap_or_default().to_string(),
             Self::SIZE => Bytes::from_f64(amount).unwrap_or_default().to_string(),
             Self::SPEED => BytesPerSecond::new(amount).to_string(),
             Self::COUNT => grouped(amount),
-            _ => three_digits(amount),
+            _ => two_digits_at_least(amount),
         };
         format!("{sign}{shown}")
     }
@@ -149,7 +152,11 @@ impl Unit {
 /// A share as text: `12.5 %`.
 #[must_use]
 pub(super) fn percent(share: f64) -> String {
-    if share.is_infinite() { "infinite".to_owned() } else { format!("{} %", three_digits(100.0 * share)) }
+    if share.is_infinite() {
+        "infinite".to_owned()
+    } else {
+        format!("{} %", two_digits_at_least(100.0 * share))
+    }
 }
 
 /// A large number with its thousands separated.
@@ -247,6 +254,9 @@ mod tests {
         assert_eq!(Unit::SPEED.show(1_048_576.0), "1 MiB/s");
         assert_eq!(Unit::COUNT.show(1_234_567.0), "1,234,567");
         assert_eq!(Unit::NUMBER.show(0.126), "0.13");
+        assert_eq!(Unit::NUMBER.show(0.0012), "0.0012");
+        assert_eq!(Unit::TIME.show(0.25), "0.25 ms");
+        assert_eq!(percent(0.000_12), "0.012 %");
         assert_eq!(Unit::NUMBER.show(f64::INFINITY), "infinite");
         assert_eq!(percent(0.125), "12.5 %");
     }

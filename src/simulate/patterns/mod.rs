@@ -8,8 +8,6 @@ pub(crate) mod learn;
 pub(crate) mod pattern;
 pub(crate) mod settings;
 
-use std::path::PathBuf;
-
 use rayon::prelude::*;
 
 use self::job::Tally;
@@ -19,6 +17,7 @@ use self::settings::Settings;
 use super::random::Random;
 use super::spread::Spread;
 use crate::engine::{Filter, Progress, visit_for_rules};
+use crate::input::named::Named;
 use crate::limits::Limits;
 use crate::results::{SourceProblem, Summary};
 use crate::stragglers::detect::{self, Detector};
@@ -92,13 +91,12 @@ pub(crate) fn simulate(settings: &Settings, seeds: Seeds) -> PatternsReport {
 /// stragglers.
 #[must_use]
 pub(crate) fn simulate_from(
-    paths: &[PathBuf],
+    named: Named<'_>,
     (filter, limits, progress): (&Filter, &Limits, &Progress),
     (settings, top): (&Settings, usize),
     seeds: Seeds,
 ) -> PatternsReport {
-    let visited =
-        visit_for_rules(paths, filter, limits, progress, |app, _| learn::learn(app, settings)).distinct();
+    let visited = visit_for_rules(named, filter, limits, progress, |app, _| learn::learn(app, settings));
     let (mut learnt, mut skipped): (Vec<Learnt>, Skipped) = (Vec::new(), Skipped::default());
     for (found, left) in visited.applications.into_iter().map(|visit| visit.value) {
         learnt.extend(found);

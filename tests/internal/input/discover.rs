@@ -279,7 +279,7 @@ fn process_substitution_is_read_as_a_stream() {
 fn standard_input_counts_once() {
     let inventory = discover(&["-".into(), "-".into()]);
     assert_eq!(inventory.histories.len(), 1);
-    assert_eq!(inventory.histories[0].path, SourcePath::Stdin);
+    assert_eq!(inventory.histories[0].path, SourcePath::Stdin(None));
     assert_eq!(inventory.found, 1);
 }
 
@@ -394,7 +394,7 @@ fn the_time_limit_holds_for_the_search() {
     fs::write(root.path().join("a"), "text").unwrap();
     let limits = Limits { time: Some(Millis::ZERO), ..Limits::default() };
     let inventory = elephant_rs::input::discover::discover(
-        &[root.path().to_path_buf()],
+        [root.path().to_path_buf()].as_slice().into(),
         &limits,
         elephant_rs::parse::identify,
     );

@@ -31,7 +31,13 @@ fn read(kind: &str) -> Option<(Vec<(Source, Counted)>, Report)> {
         })
         .collect();
     assert!(!logs.is_empty(), "{kind}");
-    Some((logs, analyze(&[folder], &RuleSet::built_in().unwrap(), Options::default())))
+    let report = analyze(&[folder], &RuleSet::built_in().unwrap(), Options::default());
+    // Of copies, one is in the report.
+    let is_copy = |source: &Source| {
+        let mut copies = report.problems.iter().filter(|entry| entry.problem.code == "duplicate");
+        copies.any(|entry| names(source).first() == Some(&entry.source))
+    };
+    Some((logs.into_iter().filter(|(source, _)| !is_copy(source)).collect(), report))
 }
 
 fn names(source: &Source) -> Vec<String> {

@@ -146,7 +146,10 @@ fn healthy_log_without_its_last_line_passes_as_far_as_judged() {
     // With only the first third of the lines, no rule on tasks reports that all is well.
     gate.put(&[cut(&whole, 30)]);
     assert_eq!(gate.check(&[]).0, 2);
-    gate.put(&[cut(&whole, 30), whole]);
+    // The whole log next to it is another run: a copy would count once.
+    let id = "app-20261121085752-0000";
+    assert!(whole.contains(id));
+    gate.put(&[cut(&whole, 30), whole.replace(id, "app-20261121085752-0001")]);
     let (code, text) = gate.check(&[]);
     assert_eq!(code, 2, "each run counts: {text}");
 }

@@ -67,7 +67,7 @@ fn complete(shell: &str, script: &Path, line: &str) -> Option<Vec<String>> {
 }
 
 /// For each line, what must be completed and what must not.
-const EXPECTED: [(&str, &[&str], &[&str]); 11] = [
+const EXPECTED: [(&str, &[&str], &[&str]); 14] = [
     (
         "elephant-rs ",
         &["analyze", "check", "rules", "whatif", "completions"],
@@ -95,6 +95,13 @@ const EXPECTED: [(&str, &[&str], &[&str]); 11] = [
         &["spark-skew", "spark-executor-gc", "spark-metrics"],
         &["mapper-skew", "speculation"],
     ),
+    ("elephant-rs rules show heap", &["heap-space"], &["heartbeat-timeout"]),
+    (
+        "elephant-rs rules reference ",
+        &["app", "file", "task.gc_time", "conf_bytes"],
+        &["mapper-skew", "analyze"],
+    ),
+    ("elephant-rs rules reference task.gc", &["task.gc_time"], &["task.run_time"]),
 ];
 
 #[track_caller]

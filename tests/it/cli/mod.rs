@@ -5,8 +5,10 @@ mod completions;
 #[cfg(feature = "http")]
 mod fake_server;
 mod filters;
+mod inputs;
 mod manners;
 mod nodes;
+mod order_and_summary;
 mod simulate;
 mod stragglers;
 mod watch;

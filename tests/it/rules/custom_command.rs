@@ -67,3 +67,42 @@ fn examples_of_built_in_rules_pass() {
         .assert()
         .success();
 }
+
+/// What a command prints under a locale.
+fn printed(locale: &str, args: &[&str]) -> String {
+    let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    let output = command.env("LC_ALL", locale).arg("rules").args(args).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn lists_and_the_reference_are_ascii_where_the_locale_is() {
+    for args in [&["list"][..], &["reference"], &["list", "failures"], &["show", "mapper-skew"]] {
+        assert!(printed("C", args).is_ascii(), "{args:?}");
+    }
+    assert!(!printed("C.UTF-8", &["reference"]).is_ascii());
+}
+
+#[test]
+fn kinds_of_failures_have_pages_that_lists_find() {
+    let page = printed("C.UTF-8", &["show", "heap-space"]);
+    assert!(page.starts_with("# Heap Space\n") && page.contains("## What to change"), "{page}");
+    let all = printed("C.UTF-8", &["list", "failures"]);
+    let pages = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/failures")).unwrap();
+    for page in pages {
+        let name = page.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned();
+        assert!(all.lines().any(|line| line.split(' ').next() == Some(name.as_str())), "{name}: {all}");
+    }
+    let found = printed("C.UTF-8", &["list", "kryo"]);
+    assert!(found.contains("kryo-buffer") && !found.contains("disk-full"), "{found}");
+}
+
+#[test]
+fn a_rule_of_ones_own_comes_before_a_kind_of_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("own.yaml");
+    std::fs::write(&file, RULE.replace("etl-long", "network").split("examples:").next().unwrap()).unwrap();
+    let page = printed("C.UTF-8", &["show", "network", "--rules", file.to_str().unwrap()]);
+    assert!(page.contains("max(task.run_time)"), "{page}");
+}

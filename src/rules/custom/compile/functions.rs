@@ -37,7 +37,7 @@ pub(in crate::rules::custom) const FUNCTIONS: &[FunctionLine] = &[
         "split",
         "split(x)",
         "two groups",
-        "two groups, small and large values, as the skew rules build them: `.small.mean`, `.small.count`, `.large.mean`, `.large.count`, `.deviation` (difference of the means, as a multiple of the smaller one), `.pivot`; values and means are truncated to whole numbers",
+        "two groups, small and large values, as the skew rules build them: `.small.mean`, `.small.count`, `.large.mean`, `.large.count`, `.deviation` (difference of the means, as a multiple of the smaller one; 0 if one group is empty, no value if the smaller mean is 0), `.pivot`; values and means are truncated to whole numbers",
     ),
     ("abs", "abs(x)", "unit of x", "absolute value"),
     (

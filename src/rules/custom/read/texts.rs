@@ -7,6 +7,13 @@ use super::Reader;
 use super::layers::{Entry, Layered};
 use crate::params::yaml::Kind;
 
+const A_SETTING: &str = "write set: {spark.executor.memory: \"{ceil(in_mb(peak))}m\"}";
+
+/// Names of settings have dots, and neither blanks nor an equals sign: they become arguments.
+fn is_setting(name: &str) -> bool {
+    name.contains('.') && !name.contains(|c: char| c.is_whitespace() || c == '=' || c.is_control())
+}
+
 impl<'d> Reader<'d, '_> {
     pub(super) fn message(
         &mut self,
@@ -37,29 +44,54 @@ impl<'d> Reader<'d, '_> {
             let of = |node| Entry { node, ..entry };
             let Kind::Map(parts) = &item.kind else {
                 let text = self.template(of(item), env, in_percent);
-                advice.extend(text.map(|text| Advice { when: None, text }));
+                advice.extend(text.map(|text| Advice { when: None, text, set: Vec::new() }));
                 continue;
             };
-            let (mut when, mut text) = (None, None);
+            let (mut when, mut text, mut set) = (None, None, Vec::new());
             for (key, node) in parts {
                 match key.value.as_str() {
                     "when" => when = self.condition(of(node), env),
                     "text" => text = self.template(of(node), env, in_percent),
+                    "set" => set = self.settings(of(node), env),
                     _ => self.at(
                         entry.source,
                         &key.span,
                         format!("advice has no \"{}\"", key.value),
-                        Some("its keys are when and text".to_owned()),
+                        Some("its keys are when, text and set".to_owned()),
                     ),
                 }
             }
             match text {
-                Some(text) => advice.push(Advice { when, text }),
+                Some(text) => advice.push(Advice { when, text, set }),
                 None if parts.iter().any(|(key, _)| key.value == "text") => {}
                 None => self.error(of(item), "the advice has no text".to_owned(), None),
             }
         }
         advice
+    }
+
+    /// The settings that advice proposes: names, each with a value.
+    fn settings(&mut self, entry: Entry<'d>, env: Env<'_>) -> Vec<(String, Template)> {
+        let Kind::Map(settings) = &entry.node.kind else {
+            let message = format!("expected settings with their values, got {}", entry.node.what());
+            self.error(entry, message, Some(A_SETTING.to_owned()));
+            return Vec::new();
+        };
+        let mut set = Vec::with_capacity(settings.len());
+        for (name, node) in settings {
+            if !is_setting(&name.value) {
+                let message = format!("\"{}\" is not the name of a setting", name.value);
+                self.at(entry.source, &name.span, message, Some(A_SETTING.to_owned()));
+                continue;
+            }
+            let entry = Entry { node, ..entry };
+            match self.text(Some(entry)).map(|text| Template::of_setting(text, env)) {
+                Some(Ok(value)) => set.push((name.value.clone(), value)),
+                Some(Err(mistakes)) => self.mistakes(entry, mistakes),
+                None => {}
+            }
+        }
+        set
     }
 
     pub(super) fn template(

@@ -1,5 +1,6 @@
 //! Rules that users define in YAML.
 
+mod advice;
 mod agreement;
 mod docs;
 mod files;

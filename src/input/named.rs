@@ -1,0 +1,57 @@
+//! What the user named.
+
+use std::path::{Path, PathBuf};
+
+use super::error::InputError;
+use super::inventory::by_bytes;
+use super::list::PathList;
+
+/// Paths of the command line and of a list, and a name for standard input.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Named<'a> {
+    /// Paths of files and folders; `-` is standard input.
+    pub(crate) paths: &'a [PathBuf],
+    /// More of them.
+    pub(crate) list: Option<&'a PathList>,
+    /// The name of standard input in reports.
+    pub(crate) stdin: Option<&'a Path>,
+}
+
+/// A path, and where a list names it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NamedPath<'a> {
+    pub(super) path: &'a Path,
+    /// The line, and the list.
+    pub(super) line: Option<(u64, &'a str)>,
+}
+
+impl NamedPath<'_> {
+    /// The error with the line of the list.
+    pub(super) fn failed(self, error: InputError) -> InputError {
+        match self.line {
+            Some((line, list)) => InputError::Listed { error: Box::new(error), line, list: list.to_owned() },
+            None => error,
+        }
+    }
+}
+
+impl<'a> Named<'a> {
+    /// Each path once, in the order of their bytes.
+    pub(super) fn sorted(self) -> Vec<NamedPath<'a>> {
+        let given = self.paths.iter().map(|path| NamedPath { path, line: None });
+        let listed = self.list.iter().flat_map(|list| {
+            list.paths.iter().map(|(path, line)| NamedPath { path, line: Some((*line, &list.name)) })
+        });
+        let mut all: Vec<NamedPath<'a>> = given.chain(listed).collect();
+        // The sort is stable, so the first line of a path stays.
+        all.sort_by(|a, b| by_bytes(a.path, b.path));
+        all.dedup_by(|later, first| later.path == first.path);
+        all
+    }
+}
+
+impl<'a> From<&'a [PathBuf]> for Named<'a> {
+    fn from(paths: &'a [PathBuf]) -> Self {
+        Self { paths, ..Self::default() }
+    }
+}

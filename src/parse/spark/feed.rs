@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memchr::{memchr, memrchr};
 use rayon::prelude::*;
@@ -18,7 +19,8 @@ use crate::limits::Limits;
 /// Block size in bytes: small enough that data copied from the page cache is still in the processor's cache
 /// when parsed.
 pub(super) const BLOCK_LEN: usize = 256 << 10;
-/// Number of blocks that each thread parses before all threads synchronise.
+/// Number of blocks that each thread parses before all threads synchronise. Logs that are read at the same time share one
+/// block for each thread, because a thread that waits for one log works on another; but each log has at least so many.
 const BLOCKS_PER_THREAD: usize = 4;
 /// Number of bytes read at a time after a block, to find the end of its last line.
 const TAIL_LEN: usize = 4 << 10;
@@ -203,10 +205,39 @@ mod position {
     }
 }
 
+/// Number of logs that the process reads at this moment.
+static BEING_READ: AtomicUsize = AtomicUsize::new(0);
+
+/// A log that is being read, until it is dropped.
+struct BeingRead;
+
+impl BeingRead {
+    fn start() -> Self {
+        BEING_READ.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+
+    /// The number of blocks of a batch. If each log had blocks for all threads, eight threads that read eight logs would hold
+    /// eight times what they can parse. It changes nothing but memory and speed, so it may depend on what other threads do.
+    fn width(&self) -> usize {
+        width_among(rayon::current_num_threads(), BEING_READ.load(Ordering::Relaxed))
+    }
+}
+
+impl Drop for BeingRead {
+    fn drop(&mut self) {
+        BEING_READ.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn width_among(threads: usize, logs: usize) -> usize {
+    let of_all = if logs > 1 { threads / logs } else { threads.saturating_mul(BLOCKS_PER_THREAD) };
+    of_all.max(BLOCKS_PER_THREAD)
+}
+
 /// See the module.
 pub(super) struct Pipeline {
     source: Source,
-    width: usize,
     block_len: usize,
     options: ReadOptions,
 }
@@ -225,9 +256,8 @@ impl Pipeline {
             }
             Feed::Stream(reader) => Source::Stream { reader, rest: Vec::new(), ended: false, error: None },
         };
-        let width = rayon::current_num_threads().max(1) * BLOCKS_PER_THREAD;
         let options = ReadOptions { max_line_len: limits.line_len(), plans: Plans::Kept };
-        Self { source, width, block_len: BLOCK_LEN, options }
+        Self { source, block_len: BLOCK_LEN, options }
     }
 
     /// As before, with or without the plans of queries.
@@ -246,9 +276,10 @@ impl Pipeline {
     /// # Errors
     /// The first error of reading or decoding, after everything before it was processed, or that of `take`.
     pub(super) fn run(mut self, mut take: impl FnMut(&mut Batch) -> io::Result<()> + Send) -> io::Result<()> {
+        let being_read = BeingRead::start();
         let [mut filled, mut read, mut taken] = std::array::from_fn(|_| Batch::default());
         let (block_len, options) = (self.block_len, self.options);
-        self.source.fill(&mut filled, self.width, block_len, options.max_line_len);
+        self.source.fill(&mut filled, being_read.width(), block_len, options.max_line_len);
         let file = self.source.file();
         let mut failure = None;
         while !(filled.is_empty() && read.is_empty()) {
@@ -256,8 +287,8 @@ impl Pipeline {
             std::mem::swap(&mut read, &mut taken);
             std::mem::swap(&mut filled, &mut read);
             filled.used = 0;
-            let Self { source, width, .. } = &mut self;
-            let mut fill = || source.fill(&mut filled, *width, block_len, options.max_line_len);
+            let (source, width) = (&mut self.source, being_read.width());
+            let mut fill = || source.fill(&mut filled, width, block_len, options.max_line_len);
             let mut read_batch = || read.read(file.as_deref(), options);
             if taken.is_empty() {
                 // The first batch, which may be the whole file.
@@ -295,6 +326,8 @@ impl Source {
 
     /// Adds up to `width` blocks; none at the end.
     fn fill(&mut self, batch: &mut Batch, width: usize, block_len: usize, max_line_len: usize) {
+        // Fewer than before if other logs are read by now.
+        batch.slots.truncate(width);
         // A few long lines take as much memory as a batch of usual blocks.
         let (most, mut filled) = (width.saturating_mul(2 * block_len), 0);
         while batch.used < width && filled < most {
@@ -447,6 +480,27 @@ mod tests {
         let expected = [(0, Some(0)), (1, Some(1)), (2, None), (3, Some(0)), (4, Some(1)), (5, Some(2))];
         assert_eq!(ends(file(&text)), expected);
         assert_eq!(ends(Feed::Stream(Box::new(Cursor::new(text)))), expected);
+    }
+
+    #[test]
+    fn logs_that_are_read_together_share_the_blocks() {
+        assert_eq!([1, 2, 8].map(|threads| width_among(threads, 1)), [4, 8, 32]);
+        assert_eq!([(2, 2), (8, 8), (64, 2), (64, 12)].map(|(threads, logs)| width_among(threads, logs)), [
+            4, 4, 32, 5
+        ]);
+        // Those that no longer fit are freed.
+        let mut batch = Batch::default();
+        for _ in 0..8 {
+            batch.next_slot().unwrap().bytes = vec![0; BLOCK_LEN];
+        }
+        batch.used = 0;
+        let text = log(20_000, 10);
+        let len = text.len() as u64;
+        let Feed::File(file, _) = file(&text) else { unreachable!() };
+        let mut source =
+            Source::File { file: Arc::new(file), len, next: 0, budget: Budget::unlimited(), error: None };
+        source.fill(&mut batch, 3, BLOCK_LEN, usize::MAX);
+        assert_eq!((batch.used, batch.slots.len()), (3, 3));
     }
 
     #[test]

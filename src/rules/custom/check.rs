@@ -131,6 +131,7 @@ impl CustomRule {
             tells: None,
             repartition: None,
             of_more_parts: false,
+            conditions: None,
             failure: None,
         }
     }

@@ -10,6 +10,8 @@ use crate::units::{MbMillis, show_gb_hours, three_digits};
 
 /// The least part of a sum that is named, as a share.
 const NAMED: f64 = 0.005;
+/// The same in GB·h: less would read as zero.
+const LEAST: f64 = 0.01;
 
 /// "41.2 GB·h used, 17.9 of the 40.1 that can be judged (44.6 %) wasted in memory that is too large".
 pub(super) fn memory_used(totals: &Totals) -> String {
@@ -73,14 +75,15 @@ fn memory(savings: &Sums, used: MbMillis) -> Option<String> {
     }
     let smaller = savings.by_size().map_or(0.0, |range| range.point);
     let parts = [(smaller, "by smaller memory"), (all - smaller, "by holding it for less time")];
-    let named: Vec<_> = parts.into_iter().filter(|(part, _)| *part >= all * NAMED).collect();
+    let named: Vec<_> = parts.into_iter().filter(|(part, _)| *part >= (all * NAMED).max(LEAST)).collect();
     let text = if let [(_, how)] = named.as_slice() {
         (*how).to_owned()
     } else {
         let each = named.iter().map(|(part, how)| format!("{} GB·h {how}", three_digits(*part)));
         each.collect::<Vec<_>>().join(", ")
     };
-    Some(format!("{} % of the memory used: {text}", three_digits(share * 100.0)))
+    let separator = if text.is_empty() { "" } else { ": " };
+    Some(format!("{} % of the memory used{separator}{text}", three_digits(share * 100.0)))
 }
 
 #[cfg(test)]
@@ -109,5 +112,8 @@ mod tests {
         assert_eq!(both.as_deref(), Some(expected));
         assert_eq!(of(&[saving(3.0, true)]).as_deref(), Some("30 % of the memory used: by smaller memory"));
         assert_eq!((of(&[saving(0.0, true)]), of(&[])), (None, None));
+        // Less than 0.01 GB·h would read as nothing.
+        let mostly = of(&[saving(0.006, true), saving(0.09, false)]);
+        assert_eq!(mostly.as_deref(), Some("0.96 % of the memory used: by holding it for less time"));
     }
 }

@@ -121,6 +121,27 @@ pub struct Threshold {
     pub cutoffs: [f64; 4],
 }
 
+/// What a condition of a rule measures, for the charts of a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Measured {
+    /// Run times of tasks.
+    RunTime,
+    /// Bytes that tasks read.
+    Bytes,
+}
+
+/// A condition that must hold besides the limit that a chart draws, judged at the severity of the finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Condition {
+    /// The key of the drawn threshold, with the unit's ending.
+    pub(crate) limit: &'static str,
+    /// The quantity of the chart.
+    pub(crate) of: Measured,
+    /// "share of the time lost: 2 %, low from 5 %".
+    pub(crate) text: String,
+    pub(crate) holds: bool,
+}
+
 /// One rule's judgement on one subject.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -153,6 +174,8 @@ pub struct Finding {
     pub(crate) repartition: Option<Repartition>,
     /// Whether it is also about parts without a judgement of their own.
     pub(crate) of_more_parts: bool,
+    /// The conditions besides the limits that charts draw.
+    pub(crate) conditions: Vec<Condition>,
     /// The root cause, if it tells of a failure.
     pub(crate) failure: Option<Failure>,
 }
@@ -180,6 +203,8 @@ pub struct Judgement<K = &'static str> {
     pub(crate) repartition: Option<Repartition>,
     /// Whether it is also about parts without a judgement of their own.
     pub(crate) of_more_parts: bool,
+    /// The conditions besides the limits that charts draw, if the rule tells them.
+    pub(crate) conditions: Option<Box<[Condition]>>,
     /// The root cause, if it tells of a failure.
     pub(crate) failure: Option<Failure>,
 }
@@ -212,6 +237,7 @@ impl Verdict {
             tells: judged.tells,
             repartition: judged.repartition,
             of_more_parts: judged.of_more_parts,
+            conditions: judged.conditions,
             failure: judged.failure,
         };
         match self {

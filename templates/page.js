@@ -77,43 +77,12 @@
   for (const name of ["engine", "user", "queue", "job"]) fill(name, rows.map((row) => row[name]));
   fill("day", rows.map((row) => row.day), (a, b) => (a < b ? 1 : -1));
 
-  // Unknown values are last in both directions.
-  const compareText = new Intl.Collator("en", { numeric: true }).compare;
-  const compare = (x, y, numeric, descending) => {
-    const unknown = (value) => value === null || value === "";
-    if (unknown(x) || unknown(y)) return unknown(x) - unknown(y);
-    return (descending ? -1 : 1) * (numeric ? x - y : compareText(x, y));
-  };
-  const mark = (heads, column, descending) => heads.forEach((head, place) => {
-    if (place === column) head.setAttribute("aria-sort", descending ? "descending" : "ascending");
-    else head.removeAttribute("aria-sort");
-  });
-  const onSort = (heads, sort) => heads.forEach((head, column) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.append(...head.childNodes);
-    head.replaceChildren(button);
-    button.addEventListener("click", () => {
-      const now = head.getAttribute("aria-sort");
-      sort(column, now === null ? head.dataset.kind === "number" : now === "ascending");
-    });
-  });
   // Makes the table of phases sortable, once it is shown.
   const prepared = new Set();
   const prepare = (article) => {
     if (prepared.has(article)) return;
     prepared.add(article);
-    for (const table of article.querySelectorAll("table.phases")) {
-      const heads = [...table.tHead.rows[0].cells];
-      const phases = [...table.tBodies[0].rows].map((element) => ({ element }));
-      onSort(heads, (column, descending) => {
-        const numeric = heads[column].dataset.kind === "number";
-        const key = (row) => (numeric ? number(row, column) : text(row, column));
-        phases.sort((a, b) => compare(key(a), key(b), numeric, descending));
-        table.tBodies[0].replaceChildren(...phases.map((row) => row.element));
-        mark(heads, column, descending);
-      });
-    }
+    article.querySelectorAll("table.phases").forEach(tables.makeSortable);
   };
 
   let order = rows;
@@ -158,7 +127,7 @@
     byId("more-details").hidden = left === 0;
     const open = asked.length + others.length;
     byId("shown-details").textContent = articles.size === 0 ? "" :
-      `Details of ${count(open)} ${open === 1 ? "application is" : "applications are"} shown. A link in the table opens others; the text filter searches all.`;
+      `Showing the details of ${count(open)} ${open === 1 ? "application" : "applications"}. A link in the table opens others; the text filter searches all.`;
   };
   const update = () => {
     most = FIRST;
@@ -171,11 +140,9 @@
 
   let sorted = null;
   const sort = (column, descending) => {
-    const numeric = heads[column].dataset.kind === "number";
-    const keys = new Map(rows.map((row) => [row, numeric ? number(row, column) : text(row, column)]));
-    order = [...rows].sort((a, b) => compare(keys.get(a), keys.get(b), numeric, descending) || a.place - b.place);
+    order = tables.sorted(rows, heads[column], column, descending);
     sorted = (descending ? "-" : "") + heads[column].dataset.key;
-    mark(heads, column, descending);
+    tables.mark(heads, column, descending);
   };
 
   // The address: "#target?user=alice&sort=-wasted". Both parts are optional.
@@ -261,7 +228,7 @@
     if (query === undefined) remember();
   };
 
-  onSort(heads, (column, descending) => {
+  tables.onSort(heads, (column, descending) => {
     sort(column, descending);
     update();
     remember();

@@ -1,40 +1,47 @@
-(() => {
-  "use strict";
-  // Tables of class "sortable": a button in each head sorts by its column. Unknown values stay last.
+"use strict";
+// Tables that are sorted by a button in each head.
+const tables = (() => {
   const compareText = new Intl.Collator("en", { numeric: true }).compare;
-  document.querySelectorAll("table.sortable").forEach((table) => {
-    const body = table.tBodies[0];
-    const heads = [...table.tHead.rows[0].cells];
-    const rows = [...body.rows].map((element, place) => ({ element, place }));
-    const key = (row, column) => {
-      const cell = row.element.cells[column];
-      const value = cell.dataset.v ?? cell.textContent;
-      if (value === "") return null;
-      return heads[column].dataset.kind === "number" ? Number(value) : value;
-    };
-    const sort = (column, descending) => {
-      const keys = new Map(rows.map((row) => [row, key(row, column)]));
-      const direction = descending ? -1 : 1;
-      const sorted = [...rows].sort((a, b) => {
-        const [x, y] = [keys.get(a), keys.get(b)];
-        if (x === null || y === null) return (x === null) - (y === null) || a.place - b.place;
-        return direction * (typeof x === "number" ? x - y : compareText(x, y)) || a.place - b.place;
-      });
-      body.append(...sorted.map((row) => row.element));
-      heads.forEach((head, place) => {
-        if (place === column) head.setAttribute("aria-sort", descending ? "descending" : "ascending");
-        else head.removeAttribute("aria-sort");
-      });
-    };
-    heads.forEach((head, column) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.append(...head.childNodes);
-      head.replaceChildren(button);
-      button.addEventListener("click", () => {
-        const now = head.getAttribute("aria-sort");
-        sort(column, now === null ? head.dataset.kind === "number" : now === "ascending");
-      });
+  // Unknown values are last in both directions.
+  const compare = (x, y, descending) => {
+    if (x === null || y === null) return (x === null) - (y === null);
+    return (descending ? -1 : 1) * (typeof x === "number" ? x - y : compareText(x, y));
+  };
+  // The value that a row is sorted by; null if it is unknown.
+  const key = (row, head, column) => {
+    const cell = row.cells[column];
+    const value = cell.dataset.v ?? cell.textContent;
+    if (value === "") return null;
+    return head.dataset.kind === "number" ? Number(value) : value;
+  };
+  // Entries have an element and their first place.
+  const sorted = (entries, head, column, descending) => {
+    const keys = new Map(entries.map((entry) => [entry, key(entry.element, head, column)]));
+    return [...entries].sort((a, b) => compare(keys.get(a), keys.get(b), descending) || a.place - b.place);
+  };
+  const mark = (heads, column, descending) => heads.forEach((head, place) => {
+    if (place === column) head.setAttribute("aria-sort", descending ? "descending" : "ascending");
+    else head.removeAttribute("aria-sort");
+  });
+  const onSort = (heads, sort) => heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const now = head.getAttribute("aria-sort");
+      sort(column, now === null ? head.dataset.kind === "number" : now === "ascending");
     });
   });
+  const makeSortable = (table) => {
+    const body = table.tBodies[0];
+    const heads = [...table.tHead.rows[0].cells];
+    const entries = [...body.rows].map((element, place) => ({ element, place }));
+    onSort(heads, (column, descending) => {
+      body.append(...sorted(entries, heads[column], column, descending).map((entry) => entry.element));
+      mark(heads, column, descending);
+    });
+  };
+  document.querySelectorAll("table.sortable").forEach(makeSortable);
+  return { makeSortable, mark, onSort, sorted };
 })();

@@ -25,6 +25,7 @@ fn complete(id: &str, findings: &[(Severity, f64)]) -> ApplicationReport {
         tells: TroubleKind::Other,
         repartition: None,
         of_more_parts: false,
+        conditions: Vec::new(),
         raw_severity: severity,
         severity,
         score: 1,

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use crate::finding::{ComparedWith, Finding, Subject, Threshold};
+use crate::finding::{ComparedWith, Condition, Finding, Measured, Subject, Threshold};
 use crate::heuristics::split::{self, two_groups};
 use crate::model::Application;
 use crate::model::Phase;
@@ -139,9 +139,11 @@ pub struct Limit {
     pub value: u64,
     /// The mean that is compared with it.
     pub mean: u64,
-    /// Why the rule finds nothing although the mean passes the cut-off, or why it finds something although the mean does
-    /// not: what the rule says of the phase. `None` if the mean and the finding agree.
+    /// What the rule says of the phase, if it finds nothing although the mean passes the cut-off, or if it finds something
+    /// although the mean does not. `None` if the mean and the finding agree, or if the other conditions are known.
     pub contrary: Option<String>,
+    /// What the rule also needs.
+    pub(crate) conditions: Vec<Condition>,
 }
 
 impl Limit {
@@ -352,9 +354,13 @@ impl Means {
             _ => return None,
         };
         let rule = finding.rule.to_string();
-        let limit = Limit { rule, severity, of, is_upper, value, mean, contrary: None };
+        let measured = if quantity == Quantity::RunTime { Measured::RunTime } else { Measured::Bytes };
+        let about = |other: &&Condition| other.limit == threshold.key && other.of == measured;
+        let conditions = finding.conditions.iter().filter(about).cloned().collect();
+        let limit = Limit { rule, severity, of, is_upper, value, mean, contrary: None, conditions };
         let (holds, found) = (limit.holds(), finding.severity > Severity::None);
-        let contrary = (holds != found).then(|| finding.message.clone());
+        let contrary = holds != found && finding.conditions.is_empty();
+        let contrary = contrary.then(|| finding.message.clone());
         Some((Limit { contrary, ..limit }, holds && found))
     }
 }
@@ -400,6 +406,7 @@ mod tests {
             value: 10,
             mean,
             contrary: None,
+            conditions: Vec::new(),
         };
         assert!(limit(true, 10).holds() && !limit(true, 9).holds());
         assert!(limit(false, 10).holds() && !limit(false, 11).holds());

@@ -1,7 +1,7 @@
 //! How many cores or containers an application held, and how many of them were busy.
 
 use crate::model::Application;
-use crate::model::spark::Executor;
+use crate::model::spark::{ClusterManager, Executor};
 use crate::model::table::{TaskKind, TimePoint};
 use crate::replay::spark::task_cpus;
 use crate::stats::descriptive::mean;
@@ -62,7 +62,14 @@ pub(super) fn of(app: &Application, from: Timestamp, to: Timestamp) -> Vec<Load>
         let reduces = (both.0.len() > maps.0.len()).then(|| load(LoadOf::MapsAndReduces, both));
         return reduces.into_iter().chain([load(LoadOf::Maps, maps)]).collect();
     };
-    match Held::by_executors(&spark.executors, to) {
+    let by_driver = || {
+        // In local mode, the driver has all cores all the time.
+        let cores = ClusterManager::local_cores(&app.conf).or(spark.driver.cores)?;
+        let is_local =
+            spark.executors.is_empty() && ClusterManager::of_application(app) == Some(ClusterManager::Local);
+        is_local.then(|| Held(vec![(from, to, u64::from(cores))]))
+    };
+    match Held::by_executors(&spark.executors, to).or_else(by_driver) {
         Some(cores) => {
             let held = load(LoadOf::CoresHeld, cores);
             let busy = load(LoadOf::CoresBusy, attempts(u64::from(task_cpus(app)), |_| true));
@@ -208,6 +215,21 @@ mod tests {
         app.spark.as_mut().unwrap().executors[0].cores = None;
         let [tasks] = &of(&app, at(0), at(1920))[..] else { panic!() };
         assert_eq!((tasks.of, tasks.most, tasks.mean), (LoadOf::Tasks, 3, 1.5));
+    }
+
+    #[test]
+    fn in_local_mode_the_driver_holds_its_cores() {
+        let load = |master| {
+            let mut app = crate::internal::sample::app(&[("spark.master", master)]);
+            let ok = |ms| (crate::model::table::Outcome::Succeeded, ms);
+            crate::internal::sample::stage(&mut app, 0, &[ok(960), ok(960), ok(960)]);
+            of(&app, at(0), at(1920)).iter().map(|load| (load.of, load.most)).collect::<Vec<_>>()
+        };
+        // The driver logs the end of a task when the next one may have started.
+        assert_eq!(load("local[2,3]"), [(LoadOf::CoresHeld, 2), (LoadOf::CoresBusy, 2)]);
+        assert_eq!(load("local"), [(LoadOf::CoresHeld, 1), (LoadOf::CoresBusy, 1)]);
+        assert_eq!(load("local[*]"), [(LoadOf::Tasks, 3)]);
+        assert_eq!(load("yarn"), [(LoadOf::Tasks, 3)]);
     }
 
     #[test]

@@ -66,7 +66,12 @@ impl Axis {
         let (&smallest, &largest) = values.first().zip(values.last())?;
         let smallest_positive = values.iter().copied().find(|&value| value > 0)?;
         let median = values.get(values.len() / 2).copied()?;
-        let (scale, buckets) = buckets(quantity, [smallest, smallest_positive, largest], median);
+        let axis = |from| buckets(quantity, [from, smallest_positive, largest], median);
+        // From zero, points show whether time grows with bytes, and none of them lies on the other axis.
+        let (scale, buckets) = match axis(smallest) {
+            (Scale::Linear, _) => axis(0),
+            logarithmic => logarithmic,
+        };
         let end = buckets.last().map(|bucket| bucket.to);
         Some(Self { quantity, scale, edges: buckets.iter().map(|bucket| bucket.from).chain(end).collect() })
     }
@@ -165,6 +170,16 @@ mod tests {
         // The others are spread over all.
         let fast = sample.iter().filter(|point| point.time < Millis::new(2000)).count();
         assert!((35..50).contains(&fast), "{fast}");
+    }
+
+    #[test]
+    fn a_linear_axis_starts_at_zero() {
+        const MIB: u64 = 1 << 20;
+        let axis = Axis::of(Quantity::Input, vec![64 * MIB, 128 * MIB, 100 * MIB]).unwrap();
+        assert_eq!((axis.scale, axis.edges[0]), (Scale::Linear, 0));
+        assert!(axis.share(64 * MIB) > 0.3);
+        let axis = Axis::of(Quantity::Input, vec![MIB, MIB, 1024 * MIB]).unwrap();
+        assert_eq!((axis.scale, axis.edges[0]), (Scale::Logarithmic, MIB));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Builds the judgement of a rule: subject and severity first, then facts, message and advice.
 
 use super::template::{Word, render};
-use super::{Advice, Failure, Judgement, Measure, Repartition, Subject, TroubleKind, Verdict};
+use super::{Advice, Condition, Failure, Judgement, Measure, Repartition, Subject, TroubleKind, Verdict};
 use crate::severity::Severity;
 
 /// The end of the last message, if there are more like it.
@@ -23,6 +23,7 @@ impl Judgement {
             tells: None,
             repartition: None,
             of_more_parts: false,
+            conditions: None,
             failure: None,
         }
     }
@@ -72,6 +73,12 @@ impl Judgement {
     #[must_use]
     pub(crate) fn of_more_parts(self, of_more_parts: bool) -> Self {
         Self { of_more_parts, ..self }
+    }
+
+    /// Tells the conditions besides the limits that charts draw.
+    #[must_use]
+    pub(crate) fn conditions(self, conditions: Vec<Condition>) -> Self {
+        Self { conditions: Some(conditions.into()), ..self }
     }
 
     /// Sets the kind of trouble that this judgement tells of, if it is not the one that the rule is about.

@@ -18,6 +18,7 @@ fn finding(rule: &'static str, subject: Subject) -> Finding {
         tells: TroubleKind::Other,
         repartition: None,
         of_more_parts: false,
+        conditions: Vec::new(),
         raw_severity: Severity::Low,
         severity: Severity::Low,
         score: 0,

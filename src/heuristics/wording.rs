@@ -1,6 +1,6 @@
 //! Phrases that rules share.
 
-use crate::finding::SettingChange;
+use crate::finding::{self, Measured, SettingChange};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::severity::Severity;
@@ -10,12 +10,24 @@ pub(super) use crate::finding::percent;
 /// A condition of a rule: the key of its cut-offs, the severity it allows, and its lowest cut-off in words.
 pub(super) type Condition<'a> = (&'a str, Severity, String);
 
+/// The condition of a chart's limit in words: "tasks: 20, low from 50".
+pub(super) fn condition(
+    (limit, of): (&'static str, Measured),
+    (name, measured): (&str, &dyn std::fmt::Display),
+    cutoff: &str,
+    holds: bool,
+) -> finding::Condition {
+    finding::Condition { limit, of, text: format!("{name}: {measured}, {cutoff}"), holds }
+}
+
 /// The text in brackets after a measured value: the limit that it passed, or the first condition that makes
 /// it harmless.
 pub(super) fn limit(severity: Severity, passed: String, conditions: &[Condition<'_>]) -> String {
     let harmless = conditions.iter().find(|(_, allowed, _)| *allowed == Severity::None);
     match harmless {
-        Some((key, _, lowest)) if severity == Severity::None => format!("{key} not reached: {lowest}"),
+        Some((key, _, lowest)) if severity == Severity::None => {
+            format!("{} not reached: {lowest}", key.replace('_', " "))
+        }
         _ => passed,
     }
 }

@@ -18,6 +18,7 @@ mod comparison;
 pub(crate) use comparison::words::{counted, missing_jobs, unjudged_summary};
 mod csv;
 mod diff;
+mod grid;
 #[cfg(feature = "html")]
 mod html;
 mod json;
@@ -31,6 +32,7 @@ mod sarif;
 pub(crate) mod simulate;
 pub mod stragglers;
 mod text;
+mod totals;
 pub(crate) mod watch;
 pub mod whatif;
 mod words;

@@ -151,6 +151,11 @@ pub(super) fn saves(savings: &TroubleSavings, currency: Option<&str>) -> String 
 
 /// "9.0 s ± 1.5 s, 0.01 core-hours, 0.2 GB·h", without amounts that round to nothing.
 pub(super) fn saved(amounts: &Amounts, cost: Option<Range>, currency: Option<&str>) -> String {
+    saved_parts(amounts, cost, currency).join(", ")
+}
+
+/// The same as a list.
+pub(super) fn saved_parts(amounts: &Amounts, cost: Option<Range>, currency: Option<&str>) -> Vec<String> {
     let money = cost.zip(currency).filter(|(cost, _)| cost.high >= 0.005);
     let money =
         money.map(|(cost, currency)| format!("{} {currency}", in_range(cost, |value| format!("{value:.2}"))));
@@ -162,7 +167,22 @@ pub(super) fn saved(amounts: &Amounts, cost: Option<Range>, currency: Option<&st
     let cores = hours(amounts.core_hours, "core-hours");
     let memory = hours(amounts.gb_hours, "GB·h");
     let parts: Vec<String> = [money, time, cores, memory].into_iter().flatten().collect();
-    if parts.is_empty() { "less than 0.01 GB·h".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { vec!["less than 0.01 GB·h".to_owned()] } else { parts }
+}
+
+/// The first of these amounts, without its error, in the order of their weight: "2.9 core·h".
+pub(super) fn saved_briefly(amounts: &Amounts, cost: Option<Range>, currency: Option<&str>) -> String {
+    let point = |range: Range, least: f64| Some(range.point).filter(|point| *point >= least);
+    let money = cost.and_then(|cost| point(cost, 0.005)).zip(currency);
+    let money = money.map(|(cost, currency)| format!("{cost:.2} {currency}"));
+    let hours = |hours: Option<Range>, unit: &str| {
+        hours.and_then(|hours| point(hours, 0.01)).map(|hours| format!("{} {unit}", three_digits(hours)))
+    };
+    money
+        .or_else(|| hours(amounts.core_hours, "core·h"))
+        .or_else(|| hours(amounts.gb_hours, "GB·h"))
+        .or_else(|| point(amounts.wall_ms, 100.0).map(millis))
+        .unwrap_or_else(|| "< 0.01 GB·h".to_owned())
 }
 
 /// "9.0 s ± 1.5 s"; a wide range as "up to 9.0 s" or "3.0 s to 9.0 s".
@@ -203,6 +223,22 @@ pub(super) fn small(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_brief_saving_is_one_amount() {
+        let exactly = |value: f64| Range { low: value, point: value, high: value };
+        let amounts = |cores: f64, memory: f64, time: f64| Amounts {
+            wall_ms: exactly(time),
+            core_hours: Some(exactly(cores)),
+            gb_hours: Some(exactly(memory)),
+        };
+        let briefly = |amounts: &Amounts| saved_briefly(amounts, None, None);
+        assert_eq!(briefly(&amounts(2.31, 0.11, 1e6)), "2.31 core·h");
+        assert_eq!(briefly(&amounts(0.0, 38.04, 1e6)), "38 GB·h");
+        assert_eq!(briefly(&amounts(0.0, 0.001, 9000.0)), "9.0 s");
+        assert_eq!(briefly(&amounts(0.0, 0.001, 9.0)), "< 0.01 GB·h");
+        assert_eq!(saved_briefly(&amounts(1.0, 1.0, 1.0), Some(exactly(3.5)), Some("EUR")), "3.50 EUR");
+    }
 
     #[test]
     fn an_error_has_as_many_decimals_as_its_value() {

@@ -50,15 +50,35 @@ pub(super) fn fit(text: &str, columns: usize) -> String {
     kept
 }
 
+/// The same, cut between words; empty if not even the first word fits.
+pub(super) fn fit_words(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let first = lines(text, columns.saturating_sub(1)).into_iter().next().unwrap_or_default();
+    let first = first.trim_end_matches([',', ';', ':', ' ']);
+    if width(first) < columns { format!("{first}…") } else { String::new() }
+}
+
 /// Units that stay on the line of their number.
 const UNITS: [&str; 11] = ["s", "ms", "%", "B", "KiB", "MiB", "GiB", "TiB", "GB·h", "core-hours", "±"];
 
-/// Whether no line may end between two words, as in "7.6 s ± 1.2 s".
+/// Whether no line may end between two words, as in "7.6 s ± 1.2 s" and "--conf spark.x=1".
 fn belong_together(word: &str, next: &str) -> bool {
     let number = |word: &str| word.ends_with(|c: char| c.is_ascii_digit());
     let unit = next.trim_end_matches([',', '.', ';', ':', ')']);
     let after_unit = next == "±" && UNITS.contains(&word);
-    number(word) && UNITS.contains(&unit) || after_unit || word == "±"
+    let flag = word == "--conf" || word == "-D";
+    flag || number(word) && UNITS.contains(&unit)
+        || after_unit
+        || word == "±"
+        || is_span(word) && is_span(unit)
+}
+
+/// Whether a word is a part of a time, as in "1h 2m".
+fn is_span(word: &str) -> bool {
+    let digits = word.strip_suffix(['d', 'h', 'm', 's']).unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Lines of at most `columns`, broken at blanks, but not before a unit. A single longer word stays whole, so that settings
@@ -112,12 +132,22 @@ mod tests {
     }
 
     #[test]
+    fn words_stay_whole() {
+        assert_eq!(fit_words("use 8 GiB, or less", 15), "use 8 GiB, or…");
+        assert_eq!(fit_words("use 8 GiB, or less", 12), "use 8 GiB…");
+        assert_eq!(fit_words("use 8 GiB", 9), "use 8 GiB");
+        assert_eq!(fit_words("--conf=spark.x", 9), "");
+    }
+
+    #[test]
     fn units_stay_with_their_numbers() {
         assert_eq!(
             lines("the remedies save 7.6 s ± 1.2 s, 3 %", 20),
             ["the remedies save", "7.6 s ± 1.2 s, 3 %"]
         );
         assert_eq!(lines("took 1h 2m, 40.6 % wasted", 15), ["took 1h 2m,", "40.6 % wasted"]);
+        assert_eq!(lines("set --conf a=b", 12), ["set", "--conf a=b"]);
+        assert_eq!(lines("save 48m 57s to 14h 21m, 3 %", 20), ["save 48m 57s to", "14h 21m, 3 %"]);
     }
 
     proptest! {

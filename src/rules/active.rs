@@ -207,6 +207,7 @@ impl ActiveRule {
             advice: judged.advice,
             repartition: judged.repartition,
             of_more_parts: judged.of_more_parts,
+            conditions: judged.conditions.map(Vec::from).unwrap_or_default(),
             failure: judged.failure,
         }
     }

@@ -77,6 +77,7 @@ fn named(part: Part, removal: &Removal) -> TroubleSavings {
     TroubleSavings {
         status,
         method,
+        by_size: matches!(removal, Removal::Memory { .. }),
         alone: Some(alone),
         share: Some(share),
         alone_cost: None,

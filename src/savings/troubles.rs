@@ -35,6 +35,8 @@ pub(crate) struct TroubleSavings {
     pub(crate) status: SavingStatus,
     /// How it was computed.
     pub(crate) method: Cow<'static, str>,
+    /// Whether it is saved by smaller memory, not by holding it for less time.
+    pub(crate) by_size: bool,
     /// If only this trouble is removed; `None` if unknown.
     pub(crate) alone: Option<Amounts>,
     /// Its share if all troubles of the application are removed whose saving is known.
@@ -48,7 +50,8 @@ impl TroubleSavings {
     /// One whose saving is unknown.
     pub(crate) fn unknown(why: impl Into<Cow<'static, str>>) -> Self {
         let status = SavingStatus::Unknown(why.into());
-        Self { status, method: "none".into(), alone: None, share: None, alone_cost: None, share_cost: None }
+        let method = "none".into();
+        Self { status, method, by_size: false, alone: None, share: None, alone_cost: None, share_cost: None }
     }
 }
 
@@ -80,6 +83,8 @@ pub(crate) struct Sums {
     wall: Sum,
     cores: Option<Sum>,
     memory: Option<Sum>,
+    /// The part of the memory that is saved by its size.
+    by_size: Option<Sum>,
     cost: Option<Sum>,
     /// Troubles in the sum.
     pub(crate) estimated_count: u64,
@@ -124,6 +129,7 @@ impl Sums {
                 self.wall.add(share.wall_ms);
                 add(&mut self.cores, share.core_hours);
                 add(&mut self.memory, share.gb_hours);
+                add(&mut self.by_size, share.gb_hours.filter(|_| trouble.by_size));
                 add(&mut self.cost, trouble.share_cost);
                 self.estimated_count += 1;
             }
@@ -135,9 +141,12 @@ impl Sums {
     /// Adds another sum.
     pub(crate) fn add_all(&mut self, other: &Self) {
         self.wall.add_all(other.wall);
-        for (sum, other) in
-            [(&mut self.cores, other.cores), (&mut self.memory, other.memory), (&mut self.cost, other.cost)]
-        {
+        for (sum, other) in [
+            (&mut self.cores, other.cores),
+            (&mut self.memory, other.memory),
+            (&mut self.by_size, other.by_size),
+            (&mut self.cost, other.cost),
+        ] {
             if let Some(other) = other {
                 sum.get_or_insert_default().add_all(other);
             }
@@ -154,6 +163,11 @@ impl Sums {
             core_hours: self.cores.map(Sum::range),
             gb_hours: self.memory.map(Sum::range),
         }
+    }
+
+    /// The part of the GB-hours that smaller memory saves; the rest is held for less time.
+    pub(crate) fn by_size(&self) -> Option<Range> {
+        self.by_size.map(Sum::range)
     }
 
     /// What they cost, if prices are given.

@@ -203,6 +203,7 @@ impl LiveGroup {
     }
 
     /// Takes note of a report. Scans from its time on see it.
+    #[cfg(feature = "http")]
     pub(crate) fn report(&mut self, report: Report) {
         self.reports.push(report);
     }

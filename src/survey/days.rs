@@ -134,8 +134,8 @@ mod tests {
     fn day((cpu, disk, slow): (u64, u64, u64)) -> StragglerDay {
         let mut causes = CauseCounts::default();
         for (cause, count) in [(Cause::Cpu, cpu), (Cause::Disk, disk), (Cause::SlowFileSystem, slow)] {
-            let place = Cause::ALL.iter().position(|it| *it == cause).unwrap();
-            causes.primary[place] = count;
+            let sum = causes.causes.iter_mut().find(|it| it.cause == cause).unwrap();
+            sum.primary = count;
         }
         let begin = Timestamp::from_millis(0);
         let (applications, tasks, stragglers) = (1, 0, 0);

@@ -37,7 +37,7 @@ pub use crate::stragglers::cause::components::Component;
 pub use crate::stragglers::cause::evidence::{Evidence, Fact};
 pub use crate::stragglers::cause::faults::FaultKind;
 pub use crate::stragglers::cause::node_test::{NodeTasks, SlowNode};
-pub use crate::stragglers::cause::{Cause, CauseCounts, Confidence, StragglerCause};
+pub use crate::stragglers::cause::{Cause, CauseCount, CauseCounts, Confidence, StragglerCause};
 pub use crate::stragglers::detect::options::{DetectorOptions, EngineSetting};
 pub use crate::stragglers::detect::pool::Pool;
 pub use crate::stragglers::detect::{Parameter, Value};
@@ -104,6 +104,10 @@ pub struct Total {
     /// Correlation, over applications, between the share of copies that won and the heaviness of the tail (S0
     /// §3).
     pub tail_correlation: Option<f64>,
+    /// Tasks that were judged, those of them that were stragglers, and the applications with such tasks.
+    pub(crate) judged: u64,
+    pub(crate) stragglers: u64,
+    pub(crate) applications_hit: u64,
     /// The causes.
     pub causes: CauseCounts,
     /// Waiting for stragglers by cause, the longest first.
@@ -169,6 +173,18 @@ impl EngineDetectors {
             settings,
             detectors,
         })
+    }
+}
+
+impl EngineDetectors {
+    /// The most stragglers that any detector was measured by.
+    pub(crate) fn stragglers(&self) -> u64 {
+        self.detectors.iter().map(|pooled| pooled.total.quality.stragglers).max().unwrap_or_default()
+    }
+
+    /// How many tasks all detectors flagged together.
+    pub(crate) fn flagged(&self) -> u64 {
+        self.detectors.iter().map(|pooled| pooled.total.quality.detected).sum()
     }
 }
 
@@ -314,6 +330,9 @@ impl Total {
             by_mean: Impact::of(applications.iter().map(|app| &app.by_mean)),
             speculation_waste: copies.lost_share(),
             tail_correlation: tail_correlation(&speculation),
+            judged: applications.iter().map(ApplicationStragglers::judged).sum(),
+            stragglers: applications.iter().map(ApplicationStragglers::stragglers).sum(),
+            applications_hit: applications.iter().filter(|app| app.stragglers() > 0).count() as u64,
             causes,
             waiting: Waiting::by_cause(applications),
             correlations: StragglerDay::correlations(&days),

@@ -22,6 +22,12 @@ pub struct Waiting {
 }
 
 impl Waiting {
+    /// How many applications waited, and how long in all.
+    pub(crate) fn total(waiting: &[Self]) -> (u64, Millis) {
+        let applications = waiting.iter().map(|waiting| waiting.applications).sum();
+        (applications, waiting.iter().map(|waiting| waiting.delay).sum())
+    }
+
     /// The sums by cause, the longest wait first.
     pub(super) fn by_cause(applications: &[ApplicationStragglers]) -> Vec<Self> {
         let mut sums: BTreeMap<Cause, Self> = BTreeMap::new();

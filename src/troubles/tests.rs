@@ -22,6 +22,7 @@ fn finding(rule: &'static str, tells: TroubleKind, subject: Subject, severity: S
         tells,
         repartition: None,
         of_more_parts: false,
+        conditions: Vec::new(),
         raw_severity: severity,
         failure: None,
         severity,

@@ -8,7 +8,9 @@ use crate::model::Engine;
 use crate::model::table::TaskKind;
 use crate::parse::spark::{LiveEvent, LiveTask};
 use crate::stragglers::detect::Detector;
-use crate::stragglers::live::{End, Flagged, Launch, LiveGroup, Report};
+#[cfg(feature = "http")]
+use crate::stragglers::live::Report;
+use crate::stragglers::live::{End, Flagged, Launch, LiveGroup};
 use crate::stragglers::replay::Options;
 use crate::units::{Millis, Timestamp};
 
@@ -190,7 +192,8 @@ impl LiveApplication {
         }
     }
 
-    /// An attempt reports.
+    /// An attempt tells of itself.
+    #[cfg(feature = "http")]
     pub(crate) fn report(&mut self, kind: TaskKind, report: Report) {
         self.saw(Some(report.at));
         if let Some(live) = self.live(kind) {

@@ -72,6 +72,8 @@ pub struct Scenario {
     pub change: Change,
     /// What it would have taken, or why that is unknown.
     pub prediction: Result<Prediction, String>,
+    /// Whether the driver runs the tasks, so that there are no executors.
+    pub(crate) is_local: bool,
 }
 
 impl ApplicationReplays {
@@ -81,12 +83,26 @@ impl ApplicationReplays {
             savings::Replays::Spark(spark) => {
                 let predict = |change: &Change| predict_spark(&spark, change);
                 let scaling = scaling(&spark, &settings.requested());
-                Replays::of(&spark.baseline, spark.slots(), settings, || standard(&spark), predict, scaling)
+                Replays::of(
+                    &spark.baseline,
+                    (spark.slots(), spark.is_local()),
+                    settings,
+                    || standard(&spark),
+                    predict,
+                    scaling,
+                )
             }
             savings::Replays::MapReduce(job) => {
                 let predict = |change: &Change| predict_mapreduce(&job, change, None);
                 let scaling = scaling_of_job(&job, &settings.requested());
-                Replays::of(&job.baseline, job.slots(), settings, || standard_of_job(&job), predict, scaling)
+                Replays::of(
+                    &job.baseline,
+                    (job.slots(), false),
+                    settings,
+                    || standard_of_job(&job),
+                    predict,
+                    scaling,
+                )
             }
         });
         Self {
@@ -125,7 +141,7 @@ impl ApplicationReplays {
 impl Replays {
     fn of(
         baseline: &Baseline,
-        slots: u32,
+        (slots, is_local): (u32, bool),
         settings: &Settings,
         standard: impl FnOnce() -> Vec<Change>,
         predict: impl Fn(&Change) -> Result<Prediction, Unknown>,
@@ -135,6 +151,7 @@ impl Replays {
         let scenario = |change: Change| Scenario {
             prediction: predict(&change).map_err(|unknown| unknown.to_string()),
             change,
+            is_local,
         };
         let stage = |stage: &savings::PathStage| PathStage {
             subject: stage.subject.clone(),

@@ -38,10 +38,8 @@ impl Causes {
         for group in &groups {
             all.add(group);
         }
-        let by_cause = Cause::ALL.into_iter().zip(all.primary);
-        let mut counts: Vec<(Cause, u64)> =
-            by_cause.filter(|&(cause, count)| count > 0 && cause != Cause::DataSkew).collect();
-        counts.sort_by_key(|&(cause, count)| (std::cmp::Reverse(count), cause));
+        let by_cause = all.by_frequency().into_iter().map(|(count, _)| (count.cause, count.primary));
+        let counts: Vec<(Cause, u64)> = by_cause.filter(|(cause, _)| *cause != Cause::DataSkew).collect();
         Self { groups, counts, all }
     }
 
@@ -67,7 +65,8 @@ impl Causes {
 
     /// How certain a cause is: "inferred", or "2 measured, 1 weak".
     fn confidence(&self, cause: Cause) -> String {
-        self.all.confidence(cause).to_string()
+        let count = self.all.causes.iter().find(|count| count.cause == cause);
+        count.map(|count| count.confidence().to_string()).unwrap_or_default()
     }
 }
 

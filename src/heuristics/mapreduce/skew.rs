@@ -1,6 +1,9 @@
 //! `mapper-skew`, `reducer-skew`: a few tasks do far more than the rest (Dr. Elephant `GenericSkewHeuristic`).
 
 mod advice;
+mod limits;
+
+use limits::{Limit, conditions};
 
 use super::lost_time::LostTime;
 use super::splits::Target;
@@ -161,7 +164,8 @@ impl Check for Skewness {
             // Long tasks that have no more data than the others are stragglers.
             .tells(if by_input { TroubleKind::Skew } else { TroubleKind::Stragglers })
             .facts(evidence(total, &bytes, &data, block, &times, &time))
-            .facts((if by_data { &data } else { &time }).loss());
+            .facts((if by_data { &data } else { &time }).loss())
+            .conditions(conditions(&data, &time, severity));
         let (side, messages) = if by_data && !bytes.is_empty() { (&data, OF_DATA) } else { (&time, OF_TIME) };
         self.explain(judgement, side, &messages)
             .advice(|| {
@@ -205,24 +209,25 @@ impl Skew {
             .unwrap_or(Bytes::from_mib(64))
     }
 
-    fn gate(&self, groups: TwoGroups, total: u64) -> Severity {
-        if groups.small.count == 0 {
-            // All tasks are alike, so there is nothing to compare.
-            return Severity::None;
-        }
+    /// The number of tasks that decides whether skew matters, and the severity that it allows.
+    fn compared(&self, groups: TwoGroups, total: u64) -> (Severity, f64) {
         let count = match self.group_gate {
             GroupGate::SmallGroup => groups.small.count,
             GroupGate::LargeGroup => groups.large.count,
             GroupGate::AllTasks => total,
         };
-        self.group_tasks.severity(count as f64)
+        // If all tasks are alike, there is nothing to compare.
+        let is_apart = groups.small.count > 0;
+        let severity = if is_apart { self.group_tasks.severity(count as f64) } else { Severity::None };
+        (severity, count as f64)
     }
 
     fn data_skew(&self, job: Job<'_>, bytes: &Values, block: Bytes) -> Side {
         let groups = two_groups(&bytes.iter().map(|&(bytes, _)| bytes).collect::<Vec<_>>());
         let in_blocks = |share: f64| Bytes::from_f64(share * block.as_f64()).unwrap_or(block).to_string();
+        let blocks = groups.large.mean as f64 / block.as_f64().max(1.0);
         let severity = self.large_group_blocks.severity_in(groups.large.mean as f64, block.as_f64());
-        let size = Limit::of("large_group_blocks", &self.large_group_blocks, severity, in_blocks);
+        let size = Limit::of(limits::SIZE, &self.large_group_blocks, (severity, blocks), in_blocks);
         self.side(job, bytes, groups, groups.deviation(), size)
     }
 
@@ -242,7 +247,7 @@ impl Skew {
         size: Option<Limit>,
     ) -> Side {
         let lost = LostTime::of(app, group, values, groups.pivot);
-        let gate = self.gate(groups, group.tasks.len() as u64);
+        let compared = self.compared(groups, group.tasks.len() as u64);
         // Cut-offs are excesses: a large group with 17× the small one exceeds it by 16.
         let as_ratio = |more: f64| format!("{}×", three_digits(more + 1.0));
         let apart = self.deviation.severity(deviation as f64);
@@ -250,9 +255,9 @@ impl Skew {
         let limits: Vec<Limit> = self
             .cost(lost)
             .into_iter()
-            .chain(Limit::of("deviation", &self.deviation, apart, as_ratio))
+            .chain(Limit::of(limits::RATIO, &self.deviation, (apart, deviation as f64), as_ratio))
             .chain(size)
-            .chain(Limit::of("group_tasks", &self.group_tasks, gate, Count::show))
+            .chain(Limit::of(limits::TASKS, &self.group_tasks, compared, Count::show))
             .collect();
         let severity = limits.iter().map(|limit| limit.severity).chain([Self::alike(groups)]).min();
         Side { groups, deviation, lost, severity: severity.unwrap_or_default(), limits }
@@ -276,53 +281,14 @@ impl Skew {
         };
         let share = self.lost_share.severity(lost.share);
         let time = self.lost_time.severity(lost.time.as_f64());
-        Limit::of("lost_share", &self.lost_share, share, percent)
+        Limit::of(limits::SHARE, &self.lost_share, (share, lost.share), percent)
             .into_iter()
-            .chain(Limit::of("lost_time", &self.lost_time, time, Duration::show))
+            .chain(Limit::of(limits::TIME, &self.lost_time, (time, lost.time.as_f64()), Duration::show))
             .collect()
     }
 }
 
-/// A condition of a finding: the severity that it allows, and its cut-offs in words.
-struct Limit {
-    key: &'static str,
-    severity: Severity,
-    passed: String,
-    lowest: String,
-}
-
-impl Limit {
-    /// `None` if the condition is off.
-    fn of<U: Unit>(
-        key: &'static str,
-        cutoffs: &Ascending<U>,
-        severity: Severity,
-        show: impl Fn(f64) -> String,
-    ) -> Option<Self> {
-        cutoffs.values()?;
-        let passed = cutoffs.describe_in(severity, &show);
-        Some(Self { key, severity, passed, lowest: cutoffs.describe_in(Severity::Low, &show) })
-    }
-
-    fn unknown_cost() -> Self {
-        let passed = "low: the time lost is unknown".to_owned();
-        Self { key: "lost_time", severity: Severity::Low, lowest: passed.clone(), passed }
-    }
-}
-
 impl Side {
-    /// The text in brackets: the limit that decides.
-    fn limit(&self) -> String {
-        let decides = self.limits.iter().find(|limit| limit.severity == self.severity);
-        match decides.or(self.limits.first()) {
-            Some(limit) if self.severity == Severity::None => {
-                format!("{} not reached: {}", limit.key, limit.lowest)
-            }
-            Some(limit) => limit.passed.clone(),
-            None => String::new(),
-        }
-    }
-
     /// The mean of the large group over that of the small one.
     fn ratio(&self) -> String {
         let TwoGroups { small, large, .. } = self.groups;

@@ -4,8 +4,11 @@
 use super::splits::{Target, Unsplittable, split_for};
 use super::{MissingCounters, Role, change, change_towards, input_bytes, may_be, no_task_reports};
 use super::{rule, run_time, tasks, to_bytes, to_millis, without_tasks};
-use crate::finding::{Advice, ChartLimit, ComparedWith, Judgement, Measure, TroubleKind, Verdict};
+use crate::finding::{
+    Advice, ChartLimit, ComparedWith, Condition, Judgement, Measure, Measured, TroubleKind, Verdict,
+};
 use crate::heuristics::shared::time_of_tasks;
+use crate::heuristics::wording::condition;
 use crate::heuristics::{Check, Rule, chart_limit, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -67,6 +70,11 @@ pub(super) const REDUCER: Rule =
 /// The message of a finding.
 const MESSAGE: &str = "{tasks_run} {mean} on average ({limit})";
 
+/// Why short tasks are no finding, in place of the limit.
+const SHORT_WITHOUT_REMEDY: &str = "short, but with fewer tasks the job would be slower";
+/// The same as a condition.
+const REMEDY: &str = "the job is as fast with fewer tasks";
+
 struct RunTime(Role, Time);
 
 impl Check for RunTime {
@@ -81,17 +89,11 @@ impl Check for RunTime {
         };
         let total = group.tasks.len() as u64;
         let (short, long) = params.severities(mean as f64, total);
-        let short = if self.fewer(app, mean, total) { short } else { short.min(params.short_without_remedy) };
+        let remedy =
+            if self.fewer(app, mean, total) { Severity::Critical } else { params.short_without_remedy };
+        let short = short.min(remedy);
         let severity = short.max(long);
-        let limit = match severity {
-            Severity::None => format!(
-                "not reached: {}, {}",
-                params.short_run_time.describe(severity),
-                params.long_run_time.describe(severity)
-            ),
-            _ if short >= long => params.short_run_time.describe(severity),
-            _ => params.long_run_time.describe(severity),
-        };
+        let limit = params.limit((short, long), mean as f64, total);
         let input = mean_input(group);
         let mut evidence = vec![
             ("tasks_count", Measure::Count(total)),
@@ -109,6 +111,7 @@ impl Check for RunTime {
                 MESSAGE,
                 &[("tasks_run", &role.do_what(total, "run")), ("mean", &to_millis(mean)), ("limit", &limit)],
             )
+            .conditions(params.conditions(*role, total, severity, remedy))
             .tells(if short >= long { TroubleKind::ManyTasks } else { TroubleKind::FewTasks })
             .advice(|| self.advice(app, group, mean, short >= long))
             .into()
@@ -236,6 +239,53 @@ impl Time {
     fn severities(&self, mean: f64, total: u64) -> (Severity, Severity) {
         let short = self.short_run_time.severity(mean).min(self.num_tasks.severity(total as f64));
         (short, self.long_run_time.severity(mean).min(self.long_num_tasks.severity(total as f64)))
+    }
+
+    /// The limit that decides. If a mean passes its limit without a finding, what else is missing.
+    fn limit(&self, (short, long): (Severity, Severity), mean: f64, total: u64) -> String {
+        let severity = short.max(long);
+        let [too_short, too_long] = [
+            self.short_run_time.severity(mean) > Severity::None,
+            self.long_run_time.severity(mean) > Severity::None,
+        ];
+        match severity {
+            Severity::None if too_short && self.num_tasks.severity(total as f64) == Severity::None => {
+                format!("number of tasks not reached: {}", self.num_tasks.describe(severity))
+            }
+            Severity::None if too_short => SHORT_WITHOUT_REMEDY.to_owned(),
+            Severity::None if too_long => {
+                format!("number of tasks not reached: {}", self.long_num_tasks.describe(severity))
+            }
+            Severity::None => format!(
+                "not reached: {}, {}",
+                self.short_run_time.describe(severity),
+                self.long_run_time.describe(severity)
+            ),
+            _ if short >= long => self.short_run_time.describe(severity),
+            _ => self.long_run_time.describe(severity),
+        }
+    }
+
+    /// What must hold besides the limits on the mean run time.
+    fn conditions(&self, role: Role, total: u64, severity: Severity, remedy: Severity) -> Vec<Condition> {
+        let level = severity.max(Severity::Low);
+        let [short, long] = ["short_run_time_ms", "long_run_time_ms"].map(|key| (key, Measured::RunTime));
+        let mut conditions = Vec::new();
+        let name = format!("number of {}", role.plural());
+        let tasks = |at, cutoff: &str, allowed| condition(at, (&name, &total), cutoff, allowed >= level);
+        if self.num_tasks.values().is_some() {
+            let allowed = self.num_tasks.severity(total as f64);
+            conditions.push(tasks(short, &self.num_tasks.describe(level), allowed));
+        }
+        if self.long_num_tasks.values().is_some() {
+            let allowed = self.long_num_tasks.severity(total as f64);
+            conditions.push(tasks(long, &self.long_num_tasks.describe(level), allowed));
+        }
+        if self.short_without_remedy < level {
+            let (limit, of) = short;
+            conditions.push(Condition { limit, of, text: REMEDY.to_owned(), holds: remedy >= level });
+        }
+        conditions
     }
 
     /// How long tasks should run.

@@ -300,7 +300,7 @@ mod tests {
         sample::spark(&mut app).executors[0].totals.input = Some(Bytes::from_mib(100_000));
         let found = sample::evaluate(&app, ID, false);
         assert_eq!(found.findings[0].severity, Severity::None);
-        assert!(found.findings[0].message.contains("data_ratio not reached: low from 1 %"));
+        assert!(found.findings[0].message.contains("data ratio not reached: low from 1 %"));
         assert_eq!(sample::severity(&app, ID, true), Some(Severity::Critical));
     }
 

@@ -38,6 +38,18 @@ impl ClusterManager {
         .find_map(|(prefix, manager)| master.starts_with(prefix).then_some(manager))
     }
 
+    /// The cores of the driver in local mode, as `spark.master` gives them: `local`, `local[4]` or `local[4,2]`. `None` for
+    /// all cores of the machine.
+    #[must_use]
+    pub(crate) fn local_cores(conf: &Conf) -> Option<u32> {
+        let master = conf.text(ConfKey::SparkMaster)?;
+        if master == "local" {
+            return Some(1);
+        }
+        let cores = master.strip_prefix("local[")?.split([',', ']']).next()?;
+        cores.trim().parse().ok().filter(|cores| *cores > 0)
+    }
+
     /// As [`Self::of`], or else the manager that uses ids of this application's format: the configuration may
     /// be missing or redacted.
     #[must_use]

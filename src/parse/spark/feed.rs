@@ -485,9 +485,10 @@ mod tests {
     #[test]
     fn logs_that_are_read_together_share_the_blocks() {
         assert_eq!([1, 2, 8].map(|threads| width_among(threads, 1)), [4, 8, 32]);
-        assert_eq!([(2, 2), (8, 8), (64, 2), (64, 12)].map(|(threads, logs)| width_among(threads, logs)), [
-            4, 4, 32, 5
-        ]);
+        assert_eq!(
+            [(2, 2), (8, 8), (64, 2), (64, 12)].map(|(threads, logs)| width_among(threads, logs)),
+            [4, 4, 32, 5]
+        );
         // Those that no longer fit are freed.
         let mut batch = Batch::default();
         for _ in 0..8 {

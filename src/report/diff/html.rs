@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use askama::Template;
 
-use super::words::{change, label as move_label, moved, setting, severity, value};
+use super::words::{NOTABLE, change, label as move_label, moved, run_times, setting, severity, value};
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, Setting, Unit};
 use crate::report::html::filters::{self, counted};
 use crate::report::html::frame::{self, Code};
@@ -22,8 +22,6 @@ const MAX_ROWS: usize = 2000;
 const MAX_LABELS: usize = 100;
 /// Settings of a pair that are listed.
 const MAX_SETTINGS: usize = 300;
-/// A cost that changed by less than this share has no colour.
-const NOTABLE: f64 = 0.05;
 
 pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     let largest = match diff.pairs.as_slice() {
@@ -43,13 +41,13 @@ struct Page<'a> {
 
 impl<'a> Page<'a> {
     const STYLES: &'static [Code] = &[frame::STYLE, frame::CHART_STYLE];
-    const SCRIPT: Code = frame::SORT;
+    const SCRIPTS: &'static [Code] = &[frame::SORT];
 
     /// The answer in one line.
     fn headline(&self) -> String {
         match self.diff.pairs.as_slice() {
             [] => "No job is on both sides".to_owned(),
-            [only] => run_time(only),
+            [only] => run_times(only),
             pairs => {
                 let pairs = counted(pairs.len() as u64, "pair");
                 match self.largest.len() as u64 {
@@ -93,21 +91,6 @@ impl<'a> Page<'a> {
             (name, labels.get(..MAX_LABELS).unwrap_or(labels), left_out)
         };
         sides.into_iter().map(side).filter(|(_, labels, _)| !labels.is_empty()).collect()
-    }
-}
-
-/// "B took 46.2 s instead of 57.7 s (−20 %)".
-fn run_time(pair: &Pair) -> String {
-    let Some(figure) = pair.run_time() else { return "The run times are unknown".to_owned() };
-    let (a, b) = (value(figure.unit, figure.a), value(figure.unit, figure.b));
-    match (figure.a, figure.b, figure.change()) {
-        (Some(_), Some(_), Some(share)) if share.abs() < NOTABLE => {
-            format!("Both runs took as long: {a} and {b}")
-        }
-        (Some(_), Some(_), _) => {
-            format!("B took {b} instead of {a} ({})", change(figure).replace(' ', "\u{a0}"))
-        }
-        _ => "The run time of one side is unknown".to_owned(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::super::markdown::text;
 use super::super::words::plural;
-use super::words::{change, details, label, largest_differences, setting, severity, value};
+use super::words::{change, details, label, largest_differences, run_times, setting, severity, value};
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, PhasePair};
 
 /// Maximum number of characters of a name.
@@ -23,7 +23,7 @@ pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn pair(pair: &Pair, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "## {}\n", text(&pair.b.job, 2 * NAME))?;
+    writeln!(out, "## {}\n\n{}.\n", text(&pair.b.job, 2 * NAME), run_times(pair))?;
     for (side, label) in [("A", &pair.a), ("B", &pair.b)] {
         let name = label.name.as_deref().map(|name| format!(", {}", text(name, NAME))).unwrap_or_default();
         writeln!(out, "- {side}: {}{name}, {}", text(&label.id, NAME), text(&label.status, NAME))?;

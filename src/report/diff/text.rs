@@ -2,15 +2,18 @@
 
 use std::io::{self, Write};
 
+use super::super::grid::{Column, Grid};
 use super::super::text::TextOptions;
 use super::super::words::plural;
 use super::super::wrap::{clean, fit, lines, width};
 use super::words::{
-    change, details, label as move_label, largest_differences, moved, setting, severity, value,
+    change, details, label as move_label, largest_differences, moved, run_times, setting, severity, value,
 };
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, PhasePair};
 use crate::severity::Severity;
 
+/// The fewest columns of a name.
+const NAME: usize = 12;
 /// Columns of each value.
 const NUMBER: usize = 14;
 /// Columns of a change.
@@ -28,6 +31,8 @@ pub(super) fn write(diff: &Diff, options: TextOptions, out: &mut dyn Write) -> i
         return page.answer(diff);
     }
     if let [pair] = diff.pairs.as_slice() {
+        page.paragraph(0, &run_times(pair))?;
+        writeln!(page.out)?;
         page.pair(pair)?;
     } else {
         page.overview(diff)?;
@@ -73,7 +78,7 @@ impl Page<'_> {
         if changed.is_empty() {
             return Ok(());
         }
-        self.row("run time", "A", "B", "change")?;
+        let mut grid = self.grid("run time");
         let most = if self.options.details { usize::MAX } else { LISTED };
         for pair in changed.iter().take(most) {
             let run_time = pair.run_time();
@@ -81,12 +86,14 @@ impl Page<'_> {
                 run_time.map(|figure| value(figure.unit, pick(figure))).unwrap_or_default()
             };
             let change = run_time.map(change).unwrap_or_default();
-            self.row(&clean(&pair.b.job), &show(|figure| figure.a), &show(|figure| figure.b), &change)?;
+            let (a, b) = (show(|figure| figure.a), show(|figure| figure.b));
+            grid.row([clean(&pair.b.job).into(), a.into(), b.into(), change.into()]);
             let moved = moved(&pair.findings);
             if !moved.is_empty() {
-                self.paragraph(6, &moved)?;
+                grid.note(6, moved);
             }
         }
+        grid.write(self.columns, self.out)?;
         if let Some(more) = changed.len().checked_sub(most).filter(|&more| more > 0) {
             self.paragraph(4, &format!("… and {} (--details)", plural(more as u64, "more changed pair")))?;
         }
@@ -106,10 +113,12 @@ impl Page<'_> {
             self.paragraph(2, &format!("note: {}", clean(note)))?;
         }
         writeln!(self.out)?;
-        self.row("", "A", "B", "change")?;
+        let mut grid = self.grid("");
         for figure in &pair.figures {
-            self.figure(&figure.name, figure)?;
+            let (a, b) = (value(figure.unit, figure.a), value(figure.unit, figure.b));
+            grid.row([clean(&figure.name).into(), a.into(), b.into(), change(figure).into()]);
         }
+        grid.write(self.columns, self.out)?;
         writeln!(self.out)?;
         self.findings(&pair.findings)?;
         if let Some(configuration) = &pair.configuration {
@@ -121,28 +130,18 @@ impl Page<'_> {
         }
     }
 
-    fn figure(&mut self, name: &str, figure: &Figure) -> io::Result<()> {
-        let (a, b) = (value(figure.unit, figure.a), value(figure.unit, figure.b));
-        self.row(name, &a, &b, &change(figure))
-    }
-
-    fn row(&mut self, name: &str, a: &str, b: &str, change: &str) -> io::Result<()> {
+    /// A table of values on both sides, as wide as the terminal.
+    fn grid(&self, title: &str) -> Grid {
         let room = self.columns.saturating_sub(2 + 2 * NUMBER + CHANGE);
-        let name = fit(name, room.saturating_sub(1));
-        let pad = |text: &str, columns: usize| " ".repeat(columns.saturating_sub(width(text)));
-        let line = format!(
-            "  {name}{}{}{a}{}{b}{}{change}",
-            pad(&name, room),
-            pad(a, NUMBER),
-            pad(b, NUMBER),
-            pad(change, CHANGE)
-        );
-        writeln!(self.out, "{}", line.trim_end())
+        let number = |title: &str, columns: usize| Column::number(title, columns.saturating_sub(1));
+        let names = Column::key(title, room.max(NAME), usize::MAX);
+        Grid::new(2, [names, number("A", NUMBER), number("B", NUMBER), number("change", CHANGE)])
     }
 
     fn phases(&mut self, phases: &[PhasePair]) -> io::Result<()> {
         writeln!(self.out, "  phases, by duration")?;
         let (shown, left_out) = largest_differences(phases);
+        let mut grid = self.grid("");
         for phase in shown {
             let name = self.phase_name(&phase.key);
             let duration = phase.figures.iter().find(|figure| figure.key == "duration_ms");
@@ -154,12 +153,14 @@ impl Page<'_> {
                 (None, Some(_)) => "only in B".to_owned(),
                 _ => duration.map(change).unwrap_or_default(),
             };
-            self.row(&name, &shown(|figure| figure.a), &shown(|figure| figure.b), &change)?;
+            let (a, b) = (shown(|figure| figure.a), shown(|figure| figure.b));
+            grid.row([name.into(), a.into(), b.into(), change.into()]);
             let details = details(phase);
             if !details.is_empty() {
-                self.paragraph(6, &details)?;
+                grid.note(6, details);
             }
         }
+        grid.write(self.columns, self.out)?;
         if left_out > 0 {
             let what = plural(left_out as u64, "more phase");
             self.paragraph(4, &format!("… and {what} that differ less; --format json has all"))?;
@@ -172,6 +173,7 @@ impl Page<'_> {
         let key = clean(key.strip_prefix("stage ").unwrap_or(key));
         let (name, place) = key.rsplit_once("\" ").unwrap_or((&key, ""));
         let room = self.columns.saturating_sub(3 + 2 * NUMBER + CHANGE);
+        let room = if room < NAME { self.columns.saturating_sub(4) } else { room };
         if place.is_empty() || width(&key) <= room {
             return key;
         }

@@ -1,16 +1,16 @@
-//! Values and phrases that text and Markdown share.
+//! Values and phrases that text, HTML and Markdown share.
 
 use std::cmp::Ordering;
 
-use crate::diff::{Figure, FindingPair, Move, PhasePair, Setting, Unit};
+use crate::diff::{Figure, FindingPair, Move, Pair, PhasePair, Setting, Unit};
 use crate::model::conf::secrets;
 use crate::report::wrap::clean;
 use crate::units::{Bytes, Millis, three_digits};
 
 /// Maximum number of phases shown. JSON has all.
 const PHASES: usize = 20;
-/// Figures of a phase are shown if they differ by at least this share.
-const NOTABLE: f64 = 0.05;
+/// Figures that differ by less than this share count as equal.
+pub(super) const NOTABLE: f64 = 0.05;
 
 /// Stands for an unknown value.
 pub(super) const UNKNOWN: &str = "–";
@@ -35,15 +35,34 @@ fn whole_number(value: f64) -> String {
     format!("{value:.0}")
 }
 
-/// "+43 %", "−12 %", "3.2×". Empty if the change is unknown.
+/// "+43 %", "−12 %", "3.2×". Empty if the change is unknown, or if both values read the same, as two below 0.01 do.
 pub(super) fn change(figure: &Figure) -> String {
+    let read_the_same = value(figure.unit, figure.a) == value(figure.unit, figure.b);
     match (figure.change(), figure.a, figure.b) {
         (Some(change), ..) if change.abs() < 0.005 => "=".to_owned(),
+        (Some(_), ..) if read_the_same => String::new(),
         (Some(change), ..) if change >= 2.0 => format!("{}×", three_digits(change + 1.0)),
         (Some(change), ..) if change > 0.0 => format!("+{:.0} %", change * 100.0),
         (Some(change), ..) => format!("−{:.0} %", -change * 100.0),
         (None, Some(a), Some(b)) if a.total_cmp(&b) == Ordering::Equal => "=".to_owned(),
         _ => String::new(),
+    }
+}
+
+/// "B took 46.2 s instead of 57.7 s (−20 %)".
+pub(super) fn run_times(pair: &Pair) -> String {
+    let Some(figure) = pair.run_time() else { return "The run times are unknown".to_owned() };
+    let (a, b) = (value(figure.unit, figure.a), value(figure.unit, figure.b));
+    match (figure.a, figure.b, figure.change()) {
+        (Some(_), Some(_), Some(share)) if share.abs() < NOTABLE => {
+            format!("Both runs took as long: {a} and {b}")
+        }
+        (Some(_), Some(_), _) => {
+            let change = change(figure).replace(' ', "\u{a0}");
+            let change = if change.is_empty() { change } else { format!(" ({change})") };
+            format!("B took {b} instead of {a}{change}")
+        }
+        _ => "The run time of one side is unknown".to_owned(),
     }
 }
 
@@ -119,4 +138,21 @@ pub(super) fn moved<'f>(findings: impl IntoIterator<Item = &'f FindingPair>) -> 
     };
     let parts = [Move::Came, Move::Worse, Move::Better, Move::Went].into_iter().filter_map(of);
     parts.collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(unit: Unit, a: f64, b: f64) -> Figure {
+        Figure { key: "x".into(), name: "x".into(), unit, a: Some(a), b: Some(b) }
+    }
+
+    #[test]
+    fn values_that_read_the_same_have_no_change() {
+        assert_eq!(change(&figure(Unit::GbHours, 0.001, 0.0043)), "");
+        assert_eq!(change(&figure(Unit::GbHours, 0.001, 0.043)), "43×");
+        assert_eq!(change(&figure(Unit::GbHours, 1.0, 1.5)), "+50 %");
+        assert_eq!(change(&figure(Unit::Count, 5.0, 5.0)), "=");
+    }
 }

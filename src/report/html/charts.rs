@@ -12,7 +12,7 @@ use crate::charts::{
     Amount, Bucket, Charts, Group, Groups, Histogram, Holder, Limit, MeanOf, MemoryUse, NodeAttempts,
     Quantity, Scale,
 };
-use crate::finding::Finding;
+use crate::finding::{Condition, Finding};
 use crate::units::Bytes;
 
 /// A chart of containers has room for at least this many bars.
@@ -182,11 +182,17 @@ impl HistogramView<'_> {
         };
         let [value, mean] =
             [limit.value, limit.mean].map(|value| amount_text(self.chart.quantity.amount(value)));
-        let holds = if limit.holds() { "this holds" } else { "this does not hold" };
-        let text = format!("{} {direction} a {of} of {value}; it is {mean}: {holds}", limit.severity);
+        let holds = holds(limit.holds());
+        let text = format!("{} {direction} a {of} of {value}; it is {mean}: this {holds}", limit.severity);
         // A drawn limit must not contradict the verdict: other conditions decide, too.
+        if limit.holds() && limit.conditions.iter().any(|condition| !condition.holds) {
+            let other =
+                |condition: &Condition| format!("{} ({})", condition.text, self::holds(condition.holds));
+            let others: Vec<String> = limit.conditions.iter().map(other).collect();
+            return format!("{text}. The rule also needs: {}", others.join("; "));
+        }
         match (&limit.contrary, limit.holds()) {
-            (Some(why), true) => format!("{text}, but not the rule's other conditions ({why})"),
+            (Some(why), true) => format!("{text}, but other conditions of the rule do not hold ({why})"),
             (Some(why), false) => format!("{text}, but other conditions of the rule do ({why})"),
             (None, _) => text,
         }
@@ -239,6 +245,10 @@ impl HistogramView<'_> {
         );
         format!("{groups}; median {median}, largest {largest}")
     }
+}
+
+const fn holds(holds: bool) -> &'static str {
+    if holds { "holds" } else { "does not hold" }
 }
 
 struct MemoryView<'a> {

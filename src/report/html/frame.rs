@@ -1,7 +1,12 @@
 //! What all pages share: style, the script that sorts tables, and the content security policy that allows only these.
 //!
-//! A page is a template that extends `frame.html`. Its type has the constants `STYLES` and `SCRIPT`, which the frame
+//! A page is a template that extends `frame.html`. Its type has the constants `STYLES` and `SCRIPTS`, which the frame
 //! writes and the policy names.
+
+use std::collections::BTreeMap;
+
+use crate::parse::Level;
+use crate::results::SourceProblem;
 
 /// Code that a page contains, and its hash in the policy. A test compares the two.
 pub(in crate::report) struct Code {
@@ -12,12 +17,12 @@ pub(in crate::report) struct Code {
 /// Colours, tables and charts of every page.
 pub(in crate::report) const STYLE: Code = Code {
     text: include_str!("../../../templates/page.css"),
-    hash: "sha256-91je/BOaJvhyj5IdiYcW9JA/RF1oU0hmSRlMp1EkZCY=",
+    hash: "sha256-/Rfc0i/Fa8t7G3NuRKKQbVTP5Sa0Ir7obZxvv4JHdnw=",
 };
 /// What the pages of `nodes`, `whatif`, `diff` and `stragglers` add.
 pub(in crate::report) const CHART_STYLE: Code = Code {
     text: include_str!("../../../templates/charts.css"),
-    hash: "sha256-ZX+JEtScwW49luJDKfWxnabENpmPLkE+Hn+Qj+Xq/1U=",
+    hash: "sha256-qinbTBbS82T3lwTpOUM7AaaPvfawCSPq0RXdE/bQqW4=",
 };
 /// Tells the style sheet that scripts run, before the page is laid out.
 pub(in crate::report) const FLAG: Code = Code {
@@ -27,10 +32,83 @@ pub(in crate::report) const FLAG: Code = Code {
 /// Sorts tables.
 pub(in crate::report) const SORT: Code = Code {
     text: include_str!("../../../templates/sort.js"),
-    hash: "sha256-Yb38IIhqctyyYxVPGrXK6GEsnzlPAAveaaY6rxo69Ow=",
+    hash: "sha256-G+3pBo/37oU1/hJsM0T/3My/T53qkTSCdcl+DSqROvc=",
 };
 
 /// The version in the head and the foot of a page.
 pub(in crate::report) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Maximum number of problems listed.
 pub(in crate::report) const MAX_PROBLEMS: usize = 500;
+/// Notes of one kind that are listed; the others are counted.
+const NOTES: usize = 3;
+
+/// A row of the table of problems.
+pub(in crate::report) enum ProblemRow<'a> {
+    /// A problem.
+    One(&'a SourceProblem),
+    /// How many more notes are like those above.
+    More(u64),
+}
+
+/// The rows of the table of problems. Notes, such as that an application is in two files, may be as many as files.
+pub(in crate::report) fn problem_rows(problems: &[SourceProblem]) -> Vec<ProblemRow<'_>> {
+    let kind = |entry: &SourceProblem| (entry.problem.level == Level::Info).then_some(entry.problem.code);
+    let mut notes: BTreeMap<&str, usize> = BTreeMap::new();
+    for code in problems.iter().filter_map(kind) {
+        *notes.entry(code).or_default() += 1;
+    }
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut rows = Vec::new();
+    for entry in problems {
+        let Some(code) = kind(entry) else {
+            rows.push(ProblemRow::One(entry));
+            continue;
+        };
+        let place = seen.entry(code).or_default();
+        *place += 1;
+        let more = notes.get(code).copied().unwrap_or_default().saturating_sub(NOTES);
+        match *place {
+            // One more takes as much room as its count.
+            place if place <= NOTES || more == 1 => rows.push(ProblemRow::One(entry)),
+            place if place == NOTES + 1 => rows.push(ProblemRow::More(more as u64)),
+            _ => {}
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::Problem;
+
+    #[test]
+    fn notes_of_one_kind_are_counted() {
+        let entry = |level, code| SourceProblem {
+            source: "a".to_owned(),
+            problem: Problem { level, code, position: None, message: String::new(), count: 1 },
+        };
+        let mut problems = vec![entry(Level::Info, "duplicate"); 147];
+        problems.insert(5, entry(Level::Warning, "truncated"));
+        problems.extend(vec![entry(Level::Info, "other"); NOTES + 1]);
+        let rows: Vec<_> = problem_rows(&problems)
+            .iter()
+            .map(|row| match row {
+                ProblemRow::One(entry) => entry.problem.code.to_owned(),
+                ProblemRow::More(more) => format!("{more} more"),
+            })
+            .collect();
+        let expected = [
+            "duplicate",
+            "duplicate",
+            "duplicate",
+            "144 more",
+            "truncated",
+            "other",
+            "other",
+            "other",
+            "other",
+        ];
+        assert_eq!(rows, expected);
+    }
+}

@@ -22,6 +22,7 @@ use askama::Template;
 
 use crate::fingerprint::JobKey;
 use crate::report::comparison::words::{UNDECIDED_HELP, counted, left_out, missing_jobs, unjudged_summary};
+use crate::report::totals::{Saved, knows_memory};
 use crate::report::words::{self, why_empty};
 use crate::results::{ApplicationReport, Report, RuleTotal, Totals, WorstTrouble};
 use crate::severity::Severity;
@@ -36,7 +37,7 @@ use markdown::RulePage;
 /// Filters and sorts the table of applications.
 const SCRIPT: Code = Code {
     text: include_str!("../../../templates/page.js"),
-    hash: "sha256-HfATPUEYeHA6CQJedOCYDDFV+gutRVt9JZ57l5wJzTs=",
+    hash: "sha256-9bYN8SaRUk5ERRMqRRUU82+7Ua3UtG+gR/Ps1lFPX5U=",
 };
 
 /// Number of findings on the first screen.
@@ -58,7 +59,7 @@ struct Page<'a> {
 
 impl Page<'_> {
     const STYLES: &'static [Code] = &[frame::STYLE];
-    const SCRIPT: Code = SCRIPT;
+    const SCRIPTS: &'static [Code] = &[frame::SORT, SCRIPT];
     const MAX_REASONS: usize = MAX_REASONS;
 
     fn totals(&self) -> &Totals {
@@ -66,10 +67,8 @@ impl Page<'_> {
     }
 
     /// What all remedies together save; `None` if nothing is known.
-    fn saved(&self) -> Option<String> {
-        let savings = &self.report.totals.savings;
-        let known = (savings.estimated_count > 0).then(|| savings.saved());
-        known.map(|amounts| words::saved(&amounts, savings.cost(), self.report.currency.as_deref()))
+    fn saved(&self) -> Option<Saved> {
+        Saved::of(self.report)
     }
 
     fn worst(&self) -> Vec<Worst<'_>> {

@@ -31,14 +31,6 @@ impl Page<'_> {
         self.report.totals.jobs.iter().filter(|job| job.runs > 1)
     }
 
-    /// What the first jobs save; `None` if that is all, or nothing is known.
-    pub(super) fn first_saved(&self) -> Option<String> {
-        let totals = &self.report.totals;
-        let first = totals.first_savings.as_ref()?;
-        let is_part = first.estimated_count > 0 && first.estimated_count < totals.savings.estimated_count;
-        is_part.then(|| words::saved(&first.saved(), first.cost(), self.report.currency.as_deref()))
-    }
-
     /// Rollups that have more than one group, so that there is something to compare.
     pub(super) fn rollups(&self) -> Vec<RollupView<'_>> {
         let rollups = &self.report.totals.rollups;

@@ -216,7 +216,7 @@ fn load_class(load: &Load) -> &'static str {
 
 fn load_text(load: &Load) -> String {
     let what = match load.of {
-        LoadOf::CoresHeld => "cores held by executors",
+        LoadOf::CoresHeld => "cores held",
         LoadOf::CoresBusy => "cores with a running task",
         LoadOf::Tasks => "running tasks",
         LoadOf::MapsAndReduces => "running maps and reduces together",

@@ -49,7 +49,7 @@ pub(super) struct SavingsView<'a> {
 }
 
 pub(super) fn savings(savings: &TroubleSavings) -> SavingsView<'_> {
-    let TroubleSavings { status, method, alone, share, alone_cost, share_cost } = savings;
+    let TroubleSavings { status, method, alone, share, alone_cost, share_cost, .. } = savings;
     SavingsView {
         status: status.name(),
         reason: match status {

@@ -47,7 +47,7 @@ struct Share {
 
 impl Page<'_> {
     const STYLES: &'static [Code] = &[frame::STYLE, frame::CHART_STYLE];
-    const SCRIPT: Code = frame::SORT;
+    const SCRIPTS: &'static [Code] = &[frame::SORT];
 
     /// The answer in one line.
     fn headline(&self) -> String {

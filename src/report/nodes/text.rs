@@ -6,6 +6,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use super::super::grid::{Cell, Column, Grid, UNKNOWN};
 use super::super::text::TextOptions;
 use super::super::words::matching;
 use super::super::wrap::{clean, fit, lines, width};
@@ -78,19 +79,28 @@ impl Page<'_> {
         };
         let extreme = format!("z>{}", three_digits(self.report.settings.extreme));
         let percent = format!("{:.0} % {interval}", 100.0 * self.report.settings.confidence);
-        writeln!(
-            out,
-            "\nlevel  {:<NAME$} {:>7} {:>6}  {percent:<14}  {:<14} {extreme:>5}",
-            "node", "tasks", "mean z", "stragglers"
-        )?;
-        nodes.iter().try_for_each(|node| self.row(node, out))
+        let mut grid = Grid::new(
+            0,
+            [
+                Column::number("level", 5),
+                Column::key("node", NAME, NAME),
+                Column::number("tasks", 7),
+                Column::number("mean z", 6),
+                Column::text(percent, 14),
+                Column::text("stragglers", 14),
+                Column::number(extreme, 5),
+            ],
+        );
+        for node in nodes {
+            grid.row(self.row(node));
+        }
+        writeln!(out)?;
+        grid.write(self.columns, out)
     }
 
-    fn row(&self, node: &Node, out: &mut dyn Write) -> io::Result<()> {
+    fn row(&self, node: &Node) -> [Cell; 7] {
         let style =
             if self.color && node.is_straggler() { AnsiColor::Red.on_default().bold() } else { Style::new() };
-        let level = node.level.map(|level| level.to_string()).unwrap_or_default();
-        let name = padded(&clean(&node.name), NAME);
         let interval =
             node.interval().map(|Interval { low, high }| format!("{} to {}", rounded(low), rounded(high)));
         let stragglers = node.straggler_share.zip(node.straggler_interval);
@@ -98,15 +108,16 @@ impl Page<'_> {
             format!("{:3.0} % ({:.0}-{:.0})", 100.0 * share, 100.0 * low, 100.0 * high)
         });
         let extreme = node.extreme_value.map(|share| format!("{:.0} %", 100.0 * share));
-        writeln!(
-            out,
-            "{level:>5}  {style}{name}{style:#} {:>7} {:>6}  {:<14}  {:<14} {:>5}",
-            node.tasks,
-            two_places(node.mean),
-            interval.as_deref().unwrap_or("-"),
-            stragglers.as_deref().unwrap_or("-"),
-            extreme.as_deref().unwrap_or("-"),
-        )
+        let known = |value: Option<String>| Cell::from(value.unwrap_or_else(|| UNKNOWN.to_owned()));
+        [
+            node.level.map(|level| level.to_string()).unwrap_or_default().into(),
+            Cell::styled(clean(&node.name), style),
+            node.tasks.to_string().into(),
+            two_places(node.mean).into(),
+            known(interval),
+            known(stragglers),
+            known(extreme),
+        ]
     }
 
     fn chart(&self, nodes: &[&Node], out: &mut dyn Write) -> io::Result<()> {
@@ -245,7 +256,7 @@ fn trend(node: &Node) -> String {
 }
 
 fn two_places(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), rounded)
+    value.map_or_else(|| UNKNOWN.to_owned(), rounded)
 }
 
 /// With two decimals. Zero has no sign.

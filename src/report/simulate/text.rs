@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
+use super::super::grid::{Cell, Column, Grid};
 use super::super::text::TextOptions;
 use super::super::words::plural;
 use super::super::wrap::{clean, lines, width};
@@ -126,31 +127,34 @@ impl Page {
     /// Writes a table; the first `names` columns begin at the left. If one of them has the same value
     /// everywhere and there is no room, it is left out.
     fn table(&self, table: &[Vec<String>], names: usize, out: &mut dyn Write) -> io::Result<()> {
-        let count = table.iter().map(Vec::len).max().unwrap_or_default();
-        let mut widths: Vec<usize> = (0..count)
-            .map(|column| {
-                table.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max().unwrap_or(0)
-            })
-            .collect();
+        let Some((head, rows)) = table.split_first() else { return Ok(()) };
+        let widest = |column: usize| {
+            table.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max().unwrap_or(0)
+        };
+        let mut shown: Vec<usize> = (0..head.len()).collect();
         for column in 0..names {
-            let total: usize = widths.iter().map(|width| width + 2).sum();
-            let mut cells = table.iter().skip(1).filter_map(|row| row.get(column));
+            let total: usize = shown.iter().map(|column| widest(*column) + 2).sum();
+            let mut cells = rows.iter().filter_map(|row| row.get(column));
             let first = cells.next();
-            if total > self.columns + 2 && table.len() > 2 && cells.all(|cell| Some(cell) == first) {
-                widths.iter_mut().skip(column).take(1).for_each(|width| *width = 0);
+            if total > self.columns + 2 && rows.len() > 1 && cells.all(|cell| Some(cell) == first) {
+                shown.retain(|other| *other != column);
             }
         }
-        for row in table {
-            let mut line = String::new();
-            for (column, (cell, &room)) in
-                row.iter().zip(&widths).enumerate().filter(|(_, (_, room))| **room > 0)
-            {
-                let padding = " ".repeat(room.saturating_sub(width(cell)));
-                let (before, after) = if column < names { ("", &*padding) } else { (&*padding, "") };
-                line.extend([before, cell, after, "  "]);
+        let key = shown.iter().rfind(|column| **column < names).copied();
+        let column = |&column: &usize| {
+            let title = head.get(column).cloned().unwrap_or_default();
+            match column {
+                _ if Some(column) == key => Column::key(title, widest(column), usize::MAX),
+                _ if column < names => Column::text(title, 0),
+                // As far from the column before as names are.
+                _ => Column::number(title, widest(column) + 1),
             }
-            writeln!(out, "{}", line.trim_end())?;
+        };
+        let mut grid = Grid::new(0, shown.iter().map(column));
+        for row in rows {
+            grid.row(shown.iter().map(|column| Cell::from(row.get(*column).cloned().unwrap_or_default())));
         }
+        grid.write(self.columns, out)?;
         writeln!(out)
     }
 

@@ -14,7 +14,7 @@ use crate::report::html::draw::Part;
 use crate::report::html::filters::{self, counted, grouped};
 use crate::report::html::frame::{self, Code};
 use crate::stragglers::impact::Impact;
-use crate::survey::{ApplicationStragglers, StragglerDay, StragglerReport, Waiting};
+use crate::survey::{ApplicationStragglers, StragglerDay, StragglerReport, Total, Waiting};
 use crate::units::{Millis, three_digits};
 use application::ApplicationView;
 use causes::{CauseRow, Palette};
@@ -53,11 +53,11 @@ struct Cost {
 
 impl<'a> Page<'a> {
     const STYLES: &'static [Code] = &[frame::STYLE, frame::CHART_STYLE];
-    const SCRIPT: Code = frame::SORT;
+    const SCRIPTS: &'static [Code] = &[frame::SORT];
 
     /// The answer in one line.
     fn headline(&self) -> String {
-        let (tasks, stragglers) = self.totals();
+        let Total { judged: tasks, stragglers, .. } = self.report.total;
         match (tasks, stragglers) {
             (0, _) => "No task can be judged".to_owned(),
             (_, 0) => format!("None of {} is a straggler", counted(tasks, "task")),
@@ -66,25 +66,15 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The judged tasks, and the stragglers among them.
-    fn totals(&self) -> (u64, u64) {
-        let apps = &self.report.applications;
-        (
-            apps.iter().map(ApplicationStragglers::judged).sum(),
-            apps.iter().map(ApplicationStragglers::stragglers).sum(),
-        )
-    }
-
     /// How long applications waited for stragglers.
     fn waited(&self) -> Option<String> {
         let waiting = &self.report.total.waiting;
-        let (_, stragglers) = self.totals();
+        let stragglers = self.report.total.stragglers;
         if waiting.is_empty() {
             let none = "No application waited only for stragglers: other tasks ended later.";
             return (stragglers > 0).then(|| none.to_owned());
         }
-        let delay: Millis = waiting.iter().map(|waiting| waiting.delay).sum();
-        let waited = waiting.iter().map(|waiting| waiting.applications).sum();
+        let (waited, delay) = Waiting::total(waiting);
         Some(format!("{} waited {delay} only for stragglers.", counted(waited, "application")))
     }
 
@@ -93,7 +83,7 @@ impl<'a> Page<'a> {
     }
 
     fn causes(&self) -> Vec<CauseRow> {
-        self.palette.rows(&self.report.total.causes)
+        self.palette.rows()
     }
 
     /// The last days of submission, if there are several, with the share of stragglers as a bar.

@@ -110,11 +110,10 @@ pub(super) fn mainly(app: &ApplicationStragglers) -> Option<String> {
         let cause = words::cause(waited_for.cause, waited_for.confidence);
         return Some(format!("waited for {task} ({cause})"));
     }
-    let most = app.causes.shares().max_by_key(|&(cause, count, _)| (count, std::cmp::Reverse(cause)));
-    let (cause, count, _) = most.filter(|&(_, count, _)| count > 0)?;
-    let confidence = app.causes.confidence(cause).to_string();
+    let (most, _) = app.causes.by_frequency().into_iter().next()?;
+    let confidence = most.confidence().to_string();
     let confidence = if confidence.is_empty() { confidence } else { format!(", {confidence}") };
-    Some(format!("{} ({count}{confidence})", cause.display_name()))
+    Some(format!("{} ({}{confidence})", most.cause.display_name(), most.primary))
 }
 
 /// To the millisecond: "4.035 s", "1m 2.345s", "1h 1m 2.345s".

@@ -8,9 +8,10 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use super::super::grid::{Cell, Column, Grid, UNKNOWN};
 use super::super::text::TextOptions;
 use super::super::words::matching;
-use super::super::wrap::{clean, fit, lines, width};
+use super::super::wrap::{clean, fit, lines};
 use super::{Shown, applications, sentences, words};
 use crate::stragglers::cause::StragglerCause;
 use crate::stragglers::executions::Certainty;
@@ -19,6 +20,8 @@ use crate::units::{Millis, three_digits};
 
 /// Columns of a histogram's longest bar.
 const BAR: usize = 40;
+/// Columns that a time and a number take beside a bar.
+const BESIDE_BAR: usize = 26;
 /// Columns of a node's name.
 const NODE: usize = 22;
 /// Columns of a task's name.
@@ -29,7 +32,9 @@ const DURATION: usize = 13;
 const GROUPS: usize = 5;
 /// Applications that are listed without `--top`.
 const LISTED: usize = 15;
-/// Columns of an application's name.
+/// The fewest columns of an application's name.
+const NAME: usize = 14;
+/// The most.
 const APPLICATION: usize = 46;
 /// Maximum number of servers named.
 const SERVERS: usize = 5;
@@ -92,8 +97,12 @@ impl Page<'_> {
         if self.color { AnsiColor::Red.on_default().bold() } else { Style::new() }
     }
 
+    fn bold(&self) -> Style {
+        if self.color { Style::new().bold() } else { Style::new() }
+    }
+
     fn heading(&self, text: &str, out: &mut dyn Write) -> io::Result<()> {
-        let style = if self.color { Style::new().bold() } else { Style::new() };
+        let style = self.bold();
         writeln!(out, "{style}{text}{style:#}")
     }
 
@@ -102,23 +111,22 @@ impl Page<'_> {
         if apps.is_empty() {
             return Ok(());
         }
-        self.heading("Applications                                      stragglers    waited", out)?;
+        let names = Column::key("Applications", NAME, APPLICATION);
+        let columns = [names, Column::number("stragglers", 13), Column::number("waited", 9)];
+        let mut grid = Grid::new(2, columns).heading(self.bold());
         let most = self.shown.applications.unwrap_or(LISTED);
         for app in apps.iter().take(most) {
-            let title = fit(&clean(app.name.as_deref().unwrap_or(&app.id)), APPLICATION);
-            let pad = APPLICATION.saturating_sub(width(&title));
+            let title = clean(app.name.as_deref().unwrap_or(&app.id));
             let count = format!("{} of {}", app.stragglers(), app.judged());
-            let waited = if app.delay > Millis::ZERO { app.delay.to_string() } else { "-".to_owned() };
-            writeln!(out, "  {title}{:pad$} {count:>13} {waited:>9}", "")?;
+            let waited = if app.delay > Millis::ZERO { app.delay.to_string() } else { UNKNOWN.to_owned() };
+            grid.row([title.into(), count.into(), waited.into()]);
             let why = sentences::mainly(app).map(|why| format!(": {why}")).unwrap_or_default();
-            self.paragraph(&clean(&format!("{}{why}", app.id)), 4, out)?;
+            grid.note(4, clean(&format!("{}{why}", app.id)));
         }
+        grid.write(self.columns, out)?;
         if let Some(more) = apps.len().checked_sub(most).filter(|&more| more > 0) {
-            writeln!(
-                out,
-                "  {} with stragglers (--top, --details)",
-                counted(more as u64, "more application")
-            )?;
+            let more = counted(more as u64, "more application");
+            self.paragraph(&format!("{more} with stragglers (--top, --details)"), 2, out)?;
         }
         writeln!(out)
     }
@@ -160,11 +168,12 @@ impl Page<'_> {
         if let Some(more) = groups.len().checked_sub(GROUPS).filter(|&more| more > 0) {
             let stragglers: usize = groups.iter().skip(GROUPS).map(|group| group.stragglers.len()).sum();
             let text = format!(
-                "{} with {} not shown; --format json or csv has all\n",
+                "{} with {} not shown; --format json or csv has all",
                 counted(more as u64, "more group"),
                 counted(stragglers as u64, "straggler")
             );
-            writeln!(out, "  {text}")?;
+            self.paragraph(&text, 2, out)?;
+            writeln!(out)?;
         }
         Ok(())
     }
@@ -187,7 +196,7 @@ impl Page<'_> {
         for (place, &(from, count)) in steps.iter().enumerate() {
             let straggler = group.histogram.limit.is_some_and(|limit| place >= limit);
             let (mark, style) = if straggler { ('!', self.marked()) } else { (' ', Style::new()) };
-            let bar = "#".repeat(bar_length(count, most));
+            let bar = "#".repeat(bar_length(count, most, self.columns.saturating_sub(BESIDE_BAR).min(BAR)));
             let line = format!(
                 "    {mark} {:>9} {bar} {}",
                 if group.histogram.open && place + 1 == steps.len() {
@@ -204,48 +213,27 @@ impl Page<'_> {
 
     fn stragglers(&self, group: &GroupReport, out: &mut dyn Write) -> io::Result<()> {
         let most = self.shown.stragglers.unwrap_or(usize::MAX);
-        writeln!(
-            out,
-            "    {:<TASK$} {:<NODE$} {:>DURATION$} {:>6} {:>6}",
-            "task", "node", "took", "times", "DoS"
-        )?;
+        let mut grid = Grid::new(
+            4,
+            [
+                Column::text("task", TASK),
+                Column::key("node", 10, NODE),
+                Column::number("took", DURATION),
+                Column::number("times", 6),
+                Column::number("DoS", 6),
+            ],
+        );
         for straggler in group.stragglers.iter().take(most) {
-            self.straggler(straggler, out)?;
+            grid.row(row(straggler));
+            if let Some(cause) = &straggler.cause {
+                grid.note(8, why(cause));
+            }
         }
+        grid.write(self.columns, out)?;
         if let Some(more) = group.stragglers.len().checked_sub(most).filter(|&more| more > 0) {
             writeln!(out, "    and {more} more")?;
         }
         writeln!(out)
-    }
-
-    fn straggler(&self, straggler: &Straggler, out: &mut dyn Write) -> io::Result<()> {
-        let bound = if straggler.certainty == Certainty::AtLeast { ">" } else { "" };
-        let about = if straggler.certainty == Certainty::Estimated { "~" } else { "" };
-        let node = fit(&clean(straggler.node.as_deref().unwrap_or("?")), NODE);
-        let pad = NODE.saturating_sub(width(&node));
-        let number = |value: Option<f64>| match value {
-            Some(value) if value.is_finite() => three_digits(value),
-            Some(_) => "inf".to_owned(),
-            None => "-".to_owned(),
-        };
-        let cause = straggler.cause.as_ref();
-        let line = format!(
-            "    {:<TASK$} {node}{:pad$} {:>DURATION$} {:>6} {:>6}",
-            straggler.task.map_or_else(|| "?".to_owned(), |task| task.to_string()),
-            "",
-            format!("{bound}{about}{}", sentences::exact(straggler.duration)),
-            number(straggler.times_reference),
-            number(straggler.dos_index),
-        );
-        writeln!(out, "{line}")?;
-        cause.map_or(Ok(()), |cause| self.cause(cause, out))
-    }
-
-    /// The primary cause, its confidence, and its evidence.
-    fn cause(&self, cause: &StragglerCause, out: &mut dyn Write) -> io::Result<()> {
-        let confidence = cause.confidence.map(|it| format!(" ({})", it.name())).unwrap_or_default();
-        let fact = sentences::fact(cause).map(|fact| format!(": {fact}")).unwrap_or_default();
-        self.paragraph(&clean(&format!("{}{confidence}{fact}", cause.primary.display_name())), 8, out)
     }
 
     fn files(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -261,10 +249,35 @@ impl Page<'_> {
     }
 }
 
+/// A straggler in the table.
+fn row(straggler: &Straggler) -> [Cell; 5] {
+    let bound = if straggler.certainty == Certainty::AtLeast { ">" } else { "" };
+    let about = if straggler.certainty == Certainty::Estimated { "~" } else { "" };
+    let number = |value: Option<f64>| match value {
+        Some(value) if value.is_finite() => three_digits(value),
+        Some(_) => "inf".to_owned(),
+        None => UNKNOWN.to_owned(),
+    };
+    [
+        straggler.task.map_or_else(|| "?".to_owned(), |task| task.to_string()).into(),
+        clean(straggler.node.as_deref().unwrap_or("?")).into(),
+        format!("{bound}{about}{}", sentences::exact(straggler.duration)).into(),
+        number(straggler.times_reference).into(),
+        number(straggler.dos_index).into(),
+    ]
+}
+
+/// The primary cause, its confidence, and its evidence.
+fn why(cause: &StragglerCause) -> String {
+    let confidence = cause.confidence.map(|it| format!(" ({})", it.name())).unwrap_or_default();
+    let fact = sentences::fact(cause).map(|fact| format!(": {fact}")).unwrap_or_default();
+    clean(&format!("{}{confidence}{fact}", cause.primary.display_name()))
+}
+
 /// At least one column if there is any task.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most BAR
-fn bar_length(count: u64, most: u64) -> usize {
-    (count as f64 / most as f64 * BAR as f64).ceil() as usize
+fn bar_length(count: u64, most: u64, longest: usize) -> usize {
+    (count as f64 / most as f64 * longest as f64).ceil() as usize
 }
 
 fn seconds(seconds: f64) -> String {
@@ -282,7 +295,7 @@ fn of(part: u64, whole: u64) -> String {
 }
 
 fn or_unknown(value: Option<String>) -> String {
-    value.unwrap_or_else(|| "-".to_owned())
+    value.unwrap_or_else(|| UNKNOWN.to_owned())
 }
 
 fn counted(count: u64, noun: &str) -> String {

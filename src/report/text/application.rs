@@ -39,7 +39,7 @@ pub(super) fn write(app: &ApplicationReport, options: TextOptions, out: &mut dyn
     for (place, trouble) in app.troubles.iter().enumerate() {
         troubles::write(trouble, place, currency, options, out)?;
     }
-    troubles::configuration(&app.recommended, out)?;
+    troubles::configuration(&app.recommended, columns, out)?;
     if options.details {
         findings(app, options, out)?;
     }
@@ -88,27 +88,23 @@ fn facts(app: &ApplicationReport) -> String {
 
 fn finding(finding: &Finding, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let columns = options.columns;
-    let style = options.style(finding.severity);
-    let severity = finding.severity.name().to_uppercase();
-    write!(out, "    {style}{severity:<8}{style:#}  ")?;
     let rule = clean(&finding.rule);
-    let long_name = width(&rule) > RULE_WIDTH;
-    let text_column = if long_name { TEXT_COLUMN + 2 } else { TEXT_COLUMN + RULE_WIDTH + 1 };
-    let hanging = " ".repeat(text_column);
-    let mut message =
-        lines(&clean(&finding.message), columns.saturating_sub(text_column).max(20)).into_iter();
-    if long_name {
-        writeln!(out, "{rule}")?;
+    if width(&rule) > RULE_WIDTH || options.text_column() < TEXT_COLUMN {
+        troubles::labelled(finding.severity, &rule, options, out)?;
+        let indent = options.text_column() + 2;
+        for line in lines(&clean(&finding.message), columns.saturating_sub(indent)) {
+            writeln!(out, "{:indent$}{line}", "")?;
+        }
     } else {
-        writeln!(out, "{rule:<RULE_WIDTH$} {}", message.next().unwrap_or_default())?;
+        let style = options.style(finding.severity);
+        let severity = finding.severity.name().to_uppercase();
+        let indent = TEXT_COLUMN + RULE_WIDTH + 1;
+        let mut message = lines(&clean(&finding.message), columns.saturating_sub(indent)).into_iter();
+        let first = message.next().unwrap_or_default();
+        writeln!(out, "    {style}{severity:<8}{style:#}  {rule:<RULE_WIDTH$} {first}")?;
+        message.try_for_each(|line| writeln!(out, "{:indent$}{line}", ""))?;
     }
-    for line in message {
-        writeln!(out, "{hanging}{line}")?;
-    }
-    for advice in &finding.advice {
-        advice_lines(&advice.text, columns, out)?;
-    }
-    Ok(())
+    finding.advice.iter().try_for_each(|advice| advice_lines(&advice.text, options, out))
 }
 
 /// "3 findings suppressed: mapper-skew, mapper-gc (DATA-123, until 2027-01-31), mapper-time (known)".

@@ -1,19 +1,26 @@
-//! Jobs as text: a number and a heading for each, with the run that costs most; later jobs get one line each.
+//! Jobs as text: a number and a heading for each, with the run that costs most; later jobs get two lines each.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use super::piece::Piece;
 use super::{INDENT, TextOptions};
-use crate::report::words::{plural, saved};
-use crate::report::wrap::{clean, fit, lines, width};
+use crate::report::words::{plural, saved, saved_briefly};
+use crate::report::wrap::{clean, fit, fit_words, lines, width};
 use crate::results::{JobTotal, Report};
+use crate::savings::Sums;
 use crate::severity::Severity;
 
 /// The jobs that are shown with their troubles, without `--top`.
 const FULL: usize = 10;
-/// The jobs after them that are shown in one line each.
+/// The jobs after them that are shown in two lines each.
 const BRIEF: usize = 20;
+/// Columns of what a job saves, and of the blanks after it.
+const SAVING: usize = 18;
+/// With fewer columns for a name, the id and the name get a line of their own.
+const LEAST_NAME: usize = 12;
+/// With fewer columns, a remedy is not shown.
+const LEAST_REMEDY: usize = 20;
 /// The kinds of trouble that are listed for all runs of a job.
 const KINDS: usize = 4;
 
@@ -26,7 +33,7 @@ pub(super) struct Jobs<'a> {
     number: usize,
     /// The place of the job that the last application belongs to.
     place: Option<usize>,
-    /// Whether a line has been written for jobs that get one line each.
+    /// Whether a line has been written for jobs that get two lines each.
     brief: bool,
     seen: Seen,
     /// The ids shown so far. A history that was copied has the id of the original.
@@ -91,7 +98,7 @@ impl<'a> Jobs<'a> {
         } else if !is_first {
             Ok(())
         } else if jobs.is_none() && self.number <= FULL + BRIEF {
-            self.brief(job, &piece)
+            self.brief(self.totals.get(place), &piece)
         } else {
             self.seen.jobs_left_out += 1;
             Ok(())
@@ -150,22 +157,43 @@ impl<'a> Jobs<'a> {
         self.heading(&heading, piece.severity, &verdict)
     }
 
-    /// One line: "11  nightly (30 runs)  SEVERE    Skew: a task of stage 4 reads …".
-    fn brief(&mut self, job: Option<&JobTotal>, piece: &Piece<'_>) -> io::Result<()> {
-        const NAME: usize = 26;
+    /// `11  saves 2.9 GB·h   application_1_0042  nightly (30 runs)    SEVERE`, and below it the trouble with its remedy.
+    fn brief(&mut self, total: Option<&JobTotal>, piece: &Piece<'_>) -> io::Result<()> {
         self.brief = true;
-        let name = if piece.name.is_empty() { piece.id } else { piece.name };
+        let job = total.filter(|job| job.runs > 1);
         let runs = job.map(|job| format!(" ({})", plural(job.runs, "run"))).unwrap_or_default();
-        let name = fit(name, NAME.saturating_sub(width(&runs))) + &runs;
         let severity = job.map_or(piece.severity, |job| job.severity);
-        let style = self.options.style(severity);
-        let level = severity.name().to_uppercase();
-        let blanks = " ".repeat(NAME.saturating_sub(width(&name)));
-        let number = self.numbered();
-        let room = self.options.columns.saturating_sub(width(&number) + NAME + 12);
-        let headline = if room < 12 { String::new() } else { fit(piece.headline, room) };
-        let line = format!("{number}{name}{blanks}  {style}{level:<8}{style:#}  {headline}");
-        writeln!(self.out, "{}", line.trim_end())
+        let verdict = severity.name().to_uppercase();
+        let saving = total.map(|job| self.saving(job)).unwrap_or_default();
+        let start = format!("{}{saving}", self.numbered());
+        let start = format!("{start}{}", " ".repeat((INDENT + SAVING).saturating_sub(width(&start))));
+        let room = self.options.columns.saturating_sub(width(&start) + width(&verdict) + 2);
+        let named = |room: usize| {
+            let rest = room.saturating_sub(width(piece.id) + 2 + width(&runs));
+            format!("{}  {}{runs}", piece.id, fit(piece.name, rest))
+        };
+        if room < width(piece.id) + LEAST_NAME {
+            // A narrow terminal: the id has a line of its own.
+            self.heading(&start, severity, &verdict)?;
+            let room = self.options.columns.saturating_sub(INDENT);
+            self.paragraph(named(room).trim_end())?;
+        } else {
+            self.heading(&format!("{start}{}", named(room)), severity, &verdict)?;
+        }
+        self.paragraph(&with_remedy(piece, self.options.columns.saturating_sub(INDENT)))
+    }
+
+    /// "saves 2.9 GB·h", over all runs of a job.
+    fn saving(&self, job: &JobTotal) -> String {
+        let Sums { estimated_count, unknown_count, .. } = job.savings;
+        if estimated_count > 0 {
+            return format!(
+                "saves {}",
+                saved_briefly(&job.savings.saved(), job.savings.cost(), self.currency)
+            );
+        }
+        let text = if unknown_count > 0 { "saving unknown" } else { "saves little" };
+        text.to_owned()
     }
 
     fn numbered(&self) -> String {
@@ -181,8 +209,15 @@ impl<'a> Jobs<'a> {
     fn heading(&mut self, text: &str, severity: Severity, verdict: &str) -> io::Result<()> {
         let TextOptions { columns, .. } = self.options;
         let style = self.options.style(severity);
-        let blanks = " ".repeat(columns.saturating_sub(width(text) + width(verdict)).max(2));
-        writeln!(self.out, "{text}{blanks}{style}{verdict}{style:#}")
+        let text = text.trim_end();
+        let blanks = columns.saturating_sub(width(text) + width(verdict));
+        if blanks < 2 {
+            // A narrow terminal: the severity has a line of its own.
+            writeln!(self.out, "{text}")?;
+            let blanks = columns.saturating_sub(width(verdict));
+            return writeln!(self.out, "{:blanks$}{style}{verdict}{style:#}", "");
+        }
+        writeln!(self.out, "{text}{:blanks$}{style}{verdict}{style:#}", "")
     }
 
     fn paragraph(&mut self, text: &str) -> io::Result<()> {
@@ -190,4 +225,15 @@ impl<'a> Jobs<'a> {
         let room = self.options.columns.saturating_sub(INDENT);
         lines(text, room).iter().try_for_each(|line| writeln!(self.out, "{indent}{line}"))
     }
+}
+
+/// The trouble and its remedy in one line. A short remedy has room before the end of the trouble.
+fn with_remedy(piece: &Piece<'_>, room: usize) -> String {
+    const ARROW: usize = 3;
+    let remedy = width(piece.remedy);
+    let short = remedy > 0 && remedy + ARROW <= room / 2;
+    let headline = fit_words(piece.headline, if short { room - remedy - ARROW } else { room });
+    let rest = room.saturating_sub(width(&headline) + ARROW);
+    let remedy = if rest < LEAST_REMEDY && !short { String::new() } else { fit_words(piece.remedy, rest) };
+    if remedy.is_empty() { headline } else { format!("{headline} → {remedy}") }
 }

@@ -12,12 +12,11 @@ use anstyle::{AnsiColor, Style};
 use rustc_hash::FxHashMap;
 
 use crate::engine::Pieces;
-use crate::report::words::{applications, matching, plural, saved, why_empty};
+use crate::report::totals::{Saved, memory_used};
+use crate::report::words::{applications, matching, plural, why_empty};
 use crate::report::wrap::lines;
 use crate::results::{ApplicationReport, JobGroup, Report, Summary, Totals};
-use crate::savings::Sums;
 use crate::severity::Severity;
-use crate::units::{show_gb_hours, three_digits};
 use jobs::Jobs;
 
 /// How a text report is laid out.
@@ -34,7 +33,7 @@ pub struct TextOptions {
     pub details: bool,
     /// Whether only the answer is written, where the report does not say so itself (stragglers, nodes, diff, whatif).
     pub summary: bool,
-    /// How many jobs are shown with their troubles; `None` for the first ten, and one line for each of the next.
+    /// How many jobs are shown with their troubles; `None` for the first ten, and two lines for each of the next.
     pub jobs: Option<usize>,
 }
 
@@ -50,6 +49,11 @@ impl TextOptions {
         // ASCII needs more columns for some characters, such as +- for ±.
         let columns = if self.ascii { self.columns.saturating_sub(ASCII_COLUMNS) } else { self.columns };
         Self { columns: columns.max(LEAST_COLUMNS), ..self }
+    }
+
+    /// Columns before the lines of a text that follows a severity.
+    fn text_column(self) -> usize {
+        if self.columns < WIDE { INDENT + 2 } else { TEXT_COLUMN }
     }
 
     pub(super) fn style(self, severity: Severity) -> Style {
@@ -77,6 +81,8 @@ const ASCII_COLUMNS: usize = 3;
 const INDENT: usize = 4;
 /// Columns before the text of a trouble: the indent, the severity, two blanks.
 const TEXT_COLUMN: usize = INDENT + 10;
+/// In narrower terminals, the text continues below the severity.
+const WIDE: usize = 60;
 
 pub(super) fn write(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     if report.applications.is_empty() {
@@ -135,33 +141,22 @@ fn overview_of_several(report: &Report, options: TextOptions, out: &mut dyn Writ
     overview(report, options, out)
 }
 
-/// "12 applications, 3 jobs · 41.2 GB·h used, 17.9 wasted (43 %) · the remedies save 52m ± 4m, 14 ± 1 GB·h".
+/// "12 applications, 3 jobs · 41.2 GB·h used, 17.9 (43 %) wasted in memory that is too large · the remedies save 52m ± 4m,
+/// 14 ± 1 GB·h (34 % of the memory used: by smaller memory)".
 fn overview(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     if report.summary.applications == 0 {
         return Ok(());
     }
-    let totals = &report.totals;
     let applications = applications(&report.summary);
-    let jobs = totals.jobs.len() as u64;
+    let jobs = report.totals.jobs.len() as u64;
     let of =
         if jobs < report.summary.applications { format!(", {}", plural(jobs, "job")) } else { String::new() };
-    let (all, known) = (show_gb_hours(totals.used), show_gb_hours(totals.used_where_waste_is_known));
-    let of_known = if known == all { String::new() } else { format!(" of the {known} that can be judged") };
-    let wasted = totals.wasted_percent().map(|percent| {
-        format!(", {} wasted{of_known} ({} %)", show_gb_hours(totals.wasted), three_digits(percent))
-    });
-    let used = format!("{all} GB·h used{}", wasted.unwrap_or_default());
-    let mut parts = vec![format!("{applications}{of}"), used];
-    let currency = report.currency.as_deref();
-    if totals.savings.estimated_count > 0 {
-        let all = saved(&totals.savings.saved(), totals.savings.cost(), currency);
-        parts.push(format!("the remedies save {all}"));
-    }
-    let several =
-        |first: &Sums| first.estimated_count > 0 && first.estimated_count < totals.savings.estimated_count;
-    if let Some(first) = totals.first_savings.filter(several) {
-        let first = saved(&first.saved(), first.cost(), currency);
-        parts.push(format!("fixing the first {} saves {first}", Totals::FIRST_JOBS));
+    let mut parts = vec![format!("{applications}{of}"), memory_used(&report.totals)];
+    if let Some(saved) = Saved::of(report) {
+        parts.push(format!("the remedies save {}", saved.text()));
+        parts.extend(
+            saved.first.map(|first| format!("fixing the first {} saves {first}", Totals::FIRST_JOBS)),
+        );
     }
     for line in lines(&parts.join(" · "), options.columns) {
         writeln!(out, "{line}")?;

@@ -2,10 +2,12 @@
 
 use std::io::{self, Write};
 
+use crate::finding::SettingChange;
 use crate::report::words::headline;
 use crate::report::wrap::clean;
 use crate::results::ApplicationReport;
 use crate::severity::Severity;
+use crate::troubles::Trouble;
 
 /// An application: what its heading needs, and the text below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub(super) struct Piece<'a> {
     pub(super) name: &'a str,
     /// The first trouble in a few words; empty without troubles.
     pub(super) headline: &'a str,
+    /// What to change against it: a setting, or the first advice; empty without one.
+    pub(super) remedy: &'a str,
     /// The history's path.
     pub(super) source: &'a str,
     pub(super) body: &'a str,
@@ -31,12 +35,18 @@ pub(super) fn write_head(app: &ApplicationReport, out: &mut Vec<u8>) -> io::Resu
     writeln!(out, "{}{}", clean(&app.id), attempt.unwrap_or_default())?;
     writeln!(out, "{}", clean(app.name.as_deref().unwrap_or_default()).trim())?;
     writeln!(out, "{}", app.troubles.first().map(headline).unwrap_or_default())?;
+    writeln!(out, "{}", app.troubles.first().map(remedy).unwrap_or_default())?;
     writeln!(out, "{}", app.sources.first().map(|source| clean(source)).unwrap_or_default())
+}
+
+fn remedy(trouble: &Trouble) -> String {
+    let change = trouble.change.first().map(SettingChange::argument);
+    clean(&change.or_else(|| Some(trouble.advice.first()?.text.clone())).unwrap_or_default())
 }
 
 impl<'a> Piece<'a> {
     pub(super) fn parse(bytes: &'a [u8]) -> Option<Self> {
-        let mut parts = std::str::from_utf8(bytes).ok()?.splitn(7, '\n');
+        let mut parts = std::str::from_utf8(bytes).ok()?.splitn(8, '\n');
         let value: u8 = parts.next()?.parse().ok()?;
         let severity = Severity::ALL.into_iter().find(|level| level.value() == u64::from(value))?;
         Some(Self {
@@ -45,6 +55,7 @@ impl<'a> Piece<'a> {
             id: parts.next()?,
             name: parts.next()?,
             headline: parts.next()?,
+            remedy: parts.next()?,
             source: parts.next()?,
             body: parts.next()?,
         })

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{TEXT_COLUMN, TextOptions};
+use super::{INDENT, TEXT_COLUMN, TextOptions};
 use crate::report::words::{headline, saves, told_by};
-use crate::report::wrap::{clean, fit, lines};
+use crate::report::wrap::{clean, fit, fit_words, lines, width};
 use crate::severity::Severity;
 use crate::troubles::{Recommended, Trouble};
 
@@ -23,58 +23,81 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let TextOptions { columns, details, .. } = options;
-    let style = options.style(trouble.severity);
-    let severity = trouble.severity.name().to_uppercase();
-    let indent = " ".repeat(TEXT_COLUMN);
-    let room = columns.saturating_sub(TEXT_COLUMN).max(20);
+    let text = headline(trouble);
     if !details && place >= FULL && trouble.severity < Severity::Moderate {
-        let brief = fit(&headline(trouble), room);
-        return writeln!(out, "    {style}{severity:<8}{style:#}  {brief}");
+        let brief = fit_words(&text, columns.saturating_sub(TEXT_COLUMN));
+        return labelled(trouble.severity, &brief, options, out);
     }
-    let text = format!("{}: {}", clean(trouble.words()), clean(&trouble.cause));
-    for (index, line) in lines(&text, room).iter().enumerate() {
-        if index == 0 {
-            writeln!(out, "    {style}{severity:<8}{style:#}  {line}")?;
-        } else {
-            writeln!(out, "{indent}{line}")?;
-        }
-    }
+    labelled(trouble.severity, &text, options, out)?;
     let most = if details { usize::MAX } else { ADVICE };
     for advice in trouble.advice.iter().take(most) {
-        advice_lines(&advice.text, columns, out)?;
+        advice_lines(&advice.text, options, out)?;
     }
     let page = trouble.failure.as_ref().map(|failure| format!(" · rules show {}", failure.kind.name()));
     let ending =
         format!("{} · {}{}", saves(&trouble.savings, currency), told_by(trouble), page.unwrap_or_default());
-    for line in lines(&clean(&ending), room) {
-        writeln!(out, "{indent}{line}")?;
+    let indent = options.text_column();
+    for line in lines(&clean(&ending), columns.saturating_sub(indent)) {
+        writeln!(out, "{:indent$}{line}", "")?;
+    }
+    Ok(())
+}
+
+/// A severity and a text beside it.
+pub(super) fn labelled(
+    severity: Severity,
+    text: &str,
+    options: TextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (indent, style) = (options.text_column(), options.style(severity));
+    let room = options.columns.saturating_sub(indent);
+    let label = severity.name().to_uppercase();
+    // In a narrow terminal, the label is the first word of the text.
+    let narrow = indent < TEXT_COLUMN;
+    let text = if narrow { format!("{label} {text}") } else { text.to_owned() };
+    for (place, line) in lines(&text, room).iter().enumerate() {
+        match line.strip_prefix(label.as_str()).filter(|_| narrow) {
+            Some(rest) if place == 0 => writeln!(out, "{:INDENT$}{style}{label}{style:#}{rest}", "")?,
+            None if place == 0 => writeln!(out, "{:INDENT$}{style}{label:<8}{style:#}  {line}", "")?,
+            _ => writeln!(out, "{:indent$}{line}", "")?,
+        }
     }
     Ok(())
 }
 
 /// The recommended configuration as arguments to paste, one a line.
-pub(super) fn configuration(recommended: &[Recommended], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn configuration(
+    recommended: &[Recommended],
+    columns: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if recommended.is_empty() {
         return Ok(());
     }
     writeln!(out, "\n    Recommended configuration:")?;
     for Recommended { change, .. } in recommended {
-        let now = change
-            .from
-            .as_deref()
-            .map(|from| format!("  (now {})", fit(&clean(from), PRESENT)))
-            .unwrap_or_default();
-        writeln!(out, "      {}{now}", clean(&change.argument()))?;
+        let argument = clean(&change.argument());
+        let now = change.from.as_deref().map(|from| {
+            let room = columns.saturating_sub(14).min(PRESENT);
+            format!("(now {})", fit(&clean(from), room))
+        });
+        match now {
+            Some(now) if 8 + width(&argument) + width(&now) <= columns => {
+                writeln!(out, "      {argument}  {now}")?;
+            }
+            Some(now) => writeln!(out, "      {argument}\n        {now}")?,
+            None => writeln!(out, "      {argument}")?,
+        }
     }
     Ok(())
 }
 
-pub(super) fn advice_lines(advice: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
-    let indent = " ".repeat(TEXT_COLUMN);
-    for (index, line) in
-        lines(&clean(advice), columns.saturating_sub(TEXT_COLUMN + 2).max(20)).iter().enumerate()
+pub(super) fn advice_lines(advice: &str, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let indent = options.text_column();
+    for (place, line) in lines(&clean(advice), options.columns.saturating_sub(indent + 2)).iter().enumerate()
     {
-        writeln!(out, "{indent}{} {line}", if index == 0 { "→" } else { " " })?;
+        writeln!(out, "{:indent$}{} {line}", "", if place == 0 { "→" } else { " " })?;
     }
     Ok(())
 }

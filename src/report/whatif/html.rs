@@ -52,7 +52,7 @@ struct Best<'a> {
 
 impl<'a> Page<'a> {
     const STYLES: &'static [Code] = &[frame::STYLE, frame::CHART_STYLE];
-    const SCRIPT: Code = frame::SORT;
+    const SCRIPTS: &'static [Code] = &[frame::SORT];
 
     /// Applications that were replayed.
     fn replayed(&self) -> impl Iterator<Item = Replayed<'a>> + use<'a> {
@@ -138,19 +138,16 @@ impl<'a> Replayed<'a> {
         }
     }
 
-    /// "took 1m; replayed 1m (−0.0 %) on 2 slots".
+    /// "took 1m", "replayed 1m (−0.2 %)", "2 slots", "45.2 s with unlimited slots (critical path)".
     fn facts(&self) -> Vec<String> {
-        let Replays { recorded, replayed, residual_percent, critical_path, ideal, driver, slots, .. } =
-            self.replays;
+        let Replays { recorded, replayed, residual_percent, slots, .. } = self.replays;
         let mut facts = vec![
             self.app.engine.name().to_owned(),
             format!("took {recorded}"),
             format!("replayed {replayed} ({}\u{a0}%)", signed(*residual_percent)),
             filters::counted(u64::from(*slots), "slot"),
-            format!("critical path {critical_path}"),
-            format!("ideal {ideal}"),
         ];
-        facts.extend(driver.map(|driver| format!("driver alone {driver}")));
+        facts.extend(words::bounds(self.replays));
         facts
     }
 
@@ -184,7 +181,7 @@ impl Best<'_> {
     }
 
     fn change(&self) -> String {
-        words::change(&self.scenario.change)
+        words::change(self.scenario)
     }
 }
 
@@ -253,7 +250,7 @@ fn takes_key(prediction: &Prediction) -> String {
 }
 
 fn change(scenario: &Scenario) -> String {
-    words::change(&scenario.change)
+    words::change(scenario)
 }
 
 /// "+0.1", "−0.1", "0.0".

@@ -4,17 +4,18 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use super::super::grid::{Cell, Column, Grid, UNKNOWN};
 use super::super::text::TextOptions;
 use super::super::words::{matching, millis, plural, small};
-use super::super::wrap::{clean, fit, lines, width};
+use super::super::wrap::{clean, fit, lines};
 use super::words::Saved;
 use super::{shown, words};
 use crate::whatif::{ApplicationReplays, Prediction, Range, Replays, Scenario, Total, WhatIfReport};
 
 /// Columns for the time that a change saves, with its error.
-const SAVES: usize = 22;
+const SAVES: usize = 16;
 /// Columns of each cost.
-const COST: usize = 11;
+const COST: usize = 10;
 
 pub(super) fn write(
     report: &WhatIfReport,
@@ -86,17 +87,16 @@ impl Page {
     }
 
     fn replays(&self, replays: &Replays, out: &mut dyn Write) -> io::Result<()> {
-        let Replays { recorded, replayed, residual_percent, critical_path, ideal, driver, slots, .. } =
-            replays;
-        let driver = driver.map(|driver| format!(", driver alone {driver}")).unwrap_or_default();
+        let Replays { recorded, replayed, residual_percent, slots, .. } = replays;
         // Zero has no sign.
         let residual = match format!("{residual_percent:+.1}") {
             text if matches!(text.as_str(), "+0.0" | "-0.0") => "0.0".to_owned(),
             text => text,
         };
         let facts = format!(
-            "took {recorded}; replayed {replayed} ({residual} %) on {}; critical path {critical_path}, ideal {ideal}{driver}",
-            plural(u64::from(*slots), "slot")
+            "took {recorded}; replayed {replayed} ({residual} %) on {}; {}",
+            plural(u64::from(*slots), "slot"),
+            words::bounds(replays).join(", ")
         );
         self.paragraph(&facts, out)?;
         self.path(replays, out)?;
@@ -113,38 +113,34 @@ impl Page {
         if stages.is_empty() {
             return Ok(());
         }
-        self.paragraph(&format!("longest on the path: {}", stages.join(", ")), out)
+        self.paragraph(&format!("{}: {}", words::PATH, stages.join(", ")), out)
     }
 
     fn scenarios(&self, scenarios: &[Scenario], out: &mut dyn Write) -> io::Result<()> {
-        let names: Vec<String> = scenarios.iter().map(|scenario| words::change(&scenario.change)).collect();
-        let room = self.columns.saturating_sub(SAVES + 2 * COST + 12);
-        let widest = names.iter().map(|name| width(name)).max().unwrap_or_default().min(room.max(12));
-        writeln!(
-            out,
-            "  {:<widest$} {:>8} {:>SAVES$} {:>COST$} {:>COST$}",
-            "with", "takes", "saves", "core-hours", "GB-hours"
-        )?;
-        for (name, scenario) in names.iter().zip(scenarios) {
-            let mut name_lines = lines(name, widest).into_iter();
-            let first = name_lines.next().unwrap_or_default();
-            let padding = " ".repeat(widest.saturating_sub(width(&first)));
+        let mut grid = Grid::new(
+            2,
+            [
+                Column::key("with", 20, usize::MAX).wrapped(),
+                Column::number("takes", 8),
+                Column::number("saves", SAVES),
+                Column::number("core-hours", COST),
+                Column::number("GB-hours", COST),
+            ],
+        );
+        for scenario in scenarios {
+            let name = Cell::from(words::change(scenario));
             match &scenario.prediction {
-                Ok(prediction) => writeln!(out, "  {first}{padding} {}", self.row(prediction))?,
+                Ok(prediction) => grid.row(self.row(name, prediction)),
                 Err(unknown) => {
-                    let text = format!("unknown: {}", clean(unknown));
-                    let indent = 3 + widest;
-                    let mut rest = lines(&text, self.columns.saturating_sub(indent)).into_iter();
-                    writeln!(out, "  {first}{padding} {}", rest.next().unwrap_or_default())?;
-                    rest.try_for_each(|line| writeln!(out, "{}{line}", " ".repeat(indent)))?;
+                    grid.row([name]);
+                    grid.note(4, format!("unknown: {}", clean(unknown)));
                 }
             }
-            name_lines.try_for_each(|line| writeln!(out, "    {line}"))?;
         }
-        Ok(())
+        grid.write(self.columns, out)
     }
 
-    fn row(&self, prediction: &Prediction) -> String {
+    fn row(&self, name: Cell, prediction: &Prediction) -> [Cell; 5] {
         let takes = millis(prediction.takes.wall_ms.point);
         let (text, style) = match Saved::of(prediction) {
             Saved::Nothing => ("nothing".to_owned(), Style::new()),
@@ -153,8 +149,9 @@ impl Page {
             Saved::More(time) => (format!("-{time}"), AnsiColor::Red.on_default()),
         };
         let style = if self.color { style } else { Style::new() };
-        let cost = |amount: Option<Range>| amount.map_or_else(|| "-".to_owned(), |range| small(range.point));
+        let cost =
+            |amount: Option<Range>| amount.map_or_else(|| UNKNOWN.to_owned(), |range| small(range.point));
         let (cores, memory) = (cost(prediction.takes.core_hours), cost(prediction.takes.gb_hours));
-        format!("{takes:>8} {style}{text:>SAVES$}{style:#} {cores:>COST$} {memory:>COST$}")
+        [name, takes.into(), Cell::styled(text, style), cores.into(), memory.into()]
     }
 }

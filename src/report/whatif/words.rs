@@ -1,7 +1,7 @@
 //! Phrases for changes.
 
 use crate::report::words::millis;
-use crate::whatif::{Change, ChangeTotal, Prediction, Range};
+use crate::whatif::{Change, ChangeTotal, Prediction, Range, Replays, Scenario};
 
 /// What a change does to the run time.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,12 +34,32 @@ fn with_error(range: &Range) -> String {
     format!("{} ± {}", millis(range.point.abs()), millis(range.half_width()))
 }
 
-/// The change in words: "without skew", "8 executors of 4 cores".
-pub(super) fn change(change: &Change) -> String {
+/// What the application takes at least: with unlimited slots, with these always busy, and the driver alone. They are
+/// replays, not the recorded run.
+pub(super) fn bounds(replays: &Replays) -> Vec<String> {
+    let Replays { critical_path, ideal, driver, .. } = replays;
+    let mut bounds = vec![
+        format!("{critical_path} with unlimited slots (critical path)"),
+        format!("{ideal} if these slots were always busy (ideal)"),
+    ];
+    bounds.extend(driver.map(|driver| format!("driver alone {driver}")));
+    bounds
+}
+
+/// The title of the stages that [`Replays::path`] names: of the recorded run, not of the one with unlimited slots.
+pub(super) const PATH: &str = "Longest stages on the way from start to end, as recorded";
+
+/// The change in words: "no skew", "8 executors, 4 cores each".
+pub(super) fn change(scenario: &Scenario) -> String {
+    in_words(&scenario.change, scenario.is_local)
+}
+
+fn in_words(change: &Change, is_local: bool) -> String {
     let Change { executors, cores, memory, partitions, reducers, split_size, slow_start, without } = change;
+    let each = if is_local { "" } else { " each" };
     let mut parts: Vec<String> = Vec::new();
     parts.extend(executors.map(|count| plural(count, "executor")));
-    parts.extend(cores.map(|count| format!("{} each", plural(count, "core"))));
+    parts.extend(cores.map(|count| format!("{}{each}", plural(count, "core"))));
     parts.extend(memory.map(|heap| format!("{heap} of heap")));
     parts.extend(
         partitions.iter().map(|(stage, tasks)| format!("{} in stage {stage}", plural(*tasks, "task"))),
@@ -59,7 +79,7 @@ pub(super) fn change(change: &Change) -> String {
 /// "no skew saves 12m ± 2m in 3 applications; takes longer in 1; unknown in 2".
 pub(super) fn total(total: &ChangeTotal) -> String {
     let ChangeTotal { change: what, shortened, saves_ms, lengthened, unknown } = total;
-    let what = change(what);
+    let what = in_words(what, false);
     let applications = if *shortened == 1 { "application" } else { "applications" };
     let mut parts = vec![match saves_ms {
         Some(saves) => format!("{what} saves {} in {shortened} {applications}", with_error(saves)),
@@ -106,7 +126,11 @@ mod tests {
             ..Change::default()
         };
         let expected = "8 executors, 1 core each, 2 GiB of heap, 200 tasks in stage 4, no skew, stragglers, failures and speculation";
-        assert_eq!(change(&several), expected);
-        assert_eq!(change(&Change { slow_start: Some(0.8), ..Change::default() }), "slow start 0.8");
+        let scenario = |change, is_local| Scenario { change, is_local, prediction: Err(String::new()) };
+        assert_eq!(change(&scenario(several, false)), expected);
+        let slow_start = Change { slow_start: Some(0.8), ..Change::default() };
+        assert_eq!(change(&scenario(slow_start, false)), "slow start 0.8");
+        let cores = Change { cores: Some(16), ..Change::default() };
+        assert_eq!(change(&scenario(cores, true)), "16 cores");
     }
 }

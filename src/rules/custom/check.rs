@@ -133,6 +133,7 @@ impl CustomRule {
             tells: None,
             repartition: None,
             of_more_parts: false,
+            conditions: None,
             failure: None,
         }
     }

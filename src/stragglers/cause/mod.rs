@@ -30,9 +30,9 @@ mod tests;
 pub use attribution::StragglerCause;
 pub(crate) use attribution::{LabelledGroup, attribute};
 pub use params::Params;
-pub use summary::CauseCounts;
 #[cfg(test)]
 pub(crate) use summary::shares_percent;
+pub use summary::{CauseCount, CauseCounts};
 
 /// A category of causes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

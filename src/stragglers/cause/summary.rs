@@ -1,22 +1,46 @@
 //! Frequency of each cause.
 
+use std::cmp::Reverse;
 use std::fmt;
 
 use super::{Cause, Confidence, StragglerCause};
 
 /// Stragglers by cause.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CauseCounts {
-    /// By primary cause, in the order of [`Cause::ALL`]. Each straggler has one, so these add up to the
-    /// number of stragglers, as the columns of S2's table 3 do.
-    pub primary: [u64; Cause::ALL.len()],
-    /// Stragglers with any evidence for the cause; one straggler may count for several causes.
-    pub evidence: [u64; Cause::ALL.len()],
+    /// In the order of [`Cause::ALL`].
+    pub causes: [CauseCount; Cause::ALL.len()],
+}
+
+/// The stragglers with one cause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CauseCount {
+    /// The cause.
+    pub cause: Cause,
+    /// Those with it as their primary cause. Each straggler has one, so these add up to the number of
+    /// stragglers, as the columns of S2's table 3 do.
+    pub primary: u64,
+    /// Those with any evidence for it; one straggler may count for several causes.
+    pub evidence: u64,
     /// In sums over applications: the applications with such stragglers.
-    pub applications: [u64; Cause::ALL.len()],
-    /// Primary causes by their confidence, both in the order of `ALL`.
-    pub by_confidence: [[u64; Confidence::ALL.len()]; Cause::ALL.len()],
+    pub applications: u64,
+    /// Primary causes by their confidence, in the order of [`Confidence::ALL`].
+    pub by_confidence: [u64; Confidence::ALL.len()],
+}
+
+impl Default for CauseCounts {
+    fn default() -> Self {
+        let none = |cause| CauseCount {
+            cause,
+            primary: 0,
+            evidence: 0,
+            applications: 0,
+            by_confidence: Default::default(),
+        };
+        Self { causes: Cause::ALL.map(none) }
+    }
 }
 
 /// How certain a cause is for several stragglers: `inferred`, or `2 measured, 1 weak`. Empty without any.
@@ -50,14 +74,14 @@ impl CauseCounts {
     /// Adds stragglers.
     pub(crate) fn add<'a>(&mut self, stragglers: impl IntoIterator<Item = &'a StragglerCause>) {
         for straggler in stragglers {
-            let columns = self.primary.iter_mut().zip(&mut self.evidence).zip(&mut self.by_confidence);
-            for (cause, ((primary, evidence), by_confidence)) in Cause::ALL.into_iter().zip(columns) {
-                *evidence += u64::from(straggler.evidence.iter().any(|evidence| evidence.cause == cause));
-                if straggler.primary != cause {
+            for sum in &mut self.causes {
+                let with_evidence = straggler.evidence.iter().any(|evidence| evidence.cause == sum.cause);
+                sum.evidence += u64::from(with_evidence);
+                if straggler.primary != sum.cause {
                     continue;
                 }
-                *primary += 1;
-                for (confidence, count) in Confidence::ALL.into_iter().zip(by_confidence) {
+                sum.primary += 1;
+                for (confidence, count) in Confidence::ALL.into_iter().zip(&mut sum.by_confidence) {
                     *count += u64::from(straggler.confidence == Some(confidence));
                 }
             }
@@ -66,53 +90,55 @@ impl CauseCounts {
 
     /// Adds the counts of another application.
     pub(crate) fn merge(&mut self, other: &Self) {
-        for (sum, primary) in self.applications.iter_mut().zip(other.primary) {
-            *sum += u64::from(primary > 0);
+        for (sum, other) in self.causes.iter_mut().zip(&other.causes) {
+            sum.applications += u64::from(other.primary > 0);
+            sum.primary += other.primary;
+            sum.evidence += other.evidence;
+            for (sum, count) in sum.by_confidence.iter_mut().zip(other.by_confidence) {
+                *sum += count;
+            }
         }
-        let sums = self.primary.iter_mut().chain(&mut self.evidence);
-        let counts = other.primary.iter().chain(&other.evidence);
-        let sums = sums.chain(self.by_confidence.iter_mut().flatten());
-        for (sum, count) in sums.zip(counts.chain(other.by_confidence.iter().flatten())) {
-            *sum += count;
-        }
+    }
+
+    /// Those with one cause.
+    fn of(&self, cause: Cause) -> Option<&CauseCount> {
+        self.causes.iter().find(|count| count.cause == cause)
     }
 
     /// How many stragglers have this primary cause.
     #[must_use]
     pub(crate) fn count(&self, cause: Cause) -> u64 {
-        let mut causes = Cause::ALL.into_iter().zip(self.primary);
-        causes.find(|(it, _)| *it == cause).map_or(0, |(_, count)| count)
+        self.of(cause).map_or(0, |count| count.primary)
     }
 
-    /// In how many of the added applications it is a primary cause.
+    /// The primary causes that occur, with their percentages, most frequent first.
     #[must_use]
-    pub(crate) fn applications_with(&self, cause: Cause) -> u64 {
-        let mut causes = Cause::ALL.into_iter().zip(self.applications);
-        causes.find(|(it, _)| *it == cause).map_or(0, |(_, count)| count)
-    }
-
-    /// How certain a primary cause is.
-    #[must_use]
-    pub(crate) fn confidence(&self, cause: Cause) -> Confidences {
-        let mut causes = Cause::ALL.into_iter().zip(self.by_confidence);
-        Confidences(causes.find(|(it, _)| *it == cause).map(|(_, counts)| counts).unwrap_or_default())
+    pub(crate) fn by_frequency(&self) -> Vec<(CauseCount, f64)> {
+        let occurring = self.shares().filter_map(|(count, share)| Some((*count, share?)));
+        let mut occurring: Vec<_> = occurring.filter(|(count, _)| count.primary > 0).collect();
+        occurring.sort_by_key(|(count, _)| (Reverse(count.primary), count.cause));
+        occurring
     }
 
     /// How many stragglers were counted.
     #[must_use]
     pub(crate) fn stragglers(&self) -> u64 {
-        self.primary.iter().sum()
+        self.causes.iter().map(|count| count.primary).sum()
     }
 
-    /// Each primary cause with its count and its percentage, in the order of [`Cause::ALL`]; the percentage
-    /// is `None` if there are no stragglers.
-    pub(crate) fn shares(&self) -> impl Iterator<Item = (Cause, u64, Option<f64>)> + '_ {
-        let shares = shares_percent(&self.primary);
-        Cause::ALL
-            .into_iter()
-            .zip(self.primary)
-            .zip(shares)
-            .map(|((cause, count), share)| (cause, count, share))
+    /// Each cause with the percentage of stragglers that it is primary for, in the order of [`Cause::ALL`]; the
+    /// percentage is `None` if there are no stragglers.
+    pub(crate) fn shares(&self) -> impl Iterator<Item = (&CauseCount, Option<f64>)> {
+        let shares = shares_percent(&self.causes.map(|count| count.primary));
+        self.causes.iter().zip(shares)
+    }
+}
+
+impl CauseCount {
+    /// How certain the primary cause is.
+    #[must_use]
+    pub(crate) const fn confidence(&self) -> Confidences {
+        Confidences(self.by_confidence)
     }
 }
 
@@ -129,7 +155,7 @@ mod tests {
 
     #[test]
     fn shares_of_nothing_are_unknown() {
-        assert!(CauseCounts::default().shares().all(|(_, count, share)| count == 0 && share.is_none()));
+        assert!(CauseCounts::default().shares().all(|(count, share)| count.primary == 0 && share.is_none()));
     }
 
     #[test]
@@ -153,11 +179,14 @@ mod tests {
         let mut twice = counts;
         twice.merge(&counts);
         assert_eq!((counts.stragglers(), twice.stragglers()), (4, 8));
-        let gc = counts.shares().find(|(cause, ..)| *cause == Cause::Gc);
-        assert_eq!(gc, Some((Cause::Gc, 2, Some(50.0))));
-        assert_eq!(twice.confidence(Cause::Gc).to_string(), "2 measured, 2 weak");
-        assert_eq!((twice.applications_with(Cause::Gc), twice.applications_with(Cause::Cpu)), (1, 0));
-        assert_eq!(twice.confidence(Cause::Disk).to_string(), "weak");
-        assert_eq!(twice.confidence(Cause::Unexplained).to_string(), "");
+        let gc = counts.shares().find(|(count, _)| count.cause == Cause::Gc);
+        assert_eq!(gc.map(|(count, share)| (count.primary, share)), Some((2, Some(50.0))));
+        let of = |cause| *twice.of(cause).unwrap();
+        assert_eq!(of(Cause::Gc).confidence().to_string(), "2 measured, 2 weak");
+        assert_eq!((of(Cause::Gc).applications, of(Cause::Cpu).applications), (1, 0));
+        assert_eq!(of(Cause::Disk).confidence().to_string(), "weak");
+        assert_eq!(of(Cause::Unexplained).confidence().to_string(), "");
+        assert_eq!(counts.by_frequency().first().map(|(count, _)| count.cause), Some(Cause::Gc));
+        assert!(CauseCounts::default().by_frequency().is_empty());
     }
 }

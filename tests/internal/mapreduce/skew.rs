@@ -1,12 +1,13 @@
 //! A job that waits for one large task has one clear finding.
 
-use elephant_rs::finding::TroubleKind;
+use elephant_rs::finding::{Measured, TroubleKind};
 use elephant_rs::internal::sample;
 use elephant_rs::model::Application;
 use elephant_rs::model::counters::Counter;
-use elephant_rs::model::table::TaskKind;
+use elephant_rs::model::table::{TaskKind, TimePoint};
 use elephant_rs::rules::RuleSet;
 use elephant_rs::severity::Severity;
+use elephant_rs::units::Timestamp;
 
 /// Five reduce tasks: four of 62 s, one of 728 s. The bytes of the long one over those of the others.
 fn job(bytes: i64) -> Application {
@@ -45,4 +46,43 @@ fn a_long_task_without_more_input_is_a_straggler() {
     let told: Vec<_> = critical.map(|finding| (finding.rule.as_ref(), finding.tells)).collect();
     assert!(told.contains(&("reducer-skew", TroubleKind::Stragglers)), "{told:?}");
     assert!(told.iter().all(|(_, kind)| *kind == TroubleKind::Stragglers), "{told:?}");
+}
+
+/// The conditions besides the ratio, of the data read, and whether they hold.
+fn conditions(app: &Application) -> Vec<(String, bool)> {
+    let findings = RuleSet::built_in().unwrap().evaluate(app).findings;
+    let skew = findings.into_iter().find(|finding| finding.rule == "reducer-skew").unwrap();
+    let of_data = skew.conditions.into_iter().filter(|condition| condition.of == Measured::Bytes);
+    of_data.map(|condition| (condition.text, condition.holds)).collect()
+}
+
+#[test]
+fn a_limit_in_a_chart_says_what_else_the_rule_needs() {
+    let found = conditions(&job(12));
+    assert!(!found.is_empty() && found.iter().all(|(_, holds)| *holds), "{found:?}");
+    // The last task reads twelve times as much and takes as long as the others.
+    let mut even = job(12);
+    for row in 0..5 {
+        even.groups[0].attempts.set_time(row, TimePoint::Finish, Some(Timestamp::from_millis(62_000)));
+    }
+    let harmless = conditions(&even);
+    assert!(
+        harmless.contains(&("share of the time lost: 0 %, low from 10 %".to_owned(), false)),
+        "{harmless:?}"
+    );
+    let findings = RuleSet::built_in().unwrap().evaluate(&even).findings;
+    let skew = findings.iter().find(|finding| finding.rule == "reducer-skew").unwrap();
+    assert!(skew.message.contains("(share of the time lost not reached: low from 10 %)"), "{}", skew.message);
+    assert!(!skew.message.contains('_'), "{}", skew.message);
+}
+
+#[test]
+fn short_tasks_that_are_too_few_say_so() {
+    let few = sample::job(vec![sample::tasks(TaskKind::Map, [(0, Some(20)), (0, Some(20))])], &[]);
+    let findings = RuleSet::built_in().unwrap().evaluate(&few).findings;
+    let time = findings.iter().find(|finding| finding.rule == "mapper-time").unwrap();
+    assert_eq!(time.message, "2 map tasks run 20 s on average (number of tasks not reached: low from 50)");
+    let conditions: Vec<_> =
+        time.conditions.iter().map(|condition| (condition.text.as_str(), condition.holds)).collect();
+    assert_eq!(conditions.first(), Some(&("number of map tasks: 2, low from 50", false)));
 }

@@ -141,6 +141,42 @@ fn text_report_lines_fit_in_80_columns() {
     }
 }
 
+/// The report on these paths.
+fn report(arguments: &[&str]) -> String {
+    let output = elephant().args(["analyze", "--quiet"]).args(arguments).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn each_format_shows_savings_as_a_part_of_the_memory_used() {
+    // Lines of text end anywhere.
+    let text = report(&["testdata"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, saved) = text.split_once("the remedies save ").unwrap();
+    let (_, parts) = saved.split_once('(').unwrap();
+    let (parts, _) = parts.split_once(')').unwrap();
+    let (share, _) = parts.split_once(" % of the memory used: ").unwrap();
+    assert!((0.0..=100.0).contains(&share.parse::<f64>().unwrap()), "{parts}");
+    assert!(parts.contains("by smaller memory") && parts.contains("by holding it for less time"), "{parts}");
+    for format in ["markdown", "html"] {
+        assert!(report(&["--format", format, "testdata"]).contains(parts), "{format} lacks {parts:?}");
+    }
+}
+
+#[test]
+fn later_jobs_show_what_they_save_the_run_and_the_remedy() {
+    let text = report(&["testdata"]);
+    let later = text.lines().skip_while(|line| !line.starts_with("11  ")).collect::<Vec<_>>();
+    let jobs: Vec<&[&str]> = later.chunks(2).take(20).collect();
+    assert_eq!(jobs.len(), 20);
+    for (number, job) in (11..).zip(&jobs) {
+        let [job, trouble] = job else { panic!("{job:?}") };
+        assert!(job.starts_with(&format!("{number}  saves ")), "{job}");
+        assert!(["application_", "job_", "app-", "local-"].iter().any(|id| job.contains(id)), "{job}");
+        assert!(trouble.starts_with("    ") && trouble.contains(": "), "{trouble}");
+    }
+    assert!(jobs.iter().any(|job| job[1].contains(" → --conf spark.")), "{jobs:#?}");
+}
+
 #[test]
 fn closed_pipe_exits_0_without_a_message() {
     let mut child = StdCommand::new(env!("CARGO_BIN_EXE_elephant-rs"))

@@ -37,7 +37,7 @@ fn hostile_text_never_runs() {
     browser.open(&source);
     // An open alert would make every command fail.
     assert_quiet(&browser);
-    assert_eq!(browser.value("document.scripts.length"), json!(2));
+    assert_eq!(browser.value("document.scripts.length"), json!(3));
     assert_eq!(browser.value("document.images.length"), json!(0));
     let unfolded =
         "document.querySelectorAll('details').forEach(e => { e.open = true; }); document.body.innerText";

@@ -7,3 +7,4 @@ mod html;
 mod html_browser;
 mod pages;
 mod spark_recordings;
+mod widths;

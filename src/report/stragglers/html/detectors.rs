@@ -34,9 +34,7 @@ pub(super) struct Row {
 impl<'a> DetectorsView<'a> {
     /// `None` if there was nothing to find and nothing was flagged.
     pub(super) fn of(engine: &'a EngineDetectors) -> Option<Self> {
-        let quality = |pooled: &Pooled| pooled.total.quality;
-        let stragglers = engine.detectors.iter().map(|it| quality(it).stragglers).max().unwrap_or_default();
-        let flagged: u64 = engine.detectors.iter().map(|it| quality(it).detected).sum();
+        let (stragglers, flagged) = (engine.stragglers(), engine.flagged());
         (stragglers > 0 || flagged > 0).then_some(Self { engine, stragglers })
     }
 

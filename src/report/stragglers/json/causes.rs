@@ -75,16 +75,16 @@ pub(super) struct CauseView {
 
 /// Causes that are primary for a straggler or have evidence.
 pub(super) fn causes(counts: &CauseCounts) -> Pairs<&'static str, CauseView> {
-    let views = counts.shares().zip(counts.evidence).map(|((cause, count, share), evidence)| {
-        let confidence = counts.confidence(cause).counts();
+    let views = counts.shares().map(|(count, share)| {
+        let confidence = count.confidence().counts();
         let view = CauseView {
-            primary_count: count,
+            primary_count: count.primary,
             primary_percent: share,
-            with_evidence_count: evidence,
-            applications_count: counts.applications_with(cause),
+            with_evidence_count: count.evidence,
+            applications_count: count.applications,
             confidence: Pairs(confidence.map(|(confidence, count)| (confidence.name(), count)).collect()),
         };
-        (cause, view)
+        (count.cause, view)
     });
     let found = views.filter(|(_, view)| view.primary_count > 0 || view.with_evidence_count > 0);
     Pairs(found.map(|(cause, view): (Cause, _)| (cause.name(), view)).collect())

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use anstyle::Style;
 
 use super::{Page, counted, or_unknown};
+use crate::report::grid::{Cell, Column, Grid};
 use crate::report::stragglers::{sentences, words};
-use crate::report::wrap::fit;
 use crate::stragglers::evaluation::{ACTUAL, Pooled, Ranked};
 use crate::stragglers::quality::Quality;
 use crate::survey::EngineDetectors;
@@ -23,8 +23,7 @@ impl Page<'_> {
 
     fn engine(&self, engine: &EngineDetectors, several: bool, out: &mut dyn Write) -> io::Result<()> {
         let quality = |pooled: &Pooled| pooled.total.quality;
-        let stragglers = engine.detectors.iter().map(|it| quality(it).stragglers).max().unwrap_or_default();
-        let flagged: u64 = engine.detectors.iter().map(|it| quality(it).detected).sum();
+        let (stragglers, flagged) = (engine.stragglers(), engine.flagged());
         if stragglers == 0 && flagged == 0 {
             return Ok(());
         }
@@ -55,12 +54,7 @@ impl Page<'_> {
             );
             self.paragraph(&text, 2, out)?;
         }
-        writeln!(out, "  {:<DETECTOR$} {:>17} {:>12} {:>12}", "", "", "of all tasks", "of mean job")?;
-        writeln!(
-            out,
-            "  {:<DETECTOR$} {:>5} {:>5} {:>5} {:>5} {:>6} {:>5} {:>6} {:>5} {:>7}",
-            "detector", "found", "late", "false", "prec", "recall", "prec", "recall", "after", "time"
-        )?;
+        let mut grid = table();
         let mut silent = Vec::new();
         for ranked in &engine.ranking {
             let Some(pooled) = engine.detectors.get(ranked.place) else { continue };
@@ -68,9 +62,10 @@ impl Page<'_> {
             if quality(pooled).detected == 0 && !is_actual {
                 silent.push(words::detector(pooled.total.id, &pooled.total.parameters));
             } else {
-                self.detector(ranked, pooled, is_actual, out)?;
+                grid.row(self.detector(ranked, pooled, is_actual));
             }
         }
+        grid.write(self.columns, out)?;
         if !silent.is_empty() {
             self.paragraph(&format!("Flagged nothing: {}.", silent.join(", ")), 2, out)?;
         }
@@ -88,34 +83,27 @@ impl Page<'_> {
         self.verdict(engine, out)
     }
 
-    fn detector(
-        &self,
-        ranked: &Ranked,
-        pooled: &Pooled,
-        is_actual: bool,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
+    fn detector(&self, ranked: &Ranked, pooled: &Pooled, is_actual: bool) -> [Cell; 10] {
         let quality: &Quality = &pooled.total.quality;
-        let style = if is_actual && self.color { Style::new().bold() } else { Style::new() };
+        let style = if is_actual { self.bold() } else { Style::new() };
         let name = if is_actual {
             ACTUAL.to_owned()
         } else {
             words::detector(pooled.total.id, &pooled.total.parameters)
         };
-        let line = format!(
-            "  {:<DETECTOR$} {:>5} {:>5} {:>5} {:>5} {:>6} {:>5} {:>6} {:>5} {:>7}",
-            fit(&name, DETECTOR),
-            quality.true_positives,
-            quality.fakes,
-            quality.detected.saturating_sub(quality.true_positives),
+        let all = [
+            name,
+            quality.true_positives.to_string(),
+            quality.fakes.to_string(),
+            quality.detected.saturating_sub(quality.true_positives).to_string(),
             two_places(quality.precision()),
             two_places(quality.recall()),
             two_places(pooled.means.precision),
             two_places(pooled.means.recall),
             two_places(quality.detection_latency()),
             or_unknown(ranked.time_change.map(time_change)),
-        );
-        writeln!(out, "{style}{line}{style:#}")
+        ];
+        all.map(|text| Cell::styled(text, style))
     }
 
     fn verdict(&self, engine: &EngineDetectors, out: &mut dyn Write) -> io::Result<()> {
@@ -131,6 +119,24 @@ impl Page<'_> {
         self.paragraph(&sentence, 2, out)?;
         lines.iter().try_for_each(|line| writeln!(out, "    {line}"))
     }
+}
+
+/// The table of detectors.
+fn table() -> Grid {
+    let columns = [
+        Column::key("detector", DETECTOR, DETECTOR),
+        Column::number("found", 5),
+        Column::number("late", 5),
+        Column::number("false", 5),
+        Column::number("prec", 5),
+        Column::number("recall", 6),
+        Column::number("prec", 5).named("prec of mean job"),
+        Column::number("recall", 6).named("recall of mean job"),
+        Column::number("after", 5),
+        Column::number("time", 7),
+    ];
+    let above = format!("  {:<DETECTOR$} {:>17} {:>12} {:>12}", "", "", "of all tasks", "of mean job");
+    Grid::new(2, columns).above(above)
 }
 
 /// "-7.1 %" if the mean task is 7.1 % shorter. Zero has no sign.

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Page, SERVERS, of, or_unknown, percent, seconds};
+use crate::report::grid::{Column, Grid};
 use crate::report::stragglers::text::counted;
 use crate::report::stragglers::words;
 use crate::report::wrap::clean;
@@ -16,16 +17,19 @@ impl Page<'_> {
         if median.tasks == 0 {
             return Ok(());
         }
-        self.heading("Impact of stragglers            by the median     by the mean", out)?;
+        let numbers = ["by the median", "by the mean"].map(|title| Column::number(title, 15));
+        let names = [Column::key("Impact of stragglers", 28, usize::MAX)];
+        let mut grid = Grid::new(2, names.into_iter().chain(numbers)).heading(self.bold());
         let mut row = |name: &str, value: &dyn Fn(&Impact) -> String| {
-            writeln!(out, "  {name:<28} {:>15} {:>15}", value(median), value(mean))
+            grid.row([name.into(), value(median).into(), value(mean).into()]);
         };
-        row("tasks that were stragglers", &|impact| of(impact.stragglers, impact.tasks))?;
-        row("applications with stragglers", &|impact| of(impact.jobs_hit, impact.jobs))?;
-        row("median time above it", &|impact| or_unknown(impact.median_excess.map(seconds)))?;
-        row("delay after slowest other", &|impact| or_unknown(impact.median_job_delay.map(seconds)))?;
-        row("extra task time", &|impact| or_unknown(impact.extra_compute.map(percent)))?;
-        row("servers with stragglers", &|impact| of(impact.servers_hit, impact.servers))?;
+        row("tasks that were stragglers", &|impact| of(impact.stragglers, impact.tasks));
+        row("applications with stragglers", &|impact| of(impact.jobs_hit, impact.jobs));
+        row("median time above it", &|impact| or_unknown(impact.median_excess.map(seconds)));
+        row("delay after slowest other", &|impact| or_unknown(impact.median_job_delay.map(seconds)));
+        row("extra task time", &|impact| or_unknown(impact.extra_compute.map(percent)));
+        row("servers with stragglers", &|impact| of(impact.servers_hit, impact.servers));
+        grid.write(self.columns, out)?;
         if let Some(waste) = total.speculation_waste.filter(|&waste| waste > 0.0) {
             self.paragraph(&format!("Losing attempts took {} of the task time.", percent(waste)), 2, out)?;
         }
@@ -48,20 +52,27 @@ impl Page<'_> {
         if counts.stragglers() == 0 {
             return Ok(());
         }
-        self.heading("Causes                            stragglers  share  apps  confidence", out)?;
-        let mut found: Vec<_> = counts.shares().filter(|&(_, count, _)| count > 0).collect();
-        found.sort_by_key(|&(cause, count, _)| (std::cmp::Reverse(count), cause));
-        for (cause, count, share) in found {
-            let share = share.map(|share| format!("{share:.0} %")).unwrap_or_default();
-            let (name, apps) = (cause.display_name(), counts.applications_with(cause));
-            let line = format!("  {name:<34} {count:>7} {share:>6} {apps:>5}");
-            let confidence = counts.confidence(cause).to_string();
-            if line.len() + 2 + confidence.len() <= self.columns {
-                writeln!(out, "{}", format!("{line}  {confidence}").trim_end())?;
-            } else {
-                writeln!(out, "{line}\n    {confidence}")?;
-            }
+        let mut grid = Grid::new(
+            2,
+            [
+                Column::key("Causes", 20, 34),
+                Column::number("stragglers", 10),
+                Column::number("share", 6),
+                Column::number("apps", 5),
+                Column::text("confidence", 10),
+            ],
+        )
+        .heading(self.bold());
+        for (count, share) in counts.by_frequency() {
+            grid.row([
+                count.cause.display_name().into(),
+                count.primary.to_string().into(),
+                format!("{share:.0} %").into(),
+                count.applications.to_string().into(),
+                count.confidence().to_string().into(),
+            ]);
         }
+        grid.write(self.columns, out)?;
         writeln!(out)
     }
 
@@ -71,19 +82,29 @@ impl Page<'_> {
         if days.len() < 2 {
             return Ok(());
         }
-        self.heading("Days               applications    tasks  stragglers  DoS >= 2.5  DoS >= 10", out)?;
+        let mut grid = Grid::new(
+            2,
+            [
+                Column::key("Days", 16, usize::MAX),
+                Column::number("applications", 12),
+                Column::number("tasks", 8),
+                Column::number("stragglers", 11),
+                Column::number("DoS >= 2.5", 11),
+                Column::number("DoS >= 10", 10),
+            ],
+        )
+        .heading(self.bold());
         for day in days {
-            writeln!(
-                out,
-                "  {:<16} {:>12} {:>8} {:>11} {:>11} {:>10}",
-                words::date(day.begin).unwrap_or_default(),
-                day.applications,
-                day.tasks,
-                day.stragglers,
-                or_unknown(day.dos.map(|(report, _)| report.to_string())),
-                or_unknown(day.dos.map(|(_, diagnose)| diagnose.to_string()))
-            )?;
+            grid.row([
+                words::date(day.begin).unwrap_or_default().into(),
+                day.applications.to_string().into(),
+                day.tasks.to_string().into(),
+                day.stragglers.to_string().into(),
+                or_unknown(day.dos.map(|(report, _)| report.to_string())).into(),
+                or_unknown(day.dos.map(|(_, diagnose)| diagnose.to_string())).into(),
+            ]);
         }
+        grid.write(self.columns, out)?;
         for correlation in &self.report.total.correlations {
             let text = format!(
                 "{} and {}: correlation {:.2} over the days (of stragglers with a DoS-index of 10 or more, each counted for one cause).",

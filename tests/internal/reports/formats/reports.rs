@@ -82,6 +82,7 @@ pub fn hostile(name: &str) -> Report {
         tells: TroubleKind::Other,
         repartition: None,
         of_more_parts: false,
+        conditions: Vec::new(),
         raw_severity: severity,
         severity,
         score: 8,

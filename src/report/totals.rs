@@ -1,0 +1,119 @@
+//! The totals of a report in words, the same in each format.
+//!
+//! Only the size of memory wastes it, but remedies also save memory by holding it for less time. So they may save more
+//! than is wasted. It is shown as a part of what was used, with both kinds.
+
+use super::words::saved_parts;
+use crate::results::{Report, Totals};
+use crate::savings::Sums;
+use crate::units::{MbMillis, show_gb_hours, three_digits};
+
+/// The least part of a sum that is named, as a share.
+const NAMED: f64 = 0.005;
+/// The same in GB·h: less would read as zero.
+const LEAST: f64 = 0.01;
+
+/// "41.2 GB·h used, 17.9 of the 40.1 that can be judged (44.6 %) wasted in memory that is too large".
+pub(super) fn memory_used(totals: &Totals) -> String {
+    if !knows_memory(totals) {
+        return "memory use unknown".to_owned();
+    }
+    let (all, known) = (show_gb_hours(totals.used), show_gb_hours(totals.used_where_waste_is_known));
+    let of_known = if known == all { String::new() } else { format!(" of the {known} that can be judged") };
+    let wasted = totals.wasted_percent().map(|percent| {
+        let (wasted, percent) = (show_gb_hours(totals.wasted), three_digits(percent));
+        format!(", {wasted}{of_known} ({percent} %) wasted in memory that is too large")
+    });
+    format!("{all} GB·h used{}", wasted.unwrap_or_default())
+}
+
+/// Whether the memory that an application used is known.
+pub(super) fn knows_memory(totals: &Totals) -> bool {
+    totals.applications.iter().sum::<u64>() > totals.used_unknown
+}
+
+/// What the remedies of all troubles save.
+pub(super) struct Saved {
+    /// "52m ± 4m", "14 ± 1 GB·h".
+    pub(super) amounts: Vec<String>,
+    /// What the memory consists of: "34.2 % of the memory used: 10 GB·h by smaller memory, 4 by holding it for less time".
+    pub(super) memory: Option<String>,
+    /// What the first jobs save, if others save something, too.
+    pub(super) first: Option<String>,
+}
+
+impl Saved {
+    /// `None` if no saving is known.
+    pub(super) fn of(report: &Report) -> Option<Self> {
+        let Totals { used, savings, first_savings, .. } = &report.totals;
+        let amounts = |sums: &Sums| saved_parts(&sums.saved(), sums.cost(), report.currency.as_deref());
+        let is_part =
+            |first: &&Sums| first.estimated_count > 0 && first.estimated_count < savings.estimated_count;
+        let first = first_savings.as_ref().filter(is_part).map(|first| amounts(first).join(", "));
+        (savings.estimated_count > 0).then(|| Self {
+            amounts: amounts(savings),
+            memory: memory(savings, *used),
+            first,
+        })
+    }
+}
+
+impl Saved {
+    /// "52m ± 4m, 14 ± 1 GB·h (34.2 % of the memory used: by smaller memory)".
+    pub(super) fn text(&self) -> String {
+        let memory = self.memory.as_ref().map(|memory| format!(" ({memory})")).unwrap_or_default();
+        format!("{}{memory}", self.amounts.join(", "))
+    }
+}
+
+/// "34.2 % of the memory used: 10 GB·h by smaller memory, 4 GB·h by holding it for less time".
+fn memory(savings: &Sums, used: MbMillis) -> Option<String> {
+    let all = savings.saved().gb_hours?.point;
+    let share = all / used.as_gb_hours();
+    if share.is_nan() || share < NAMED {
+        return None;
+    }
+    let smaller = savings.by_size().map_or(0.0, |range| range.point);
+    let parts = [(smaller, "by smaller memory"), (all - smaller, "by holding it for less time")];
+    let named: Vec<_> = parts.into_iter().filter(|(part, _)| *part >= (all * NAMED).max(LEAST)).collect();
+    let text = if let [(_, how)] = named.as_slice() {
+        (*how).to_owned()
+    } else {
+        let each = named.iter().map(|(part, how)| format!("{} GB·h {how}", three_digits(*part)));
+        each.collect::<Vec<_>>().join(", ")
+    };
+    let separator = if text.is_empty() { "" } else { ": " };
+    Some(format!("{} % of the memory used{separator}{text}", three_digits(share * 100.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::savings::{Amounts, Range, SavingStatus, TroubleSavings};
+    use crate::units::{Bytes, Millis};
+
+    fn saving(gb_hours: f64, by_size: bool) -> TroubleSavings {
+        let gb_hours = Some(Range::between(gb_hours, gb_hours));
+        let share = Some(Amounts { gb_hours, ..Amounts::default() });
+        TroubleSavings { status: SavingStatus::Estimated, by_size, share, ..TroubleSavings::unknown("") }
+    }
+
+    fn of(savings: &[TroubleSavings]) -> Option<String> {
+        let mut sums = Sums::default();
+        savings.iter().for_each(|saving| sums.add(saving));
+        memory(&sums, MbMillis::of(Bytes::from_mib(10 << 10), Millis::new(3_600_000)))
+    }
+
+    #[test]
+    fn savings_are_a_part_of_what_was_used() {
+        let both = of(&[saving(3.0, true), saving(4.5, false), saving(0.5, true)]);
+        let expected =
+            "80 % of the memory used: 3.5 GB·h by smaller memory, 4.5 GB·h by holding it for less time";
+        assert_eq!(both.as_deref(), Some(expected));
+        assert_eq!(of(&[saving(3.0, true)]).as_deref(), Some("30 % of the memory used: by smaller memory"));
+        assert_eq!((of(&[saving(0.0, true)]), of(&[])), (None, None));
+        // Less than 0.01 GB·h would read as nothing.
+        let mostly = of(&[saving(0.006, true), saving(0.09, false)]);
+        assert_eq!(mostly.as_deref(), Some("0.96 % of the memory used: by holding it for less time"));
+    }
+}

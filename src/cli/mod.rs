@@ -20,6 +20,7 @@ mod progress;
 mod rules;
 mod simulate;
 mod stragglers;
+mod trace_arg;
 mod whatif;
 
 use std::process::ExitCode;

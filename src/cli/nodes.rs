@@ -11,6 +11,7 @@ use super::counts::{count, positive_count};
 use super::finding_args::RulePaths;
 use super::input_args::InputArgs;
 use super::output::Output;
+use super::trace_arg::TraceArg;
 use crate::nodes::settings::{Indicator, IntervalKind, Settings};
 use crate::nodes::{self, NodeTypes};
 #[cfg(feature = "html")]
@@ -66,6 +67,9 @@ pub(super) struct Nodes {
     /// Quantile of the tasks' z-scores to report
     #[arg(long, value_name = "Q", allow_negative_numbers = true, value_parser = share, default_value_t = Settings::default().quantile)]
     quantile: f64,
+    /// Read files that are no histories as tables of this cluster trace; otherwise the traces are recognised by their contents
+    #[arg(long, value_enum, value_name = "TRACE")]
+    trace: Option<TraceArg>,
     /// Types of nodes, to compare them: a file with a host, a comma and its type in each line
     #[arg(long, value_name = "FILE")]
     node_types: Option<PathBuf>,
@@ -150,6 +154,7 @@ impl Nodes {
             min_group: self.min_group,
             min_node_tasks: self.min_node_tasks,
             quantile: self.quantile,
+            trace: self.trace.map(TraceArg::format),
             interval: match self.interval {
                 Kind::CiMean => IntervalKind::MeanConfidence,
                 Kind::Prediction => IntervalKind::Prediction,

@@ -22,6 +22,7 @@ mod progress;
 mod rank;
 mod read;
 mod totals;
+mod traces;
 mod visit;
 mod worst;
 mod worst_charts;
@@ -47,8 +48,9 @@ pub use filter::Filter;
 pub(crate) use filter::Identity;
 pub(crate) use pieces::{Pieces, Render};
 pub use progress::{Progress, SoFar};
+pub(crate) use traces::visit_traces;
 pub use visit::{Visit, Visited, visit, visit_with};
-pub(crate) use visit::{discover, visit_for_rules};
+pub(crate) use visit::{discover, visit_beside_traces, visit_for_rules};
 
 /// What [`analyze`] keeps.
 #[derive(Debug, Clone)]

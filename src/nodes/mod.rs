@@ -41,10 +41,11 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use crate::engine::{Filter, Progress, Visited, visit_for_rules};
+use crate::engine::{Filter, Progress, Visited, visit_beside_traces, visit_traces};
 use crate::limits::Limits;
-use crate::model::Application;
+use crate::model::{Application, Interner};
 use crate::results::{self, SourceProblem};
+use crate::trace::Job;
 use cluster::Cluster;
 use collect::{Hosts, Sample};
 
@@ -104,14 +105,20 @@ pub fn report_with(
 ) -> NodesReport {
     let hosts = Hosts::default();
     let sample = |app: &Application, _: &[String]| Sample::of(app, &hosts, &settings);
-    let visited = visit_for_rules(paths, &filter, limits, progress, sample).distinct();
-    let Visited { summary, applications, problems, named_input_failed, .. } = visited;
+    let (visited, traces) = visit_beside_traces(paths, settings.trace, (&filter, limits), progress, sample);
+    let Visited { summary, applications, problems, named_input_failed, .. } = visited.distinct();
     let mut cluster = Cluster::default();
     for application in applications {
         cluster.add(&application.value);
     }
+    let of_job = |job: &Job, machines: &Interner| Sample::of_job(job, machines, &hosts, &settings);
+    let read = visit_traces(&traces, (&filter, limits), progress, of_job, |sample| cluster.add(&sample));
+    let mut files = summary;
+    read.count_in(&mut files);
+    let problems = problems.into_iter().chain(read.problems).collect();
+    let named_input_failed = named_input_failed || read.named_input_failed;
     let ranking = rank(cluster, hosts, types, &settings);
-    NodesReport { settings, filter, files: summary, ranking, problems, named_input_failed }
+    NodesReport { settings, filter, files, ranking, problems, named_input_failed }
 }
 
 /// Ranks nodes by their z-scores.

@@ -218,38 +218,84 @@ pub struct Means {
     pub fake_positive_ratio: Option<f64>,
 }
 
-impl Means {
-    fn of(jobs: &[Quality]) -> Self {
-        let mean = |ratio: fn(&Quality) -> Option<f64>| {
-            let known: Vec<f64> = jobs.iter().filter_map(ratio).collect();
-            crate::stats::descriptive::mean(&known)
-        };
-        Self {
-            precision: mean(Quality::precision),
-            precision_raw: mean(Quality::precision_raw),
-            recall: mean(Quality::recall),
-            recall_strict: mean(Quality::recall_strict),
-            detection_latency: mean(Quality::detection_latency),
-            undetected_time: mean(Quality::undetected_time),
-            fake_positive_ratio: mean(Quality::fake_positive_ratio),
+/// The sum and the number of known values.
+#[derive(Debug, Clone, Copy, Default)]
+struct MeanSum {
+    sum: f64,
+    count: u64,
+}
+
+impl MeanSum {
+    fn add(&mut self, value: Option<f64>) {
+        if let Some(value) = value {
+            self.sum += value;
+            self.count += 1;
         }
+    }
+
+    fn mean(self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum / self.count as f64)
     }
 }
 
-/// Pools jobs that were judged by the same detectors. Each job is a sum over its groups.
+/// The ratios that [`Means`] has, in its order.
+const RATIOS: [fn(&Quality) -> Option<f64>; 7] = [
+    Quality::precision,
+    Quality::precision_raw,
+    Quality::recall,
+    Quality::recall_strict,
+    Quality::detection_latency,
+    Quality::undetected_time,
+    Quality::fake_positive_ratio,
+];
+
+/// Pools jobs that were judged by the same detectors, one job at a time. Each job is a sum over its groups.
+#[derive(Debug, Default)]
+pub(crate) struct Pool(Vec<(Evaluated, [MeanSum; RATIOS.len()])>);
+
+impl Pool {
+    /// Adds the detectors of a job.
+    pub(crate) fn add(&mut self, job: &[Evaluated]) {
+        for (place, detector) in job.iter().enumerate() {
+            if self.0.len() <= place {
+                let quality = Quality::default();
+                let total = Evaluated { quality, detections: Vec::new(), ..detector.clone() };
+                self.0.push((total, Default::default()));
+            }
+            let Some((total, sums)) = self.0.get_mut(place) else { continue };
+            total.quality = total.quality + detector.quality;
+            sums.iter_mut().zip(RATIOS).for_each(|(sum, ratio)| sum.add(ratio(&detector.quality)));
+        }
+    }
+
+    /// The sums and means over all jobs.
+    #[must_use]
+    pub(crate) fn finish(self) -> Vec<Pooled> {
+        let pooled = |(total, sums): (Evaluated, [MeanSum; RATIOS.len()])| {
+            let [precision, precision_raw, recall, recall_strict, latency, undetected, fakes] =
+                sums.map(MeanSum::mean);
+            let means = Means {
+                precision,
+                precision_raw,
+                recall,
+                recall_strict,
+                detection_latency: latency,
+                undetected_time: undetected,
+                fake_positive_ratio: fakes,
+            };
+            Pooled { total, means }
+        };
+        self.0.into_iter().map(pooled).collect()
+    }
+}
+
+/// Pools jobs that are all known.
+#[cfg(test)]
 #[must_use]
 pub(crate) fn pool(jobs: &[Vec<Evaluated>]) -> Vec<Pooled> {
-    let Some(longest) = jobs.iter().max_by_key(|job| job.len()) else { return Vec::new() };
-    let pooled = longest.iter().enumerate().map(|(place, detector)| {
-        let qualities: Vec<Quality> =
-            jobs.iter().filter_map(|job| job.get(place)).map(|detector| detector.quality).collect();
-        let quality = qualities.iter().copied().fold(Quality::default(), |sum, quality| sum + quality);
-        Pooled {
-            total: Evaluated { quality, detections: Vec::new(), ..detector.clone() },
-            means: Means::of(&qualities),
-        }
-    });
-    pooled.collect()
+    let mut pool = Pool::default();
+    jobs.iter().for_each(|job| pool.add(job));
+    pool.finish()
 }
 
 /// One row of the detector ranking.

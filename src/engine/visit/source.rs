@@ -260,7 +260,7 @@ fn complete_from_conf(app: &mut Application) {
 }
 
 /// A problem that makes a source unusable.
-pub(super) fn error_problem(source: String, code: &'static str, message: String) -> SourceProblem {
+pub(in crate::engine) fn error_problem(source: String, code: &'static str, message: String) -> SourceProblem {
     let problem = Problem { level: Level::Error, code, position: None, message, count: 1 };
     SourceProblem { source, problem }
 }

@@ -68,11 +68,7 @@ impl<'a> Page<'a> {
 
     /// The judged tasks, and the stragglers among them.
     fn totals(&self) -> (u64, u64) {
-        let apps = &self.report.applications;
-        (
-            apps.iter().map(ApplicationStragglers::judged).sum(),
-            apps.iter().map(ApplicationStragglers::stragglers).sum(),
-        )
+        (self.report.total.tasks, self.report.total.stragglers)
     }
 
     /// How long applications waited for stragglers.

@@ -38,6 +38,7 @@ impl Serialize for Document<'_> {
         map.serialize_entry("files", &files(&report.files))?;
         map.serialize_entry("applications_count", &report.files.applications)?;
         map.serialize_entry("applications_left_out_count", &report.files.left_out)?;
+        map.serialize_entry("applications_not_listed_count", &report.unlisted)?;
         map.serialize_entry("total", &total(&report.total))?;
         map.serialize_entry("applications", &Each(applications, application::application))?;
         map.serialize_entry("problems", &Each(&report.problems, problem))?;
@@ -89,7 +90,7 @@ struct EngineView<'a> {
     optimistic_groups_count: u64,
     detectors: Each<'a, Pooled, PooledView<'a>>,
     best_detector: BestView,
-    best_offered_detector: BestView,
+    best_offered_detector: Option<BestView>,
     settings: Pairs<&'static str, &'a str>,
 }
 
@@ -99,10 +100,10 @@ fn engine(engine: &EngineDetectors) -> (&'static str, EngineView<'_>) {
         optimistic_groups_count: engine.optimistic_groups,
         detectors: Each(&engine.detectors, pooled),
         best_detector: best(engine.best),
-        best_offered_detector: best(engine.best_offered),
+        best_offered_detector: engine.best_offered.map(best),
         settings: Pairs(engine.settings.iter().map(|it| (it.name, it.value.as_str())).collect()),
     };
-    (engine.engine.name(), view)
+    (engine.origin.name(), view)
 }
 
 #[derive(Serialize)]

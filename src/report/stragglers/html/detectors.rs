@@ -43,7 +43,7 @@ impl<'a> DetectorsView<'a> {
     /// "spark: 12 groups with 34 stragglers".
     pub(super) fn title(&self) -> String {
         let (groups, stragglers) = (self.engine.groups, self.stragglers);
-        let engine = self.engine.engine.name();
+        let engine = self.engine.origin.name();
         format!("{engine}: {} with {}", counted(groups, "group"), counted(stragglers, "straggler"))
     }
 

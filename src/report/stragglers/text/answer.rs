@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{Page, counted};
 use crate::report::stragglers::words;
-use crate::survey::Waiting;
+use crate::survey::{Total, Waiting};
 use crate::units::Millis;
 
 /// Causes that are listed.
@@ -13,18 +13,12 @@ const CAUSES: usize = 5;
 impl Page<'_> {
     pub(super) fn answer(&self, out: &mut dyn Write) -> io::Result<()> {
         let total = &self.report.total;
-        let (tasks, stragglers) =
-            self.report.applications.iter().fold((0, 0), |(tasks, stragglers), app| {
-                (tasks + app.judged(), stragglers + app.stragglers())
-            });
+        let Total { tasks, stragglers, applications: all, applications_hit: with, .. } = *total;
         if tasks == 0 {
             let text = "No task can be judged: no group has enough successful tasks with known times.";
             return self.paragraph(text, 0, out);
         }
-        let applications = &self.report.applications;
-        let with = applications.iter().filter(|app| app.stragglers() > 0).count() as u64;
-        let (all, verb) =
-            (applications.len() as u64, if stragglers == 1 { "was a straggler" } else { "were stragglers" });
+        let verb = if stragglers == 1 { "was a straggler" } else { "were stragglers" };
         let inside = if all == 1 { String::new() } else { format!(", in {with} of {all} applications") };
         let text = format!("{stragglers} of {} {verb}{inside}.", counted(tasks, "task"));
         self.paragraph(&text, 0, out)?;

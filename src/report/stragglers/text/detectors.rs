@@ -28,7 +28,7 @@ impl Page<'_> {
         if stragglers == 0 && flagged == 0 {
             return Ok(());
         }
-        let of = if several { format!(", {}", engine.engine.name()) } else { String::new() };
+        let of = if several { format!(", {}", engine.origin.name()) } else { String::new() };
         if !self.details {
             return self.best(engine, &of, out);
         }

@@ -37,6 +37,8 @@ Examples:
       also write the host names of stragglers to a file for YARN; set
       yarn.resourcemanager.nodes.exclude-path to that file, then run
       yarn rmadmin -refreshNodes
+  elephant-rs nodes clusterdata-2011-2/task_events clusterdata-2011-2/job_events
+      the machines of a published cluster trace
 
 Exit status: 0 the nodes were ranked, 2 the run failed.";
 

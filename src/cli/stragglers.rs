@@ -44,6 +44,8 @@ Examples:
       a page with histograms of task times, coloured by cause
   elephant-rs stragglers --label usual --basis run app.log
       tasks that took more than 1.2 times their usual time, by executor run time
+  elephant-rs stragglers clusterdata-2011-2/
+      the jobs of a published cluster trace: Google 2011, Alibaba 2017 or 2018
 
 Exit status: 0 the histories were read, 2 the run failed.";
 

@@ -14,11 +14,11 @@ pub enum TraceFormat {
 
 impl TraceFormat {
     /// Every format.
-    pub const ALL: [Self; 3] = [Self::Google2011, Self::Alibaba2017, Self::Alibaba2018];
+    pub(crate) const ALL: [Self; 3] = [Self::Google2011, Self::Alibaba2017, Self::Alibaba2018];
 
     /// The name in options.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Google2011 => "google-2011",
             Self::Alibaba2017 => "alibaba-2017",

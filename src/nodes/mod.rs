@@ -65,6 +65,8 @@ pub struct NodesReport {
     pub problems: Vec<SourceProblem>,
     /// Whether an input named by the user could not be read.
     pub named_input_failed: bool,
+    /// Whether all applications are jobs of cluster traces, whose nodes nobody can look at.
+    pub only_traces: bool,
 }
 
 impl NodesReport {
@@ -113,12 +115,12 @@ pub fn report_with(
     }
     let of_job = |job: &Job, machines: &Interner| Sample::of_job(job, machines, &hosts, &settings);
     let read = visit_traces(&traces, (&filter, limits), progress, of_job, |sample| cluster.add(&sample));
-    let mut files = summary;
+    let (mut files, only_traces) = (summary, summary.applications == 0 && !traces.is_empty());
     read.count_in(&mut files);
     let problems = problems.into_iter().chain(read.problems).collect();
     let named_input_failed = named_input_failed || read.named_input_failed;
     let ranking = rank(cluster, hosts, types, &settings);
-    NodesReport { settings, filter, files, ranking, problems, named_input_failed }
+    NodesReport { settings, filter, files, ranking, problems, named_input_failed, only_traces }
 }
 
 /// Ranks nodes by their z-scores.

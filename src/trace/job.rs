@@ -51,6 +51,14 @@ impl TraceFormat {
         })
     }
 
+    /// The time at this second of the trace; `None` before it and long after it.
+    #[must_use]
+    pub(crate) fn at_second(self, second: f64) -> Option<Timestamp> {
+        let after = Millis::from_seconds(second)?;
+        let moment = Moment::try_from(after.get()).ok()?;
+        self.timestamp(Some(moment))
+    }
+
     fn timestamp(self, moment: Option<Moment>) -> Option<Timestamp> {
         let beginning = self.beginning().as_millis();
         Some(Timestamp::from_millis(beginning.checked_add(i64::from(moment?))?))

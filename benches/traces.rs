@@ -17,7 +17,8 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 use clap::Parser;
-use support::traces::{Folder, Size, Trace};
+use support::trace_folder::Folder;
+use support::traces::{Size, Trace};
 use wait4::Wait4;
 
 /// Raised when the generator writes something else.

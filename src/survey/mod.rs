@@ -45,7 +45,8 @@ pub use crate::stragglers::cause::{Cause, CauseCounts, Confidence, StragglerCaus
 pub use crate::stragglers::detect::options::{DetectorOptions, EngineSetting};
 pub use crate::stragglers::detect::pool::Pool;
 pub use crate::stragglers::detect::{Parameter, Value};
-pub use crate::stragglers::evaluation::{Best, Evaluated, Means, Pooled, Ranked};
+pub use crate::stragglers::evaluation::pool::{Means, Pooled};
+pub use crate::stragglers::evaluation::{Best, Evaluated, Ranked};
 pub use crate::stragglers::executions::{Basis, Certainty, InputUnit};
 pub use crate::stragglers::impact::{Impact, JobImpact, ServerTasks, Speculation};
 pub use crate::stragglers::labels::{Limit, UsualRule, UsualSource};

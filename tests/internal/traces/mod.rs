@@ -11,7 +11,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use elephant_rs::survey::{self, Settings, StragglerReport};
-use support::traces::{Folder, Size, Trace};
+use support::trace_folder::Folder;
+use support::traces::{Size, Trace};
 
 const ALL: [Trace; 3] = [Trace::Google2011, Trace::Alibaba2017, Trace::Alibaba2018];
 

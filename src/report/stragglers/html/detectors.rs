@@ -2,7 +2,8 @@
 
 use super::super::{sentences, words};
 use crate::report::html::filters::counted;
-use crate::stragglers::evaluation::{ACTUAL, Pooled};
+use crate::stragglers::evaluation::ACTUAL;
+use crate::stragglers::evaluation::pool::Pooled;
 use crate::stragglers::quality::Quality;
 use crate::survey::EngineDetectors;
 

@@ -7,7 +7,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::io::{self, Write};
+use std::io;
 
 use super::rng::SplitMix64;
 

@@ -48,7 +48,7 @@ pub use filter::Filter;
 pub(crate) use filter::Identity;
 pub(crate) use pieces::{Pieces, Render};
 pub use progress::{Progress, SoFar};
-pub(crate) use traces::visit_traces;
+pub(crate) use traces::{Before, visit_traces};
 pub use visit::{Visit, Visited, visit, visit_with};
 pub(crate) use visit::{discover, visit_beside_traces, visit_for_rules};
 

@@ -43,13 +43,14 @@ pub(crate) fn visit_traces<T: Send>(
     traces: &[Source],
     (filter, limits): (&Filter, &Limits),
     progress: &Progress,
-    look: impl Fn(&Job, &Interner) -> T + Sync,
+    look: impl Fn(&Job, &Interner, Before) -> T + Sync,
     fold: impl FnMut(T),
 ) -> TracesRead {
-    let mut batches = Batches { filter, look, fold, batch: Vec::new(), attempts: 0, jobs: 0, left_out: 0 };
+    let before = Before::default();
+    let mut batches = Batches { filter, look, fold, batch: Vec::new(), waiting: 0, before, left_out: 0 };
     let read = |place: usize| progress.read(traces.get(place).map(progress::stored).unwrap_or_default());
     let outcomes = trace::read(traces, limits, &mut batches, read);
-    let (jobs, left_out) = (batches.jobs, batches.left_out);
+    let (jobs, left_out) = (batches.before.jobs, batches.left_out);
     let mut result = TracesRead { jobs, left_out, ..TracesRead::default() };
     let (mut analysed, mut failed) = (BTreeSet::<&Path>::new(), BTreeSet::<&Path>::new());
     for outcome in outcomes {
@@ -70,18 +71,28 @@ pub(crate) fn visit_traces<T: Send>(
     result
 }
 
+/// What was read before a job. It does not depend on the number of threads.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Before {
+    /// Jobs.
+    pub(crate) jobs: u64,
+    /// Attempts of their tasks.
+    pub(crate) attempts: u64,
+}
+
 /// Jobs that wait until there are enough of them.
 struct Batches<'a, L, F> {
     filter: &'a Filter,
     look: L,
     fold: F,
-    batch: Vec<Job>,
-    attempts: usize,
-    jobs: u64,
+    batch: Vec<(Job, Before)>,
+    /// Attempts of the jobs in the batch.
+    waiting: usize,
+    before: Before,
     left_out: u64,
 }
 
-impl<T: Send, L: Fn(&Job, &Interner) -> T + Sync, F: FnMut(T)> Receiver for Batches<'_, L, F> {
+impl<T: Send, L: Fn(&Job, &Interner, Before) -> T + Sync, F: FnMut(T)> Receiver for Batches<'_, L, F> {
     fn receive(&mut self, job: Job, machines: &Interner) {
         // A job of a trace has no engine.
         let is_selected = self.filter.is_everything()
@@ -90,19 +101,22 @@ impl<T: Send, L: Fn(&Job, &Interner) -> T + Sync, F: FnMut(T)> Receiver for Batc
             self.left_out += 1;
             return;
         }
-        self.jobs += 1;
-        self.attempts += job.groups.iter().map(|group: &Group| group.attempts.len()).sum::<usize>();
-        self.batch.push(job);
-        if self.attempts >= BATCH {
+        let attempts = job.groups.iter().map(|group: &Group| group.attempts.len()).sum::<usize>();
+        self.batch.push((job, self.before));
+        self.before.jobs += 1;
+        self.before.attempts += attempts as u64;
+        self.waiting += attempts;
+        if self.waiting >= BATCH {
             self.end(machines);
         }
     }
 
     fn end(&mut self, machines: &Interner) {
         let look = &self.look;
-        let results: Vec<T> = self.batch.par_iter().map(|job| look(job, machines)).collect();
+        let results: Vec<T> =
+            self.batch.par_iter().map(|(job, before)| look(job, machines, *before)).collect();
         results.into_iter().for_each(&mut self.fold);
         self.batch.clear();
-        self.attempts = 0;
+        self.waiting = 0;
     }
 }

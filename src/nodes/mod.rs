@@ -113,7 +113,7 @@ pub fn report_with(
     for application in applications {
         cluster.add(&application.value);
     }
-    let of_job = |job: &Job, machines: &Interner| Sample::of_job(job, machines, &hosts, &settings);
+    let of_job = |job: &Job, machines: &Interner, _| Sample::of_job(job, machines, &hosts, &settings);
     let read = visit_traces(&traces, (&filter, limits), progress, of_job, |sample| cluster.add(&sample));
     let (mut files, only_traces) = (summary, summary.applications == 0 && !traces.is_empty());
     read.count_in(&mut files);

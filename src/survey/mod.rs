@@ -72,7 +72,7 @@ use crate::results::{SourceProblem, Summary};
 use application::JobKey;
 use evaluated::catalogue;
 use sums::Sums;
-use traces::Longest;
+use traces::{Longest, is_replayed};
 
 /// This many other runs are enough to know a task's usual time; there may be thousands.
 const MAX_RUNS: usize = 30;
@@ -148,6 +148,8 @@ pub struct EngineDetectors {
     pub origin: Origin,
     /// Groups that were replayed.
     pub groups: u64,
+    /// All groups: of a large trace, a sample is replayed.
+    pub all_groups: u64,
     /// Groups in which most progress curves are straight lines to a known end. There, detectors that use
     /// progress know the future and look better than they are.
     pub optimistic_groups: u64,
@@ -188,15 +190,21 @@ pub fn report_with(
         applications.into_iter().map(|visit| visit.value).collect();
     evaluate(&mut applications, settings);
     let mut sums = Sums::default();
-    applications.iter().for_each(|app| sums.add(app));
+    for app in &applications {
+        sums.add(app);
+    }
     // Names of jobs and groups in traces are no keys of other runs.
     let of_traces = Settings { models: None, learn: false, ..settings.clone() };
+    let without_replay = Settings { replay: false, ..of_traces.clone() };
     let mut longest = Longest::new(settings.most_jobs);
     let read = visit_traces(
         &traces,
         (filter, limits),
         progress,
-        |job, machines| ApplicationStragglers::of_job(job, machines, &of_traces, metrics),
+        |job, machines, before| {
+            let settings = if is_replayed(before) { &of_traces } else { &without_replay };
+            ApplicationStragglers::of_job(job, machines, settings, metrics)
+        },
         |job| longest.add(job, &mut sums),
     );
     let mut files = summary;

@@ -42,6 +42,7 @@ pub(super) struct Sums {
 #[derive(Debug, Default)]
 struct OriginSums {
     groups: u64,
+    all_groups: u64,
     optimistic_groups: u64,
     pool: Pool,
 }
@@ -63,6 +64,7 @@ impl Sums {
         StragglerDay::add_to(&mut self.days, app);
         let origin = self.origins.entry(app.origin).or_default();
         origin.pool.add(&app.detectors);
+        origin.all_groups += app.groups.len() as u64;
         for evaluation in app.groups.iter().filter_map(|group| group.evaluation.as_ref()) {
             origin.groups += 1;
             origin.optimistic_groups += u64::from(evaluation.optimistic);
@@ -115,6 +117,7 @@ impl OriginSums {
         (!detectors.is_empty()).then(|| EngineDetectors {
             origin,
             groups: self.groups,
+            all_groups: self.all_groups,
             optimistic_groups: self.optimistic_groups,
             ranking: rank(&totals),
             best: best(&totals, None),

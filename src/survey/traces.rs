@@ -8,6 +8,7 @@ use super::application::ApplicationStragglers;
 use super::evaluated::catalogue;
 use super::origin::Origin;
 use super::sums::Sums;
+use crate::engine::Before;
 use crate::model::Interner;
 use crate::model::table::TaskKind;
 use crate::node_metrics::NodeMetrics;
@@ -17,6 +18,16 @@ use crate::trace::Job;
 const LISTED: usize = 1000;
 /// Stragglers of all jobs that are kept; further jobs are only counted.
 const MOST_STRAGGLERS: u64 = 100_000;
+
+/// So many attempts are replayed before a sample of the jobs is enough.
+const REPLAYED: u64 = 50_000;
+/// Of further jobs, one in so many is replayed: a replay of all tasks of a full-size trace would take half an hour.
+const SAMPLED: u64 = 64;
+
+/// Whether detectors are replayed on a job.
+pub(super) const fn is_replayed(before: Before) -> bool {
+    before.attempts < REPLAYED || before.jobs.is_multiple_of(SAMPLED)
+}
 
 impl ApplicationStragglers {
     /// Surveys a job of a trace. Its detectors are rated at once: without inputs, no other run of it is known to have had

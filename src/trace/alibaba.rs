@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::attempts::{Attempt, AttemptList};
 use super::job::{Group, Job};
 use super::lines::{Columns, Refusal, Time, Unusable, each_row};
-use super::open::{Attempts, tell_repeated};
+use super::open::{Attempts, free_place, tell_repeated};
 use super::{File, Receiver, TraceFormat, TraceReader};
 use crate::input::error::InputError;
 use crate::input::trace_table::TraceTable;
@@ -201,13 +201,7 @@ impl Alibaba {
             Place::HandedOn => return None,
             Place::Unseen => {}
         }
-        let place = match self.free.pop() {
-            Some(place) => place,
-            None => {
-                self.open.push(None);
-                u32::try_from(self.open.len() - 1).ok()?
-            }
-        };
+        let place = free_place(&mut self.open, &mut self.free)?;
         self.state(job)?.place = Place::Open(place);
         *self.open.get_mut(place as usize)? = Some(Open { groups: Vec::new(), source: file.name.clone() });
         Some(place)
@@ -275,7 +269,7 @@ impl TraceReader for Alibaba {
         }
     }
 
-    fn finish(mut self: Box<Self>, receiver: &mut dyn Receiver) {
+    fn finish(mut self: Box<Self>, receiver: &mut dyn Receiver) -> u64 {
         for job in 0..self.job_names.len() {
             let Ok(job) = u32::try_from(job).map(Symbol::from_index) else { break };
             if let Some(JobState { place: Place::Open(place), .. }) = self.state(job).copied() {
@@ -283,6 +277,7 @@ impl TraceReader for Alibaba {
             }
         }
         receiver.end(&self.machines);
+        self.repeated
     }
 }
 

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::attempts::{Attempt, AttemptList, Moment};
 use super::job::{Group, Job};
 use super::lines::{Columns, Refusal, Time, Unusable, each_row};
-use super::open::{Attempts, tell_repeated};
+use super::open::{Attempts, free_place, tell_repeated};
 use super::{File, Receiver, TraceFormat, TraceReader};
 use crate::input::error::InputError;
 use crate::input::trace_table::TraceTable;
@@ -162,11 +162,12 @@ impl TraceReader for Google {
         }
     }
 
-    fn finish(mut self: Box<Self>, receiver: &mut dyn Receiver) {
+    fn finish(mut self: Box<Self>, receiver: &mut dyn Receiver) -> u64 {
         for place in 0..self.open.len() {
             self.close(place, receiver);
         }
         receiver.end(&self.machines);
+        self.repeated
     }
 }
 
@@ -262,13 +263,7 @@ impl Google {
             ended: AttemptList::default(),
             source: file.name.clone(),
         };
-        let place = match self.free.pop() {
-            Some(place) => place,
-            None => {
-                self.open.push(None);
-                u32::try_from(self.open.len() - 1).ok()?
-            }
-        };
+        let place = free_place(&mut self.open, &mut self.free)?;
         *self.open.get_mut(place as usize)? = Some(open);
         self.jobs.insert(event.job, Some(place));
         Some(place)

@@ -69,7 +69,10 @@ pub(crate) fn read(
             read(place);
             outcomes.push(FileOutcome { place, problems, error });
         }
-        reader.finish(receiver);
+        let repeated = reader.finish(receiver);
+        if let Some(last) = outcomes.last_mut() {
+            open::tell_repeated(&mut last.problems, repeated);
+        }
     }
     outcomes
 }
@@ -113,6 +116,6 @@ trait TraceReader {
         receiver: &mut dyn Receiver,
     ) -> Result<(), InputError>;
 
-    /// Hands on the jobs that are open at the end of the trace.
-    fn finish(self: Box<Self>, receiver: &mut dyn Receiver);
+    /// Hands on the jobs that are open at the end of the trace. Returns how many attempts in them were repeated.
+    fn finish(self: Box<Self>, receiver: &mut dyn Receiver) -> u64;
 }

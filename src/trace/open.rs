@@ -43,6 +43,14 @@ impl Attempts {
     }
 }
 
+/// A place for another open job: one that is free, or a new one. `None` only if there are 2³² of them.
+pub(super) fn free_place<T>(open: &mut Vec<Option<T>>, free: &mut Vec<u32>) -> Option<u32> {
+    free.pop().or_else(|| {
+        open.push(None);
+        u32::try_from(open.len() - 1).ok()
+    })
+}
+
 /// A remark about lines that occur several times.
 pub(super) fn tell_repeated(problems: &mut Problems, repeated: u64) {
     problems.add_times(repeated, Level::Info, "trace-duplicate", || {

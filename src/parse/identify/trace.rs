@@ -60,7 +60,9 @@ fn has_form(table: TraceTable, row: &[&[u8]]) -> Option<bool> {
                 && is(share, 6)?
         }
         TraceTable::GoogleTasks => {
-            is(whole, 1)? && is(whole, 3)? && is(whole, 4)? && is(event, 6)? && is(whole, 9)?
+            let ids = is(whole, 1)? && is(whole, 3)? && is(whole, 4)? && is(event, 6)?;
+            // Users are hashes, and there are four scheduling classes.
+            ids && !is(number, 7)? && matches!(column(8)?, [b'0'..=b'3']) && is(whole, 9)?
         }
         TraceTable::Alibaba2017Tasks => is(whole, 1)? && is(whole, 2)? && is(status, 6)?,
         TraceTable::Alibaba2017Instances => {

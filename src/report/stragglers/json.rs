@@ -88,6 +88,7 @@ struct TotalView<'a> {
 #[derive(Serialize)]
 struct EngineView<'a> {
     groups_count: u64,
+    groups_not_replayed_count: u64,
     optimistic_groups_count: u64,
     detectors: Each<'a, Pooled, PooledView<'a>>,
     best_detector: BestView,
@@ -98,6 +99,7 @@ struct EngineView<'a> {
 fn engine(engine: &EngineDetectors) -> (&'static str, EngineView<'_>) {
     let view = EngineView {
         groups_count: engine.groups,
+        groups_not_replayed_count: engine.all_groups.saturating_sub(engine.groups),
         optimistic_groups_count: engine.optimistic_groups,
         detectors: Each(&engine.detectors, pooled),
         best_detector: best(engine.best),

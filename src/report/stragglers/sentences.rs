@@ -17,6 +17,17 @@ pub(super) fn unlisted(report: &StragglerReport) -> String {
     )
 }
 
+/// How many groups of a large trace were replayed.
+pub(super) fn sample(engine: &EngineDetectors) -> Option<String> {
+    (engine.groups < engine.all_groups).then(|| {
+        format!(
+            "Detectors were replayed on a sample: {} of {}.",
+            engine.groups,
+            plural(engine.all_groups, "group")
+        )
+    })
+}
+
 /// Which detector is best, of all and of those that the engine ships.
 pub(super) fn verdicts(engine: &EngineDetectors) -> Vec<String> {
     let mut verdicts = vec![format!("{}.", best(engine.best, engine))];

@@ -65,7 +65,7 @@ fn repeated_lines_count_once() {
         assert_eq!(report.total.by_median, before.total.by_median, "{trace:?}");
         let repeated: Vec<_> =
             report.problems.iter().filter(|it| it.problem.code == "trace-duplicate").collect();
-        assert!(trace == Trace::Alibaba2018 || repeated[0].problem.count > 50, "{:?}", codes(&report));
+        assert!(repeated.iter().map(|it| it.problem.count).sum::<u64>() >= 60, "{:?}", codes(&report));
         assert!(repeated.iter().all(|it| it.problem.level == Level::Info));
     }
 }

@@ -89,7 +89,7 @@ impl<'a> DetectorsView<'a> {
     }
 
     pub(super) fn verdicts(&self) -> Vec<String> {
-        sentences::verdicts(self.engine)
+        sentences::sample(self.engine).into_iter().chain(sentences::verdicts(self.engine)).collect()
     }
 
     pub(super) fn settings(&self) -> Option<(String, Vec<String>)> {

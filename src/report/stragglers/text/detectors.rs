@@ -120,6 +120,7 @@ impl Page<'_> {
     }
 
     fn verdict(&self, engine: &EngineDetectors, out: &mut dyn Write) -> io::Result<()> {
+        sentences::sample(engine).map_or(Ok(()), |sample| self.paragraph(&sample, 2, out))?;
         let verdicts = sentences::verdicts(engine);
         verdicts.iter().try_for_each(|verdict| self.paragraph(verdict, 2, out))?;
         self.settings(engine, out)?;

@@ -21,7 +21,7 @@ const MOST_STRAGGLERS: u64 = 100_000;
 
 /// So many attempts are replayed before a sample of the jobs is enough.
 const REPLAYED: u64 = 50_000;
-/// Of further jobs, one in so many is replayed: a replay of all tasks of a full-size trace would take half an hour.
+/// Of further jobs, one in so many is replayed: a replay of a whole trace takes more than ten times as long as all else.
 const SAMPLED: u64 = 64;
 
 /// Whether detectors are replayed on a job.

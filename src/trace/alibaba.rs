@@ -270,6 +270,7 @@ impl TraceReader for Alibaba {
     }
 
     fn finish(mut self: Box<Self>, receiver: &mut dyn Receiver) -> u64 {
+        self.attempts.drain();
         for job in 0..self.job_names.len() {
             let Ok(job) = u32::try_from(job).map(Symbol::from_index) else { break };
             if let Some(JobState { place: Place::Open(place), .. }) = self.state(job).copied() {

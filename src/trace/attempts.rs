@@ -115,9 +115,19 @@ impl AttemptList {
 /// The attempts of all open jobs. A growing vector for each group would take up to twice the memory.
 #[derive(Debug, Default)]
 pub(super) struct Arena {
-    slabs: Vec<Vec<Chunk>>,
+    slabs: Vec<Slab>,
     free: Vec<ChunkNumber>,
     held: usize,
+    /// Whether nothing is added any more, so that empty slabs are freed.
+    draining: bool,
+}
+
+/// Chunks that are allocated together.
+#[derive(Debug, Default)]
+struct Slab {
+    chunks: Vec<Chunk>,
+    /// Chunks that are in a list.
+    used: usize,
 }
 
 impl Arena {
@@ -129,6 +139,12 @@ impl Arena {
     /// Bytes allocated.
     pub(super) fn bytes(&self) -> usize {
         self.slabs.len() * SLAB * size_of::<Chunk>() + self.free.capacity() * size_of::<ChunkNumber>()
+    }
+
+    /// Frees memory from now on, as lists are taken out; nothing may be added after this.
+    pub(super) fn drain(&mut self) {
+        self.draining = true;
+        self.free = Vec::new();
     }
 
     pub(super) fn push(&mut self, list: &mut AttemptList, attempt: Attempt) {
@@ -155,7 +171,7 @@ impl Arena {
             let Some(chunk) = self.chunk(number) else { break };
             attempts.extend(chunk.attempts.iter().take(chunk.count as usize));
             next = chunk.before;
-            self.free.push(number);
+            self.release(number);
         }
         self.held = self.held.saturating_sub(attempts.len());
         attempts.sort_unstable();
@@ -164,7 +180,17 @@ impl Arena {
 
     fn chunk(&mut self, number: ChunkNumber) -> Option<&mut Chunk> {
         let place = number.get() as usize - 1;
-        self.slabs.get_mut(place / SLAB)?.get_mut(place % SLAB)
+        self.slabs.get_mut(place / SLAB)?.chunks.get_mut(place % SLAB)
+    }
+
+    fn release(&mut self, number: ChunkNumber) {
+        let Some(slab) = self.slabs.get_mut((number.get() as usize - 1) / SLAB) else { return };
+        slab.used = slab.used.saturating_sub(1);
+        if !self.draining {
+            self.free.push(number);
+        } else if slab.used == 0 {
+            slab.chunks = Vec::new();
+        }
     }
 
     /// `None` only if there are 2³² chunks.
@@ -174,15 +200,19 @@ impl Arena {
             if let Some(chunk) = self.chunk(number) {
                 *chunk = new;
             }
+            if let Some(slab) = self.slabs.get_mut((number.get() as usize - 1) / SLAB) {
+                slab.used += 1;
+            }
             return Some(number);
         }
-        if self.slabs.last().is_none_or(|slab| slab.len() == SLAB) {
-            self.slabs.push(Vec::with_capacity(SLAB));
+        if self.slabs.last().is_none_or(|slab| slab.chunks.len() == SLAB) {
+            self.slabs.push(Slab { chunks: Vec::with_capacity(SLAB), used: 0 });
         }
         let full = (self.slabs.len() - 1) * SLAB;
         let slab = self.slabs.last_mut()?;
-        slab.push(new);
-        ChunkNumber::new(u32::try_from(full + slab.len()).ok()?)
+        slab.chunks.push(new);
+        slab.used += 1;
+        ChunkNumber::new(u32::try_from(full + slab.chunks.len()).ok()?)
     }
 }
 
@@ -231,6 +261,21 @@ mod tests {
                 }
                 prop_assert_eq!(arena.len(), expected.iter().map(Vec::len).sum::<usize>());
             }
+        }
+    }
+
+    #[test]
+    fn slabs_are_freed_at_the_end() {
+        let mut arena = Arena::default();
+        let mut lists = vec![AttemptList::default(); 3 * SLAB];
+        for list in &mut lists {
+            arena.push(list, Attempt::new(1, None, (None, None), Outcome::Killed));
+        }
+        arena.drain();
+        for (place, list) in lists.iter().enumerate() {
+            assert_eq!(arena.take(*list).len(), 1);
+            let kept = arena.slabs.iter().filter(|slab| !slab.chunks.is_empty()).count();
+            assert_eq!(kept, 3 - (place + 1) / SLAB);
         }
     }
 }

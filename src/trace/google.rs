@@ -163,6 +163,7 @@ impl TraceReader for Google {
     }
 
     fn finish(mut self: Box<Self>, receiver: &mut dyn Receiver) -> u64 {
+        self.attempts.drain();
         for place in 0..self.open.len() {
             self.close(place, receiver);
         }

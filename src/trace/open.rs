@@ -33,6 +33,11 @@ impl Attempts {
         Ok(())
     }
 
+    /// Frees memory from now on, because no attempt is added any more.
+    pub(super) fn drain(&mut self) {
+        self.arena.drain();
+    }
+
     /// Takes out the attempts of a group, sorted, each once. Counts those that occurred several times.
     pub(super) fn take(&mut self, list: AttemptList, repeated: &mut u64) -> Vec<Attempt> {
         let mut attempts = self.arena.take(list);

@@ -66,6 +66,7 @@ mod simulate;
 mod stats;
 mod stragglers;
 pub mod survey;
+mod trace;
 pub mod troubles;
 pub mod units;
 pub(crate) mod watch;

@@ -16,6 +16,10 @@ pub(crate) mod mixed;
 mod rng;
 #[allow(dead_code)] // not every benchmark reads Spark logs
 pub(crate) mod spark;
+#[allow(dead_code)] // not every benchmark reads traces
+pub(crate) mod trace_folder;
+#[allow(dead_code)]
+pub(crate) mod traces;
 
 use std::io::{self, Write};
 

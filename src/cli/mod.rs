@@ -21,6 +21,7 @@ mod progress;
 mod rules;
 mod simulate;
 mod stragglers;
+mod trace_arg;
 mod view_args;
 mod watch;
 mod whatif;

@@ -12,6 +12,7 @@ use super::finding_args::RulePaths;
 use super::input_args::InputArgs;
 use super::output::Output;
 use super::path_args::PathArgs;
+use super::trace_arg::TraceArg;
 use super::view_args::SummaryArg;
 use crate::nodes::settings::{Indicator, IntervalKind, Settings};
 use crate::nodes::{self, NodeTypes};
@@ -39,6 +40,8 @@ Examples:
       also write the host names of stragglers to a file for YARN; set
       yarn.resourcemanager.nodes.exclude-path to that file, then run
       yarn rmadmin -refreshNodes
+  elephant-rs nodes clusterdata-2011-2/task_events clusterdata-2011-2/job_events
+      the machines of a published cluster trace
 
 Exit status: 0 the nodes were ranked, 2 the run failed.";
 
@@ -73,6 +76,9 @@ pub(super) struct Nodes {
     /// Quantile of the tasks' z-scores to report
     #[arg(long, value_name = "Q", allow_negative_numbers = true, value_parser = share, default_value_t = Settings::default().quantile)]
     quantile: f64,
+    /// Read files that are no histories as tables of this cluster trace; otherwise the traces are recognised by their contents
+    #[arg(long, value_enum, value_name = "TRACE")]
+    trace: Option<TraceArg>,
     /// Types of nodes, to compare them: a file with a host, a comma and its type in each line
     #[arg(long, value_name = "FILE")]
     node_types: Option<PathBuf>,
@@ -163,6 +169,7 @@ impl Nodes {
             min_group: self.min_group,
             min_node_tasks: self.min_node_tasks,
             quantile: self.quantile,
+            trace: self.trace.map(TraceArg::format),
             interval: match self.interval {
                 Kind::CiMean => IntervalKind::MeanConfidence,
                 Kind::Prediction => IntervalKind::Prediction,

@@ -13,6 +13,7 @@ use super::counts::{count, positive_count};
 use super::input_args::InputArgs;
 use super::output::Output;
 use super::path_args::PathArgs;
+use super::trace_arg::TraceArg;
 use super::view_args::{StragglerOrder, SummaryArg};
 use crate::engine::Progress;
 use crate::node_metrics::{self, NodeMetrics, UtcOffset};
@@ -25,8 +26,7 @@ use crate::report::stragglers::{Shown, Table, write_csv, write_json, write_text}
 use crate::results::SourceProblem;
 use crate::stragglers::executions::Basis;
 use crate::survey::{
-    self, ApplicationStragglers, DetectorOptions, Learnt, LearntError, Method, Pool, Settings,
-    StragglerReport, UsualRule,
+    self, DetectorOptions, Learnt, LearntError, Method, Pool, Settings, StragglerReport, UsualRule,
 };
 use crate::units::Millis;
 
@@ -46,6 +46,8 @@ Examples:
       a page with histograms of task times, coloured by cause
   elephant-rs stragglers --label usual --basis run app.log
       tasks that took more than 1.2 times their usual time, by executor run time
+  elephant-rs stragglers clusterdata-2011-2/
+      the jobs of a published cluster trace: Google 2011, Alibaba 2017 or 2018
 
 Exit status: 0 the histories were read, 2 the run failed.";
 
@@ -132,6 +134,9 @@ pub(super) struct Stragglers {
     /// is not compared with itself. With --learn, all applications are read first, and then rated by the others
     #[arg(long, value_name = "FILE", help_heading = DETECTORS)]
     models: Option<PathBuf>,
+    /// Read files that are no histories as tables of this cluster trace; otherwise the traces are recognised by their contents
+    #[arg(long, value_enum, value_name = "TRACE")]
+    trace: Option<TraceArg>,
     /// Assumed time without progress after launch, for attempts that log only launch and end
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0s")]
     startup: Millis,
@@ -277,8 +282,7 @@ impl Stragglers {
     /// A warning if the node metrics match no straggler, usually because host names or clocks differ.
     fn unmatched(&self, report: &StragglerReport, metrics: Option<&NodeMetrics>) -> Option<SourceProblem> {
         let metrics = metrics?;
-        let stragglers: u64 = report.applications.iter().map(ApplicationStragglers::stragglers).sum();
-        let matched: u64 = report.applications.iter().map(|app| app.with_node_metrics).sum();
+        let (stragglers, matched) = (report.total.stragglers, report.total.with_node_metrics);
         if stragglers == 0 || matched > 0 {
             return None;
         }
@@ -349,6 +353,8 @@ impl Stragglers {
                 Clock::Run => Basis::Run,
             },
             replay: !self.no_replay,
+            trace: self.trace.map(TraceArg::format),
+            most_jobs: self.top.map(NonZeroUsize::get),
             sweep: self.sweep,
             detectors: self.detectors(),
             usual: UsualRule { quantile: self.usual_quantile.min(1.0), ..UsualRule::default() },

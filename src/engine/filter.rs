@@ -103,7 +103,7 @@ impl Filter {
             SourceKind::JhistJson | SourceKind::JhistBinary | SourceKind::Hadoop1History => {
                 !self.admits_engine(Engine::MapReduce.name())
             }
-            SourceKind::JobConf | SourceKind::Unrelated(_) => false,
+            SourceKind::JobConf | SourceKind::Trace(_) | SourceKind::Unrelated(_) => false,
         }
     }
 

@@ -23,6 +23,7 @@ mod progress;
 mod rank;
 mod read;
 mod totals;
+mod traces;
 mod visit;
 mod worst;
 mod worst_charts;
@@ -51,7 +52,8 @@ pub use filter::Filter;
 pub(crate) use filter::Identity;
 pub(crate) use pieces::{Pieces, Render};
 pub use progress::{Progress, SoFar};
-pub(crate) use visit::{DUPLICATE, discover, visit_for_rules};
+pub(crate) use traces::{Before, visit_traces};
+pub(crate) use visit::{DUPLICATE, discover, visit_beside_traces, visit_for_rules};
 pub use visit::{Visit, Visited, visit, visit_with};
 
 /// What [`analyze`] keeps.

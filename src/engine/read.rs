@@ -63,7 +63,9 @@ pub(super) fn read(source: &Source, extent: Extent<'_>) -> Result<Parsed, InputE
         SourceKind::JhistJson => jhist::json::parse_within(window, limits, others),
         SourceKind::JhistBinary => jhist::avro::parse_within(window, limits, others),
         SourceKind::Hadoop1History => hadoop1::parse_within(window, limits, others),
-        SourceKind::JobConf | SourceKind::SparkEventLog | SourceKind::Unrelated(_) => Parsed::default(),
+        SourceKind::JobConf | SourceKind::SparkEventLog | SourceKind::Trace(_) | SourceKind::Unrelated(_) => {
+            Parsed::default()
+        }
     };
     warn_about_tail(&tail, &mut parsed.problems);
     Ok(parsed)

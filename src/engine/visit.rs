@@ -15,16 +15,18 @@ use super::read::{Extent, Wanted};
 use super::{Filter, Progress, progress};
 use crate::input::discover;
 use crate::input::inventory::{Inventory, Source};
-use crate::input::kind::SourceKind;
+use crate::input::kind::{Identify, SourceKind};
 use crate::input::named::Named;
 use crate::input::part::Part;
+use crate::input::trace_table::TraceFormat;
 use crate::limits::Limits;
 use crate::model::Application;
-use crate::parse::{Level, OtherCounters, Problem, identify};
+use crate::parse::{Level, OtherCounters, Problem, identify, insisting};
 use crate::results::{SourceProblem, Summary};
 use crate::units::Bytes;
 use assemble::assemble;
 pub(super) use assemble::may_be_superseded;
+pub(super) use source::error_problem;
 use source::{Share, id_of, look_into};
 
 /// Event logs with at least this many stored bytes are read by all threads.
@@ -139,6 +141,23 @@ pub(crate) fn visit_for_rules<T: Send>(
     visit_in_turn(named, extent, progress, |app, sources, _| Some(look(app, sources))).distinct()
 }
 
+/// Like [`visit_for_rules`], and returns the cluster traces among them, for `visit_traces`; other commands skip
+/// them. `insisted` says which trace the files are from that are no histories.
+pub(crate) fn visit_beside_traces<T: Send>(
+    named: Named<'_>,
+    insisted: Option<TraceFormat>,
+    (filter, limits): (&Filter, &Limits),
+    progress: &Progress,
+    look: impl Fn(&Application, &[String]) -> T + Sync,
+) -> (Visited<T>, Vec<Source>) {
+    let extent = Extent { wanted: Wanted::ForRules(OtherCounters::Dropped), limits, filter };
+    let mut inventory = inventory(named, limits, insisting(insisted));
+    let traces = std::mem::take(&mut inventory.traces);
+    let visited =
+        visit_all(&inventory, &traces, extent, progress, |app, sources, _| Some(look(app, sources)));
+    (visited.distinct(), traces)
+}
+
 /// The rank of an application among all, independent of threads: the index of its source, and its index
 /// within that source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -168,12 +187,30 @@ pub(super) fn visit_in_turn<T: Send>(
     progress: &Progress,
     look: impl Fn(&Application, &[String], Turn) -> Option<T> + Sync,
 ) -> Visited<T> {
+    let mut inventory = inventory(named, extent.limits, identify);
+    inventory.skip_traces();
+    visit_all(&inventory, &[], extent, progress, look)
+}
+
+fn inventory(named: Named<'_>, limits: &Limits, identify: Identify) -> Inventory {
     let started = Instant::now();
-    let mut inventory = discover::discover(named, extent.limits, identify);
-    inventory.look_at_streams(extent.limits, identify);
+    let mut inventory = discover::discover(named, limits, identify);
+    inventory.look_at_streams(limits, identify);
     log_inventory(&inventory, started);
-    let stored: Vec<u64> = inventory.histories.iter().map(progress::stored).collect();
+    inventory
+}
+
+/// Visits the histories of an inventory; `traces` are read afterwards.
+fn visit_all<T: Send>(
+    inventory: &Inventory,
+    traces: &[Source],
+    extent: Extent<'_>,
+    progress: &Progress,
+    look: impl Fn(&Application, &[String], Turn) -> Option<T> + Sync,
+) -> Visited<T> {
+    let mut stored: Vec<u64> = inventory.histories.iter().chain(traces).map(progress::stored).collect();
     progress.found(&stored);
+    stored.truncate(inventory.histories.len());
     let started = Instant::now();
     let ids = single_ids(&inventory.histories, extent);
     let is_alone = inventory.histories.len() == 1;
@@ -183,14 +220,14 @@ pub(super) fn visit_in_turn<T: Send>(
                 nth == 0 && (is_alone || ids.get(place).is_some_and(|id| id.as_ref() == Some(&app.id)));
             look(app, sources, Turn { place, nth, may_be_copied: !is_single })
         };
-        let outcome = look_into(source, &inventory, (extent, share), in_turn);
+        let outcome = look_into(source, inventory, (extent, share), in_turn);
         if outcome.is_some() {
             progress.read(stored.get(place).copied().unwrap_or_default());
         }
         outcome
     };
     let outcomes = read_all(&inventory.histories, &stored, extent, read);
-    let visited = assemble(&inventory, outcomes.into_iter().flatten());
+    let visited = assemble(inventory, outcomes.into_iter().flatten());
     let Summary { applications, left_out, .. } = visited.summary;
     log::info!("read in {:.1?}; applications: {applications}, left out: {left_out}", started.elapsed());
     visited

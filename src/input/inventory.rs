@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use super::error::InputError;
-use super::kind::Reason;
+use super::kind::{Reason, SourceKind};
 use super::part::Part;
 
 pub(crate) use super::source::Source;
@@ -17,6 +17,8 @@ pub(crate) use super::source::SourcePath;
 pub(crate) struct Inventory {
     /// Event logs, job histories, and streams that may be one, by path.
     pub histories: Vec<Source>,
+    /// Tables of cluster traces, by path.
+    pub traces: Vec<Source>,
     /// Job configurations, by path.
     pub confs: Vec<ConfFile>,
     /// Skipped files, by reason.
@@ -102,6 +104,28 @@ impl Inventory {
         best.map(|(_, conf)| conf)
     }
 
+    /// Whether there is anything to read.
+    pub(super) const fn is_useful(&self) -> bool {
+        !self.histories.is_empty() || !self.traces.is_empty() || !self.confs.is_empty()
+    }
+
+    /// Adds a source of a known kind to the histories or to the traces.
+    pub(super) fn add(&mut self, source: Source) {
+        match source.kind {
+            Some(SourceKind::Trace(_)) => self.traces.push(source),
+            _ => self.histories.push(source),
+        }
+    }
+
+    /// Skips the traces, for commands that cannot use them.
+    pub(crate) fn skip_traces(&mut self) {
+        for source in std::mem::take(&mut self.traces) {
+            for file in source.files() {
+                self.skip(Reason::Trace, file, source.named_by_user);
+            }
+        }
+    }
+
     pub(super) fn skip(&mut self, reason: Reason, path: &Path, named_by_user: bool) {
         log::debug!("{}: skipped: {reason}", path.display());
         let known = self
@@ -122,7 +146,7 @@ impl Inventory {
     /// Adds the members of an archive. The archive itself counts as one file.
     pub(super) fn take_members(&mut self, members: Self, archive: &Path, named_by_user: bool) {
         let is_nested = |skipped: &Skipped| skipped.reason == Reason::Archive;
-        let is_useful = !members.histories.is_empty() || !members.confs.is_empty();
+        let is_useful = members.is_useful();
         // Describe only one unreadable member: usually the whole archive is encrypted.
         let count = members.failures.len() as u64;
         let failure = members.failures.into_iter().next().map(|first| Failure { count, ..first });
@@ -141,12 +165,14 @@ impl Inventory {
         }
         self.failures.extend(failure);
         self.histories.extend(members.histories);
+        self.traces.extend(members.traces);
         self.confs.extend(members.confs);
     }
 
     /// Sorts all lists, so that they do not depend on the order of the walk.
     pub(super) fn sort(&mut self) {
         self.histories.sort_by(|a, b| by_bytes(a.path.as_path(), b.path.as_path()));
+        self.traces.sort_by(|a, b| by_bytes(a.path.as_path(), b.path.as_path()));
         self.confs.sort_by(|a, b| by_bytes(&a.path, &b.path));
         self.skipped.sort_by_key(|skipped| (skipped.reason, skipped.named_by_user));
         self.failures.sort_by(|a, b| by_bytes(a.error.path(), b.error.path()));

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::codec::{self, Codec, Decoded};
 use super::error::InputError;
+use super::trace_table::TraceTable;
 use crate::limits;
 
 /// Bytes read at first; more are read only if the file starts with a longer comment.
@@ -66,6 +67,8 @@ pub(crate) enum SourceKind {
     JobConf,
     /// A Spark event log.
     SparkEventLog,
+    /// A table of a cluster trace, or a part of it.
+    Trace(TraceTable),
     /// Something else.
     Unrelated(Reason),
 }
@@ -74,7 +77,7 @@ impl SourceKind {
     /// Whether it is a job history or event log that this crate can parse.
     #[must_use]
     pub(crate) const fn is_history(self) -> bool {
-        !matches!(self, Self::JobConf | Self::Unrelated(_))
+        !matches!(self, Self::JobConf | Self::Trace(_) | Self::Unrelated(_))
     }
 
     /// The kind in words, to follow "taken as".
@@ -86,6 +89,7 @@ impl SourceKind {
             Self::Hadoop1History => "a Hadoop 1 job history",
             Self::JobConf => "a job configuration",
             Self::SparkEventLog => "a Spark event log",
+            Self::Trace(table) => table.text(),
             Self::Unrelated(reason) => reason.text(),
         }
     }
@@ -106,6 +110,7 @@ pub(crate) enum Reason {
     ArchiveWithoutHistory,
     Archive,
     SpecialFile,
+    Trace,
     Utf16,
     Text,
     Binary,
@@ -127,6 +132,7 @@ impl Reason {
             Self::ArchiveWithoutHistory => "archive without an event log or job history",
             Self::Archive => "archive inside an archive; unpack it first",
             Self::SpecialFile => "pipe, socket or device",
+            Self::Trace => "cluster trace; stragglers and nodes read it",
             Self::Utf16 => "text in UTF-16; convert it to UTF-8 first",
             Self::Text => "plain text",
             Self::Binary => "binary data",

@@ -34,5 +34,6 @@ mod sorter;
 pub(crate) mod source;
 mod source_path;
 mod streams;
+pub(crate) mod trace_table;
 pub(crate) mod whole;
 pub(crate) mod window;

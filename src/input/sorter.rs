@@ -73,7 +73,7 @@ pub(super) fn inventory_of(contents: Members, named_by_user: bool, identify: Ide
     let mut inventory = sorter.finish(&[]);
     let failure =
         |error: InputError| Failure { file: error.path().to_path_buf(), error, named_by_user, count: 1 };
-    let is_useful = !inventory.histories.is_empty() || !inventory.confs.is_empty();
+    let is_useful = inventory.is_useful();
     // The archive's own error comes before its members': only the first is reported.
     match (trouble, truncated) {
         (None, Some(truncated)) if is_useful => inventory.notices.push(Notice { error: truncated, count: 1 }),
@@ -138,7 +138,7 @@ fn add_source(found: Found, inventory: &mut Inventory) {
             };
             let parts = vec![part];
             let (kind, codec) = (Some(kind), Some(codec));
-            inventory.histories.push(Source { path, kind, codec, named_by_user, parts, log });
+            inventory.add(Source { path, kind, codec, named_by_user, parts, log });
         }
         Err(error) => {
             let file = part.file().to_path_buf();

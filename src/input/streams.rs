@@ -32,7 +32,7 @@ impl Inventory {
             streams.into_par_iter().map(|source| examine(source, limits, identify)).collect();
         for outcome in outcomes {
             match outcome {
-                Outcome::One(source) => self.histories.push(source),
+                Outcome::One(source) => self.add(source),
                 Outcome::Members(source, members) => {
                     self.take_members(members, source.path.as_path(), source.named_by_user);
                 }

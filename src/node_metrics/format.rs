@@ -1,6 +1,6 @@
 //! Detects the format of a file from its first lines.
 
-use super::{csv, sadf, sar, tsar};
+use super::{alibaba, csv, sadf, sar, tsar};
 
 /// The format of a file, named after the tool that wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub(crate) enum Format {
     Sadf,
     /// Output of `tsar`.
     Tsar,
+    /// Table `machine_usage` of Alibaba's trace of 2018.
+    Alibaba,
     /// Response of Prometheus to a range query.
     Prometheus,
 }
@@ -38,6 +40,8 @@ impl Format {
             Some(Self::Sar)
         } else if tsar::tells_format(line) {
             Some(Self::Tsar)
+        } else if alibaba::tells_format(line) {
+            Some(Self::Alibaba)
         } else {
             csv::tells_format(line).then_some(Self::Csv)
         }

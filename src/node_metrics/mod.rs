@@ -11,6 +11,7 @@
 //! | `sadf -d -- -u -d -n TCP,ETCP` | lines of `host;interval;timestamp;…` | `sadf` |
 //! | `tsar --cpu --io --tcp` | a header `Time   ---cpu--- …` | `tsar` |
 //! | Prometheus, range query | a JSON object | `prometheus` |
+//! | `machine_usage` of Alibaba's trace of 2018 | lines of `m_1,…` with nine columns | `alibaba` |
 //!
 //! A value is the mean of the interval that ends at its time; all of these tools use this convention. If
 //! there are several values for the same node and time, the highest counts, because a task waits for the
@@ -24,6 +25,7 @@
 //! # Ok::<(), elephant_rs::node_metrics::NodeMetricsError>(())
 //! ```
 
+mod alibaba;
 mod clock;
 mod csv;
 mod error;
@@ -189,6 +191,7 @@ fn read_bytes(
         Some(Format::Sar) => sar::read(text, options, recorder, &mut problems),
         Some(Format::Sadf) => sadf::read(text, options, recorder, &mut problems),
         Some(Format::Tsar) => tsar::read(text, &tsar::host_of(path), options, recorder, &mut problems),
+        Some(Format::Alibaba) => alibaba::read(text, recorder, &mut problems),
         Some(Format::Prometheus) => prometheus::read(text, recorder, &mut problems)
             .map_err(|source| NodeMetricsError::Json { path: path.to_owned(), source })?,
         None => return Err(NodeMetricsError::UnknownFormat { path: path.to_owned() }),

@@ -13,6 +13,7 @@ use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Interner, Symbol};
 use crate::stats::descriptive::median;
 use crate::stragglers::cause::faults::{Faults, hosts_of_lost_executors};
+use crate::trace::{Attempt, Job};
 use crate::units::{Millis, Timestamp};
 
 const MILLIS_OF_A_DAY: i64 = 86_400_000;
@@ -156,6 +157,23 @@ impl Sample {
         }
         sample.losses = losses(app, &mut names);
         sample.rows.shrink_to_fit();
+        sample.add_up_peers();
+        sample
+    }
+
+    /// The same for a job of a trace, which says nothing of losses.
+    #[must_use]
+    pub(crate) fn of_job(job: &Job, machines: &Interner, hosts: &Hosts, settings: &Settings) -> Self {
+        let mut sample = Self::default();
+        for group in &job.groups {
+            let run = |(attempt, time): (Attempt, Millis)| {
+                let machine = attempt.machine().and_then(|machine| machines.get(machine));
+                let host = machine.and_then(|name| hosts.host(name, None));
+                Run { host, start: job.started_at(attempt), time }
+            };
+            let runs: Vec<Run> = Job::runs(group).map(run).collect();
+            sample.add_group(&runs, settings);
+        }
         sample.add_up_peers();
         sample
     }

@@ -41,11 +41,12 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use crate::engine::{Filter, Progress, Visited, visit_for_rules};
+use crate::engine::{Filter, Progress, Visited, visit_beside_traces, visit_traces};
 use crate::input::named::Named;
 use crate::limits::Limits;
-use crate::model::Application;
+use crate::model::{Application, Interner};
 use crate::results::{self, SourceProblem};
+use crate::trace::Job;
 use cluster::Cluster;
 use collect::{Hosts, Sample};
 
@@ -65,6 +66,8 @@ pub struct NodesReport {
     pub problems: Vec<SourceProblem>,
     /// Whether an input named by the user could not be read.
     pub named_input_failed: bool,
+    /// Whether all applications are jobs of cluster traces, whose nodes nobody can look at.
+    pub only_traces: bool,
 }
 
 impl NodesReport {
@@ -118,14 +121,20 @@ pub(crate) fn report_of(
 ) -> NodesReport {
     let hosts = Hosts::default();
     let sample = |app: &Application, _: &[String]| Sample::of(app, &hosts, &settings);
-    let visited = visit_for_rules(named, &filter, limits, progress, sample);
+    let (visited, traces) = visit_beside_traces(named, settings.trace, (&filter, limits), progress, sample);
     let Visited { summary, applications, problems, named_input_failed, .. } = visited;
     let mut cluster = Cluster::default();
     for application in applications {
         cluster.add(&application.value);
     }
+    let of_job = |job: &Job, machines: &Interner, _| Sample::of_job(job, machines, &hosts, &settings);
+    let read = visit_traces(&traces, (&filter, limits), progress, of_job, |sample| cluster.add(&sample));
+    let (mut files, only_traces) = (summary, summary.applications == 0 && !traces.is_empty());
+    read.count_in(&mut files);
+    let problems = problems.into_iter().chain(read.problems).collect();
+    let named_input_failed = named_input_failed || read.named_input_failed;
     let ranking = rank(cluster, hosts, types, &settings);
-    NodesReport { settings, filter, files: summary, ranking, problems, named_input_failed }
+    NodesReport { settings, filter, files, ranking, problems, named_input_failed, only_traces }
 }
 
 /// Ranks nodes by their z-scores.

@@ -1,5 +1,7 @@
 //! Settings of a ranking.
 
+use crate::input::trace_table::TraceFormat;
+
 /// Parameters of a ranking.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -28,6 +30,8 @@ pub struct Settings {
     pub interval: IntervalKind,
     /// The indicator that sorts the nodes.
     pub order: Indicator,
+    /// The trace that files are from that are no histories; `None` to tell by their contents.
+    pub trace: Option<TraceFormat>,
 }
 
 impl Default for Settings {
@@ -45,6 +49,7 @@ impl Default for Settings {
             confidence: 0.95,
             interval: IntervalKind::MeanConfidence,
             order: Indicator::Level,
+            trace: None,
         }
     }
 }

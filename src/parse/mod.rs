@@ -17,7 +17,7 @@ mod rows;
 mod scan;
 pub(crate) mod spark;
 
-pub(crate) use identify::identify;
+pub(crate) use identify::{identify, insisting};
 pub(crate) use problem::Problems;
 pub use problem::{Level, Position, Problem};
 

@@ -84,6 +84,23 @@ impl Problems {
         self.list.push(Problem { level, code, position, message: message(), count: 1 });
     }
 
+    /// Adds a problem that occurred `count` times; nothing if that is 0.
+    pub(crate) fn add_times(
+        &mut self,
+        count: u64,
+        level: Level,
+        code: &'static str,
+        message: impl FnOnce() -> String,
+    ) {
+        if count == 0 {
+            return;
+        }
+        self.add(level, code, None, message);
+        if let Some(known) = self.list.iter_mut().find(|problem| problem.code == code) {
+            known.count += count - 1;
+        }
+    }
+
     /// Adds a warning.
     pub(crate) fn warn(
         &mut self,

@@ -1,5 +1,7 @@
 //! Rates detectors on finished jobs, and picks the best one.
 
+pub(crate) mod pool;
+
 use std::fmt;
 
 use super::detect::{Detector, Parameter};
@@ -194,64 +196,6 @@ pub(crate) fn sum(groups: &[GroupEvaluation]) -> Vec<Evaluated> {
     sums
 }
 
-/// One detector over many jobs.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Pooled {
-    /// Counts of all jobs added up (micro average).
-    pub total: Evaluated,
-    /// Means over the jobs with a known value (macro average).
-    pub means: Means,
-}
-
-/// Means of ratios over the jobs with a known value.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-#[allow(missing_docs)] // the ratios of `Quality`
-#[non_exhaustive]
-pub struct Means {
-    pub precision: Option<f64>,
-    pub precision_raw: Option<f64>,
-    pub recall: Option<f64>,
-    pub recall_strict: Option<f64>,
-    pub detection_latency: Option<f64>,
-    pub undetected_time: Option<f64>,
-    pub fake_positive_ratio: Option<f64>,
-}
-
-impl Means {
-    fn of(jobs: &[Quality]) -> Self {
-        let mean = |ratio: fn(&Quality) -> Option<f64>| {
-            let known: Vec<f64> = jobs.iter().filter_map(ratio).collect();
-            crate::stats::descriptive::mean(&known)
-        };
-        Self {
-            precision: mean(Quality::precision),
-            precision_raw: mean(Quality::precision_raw),
-            recall: mean(Quality::recall),
-            recall_strict: mean(Quality::recall_strict),
-            detection_latency: mean(Quality::detection_latency),
-            undetected_time: mean(Quality::undetected_time),
-            fake_positive_ratio: mean(Quality::fake_positive_ratio),
-        }
-    }
-}
-
-/// Pools jobs that were judged by the same detectors. Each job is a sum over its groups.
-#[must_use]
-pub(crate) fn pool(jobs: &[Vec<Evaluated>]) -> Vec<Pooled> {
-    let Some(longest) = jobs.iter().max_by_key(|job| job.len()) else { return Vec::new() };
-    let pooled = longest.iter().enumerate().map(|(place, detector)| {
-        let qualities: Vec<Quality> =
-            jobs.iter().filter_map(|job| job.get(place)).map(|detector| detector.quality).collect();
-        let quality = qualities.iter().copied().fold(Quality::default(), |sum, quality| sum + quality);
-        Pooled {
-            total: Evaluated { quality, detections: Vec::new(), ..detector.clone() },
-            means: Means::of(&qualities),
-        }
-    });
-    pooled.collect()
-}
-
 /// One row of the detector ranking.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -366,6 +310,7 @@ impl fmt::Display for Best {
 
 #[cfg(test)]
 mod tests {
+    use super::pool::pool;
     use super::*;
 
     fn quality_of(tasks: &[(f64, Option<f64>)]) -> Quality {

@@ -135,39 +135,66 @@ const WORST_SERVERS: usize = 10;
 
 impl Impact {
     /// Sums up jobs.
+    #[cfg(test)]
     #[must_use]
     pub(crate) fn of<'a>(jobs: impl IntoIterator<Item = &'a JobImpact>) -> Self {
-        let (mut tasks, mut stragglers, mut count, mut jobs_hit, mut time) = (0, 0, 0, 0, 0.0);
-        let (mut excesses, mut delays) = (Vec::new(), Vec::new());
-        let mut servers: BTreeMap<&str, ServerTasks> = BTreeMap::new();
-        for job in jobs {
-            count += 1;
-            tasks += job.tasks;
-            stragglers += job.stragglers;
-            jobs_hit += u64::from(job.stragglers > 0);
-            time += job.time;
-            excesses.extend_from_slice(&job.excesses);
-            delays.extend(job.delay);
-            for (name, ran) in &job.servers {
-                let server = servers.entry(name).or_default();
-                server.tasks += ran.tasks;
-                server.stragglers += ran.stragglers;
-            }
+        let mut sums = ImpactSums::default();
+        jobs.into_iter().for_each(|job| sums.add(job));
+        sums.finish()
+    }
+}
+
+/// The statistics of jobs that are added one at a time.
+#[derive(Debug, Default)]
+pub(crate) struct ImpactSums {
+    tasks: u64,
+    stragglers: u64,
+    jobs: u64,
+    jobs_hit: u64,
+    time: f64,
+    excesses: Vec<f64>,
+    delays: Vec<f64>,
+    servers: BTreeMap<Box<str>, ServerTasks>,
+}
+
+impl ImpactSums {
+    /// Adds a job.
+    pub(crate) fn add(&mut self, job: &JobImpact) {
+        self.jobs += 1;
+        self.tasks += job.tasks;
+        self.stragglers += job.stragglers;
+        self.jobs_hit += u64::from(job.stragglers > 0);
+        self.time += job.time;
+        self.excesses.extend_from_slice(&job.excesses);
+        self.delays.extend(job.delay);
+        for (name, ran) in &job.servers {
+            let server = match self.servers.get_mut(name.as_str()) {
+                Some(server) => server,
+                None => self.servers.entry(name.as_str().into()).or_default(),
+            };
+            server.tasks += ran.tasks;
+            server.stragglers += ran.stragglers;
         }
+    }
+
+    /// The statistics of all jobs.
+    #[must_use]
+    pub(crate) fn finish(self) -> Impact {
+        let Self { tasks, stragglers, jobs, jobs_hit, time, excesses, delays, servers } = self;
         let per_server: Vec<f64> = servers.values().map(|server| server.stragglers as f64).collect();
         let mut worst: Vec<(&str, ServerTasks)> = servers
             .iter()
             .filter(|(_, server)| server.stragglers > 0)
-            .map(|(&name, &server)| (name, server))
+            .map(|(name, &server)| (&**name, server))
             .collect();
         let servers_hit = worst.len() as u64;
         // Already in name order; the stable sort keeps it for ties.
         worst.sort_by_key(|(_, server)| std::cmp::Reverse(server.stragglers));
         worst.truncate(WORST_SERVERS);
-        Self {
+        Impact {
             tasks,
             stragglers,
-            jobs: count,
+            jobs,
             jobs_hit,
             median_excess: median(&excesses),
             median_job_delay: median(&delays),

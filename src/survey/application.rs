@@ -5,9 +5,10 @@ use std::cmp::{Ordering, Reverse};
 use super::Settings;
 use super::group::{GroupReport, host};
 use super::learnt::GroupKey;
+use super::origin::Origin;
 use crate::metrics::run_time;
 use crate::model::table::{TaskKind, TimePoint};
-use crate::model::{Application, Engine, Status};
+use crate::model::{Application, Status};
 use crate::node_metrics::{NodeMetric, NodeMetrics};
 use crate::results::Sort;
 use crate::stragglers::cause::{Cause, CauseCounts, Confidence, LabelledGroup, StragglerCause, attribute};
@@ -25,7 +26,7 @@ use crate::units::{Millis, Timestamp};
 #[non_exhaustive]
 pub struct ApplicationStragglers {
     pub id: String,
-    pub engine: Engine,
+    pub origin: Origin,
     pub name: Option<String>,
     pub user: Option<String>,
     pub status: Status,
@@ -63,6 +64,8 @@ pub struct ApplicationStragglers {
 pub struct WaitedFor {
     /// Its group.
     pub group: TaskKind,
+    /// What the trace calls the group; `None` in a history.
+    pub label: Option<String>,
     /// Its number in the job or the stage.
     pub task: Option<u32>,
     /// Its node.
@@ -76,7 +79,7 @@ pub struct WaitedFor {
 /// The key common to all runs of a job.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct JobKey {
-    engine: Engine,
+    origin: Origin,
     user: Option<String>,
     name: String,
 }
@@ -122,7 +125,7 @@ impl ApplicationStragglers {
             .collect();
         Self {
             id: app.id.clone(),
-            engine: app.engine,
+            origin: Origin::Engine(app.engine),
             name: app.name.clone(),
             user: app.user.clone(),
             status: app.status,
@@ -178,7 +181,7 @@ impl ApplicationStragglers {
 
     pub(super) fn job_key(&self) -> JobKey {
         JobKey {
-            engine: self.engine,
+            origin: self.origin,
             user: self.user.clone(),
             name: self.name.as_deref().map(without_numbers).unwrap_or_default(),
         }
@@ -206,6 +209,7 @@ fn waited_for(
     let cause = causes.iter().find(|cause| cause.task == task.task());
     Some(WaitedFor {
         group: view.group.kind,
+        label: None,
         task: view.group.tasks.number(task.task()),
         node: host(app, view.group, task.attempt()),
         cause: cause.map_or(Cause::Unexplained, |cause| cause.primary),

@@ -45,24 +45,20 @@ pub struct CauseCorrelation {
 }
 
 impl StragglerDay {
-    /// The days on which an application was submitted, in order.
-    pub(super) fn all(applications: &[ApplicationStragglers]) -> Vec<Self> {
-        let mut days: BTreeMap<i64, Self> = BTreeMap::new();
-        for app in applications {
-            let Some(submitted) = app.submitted_at else { continue };
-            let number = submitted.as_millis().div_euclid(MILLIS_OF_A_DAY);
-            let begin = Timestamp::from_millis(number.saturating_mul(MILLIS_OF_A_DAY));
-            let day = days.entry(number).or_insert_with(|| Self {
-                begin,
-                applications: 0,
-                tasks: 0,
-                stragglers: 0,
-                dos: None,
-                causes: CauseCounts::default(),
-            });
-            day.add(app);
-        }
-        days.into_values().collect()
+    /// Adds an application to the day on which it was submitted, if that is known.
+    pub(super) fn add_to(days: &mut BTreeMap<i64, Self>, app: &ApplicationStragglers) {
+        let Some(submitted) = app.submitted_at else { return };
+        let number = submitted.as_millis().div_euclid(MILLIS_OF_A_DAY);
+        let begin = Timestamp::from_millis(number.saturating_mul(MILLIS_OF_A_DAY));
+        let day = days.entry(number).or_insert_with(|| Self {
+            begin,
+            applications: 0,
+            tasks: 0,
+            stragglers: 0,
+            dos: None,
+            causes: CauseCounts::default(),
+        });
+        day.add(app);
     }
 
     fn add(&mut self, app: &ApplicationStragglers) {

@@ -24,6 +24,8 @@ use crate::units::{Millis, Timestamp};
 pub struct GroupReport {
     /// The kind of its tasks.
     pub kind: TaskKind,
+    /// What the trace calls it; `None` in a history.
+    pub label: Option<String>,
     /// Tasks of the group.
     pub tasks: u64,
     /// Tasks that were judged.
@@ -147,6 +149,7 @@ impl GroupReport {
         let durations: Vec<f64> = executions.tasks.iter().map(|task| task.duration).collect();
         Self {
             kind: group.kind,
+            label: None,
             tasks: group.tasks.len() as u64,
             judged: executions.tasks.len() as u64,
             skipped_unfinished: executions.skipped_unfinished,
@@ -170,6 +173,12 @@ impl GroupReport {
                 .map(|key| LearntRun::of(app, key, group, executions)),
             key,
         }
+    }
+
+    /// Frees what only the replay needed, a few dozen bytes a task.
+    pub(super) fn forget_tasks(&mut self) {
+        self.times = Vec::new();
+        self.replayed = None;
     }
 
     /// The stragglers of each step of the histogram by cause.

@@ -24,7 +24,10 @@ mod evaluated;
 mod group;
 mod histogram;
 mod learnt;
+mod origin;
 mod settings;
+mod sums;
+mod traces;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +35,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
+pub use crate::input::trace_table::TraceFormat;
 pub use crate::stragglers::cause::Params as CauseParams;
 pub use crate::stragglers::cause::components::Component;
 pub use crate::stragglers::cause::evidence::{Evidence, Fact};
@@ -41,7 +45,8 @@ pub use crate::stragglers::cause::{Cause, CauseCount, CauseCounts, Confidence, S
 pub use crate::stragglers::detect::options::{DetectorOptions, EngineSetting};
 pub use crate::stragglers::detect::pool::Pool;
 pub use crate::stragglers::detect::{Parameter, Value};
-pub use crate::stragglers::evaluation::{Best, Evaluated, Means, Pooled, Ranked};
+pub use crate::stragglers::evaluation::pool::{Means, Pooled};
+pub use crate::stragglers::evaluation::{Best, Evaluated, Ranked};
 pub use crate::stragglers::executions::{Basis, Certainty, InputUnit};
 pub use crate::stragglers::impact::{Impact, JobImpact, ServerTasks, Speculation};
 pub use crate::stragglers::labels::{Limit, UsualRule, UsualSource};
@@ -55,20 +60,20 @@ pub use evaluated::{Evaluation, SWEPT};
 pub use group::{GroupReport, Straggler};
 pub use histogram::Histogram;
 pub use learnt::{Learnt, LearntError};
+pub use origin::Origin;
 pub use settings::{Method, Settings};
 pub use waiting::Waiting;
 
-use crate::engine::{Filter, Progress, Visited, visit_for_rules};
+use crate::engine::{Filter, Progress, Visited, visit_beside_traces, visit_traces};
 use crate::input::named::Named;
 use crate::limits::Limits;
-use crate::model::Engine;
 use crate::model::table::TaskKind;
 use crate::node_metrics::NodeMetrics;
 use crate::results::{Sort, SourceProblem, Summary};
-use crate::stragglers::evaluation::{best, pool, rank};
-use crate::stragglers::impact::tail_correlation;
 use application::JobKey;
-use evaluated::{catalogue, engine_settings};
+use evaluated::catalogue;
+use sums::Sums;
+use traces::{Longest, is_replayed};
 
 /// This many other runs are enough to know a task's usual time; there may be thousands.
 const MAX_RUNS: usize = 30;
@@ -81,8 +86,10 @@ pub struct StragglerReport {
     pub settings: Settings,
     /// Counts of files and applications.
     pub files: Summary,
-    /// The applications, longest wait for stragglers first.
+    /// The applications, longest wait for stragglers first; of the jobs of traces those that waited longest.
     pub applications: Vec<ApplicationStragglers>,
+    /// Jobs of traces that are counted and not listed.
+    pub unlisted: u64,
     /// Totals over all applications.
     pub total: Total,
     /// Problems, by source.
@@ -95,6 +102,16 @@ pub struct StragglerReport {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Total {
+    /// The applications.
+    pub applications: u64,
+    /// Those that have stragglers.
+    pub applications_hit: u64,
+    /// Judged tasks.
+    pub tasks: u64,
+    /// Stragglers among them.
+    pub stragglers: u64,
+    /// Stragglers with node metrics for their node and time.
+    pub with_node_metrics: u64,
     /// The statistics of S2's table 2 by the median.
     pub by_median: Impact,
     /// The same by the mean.
@@ -104,10 +121,6 @@ pub struct Total {
     /// Correlation, over applications, between the share of copies that won and the heaviness of the tail (S0
     /// §3).
     pub tail_correlation: Option<f64>,
-    /// Tasks that were judged, those of them that were stragglers, and the applications with such tasks.
-    pub(crate) judged: u64,
-    pub(crate) stragglers: u64,
-    pub(crate) applications_hit: u64,
     /// The causes.
     pub causes: CauseCounts,
     /// Waiting for stragglers by cause, the longest first.
@@ -132,10 +145,12 @@ pub struct Total {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct EngineDetectors {
-    /// The engine.
-    pub engine: Engine,
+    /// The engine, or the trace.
+    pub origin: Origin,
     /// Groups that were replayed.
     pub groups: u64,
+    /// All groups: of a large trace, a sample is replayed.
+    pub all_groups: u64,
     /// Groups in which most progress curves are straight lines to a known end. There, detectors that use
     /// progress know the future and look better than they are.
     pub optimistic_groups: u64,
@@ -145,35 +160,10 @@ pub struct EngineDetectors {
     pub ranking: Vec<Ranked>,
     /// The detector that would have performed best.
     pub best: Best,
-    /// The same among the detectors that the engine ships.
-    pub best_offered: Best,
+    /// The same among the detectors that the engine ships; `None` for traces.
+    pub best_offered: Option<Best>,
     /// The settings with which the engine works like that one.
     pub settings: Vec<EngineSetting>,
-}
-
-impl EngineDetectors {
-    fn of(engine: Engine, applications: &[ApplicationStragglers], settings: &Settings) -> Option<Self> {
-        let own = || applications.iter().filter(|app| app.engine == engine);
-        let jobs: Vec<Vec<Evaluated>> = own().map(|app| app.detectors.clone()).collect();
-        let detectors = pool(&jobs);
-        let evaluations = || own().flat_map(|app| &app.groups).filter_map(|group| group.evaluation.as_ref());
-        let totals: Vec<Evaluated> = detectors.iter().map(|pooled| pooled.total.clone()).collect();
-        let best_offered = best(&totals, Some(engine));
-        let settings = match best_offered {
-            Best::Detector { place, .. } => engine_settings(settings, place),
-            Best::TooFew { .. } | Best::None | Best::FewFound { .. } => Vec::new(),
-        };
-        (!detectors.is_empty()).then(|| Self {
-            engine,
-            groups: evaluations().count() as u64,
-            optimistic_groups: evaluations().filter(|evaluation| evaluation.optimistic).count() as u64,
-            ranking: rank(&totals),
-            best: best(&totals, None),
-            best_offered,
-            settings,
-            detectors,
-        })
-    }
 }
 
 impl EngineDetectors {
@@ -217,22 +207,45 @@ pub(crate) fn report_of(
     limits: &Limits,
     progress: &Progress,
 ) -> StragglerReport {
-    let visited = visit_for_rules(named, filter, limits, progress, |app, sources| {
-        ApplicationStragglers::of(app, sources, settings, metrics)
-    });
+    let (visited, traces) =
+        visit_beside_traces(named, settings.trace, (filter, limits), progress, |app, sources| {
+            ApplicationStragglers::of(app, sources, settings, metrics)
+        });
     let Visited { summary, applications, problems, named_input_failed, .. } = visited;
     let mut applications: Vec<ApplicationStragglers> =
         applications.into_iter().map(|visit| visit.value).collect();
     evaluate(&mut applications, settings);
-    let total = Total::of(&applications, settings);
+    let mut sums = Sums::default();
+    for app in &applications {
+        sums.add(app);
+    }
+    // Names of jobs and groups in traces are no keys of other runs.
+    let of_traces = Settings { models: None, learn: false, ..settings.clone() };
+    let without_replay = Settings { replay: false, ..of_traces.clone() };
+    let mut longest = Longest::new(settings.most_jobs);
+    let read = visit_traces(
+        &traces,
+        (filter, limits),
+        progress,
+        |job, machines, before| {
+            let settings = if is_replayed(before) { &of_traces } else { &without_replay };
+            ApplicationStragglers::of_job(job, machines, settings, metrics)
+        },
+        |job| longest.add(job, &mut sums),
+    );
+    let mut files = summary;
+    read.count_in(&mut files);
+    let (jobs, unlisted) = longest.finish();
+    applications.extend(jobs);
     applications.sort_by(ApplicationStragglers::worst_first);
     StragglerReport {
         settings: settings.clone(),
-        files: summary,
+        files,
         applications,
-        total,
-        problems,
-        named_input_failed,
+        unlisted,
+        total: sums.finish(settings),
+        problems: problems.into_iter().chain(read.problems).collect(),
+        named_input_failed: named_input_failed || read.named_input_failed,
     }
 }
 
@@ -301,50 +314,3 @@ fn evaluate(applications: &mut [ApplicationStragglers], settings: &Settings) {
 
 /// The detectors over one application, and the replay results of each group.
 type Judged = (Vec<Evaluated>, Vec<Option<Evaluation>>);
-
-impl Total {
-    fn of(applications: &[ApplicationStragglers], settings: &Settings) -> Self {
-        let mut causes = CauseCounts::default();
-        let (mut undetermined, mut with_models) = (0, 0);
-        let mut sources: BTreeMap<ProgressSource, u64> = BTreeMap::new();
-        let mut usual: BTreeMap<UsualSource, u64> = BTreeMap::new();
-        for app in applications {
-            causes.merge(&app.causes);
-            for group in &app.groups {
-                let Some(evaluation) = &group.evaluation else { continue };
-                undetermined += evaluation.undetermined;
-                with_models += u64::from(evaluation.model_runs > 0);
-                for source in ProgressSource::ALL {
-                    *sources.entry(source).or_default() += evaluation.sources.of(source);
-                }
-                if let Some(source) = evaluation.usual_source {
-                    *usual.entry(source).or_default() += 1;
-                }
-            }
-        }
-        let days = StragglerDay::all(applications);
-        let copies = applications.iter().map(|app| app.copies).fold(Copies::default(), Copies::and);
-        let speculation: Vec<_> = applications.iter().map(|app| app.speculation).collect();
-        Self {
-            by_median: Impact::of(applications.iter().map(|app| &app.by_median)),
-            by_mean: Impact::of(applications.iter().map(|app| &app.by_mean)),
-            speculation_waste: copies.lost_share(),
-            tail_correlation: tail_correlation(&speculation),
-            judged: applications.iter().map(ApplicationStragglers::judged).sum(),
-            stragglers: applications.iter().map(ApplicationStragglers::stragglers).sum(),
-            applications_hit: applications.iter().filter(|app| app.stragglers() > 0).count() as u64,
-            causes,
-            waiting: Waiting::by_cause(applications),
-            correlations: StragglerDay::correlations(&days),
-            days,
-            engines: [Engine::MapReduce, Engine::Spark]
-                .into_iter()
-                .filter_map(|engine| EngineDetectors::of(engine, applications, settings))
-                .collect(),
-            with_models,
-            undetermined,
-            sources: sources.into_iter().collect(),
-            usual_sources: usual.into_iter().collect(),
-        }
-    }
-}

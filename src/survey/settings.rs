@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::learnt::Learnt;
+use crate::input::trace_table::TraceFormat;
 use crate::stragglers::cause;
 use crate::stragglers::detect::options::DetectorOptions;
 use crate::stragglers::executions::Basis;
@@ -75,6 +76,10 @@ pub struct Settings {
     pub report: Option<Millis>,
     /// The limits of the cause rules.
     pub causes: cause::Params,
+    /// The trace that files are from that are no histories; `None` to tell by their contents.
+    pub trace: Option<TraceFormat>,
+    /// How many jobs of traces are kept, those that waited longest for stragglers; the others are only counted.
+    pub most_jobs: Option<usize>,
 }
 
 impl Default for Settings {
@@ -93,6 +98,8 @@ impl Default for Settings {
             startup: Millis::ZERO,
             report: None,
             causes: cause::Params::default(),
+            trace: None,
+            most_jobs: None,
         }
     }
 }

@@ -28,18 +28,19 @@ impl Waiting {
         (applications, waiting.iter().map(|waiting| waiting.delay).sum())
     }
 
+    /// Adds how long an application waited for its longest straggler, if it waited.
+    pub(super) fn add_to(sums: &mut BTreeMap<Cause, Self>, app: &ApplicationStragglers) {
+        let Some(waited_for) = &app.waited_for else { return };
+        let (cause, confidence) = (waited_for.cause, waited_for.confidence);
+        let none = Self { cause, confidence, applications: 0, delay: Millis::ZERO };
+        let sum = sums.entry(cause).or_insert(none);
+        sum.confidence = sum.confidence.min(confidence);
+        sum.applications += 1;
+        sum.delay = sum.delay + app.delay;
+    }
+
     /// The sums by cause, the longest wait first.
-    pub(super) fn by_cause(applications: &[ApplicationStragglers]) -> Vec<Self> {
-        let mut sums: BTreeMap<Cause, Self> = BTreeMap::new();
-        for app in applications {
-            let Some(waited_for) = &app.waited_for else { continue };
-            let (cause, confidence) = (waited_for.cause, waited_for.confidence);
-            let none = Self { cause, confidence, applications: 0, delay: Millis::ZERO };
-            let sum = sums.entry(cause).or_insert(none);
-            sum.confidence = sum.confidence.min(confidence);
-            sum.applications += 1;
-            sum.delay = sum.delay + app.delay;
-        }
+    pub(super) fn longest_first(sums: BTreeMap<Cause, Self>) -> Vec<Self> {
         let mut waiting: Vec<Self> = sums.into_values().collect();
         waiting.sort_by_key(|waiting| (Reverse(waiting.delay), waiting.cause));
         waiting

@@ -27,4 +27,5 @@ pub(crate) mod sample;
 mod savings;
 mod spark;
 mod stragglers;
+mod traces;
 mod troubles;

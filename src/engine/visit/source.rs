@@ -175,7 +175,7 @@ pub(super) fn id_of(source: &Source, extent: Extent<'_>) -> Option<String> {
         SourceKind::JhistJson | SourceKind::JhistBinary | SourceKind::Hadoop1History => {
             name.and_then(job_id_in)
         }
-        SourceKind::JobConf | SourceKind::Unrelated(_) => None,
+        SourceKind::JobConf | SourceKind::Trace(_) | SourceKind::Unrelated(_) => None,
     };
     let is_stream = source.parts.iter().any(Part::is_stream);
     if is_stream {
@@ -284,7 +284,7 @@ fn complete_from_conf(app: &mut Application) {
 }
 
 /// A problem that makes a source unusable.
-pub(super) fn error_problem(source: String, code: &'static str, message: String) -> SourceProblem {
+pub(in crate::engine) fn error_problem(source: String, code: &'static str, message: String) -> SourceProblem {
     let problem = Problem { level: Level::Error, code, position: None, message, count: 1 };
     SourceProblem { source, problem }
 }

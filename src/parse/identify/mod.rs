@@ -2,11 +2,13 @@
 
 mod jhist;
 mod spark;
+mod trace;
 
 use memchr::{memchr, memmem};
 
 use super::{hadoop1, jobconf};
-use crate::input::kind::{FIRST_LOOK, Reason, SourceKind};
+use crate::input::kind::{FIRST_LOOK, Identify, Reason, SourceKind};
+use crate::input::trace_table::TraceFormat;
 use jhist::jhist;
 
 /// A first line of this length is enough to decide, even if its end is not in sight.
@@ -16,6 +18,27 @@ const DECISIVE_LINE: usize = 1024;
 /// stream has no more bytes, and the result is never `None`.
 #[must_use]
 pub(crate) fn identify(head: &[u8], complete: bool) -> Option<SourceKind> {
+    identify_with(head, complete, None)
+}
+
+/// The same, for a user who says which cluster trace the files are from that are no histories.
+#[must_use]
+pub(crate) fn insisting(format: Option<TraceFormat>) -> Identify {
+    match format {
+        None => identify,
+        Some(TraceFormat::Google2011) => {
+            |head, complete| identify_with(head, complete, Some(TraceFormat::Google2011))
+        }
+        Some(TraceFormat::Alibaba2017) => {
+            |head, complete| identify_with(head, complete, Some(TraceFormat::Alibaba2017))
+        }
+        Some(TraceFormat::Alibaba2018) => {
+            |head, complete| identify_with(head, complete, Some(TraceFormat::Alibaba2018))
+        }
+    }
+}
+
+fn identify_with(head: &[u8], complete: bool, insisted: Option<TraceFormat>) -> Option<SourceKind> {
     if let Some(reason) = by_magic(head) {
         return Some(SourceKind::Unrelated(reason));
     }
@@ -48,6 +71,8 @@ pub(crate) fn identify(head: &[u8], complete: bool) -> Option<SourceKind> {
         SourceKind::Hadoop1History
     } else if is_job_summary(line) {
         SourceKind::Unrelated(Reason::JobSummary)
+    } else if let Some(table) = trace::table(body, complete, insisted) {
+        SourceKind::Trace(table)
     } else if spark::starts_oddly(body) {
         SourceKind::SparkEventLog
     } else if !complete && spark::may_follow(body) {

@@ -12,7 +12,12 @@ use crate::units::three_digits;
 pub(super) const MAX_NAMED: usize = 5;
 
 /// What to do with slow nodes.
-pub(super) const EXCLUDE: &str = "To exclude them from YARN, write their names with --exclude-list FILE, set yarn.resourcemanager.nodes.exclude-path to that file, and run yarn rmadmin -refreshNodes. Look at the nodes first, because they may be slow only on some days.";
+const EXCLUDE: &str = "To exclude them from YARN, write their names with --exclude-list FILE, set yarn.resourcemanager.nodes.exclude-path to that file, and run yarn rmadmin -refreshNodes. Look at the nodes first, because they may be slow only on some days.";
+
+/// The same, if the nodes are there.
+pub(super) fn exclude(report: &NodesReport) -> Option<&'static str> {
+    (!report.only_traces).then_some(EXCLUDE)
+}
 
 /// Why no node can be judged.
 pub(super) fn no_nodes(settings: &Settings) -> String {

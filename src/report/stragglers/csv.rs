@@ -68,8 +68,8 @@ fn row(
         .collect();
     [
         quoted(&app.id),
-        app.engine.name().to_owned(),
-        words::group(group.kind),
+        app.origin.name().to_owned(),
+        quoted(&words::of(group)),
         number(straggler.task),
         number(straggler.attempt),
         quoted(straggler.node.as_deref().unwrap_or_default()),
@@ -114,7 +114,7 @@ const DETECTORS: [&str; 16] = [
 fn detectors(engines: &[EngineDetectors], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", DETECTORS.join(","))?;
     let all =
-        engines.iter().flat_map(|engine| engine.detectors.iter().map(move |pooled| (engine.engine, pooled)));
+        engines.iter().flat_map(|engine| engine.detectors.iter().map(move |pooled| (engine.origin, pooled)));
     for (engine, pooled) in all {
         let detector = &pooled.total;
         let quality = &detector.quality;
@@ -167,7 +167,7 @@ fn of_applications(applications: &[ApplicationStragglers], out: &mut dyn Write) 
         let waited_for = app.waited_for.as_ref();
         let row: [String; APPLICATIONS.len()] = [
             quoted(&app.id),
-            app.engine.name().to_owned(),
+            app.origin.name().to_owned(),
             quoted(app.name.as_deref().unwrap_or_default()),
             quoted(app.user.as_deref().unwrap_or_default()),
             app.status.name().to_owned(),

@@ -57,7 +57,7 @@ impl<'a> Page<'a> {
 
     /// The answer in one line.
     fn headline(&self) -> String {
-        let Total { judged: tasks, stragglers, .. } = self.report.total;
+        let Total { tasks, stragglers, .. } = self.report.total;
         match (tasks, stragglers) {
             (0, _) => "No task can be judged".to_owned(),
             (_, 0) => format!("None of {} is a straggler", counted(tasks, "task")),

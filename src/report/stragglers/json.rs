@@ -11,7 +11,8 @@ use serde::ser::SerializeMap;
 use super::super::json::{Each, Pairs, Tool, files, problem, write_pretty};
 use super::{Shown, applications, words};
 use crate::stragglers::detect::{Parameter, Value};
-use crate::stragglers::evaluation::{Best, Evaluated, Means, Pooled};
+use crate::stragglers::evaluation::pool::{Means, Pooled};
+use crate::stragglers::evaluation::{Best, Evaluated};
 use crate::stragglers::first_order::FirstOrder;
 use crate::stragglers::impact::{Impact, ServerTasks};
 use crate::stragglers::quality::Quality;
@@ -38,6 +39,7 @@ impl Serialize for Document<'_> {
         map.serialize_entry("files", &files(&report.files))?;
         map.serialize_entry("applications_count", &report.files.applications)?;
         map.serialize_entry("applications_left_out_count", &report.files.left_out)?;
+        map.serialize_entry("applications_not_listed_count", &report.unlisted)?;
         map.serialize_entry("total", &total(&report.total))?;
         map.serialize_entry("applications", &Each(applications, application::application))?;
         map.serialize_entry("problems", &Each(&report.problems, problem))?;
@@ -86,23 +88,25 @@ struct TotalView<'a> {
 #[derive(Serialize)]
 struct EngineView<'a> {
     groups_count: u64,
+    groups_not_replayed_count: u64,
     optimistic_groups_count: u64,
     detectors: Each<'a, Pooled, PooledView<'a>>,
     best_detector: BestView,
-    best_offered_detector: BestView,
+    best_offered_detector: Option<BestView>,
     settings: Pairs<&'static str, &'a str>,
 }
 
 fn engine(engine: &EngineDetectors) -> (&'static str, EngineView<'_>) {
     let view = EngineView {
         groups_count: engine.groups,
+        groups_not_replayed_count: engine.all_groups.saturating_sub(engine.groups),
         optimistic_groups_count: engine.optimistic_groups,
         detectors: Each(&engine.detectors, pooled),
         best_detector: best(engine.best),
-        best_offered_detector: best(engine.best_offered),
+        best_offered_detector: engine.best_offered.map(best),
         settings: Pairs(engine.settings.iter().map(|it| (it.name, it.value.as_str())).collect()),
     };
-    (engine.engine.name(), view)
+    (engine.origin.name(), view)
 }
 
 #[derive(Serialize)]

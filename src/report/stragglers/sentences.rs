@@ -5,15 +5,37 @@ use crate::model::table::TaskKind;
 use crate::report::words::plural;
 use crate::stragglers::cause::StragglerCause;
 use crate::stragglers::evaluation::Best;
-use crate::survey::{ApplicationStragglers, EngineDetectors, GroupReport, Method, Settings};
+use crate::survey::{ApplicationStragglers, EngineDetectors, GroupReport, Method, Settings, StragglerReport};
 use crate::units::{Millis, three_digits};
+
+/// The jobs of traces that are counted and not listed.
+pub(super) fn unlisted(report: &StragglerReport) -> String {
+    format!(
+        "{} of cluster traces, which waited less for stragglers, are counted and not listed; --top lists as many as \
+         you ask for.",
+        plural(report.unlisted, "more job")
+    )
+}
+
+/// How many groups of a large trace were replayed.
+pub(super) fn sample(engine: &EngineDetectors) -> Option<String> {
+    (engine.groups < engine.all_groups).then(|| {
+        format!(
+            "Detectors were replayed on a sample: {} of {}.",
+            engine.groups,
+            plural(engine.all_groups, "group")
+        )
+    })
+}
 
 /// Which detector is best, of all and of those that the engine ships.
 pub(super) fn verdicts(engine: &EngineDetectors) -> Vec<String> {
     let mut verdicts = vec![format!("{}.", best(engine.best, engine))];
-    if matches!(engine.best, Best::Detector { .. }) && engine.best_offered != engine.best {
-        let offered = best(engine.best_offered, engine);
-        verdicts.push(format!("Of the detectors that {} offers: {offered}.", engine.engine.name()));
+    if let (Best::Detector { .. }, Some(offered)) = (engine.best, engine.best_offered)
+        && offered != engine.best
+    {
+        let offered = best(offered, engine);
+        verdicts.push(format!("Of the detectors that {} offers: {offered}.", engine.origin.name()));
     }
     verdicts
 }
@@ -45,7 +67,9 @@ fn best(best: Best, engine: &EngineDetectors) -> String {
 
 /// The settings of the best detector that the engine ships, as lines to paste, after a sentence with what it costs.
 pub(super) fn settings(engine: &EngineDetectors) -> Option<(String, Vec<String>)> {
-    let (false, Best::Detector { place, .. }) = (engine.settings.is_empty(), engine.best_offered) else {
+    let (false, Some(Best::Detector { place, .. }), Some(framework)) =
+        (engine.settings.is_empty(), engine.best_offered, engine.origin.engine())
+    else {
         return None;
     };
     let copies = engine.detectors.get(place).and_then(|pooled| pooled.total.quality.copies());
@@ -53,7 +77,7 @@ pub(super) fn settings(engine: &EngineDetectors) -> Option<(String, Vec<String>)
         format!("; copies would have run {copies} in all, and tasks ended {saved} earlier in all")
     });
     let line =
-        |setting: &crate::survey::EngineSetting| words::setting(engine.engine, setting.name, &setting.value);
+        |setting: &crate::survey::EngineSetting| words::setting(framework, setting.name, &setting.value);
     let lines = engine.settings.iter().map(line).collect();
     Some((format!("Settings that speculate so{}:", cost.unwrap_or_default()), lines))
 }
@@ -106,7 +130,7 @@ pub(super) fn fact(cause: &StragglerCause) -> Option<String> {
 /// "waited for task 7 of stage 3 (contention on the node, inferred)", or else the most frequent cause.
 pub(super) fn mainly(app: &ApplicationStragglers) -> Option<String> {
     if let Some(waited_for) = &app.waited_for {
-        let task = words::task(waited_for.group, waited_for.task);
+        let task = words::task(waited_for);
         let cause = words::cause(waited_for.cause, waited_for.confidence);
         return Some(format!("waited for {task} ({cause})"));
     }

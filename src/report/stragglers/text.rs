@@ -75,6 +75,10 @@ pub(super) fn write(
         let text = counted(judged as u64, &format!("{more}application"));
         writeln!(out, "{text} without stragglers\n")?;
     }
+    if report.unlisted > 0 {
+        page.paragraph(&sentences::unlisted(report), 0, out)?;
+        writeln!(out)?;
+    }
     page.files(out)
 }
 
@@ -180,7 +184,7 @@ impl Page<'_> {
 
     fn group(&self, group: &GroupReport, out: &mut dyn Write) -> io::Result<()> {
         let limit = sentences::limit(group, &self.report.settings);
-        let text = format!("{}: {limit}", words::group(group.kind));
+        let text = format!("{}: {limit}", words::of(group));
         self.paragraph(&text, 2, out)?;
         self.histogram(group, out)?;
         self.stragglers(group, out)

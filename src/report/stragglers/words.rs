@@ -5,7 +5,7 @@ use crate::model::table::TaskKind;
 use crate::stragglers::cause::{Cause, Confidence};
 use crate::stragglers::detect::{Parameter, Value};
 use crate::stragglers::executions::{Basis, Certainty};
-use crate::survey::SWEPT;
+use crate::survey::{GroupReport, SWEPT, WaitedFor};
 use crate::units::Timestamp;
 
 /// "contention on the node, inferred".
@@ -28,10 +28,13 @@ pub(super) fn date(at: Timestamp) -> Option<String> {
     at.to_rfc3339()?.get(..10).map(str::to_owned)
 }
 
-/// "map task 7", "task 7 of stage 3.0".
-pub(super) fn task(group: TaskKind, number: Option<u32>) -> String {
-    let number = number.map(|number| format!(" {number}")).unwrap_or_default();
-    match group {
+/// "map task 7", "task 7 of stage 3.0", or in a trace "task 7 (priority 9)".
+pub(super) fn task(waited_for: &WaitedFor) -> String {
+    let number = waited_for.task.map(|number| format!(" {number}")).unwrap_or_default();
+    if let Some(label) = &waited_for.label {
+        return format!("task{number} ({label})");
+    }
+    match waited_for.group {
         TaskKind::Stage(stage) => format!("task{number} of stage {stage}"),
         kind => format!("{} task{number}", kind.name()),
     }
@@ -48,6 +51,11 @@ pub(super) fn group(kind: TaskKind) -> String {
         TaskKind::Stage(stage) => format!("stage {stage}"),
         kind => kind.name().to_owned(),
     }
+}
+
+/// The same, or what a trace calls the group.
+pub(super) fn of(report: &GroupReport) -> String {
+    report.label.clone().unwrap_or_else(|| group(report.kind))
 }
 
 pub(super) const fn certainty(certainty: Certainty) -> &'static str {

@@ -3,6 +3,7 @@
 mod spark;
 #[path = "../../../benches/support/mod.rs"]
 mod support;
+mod traces;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

@@ -25,7 +25,7 @@ impl Page<'_> {
         } else {
             self.maybe(words::slightly_slow(report), out)?;
             self.maybe(words::by_chance(report), out)?;
-            self.paragraph(words::EXCLUDE, out)?;
+            words::exclude(self.report).map_or(Ok(()), |advice| self.paragraph(advice, out))?;
         }
         self.maybe(words::losses(report), out)
     }

@@ -31,7 +31,7 @@ impl<'a> ApplicationView<'a> {
         let app = self.app;
         let were = if app.stragglers() == 1 { "was a straggler" } else { "were stragglers" };
         let mut facts = vec![
-            app.engine.name().to_owned(),
+            app.origin.name().to_owned(),
             app.status.name().to_owned(),
             format!("{} of {} {were}", grouped(app.stragglers()), counted(app.judged(), "task")),
         ];
@@ -102,7 +102,7 @@ pub(super) struct BarPart {
 
 impl<'a> GroupView<'a> {
     pub(super) fn title(&self) -> String {
-        format!("Time per task: {}", words::group(self.group.kind))
+        format!("Time per task: {}", words::of(self.group))
     }
 
     /// "200 tasks, median 5.2 s, stragglers from 7.8 s".
@@ -209,7 +209,7 @@ impl<'a> GroupView<'a> {
     }
 
     pub(super) fn name(&self) -> String {
-        words::group(self.group.kind)
+        words::of(self.group)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::super::{sentences, words};
 use crate::report::html::filters::counted;
-use crate::stragglers::evaluation::{ACTUAL, Pooled};
+use crate::stragglers::evaluation::ACTUAL;
+use crate::stragglers::evaluation::pool::Pooled;
 use crate::stragglers::quality::Quality;
 use crate::survey::EngineDetectors;
 
@@ -41,7 +42,7 @@ impl<'a> DetectorsView<'a> {
     /// "spark: 12 groups with 34 stragglers".
     pub(super) fn title(&self) -> String {
         let (groups, stragglers) = (self.engine.groups, self.stragglers);
-        let engine = self.engine.engine.name();
+        let engine = self.engine.origin.name();
         format!("{engine}: {} with {}", counted(groups, "group"), counted(stragglers, "straggler"))
     }
 
@@ -86,7 +87,7 @@ impl<'a> DetectorsView<'a> {
     }
 
     pub(super) fn verdicts(&self) -> Vec<String> {
-        sentences::verdicts(self.engine)
+        sentences::sample(self.engine).into_iter().chain(sentences::verdicts(self.engine)).collect()
     }
 
     pub(super) fn settings(&self) -> Option<(String, Vec<String>)> {

@@ -50,7 +50,7 @@ struct WaitedForView<'a> {
 
 fn waited_for(straggler: &WaitedFor) -> WaitedForView<'_> {
     WaitedForView {
-        subject: words::group(straggler.group),
+        subject: straggler.label.clone().unwrap_or_else(|| words::group(straggler.group)),
         task: straggler.task,
         node: straggler.node.as_deref(),
         cause: straggler.cause.name(),
@@ -94,7 +94,7 @@ struct DetectorView<'a> {
 pub(super) fn application(app: &ApplicationStragglers) -> ApplicationView<'_> {
     ApplicationView {
         id: &app.id,
-        engine: app.engine.name(),
+        engine: app.origin.name(),
         name: app.name.as_deref(),
         user: app.user.as_deref(),
         status: app.status.name(),
@@ -184,7 +184,7 @@ fn group(group: &GroupReport) -> GroupView<'_> {
         straggler: histogram.limit.is_some_and(|limit| place >= limit),
     };
     GroupView {
-        subject: words::group(group.kind),
+        subject: words::of(group),
         tasks_count: group.tasks,
         judged_count: group.judged,
         unfinished_count: group.skipped_unfinished,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::{Page, counted};
 use crate::report::stragglers::words;
 use crate::report::wrap::lines;
-use crate::survey::Waiting;
+use crate::survey::{Total, Waiting};
 use crate::units::Millis;
 
 /// Causes that are listed.
@@ -14,12 +14,11 @@ const CAUSES: usize = 5;
 impl Page<'_> {
     pub(super) fn answer(&self, out: &mut dyn Write) -> io::Result<()> {
         let total = &self.report.total;
-        let (tasks, stragglers, with) = (total.judged, total.stragglers, total.applications_hit);
+        let Total { tasks, stragglers, applications: all, applications_hit: with, .. } = *total;
         if tasks == 0 {
             let text = "No task can be judged: no group has enough successful tasks with known times.";
             return self.paragraph(text, 0, out);
         }
-        let all = self.report.applications.len() as u64;
         let verb = if stragglers == 1 { "was a straggler" } else { "were stragglers" };
         let inside = if all == 1 { String::new() } else { format!(", in {with} of {all} applications") };
         let text = format!("{stragglers} of {} {verb}{inside}.", counted(tasks, "task"));

@@ -7,7 +7,8 @@ use anstyle::Style;
 use super::{Page, counted, or_unknown};
 use crate::report::grid::{Cell, Column, Grid};
 use crate::report::stragglers::{sentences, words};
-use crate::stragglers::evaluation::{ACTUAL, Pooled, Ranked};
+use crate::stragglers::evaluation::pool::Pooled;
+use crate::stragglers::evaluation::{ACTUAL, Ranked};
 use crate::stragglers::quality::Quality;
 use crate::survey::EngineDetectors;
 use crate::units::three_digits;
@@ -27,7 +28,7 @@ impl Page<'_> {
         if stragglers == 0 && flagged == 0 {
             return Ok(());
         }
-        let of = if several { format!(", {}", engine.engine.name()) } else { String::new() };
+        let of = if several { format!(", {}", engine.origin.name()) } else { String::new() };
         if !self.details {
             return self.best(engine, &of, out);
         }
@@ -107,6 +108,7 @@ impl Page<'_> {
     }
 
     fn verdict(&self, engine: &EngineDetectors, out: &mut dyn Write) -> io::Result<()> {
+        sentences::sample(engine).map_or(Ok(()), |sample| self.paragraph(&sample, 2, out))?;
         let verdicts = sentences::verdicts(engine);
         verdicts.iter().try_for_each(|verdict| self.paragraph(verdict, 2, out))?;
         self.settings(engine, out)?;

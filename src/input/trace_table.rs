@@ -1,0 +1,119 @@
+//! The published cluster traces and their tables.
+
+/// A published cluster trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum TraceFormat {
+    /// Google's trace of May 2011 (`clusterdata-2011`).
+    Google2011,
+    /// Alibaba's trace of 2017 (`cluster-trace-v2017`).
+    Alibaba2017,
+    /// Alibaba's trace of 2018 (`cluster-trace-v2018`).
+    Alibaba2018,
+}
+
+impl TraceFormat {
+    /// Every format.
+    pub(crate) const ALL: [Self; 3] = [Self::Google2011, Self::Alibaba2017, Self::Alibaba2018];
+
+    /// The name in options.
+    #[must_use]
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Google2011 => "google-2011",
+            Self::Alibaba2017 => "alibaba-2017",
+            Self::Alibaba2018 => "alibaba-2018",
+        }
+    }
+
+    /// The name in the column of engines, where a history has its engine.
+    #[must_use]
+    pub(crate) const fn origin(self) -> &'static str {
+        match self {
+            Self::Google2011 => "google-2011 trace",
+            Self::Alibaba2017 => "alibaba-2017 trace",
+            Self::Alibaba2018 => "alibaba-2018 trace",
+        }
+    }
+}
+
+/// A table of a trace; a file holds one table, or a part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum TraceTable {
+    /// `job_events`.
+    GoogleJobs,
+    /// `machine_events`.
+    GoogleMachines,
+    /// `task_events`.
+    GoogleTasks,
+    /// `batch_task` of 2017.
+    Alibaba2017Tasks,
+    /// `batch_instance` of 2017.
+    Alibaba2017Instances,
+    /// `batch_task` of 2018.
+    Alibaba2018Tasks,
+    /// `machine_meta` of 2018.
+    Alibaba2018Machines,
+    /// `machine_usage` of 2018.
+    Alibaba2018Usage,
+    /// `batch_instance` of 2018.
+    Alibaba2018Instances,
+}
+
+impl TraceTable {
+    /// Every table, in the order in which the tables of a trace are read: what a job consists of is known before its tasks.
+    pub(crate) const ALL: [Self; 9] = [
+        Self::GoogleJobs,
+        Self::GoogleMachines,
+        Self::GoogleTasks,
+        Self::Alibaba2017Tasks,
+        Self::Alibaba2017Instances,
+        Self::Alibaba2018Tasks,
+        Self::Alibaba2018Machines,
+        Self::Alibaba2018Usage,
+        Self::Alibaba2018Instances,
+    ];
+
+    /// The trace that it belongs to.
+    #[must_use]
+    pub(crate) const fn format(self) -> TraceFormat {
+        match self {
+            Self::GoogleJobs | Self::GoogleMachines | Self::GoogleTasks => TraceFormat::Google2011,
+            Self::Alibaba2017Tasks | Self::Alibaba2017Instances => TraceFormat::Alibaba2017,
+            Self::Alibaba2018Tasks
+            | Self::Alibaba2018Machines
+            | Self::Alibaba2018Usage
+            | Self::Alibaba2018Instances => TraceFormat::Alibaba2018,
+        }
+    }
+
+    /// The number of its columns.
+    #[must_use]
+    pub(crate) const fn columns(self) -> usize {
+        match self {
+            Self::GoogleMachines => 6,
+            Self::Alibaba2018Machines => 7,
+            Self::GoogleJobs | Self::Alibaba2017Tasks => 8,
+            Self::Alibaba2018Tasks | Self::Alibaba2018Usage => 9,
+            Self::Alibaba2017Instances => 12,
+            Self::GoogleTasks => 13,
+            Self::Alibaba2018Instances => 14,
+        }
+    }
+
+    /// Its kind in words, to follow "taken as".
+    #[must_use]
+    pub(crate) const fn text(self) -> &'static str {
+        match self {
+            Self::GoogleJobs => "job events of Google's trace of 2011",
+            Self::GoogleMachines => "machine events of Google's trace of 2011",
+            Self::GoogleTasks => "task events of Google's trace of 2011",
+            Self::Alibaba2017Tasks => "batch tasks of Alibaba's trace of 2017",
+            Self::Alibaba2017Instances => "batch instances of Alibaba's trace of 2017",
+            Self::Alibaba2018Tasks => "batch tasks of Alibaba's trace of 2018",
+            Self::Alibaba2018Machines => "machines of Alibaba's trace of 2018",
+            Self::Alibaba2018Usage => "machine usage of Alibaba's trace of 2018",
+            Self::Alibaba2018Instances => "batch instances of Alibaba's trace of 2018",
+        }
+    }
+}

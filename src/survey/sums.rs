@@ -1,0 +1,129 @@
+//! Totals over applications that are added one at a time, so that they need not all be in memory.
+
+use std::collections::BTreeMap;
+
+use super::application::ApplicationStragglers;
+use super::days::StragglerDay;
+use super::evaluated::engine_settings;
+use super::origin::Origin;
+use super::waiting::Waiting;
+use super::{EngineDetectors, Settings, Total};
+use crate::stragglers::cause::{Cause, CauseCounts};
+use crate::stragglers::evaluation::pool::Pool;
+use crate::stragglers::evaluation::{Best, Evaluated, best, rank};
+use crate::stragglers::impact::{ImpactSums, Speculation, tail_correlation};
+use crate::stragglers::labels::UsualSource;
+use crate::stragglers::progress::ProgressSource;
+use crate::stragglers::speculation::Copies;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    applications: u64,
+    applications_hit: u64,
+    tasks: u64,
+    stragglers: u64,
+    with_node_metrics: u64,
+    by_median: ImpactSums,
+    by_mean: ImpactSums,
+    copies: Copies,
+    speculation: Vec<Speculation>,
+    causes: CauseCounts,
+    waiting: BTreeMap<Cause, Waiting>,
+    days: BTreeMap<i64, StragglerDay>,
+    origins: BTreeMap<Origin, OriginSums>,
+    with_models: u64,
+    undetermined: u64,
+    sources: BTreeMap<ProgressSource, u64>,
+    usual_sources: BTreeMap<UsualSource, u64>,
+}
+
+/// The detectors on the applications of one origin.
+#[derive(Debug, Default)]
+struct OriginSums {
+    groups: u64,
+    all_groups: u64,
+    optimistic_groups: u64,
+    pool: Pool,
+}
+
+impl Sums {
+    pub(super) fn add(&mut self, app: &ApplicationStragglers) {
+        let stragglers = app.stragglers();
+        self.applications += 1;
+        self.applications_hit += u64::from(stragglers > 0);
+        self.tasks += app.judged();
+        self.stragglers += stragglers;
+        self.with_node_metrics += app.with_node_metrics;
+        self.by_median.add(&app.by_median);
+        self.by_mean.add(&app.by_mean);
+        self.copies = std::mem::take(&mut self.copies).and(app.copies);
+        self.speculation.push(app.speculation);
+        self.causes.merge(&app.causes);
+        Waiting::add_to(&mut self.waiting, app);
+        StragglerDay::add_to(&mut self.days, app);
+        let origin = self.origins.entry(app.origin).or_default();
+        origin.pool.add(&app.detectors);
+        origin.all_groups += app.groups.len() as u64;
+        for evaluation in app.groups.iter().filter_map(|group| group.evaluation.as_ref()) {
+            origin.groups += 1;
+            origin.optimistic_groups += u64::from(evaluation.optimistic);
+            self.undetermined += evaluation.undetermined;
+            self.with_models += u64::from(evaluation.model_runs > 0);
+            for source in ProgressSource::ALL {
+                *self.sources.entry(source).or_default() += evaluation.sources.of(source);
+            }
+            if let Some(source) = evaluation.usual_source {
+                *self.usual_sources.entry(source).or_default() += 1;
+            }
+        }
+    }
+
+    pub(super) fn finish(self, settings: &Settings) -> Total {
+        let days: Vec<StragglerDay> = self.days.into_values().collect();
+        let origins = self.origins.into_iter();
+        Total {
+            applications: self.applications,
+            applications_hit: self.applications_hit,
+            tasks: self.tasks,
+            stragglers: self.stragglers,
+            with_node_metrics: self.with_node_metrics,
+            by_median: self.by_median.finish(),
+            by_mean: self.by_mean.finish(),
+            speculation_waste: self.copies.lost_share(),
+            tail_correlation: tail_correlation(&self.speculation),
+            causes: self.causes,
+            waiting: Waiting::longest_first(self.waiting),
+            correlations: StragglerDay::correlations(&days),
+            days,
+            engines: origins.filter_map(|(origin, sums)| sums.finish(origin, settings)).collect(),
+            with_models: self.with_models,
+            undetermined: self.undetermined,
+            sources: self.sources.into_iter().collect(),
+            usual_sources: self.usual_sources.into_iter().collect(),
+        }
+    }
+}
+
+impl OriginSums {
+    fn finish(self, origin: Origin, settings: &Settings) -> Option<EngineDetectors> {
+        let detectors = self.pool.finish();
+        let totals: Vec<Evaluated> = detectors.iter().map(|pooled| pooled.total.clone()).collect();
+        let best_offered = origin.engine().map(|engine| best(&totals, Some(engine)));
+        let settings = match best_offered {
+            Some(Best::Detector { place, .. }) => engine_settings(settings, place),
+            _ => Vec::new(),
+        };
+        (!detectors.is_empty()).then(|| EngineDetectors {
+            origin,
+            groups: self.groups,
+            all_groups: self.all_groups,
+            optimistic_groups: self.optimistic_groups,
+            ranking: rank(&totals),
+            best: best(&totals, None),
+            best_offered,
+            settings,
+            detectors,
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! Reads cluster traces: published tables of the tasks of whole clusters, without the logs of an engine.
+//!
+//! A job of a trace is an application, and its tasks are executions with a start, an end, a node and an outcome. Nothing
+//! else is known of them: no input, no counters, no messages. The events of many jobs alternate in a file, so each format
+//! ([`google`], [`alibaba`]) keeps the tasks of the jobs that are open, 16 bytes each ([`attempts`]), and hands on a job
+//! when it is complete.
+//!
+//! A line that cannot be read is skipped, and there is one warning for each file and kind of damage.
+
+mod alibaba;
+mod alibaba_2017;
+mod alibaba_2018;
+mod attempts;
+mod google;
+mod job;
+mod lines;
+mod open;
+
+use std::sync::Arc;
+
+use crate::input::error::InputError;
+use crate::input::inventory::Source;
+use crate::input::kind::SourceKind;
+pub(crate) use crate::input::trace_table::TraceFormat;
+use crate::input::trace_table::TraceTable;
+use crate::limits::Limits;
+use crate::model::Interner;
+use crate::parse::Problems;
+pub(crate) use attempts::Attempt;
+pub(crate) use job::{Group, Job};
+
+/// What receives the jobs of a trace.
+pub(crate) trait Receiver {
+    /// Takes a job that is complete, with the names of the machines that its tasks refer to.
+    fn receive(&mut self, job: Job, machines: &Interner);
+
+    /// All jobs of a trace were received.
+    fn end(&mut self, machines: &Interner);
+}
+
+/// The result for one file.
+#[derive(Debug)]
+pub(crate) struct FileOutcome {
+    /// The file's index in the list of sources.
+    pub(crate) place: usize,
+    /// What was wrong with it.
+    pub(crate) problems: Problems,
+    /// Why it could not be opened.
+    pub(crate) error: Option<InputError>,
+}
+
+/// Reads the tables of the traces and hands on their jobs, those of one trace after those of another. The order of the jobs
+/// depends on the files only. `read` is told of each file that was read.
+pub(crate) fn read(
+    sources: &[Source],
+    limits: &Limits,
+    receiver: &mut dyn Receiver,
+    mut read: impl FnMut(usize),
+) -> Vec<FileOutcome> {
+    let mut outcomes = Vec::new();
+    for format in TraceFormat::ALL {
+        let mut files = files_of(sources, format);
+        files.sort_by_key(|&(table, place, _)| (table, place));
+        let Some(mut reader) = (!files.is_empty()).then(|| reader(format)) else { continue };
+        for (table, place, source) in files {
+            let mut problems = Problems::default();
+            let file = File { source, table, name: source.path.to_string().into(), limits };
+            let error = reader.read(&file, &mut problems, receiver).err();
+            read(place);
+            outcomes.push(FileOutcome { place, problems, error });
+        }
+        let repeated = reader.finish(receiver);
+        if let Some(last) = outcomes.last_mut() {
+            open::tell_repeated(&mut last.problems, repeated);
+        }
+    }
+    outcomes
+}
+
+/// The files of a trace, each with its table and its place in the list.
+fn files_of(sources: &[Source], format: TraceFormat) -> Vec<(TraceTable, usize, &Source)> {
+    let table = |(place, source): (usize, &'_ Source)| match source.kind {
+        Some(SourceKind::Trace(table)) if table.format() == format => Some((table, place)),
+        _ => None,
+    };
+    let of_format = sources.iter().enumerate().filter_map(|entry| Some((table(entry)?, entry.1)));
+    of_format.map(|((table, place), source)| (table, place, source)).collect()
+}
+
+fn reader(format: TraceFormat) -> Box<dyn TraceReader> {
+    match format {
+        TraceFormat::Google2011 => Box::<google::Google>::default(),
+        TraceFormat::Alibaba2017 => Box::new(alibaba::Alibaba::new(&alibaba_2017::SCHEMA)),
+        TraceFormat::Alibaba2018 => Box::new(alibaba::Alibaba::new(&alibaba_2018::SCHEMA)),
+    }
+}
+
+/// A file of a trace.
+struct File<'a> {
+    source: &'a Source,
+    table: TraceTable,
+    name: Arc<str>,
+    limits: &'a Limits,
+}
+
+/// Reads the files of one trace.
+trait TraceReader {
+    /// Reads a file, and hands on the jobs that are complete.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    fn read(
+        &mut self,
+        file: &File<'_>,
+        problems: &mut Problems,
+        receiver: &mut dyn Receiver,
+    ) -> Result<(), InputError>;
+
+    /// Hands on the jobs that are open at the end of the trace. Returns how many attempts in them were repeated.
+    fn finish(self: Box<Self>, receiver: &mut dyn Receiver) -> u64;
+}

@@ -1,0 +1,64 @@
+//! What both kinds of traces keep of open jobs.
+
+use super::File;
+use super::attempts::{Arena, Attempt, AttemptList};
+use super::lines::Refusal;
+use crate::limits::{Held, LimitReached};
+use crate::parse::{Level, Problems};
+
+/// The attempts of the open jobs, within the limits.
+#[derive(Debug, Default)]
+pub(super) struct Attempts {
+    arena: Arena,
+}
+
+impl Attempts {
+    /// Adds an attempt.
+    ///
+    /// # Errors
+    /// If a limit is reached.
+    pub(super) fn push(
+        &mut self,
+        list: &mut AttemptList,
+        attempt: Attempt,
+        file: &File<'_>,
+    ) -> Result<(), Refusal> {
+        self.arena.push(list, attempt);
+        // The arena grows by half a megabyte, so each thousandth attempt is enough.
+        if self.arena.len().is_multiple_of(1000) {
+            let mut held = Held::within(file.limits);
+            held.add(self.arena.bytes());
+            held.beyond().map_or(Ok(()), |reached: LimitReached| Err(Refusal::Limit(reached)))?;
+        }
+        Ok(())
+    }
+
+    /// Frees memory from now on, because no attempt is added any more.
+    pub(super) fn drain(&mut self) {
+        self.arena.drain();
+    }
+
+    /// Takes out the attempts of a group, sorted, each once. Counts those that occurred several times.
+    pub(super) fn take(&mut self, list: AttemptList, repeated: &mut u64) -> Vec<Attempt> {
+        let mut attempts = self.arena.take(list);
+        let all = attempts.len();
+        attempts.dedup();
+        *repeated += (all - attempts.len()) as u64;
+        attempts
+    }
+}
+
+/// A place for another open job: one that is free, or a new one. `None` only if there are 2³² of them.
+pub(super) fn free_place<T>(open: &mut Vec<Option<T>>, free: &mut Vec<u32>) -> Option<u32> {
+    free.pop().or_else(|| {
+        open.push(None);
+        u32::try_from(open.len() - 1).ok()
+    })
+}
+
+/// A remark about lines that occur several times.
+pub(super) fn tell_repeated(problems: &mut Problems, repeated: u64) {
+    problems.add_times(repeated, Level::Info, "trace-duplicate", || {
+        "an attempt is in the trace more than once; it was counted once".to_owned()
+    });
+}

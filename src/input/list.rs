@@ -110,8 +110,8 @@ mod tests {
 
     #[test]
     fn long_lists_are_read_to_the_end() {
-        let list: String = (0..50_000).map(|number| format!("history/{number}.log\n")).collect();
-        let paths = read(list.as_bytes());
+        let list: Vec<String> = (0..50_000).map(|number| format!("history/{number}.log")).collect();
+        let paths = read(list.join("\n").as_bytes());
         assert_eq!((paths.len(), paths.last()), (50_000, Some(&("history/49999.log".to_owned(), 50_000))));
     }
 

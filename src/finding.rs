@@ -102,10 +102,10 @@ impl fmt::Display for Measure {
     }
 }
 
-/// Stages of Spark that should have another number of tasks.
+/// Stages of Spark, or tasks of a job, that should be another number of tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Repartition {
-    /// The stage attempts.
+    /// The stage attempts; none in MapReduce, where the subject of the finding says which tasks.
     pub(crate) stages: Vec<StageAttempt>,
     /// The number of tasks of each.
     pub(crate) tasks: u32,

@@ -9,10 +9,12 @@
 //! [`mapreduce`] replays jobs of Hadoop, [`spark`] applications of Spark.
 
 pub(crate) mod mapreduce;
+mod merged;
 mod micros;
 mod slowdown;
 pub(crate) mod spark;
 
+use merged::merged;
 pub(crate) use micros::Micros;
 pub(crate) use slowdown::PerMille;
 use slowdown::{DISK_SPEED, beyond_limit, spill_time};

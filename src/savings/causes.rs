@@ -93,7 +93,11 @@ impl SparkReplays<'_> {
         let scope = self.scope(subjects)?;
         let causes = match cause {
             Cause::Failures => vec![spark::Cause::Failures],
-            Cause::Copies => vec![spark::Cause::Copies],
+            // Copies that won saved time; nothing tells how much, because their originals were killed.
+            Cause::Copies { .. } => vec![spark::Cause::LosingCopies],
+            Cause::Splits { .. } => {
+                return Err(Unknown::NotApplicable("Spark's tasks do not read splits of this size"));
+            }
             Cause::Collections { limit } => {
                 vec![spark::Cause::Collections(scope, PerMille::of_share(limit))]
             }
@@ -131,6 +135,9 @@ impl SparkReplays<'_> {
 impl MapReduceReplays {
     fn causes(&self, cause: Cause, subjects: &[Subject]) -> Result<Vec<mapreduce::Cause>, Unknown> {
         use mapreduce::{Cause as Of, Kind, StartUp};
+        if let Cause::Splits { size } = cause {
+            return Ok(self.of_kinds(&[Kind::Map], |_| Of::SplitSize(size, StartUp::Container))?);
+        }
         let named: Option<Vec<Kind>> = subjects.iter().map(kind).collect();
         let kinds = named.filter(|kinds| !kinds.is_empty());
         let tasks = match (cause, kinds.as_deref()) {
@@ -142,12 +149,12 @@ impl MapReduceReplays {
         };
         let of = |kind: Kind| match cause {
             Cause::Failures => Of::FailedAttempts(kind),
-            Cause::Copies => Of::Speculation(kind),
+            Cause::Copies { .. } => Of::LosingCopies(kind),
             Cause::Collections { limit } => Of::Collections(kind, PerMille::of_share(limit)),
             Cause::Spill => Of::Spill(kind),
             Cause::Stragglers => Of::Stragglers(kind),
             Cause::Skew => Of::Skew(kind),
-            Cause::Tasks { .. } => Of::Tasks(kind, tasks, StartUp::Container),
+            Cause::Tasks { .. } | Cause::Splits { .. } => Of::Tasks(kind, tasks, StartUp::Container),
         };
         Ok(self.of_kinds(kinds.as_deref().unwrap_or(&Kind::ALL), of)?)
     }

@@ -45,7 +45,8 @@ impl Saved {
 /// What removing a trouble does.
 #[derive(Debug, Clone)]
 pub(super) enum Effect {
-    Replay(EngineCauses),
+    /// A replay, and the share of what is held that it frees besides, without ending earlier.
+    Replay(EngineCauses, f64),
     /// The factor on the memory held.
     Memory(f64),
     /// The share of what is held that is idle.
@@ -56,12 +57,12 @@ pub(super) enum Effect {
 
 impl Effect {
     pub(super) const fn is_replay(&self) -> bool {
-        matches!(self, Self::Replay(_))
+        matches!(self, Self::Replay(..))
     }
 
     /// Whether it takes two replays.
     pub(super) fn is_range(&self) -> bool {
-        matches!(self, Self::Replay(causes) if causes.is_range())
+        matches!(self, Self::Replay(causes, _) if causes.is_range())
     }
 }
 
@@ -132,7 +133,7 @@ impl<'a> Players<'a> {
         }
         let causes = || {
             self.members(set).filter_map(|(_, effect)| match effect {
-                Effect::Replay(causes) => Some(causes),
+                Effect::Replay(causes, _) => Some(causes),
                 _ => None,
             })
         };
@@ -163,7 +164,7 @@ impl<'a> Players<'a> {
         let (mut memory, mut busy, mut waiting) = (1.0, 1.0, 0.0);
         for (_, effect) in self.members(set) {
             match effect {
-                Effect::Replay(_) => {}
+                Effect::Replay(_, freed) => busy *= 1.0 - freed,
                 Effect::Memory(factor) => memory *= factor,
                 Effect::Idle(share) => busy *= 1.0 - share,
                 Effect::Waiting(time) => waiting += time,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::model::Subject;
-use crate::units::Millis;
+use crate::units::{Bytes, Millis};
 
 /// What a replay leaves out or changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,17 +20,21 @@ pub(crate) enum Cause {
     Skew,
     /// Too few or too many tasks: so many do the same work.
     Tasks { count: u32 },
-    /// Speculative copies.
-    Copies,
+    /// Too small or too large parts of the input: map tasks read so much each.
+    Splits { size: Bytes },
+    /// Speculative copies that lost; `lost` is the share of what is held that they took.
+    Copies { lost: f64 },
 }
 
 impl Cause {
     /// How the saving is computed.
     pub(super) const fn method(self) -> &'static str {
         match self {
-            Self::Failures | Self::Stragglers | Self::Skew | Self::Tasks { .. } => "replay",
+            Self::Failures | Self::Stragglers | Self::Skew | Self::Tasks { .. } | Self::Splits { .. } => {
+                "replay"
+            }
             Self::Collections { .. } | Self::Spill => "replay, unvalidated",
-            Self::Copies => "replay, at most",
+            Self::Copies { .. } => "measured time of losing copies; run time by replay",
         }
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::estimate::{Amounts, Range};
 use super::players::{Effect, Players};
 use super::predict::{Cost, Unknown};
-use super::removal::Removal;
+use super::removal::{Cause, Removal};
 use super::replays::Replays;
 use super::sharing::{Part, allowed, share};
 use super::troubles::{ApplicationSavings, Savings, TroubleSavings};
@@ -96,9 +96,23 @@ fn effect(
         Removal::Replay(cause, subjects) => {
             let text = |why: &Unknown| Cow::from(why.to_string());
             known()?;
-            let replays = replays.ok_or(MANY)?.as_ref().map_err(text)?;
-            replays.baseline().trusted(app.status).map_err(|why| text(&why))?;
-            replays.causes(*cause, subjects).map_err(|why| text(&why)).map(Effect::Replay)
+            let replayed = replays.ok_or(MANY)?.as_ref().map_err(text).and_then(|replays| {
+                replays.baseline().trusted(app.status).map_err(|why| text(&why))?;
+                replays.causes(*cause, subjects).map_err(|why| text(&why))
+            });
+            let lost = match cause {
+                Cause::Copies { lost } => lost.clamp(0.0, 1.0),
+                _ => 0.0,
+            };
+            match replayed {
+                // A container of MapReduce runs one attempt, so its replay holds less without copies.
+                Ok(causes) => {
+                    Ok(Effect::Replay(causes, if app.engine == Engine::Spark { lost } else { 0.0 }))
+                }
+                // What losing copies took was measured; only the time is unknown.
+                Err(_) if lost > 0.0 => Ok(Effect::Idle(lost)),
+                Err(why) => Err(why),
+            }
         }
         Removal::Memory { factor } => known().map(|()| Effect::Memory(factor.max(0.0))),
         Removal::Idle { share } => known().map(|()| Effect::Idle(share.clamp(0.0, 1.0))),

@@ -163,18 +163,15 @@ impl Game<'_, '_> {
         sets.collect::<Vec<u64>>().into_iter().map(|set| self.saved(set)).collect()
     }
 
-    /// What each further trouble adds, after those that share in all orders.
-    fn marginals(&mut self) -> Vec<(usize, [Saved; 2], [Saved; 2])> {
+    /// What is saved with each further trouble, after those that share in all orders.
+    fn marginals(&mut self) -> Vec<(usize, [Saved; 2])> {
         let mut set: u64 = self.exact.iter().map(Single::set).sum();
-        let mut before = self.saved(set);
         let later = self.singles.iter().filter(|single| !self.is_exact(single));
         let later: Vec<Single> = later.copied().collect();
         let mut marginals = Vec::new();
         for single in later {
             set |= single.set();
-            let after = self.saved(set);
-            marginals.push((single.place, before, after));
-            before = after;
+            marginals.push((single.place, self.saved(set)));
         }
         marginals
     }
@@ -187,9 +184,16 @@ impl Game<'_, '_> {
         let shares = Measure::ALL.map(|measure| {
             let ends = [0, 1].map(|end: usize| {
                 let of = |ends: &[Saved; 2]| ends.get(end).map_or(0.0, |saved| saved.of(measure));
-                let in_all_orders = shapley(count, |set| table.get(set as usize).map_or(0.0, of));
+                let values: Vec<f64> = table.iter().map(of).collect();
+                let best = best_of_subsets(&values);
+                let in_all_orders = shapley(count, |set| best.get(set as usize).copied().unwrap_or_default());
                 let exact = self.exact.iter().map(|single| single.place).zip(in_all_orders);
-                let later = marginals.iter().map(|(place, before, after)| (*place, of(after) - of(before)));
+                let mut so_far = best.last().copied().unwrap_or_default();
+                let later = marginals.iter().map(|(place, after)| {
+                    let before = so_far;
+                    so_far = before.max(of(after));
+                    (*place, so_far - before)
+                });
                 let mut shares: Vec<(usize, f64)> = exact.chain(later).collect();
                 shares.sort_by_key(|(place, _)| *place);
                 shares.into_iter().map(|(_, share)| share).collect::<Vec<f64>>()
@@ -212,6 +216,19 @@ impl Game<'_, '_> {
         };
         self.singles.iter().zip(shares).map(part).collect()
     }
+}
+
+/// What the best part of each set of troubles saves, by what each set saves. Two remedies may hinder each other, such as fewer
+/// tasks in a stage where the data of one are too many: then only one of them is taken, so all together never save less
+/// than one alone.
+fn best_of_subsets(values: &[f64]) -> Vec<f64> {
+    let mut best: Vec<f64> = Vec::with_capacity(values.len());
+    for (set, value) in values.iter().enumerate() {
+        let bits = (0..usize::BITS).map(|bit| 1 << bit).filter(|bit| set & bit != 0);
+        let without = bits.filter_map(|bit| best.get(set ^ bit).copied());
+        best.push(without.fold(*value, f64::max));
+    }
+    best
 }
 
 /// Shares with their ranges: both ends levelled, and the error of the joint saving in proportion to the points. The highs
@@ -261,6 +278,15 @@ mod tests {
         assert_eq!((affordable(12, 5, 1), affordable(11, 5, 1)), (4, 3));
         // One after the other in any case.
         assert_eq!((affordable(0, 5, 1), affordable(0, 1, 1)), (1, 1));
+    }
+
+    #[test]
+    fn remedies_that_hinder_each_other_save_as_much_as_the_better_one() {
+        // The first saves 4, the second loses 1; both lose 2.
+        let best = best_of_subsets(&[0.0, 4.0, -1.0, -2.0]);
+        assert_eq!(best, [0.0, 4.0, 0.0, 4.0]);
+        assert_eq!(shapley(2, |set| best[set as usize]), [4.0, 0.0]);
+        assert_eq!(best_of_subsets(&[0.0, 4.0, 3.0, 5.0]), [0.0, 4.0, 3.0, 5.0]);
     }
 
     #[test]

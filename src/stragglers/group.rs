@@ -70,6 +70,19 @@ impl<'a> GroupStragglers<'a> {
         Some((last(false)?, last(true)?)).filter(|(others, stragglers)| others < stragglers)
     }
 
+    /// The unexplained stragglers that ended in that period, and how long the group waited until then, longest first.
+    #[must_use]
+    pub(crate) fn held_up_by(&self) -> Vec<(Execution, Millis)> {
+        let Some((from, _)) = self.tail() else { return Vec::new() };
+        let waits = self.unexplained().filter_map(|task| {
+            let end = self.group.attempts.time(task.winner(), TimePoint::Finish)?;
+            Some((*task, Millis::between(from, end).filter(|wait| *wait > Millis::ZERO)?))
+        });
+        let mut waits: Vec<(Execution, Millis)> = waits.collect();
+        waits.sort_by_key(|(task, wait)| (std::cmp::Reverse(*wait), task.task()));
+        waits
+    }
+
     /// The straggler that ended last in that period, and how long the period was; of several the first. `None` if there is no
     /// such period.
     #[must_use]

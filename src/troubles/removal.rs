@@ -5,14 +5,15 @@ use std::borrow::Cow;
 use super::Trouble;
 use super::value::magnitude;
 use crate::finding::{Finding, SettingChange, TroubleKind};
-use crate::metrics::{Metrics, executor_memory_factor, requested_container};
-use crate::model::conf::ConfKey;
+use crate::metrics::{Metrics, executor_memory_factor, idle_beyond, requested_container};
+use crate::model::conf::{Conf, ConfKey};
 use crate::model::spark::ClusterManager;
 use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Engine, Subject};
 use crate::params::Assumed;
 use crate::rules::RuleSet;
 use crate::savings::{Cause, Removal};
+use crate::stragglers::speculation::Copies;
 use crate::units::{Bytes, MbMillis, Millis};
 
 /// The share of garbage collection that is normal, if the rule has no limit.
@@ -49,19 +50,26 @@ pub(super) fn of(
         Kind::GarbageCollection => {
             Removal::Replay(Cause::Collections { limit: limit_of_collections(leading) }, parts())
         }
-        Kind::FewTasks | Kind::ManyTasks => tasks(trouble, leading),
+        Kind::FewTasks | Kind::ManyTasks if app.engine == Engine::MapReduce => tasks_of_job(trouble, leading),
+        Kind::FewTasks | Kind::ManyTasks => tasks(leading),
         Kind::Speculation if trouble.findings.first().is_some_and(|first| first.rule == COPIES) => {
-            Removal::Replay(Cause::Copies, Vec::new())
+            Removal::Replay(Cause::Copies { lost: lost_by_copies(app, metrics) }, Vec::new())
         }
         Kind::MuchMemory => {
             let factor = match app.engine {
                 Engine::Spark => executors(app, rules, &trouble.change),
                 Engine::MapReduce => containers(app, &trouble.change),
             };
-            factor.map_or(unknown(NO_SIZE), |factor| Removal::Memory { factor })
+            let released = || released(app, rules, metrics, &trouble.change);
+            match factor {
+                Some(factor) => Removal::Memory { factor },
+                None => released().map_or(unknown(NO_SIZE), |share| Removal::Idle { share }),
+            }
         }
         Kind::IdleExecutors => {
-            metrics.idle_percent().map_or(unknown(NOT_MEASURED), |idle| Removal::Idle { share: idle / 100.0 })
+            let idle = || metrics.idle_percent().map(|idle| idle / 100.0);
+            let share = released(app, rules, metrics, &trouble.change).or_else(idle);
+            share.map_or(unknown(NOT_MEASURED), |share| Removal::Idle { share })
         }
         Kind::Waiting => metrics.wait_time.map_or(unknown(NOT_MEASURED), |time| Removal::Waiting {
             time: avoidable_wait(app, metrics, time),
@@ -114,17 +122,56 @@ fn limit_of_collections(leading: Option<&Finding>) -> f64 {
     lowest.filter(|limit| (0.0..1.0).contains(limit)).unwrap_or(USUAL_COLLECTIONS)
 }
 
-/// Another number of tasks: as the rule names it, or as the number of reduces is proposed.
-fn tasks(trouble: &Trouble, leading: Option<&Finding>) -> Removal {
-    if let Some(repartition) = leading.and_then(|finding| finding.repartition.as_ref()) {
+/// Another number of tasks, as the rule names it.
+fn tasks(leading: Option<&Finding>) -> Removal {
+    let repartition = leading.and_then(|finding| finding.repartition.as_ref());
+    repartition.map_or(unknown(NO_NUMBER), |repartition| {
         let stages = repartition.stages.iter().map(|stage| Subject::Stage(*stage)).collect();
-        return Removal::Replay(Cause::Tasks { count: repartition.tasks }, stages);
-    }
-    let reduces = proposed(&trouble.change, ConfKey::Reduces);
-    let count = reduces.and_then(|change| change.to.parse().ok());
-    count.map_or(unknown(NO_NUMBER), |count| {
-        Removal::Replay(Cause::Tasks { count }, vec![Subject::Tasks(TaskKind::Reduce.name())])
+        Removal::Replay(Cause::Tasks { count: repartition.tasks }, stages)
     })
+}
+
+/// Another number of tasks of a job: as the number of reduces or the size of splits is proposed, or as the rule names it.
+fn tasks_of_job(trouble: &Trouble, leading: Option<&Finding>) -> Removal {
+    let of = |kind: TaskKind, cause| Removal::Replay(cause, vec![Subject::Tasks(kind.name())]);
+    let reduces = proposed(&trouble.change, ConfKey::Reduces);
+    if let Some(count) = reduces.and_then(|change| change.to.parse().ok()) {
+        return of(TaskKind::Reduce, Cause::Tasks { count });
+    }
+    let mut sizes = [ConfKey::SplitMaxSize, ConfKey::SplitMinSize].into_iter();
+    let change = sizes.find_map(|key| proposed(&trouble.change, key));
+    if let Some(size) = change.and_then(|change| Bytes::from_f64(magnitude(&change.setting, &change.to)?)) {
+        return of(TaskKind::Map, Cause::Splits { size });
+    }
+    let named = leading.and_then(|finding| Some((&finding.subject, finding.repartition.as_ref()?.tasks)));
+    named.map_or(unknown(NO_NUMBER), |(subject, count)| {
+        Removal::Replay(Cause::Tasks { count }, vec![subject.clone()])
+    })
+}
+
+/// The share of what is held that speculative copies took which lost; zero if it is unknown.
+fn lost_by_copies(app: &Application, metrics: &Metrics) -> f64 {
+    let all = app.groups.iter().fold(Copies::default(), |sum, group| sum.and(Copies::of(group)));
+    let of_tasks = all.lost_share().unwrap_or_default();
+    // Executors are held without a task, too.
+    match (app.engine, metrics.idle_percent()) {
+        (Engine::Spark, Some(idle)) => of_tasks * (1.0 - idle / 100.0),
+        (Engine::Spark, None) => 0.0,
+        (Engine::MapReduce, _) => of_tasks,
+    }
+}
+
+/// The share of the memory held that dynamic allocation would give back, if it is proposed.
+fn released(app: &Application, rules: &RuleSet, metrics: &Metrics, changes: &[SettingChange]) -> Option<f64> {
+    let timeout = proposed(changes, ConfKey::DynamicAllocationIdleTimeout);
+    if timeout.is_none() && proposed(changes, ConfKey::DynamicAllocation).is_none() {
+        return None;
+    }
+    let timeout = match timeout {
+        Some(change) => Millis::from_f64(magnitude(&change.setting, &change.to)?)?,
+        None => app.in_force(ConfKey::DynamicAllocationIdleTimeout, Conf::spark_duration)?,
+    };
+    idle_beyond(app, rules.spark_metrics(), timeout)?.share_of(metrics.used?)
 }
 
 fn proposed(changes: &[SettingChange], key: ConfKey) -> Option<&SettingChange> {

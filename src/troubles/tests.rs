@@ -1,9 +1,12 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)] // helpers of tests are not tests to clippy
 
 use super::*;
-use crate::finding::{Measure, RuleFacts};
+use crate::finding::{Measure, Repartition, RuleFacts};
 use crate::internal::sample;
+use crate::model::counters::Counter;
 use crate::model::spark::{SqlExecution, StageAttempt};
+use crate::model::table::{Outcome, TaskKind, TimePoint};
+use crate::units::Timestamp;
 
 fn change(setting: &str, from: &str, to: &str) -> SettingChange {
     let from = Some(from.to_owned()).filter(|from| !from.is_empty());
@@ -144,4 +147,75 @@ fn conditional_changes_are_advised_and_not_recommended() {
     let Diagnosed { troubles, configuration, .. } = diagnosed(&app(), &mut findings);
     assert!(configuration.is_empty() && troubles[0].change.is_empty());
     assert_eq!(findings[0].advice, [speculate]);
+}
+
+#[test]
+fn other_numbers_of_map_tasks_have_a_saving() {
+    let rules = RuleSet::built_in().unwrap();
+    // A thousand maps on ten slots. Those with 6 MiB take 9 s, those with 10 MiB 11 s.
+    let time = |task: i64| if task / 10 % 2 == 0 { 9 } else { 11 };
+    let start = |task: i64| task / 20 * 20 + if task / 10 % 2 == 0 { 0 } else { 9 };
+    let times = (0..1000).map(|task| (start(task), Some(start(task) + time(task))));
+    let mut maps = sample::tasks(TaskKind::Map, times);
+    for (row, task) in (0..maps.attempts.len()).zip(0..) {
+        maps.attempts.set_counter(row, Counter::HdfsBytesRead, Some((2 * time(task) - 12) << 20));
+    }
+    let mut job = sample::job(vec![maps], &[]);
+    job.finished_at = Some(Timestamp::from_millis(1_000_000));
+    let split = SettingChange {
+        setting: "mapreduce.input.fileinputformat.split.minsize".to_owned(),
+        from: None,
+        to: (512_u64 << 20).to_string(),
+    };
+    let told = |finding| {
+        let found = &mut [finding];
+        diagnose(&job, Basis { rules: &rules, prices: None }, &rules.measure(&job), found).troubles.remove(0)
+    };
+    let many = || {
+        finding("mapper-time", TroubleKind::ManyTasks, Subject::Tasks(TaskKind::Map.name()), Severity::Severe)
+    };
+    let by_setting = told(advised(many(), &[split]));
+    assert_ne!(by_setting.savings.status.name(), "unknown", "{:?}", by_setting.savings);
+    let repartition = Some(Repartition { stages: Vec::new(), tasks: 16 });
+    let by_number = told(Finding { repartition, ..many() });
+    // 8000 MiB are 16 splits of 512 MiB.
+    assert_eq!(by_number.savings.alone, by_setting.savings.alone);
+    assert_eq!(told(many()).savings.status.name(), "unknown");
+}
+
+#[test]
+fn giving_back_idle_executors_saves_what_they_held() {
+    let rules = RuleSet::built_in().unwrap();
+    let settings = [("spark.master", "yarn"), ("spark.executor.memory", "4g"), ("spark.executor.cores", "1")];
+    let mut app = sample::app(&settings);
+    app.status = Status::Succeeded;
+    app.complete = true;
+    app.submitted_at = Some(Timestamp::from_millis(0));
+    app.finished_at = Some(Timestamp::from_millis(3_600_000));
+    for id in ["1", "2"] {
+        let executor = sample::executor(&mut app, id);
+        executor.added_at = Some(Timestamp::from_millis(0));
+        executor.cores = Some(1);
+    }
+    // Both work for a minute; the first goes on to the end.
+    sample::stage(&mut app, 0, &[(Outcome::Succeeded, 3_600_000), (Outcome::Succeeded, 60_000)]);
+    let names = ["1", "2"].map(|id| app.strings.intern(id));
+    let group = &mut app.groups[0];
+    for (row, name) in names.into_iter().enumerate() {
+        group.attempts.set_executor(row, name);
+        let end = group.attempts.run_time(row).unwrap().get();
+        group.attempts.set_time(row, TimePoint::Start, Some(Timestamp::from_millis(0)));
+        group.attempts.set_time(row, TimePoint::Finish, i64::try_from(end).ok().map(Timestamp::from_millis));
+    }
+    let metrics = rules.measure(&app);
+    let release = [change("spark.dynamicAllocation.enabled", "", "true")];
+    let unused =
+        finding("spark-memory-limit", TroubleKind::MuchMemory, Subject::Application, Severity::Severe);
+    let found = &mut [advised(unused, &release)];
+    let savings =
+        diagnose(&app, Basis { rules: &rules, prices: None }, &metrics, found).troubles.remove(0).savings;
+    // The second idles for 59 minutes, and is given back after the first of them.
+    let saved = savings.alone.unwrap().gb_hours.unwrap().point;
+    assert!((saved - 5.0 * 58.0 / 60.0).abs() < 1e-6, "{saved} {savings:?}");
+    assert_eq!(savings.method, "measured idle time");
 }

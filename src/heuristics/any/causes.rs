@@ -1,5 +1,7 @@
 //! Causes of an application's stragglers, and remedies for each.
 
+use std::cmp::Reverse;
+
 use crate::finding::Advice;
 use crate::heuristics::mapreduce;
 use crate::heuristics::wording::change;
@@ -10,16 +12,27 @@ use crate::stragglers::cause::{
 };
 use crate::stragglers::executions::Basis;
 use crate::stragglers::group::GroupStragglers;
+use crate::units::Millis;
 
 /// The number of causes that get advice.
 const ADVISED: usize = 2;
+/// Of each group, so many of the stragglers that held it up longest count for the costs of causes.
+const MOST_WAITS: usize = 100;
 
 /// The causes of stragglers whose input does not explain them.
 pub(in crate::heuristics) struct Causes {
     groups: Vec<Vec<StragglerCause>>,
-    /// Causes with their number of stragglers, the most frequent first.
-    counts: Vec<(Cause, u64)>,
+    /// Causes with their stragglers, the one that held up its groups longest first.
+    counts: Vec<Counted>,
     all: CauseCounts,
+}
+
+/// The stragglers of one cause.
+struct Counted {
+    cause: Cause,
+    stragglers: u64,
+    /// The sum of how long their groups waited for each of them. Many short stragglers cost less than one long one.
+    held_up: Millis,
 }
 
 impl Causes {
@@ -38,15 +51,28 @@ impl Causes {
         for group in &groups {
             all.add(group);
         }
+        let held_up = held_up(views, &groups);
         let by_cause = all.by_frequency().into_iter().map(|(count, _)| (count.cause, count.primary));
-        let counts: Vec<(Cause, u64)> = by_cause.filter(|(cause, _)| *cause != Cause::DataSkew).collect();
+        let by_cause = by_cause.filter(|(cause, _)| *cause != Cause::DataSkew);
+        let counted = |(cause, stragglers)| {
+            let of = held_up.iter().filter(|(it, _)| *it == cause).map(|(_, wait)| *wait);
+            Counted { cause, stragglers, held_up: of.sum() }
+        };
+        let mut counts: Vec<Counted> = by_cause.map(counted).collect();
+        counts.sort_by_key(|it| (Reverse(it.held_up), Reverse(it.stragglers), it.cause));
         Self { groups, counts, all }
     }
 
-    /// The cause of more than half of the stragglers.
+    /// The cause of more than half of the time for which stragglers held up their groups; of more than half of the
+    /// stragglers if they held up none.
     pub(super) fn mostly(&self) -> Option<Cause> {
-        let all: u64 = self.counts.iter().map(|(_, count)| count).sum();
-        self.counts.first().filter(|(_, count)| 2 * count > all).map(|&(cause, _)| cause)
+        let held_up: u64 = self.counts.iter().map(|it| it.held_up.get()).sum();
+        let stragglers: u64 = self.counts.iter().map(|it| it.stragglers).sum();
+        let is_most = |it: &&Counted| match held_up {
+            0 => 2 * it.stragglers > stragglers,
+            all => it.held_up.get() > all / 2,
+        };
+        self.counts.first().filter(is_most).map(|it| it.cause)
     }
 
     /// The cause of one straggler of the group at index `place`.
@@ -56,8 +82,8 @@ impl Causes {
 
     /// "garbage collection 3 (2 measured, 1 weak), unexplained 1".
     pub(super) fn in_words(&self) -> String {
-        let words = |&(cause, count): &(Cause, u64)| {
-            format!("{} {count}{}", cause.display_name(), in_brackets(&self.confidence(cause)))
+        let words = |&Counted { cause, stragglers, .. }: &Counted| {
+            format!("{} {stragglers}{}", cause.display_name(), in_brackets(&self.confidence(cause)))
         };
         let words: Vec<String> = self.counts.iter().map(words).collect();
         if words.is_empty() { "no cause was found".to_owned() } else { words.join(", ") }
@@ -75,10 +101,20 @@ fn in_brackets(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" ({text})") }
 }
 
-/// Remedies for the most frequent causes.
+/// The causes of the stragglers that their groups waited for, each with the time.
+fn held_up(views: &[GroupStragglers<'_>], groups: &[Vec<StragglerCause>]) -> Vec<(Cause, Millis)> {
+    let of_group = |(view, causes): (&GroupStragglers<'_>, &Vec<StragglerCause>)| {
+        let cause = |task: usize| causes.iter().find(|straggler| straggler.task == task);
+        let waits = view.held_up_by().into_iter().take(MOST_WAITS);
+        waits.filter_map(|(task, wait)| Some((cause(task.task())?.primary, wait))).collect::<Vec<_>>()
+    };
+    views.iter().zip(groups).flat_map(of_group).collect()
+}
+
+/// Remedies for the causes that cost most.
 pub(super) fn remedies(app: &Application, causes: &Causes) -> Vec<Advice> {
     let advised = causes.counts.iter().take(ADVISED);
-    advised.map(|&(cause, _)| remedy(app, cause, &causes.confidence(cause))).collect()
+    advised.map(|it| remedy(app, it.cause, &causes.confidence(it.cause))).collect()
 }
 
 /// The remedy for one straggler. If its node is the cause, advises to examine that node.

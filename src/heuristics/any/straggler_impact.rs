@@ -1,22 +1,24 @@
 //! `straggler-impact`: how long an application waited only for stragglers (S2 table 2).
 
+use std::cmp::Reverse;
+
 use super::causes::{Causes, remedies};
 use super::speculation_settings::switch_on;
-use super::{rule, tasks};
-use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
+use super::{host, rule, task_name, tasks};
+use crate::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use crate::heuristics::shared::time_of_tasks;
 use crate::heuristics::wording::{decisive, percent, plural};
 use crate::heuristics::{Check, Rule, Shared, load};
 use crate::model::Application;
 use crate::model::counters::CounterMask;
 use crate::model::spark::Facet;
-use crate::model::table::TaskKind;
+use crate::model::table::{TaskGroup, TaskKind};
 use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Duration, Quantity, Ratio};
 use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::stragglers::cause::Cause;
-use crate::stragglers::executions::input_counters;
+use crate::stragglers::executions::{Execution, input_counters};
 use crate::stragglers::group::{GroupStragglers, covered};
 use crate::stragglers::labels::Labelling;
 use crate::units::Millis;
@@ -43,7 +45,14 @@ pub(super) const RULE: Rule =
 
 /// The message of a finding.
 const MESSAGE: &str = "{stragglers} of {judged} took at least {factor}× the median without more input; only \
-    stragglers were still running for {delay_ms}, {delay_ratio:%} of the time that tasks ran ({limit})";
+    stragglers were still running for {delay_ms}, {delay_ratio:%} of the time that tasks ran ({limit})[; most of that \
+    time for {longest}]";
+
+/// A task that others waited for.
+const WAITED_FOR: &str = "{task}[ on {host}] ({wait})";
+
+/// At most so many tasks are named.
+const NAMED: usize = 3;
 
 /// The message if no task is a straggler.
 const NO_STRAGGLER: &str = "none of {judged} took at least {factor}× the median without more input";
@@ -97,6 +106,7 @@ impl Check for HeldUp {
             evidence.push(("causes_text", Measure::Text(causes.in_words())));
             evidence.extend(longest_tail(views).map(|name| ("longest_tail_text", Measure::Text(name))));
         }
+        let longest = if severity > Severity::None { longest(app, views) } else { Phrase::default() };
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
             .tells(kind)
@@ -108,6 +118,7 @@ impl Check for HeldUp {
                     ("judged", &plural(judged, "task")),
                     ("factor", &params.median_factor),
                     ("limit", &decisive(severity, &limits)),
+                    ("longest", &longest),
                 ],
             )
             .advice(|| causes.map(|causes| advice(app, views, causes)).unwrap_or_default())
@@ -148,12 +159,45 @@ fn extra_compute(views: &[GroupStragglers<'_>]) -> Option<f64> {
     (all > 0.0).then(|| extra / all)
 }
 
+/// The stragglers that cost most run time, longest wait first: among many short stragglers, a few long ones matter.
+fn longest(app: &Application, views: &[GroupStragglers<'_>]) -> Phrase {
+    let waits = views.iter().flat_map(|view| view.held_up_by().into_iter().map(move |it| (view.group, it)));
+    let mut waits: Vec<(&TaskGroup, (Execution, Millis))> = waits.collect();
+    waits.sort_by_key(|(group, (task, wait))| (Reverse(*wait), group.kind, task.task()));
+    let most = waits.first().map_or(Millis::ZERO, |(_, (_, wait))| *wait);
+    let matter = waits.iter().filter(|(_, (_, wait))| 2 * wait.get() >= most.get()).take(NAMED);
+    let named = matter.map(|(group, (task, wait))| {
+        let host = host(app, group, task.attempt()).unwrap_or_default();
+        let task = task_name(group, task.task());
+        Phrase::new(WAITED_FOR, &[("task", &task), ("host", &host), ("wait", wait)])
+    });
+    Phrase::list(", ", named)
+}
+
 /// The group that waited longest only for stragglers.
 fn longest_tail(views: &[GroupStragglers<'_>]) -> Option<String> {
     let tails = views.iter().filter_map(|view| {
         let (from, to) = view.tail()?;
         Some((Millis::between(from, to)?, view.group.kind))
     });
-    let (tail, kind) = tails.max_by_key(|&(tail, kind)| (tail, std::cmp::Reverse(kind)))?;
+    let (tail, kind) = tails.max_by_key(|&(tail, kind)| (tail, Reverse(kind)))?;
     Some(format!("{}: {tail}", super::subject(kind).name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+
+    #[test]
+    fn the_stragglers_that_cost_the_time_are_named() {
+        // Sixty maps of a minute, thirty that take twice as long, and two that take half an hour and more.
+        let times = (0..60).map(|_| 60).chain((0..30).map(|_| 125)).chain([1800, 2400]);
+        let maps = sample::tasks(TaskKind::Map, times.map(|seconds| (0, Some(seconds))));
+        let evaluation = sample::evaluate_all(&sample::job(vec![maps], &[]), "");
+        let own = evaluation.findings.iter().find(|finding| finding.rule == RULE.id);
+        let message = own.map(|finding| finding.message.clone()).unwrap_or_default();
+        let ending = "; most of that time for map 91 (39min), map 90 (29min)";
+        assert!(message.starts_with("32 of 92 tasks") && message.ends_with(ending), "{message}");
+    }
 }

@@ -5,7 +5,8 @@ use super::splits::{Target, Unsplittable, split_for};
 use super::{MissingCounters, Role, change, change_towards, input_bytes, may_be, no_task_reports};
 use super::{rule, run_time, tasks, to_bytes, to_millis, without_tasks};
 use crate::finding::{
-    Advice, ChartLimit, ComparedWith, Condition, Judgement, Measure, Measured, TroubleKind, Verdict,
+    Advice, ChartLimit, ComparedWith, Condition, Judgement, Measure, Measured, Repartition, TroubleKind,
+    Verdict,
 };
 use crate::heuristics::shared::time_of_tasks;
 use crate::heuristics::wording::condition;
@@ -104,9 +105,11 @@ impl Check for RunTime {
         if let (Role::Map, Some(input)) = (role, input) {
             evidence.push(("avg_input_bytes", Measure::Size(input)));
         }
-        Judgement::of(role.subject(), severity)
-            .tasks(total)
-            .facts(evidence)
+        let mut judgement = Judgement::of(role.subject(), severity).tasks(total).facts(evidence);
+        if let Some(tasks) = self.wanted(app, mean, total, short >= long) {
+            judgement = judgement.repartition(Repartition { stages: Vec::new(), tasks });
+        }
+        judgement
             .message(
                 MESSAGE,
                 &[("tasks_run", &role.do_what(total, "run")), ("mean", &to_millis(mean)), ("limit", &limit)],
@@ -130,7 +133,15 @@ impl RunTime {
         growth > 1.0 && params.falls(mean, total, growth)
     }
 
-    /// The number of tasks that brings the mean run time to the target.
+    /// The number of tasks that brings the mean run time to the target; `None` if they should stay as many.
+    fn wanted(&self, app: &Application, mean: i64, total: u64, too_short: bool) -> Option<u32> {
+        let Self(_, params) = self;
+        let wanted = number_after(total, params.target().growth(app, mean));
+        let changes = wanted != total && !(too_short && !self.fewer(app, mean, total));
+        u32::try_from(wanted).ok().filter(|_| changes)
+    }
+
+    /// What brings the mean run time to the target.
     fn advice(&self, app: &Application, group: &TaskGroup, mean: i64, too_short: bool) -> Vec<Advice> {
         let Self(role, params) = self;
         let target = params.target();

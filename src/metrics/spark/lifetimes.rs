@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use super::containers::{Containers, manager};
 use super::{Cost, SparkMetricParams, shows_all_executors};
 use crate::model::spark::{ClusterManager, Executor, ExecutorMetric, Peaks, Spark};
+use crate::model::table::TimePoint;
 use crate::model::{Application, Symbol};
 use crate::units::{Bytes, CoreMillis, MbMillis, Millis, Timestamp};
 
@@ -74,10 +75,14 @@ impl<'a> Lifetimes<'a> {
 
     /// The lifetime of an executor at the time `started`; the first one if that time is before all of them.
     pub(super) fn find(&self, executor: Symbol, started: Timestamp) -> Option<&Lifetime<'a>> {
-        let places = self.by_executor.get(&executor)?;
-        let mut lifetimes = places.iter().filter_map(|&place| self.all.get(place));
-        let first = lifetimes.next()?;
-        Some(lifetimes.take_while(|lifetime| lifetime.from <= started).last().unwrap_or(first))
+        self.all.get(self.place(executor, started)?)
+    }
+
+    fn place(&self, executor: Symbol, started: Timestamp) -> Option<usize> {
+        let mut places = self.by_executor.get(&executor)?.iter().copied();
+        let first = places.next()?;
+        let began = |place: &usize| self.all.get(*place).is_some_and(|lifetime| lifetime.from <= started);
+        Some(places.take_while(began).last().unwrap_or(first))
     }
 
     /// Used memory, and the part above the memory needed.
@@ -112,6 +117,34 @@ impl<'a> Lifetimes<'a> {
         let driver = self.driver.zip(self.driver_peaks.and_then(|peaks| needed(peaks, params)));
         let driver = driver.map(|(container, needed)| excess(container, needed, params, self.run_time));
         Some(executors + driver.unwrap_or_default())
+    }
+
+    /// Memory that executors held while no task ran on them for longer than `timeout`, from then on. `None` if a size or a
+    /// time is unknown.
+    pub(super) fn idle_beyond(&self, app: &Application, timeout: Millis) -> Option<MbMillis> {
+        let mut busy: Vec<Vec<(Timestamp, Timestamp)>> = self.all.iter().map(|_| Vec::new()).collect();
+        for group in &app.groups {
+            let attempts = &group.attempts;
+            for row in 0..attempts.len() {
+                let start = attempts.time(row, TimePoint::Start)?;
+                let place = self.place(attempts.executor(row)?, start)?;
+                // An attempt without an end ran as long as its executor.
+                let end = attempts.time(row, TimePoint::Finish).or_else(|| Some(self.all.get(place)?.to))?;
+                busy.get_mut(place)?.push((start, end));
+            }
+        }
+        let mut idle = MbMillis::ZERO;
+        for (lifetime, mut busy) in self.all.iter().zip(busy) {
+            busy.sort_unstable();
+            let (mut since, mut time) = (lifetime.from, Millis::ZERO);
+            for (start, end) in busy.into_iter().chain([(lifetime.to, lifetime.to)]) {
+                let gap = Millis::between(since, start.min(lifetime.to)).unwrap_or_default();
+                time = time + Millis::new(gap.get().saturating_sub(timeout.get()));
+                since = since.max(end);
+            }
+            idle = idle + MbMillis::of(lifetime.container?, time);
+        }
+        Some(idle)
     }
 
     /// Core time held by executors.

@@ -17,10 +17,10 @@ pub use counts::{ExecutorCounts, JobCounts, SparkCounts, StageCounts};
 
 use super::{Metrics, TaskCounts, run_time};
 use crate::model::Application;
-use crate::model::spark::{ClusterManager, Executor, Spark};
+use crate::model::spark::{ClusterManager, Executor, Facet, Spark};
 use crate::params::quantity::{Quantity, Ratio, Size};
 use crate::params::{choice, rule_params};
-use crate::units::{Bytes, MbMillis};
+use crate::units::{Bytes, MbMillis, Millis};
 use containers::Containers;
 use lifetimes::Lifetimes;
 use tasks::TaskCosts;
@@ -129,6 +129,21 @@ pub(crate) fn executor_memory_factor(
     Some(containers.with_heap(heap).executor(None)?.as_f64() / now.as_f64())
 }
 
+/// Memory that executors held while idle for longer than `timeout`: what dynamic allocation gives back. `None` if the log does
+/// not tell all tasks, or a size.
+pub(crate) fn idle_beyond(
+    app: &Application,
+    params: &SparkMetricParams,
+    timeout: Millis,
+) -> Option<MbMillis> {
+    let spark = app.spark.as_deref()?;
+    let local = containers::manager(app, spark) == Some(ClusterManager::Local);
+    if local || spark.gaps.reason(&[Facet::Tasks]).is_some() {
+        return None;
+    }
+    Lifetimes::of(app, spark, params)?.idle_beyond(app, timeout)
+}
+
 /// Counts over all stages: reports have one entry for all tasks of an application. `None` if a limit cut the
 /// log off, or if the log ends before the first task.
 fn task_counts(app: &Application, spark: &Spark) -> Option<TaskCounts> {
@@ -150,7 +165,6 @@ fn ends_early(spark: &Spark) -> bool {
 
 /// Whether the log shows the start and end of every executor.
 fn shows_all_executors(spark: &Spark) -> bool {
-    use crate::model::spark::Facet;
     let gaps = spark.gaps;
     !gaps.beginning && !gaps.compacted && gaps.reason(&[Facet::Executors, Facet::End]).is_none()
 }

@@ -276,3 +276,26 @@ fn dr_elephants_formulas_treat_missing_values_as_zero() {
         assert_eq!(metrics.wasted.map(crate::units::MbMillis::as_gb_hours), Some(0.0), "{formula:?}");
     }
 }
+
+#[test]
+fn idle_executors_give_back_what_they_hold_beyond_the_timeout() {
+    let conf = [("spark.master", "yarn"), ("spark.executor.memory", "4g")];
+    let minute = HOUR / 60;
+    let executors = vec![executor("1", 2, 0, Some(HOUR)), executor("2", 2, 0, Some(HOUR))];
+    let mut app = app(&conf, executors);
+    // The first works without a pause. The second starts after 10 minutes, pauses for 30 seconds, and ends with 20 minutes
+    // without a task.
+    attempt(&mut app, "1", (0, HOUR), Outcome::Succeeded);
+    attempt(&mut app, "2", (10 * minute, 20 * minute), Outcome::Succeeded);
+    attempt(&mut app, "2", (12 * minute, 15 * minute), Outcome::Succeeded);
+    attempt(&mut app, "2", (20 * minute + 30_000, 40 * minute), Outcome::Succeeded);
+    let idle = |seconds: u64| {
+        super::idle_beyond(&app, &params(), Millis::from_secs(seconds)).map(|idle| idle.as_gb_hours())
+    };
+    same(idle(60), 5.0 * (9.0 + 19.0) / 60.0);
+    same(idle(0), 5.0 * 30.5 / 60.0);
+    same(idle(3600), 0.0);
+    // In local mode nothing can be given back.
+    let local = sample::app(&[("spark.master", "local[2]")]);
+    assert_eq!(super::idle_beyond(&local, &params(), Millis::ZERO), None);
+}

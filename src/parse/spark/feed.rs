@@ -6,11 +6,11 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memchr::{memchr, memrchr};
 use rayon::prelude::*;
 
+use super::at_once::BeingRead;
 use super::block::{Block, ReadOptions};
 use super::plan::Plans;
 use crate::input::budget::{Budget, became_shorter};
@@ -19,9 +19,6 @@ use crate::limits::Limits;
 /// Block size in bytes: small enough that data copied from the page cache is still in the processor's cache
 /// when parsed.
 pub(super) const BLOCK_LEN: usize = 256 << 10;
-/// Number of blocks that each thread parses before all threads synchronise. Logs that are read at the same time share one
-/// block for each thread, because a thread that waits for one log works on another; but each log has at least so many.
-const BLOCKS_PER_THREAD: usize = 4;
 /// Number of bytes read at a time after a block, to find the end of its last line.
 const TAIL_LEN: usize = 4 << 10;
 /// Usual page size; only speed depends on it.
@@ -203,36 +200,6 @@ mod position {
     pub(super) fn read_at(file: &File, room: &mut [u8], from: u64) -> io::Result<usize> {
         std::os::windows::fs::FileExt::seek_read(file, room, from)
     }
-}
-
-/// Number of logs that the process reads at this moment.
-static BEING_READ: AtomicUsize = AtomicUsize::new(0);
-
-/// A log that is being read, until it is dropped.
-struct BeingRead;
-
-impl BeingRead {
-    fn start() -> Self {
-        BEING_READ.fetch_add(1, Ordering::Relaxed);
-        Self
-    }
-
-    /// The number of blocks of a batch. If each log had blocks for all threads, eight threads that read eight logs would hold
-    /// eight times what they can parse. It changes nothing but memory and speed, so it may depend on what other threads do.
-    fn width(&self) -> usize {
-        width_among(rayon::current_num_threads(), BEING_READ.load(Ordering::Relaxed))
-    }
-}
-
-impl Drop for BeingRead {
-    fn drop(&mut self) {
-        BEING_READ.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-fn width_among(threads: usize, logs: usize) -> usize {
-    let of_all = if logs > 1 { threads / logs } else { threads.saturating_mul(BLOCKS_PER_THREAD) };
-    of_all.max(BLOCKS_PER_THREAD)
 }
 
 /// See the module.
@@ -483,13 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_that_are_read_together_share_the_blocks() {
-        assert_eq!([1, 2, 8].map(|threads| width_among(threads, 1)), [4, 8, 32]);
-        assert_eq!(
-            [(2, 2), (8, 8), (64, 2), (64, 12)].map(|(threads, logs)| width_among(threads, logs)),
-            [4, 4, 32, 5]
-        );
-        // Those that no longer fit are freed.
+    fn blocks_that_other_logs_need_are_freed() {
         let mut batch = Batch::default();
         for _ in 0..8 {
             batch.next_slot().unwrap().bytes = vec![0; BLOCK_LEN];

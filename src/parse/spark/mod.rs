@@ -4,6 +4,7 @@
 //! Blocks of whole lines are parsed in parallel (`block`) and processed in the order of the log (`build`), so
 //! the result does not depend on the number of threads.
 
+mod at_once;
 mod block;
 mod build;
 mod event;

@@ -4,7 +4,7 @@ use super::attempts::{ReduceWork, Work};
 use super::overhead::Sample;
 use super::{Change, Kind, Plan, Unknown};
 use crate::model::table::Outcome;
-use crate::replay::{MAX_TASKS, Micros, PerMille};
+use crate::replay::{MAX_TASKS, Micros, PerMille, merged};
 use crate::units::Bytes;
 
 /// A task is far from others if it takes more than this multiple of their median.
@@ -243,9 +243,10 @@ impl Plan {
         let part = |sum: f64| sum / count as f64;
         let tasks = sample.times.len() as f64;
         if kind == Kind::Map {
-            let work: f64 = sample.times.iter().sum();
-            let time = Micros::from_f64(each + part((work - each * tasks).max(0.0)));
-            change.maps = Some(vec![time; count]);
+            let works: Vec<f64> = sample.times.iter().map(|time| (time - each).max(0.0)).collect();
+            let even = part(works.iter().sum());
+            let parts = if fewer { merged(&works, count) } else { vec![even; count] };
+            change.maps = Some(parts.into_iter().map(|part| Micros::from_f64(each + part)).collect());
             return Ok(());
         }
         let mut sums = (0.0, 0.0, 0.0);

@@ -4,7 +4,7 @@ use super::work::{Work, span};
 use crate::model::Application;
 use crate::replay::spark::change::Change;
 use crate::replay::spark::plan::{Plan, Unknown};
-use crate::replay::{MAX_TASKS, Micros};
+use crate::replay::{MAX_TASKS, merged};
 
 /// What every task costs, however little data it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,7 +24,7 @@ pub(crate) struct Partitions {
     pub(crate) overhead: Overhead,
 }
 
-/// Splits the work of a stage attempt evenly into another number of tasks.
+/// Splits the work of a stage attempt evenly into more tasks, or merges it into fewer.
 ///
 /// # Errors
 /// If there would be too many tasks, or if fewer of them would save what each costs, and that is unknown.
@@ -45,8 +45,9 @@ pub(super) fn split(
         (Overhead::Intercept, None) if fewer => return Err(Unknown::NoFit),
         _ => work.overhead,
     };
-    let beyond: f64 = work.done.iter().map(|done| (done.time - overhead).max(0.0)).sum();
-    let time: Micros = span(overhead + beyond / f64::from(tasks));
-    change.tasks.insert(stage, vec![time; tasks as usize]);
+    let works: Vec<f64> = work.done.iter().map(|done| (done.time - overhead).max(0.0)).collect();
+    let even = works.iter().sum::<f64>() / f64::from(tasks);
+    let parts = if fewer { merged(&works, tasks as usize) } else { vec![even; tasks as usize] };
+    change.tasks.insert(stage, parts.into_iter().map(|part| span(overhead + part)).collect());
     Ok(())
 }

@@ -235,7 +235,7 @@ mod tests {
         let briefly = |amounts: &Amounts| saved_briefly(amounts, None, None);
         assert_eq!(briefly(&amounts(2.31, 0.11, 1e6)), "2.31 core·h");
         assert_eq!(briefly(&amounts(0.0, 38.04, 1e6)), "38 GB·h");
-        assert_eq!(briefly(&amounts(0.0, 0.001, 9000.0)), "9.0 s");
+        assert_eq!(briefly(&amounts(0.0, 0.001, 9000.0)), "9 s");
         assert_eq!(briefly(&amounts(0.0, 0.001, 9.0)), "< 0.01 GB·h");
         assert_eq!(saved_briefly(&amounts(1.0, 1.0, 1.0), Some(exactly(3.5)), Some("EUR")), "3.50 EUR");
     }

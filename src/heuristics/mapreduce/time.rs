@@ -137,7 +137,7 @@ impl RunTime {
     fn wanted(&self, app: &Application, mean: i64, total: u64, too_short: bool) -> Option<u32> {
         let Self(_, params) = self;
         let wanted = number_after(total, params.target().growth(app, mean));
-        let changes = wanted != total && !(too_short && !self.fewer(app, mean, total));
+        let changes = wanted != total && (!too_short || self.fewer(app, mean, total));
         u32::try_from(wanted).ok().filter(|_| changes)
     }
 

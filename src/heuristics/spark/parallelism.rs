@@ -35,6 +35,8 @@ rule_params! {
         tasks_per_slot: Quantity<Count>,
         /// Tasks whose median time is below this are small.
         small_task_time: Quantity<Duration>,
+        /// Of the run time of a small task, at most this much counts as overhead.
+        small_task_overhead: Quantity<Duration>,
     }
 }
 

@@ -20,7 +20,7 @@ impl BeingRead {
 
     /// The number of blocks of a batch. If each log had blocks for all threads, eight threads that read eight logs would hold
     /// eight times what they can parse. It changes nothing but memory and speed, so it may depend on what other threads do.
-    pub(super) fn width(&self) -> usize {
+    pub(super) fn width() -> usize {
         width_among(rayon::current_num_threads(), BEING_READ.load(Ordering::Relaxed))
     }
 }

@@ -243,10 +243,10 @@ impl Pipeline {
     /// # Errors
     /// The first error of reading or decoding, after everything before it was processed, or that of `take`.
     pub(super) fn run(mut self, mut take: impl FnMut(&mut Batch) -> io::Result<()> + Send) -> io::Result<()> {
-        let being_read = BeingRead::start();
+        let _being_read = BeingRead::start();
         let [mut filled, mut read, mut taken] = std::array::from_fn(|_| Batch::default());
         let (block_len, options) = (self.block_len, self.options);
-        self.source.fill(&mut filled, being_read.width(), block_len, options.max_line_len);
+        self.source.fill(&mut filled, BeingRead::width(), block_len, options.max_line_len);
         let file = self.source.file();
         let mut failure = None;
         while !(filled.is_empty() && read.is_empty()) {
@@ -254,7 +254,7 @@ impl Pipeline {
             std::mem::swap(&mut read, &mut taken);
             std::mem::swap(&mut filled, &mut read);
             filled.used = 0;
-            let (source, width) = (&mut self.source, being_read.width());
+            let (source, width) = (&mut self.source, BeingRead::width());
             let mut fill = || source.fill(&mut filled, width, block_len, options.max_line_len);
             let mut read_batch = || read.read(file.as_deref(), options);
             if taken.is_empty() {

@@ -110,15 +110,11 @@ impl Tasks {
 
     /// What each task takes besides its work, if tasks are small: the time of the smallest ones, which have hardly any. If
     /// all tasks are alike, the smallest ones work, too, so the overhead is bounded.
-    fn overhead_of_small(&self, median: f64) -> f64 {
-        let small = quantile(&self.times, SMALLEST).unwrap_or_default().min(FIXED_OVERHEAD);
+    fn overhead_of_small(&self, median: f64, params: &Parallelism) -> f64 {
+        let small = quantile(&self.times, SMALLEST).unwrap_or_default().min(params.small_task_overhead.get());
         small.max(self.overhead).min(median)
     }
 }
-
-/// The bound of the overhead that is not measured, in milliseconds. An assumption: in a recording of Spark 3.5 with 400
-/// partitions, tasks with hardly any work took 9 ms.
-const FIXED_OVERHEAD: f64 = 15.0;
 
 /// The quantile of the times of small tasks that counts as a task without work.
 const SMALLEST: f64 = 0.05;
@@ -170,7 +166,7 @@ fn lost<'a>(
         let time = if most < LEAST_LOSS.as_f64() { most } else { idle(most) };
         (TroubleKind::FewTasks, splits, tasks.overhead, time)
     } else if middle < small && count >= MANY_TIMES * enough {
-        let overhead = tasks.overhead_of_small(middle);
+        let overhead = tasks.overhead_of_small(middle, params);
         (TroubleKind::ManyTasks, enough, overhead, ((count - enough) * overhead / slots).min(span))
     } else {
         return None;

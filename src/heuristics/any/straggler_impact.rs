@@ -45,8 +45,8 @@ pub(super) const RULE: Rule =
 
 /// The message of a finding.
 const MESSAGE: &str = "{stragglers} of {judged} took at least {factor}× the median without more input; only \
-    stragglers were still running for {delay_ms}, {delay_ratio:%} of the time that tasks ran ({limit})[; most of that \
-    time for {longest}]";
+    stragglers were still running for {delay_ms}, {delay_ratio:%} of the time that tasks ran ({limit})[; the longest: \
+    {longest}]";
 
 /// A task that others waited for.
 const WAITED_FOR: &str = "{task}[ on {host}] ({wait})";
@@ -197,7 +197,7 @@ mod tests {
         let evaluation = sample::evaluate_all(&sample::job(vec![maps], &[]), "");
         let own = evaluation.findings.iter().find(|finding| finding.rule == RULE.id);
         let message = own.map(|finding| finding.message.clone()).unwrap_or_default();
-        let ending = "; most of that time for map 91 (39min), map 90 (29min)";
+        let ending = "; the longest: map 91 (39m), map 90 (29m)";
         assert!(message.starts_with("32 of 92 tasks") && message.ends_with(ending), "{message}");
     }
 }

@@ -202,7 +202,7 @@ fn help(command: &[String]) -> Option<BTreeSet<String>> {
 #[test]
 fn commands_and_options_exist() {
     let with_parts = ["rules", "simulate"];
-    let known = ["analyze", "check", "diff", "nodes", "stragglers", "whatif", "completions", "man"];
+    let known = ["analyze", "check", "diff", "nodes", "stragglers", "watch", "whatif", "completions", "man"];
     let mut helps: BTreeMap<Vec<String>, BTreeSet<String>> = BTreeMap::new();
     let mut found = 0;
     for page in manual() {

@@ -1,33 +1,30 @@
 //! `elephant-rs watch PATH…`
 
+mod lines;
+
 use std::error::Error;
-use std::fs::File;
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum, ValueHint};
-use indicatif::{ProgressBar, ProgressStyle};
-#[cfg(feature = "http")]
-use serde_json::value::RawValue;
 
 use super::counts::count;
 use super::filter_args::FilterArgs;
-use super::output::{Output, OutputError, is_standard_output};
+use super::output::{self, OutputError};
 use super::stragglers::{duration, positive};
-use super::{Color, Exit, interrupt, output, progress};
+use super::{Color, Exit};
 use crate::limits::Limits;
 use crate::model::Engine;
-use crate::report::TextOptions;
-use crate::report::watch::{begin_ndjson, begin_text, status, write_ndjson, write_text};
 use crate::stragglers::detect::options::DetectorOptions;
 use crate::stragglers::detect::{Detector, Needs, all_with};
 use crate::stragglers::labels::MIN_TASKS;
 use crate::stragglers::replay::Options;
 use crate::units::{Millis, Timestamp};
 #[cfg(feature = "http")]
-use crate::watch::{Client, Outcome, Servers, TIMEOUT, Webhook};
-use crate::watch::{Judges, Settings, State, Status, Told, Watch};
+use crate::watch::{Client, Servers, TIMEOUT};
+use crate::watch::{Judges, Settings, State, Told, Watch};
+use lines::Lines;
 
 pub(super) const EXAMPLES: &str = "\
 A straggler is told once for each detector that flags it, as soon as enough is known. Event logs do not contain the \
@@ -51,9 +48,6 @@ Exit status: 0 every application has ended, 2 the run failed.";
 
 /// Time between two searches for new logs.
 const FIND_EVERY: Duration = Duration::from_secs(10);
-/// How long to wait for the webhook at the end.
-#[cfg(feature = "http")]
-const LAST_WAIT: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Args)]
 pub(super) struct WatchArgs {
@@ -288,163 +282,4 @@ impl WatchArgs {
 fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
-}
-
-/// Where the lines go. Each is written whole and at once.
-struct Lines {
-    file: Option<File>,
-    format: Format,
-    text: TextOptions,
-    bar: Option<ProgressBar>,
-    buffer: Vec<u8>,
-    /// Flags that are to be sent, as JSON.
-    #[cfg(feature = "http")]
-    outbox: Vec<Vec<u8>>,
-    #[cfg(feature = "http")]
-    webhook: Option<Webhook>,
-}
-
-impl Lines {
-    fn open(args: &WatchArgs) -> Result<Self, OutputError> {
-        let path = args.output.as_deref().filter(|path| !is_standard_output(path));
-        let file = path.map(|path| {
-            let opened = File::options().append(true).create(true).open(path);
-            opened.map_err(|source| OutputError::Create { path: path.to_owned(), source })
-        });
-        let wants_bar = !args.no_progress && progress::is_wanted() && io::stdout().is_terminal();
-        Ok(Self {
-            file: file.transpose()?,
-            format: args.format,
-            text: Output::open(None)?.text_options(args.color),
-            bar: wants_bar.then(bar),
-            buffer: Vec::new(),
-            #[cfg(feature = "http")]
-            outbox: Vec::new(),
-            #[cfg(feature = "http")]
-            webhook: args.webhook.clone().map(|url| Webhook::to(url, Client::new(TIMEOUT))),
-        })
-    }
-
-    /// Sends what an earlier run could not send.
-    #[cfg(feature = "http")]
-    fn send_again(&mut self, state: &State) {
-        if let Some(webhook) = &mut self.webhook {
-            state.queued().for_each(|(number, message)| webhook.send(number, message));
-        }
-    }
-
-    #[cfg(not(feature = "http"))]
-    #[allow(clippy::unused_self)] // as with the feature
-    fn send_again(&mut self, _: &State) {}
-
-    /// Sends the new flags, and notes which were accepted.
-    #[cfg(feature = "http")]
-    fn send(&mut self, state: &mut State) -> io::Result<()> {
-        self.send_within(Duration::ZERO, state)
-    }
-
-    #[cfg(feature = "http")]
-    fn send_within(&mut self, within: Duration, state: &mut State) -> io::Result<()> {
-        let Some(webhook) = &mut self.webhook else { return Ok(()) };
-        for message in self.outbox.drain(..) {
-            let message: Box<RawValue> = serde_json::from_slice(&message)?;
-            webhook.send(state.queue(message.clone())?, message);
-        }
-        for outcome in webhook.outcomes(within) {
-            match outcome {
-                Outcome::Sent(number) => state.sent(number)?,
-                Outcome::Refused(number, reason) => {
-                    output::print_message("warning", &format!("the webhook refuses a flag: {reason}"));
-                    state.sent(number)?;
-                }
-                Outcome::Delayed(reason) => {
-                    let message = format!("the webhook does not accept a flag: {reason}; it is sent again");
-                    output::print_message("warning", &message);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Waits for the webhook.
-    #[cfg(feature = "http")]
-    fn end(&mut self, state: &mut State) -> io::Result<()> {
-        self.send_within(LAST_WAIT, state)?;
-        let waiting = self.webhook.as_ref().map_or(0, Webhook::waiting);
-        if waiting > 0 {
-            let message = format!(
-                "{waiting} flags were not accepted by the webhook; with --state, the next run sends them"
-            );
-            output::print_message("warning", &message);
-        }
-        state.flush()
-    }
-
-    #[cfg(not(feature = "http"))]
-    #[allow(clippy::unused_self, clippy::unnecessary_wraps)] // as with the feature
-    fn send(&mut self, _: &mut State) -> io::Result<()> {
-        Ok(())
-    }
-
-    #[cfg(not(feature = "http"))]
-    #[allow(clippy::unused_self)] // as with the feature
-    fn end(&mut self, state: &mut State) -> io::Result<()> {
-        state.flush()
-    }
-
-    fn begin(&mut self, active: &[&'static str], all: &[Box<dyn Detector>]) -> io::Result<()> {
-        match self.format {
-            Format::Text => begin_text(active, all, self.text, &mut self.buffer)?,
-            Format::Ndjson => begin_ndjson(active, all, &mut self.buffer)?,
-        }
-        self.pass_on()
-    }
-
-    fn write(&mut self, told: &Told) -> io::Result<()> {
-        match self.format {
-            Format::Text => write_text(told, self.text, &mut self.buffer)?,
-            Format::Ndjson => write_ndjson(told, &mut self.buffer)?,
-        }
-        #[cfg(feature = "http")]
-        if self.webhook.is_some() && matches!(told, Told::Flag(_)) {
-            let mut message = Vec::new();
-            write_ndjson(told, &mut message)?;
-            self.outbox.push(message);
-        }
-        self.pass_on()
-    }
-
-    fn pass_on(&mut self) -> io::Result<()> {
-        let Self { file, bar, buffer, .. } = self;
-        let written = match (file, bar) {
-            (Some(file), _) => file.write_all(buffer),
-            (None, Some(bar)) => bar.suspend(|| print(buffer)),
-            (None, None) => print(buffer),
-        };
-        buffer.clear();
-        written
-    }
-
-    fn status(&self, now: Status) -> io::Result<()> {
-        if let Some(bar) = &self.bar {
-            bar.set_message(status(now));
-            bar.tick();
-        }
-        Ok(())
-    }
-}
-
-fn print(lines: &[u8]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(lines)?;
-    out.flush()
-}
-
-fn bar() -> ProgressBar {
-    let bar = ProgressBar::new_spinner();
-    interrupt::clear_on_interrupt(&bar);
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
-        bar.set_style(style);
-    }
-    bar
 }

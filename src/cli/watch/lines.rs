@@ -1,0 +1,185 @@
+//! Where the lines go: standard output or a file, and a webhook.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+#[cfg(feature = "http")]
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+#[cfg(feature = "http")]
+use serde_json::value::RawValue;
+
+#[cfg(feature = "http")]
+use super::super::output;
+use super::super::output::{Output, OutputError, is_standard_output};
+use super::super::{interrupt, progress};
+use super::{Format, WatchArgs};
+use crate::report::TextOptions;
+use crate::report::watch::{begin_ndjson, begin_text, status, write_ndjson, write_text};
+use crate::stragglers::detect::Detector;
+#[cfg(feature = "http")]
+use crate::watch::{Client, Outcome, TIMEOUT, Webhook};
+use crate::watch::{State, Status, Told};
+
+/// How long to wait for the webhook at the end.
+#[cfg(feature = "http")]
+const LAST_WAIT: Duration = Duration::from_secs(30);
+
+/// Where the lines go. Each is written whole and at once.
+pub(super) struct Lines {
+    file: Option<File>,
+    format: Format,
+    text: TextOptions,
+    bar: Option<ProgressBar>,
+    buffer: Vec<u8>,
+    /// Flags that are to be sent, as JSON.
+    #[cfg(feature = "http")]
+    outbox: Vec<Vec<u8>>,
+    #[cfg(feature = "http")]
+    webhook: Option<Webhook>,
+}
+
+impl Lines {
+    pub(super) fn open(args: &WatchArgs) -> Result<Self, OutputError> {
+        let path = args.output.as_deref().filter(|path| !is_standard_output(path));
+        let file = path.map(|path| {
+            let opened = File::options().append(true).create(true).open(path);
+            opened.map_err(|source| OutputError::Create { path: path.to_owned(), source })
+        });
+        let wants_bar = !args.no_progress && progress::is_wanted() && io::stdout().is_terminal();
+        Ok(Self {
+            file: file.transpose()?,
+            format: args.format,
+            text: Output::open(None)?.text_options(args.color),
+            bar: wants_bar.then(bar),
+            buffer: Vec::new(),
+            #[cfg(feature = "http")]
+            outbox: Vec::new(),
+            #[cfg(feature = "http")]
+            webhook: args.webhook.clone().map(|url| Webhook::to(url, Client::new(TIMEOUT))),
+        })
+    }
+
+    /// Sends what an earlier run could not send.
+    #[cfg(feature = "http")]
+    pub(super) fn send_again(&mut self, state: &State) {
+        if let Some(webhook) = &mut self.webhook {
+            state.queued().for_each(|(number, message)| webhook.send(number, message));
+        }
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[allow(clippy::unused_self)] // as with the feature
+    pub(super) fn send_again(&mut self, _: &State) {}
+
+    /// Sends the new flags, and notes which were accepted.
+    #[cfg(feature = "http")]
+    pub(super) fn send(&mut self, state: &mut State) -> io::Result<()> {
+        self.send_within(Duration::ZERO, state)
+    }
+
+    #[cfg(feature = "http")]
+    fn send_within(&mut self, within: Duration, state: &mut State) -> io::Result<()> {
+        let Some(webhook) = &mut self.webhook else { return Ok(()) };
+        for message in self.outbox.drain(..) {
+            let message: Box<RawValue> = serde_json::from_slice(&message)?;
+            webhook.send(state.queue(message.clone())?, message);
+        }
+        for outcome in webhook.outcomes(within) {
+            match outcome {
+                Outcome::Sent(number) => state.sent(number)?,
+                Outcome::Refused(number, reason) => {
+                    output::print_message("warning", &format!("the webhook refuses a flag: {reason}"));
+                    state.sent(number)?;
+                }
+                Outcome::Delayed(reason) => {
+                    let message = format!("the webhook does not accept a flag: {reason}; it is sent again");
+                    output::print_message("warning", &message);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the webhook.
+    #[cfg(feature = "http")]
+    pub(super) fn end(&mut self, state: &mut State) -> io::Result<()> {
+        self.send_within(LAST_WAIT, state)?;
+        let waiting = self.webhook.as_ref().map_or(0, Webhook::waiting);
+        if waiting > 0 {
+            let message = format!(
+                "{waiting} flags were not accepted by the webhook; with --state, the next run sends them"
+            );
+            output::print_message("warning", &message);
+        }
+        state.flush()
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps)] // as with the feature
+    pub(super) fn send(&mut self, _: &mut State) -> io::Result<()> {
+        Ok(())
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[allow(clippy::unused_self)] // as with the feature
+    pub(super) fn end(&mut self, state: &mut State) -> io::Result<()> {
+        state.flush()
+    }
+
+    pub(super) fn begin(&mut self, active: &[&'static str], all: &[Box<dyn Detector>]) -> io::Result<()> {
+        match self.format {
+            Format::Text => begin_text(active, all, self.text, &mut self.buffer)?,
+            Format::Ndjson => begin_ndjson(active, all, &mut self.buffer)?,
+        }
+        self.pass_on()
+    }
+
+    pub(super) fn write(&mut self, told: &Told) -> io::Result<()> {
+        match self.format {
+            Format::Text => write_text(told, self.text, &mut self.buffer)?,
+            Format::Ndjson => write_ndjson(told, &mut self.buffer)?,
+        }
+        #[cfg(feature = "http")]
+        if self.webhook.is_some() && matches!(told, Told::Flag(_)) {
+            let mut message = Vec::new();
+            write_ndjson(told, &mut message)?;
+            self.outbox.push(message);
+        }
+        self.pass_on()
+    }
+
+    fn pass_on(&mut self) -> io::Result<()> {
+        let Self { file, bar, buffer, .. } = self;
+        let written = match (file, bar) {
+            (Some(file), _) => file.write_all(buffer),
+            (None, Some(bar)) => bar.suspend(|| print(buffer)),
+            (None, None) => print(buffer),
+        };
+        buffer.clear();
+        written
+    }
+
+    pub(super) fn status(&self, now: Status) -> io::Result<()> {
+        if let Some(bar) = &self.bar {
+            bar.set_message(status(now));
+            bar.tick();
+        }
+        Ok(())
+    }
+}
+
+fn print(lines: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(lines)?;
+    out.flush()
+}
+
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::new_spinner();
+    interrupt::clear_on_interrupt(&bar);
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar
+}

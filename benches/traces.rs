@@ -28,6 +28,7 @@ const PART: u64 = 1_000_000;
 
 /// Measures nodes and stragglers on cluster traces of full size.
 #[derive(Parser)]
+#[allow(clippy::struct_excessive_bools)] // options
 struct Options {
     /// A tenth of the size
     #[arg(long)]
@@ -89,7 +90,7 @@ fn run(options: &Options) -> io::Result<()> {
     for (name, ..) in traces {
         let folder = data.join(name);
         for command in [&["nodes"][..], &["stragglers", "--no-replay"], &["stragglers"]] {
-            measure(options, name, command, &[folder.clone()])?;
+            measure(options, name, command, std::slice::from_ref(&folder))?;
         }
     }
     // Without the table that says how many instances a job has, all of them are kept to the end.

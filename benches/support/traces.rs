@@ -339,7 +339,9 @@ fn runs(job: &Job, size: Size, rng: &mut SplitMix64) -> Vec<Run> {
         at += time + rng.within(100, 5000);
     }
     let count = u32::try_from(runs.len()).unwrap_or_default();
-    runs.iter_mut().for_each(|run| run.runs = count);
+    for run in &mut runs {
+        run.runs = count;
+    }
     runs
 }
 

@@ -100,7 +100,9 @@ mod tests {
 
     fn of(savings: &[TroubleSavings]) -> Option<String> {
         let mut sums = Sums::default();
-        savings.iter().for_each(|saving| sums.add(saving));
+        for saving in savings {
+            sums.add(saving);
+        }
         memory(&sums, MbMillis::of(Bytes::from_mib(10 << 10), Millis::new(3_600_000)))
     }
 

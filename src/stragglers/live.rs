@@ -198,7 +198,9 @@ impl LiveGroup {
             // After the copy has won, the originals no longer matter.
             let originals = self.launches.iter().filter(|other| other.launch.task == task && !other.ended);
             let places: Vec<usize> = originals.filter_map(|other| other.place).collect();
-            places.into_iter().for_each(|place| self.finish(Some(place), at_ms));
+            for place in places {
+                self.finish(Some(place), at_ms);
+            }
         }
     }
 
@@ -219,7 +221,9 @@ impl LiveGroup {
             })
             .collect();
         self.running = 0;
-        places.into_iter().for_each(|place| self.finish(place, at_ms));
+        for place in places {
+            self.finish(place, at_ms);
+        }
     }
 
     /// Flags of attempts that had ended before, which was not known then; each with that end.

@@ -63,6 +63,7 @@ pub(crate) struct Flag {
 }
 
 /// An application that runs.
+#[derive(Default)]
 pub(crate) struct LiveApplication {
     identity: Arc<Identity>,
     groups: BTreeMap<TaskKind, LiveTasks>,
@@ -89,12 +90,6 @@ pub(crate) struct Judges {
     pub min_tasks: usize,
     /// Scans are made this long after the newest event: events are not written exactly in the order of their times.
     pub settle: Millis,
-}
-
-impl Default for LiveApplication {
-    fn default() -> Self {
-        Self { identity: Arc::default(), groups: BTreeMap::new(), newest: None, has_ended: false }
-    }
 }
 
 impl LiveApplication {

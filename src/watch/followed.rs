@@ -48,14 +48,14 @@ impl FollowedLogs {
                 Ok(found) => {
                     for found in found {
                         let named = found.path == path;
-                        self.offer(found, named, teller, tell)?;
+                        self.offer(&found, named, teller, tell)?;
                     }
                 }
                 Err(error) => {
                     // A log may get its last name before it is found.
                     let found = Found { path: last_name(&path), in_progress: false };
                     if found.path.exists() {
-                        self.offer(found, true, teller, tell)?;
+                        self.offer(&found, true, teller, tell)?;
                     } else if self.known.insert(found.path) {
                         let (source, message) = (shown(&path), format!("cannot watch it: {error}"));
                         tell(&Told::Problem { source, message })?;
@@ -68,7 +68,7 @@ impl FollowedLogs {
 
     fn offer(
         &mut self,
-        found: Found,
+        found: &Found,
         named: bool,
         teller: &mut Teller,
         tell: &mut Tell<'_>,
@@ -148,19 +148,14 @@ impl Followed {
         if unreadable > 0 && std::mem::replace(&mut self.unreadable, unreadable) == 0 {
             tell(&Told::Problem { source: source.clone(), message: UNREADABLE.to_owned() })?;
         }
-        let has_ended = match polled {
-            Err(error) => {
-                tell(&Told::Problem { source: source.clone(), message: error.to_string() })?;
-                true
-            }
-            Ok(()) => {
-                status.behind |= self.log.reached() == Reached::Behind;
-                match self.log.reached() {
-                    Reached::End => true,
-                    Reached::Now => self.log.application().has_ended() || !is_selected,
-                    Reached::Behind => !is_selected,
-                }
-            }
+        let reached = self.log.reached();
+        let has_ended = if let Err(error) = polled {
+            tell(&Told::Problem { source: source.clone(), message: error.to_string() })?;
+            true
+        } else {
+            status.behind |= reached == Reached::Behind;
+            let has_told_all = reached == Reached::Now && self.log.application().has_ended();
+            reached == Reached::End || has_told_all || !is_selected
         };
         if has_ended {
             if is_selected {

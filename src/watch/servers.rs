@@ -23,7 +23,7 @@ pub(crate) struct Servers {
     judges: [Judges; 2],
     interval: Duration,
     asked_at: Option<Instant>,
-    servers: Vec<Server>,
+    addresses: Vec<Server>,
     applications: Vec<Asked>,
     /// The addresses of the applications that are or were watched.
     known: BTreeSet<String>,
@@ -59,7 +59,7 @@ impl Servers {
             judges,
             interval,
             asked_at: None,
-            servers: addresses.iter().map(server).collect(),
+            addresses: addresses.iter().map(server).collect(),
             applications: Vec::new(),
             known: BTreeSet::new(),
         }
@@ -67,8 +67,8 @@ impl Servers {
 
     /// Finds out what the servers are, and which applications run.
     pub(super) fn find(&mut self, tell: &mut Tell<'_>) -> io::Result<()> {
-        let Self { client, filter, servers, applications, known, .. } = self;
-        for server in servers {
+        let Self { client, filter, addresses, applications, known, .. } = self;
+        for server in addresses {
             match server.running(client, filter) {
                 Ok(running) => {
                     server.is_silent = false;
@@ -113,7 +113,7 @@ impl Servers {
         }
         let is_manager =
             |server: &Server| !matches!(server.kind, Some(ServerKind::MapReduce | ServerKind::Spark));
-        status.over &= self.applications.is_empty() && !self.servers.iter().any(is_manager);
+        status.over &= self.applications.is_empty() && !self.addresses.iter().any(is_manager);
         Ok(())
     }
 }

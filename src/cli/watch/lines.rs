@@ -160,12 +160,12 @@ impl Lines {
         written
     }
 
-    pub(super) fn status(&self, now: Status) -> io::Result<()> {
+    /// Shows what is watched.
+    pub(super) fn status(&self, now: Status) {
         if let Some(bar) = &self.bar {
             bar.set_message(status(now));
             bar.tick();
         }
-        Ok(())
     }
 }
 

@@ -52,7 +52,7 @@ const FIND_EVERY: Duration = Duration::from_secs(10);
 #[derive(Debug, Args)]
 pub(super) struct WatchArgs {
     /// Event logs, folders in which they are written, and addresses of resource managers, MapReduce application masters and
-    /// Spark drivers, such as http://resource-manager:8088
+    /// Spark drivers, such as `http://resource-manager:8088`
     #[arg(required = true, value_name = "PATH|URL")]
     paths: Vec<PathBuf>,
     /// Format of the lines
@@ -189,7 +189,7 @@ impl WatchArgs {
             let status = watch.poll(now(), &mut tell)?;
             lines.send(watch.state())?;
             watch.state().flush()?;
-            lines.status(status)?;
+            lines.status(status);
             if status.over || self.once && !status.behind {
                 lines.end(watch.state())?;
                 return Ok(seen);

@@ -63,7 +63,9 @@ mod tests {
         let mut lines = Lines::new(most);
         let mut taken = String::new();
         let mut take = |bytes: &[u8]| taken.push_str(std::str::from_utf8(bytes).unwrap());
-        pieces.iter().for_each(|piece| lines.add(piece.as_bytes(), &mut take));
+        for piece in pieces {
+            lines.add(piece.as_bytes(), &mut take);
+        }
         lines.end(&mut take);
         taken.lines().map(str::to_owned).collect()
     }

@@ -85,7 +85,7 @@ impl Rolling {
             }
         }
         // The compacted one of two parts with the same number comes first, and the other is in it.
-        listed.parts.sort_by(|a, b| (a.0, !a.1).cmp(&(b.0, !b.1)));
+        listed.parts.sort_by_key(|(number, compacted, _)| (*number, !compacted));
         listed.parts.dedup_by_key(|(number, _, _)| *number);
         Ok(listed)
     }

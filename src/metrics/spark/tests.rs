@@ -290,7 +290,8 @@ fn idle_executors_give_back_what_they_hold_beyond_the_timeout() {
     attempt(&mut app, "2", (12 * minute, 15 * minute), Outcome::Succeeded);
     attempt(&mut app, "2", (20 * minute + 30_000, 40 * minute), Outcome::Succeeded);
     let idle = |seconds: u64| {
-        super::idle_beyond(&app, &params(), Millis::from_secs(seconds)).map(|idle| idle.as_gb_hours())
+        super::idle_beyond(&app, &params(), Millis::from_secs(seconds))
+            .map(crate::units::MbMillis::as_gb_hours)
     };
     same(idle(60), 5.0 * (9.0 + 19.0) / 60.0);
     same(idle(0), 5.0 * 30.5 / 60.0);

@@ -147,14 +147,12 @@ impl Hosts {
             return Arc::clone(host);
         }
         let text = strings.get(local);
-        let host = match self.known.get(text) {
-            Some(host) => Arc::clone(host),
-            None => {
-                let host: Arc<str> = text.into();
-                self.known.insert(Arc::clone(&host));
-                host
-            }
-        };
+        let known = self.known.get(text).map(Arc::clone);
+        let host = known.unwrap_or_else(|| {
+            let host: Arc<str> = text.into();
+            self.known.insert(Arc::clone(&host));
+            host
+        });
         let len = self.of_block.len().max(local.index() + 1);
         self.of_block.resize(len, None);
         if let Some(slot) = self.of_block.get_mut(local.index()) {

@@ -32,8 +32,13 @@ struct Application<'a> {
     #[serde(flatten)]
     identity: IdentityView<'a>,
     source: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ended_at: Option<Option<String>>,
+}
+
+#[derive(Serialize)]
+struct End<'a> {
+    #[serde(flatten)]
+    application: Application<'a>,
+    ended_at: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -102,12 +107,12 @@ pub(crate) fn write(told: &Told, out: &mut dyn Write) -> io::Result<()> {
         Told::Application { identity, source } => {
             let source = source.clone();
             let identity = self::identity(identity);
-            write_line(&Application { r#type: "application", identity, source, ended_at: None }, out)
+            write_line(&Application { r#type: "application", identity, source }, out)
         }
         Told::End { identity, source, at } => {
             let source = source.clone();
-            let (identity, ended_at) = (self::identity(identity), Some(time(*at)));
-            write_line(&Application { r#type: "end", identity, source, ended_at }, out)
+            let application = Application { r#type: "end", identity: self::identity(identity), source };
+            write_line(&End { application, ended_at: time(*at) }, out)
         }
         Told::Problem { source, message } => {
             write_line(&Problem { r#type: "problem", source: source.clone(), message }, out)

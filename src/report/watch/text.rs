@@ -49,7 +49,7 @@ pub(crate) fn write(told: &Told, options: TextOptions, out: &mut dyn Write) -> i
             let at = at.and_then(clock).map(|at| format!("{at} ")).unwrap_or_default();
             format!("{at}{} has ended", name(identity))
         }
-        Told::Problem { source, message } => format!("warning: {}: {message}", source),
+        Told::Problem { source, message } => format!("warning: {source}: {message}"),
         Told::Flag(told) => flag(told),
     };
     paragraph(&text, options, out)

@@ -103,6 +103,8 @@ impl Pool {
 #[must_use]
 pub(crate) fn pool(jobs: &[Vec<Evaluated>]) -> Vec<Pooled> {
     let mut pool = Pool::default();
-    jobs.iter().for_each(|job| pool.add(job));
+    for job in jobs {
+        pool.add(job);
+    }
     pool.finish()
 }

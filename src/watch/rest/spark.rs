@@ -36,7 +36,8 @@ struct ApplicationAttempt {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Stage {
-    stage_id: u32,
+    #[serde(rename = "stageId")]
+    id: u32,
     attempt_id: u32,
     num_tasks: Option<u32>,
     name: Option<String>,
@@ -45,7 +46,8 @@ struct Stage {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Task {
-    task_id: u64,
+    #[serde(rename = "taskId")]
+    id: u64,
     index: u32,
     attempt: Option<u32>,
     launch_time: Option<String>,
@@ -55,7 +57,8 @@ struct Task {
     status: Option<String>,
     #[serde(default)]
     speculative: bool,
-    task_metrics: Option<TaskMetrics>,
+    #[serde(rename = "taskMetrics")]
+    metrics: Option<TaskMetrics>,
 }
 
 #[derive(Deserialize)]
@@ -113,7 +116,7 @@ impl SparkApplication {
         let Some(path) = self.path.clone() else { return Ok(true) };
         let active: Vec<Stage> = client.get(&format!("{path}/stages?status=active"))?;
         for stage in &active {
-            let id = StageAttempt { stage: stage.stage_id, attempt: stage.attempt_id };
+            let id = StageAttempt { stage: stage.id, attempt: stage.attempt_id };
             let name = stage.name.as_deref().map(Arc::from);
             application.group(TaskKind::Stage(id), name, stage.num_tasks);
             self.stages.entry(id).or_default();
@@ -121,7 +124,7 @@ impl SparkApplication {
         let mut over = Vec::new();
         for (&id, ended) in &mut self.stages {
             tasks_of(id, ended, (&path, client), application, judges)?;
-            if !active.iter().any(|stage| (stage.stage_id, stage.attempt_id) == (id.stage, id.attempt)) {
+            if !active.iter().any(|stage| (stage.id, stage.attempt_id) == (id.stage, id.attempt)) {
                 over.push(id);
             }
         }
@@ -169,7 +172,7 @@ fn take(task: &Task, id: StageAttempt, application: &mut LiveApplication, judges
     let kind = TaskKind::Stage(id);
     let Some(launched) = moment(task.launch_time.as_deref()) else { return false };
     let launch = Launch {
-        id: task.task_id,
+        id: task.id,
         task: task.index,
         attempt: task.attempt,
         host: task.host.as_deref().map(Arc::from),
@@ -178,7 +181,7 @@ fn take(task: &Task, id: StageAttempt, application: &mut LiveApplication, judges
     };
     application.launch(kind, launch, judges);
     let at = task.duration.map(|ran| Timestamp::from_millis(launched.as_millis().saturating_add(ran.max(0))));
-    let records = task.task_metrics.as_ref().map(|metrics| {
+    let records = task.metrics.as_ref().map(|metrics| {
         let read = [&metrics.input_metrics, &metrics.shuffle_read_metrics];
         read.into_iter().flatten().filter_map(|read| read.records_read).fold(0, u64::saturating_add) as f64
     });
@@ -188,13 +191,13 @@ fn take(task: &Task, id: StageAttempt, application: &mut LiveApplication, judges
         Some("KILLED") => Outcome::Killed,
         _ => {
             if let Some(at) = at {
-                application.report(kind, Report { id: task.task_id, at, progress: None, records });
+                application.report(kind, Report { id: task.id, at, progress: None, records });
             }
             return false;
         }
     };
     if let Some(at) = at {
-        application.ended(kind, &End { id: task.task_id, at, outcome, records });
+        application.ended(kind, &End { id: task.id, at, outcome, records });
     }
     true
 }

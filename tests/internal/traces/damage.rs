@@ -55,7 +55,9 @@ fn repeated_lines_count_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = write(trace, TINY, folder.path());
         // Otherwise a job is complete before its last line.
-        files(&path, "batch_task").iter().for_each(|file| fs::remove_file(file).unwrap());
+        for file in files(&path, "batch_task") {
+            fs::remove_file(file).unwrap();
+        }
         let before = survey_of(&path);
         change(&path, trace, |lines| {
             let twice = lines.iter().flat_map(|line| [line.clone(), line.clone()]).collect();

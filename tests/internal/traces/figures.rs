@@ -21,8 +21,8 @@ fn google(folder: &Path) -> Times {
         let key = (job.clone(), task.clone());
         let millis = time.parse::<u64>().unwrap() / 1000;
         match (event.as_str(), millis) {
-            // Scheduled before the trace.
-            ("1", 0) => drop(scheduled.remove(&key)),
+            // Scheduled before the trace, or ended without success.
+            ("1", 0) | ("2" | "3", _) => drop(scheduled.remove(&key)),
             ("1", _) => drop(scheduled.insert(key, millis as f64)),
             ("4", _) => {
                 if let Some(start) = scheduled.remove(&key) {
@@ -30,7 +30,6 @@ fn google(folder: &Path) -> Times {
                     times.entry(group).or_default().push((millis as f64 - start) / 1000.0);
                 }
             }
-            ("2" | "3", _) => drop(scheduled.remove(&key)),
             _ => {}
         }
     }
@@ -159,8 +158,10 @@ fn the_result_does_not_depend_on_threads_or_on_batch_task() {
         let path = write(trace, SMALL, folder.path());
         let rendered = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let report = pool.install(|| survey::report(&[path.clone()], &Settings::default(), None));
-            let ranking = pool.install(|| nodes::report(&[path.clone()], NodeSettings::default()).ranking);
+            let report =
+                pool.install(|| survey::report(std::slice::from_ref(&path), &Settings::default(), None));
+            let ranking =
+                pool.install(|| nodes::report(std::slice::from_ref(&path), NodeSettings::default()).ranking);
             let mut out = Vec::new();
             write_text(&report, TextOptions::default(), Shown::default(), &mut out).unwrap();
             write_json(&report, Shown::default(), &mut out).unwrap();
@@ -174,7 +175,9 @@ fn the_result_does_not_depend_on_threads_or_on_batch_task() {
         // Without the table that tells when a job is complete, all jobs are handed on at the end.
         let with = survey_of(&path);
         for table in ["job_events", "batch_task"] {
-            super::files(&path, table).iter().for_each(|file| std::fs::remove_file(file).unwrap());
+            for file in super::files(&path, table) {
+                std::fs::remove_file(file).unwrap();
+            }
         }
         let without = survey_of(&path);
         assert_eq!(with.total.by_median, without.total.by_median, "{trace:?}");
@@ -186,7 +189,7 @@ fn only_the_jobs_that_waited_longest_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(Trace::Alibaba2018, SMALL, folder.path());
     let settings = Settings { replay: false, ..Settings::default() };
-    let all = survey::report(&[path.clone()], &settings, None);
+    let all = survey::report(std::slice::from_ref(&path), &settings, None);
     let few = survey::report(&[path], &Settings { most_jobs: Some(3), ..settings }, None);
     assert_eq!((all.unlisted, few.unlisted, few.applications.len()), (0, 37, 3));
     let ids = |report: &survey::StragglerReport| -> Vec<String> {

@@ -129,7 +129,11 @@ fn an_application_master_shows_the_progress_of_tasks() {
 fn a_resource_manager_leads_to_the_applications_that_run() {
     let clock = Arc::new(AtomicI64::new(0));
     let server = FakeServer::start(move |_, path, _| {
-        let app = |id: &str, kind: &str, user: &str| json!({"id": id, "applicationType": kind, "name": "n", "user": user, "queue": "q", "startedTime": BEGIN});
+        let app = |id: &str, kind: &str, user: &str| {
+            let mut app = json!({"id": id, "applicationType": kind, "user": user, "startedTime": BEGIN});
+            app["queue"] = "q".into();
+            app
+        };
         let proxied = path.strip_prefix("/proxy/application_1763900000000_0001");
         let answer = match (path, proxied) {
             ("/ws/v1/cluster/info", _) => json!({"clusterInfo": {}}),
@@ -158,6 +162,7 @@ fn a_resource_manager_leads_to_the_applications_that_run() {
         "--user",
         "alice",
     ]);
+    command.args(["--detector", "default"]);
     let mut child = command.arg(&server.address).stdout(Stdio::piped()).spawn().unwrap();
     // A resource manager is asked until the command is stopped.
     let mut lines = Vec::new();

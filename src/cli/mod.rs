@@ -80,7 +80,7 @@ enum Command {
     /// List stragglers with their causes and costs, and show how well detectors would have found them
     #[command(after_help = stragglers::EXAMPLES)]
     Stragglers(stragglers::Stragglers),
-    /// Tell stragglers while applications run, the moment their event logs show enough
+    /// Report stragglers while applications run, as soon as their event logs or servers show enough
     #[command(after_help = watch::EXAMPLES)]
     Watch(watch::WatchArgs),
     /// Replay applications with other resources or without a trouble, and show what that would save

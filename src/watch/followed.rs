@@ -28,6 +28,19 @@ pub(super) struct FollowedLogs {
     logs: Vec<Followed>,
     /// The last names of the logs that were found.
     known: BTreeSet<PathBuf>,
+    /// Logs that cannot be read under this name.
+    failed: BTreeSet<PathBuf>,
+}
+
+/// What is to be done with a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Read,
+    Ended,
+    /// It cannot be read on.
+    Failed,
+    /// It was begun anew.
+    Anew,
 }
 
 struct Followed {
@@ -38,7 +51,7 @@ struct Followed {
 
 impl FollowedLogs {
     pub(super) const fn new(settings: Settings, judges: Judges) -> Self {
-        Self { settings, judges, logs: Vec::new(), known: BTreeSet::new() }
+        Self { settings, judges, logs: Vec::new(), known: BTreeSet::new(), failed: BTreeSet::new() }
     }
 
     /// Looks for logs that are not followed yet.
@@ -77,7 +90,8 @@ impl FollowedLogs {
         let state = &mut teller.state;
         let wanted = named || found.in_progress || state.was_following(&last_name);
         let has_ended = state.has_ended(&last_name) && !named;
-        if !wanted || has_ended || !self.known.insert(last_name.clone()) {
+        if !wanted || has_ended || self.failed.contains(&found.path) || !self.known.insert(last_name.clone())
+        {
             return Ok(());
         }
         let source = shown(&found.path);
@@ -109,21 +123,30 @@ impl FollowedLogs {
         let now = Some(now).filter(|_| self.settings.by_our_clock);
         let mut place = 0;
         while let Some(followed) = self.logs.get_mut(place) {
-            if followed.poll(now, (&self.settings, &self.judges), teller, status, tell)? {
-                self.logs.remove(place);
-            } else {
+            let next = followed.poll(now, (&self.settings, &self.judges), teller, status, tell)?;
+            if next == Next::Read {
                 status.applications += usize::from(followed.introduced.is_done());
                 status.tasks += followed.log.application().running();
                 place += 1;
+                continue;
+            }
+            let path = self.logs.remove(place).log.path().to_owned();
+            if next != Next::Ended {
+                // It may be found again: anew, or with the name that it gets in the end.
+                self.known.remove(&last_name(&path));
+            }
+            if next == Next::Failed {
+                self.failed.insert(path);
             }
         }
-        status.over &= self.logs.is_empty() && !self.settings.paths.iter().any(|path| is_open_ended(path));
+        status.over &=
+            self.logs.is_empty() && !self.settings.paths.iter().any(|path| follow::is_open_ended(path));
         Ok(())
     }
 }
 
 impl Followed {
-    /// Reads the next piece, and tells what is new; whether the log has ended.
+    /// Reads the next piece, and tells what is new.
     fn poll(
         &mut self,
         now: Option<Timestamp>,
@@ -131,7 +154,7 @@ impl Followed {
         teller: &mut Teller,
         status: &mut Status,
         tell: &mut Tell<'_>,
-    ) -> io::Result<bool> {
+    ) -> io::Result<Next> {
         let mut flags = Vec::new();
         let polled = self.log.poll(now, judges, |flag| flags.push(flag));
         let source = shown(self.log.path());
@@ -149,29 +172,23 @@ impl Followed {
             tell(&Told::Problem { source: source.clone(), message: UNREADABLE.to_owned() })?;
         }
         let reached = self.log.reached();
-        let has_ended = if let Err(error) = polled {
-            tell(&Told::Problem { source: source.clone(), message: error.to_string() })?;
-            true
-        } else {
-            status.behind |= reached == Reached::Behind;
-            let has_told_all = reached == Reached::Now && self.log.application().has_ended();
-            reached == Reached::End || has_told_all || !is_selected
-        };
-        if has_ended {
-            if is_selected {
-                teller.state.end(&last_name(self.log.path()))?;
-            }
-            self.introduced.end(identity, source, newest, tell)?;
+        if let Err(error) = polled {
+            tell(&Told::Problem { source, message: error.to_string() })?;
+            return Ok(if error.is_shorter() { Next::Anew } else { Next::Failed });
         }
-        Ok(has_ended)
+        status.behind |= reached == Reached::Behind;
+        let has_told_all = reached == Reached::Now && self.log.application().has_ended();
+        if is_selected && reached != Reached::End && !has_told_all {
+            return Ok(Next::Read);
+        }
+        if is_selected {
+            teller.state.end(&last_name(self.log.path()))?;
+        }
+        self.introduced.end(identity, source, newest, tell)?;
+        Ok(Next::Ended)
     }
 }
 
 fn shown(path: &Path) -> String {
     path.display().to_string()
-}
-
-/// Whether new logs may appear below a path.
-fn is_open_ended(path: &Path) -> bool {
-    path.is_dir() && !matches!(follow::logs(path), Ok(found) if found.iter().any(|found| found.path == path))
 }

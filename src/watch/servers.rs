@@ -35,6 +35,13 @@ struct Server {
     is_silent: bool,
 }
 
+/// What is to be done with an application.
+enum Next {
+    Ask,
+    Ended,
+    GivenUp,
+}
+
 struct Asked {
     application: AskedApplication,
     introduced: Introduced,
@@ -100,10 +107,14 @@ impl Servers {
             self.asked_at = Some(Instant::now());
             let mut place = 0;
             while let Some(asked) = self.applications.get_mut(place) {
-                if asked.poll(&self.client, (&self.filter, &self.judges), teller, tell)? {
-                    self.applications.remove(place);
-                } else {
-                    place += 1;
+                match asked.poll(&self.client, (&self.filter, &self.judges), teller, tell)? {
+                    Next::Ask => place += 1,
+                    Next::Ended => drop(self.applications.remove(place)),
+                    Next::GivenUp => {
+                        // If a resource manager still lists it, it is asked again.
+                        let given_up = self.applications.remove(place);
+                        self.known.remove(given_up.application.address());
+                    }
                 }
             }
         }
@@ -134,14 +145,14 @@ impl Server {
 }
 
 impl Asked {
-    /// Asks what is new, and tells it; whether the application has ended.
+    /// Asks what is new, and tells it.
     fn poll(
         &mut self,
         client: &Client,
         (filter, [mapreduce, spark]): (&Filter, &[Judges; 2]),
         teller: &mut Teller,
         tell: &mut Tell<'_>,
-    ) -> io::Result<bool> {
+    ) -> io::Result<Next> {
         let engine = self.application.engine();
         let judges = if engine == Engine::MapReduce { mapreduce } else { spark };
         let mut flags = Vec::new();
@@ -154,21 +165,23 @@ impl Asked {
             self.introduced.introduce(&identity, &source, tell)?;
             flags.into_iter().try_for_each(|flag| teller.flag(flag, &source, tell))?;
         }
-        let has_ended = match polled {
-            Ok(has_ended) => has_ended || !is_selected,
-            // A resource manager answers for an application that has ended, too, but not with what was asked.
-            Err(error) if error.is_unknown() || self.application.failures() >= MOST_FAILURES => true,
+        match polled {
+            Ok(false) if is_selected => Ok(Next::Ask),
+            Ok(_) => {
+                self.introduced.end(identity, source, newest, tell)?;
+                Ok(Next::Ended)
+            }
+            Err(error) if self.application.failures() >= MOST_FAILURES => {
+                let message = format!("{error}; it does not answer any more and is given up");
+                tell(&Told::Problem { source, message })?;
+                Ok(Next::GivenUp)
+            }
             Err(error) => {
                 if self.application.failures() == 1 {
-                    let message = format!("{error}; it is asked again");
-                    tell(&Told::Problem { source: source.clone(), message })?;
+                    tell(&Told::Problem { source, message: format!("{error}; it is asked again") })?;
                 }
-                false
+                Ok(Next::Ask)
             }
-        };
-        if has_ended {
-            self.introduced.end(identity, source, newest, tell)?;
         }
-        Ok(has_ended)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
-use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
@@ -11,6 +11,9 @@ use serde_json::value::RawValue;
 
 use super::application::Flag;
 use crate::model::table::TaskKind;
+
+/// Longer lines are no lines of a state.
+const LONGEST_LINE: u64 = 1 << 20;
 
 /// What was told. Without a file it is forgotten at the end of the run.
 #[derive(Debug, Default)]
@@ -91,9 +94,17 @@ impl State {
         let mut text = Vec::new();
         for line in 1.. {
             text.clear();
-            let len = reader.read_until(b'\n', &mut text).map_err(failed)?;
-            if len == 0 || text.last() != Some(&b'\n') {
+            let len = reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut text).map_err(failed)?;
+            if len == 0 {
                 break;
+            }
+            if text.last() != Some(&b'\n') {
+                // The rest of a line that was cut is dropped, but never a file that is something else.
+                let was_cut = text.starts_with(b"{\"") && (len as u64) < LONGEST_LINE;
+                if was_cut || text == b"{" {
+                    break;
+                }
+                return Err(StateError::Foreign { path: path.to_owned(), line });
             }
             let read = serde_json::from_slice(&text);
             state.take(read.map_err(|_| StateError::Foreign { path: path.to_owned(), line })?);
@@ -253,5 +264,8 @@ mod tests {
         std::fs::write(&path, "{\"flag\":\"one\"}\nbuy milk\n").unwrap();
         assert!(matches!(State::open(&path), Err(StateError::Foreign { line: 2, .. })));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"flag\":\"one\"}\nbuy milk\n");
+        std::fs::write(&path, "buy milk").unwrap();
+        assert!(matches!(State::open(&path), Err(StateError::Foreign { line: 1, .. })));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "buy milk");
     }
 }

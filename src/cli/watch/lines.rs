@@ -1,7 +1,7 @@
 //! Where the lines go: standard output or a file, and a webhook.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 #[cfg(feature = "http")]
 use std::time::Duration;
 
@@ -9,14 +9,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 #[cfg(feature = "http")]
 use serde_json::value::RawValue;
 
-#[cfg(feature = "http")]
-use super::super::output;
-use super::super::output::{Output, OutputError, is_standard_output};
+use super::super::output::{self, Output, OutputError, is_standard_output};
 use super::super::{interrupt, progress};
 use super::{Format, WatchArgs};
 use crate::report::TextOptions;
-use crate::report::watch::{begin_ndjson, begin_text, status, write_ndjson, write_text};
-use crate::stragglers::detect::Detector;
+use crate::report::watch::{Silent, begin_ndjson, begin_text, status, write_ndjson, write_text};
 #[cfg(feature = "http")]
 use crate::watch::{Client, Outcome, TIMEOUT, Webhook};
 use crate::watch::{State, Status, Told};
@@ -43,8 +40,10 @@ impl Lines {
     pub(super) fn open(args: &WatchArgs) -> Result<Self, OutputError> {
         let path = args.output.as_deref().filter(|path| !is_standard_output(path));
         let file = path.map(|path| {
-            let opened = File::options().append(true).create(true).open(path);
-            opened.map_err(|source| OutputError::Create { path: path.to_owned(), source })
+            let opened = File::options().read(true).append(true).create(true).open(path);
+            opened
+                .and_then(whole_lines)
+                .map_err(|source| OutputError::Create { path: path.to_owned(), source })
         });
         let wants_bar = !args.no_progress && progress::is_wanted() && io::stdout().is_terminal();
         Ok(Self {
@@ -127,17 +126,23 @@ impl Lines {
         state.flush()
     }
 
-    pub(super) fn begin(&mut self, active: &[&'static str], all: &[Box<dyn Detector>]) -> io::Result<()> {
+    pub(super) fn begin(&mut self, active: &[&'static str], silent: &Silent) -> io::Result<()> {
         match self.format {
-            Format::Text => begin_text(active, all, self.text, &mut self.buffer)?,
-            Format::Ndjson => begin_ndjson(active, all, &mut self.buffer)?,
+            Format::Text => begin_text(active, silent, self.text, &mut self.buffer)?,
+            Format::Ndjson => begin_ndjson(active, silent, &mut self.buffer)?,
         }
         self.pass_on()
     }
 
     pub(super) fn write(&mut self, told: &Told) -> io::Result<()> {
         match self.format {
-            Format::Text => write_text(told, self.text, &mut self.buffer)?,
+            Format::Text => {
+                if let Told::Problem { source, message } = told {
+                    self.warn(&format!("{source}: {message}"));
+                    return Ok(());
+                }
+                write_text(told, self.text, &mut self.buffer)?;
+            }
             Format::Ndjson => write_ndjson(told, &mut self.buffer)?,
         }
         #[cfg(feature = "http")]
@@ -147,6 +152,13 @@ impl Lines {
             self.outbox.push(message);
         }
         self.pass_on()
+    }
+
+    fn warn(&self, message: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| output::print_message("warning", message)),
+            None => output::print_message("warning", message),
+        }
     }
 
     fn pass_on(&mut self) -> io::Result<()> {
@@ -167,6 +179,19 @@ impl Lines {
             bar.tick();
         }
     }
+}
+
+/// Ends a line that a full disk has cut.
+fn whole_lines(mut file: File) -> io::Result<File> {
+    let mut last = [b'\n'];
+    if file.metadata()?.is_file() && file.seek(SeekFrom::End(0))? > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    if last != *b"\n" {
+        file.write_all(b"\n")?;
+    }
+    Ok(file)
 }
 
 fn print(lines: &[u8]) -> io::Result<()> {

@@ -27,7 +27,7 @@ use crate::watch::{Judges, Settings, State, Told, Watch};
 use lines::Lines;
 
 pub(super) const EXAMPLES: &str = "\
-A straggler is told once for each detector that flags it, as soon as enough is known. Event logs do not contain the \
+A straggler is reported once for each detector that flags it, as soon as enough is known. Event logs do not contain the \
 progress of running tasks, so only detectors that compare times speak of them; servers tell more. Spark writes its log in \
 blocks: a task may have ended before that shows. Its flag is withdrawn then.
 
@@ -42,12 +42,14 @@ Examples:
   elephant-rs watch --quantile 0.5 --multiplier 2 app.inprogress
       with other settings of spark.speculation
   elephant-rs watch app.log
-      what would have been told while a finished application ran
+      what it would have reported while a finished application ran
 
 Exit status: 0 every application has ended, 2 the run failed.";
 
 /// Time between two searches for new logs.
-const FIND_EVERY: Duration = Duration::from_secs(10);
+const FIND_EVERY: Duration = Duration::from_secs(2);
+/// A search takes at most this part of the time.
+const FIND_SHARE: u32 = 20;
 
 #[derive(Debug, Args)]
 pub(super) struct WatchArgs {
@@ -61,12 +63,12 @@ pub(super) struct WatchArgs {
     /// Append the lines to a file
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Keep what was told in a file: after a restart nothing is told twice, and what was missed is told then
+    /// Keep what was reported in a file: after a restart nothing is reported twice, and what was missed is reported then
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     state: Option<PathBuf>,
     /// Send each flag to this address, too, as a JSON object (POST); repeated until it is accepted
     #[cfg(feature = "http")]
-    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    #[arg(long, value_name = "URL", value_parser = http_address, value_hint = ValueHint::Url)]
     webhook: Option<String>,
     /// Ask servers this often
     #[cfg(feature = "http")]
@@ -82,7 +84,7 @@ pub(super) struct WatchArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "24h")]
     stale: Millis,
     /// Let time pass only with events, not between them: nothing is ever withdrawn, but a straggler that is the last task
-    /// of an application is told late
+    /// of an application is reported late
     #[arg(long)]
     log_time: bool,
     /// Read what is there, and do not wait for more
@@ -149,7 +151,14 @@ impl WatchArgs {
         let (addresses, paths) = self.sources()?;
         let mut lines = Lines::open(self)?;
         let judges = self.judges(&options, Engine::Spark, &[Needs::Times])?;
-        let active: Vec<&'static str> = judges.detectors.iter().map(|detector| detector.id()).collect();
+        let known: &[Needs] = match addresses.as_slice() {
+            [] => &[Needs::Times],
+            _ => &[Needs::Times, Needs::Progress, Needs::Records],
+        };
+        let active = self.judges(&options, Engine::Spark, known)?.detectors;
+        let active: Vec<&'static str> = active.iter().map(|detector| detector.id()).collect();
+        let silent = all.iter().map(|detector| (detector.id(), detector.needs()));
+        let silent: Vec<_> = silent.filter(|(_, needs)| !known.contains(needs)).collect();
         let settings = Settings {
             paths,
             filter: self.filters.filter(),
@@ -158,8 +167,7 @@ impl WatchArgs {
             by_our_clock: !self.log_time && !self.once,
         };
         let mut watch = self.with_servers(Watch::new(settings, judges, state), &addresses, &options)?;
-        let begun = if addresses.is_empty() { lines.begin(&active, &all) } else { Ok(()) };
-        match begun.and_then(|()| self.watch(&mut watch, &mut lines)) {
+        match lines.begin(&active, &silent).and_then(|()| self.watch(&mut watch, &mut lines)) {
             // Whoever reads the lines has seen enough.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Exit::Clean),
             Err(error) => Err(OutputError::Write(error).into()),
@@ -176,15 +184,17 @@ impl WatchArgs {
     fn watch(&self, watch: &mut Watch, lines: &mut Lines) -> io::Result<bool> {
         lines.send_again(watch.state());
         let mut found_at: Option<Instant> = None;
-        let mut seen = false;
+        let (mut wait, mut seen) = (FIND_EVERY, false);
         loop {
             let mut tell = |told: &Told| {
                 seen |= matches!(told, Told::Application { .. });
                 lines.write(told)
             };
-            if found_at.is_none_or(|at| at.elapsed() >= FIND_EVERY) {
-                found_at = Some(Instant::now());
+            if found_at.is_none_or(|at| at.elapsed() >= wait) {
+                let begun = Instant::now();
                 watch.find(&mut tell)?;
+                wait = FIND_EVERY.max(FIND_SHARE * begun.elapsed());
+                found_at = Some(Instant::now());
             }
             let status = watch.poll(now(), &mut tell)?;
             lines.send(watch.state())?;
@@ -276,6 +286,16 @@ impl WatchArgs {
             min_tasks: self.min_tasks,
             settle: self.settle,
         })
+    }
+}
+
+#[cfg(feature = "http")]
+fn http_address(text: &str) -> Result<String, String> {
+    let is_address = text.strip_prefix("http://").is_some_and(|rest| !rest.is_empty());
+    if is_address {
+        Ok(text.to_owned())
+    } else {
+        Err("expected an address that begins with http://".to_owned())
     }
 }
 

@@ -52,6 +52,11 @@ pub(crate) fn logs(path: &Path) -> io::Result<Vec<Found>> {
     Ok(found)
 }
 
+/// Whether new logs may appear below a path.
+pub(crate) fn is_open_ended(path: &Path) -> bool {
+    path.is_dir() && !log_name::is_rolling_folder(name(path))
+}
+
 fn name(path: &Path) -> &str {
     path.file_name().and_then(OsStr::to_str).unwrap_or_default()
 }

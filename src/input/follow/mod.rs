@@ -13,7 +13,7 @@ use file::{FileError, Growing};
 use lines::Lines;
 use rolling::Rolling;
 
-pub(crate) use find::{Found, logs};
+pub(crate) use find::{Found, is_open_ended, logs};
 
 /// A log that is read as it grows.
 pub(crate) struct FollowedLog {
@@ -45,6 +45,13 @@ pub(crate) enum Reached {
 pub(crate) struct FollowError {
     path: PathBuf,
     source: FileError,
+}
+
+impl FollowError {
+    /// Whether the log was begun anew.
+    pub(crate) const fn is_shorter(&self) -> bool {
+        matches!(self.source, FileError::Shorter)
+    }
 }
 
 impl FollowedLog {

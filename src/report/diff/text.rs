@@ -65,6 +65,9 @@ impl Page<'_> {
 
     /// How many jobs changed, and which rules found something new or no longer.
     fn answer(&mut self, diff: &Diff) -> io::Result<()> {
+        if let [pair] = diff.pairs.as_slice() {
+            self.paragraph(0, &run_times(pair))?;
+        }
         self.counts(diff)?;
         let moved = moved(diff.pairs.iter().flat_map(|pair| &pair.findings));
         if moved.is_empty() { Ok(()) } else { self.paragraph(0, &format!("findings: {moved}")) }

@@ -7,13 +7,10 @@ pub(crate) use ndjson::{begin as begin_ndjson, write as write_ndjson};
 pub(crate) use text::{begin as begin_text, status, write as write_text};
 
 use crate::model::table::TaskKind;
-use crate::stragglers::detect::{Detector, Needs};
+use crate::stragglers::detect::Needs;
 
-/// The detectors that cannot judge tasks of which only times are known, by what they need.
-fn silent(detectors: &[Box<dyn Detector>]) -> Vec<(&'static str, Needs)> {
-    let needs = detectors.iter().map(|detector| (detector.id(), detector.needs()));
-    needs.filter(|(_, needs)| *needs != Needs::Times).collect()
-}
+/// Detectors that need what no source tells of running tasks.
+pub(crate) type Silent = [(&'static str, Needs)];
 
 /// "map", "stage 3.0".
 fn group(kind: TaskKind) -> String {

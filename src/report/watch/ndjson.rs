@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::super::json::{Tool, write_line};
-use super::{group, silent};
-use crate::stragglers::detect::{Compared, Detector};
+use super::{Silent, group};
+use crate::stragglers::detect::Compared;
 use crate::units::Timestamp;
 use crate::watch::{Flag, Identity, Told};
 
@@ -16,12 +16,12 @@ struct Begin<'a> {
     schema_version: u32,
     tool: &'a Tool,
     detectors: Vec<&'static str>,
-    silent: Vec<Silent>,
+    silent: Vec<SilentView>,
 }
 
 /// A detector that needs what event logs do not contain.
 #[derive(Serialize)]
-struct Silent {
+struct SilentView {
     id: &'static str,
     needs: &'static str,
 }
@@ -86,17 +86,13 @@ struct Problem<'a> {
 }
 
 /// The first line: which detectors watch, and which cannot.
-pub(crate) fn begin(
-    active: &[&'static str],
-    all: &[Box<dyn Detector>],
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub(crate) fn begin(active: &[&'static str], silent: &Silent, out: &mut dyn Write) -> io::Result<()> {
     let begin = Begin {
         r#type: "watch",
         schema_version: 1,
         tool: &Tool::THIS,
         detectors: active.to_vec(),
-        silent: silent(all).into_iter().map(|(id, needs)| Silent { id, needs: needs.name() }).collect(),
+        silent: silent.iter().map(|(id, needs)| SilentView { id, needs: needs.name() }).collect(),
     };
     write_line(&begin, out)
 }

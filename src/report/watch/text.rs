@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use super::super::ascii::in_charset;
 use super::super::wrap::{clean, lines};
 use super::super::{TextOptions, words::plural};
-use super::{group, silent};
-use crate::stragglers::detect::{Detector, Needs};
+use super::{Silent, group};
+use crate::stragglers::detect::Needs;
 use crate::units::{Millis, Timestamp};
 use crate::watch::{Flag, Identity, Status, Told};
 
@@ -16,14 +16,12 @@ const INDENT: &str = "    ";
 /// Which detectors watch, and which cannot.
 pub(crate) fn begin(
     active: &[&'static str],
-    all: &[Box<dyn Detector>],
+    silent: &Silent,
     options: TextOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let names = |ids: &mut dyn Iterator<Item = &'static str>| ids.collect::<Vec<_>>().join(", ");
-    let active = active.join(", ");
-    paragraph(&format!("Detectors that watch: {active}"), options, out)?;
-    let silent = silent(all);
+    paragraph(&format!("Detectors that watch: {}", active.join(", ")), options, out)?;
     let needing = |needs| names(&mut silent.iter().filter(|(_, other)| *other == needs).map(|(id, _)| *id));
     let others = [Needs::Progress, Needs::Records, Needs::Input].map(|needs| (needs.name(), needing(needs)));
     let others = others.into_iter().filter(|(_, ids)| !ids.is_empty());
@@ -32,7 +30,7 @@ pub(crate) fn begin(
         return Ok(());
     }
     let text = format!(
-        "The others are silent: event logs do not tell of running tasks what they need: {}.",
+        "The others are silent, because they need what is not told of running tasks: {}.",
         others.join("; ")
     );
     paragraph(&text, options, out)
@@ -49,7 +47,8 @@ pub(crate) fn write(told: &Told, options: TextOptions, out: &mut dyn Write) -> i
             let at = at.and_then(clock).map(|at| format!("{at} ")).unwrap_or_default();
             format!("{at}{} has ended", name(identity))
         }
-        Told::Problem { source, message } => format!("warning: {source}: {message}"),
+        // Warnings go to standard error.
+        Told::Problem { .. } => return Ok(()),
         Told::Flag(told) => flag(told),
     };
     paragraph(&text, options, out)

@@ -71,7 +71,9 @@ impl Client {
     pub(crate) fn post(&self, url: &str, value: &impl Serialize) -> Result<(), RestError> {
         let failed = |what| RestError { url: url.to_owned(), what };
         let body = serde_json::to_vec(value).map_err(|error| failed(error.into()))?;
-        let sent = self.0.post(url).header("Content-Type", "application/json").send(&body[..]);
+        // Whoever is redirected has not accepted it.
+        let request = self.0.post(url).config().max_redirects(0).build();
+        let sent = request.header("Content-Type", "application/json").send(&body[..]);
         sent.map(drop).map_err(|error| failed(What::Http(Box::new(error))))
     }
 }

@@ -51,7 +51,8 @@ struct Task {
     id: String,
     r#type: String,
     state: String,
-    progress: Option<f64>,
+    /// Hadoop writes a text for a progress that is not a number.
+    progress: Option<serde_json::Value>,
     start_time: Option<i64>,
     finish_time: Option<i64>,
     elapsed_time: Option<i64>,
@@ -162,7 +163,9 @@ fn take(task: &Task, now: Option<Timestamp>, application: &mut LiveApplication, 
         "FAILED" => Outcome::Failed,
         "KILLED" => Outcome::Killed,
         _ => {
-            if let (Some(at), Some(percent)) = (now, task.progress) {
+            if let (Some(at), Some(percent)) =
+                (now, task.progress.as_ref().and_then(serde_json::Value::as_f64))
+            {
                 let progress = (percent / 100.0).clamp(0.0, 1.0);
                 application.report(kind, Report { id, at, progress: Some(progress), records: None });
             }

@@ -194,6 +194,39 @@ fn a_watcher_that_is_killed_goes_on_where_it_was() {
 }
 
 #[test]
+fn a_log_that_is_written_anew_is_watched_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = folder.path().join("logs");
+    fs::create_dir(&logs).unwrap();
+    let begun = logs.join("app.inprogress");
+    let text = decoded();
+    append(&begun, &text[..text.len() / 2]);
+    // A line that a full disk has cut.
+    append(&folder.path().join("lines"), b"{\"type\":\"fl");
+    let lines_file = folder.path().join("lines");
+    let arguments = ["--output", lines_file.to_str().unwrap(), logs.to_str().unwrap()];
+    let watcher = Watcher::start(folder.path(), &arguments);
+    let told = |what: &str| {
+        let begun = Instant::now();
+        while !fs::read_to_string(&lines_file).unwrap().contains(what) {
+            assert!(begun.elapsed() < PATIENCE, "{what}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    told("\"type\":\"application\"");
+    OpenOptions::new().write(true).open(&begun).unwrap().set_len(0).unwrap();
+    told("it became shorter");
+    append(&begun, &text);
+    fs::rename(&begun, logs.join("app")).unwrap();
+    told("\"type\":\"end\"");
+    drop(watcher);
+    let said = fs::read_to_string(&lines_file).unwrap();
+    let (cut, whole) = said.split_once('\n').unwrap();
+    assert_eq!(cut, "{\"type\":\"fl");
+    assert_eq!(lines(whole, "flag"), expected());
+}
+
+#[test]
 fn flags_of_tasks_that_had_ended_are_withdrawn() {
     // The end of a task is written late: time has passed by our clock.
     let folder = tempfile::tempdir().unwrap();
@@ -236,20 +269,17 @@ fn what_cannot_be_watched_is_said() {
     let (status, _, errors) = output(&["--detector", "nope", LOG]);
     assert_eq!(status, Some(2));
     assert!(errors.contains("there is no detector nope"), "{errors}");
-    let (status, text, errors) = output(&["no-such-log"]);
+    let (status, _, errors) = output(&["no-such-log"]);
     assert_eq!(status, Some(2));
-    assert!(
-        text.contains("warning: no-such-log: cannot watch it") && errors.contains("no application"),
-        "{text}"
-    );
+    assert!(errors.contains("no-such-log: cannot watch it") && errors.contains("no application"), "{errors}");
     let folder = tempfile::tempdir().unwrap();
     let (status, _, errors) = output(&["--once", folder.path().to_str().unwrap()]);
     assert_eq!(status, Some(2), "{errors}");
     let lz4 = folder.path().join("app.lz4.inprogress");
     fs::write(&lz4, b"LZ4Block\x25rest of the block").unwrap();
-    let (status, text, _) = output(&[lz4.to_str().unwrap()]);
+    let (status, _, errors) = output(&[lz4.to_str().unwrap()]);
     assert_eq!(status, Some(2));
-    assert!(text.contains("spark.eventLog.compression.codec=zstd"), "{text}");
+    assert!(errors.contains("spark.eventLog.compression.codec=zstd"), "{errors}");
 }
 
 #[test]

@@ -89,9 +89,11 @@ fn numbers(place: &str, value: &Value, found: &mut Vec<String>) {
         Value::Array(list) => list.iter().for_each(|value| numbers(place, value, found)),
         Value::Number(number) => {
             let number = number.as_f64().unwrap();
-            let is_share = place.ends_with("_percent");
+            // The residual of a replay is an error, and no share of anything.
+            let is_residual = place.ends_with("residual_percent");
+            let is_share = place.ends_with("_percent") && !is_residual;
             // A replay may be shorter than the run.
-            let may_be_negative = place.ends_with("residual_percent");
+            let may_be_negative = is_residual;
             if (number < 0.0 && !may_be_negative) || (is_share && number > 100.0) {
                 found.push(format!("{place} is {number}"));
             }

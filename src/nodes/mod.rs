@@ -66,7 +66,7 @@ pub struct NodesReport {
     pub problems: Vec<SourceProblem>,
     /// Whether an input named by the user could not be read.
     pub named_input_failed: bool,
-    /// Whether all applications are jobs of cluster traces, whose nodes nobody can look at.
+    /// Whether all applications are jobs of cluster traces, whose nodes users have no access to.
     pub only_traces: bool,
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct Group {
 
 impl TraceFormat {
     /// The moment 0 of the trace. Google's trace begins at 19:00 EDT on 1 May 2011, which is its second 600. The dates of
-    /// Alibaba's traces are not published; their days count from 1970-01-02, which nobody takes for a date.
+    /// Alibaba's traces are not published; their days count from 1970-01-02, which is clearly no date of a trace.
     const fn beginning(self) -> Timestamp {
         Timestamp::from_millis(match self {
             Self::Google2011 => 1_304_290_200_000,

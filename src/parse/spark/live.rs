@@ -209,6 +209,9 @@ fn ended(end: &TaskEnd, strings: &Strings, hosts: &mut Hosts) -> Option<LiveEven
 /// The records that a task read, as in [`Timeline`](crate::stragglers::replay::Timeline).
 fn records(metrics: &TaskMetrics) -> Option<f64> {
     let read = [Counter::InputRecords, Counter::ShuffleRecordsRead];
+    if metrics.unreadable().any(|counter| read.contains(&counter)) {
+        return None;
+    }
     let known = metrics.iter().filter(|(counter, _)| read.contains(counter)).map(|(_, value)| value);
     known.reduce(i64::saturating_add).map(|records| records as f64)
 }

@@ -181,9 +181,10 @@ fn take(task: &Task, id: StageAttempt, application: &mut LiveApplication, judges
     };
     application.launch(kind, launch, judges);
     let at = task.duration.map(|ran| Timestamp::from_millis(launched.as_millis().saturating_add(ran.max(0))));
-    let records = task.metrics.as_ref().map(|metrics| {
+    let records = task.metrics.as_ref().and_then(|metrics| {
         let read = [&metrics.input_metrics, &metrics.shuffle_read_metrics];
-        read.into_iter().flatten().filter_map(|read| read.records_read).fold(0, u64::saturating_add) as f64
+        let known = read.into_iter().flatten().filter_map(|read| read.records_read);
+        known.reduce(u64::saturating_add).map(|records| records as f64)
     });
     let outcome = match task.status.as_deref() {
         Some("SUCCESS") => Outcome::Succeeded,

@@ -23,10 +23,7 @@ impl Inventory {
     /// reading blocks until something writes. Afterwards their kind is known, and archives are replaced by
     /// their members.
     pub(crate) fn look_at_streams(&mut self, limits: &Limits, identify: Identify) {
-        let (streams, known) =
-            std::mem::take(&mut self.histories).into_iter().partition(|source| source.kind.is_none());
-        self.histories = known;
-        let streams: Vec<Source> = streams;
+        let streams: Vec<Source> = self.histories.extract_if(.., |source| source.kind.is_none()).collect();
         // In parallel: the writer of one stream may wait until another is read.
         let outcomes: Vec<_> =
             streams.into_par_iter().map(|source| examine(source, limits, identify)).collect();

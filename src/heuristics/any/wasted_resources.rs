@@ -38,6 +38,10 @@ const MESSAGE: &str =
 /// The message if the memory that executors needed is unknown, but not that their cores were idle.
 const IDLE: &str = "the cores of executors were idle for {idle_cores_ratio:%} of the time, while they held {used} GB·h ({limit})";
 
+/// The advice in local mode if the memory needed is unknown.
+const IN_ONE_PROCESS: &str =
+    "the driver's process holds its memory while no task runs: end it when its work is done";
+
 struct Unneeded(Waste);
 
 impl Check for Unneeded {
@@ -77,9 +81,11 @@ impl Check for Unneeded {
         ];
         let idle = metrics.idle_percent().map(|idle| idle / 100.0);
         evidence.extend(idle.map(|idle| ("idle_cores_ratio", Measure::Ratio(Some(idle)))));
+        // Fewer threads of a single process free no memory.
+        let released = idle.filter(|&idle| idle > share && !is_local(app));
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
-            .tells(if idle > Some(share) { TroubleKind::IdleExecutors } else { TroubleKind::MuchMemory })
+            .tells(if released.is_some() { TroubleKind::IdleExecutors } else { TroubleKind::MuchMemory })
             .facts(evidence)
             .message(
                 MESSAGE,
@@ -89,7 +95,10 @@ impl Check for Unneeded {
                     ("limit", &decisive(severity, &limits)),
                 ],
             )
-            .advice(|| advice(app, shared, idle.filter(|&idle| idle > share)))
+            .advice(|| match released {
+                Some(idle) => vec![spark::release_idle(app, idle)],
+                None => advice(app, shared),
+            })
             .into()
     }
 
@@ -111,36 +120,27 @@ impl Waste {
         ];
         let judgement = Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
-            .tells(TroubleKind::IdleExecutors)
+            .tells(if is_local(app) { TroubleKind::MuchMemory } else { TroubleKind::IdleExecutors })
             .facts(vec![
                 ("used_gb_hours", Measure::Number(Some(used.as_gb_hours()), "_gb_hours")),
                 ("idle_cores_ratio", Measure::Ratio(Some(idle))),
             ])
             .message(IDLE, &[("used", &show_gb_hours(used)), ("limit", &decisive(severity, &limits))]);
-        judgement.advice(|| vec![release(app, idle)])
+        judgement.advice(|| {
+            if is_local(app) { vec![IN_ONE_PROCESS.into()] } else { vec![spark::release_idle(app, idle)] }
+        })
     }
 }
 
-/// The advice if cores are idle.
-fn release(app: &Application, idle: f64) -> Advice {
-    let share = percent(idle);
-    if ClusterManager::of_application(app) == Some(ClusterManager::Local) {
-        format!("the cores were idle for {share} of the time: use fewer, such as spark.master local[2]")
-            .into()
-    } else {
-        format!("the cores of executors were idle for {share} of the time: use fewer executors").into()
-    }
+fn is_local(app: &Application) -> bool {
+    ClusterManager::of_application(app) == Some(ClusterManager::Local)
 }
 
-/// The advice of the rules on containers and heaps, so that no two rules advise different values. `idle` is the share
-/// of time in which cores of executors were idle, if that wastes more than their size.
-fn advice(app: &Application, shared: &Shared<'_>, idle: Option<f64>) -> Vec<Advice> {
+/// The advice of the rules on containers and heaps, so that no two rules advise different values.
+fn advice(app: &Application, shared: &Shared<'_>) -> Vec<Advice> {
     match app.engine {
         Engine::MapReduce => of_containers(app, shared),
-        Engine::Spark => {
-            let release = idle.map(|idle| release(app, idle));
-            release.into_iter().chain(of_executors(app, shared)).collect()
-        }
+        Engine::Spark => of_executors(app, shared),
     }
 }
 
@@ -184,6 +184,9 @@ fn of_executors(app: &Application, shared: &Shared<'_>) -> Vec<Advice> {
         Some(Remedy::NoSetting(_)) | None => Vec::new(),
     };
     lines.extend(spark::memory_to_reduce(app));
+    if lines.is_empty() && is_local(app) {
+        lines.push(IN_ONE_PROCESS.into());
+    }
     if lines.is_empty() {
         lines.push(
             "the executor that needs most determines the size of all: balance the work of executors, or release idle \

@@ -67,6 +67,8 @@ rule_params! {
         heap_ratio: Ascending<Ratio>,
         /// Heaps up to this size are never called too large.
         heap_min: Quantity<Size>,
+        /// A smaller heap of the driver is advised only if it is smaller by this share.
+        driver_heap_gain: Quantity<Ratio>,
         /// Cores of the driver.
         driver_cores: Ascending<Count>,
         /// Highest severity of the finding about settings. GC, heaps and failures have their own rules.

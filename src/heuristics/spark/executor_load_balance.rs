@@ -1,14 +1,15 @@
 //! `spark-executor-load-balance`: some executors work while others are idle (Dr. Elephant v2.0.9
 //! `ExecutorLoadHeuristic`).
 
+use super::support::idle::{dynamic_allocation, shorter_idle_timeout};
 use super::support::memory;
 use super::support::memory::unreadable;
-use super::{change, dynamic_allocation, percent, rule, spark};
+use super::{percent, rule, spark};
 use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
-use crate::model::conf::{Conf, ConfKey};
+use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{Executor, Facet, Spark};
 use crate::model::table::TaskKind;
@@ -295,12 +296,10 @@ fn advice(app: &Application, uneven: &[&str]) -> Vec<Advice> {
 
 /// A shorter idle timeout than the one in force.
 fn sooner(app: &Application) -> Advice {
-    let now = app.in_force(ConfKey::DynamicAllocationIdleTimeout, Conf::spark_duration);
-    if now.is_some_and(|now| now <= Millis::from_secs(30)) {
-        return "repartition the data into smaller tasks of similar size, at least three per core".into();
+    match shorter_idle_timeout(app) {
+        Some(line) => Advice::new("release idle executors sooner").set([line]),
+        None => "repartition the data into smaller tasks of similar size, at least three per core".into(),
     }
-    let line = change(app, ConfKey::DynamicAllocationIdleTimeout, "30s");
-    Advice::new("release idle executors sooner").set([line])
 }
 
 #[cfg(test)]

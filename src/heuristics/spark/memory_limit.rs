@@ -1,8 +1,9 @@
 //! `spark-memory-limit`: applications that allocate much of the cluster's memory but use little of it (Dr.
 //! Elephant `MemoryLimitHeuristic` of 2.0.9).
 
+use super::support::idle::dynamic_allocation;
 use super::support::memory::{self, Setting};
-use super::{change, dynamic_allocation, percent, rule, spark};
+use super::{change, percent, rule, spark};
 use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;

@@ -23,6 +23,7 @@ mod support;
 mod tests;
 
 pub(super) use support::beyond_heap::memory_to_reduce;
+pub(super) use support::idle::release_idle;
 pub(super) use support::memory::no_peaks;
 pub(super) use support::root::{Root, in_words};
 pub(super) use support::waiting::{Missing, waiting_advice};
@@ -79,11 +80,4 @@ fn change_to(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> Op
     let change = change(app, key, new);
     let is_set = change.from.as_deref().is_some_and(|now| now.eq_ignore_ascii_case(&change.to));
     (!is_set).then_some(change)
-}
-
-/// Turns dynamic allocation on, with what keeps shuffle files when executors go.
-fn dynamic_allocation(app: &Application) -> impl Iterator<Item = SettingChange> {
-    let served = app.conf.flag(ConfKey::ShuffleService) == Some(true);
-    let tracking = if served { None } else { change_to(app, ConfKey::ShuffleTracking, true) };
-    change_to(app, ConfKey::DynamicAllocation, true).into_iter().chain(tracking)
 }

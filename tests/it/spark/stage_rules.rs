@@ -2,7 +2,7 @@
 //! not contradict each other.
 
 use elephant_rs::engine::{Options, analyze};
-use elephant_rs::finding::{Finding, Subject};
+use elephant_rs::finding::{Finding, Subject, TroubleKind};
 use elephant_rs::severity::Severity;
 
 use crate::common;
@@ -244,7 +244,24 @@ fn idle_cores_are_waste_even_if_the_needs_of_executors_are_unknown() {
     assert_eq!(found.len(), 1, "{found:?}");
     let message = "the cores of executors were idle for 97.5 % of the time, while they held";
     assert!(found[0].message.starts_with(message), "{}", found[0].message);
-    assert!(advice(&found).contains("use fewer executors"), "{found:?}");
+    assert_eq!(found[0].tells, TroubleKind::IdleExecutors);
+    let released = "use fewer executors, or release them while they are idle: --conf spark.dynamicAllocation.enabled=true";
+    assert!(advice(&found).contains(released), "{found:?}");
+}
+
+#[test]
+fn idle_cores_in_local_mode_are_no_idle_executors() {
+    let log = "corpus/spark-compressed/NVIDIA__spark-rapids-tools/profiling/eventlog_dsv1.zstd";
+    let Some(path) = common::shared(log) else { return };
+    let report = analyze(&[path], &rules(&[], ""), Options::default());
+    let app = &report.applications[0];
+    let waste: Vec<Finding> =
+        app.findings.iter().filter(|found| found.rule == "wasted-resources").cloned().collect();
+    assert_eq!(waste.len(), 1, "{:?}", app.findings);
+    assert!(advice(&waste).contains("spark.driver.memory=1280m (now 30g)"), "{}", advice(&waste));
+    assert!(!advice(&waste).contains("executor"), "{}", advice(&waste));
+    let kinds: Vec<TroubleKind> = app.troubles.iter().map(|trouble| trouble.kind).collect();
+    assert_eq!(kinds, [TroubleKind::MuchMemory]);
 }
 
 #[test]

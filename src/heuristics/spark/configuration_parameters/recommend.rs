@@ -20,8 +20,6 @@ use crate::units::Bytes;
 const MORE_OVERHEAD: Bytes = Bytes::from_mib(1024);
 /// The number of driver cores that Dr. Elephant recommends.
 const DRIVER_CORES: u64 = 2;
-/// A smaller heap is proposed only if it is at most this share of the present one.
-const WORTH_A_CHANGE: f64 = 0.8;
 
 /// The recommended value of every setting; unchanged if no measurement calls for a change.
 #[derive(Debug, Clone, PartialEq)]
@@ -158,8 +156,8 @@ impl Plan {
         if facts.driver.heap > Severity::None && facts.complete {
             let peak = facts.driver.peak.unwrap_or(facts.driver.memory);
             let fitting = driver_heap_for(peak, DRIVER_ROOM);
-            // A little less memory is not worth a change.
-            if fitting.as_f64() <= facts.driver.memory.as_f64() * WORTH_A_CHANGE {
+            let most = facts.driver.memory.as_f64() * (1.0 - limits.driver_heap_gain.get());
+            if fitting.as_f64() <= most {
                 self.to.driver_memory = fitting;
             }
         }

@@ -3,6 +3,7 @@
 
 pub(super) mod beyond_heap;
 pub(super) mod failures;
+pub(super) mod idle;
 pub(super) mod losses;
 pub(super) mod lost_time;
 pub(super) mod memory;

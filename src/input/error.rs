@@ -26,6 +26,14 @@ pub(crate) enum InputError {
         /// How to fetch it.
         command: String,
     },
+    /// The address of a file of this machine.
+    #[error("cannot read {path}: it is an address; give the path instead: {local}", path = .path.display())]
+    FileAddress {
+        /// As the user wrote it.
+        path: PathBuf,
+        /// The path in it.
+        local: String,
+    },
     /// A path in a list.
     #[error("{error}; it is in line {line} of {list}")]
     Listed {
@@ -141,9 +149,10 @@ impl InputError {
     #[must_use]
     pub(crate) fn not_found(path: &Path) -> Self {
         let path = path.to_path_buf();
-        match remote::how_to_fetch(&path) {
-            Some(command) => Self::Remote { path, command },
-            None => Self::NotFound { path },
+        match (remote::how_to_fetch(&path), remote::local_path(&path).map(str::to_owned)) {
+            (Some(command), _) => Self::Remote { path, command },
+            (None, Some(local)) => Self::FileAddress { path, local },
+            (None, None) => Self::NotFound { path },
         }
     }
 
@@ -162,7 +171,7 @@ impl InputError {
     pub(crate) fn code(&self) -> &'static str {
         match self {
             Self::Listed { error, .. } => error.code(),
-            Self::NotFound { .. } | Self::Remote { .. } => "not-found",
+            Self::NotFound { .. } | Self::Remote { .. } | Self::FileAddress { .. } => "not-found",
             Self::ArchiveTooLarge { .. }
             | Self::TooManyMembers { .. }
             | Self::TooSlow { .. }
@@ -180,6 +189,7 @@ impl InputError {
             Self::Listed { error, .. } => error.path(),
             Self::NotFound { path }
             | Self::Remote { path, .. }
+            | Self::FileAddress { path, .. }
             | Self::Unreadable { path, .. }
             | Self::NotReadableAsFile { path }
             | Self::Undecodable { path, .. }

@@ -16,11 +16,43 @@ pub(super) fn how_to_fetch(path: &Path) -> Option<String> {
         "hdfs" | "viewfs" | "webhdfs" => {
             format!("hdfs dfs -get {quoted} histories/, or hdfs dfs -cat {quoted} | elephant-rs analyze -")
         }
-        "http" | "https" | "ftp" => {
-            format!("curl -O {quoted}, or curl {quoted} | elephant-rs analyze -")
-        }
+        "http" | "https" => from_server(address)
+            .unwrap_or_else(|| format!("curl -O {quoted}, or curl {quoted} | elephant-rs analyze -")),
+        "ftp" => format!("curl -O {quoted}, or curl {quoted} | elephant-rs analyze -"),
         _ => return None,
     })
+}
+
+/// The command for a page of a history server, which is no history itself.
+fn from_server(address: &str) -> Option<String> {
+    let (scheme, rest) = address.split_once("://")?;
+    let (host, page) = rest.split_once('/').unwrap_or((rest, ""));
+    let mut parts = page.split(['/', '?', '#']).filter(|part| !part.is_empty());
+    let logs = |id: &str| {
+        let archive = quoted(&format!("{id}.zip"));
+        format!("curl -o {archive} {}", quoted(&format!("{scheme}://{host}/api/v1/applications/{id}/logs")))
+    };
+    match (parts.next(), parts.next()) {
+        (None, _) => {
+            let list = quoted(&format!("{scheme}://{host}/api/v1/applications"));
+            Some(format!("curl {list} lists the applications of Spark's history server, {}", logs("ID")))
+        }
+        (Some("history"), Some(id)) => Some(logs(id)),
+        (Some("jobhistory"), _) => {
+            Some("hdfs dfs -get /mr-history/done histories/ (mapreduce.jobhistory.done-dir)".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// The path of an address of this machine, such as `file:///var/log/spark`.
+pub(super) fn local_path(path: &Path) -> Option<&str> {
+    let (scheme, rest) = path.to_str()?.split_once(':')?;
+    if !scheme.eq_ignore_ascii_case("file") {
+        return None;
+    }
+    let rest = rest.strip_prefix("//").map_or(rest, |rest| rest.strip_prefix("localhost").unwrap_or(rest));
+    rest.starts_with('/').then_some(rest)
 }
 
 /// As one word of a shell.
@@ -51,8 +83,25 @@ mod tests {
             ),
             ("hdfs:///mr-history", "hdfs dfs -get hdfs:///mr-history"),
             ("https://host:18080/logs?a&b", "curl -O 'https://host:18080/logs?a&b'"),
+            ("http://host:18080/", "curl http://host:18080/api/v1/applications lists the applications"),
+            ("http://host:18080", "curl -o ID.zip http://host:18080/api/v1/applications/ID/logs"),
+            (
+                "https://h/history/app-1/jobs/?x",
+                "curl -o app-1.zip https://h/api/v1/applications/app-1/logs",
+            ),
+            ("http://h:19888/jobhistory/job/job_1_0001", "hdfs dfs -get /mr-history/done"),
         ] {
             assert!(fetch(path).is_some_and(|fetch| fetch.contains(command)), "{path}: {:?}", fetch(path));
+        }
+        for (path, local) in [
+            ("file:///tmp/x y", Some("/tmp/x y")),
+            ("FILE://localhost/x", Some("/x")),
+            ("file:/x", Some("/x")),
+            ("file:x", None),
+            ("file", None),
+            ("files:///x", None),
+        ] {
+            assert_eq!(local_path(Path::new(path)), local, "{path}");
         }
         for path in ["history/s3/app.log", "C:/histories", "s3", "/hdfs://x", "s4://x", "app:1"] {
             assert_eq!(fetch(path), None, "{path}");

@@ -1,5 +1,7 @@
 //! Examines streams; one may turn out to be an archive.
 
+use std::path::PathBuf;
+
 use rayon::prelude::*;
 
 use super::archive;
@@ -15,6 +17,7 @@ use crate::limits::Limits;
 enum Outcome {
     One(Source),
     Members(Source, Inventory),
+    Unrelated(Source, Reason),
     Broken(Source, InputError),
 }
 
@@ -33,6 +36,9 @@ impl Inventory {
                 Outcome::Members(source, members) => {
                     self.take_members(members, source.path.as_path(), source.named_by_user);
                 }
+                Outcome::Unrelated(source, reason) => {
+                    self.skip(reason, &shown(&source.path), source.named_by_user);
+                }
                 Outcome::Broken(Source { path, named_by_user, .. }, error) => {
                     let file = path.as_path().to_path_buf();
                     self.failures.push(Failure { error, file, named_by_user, count: 1 });
@@ -46,6 +52,7 @@ impl Inventory {
 fn examine(source: Source, limits: &Limits, identify: Identify) -> Outcome {
     match source.open(identify) {
         Ok((decoded, SourceKind::Unrelated(Reason::Archive))) => members(source, decoded, limits, identify),
+        Ok((_, SourceKind::Unrelated(reason))) => Outcome::Unrelated(source, reason),
         Ok((decoded, kind)) => {
             let codec = Some(decoded.codec());
             let log = match (&source.path, kind) {
@@ -63,15 +70,19 @@ fn examine(source: Source, limits: &Limits, identify: Identify) -> Outcome {
 
 fn members(source: Source, decoded: Decoded, limits: &Limits, identify: Identify) -> Outcome {
     let file = source.path.as_path();
-    let shown = match &source.path {
-        SourcePath::Stdin(None) => std::path::PathBuf::from(source.path.to_string()),
-        path => path.as_path().to_path_buf(),
-    };
-    match archive::members(decoded, file, &shown, limits) {
+    match archive::members(decoded, file, &shown(&source.path), limits) {
         Ok(members) => {
             let inventory = inventory_of(members, source.named_by_user, identify);
             Outcome::Members(source, inventory)
         }
         Err(error) => Outcome::Broken(source, error),
+    }
+}
+
+/// The path as messages name it.
+fn shown(path: &SourcePath) -> PathBuf {
+    match path {
+        SourcePath::Stdin(None) => PathBuf::from(path.to_string()),
+        path => path.as_path().to_path_buf(),
     }
 }

@@ -21,20 +21,31 @@ pub(crate) fn unknown_word(kind: &str, word: &str, expected: &[&str]) -> String 
     format!("unknown {kind} \"{word}\"; expected {list}")
 }
 
-/// The Levenshtein distance.
+/// The Levenshtein distance, where two letters in the wrong order are one mistake.
 fn edit_distance(a: &str, b: &str) -> usize {
     super::work::count(a.len() * b.len());
+    let a: Vec<char> = a.chars().take(100).collect();
     let b: Vec<char> = b.chars().take(100).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().take(100).enumerate() {
+    // The rows for the letters of `a` up to the last one and the one before.
+    let mut rows = [vec![usize::MAX - 1; b.len() + 1], (0..=b.len()).collect::<Vec<usize>>()];
+    for (i, &ca) in a.iter().enumerate() {
+        let before_ca = i.checked_sub(1).and_then(|i| a.get(i)).copied();
+        let [before, row] = &rows;
+        let at = |row: &[usize], place: usize| row.get(place).copied().unwrap_or(usize::MAX - 1);
         let mut next = vec![i + 1];
-        for ((j, &cb), pair) in b.iter().enumerate().zip(row.windows(2)) {
-            let [diagonal, above] = pair else { continue };
-            let left = next.get(j).copied().unwrap_or(usize::MAX - 1);
-            next.push((diagonal + usize::from(ca != cb)).min(above + 1).min(left + 1));
+        let mut before_cb = None;
+        for (j, &cb) in b.iter().enumerate() {
+            let changed = at(row, j) + usize::from(ca != cb);
+            let nearest = changed.min(at(row, j + 1) + 1).min(at(&next, j) + 1);
+            let is_swapped = before_ca == Some(cb) && before_cb == Some(ca);
+            let swapped = j.checked_sub(1).filter(|_| is_swapped).map(|j| at(before, j) + 1);
+            next.push(swapped.map_or(nearest, |swapped| swapped.min(nearest)));
+            before_cb = Some(cb);
         }
-        row = next;
+        let [_, row] = rows;
+        rows = [row, next];
     }
+    let [_, row] = rows;
     row.last().copied().unwrap_or_default()
 }
 
@@ -47,6 +58,9 @@ mod tests {
         assert_eq!(edit_distance("mapper-skew", "maper-skew"), 1);
         assert_eq!(edit_distance("", "abc"), 3);
         assert_eq!(edit_distance("abc", "abc"), 0);
+        assert_eq!(edit_distance("title", "titel"), 1);
+        assert_eq!(edit_distance("ab", "ba"), 1);
+        assert_eq!(edit_distance("abc", "cba"), 2);
     }
 
     #[test]

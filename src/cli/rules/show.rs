@@ -12,6 +12,7 @@ use crate::engine;
 use crate::model::Application;
 use crate::params::ParamValue;
 use crate::params::layers::Parameter;
+use crate::params::words::did_you_mean;
 use crate::report::wrap::clean;
 use crate::rules::{ActiveRule, Aspect, Document, RuleCheck, RuleSet, settings};
 
@@ -38,6 +39,8 @@ pub(in crate::cli) struct Show {
 enum ShowError {
     #[error("{0} contains no application that could be read; --for takes an event log or a job history")]
     NoApplication(String),
+    #[error("there is no rule and no kind of failure \"{id}\"; {help}")]
+    NoPage { id: String, help: String },
 }
 
 impl Show {
@@ -49,7 +52,8 @@ impl Show {
         // A rule of the user's own may have the name of a kind.
         let active = match (rules.rule(&self.id), failure(&self.id)) {
             (Err(_), Some(kind)) => return Ok(kind.page().to_owned()),
-            (active, _) => active?,
+            (Err(error), None) => return Err(similar(&self.id, &rules).map_or_else(|| error.into(), Into::into)),
+            (Ok(active), _) => active,
         };
         let Some(history) = &self.history else {
             return Ok(in_force(&active.info.page) + &rule(active) + &scoped(&rules, active));
@@ -61,6 +65,15 @@ impl Show {
         }
         Ok(outcomes.join("\n"))
     }
+}
+
+/// The error for an id that is not a rule's, but nearly another page's.
+fn similar(id: &str, rules: &RuleSet) -> Option<ShowError> {
+    let ids = rules.rules().iter().map(|active| &*active.info.id);
+    let settings = settings::ALL.iter().map(|known| known.id);
+    let failures = FailureKind::ALL.iter().map(|kind| kind.name());
+    let help = did_you_mean(id, ids.chain(settings).chain(failures))?;
+    Some(ShowError::NoPage { id: id.to_owned(), help })
 }
 
 /// The kind of failure with this name.

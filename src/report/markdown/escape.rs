@@ -21,6 +21,20 @@ pub(in crate::report) fn text(name: &str, length: usize) -> String {
     })
 }
 
+/// The same for a sentence of advice, in which commands stand between backticks.
+pub(super) fn sentence(advice: &str, length: usize) -> String {
+    let parts: Vec<&str> = advice.split('`').collect();
+    let is_code = |place: usize| place % 2 == 1;
+    let is_empty = |(place, part): (usize, &&str)| is_code(place) && part.trim().is_empty();
+    if parts.len().is_multiple_of(2) || advice.chars().count() > length || parts.iter().enumerate().any(is_empty) {
+        return text(advice, length);
+    }
+    let shown = parts.iter().enumerate().map(|(place, part)| {
+        if is_code(place) { format!("`{}`", clean(part)) } else { text(part, length) }
+    });
+    shown.collect()
+}
+
 /// The same for a block of HTML, in which Markdown has no effect.
 pub(super) fn html(name: &str, length: usize) -> String {
     escaped(name, length, |at, escaped| match at.c {
@@ -93,6 +107,14 @@ mod tests {
         assert_eq!(text("[x](y) `a` *b* _c_ | <b>", 100), "\\[x\\](y) \\`a\\` \\*b\\* \\_c\\_ \\| &lt;b&gt;");
         assert_eq!(text("a\nb\0", 100), "a b ");
         assert_eq!(html("<b a=\"1\">&'", 100), "&lt;b a=&quot;1&quot;&gt;&amp;&#39;");
+    }
+
+    #[test]
+    fn commands_in_advice_are_code() {
+        assert_eq!(sentence("see `a | b_c`, *now*", 100), "see `a | b_c`, \\*now\\*");
+        assert_eq!(sentence("one ` alone", 100), "one \\` alone");
+        assert_eq!(sentence("empty `` code", 100), "empty \\`\\` code");
+        assert_eq!(sentence("`a`, but too long", 5), "\\`a\\`, …");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use budget::Budget;
-use escape::html;
+use escape::{html, sentence};
 pub(super) use escape::text;
 
 use super::comparison::section;
@@ -163,7 +163,7 @@ fn trouble(trouble: &Trouble, currency: Option<&str>) -> String {
     );
     for advice in &trouble.advice {
         // Writing to a string cannot fail.
-        let _ = writeln!(item, "  - → {}", text(&advice.text, SENTENCE));
+        let _ = writeln!(item, "  - → {}", sentence(&advice.text, SENTENCE));
     }
     let _ = writeln!(item, "  - {}", text(&saves(&trouble.savings, currency), SENTENCE));
     item

@@ -4,10 +4,9 @@
 mod examples;
 mod judging;
 mod layers;
+mod page;
 mod place;
 mod texts;
-
-use std::fmt::Write;
 
 #[cfg(test)]
 pub(super) use self::layers::KEYS;
@@ -83,7 +82,7 @@ impl<'d> Reader<'d, '_> {
         let score_tasks = layered.entry("score_tasks").and_then(|entry| self.number(entry, env));
         let examples = self.examples(&layered, &types);
         let title = self.text(layered.entry("title")).unwrap_or(id).to_owned();
-        let page = page(&title, self.text(layered.entry("description")), &layered);
+        let page = page::page(&title, self.text(layered.entry("description")), &layered);
         let mut rule = CustomRule {
             title,
             page,
@@ -213,20 +212,4 @@ fn is_kebab_case(id: &str) -> bool {
         && id.split('-').all(|part| {
             !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
         })
-}
-
-/// The rule's page: the author's description, and how it is computed.
-fn page(title: &str, description: Option<&str>, layered: &Layered<'_>) -> String {
-    let mut page =
-        format!("# {}\n\n{}\n\n## How it judges\n\n", title.trim(), description.unwrap_or_default().trim());
-    for (name, entry) in &layered.values {
-        let expression =
-            entry.node.as_text().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
-        // Writing to a string never fails.
-        let _ = writeln!(page, "    {} = {expression}", name.value);
-    }
-    if let Some(severity) = layered.entry("severity").and_then(|entry| entry.node.as_text()) {
-        let _ = writeln!(page, "\nThe severity is `{}`.", severity.trim());
-    }
-    page
 }

@@ -87,6 +87,10 @@ pub(super) struct FindingArgs {
     /// Format of the report
     #[arg(long, value_enum, default_value_t = FormatArg::Text)]
     format: FormatArg,
+    /// Begin ndjson with a line about the run, add a line for each problem, and end with the counts, so that a report that
+    /// was cut off is recognised
+    #[arg(long)]
+    envelope: bool,
     /// Hide findings below this severity; "none" also lists rules that were evaluated and found nothing
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Level::Low)]
     min_severity: Level,
@@ -205,6 +209,9 @@ impl FindingArgs {
         if self.summary && !self.format.has_overview() {
             return Err("--summary applies to the formats text, json and markdown".into());
         }
+        if self.envelope && self.format != FormatArg::Ndjson {
+            return Err("--envelope applies to the format ndjson; add --format ndjson".into());
+        }
         Ok(self.only.of(self.rules.load()?)?)
     }
 
@@ -224,6 +231,11 @@ impl FindingArgs {
             limits: input.limits.limits(),
             filter: input.filters.filter(),
         }
+    }
+
+    /// The format of the report.
+    fn format(&self) -> Format {
+        if self.envelope { Format::NdjsonEnvelope } else { self.format.into() }
     }
 
     /// How many applications are shown; `None` for all.
@@ -246,7 +258,7 @@ impl FindingArgs {
         let text = self.text_options(input, output);
         // As text, N jobs are shown, whatever the number of their runs.
         let all = self.shown().is_none() || (self.format == FormatArg::Text && !self.summary);
-        PieceFormat::of(self.format.into(), text).filter(|_| all)
+        PieceFormat::of(self.format(), text).filter(|_| all)
     }
 
     /// Writes the report in the chosen format.
@@ -257,7 +269,7 @@ impl FindingArgs {
         output: Output,
     ) -> Result<(), super::output::OutputError> {
         let text = self.text_options(input, &output);
-        output.write(|out| write(report, self.format.into(), text, out))
+        output.write(|out| write(report, self.format(), text, out))
     }
 
     /// The lowest severity that fails: `--fail-on`, or else `default`. `None` if no finding fails.

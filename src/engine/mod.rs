@@ -165,6 +165,7 @@ fn analyze_into(
     worst_charts.hand_out(&mut applications);
     let report = Report {
         rules: basis.rules.infos(),
+        rules_hash: basis.rules.hash().to_owned(),
         suppressions: suppression_uses(basis.rules, &suppressed),
         currency: basis.prices.map(|prices| prices.currency().to_owned()),
         summary: Summary { findings, ..visited.summary },

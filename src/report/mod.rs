@@ -18,6 +18,7 @@ mod comparison;
 pub(crate) use comparison::words::{counted, missing_jobs, unjudged_summary};
 mod csv;
 mod diff;
+mod envelope;
 mod grid;
 #[cfg(feature = "html")]
 mod html;
@@ -59,6 +60,8 @@ pub enum Format {
     Html,
     /// For scripts, one application per line, without summary and problems.
     Ndjson,
+    /// The same with an envelope: a first line about the run, a line for each problem, and a last line with the counts.
+    NdjsonEnvelope,
     /// For spreadsheets, one row per finding.
     Csv,
     /// For comments on pull requests; at most 65,536 characters.
@@ -82,6 +85,7 @@ pub fn write(report: &Report, format: Format, options: TextOptions, out: &mut dy
         #[cfg(feature = "html")]
         Format::Html => html::write(report, out),
         Format::Ndjson => ndjson::write(report, out),
+        Format::NdjsonEnvelope => envelope::write(report, out),
         Format::Csv => csv::write(report, out),
         Format::Markdown => markdown::write(report, out),
         Format::Sarif => sarif::write(report, out),

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use super::ascii::in_charset;
-use super::{Format, TextOptions, csv, json, ndjson, text};
+use super::{Format, TextOptions, csv, envelope, json, ndjson, text};
 use crate::engine::Pieces;
 use crate::results::{ApplicationReport, Report};
 
@@ -18,8 +18,8 @@ pub(crate) struct PieceFormat {
 impl PieceFormat {
     /// `None` for a format that shows applications together.
     pub(crate) fn of(format: Format, text: TextOptions) -> Option<Self> {
-        let has_pieces = matches!(format, Format::Text | Format::Json | Format::Ndjson | Format::Csv);
-        has_pieces.then(|| Self { format, text: text.usable() })
+        let has_pieces = [Format::Text, Format::Json, Format::Ndjson, Format::NdjsonEnvelope, Format::Csv];
+        has_pieces.contains(&format).then(|| Self { format, text: text.usable() })
     }
 
     /// One application.
@@ -28,6 +28,7 @@ impl PieceFormat {
         match self.format {
             Format::Json => return json::piece(app),
             Format::Ndjson => ndjson::piece(app, &mut out)?,
+            Format::NdjsonEnvelope => envelope::piece(app, &mut out)?,
             Format::Csv => csv::piece(app, &mut out)?,
             _ => text::piece(app, self.text, &mut out)?,
         }
@@ -39,6 +40,7 @@ impl PieceFormat {
         match self.format {
             Format::Json => json::write_pieces(report, pieces, out),
             Format::Ndjson => pieces.each(|piece| out.write_all(piece)),
+            Format::NdjsonEnvelope => envelope::write_pieces(report, pieces, out),
             Format::Csv => csv::write_pieces(pieces, out),
             _ => in_charset(self.text, out, |out| text::write_pieces(report, pieces, self.text, out)),
         }
@@ -59,7 +61,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for paths in [vec!["testdata".into()], vec![folder.path().to_owned()]] {
             let whole = analyze(&paths, &rules, Options::default());
-            for format in [Format::Text, Format::Json, Format::Ndjson, Format::Csv] {
+            for format in [Format::Text, Format::Json, Format::Ndjson, Format::NdjsonEnvelope, Format::Csv] {
                 let text = TextOptions::default();
                 let pieces = PieceFormat::of(format, text).unwrap();
                 let (report, rendered) = analyze_in_pieces(

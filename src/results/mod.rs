@@ -62,6 +62,8 @@ pub(crate) use worst::WorstTrouble;
 pub struct Report {
     /// The active rules, in the order of the catalogue.
     pub rules: Vec<RuleInfo>,
+    /// A hash of them, by which results of different rules are told apart.
+    pub(crate) rules_hash: String,
     /// The suppressions of the rule files, in file order.
     pub suppressions: Vec<SuppressionUse>,
     /// Counts over the whole run.

@@ -25,6 +25,7 @@ pub(crate) mod custom;
 mod document;
 mod file;
 pub(crate) mod files;
+mod hash;
 pub(crate) mod import;
 mod in_force;
 mod index;

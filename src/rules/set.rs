@@ -12,6 +12,7 @@ use super::added::{AddedRule, check_ids};
 use super::assemble::{added_rules, built_in_documents, built_in_rules, load_all};
 use super::custom;
 use super::document::{Content, Document, check_target};
+use super::hash::hash;
 use super::in_force::InForce;
 use super::index::{Index, Indexed};
 use super::known::KnownIds;
@@ -51,6 +52,7 @@ pub struct RuleSet {
     today: NaiveDate,
     /// The ids of the rules to report; `None` for all.
     only: Option<BTreeSet<String>>,
+    hash: String,
 }
 
 impl RuleSet {
@@ -102,9 +104,10 @@ impl RuleSet {
             built_in_documents(&mut problems).into_iter().chain(content.documents).map(Arc::new).collect();
         // The sort is stable: of equal documents, the later one stays on top.
         documents.sort_by_key(|document| document.precedence());
+        let hash = hash(&added, &files);
         let set = Self::assemble(documents, content.suppressions, added, &mut problems);
         let problems = problems.into_vec(&files);
-        let set = set.map(|set| Self { warnings: problems.clone(), ..set });
+        let set = set.map(|set| Self { warnings: problems.clone(), hash, ..set });
         (set, problems)
     }
 
@@ -140,6 +143,7 @@ impl RuleSet {
             warnings: Vec::new(),
             today: today(),
             only: None,
+            hash: String::new(),
             suppressions,
             index,
             documents,
@@ -182,6 +186,12 @@ impl RuleSet {
             let help = help.unwrap_or_else(|| "`elephant-rs rules list` lists all rules".to_owned());
             RuleError::NoSuchRule { id: id.to_owned(), help }
         })
+    }
+
+    /// A hash of the rules in force.
+    #[must_use]
+    pub(crate) fn hash(&self) -> &str {
+        &self.hash
     }
 
     /// The day that suppressions are checked against.

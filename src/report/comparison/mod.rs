@@ -5,6 +5,6 @@ mod markdown;
 mod text;
 pub(super) mod words;
 
-pub(super) use json::baseline;
+pub(super) use json::{BaselineView, baseline};
 pub(super) use markdown::section;
 pub(super) use text::write;

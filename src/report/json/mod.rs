@@ -21,7 +21,7 @@ use crate::parse::Position;
 use crate::results::{ApplicationReport, Report, SourceProblem, Summary, SuppressionUse};
 use crate::severity::Severity;
 
-pub(super) use application::application;
+pub(super) use application::{ApplicationView, application};
 pub(super) use each::Each;
 pub(super) use finding::{MeasureView, Number, advice, evidence, thresholds};
 pub(super) use savings::{AmountsView, amounts};
@@ -70,6 +70,9 @@ pub(super) fn write_pieces(report: &Report, pieces: Pieces, out: &mut dyn Write)
     out.write_all(tail)
 }
 
+/// The version of the keys. It grows when a key changes its meaning or goes away.
+pub(super) const SCHEMA_VERSION: u64 = 1;
+
 struct Document<'a>(&'a Report);
 
 /// The name and version of this program in reports.
@@ -87,7 +90,7 @@ impl Serialize for Document<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(report) = self;
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("schema_version", &1)?;
+        map.serialize_entry("schema_version", &SCHEMA_VERSION)?;
         map.serialize_entry("tool", &Tool::THIS)?;
         map.serialize_entry("summary", &summary(report))?;
         map.serialize_entry("applications", &Each(&report.applications, application))?;
@@ -103,7 +106,7 @@ impl Serialize for Document<'_> {
 }
 
 #[derive(Serialize)]
-struct SuppressionView<'a> {
+pub(super) struct SuppressionView<'a> {
     origin: &'a str,
     rules: &'a str,
     reason: &'a str,
@@ -112,7 +115,7 @@ struct SuppressionView<'a> {
     findings_count: u64,
 }
 
-fn suppression(used: &SuppressionUse) -> SuppressionView<'_> {
+pub(super) fn suppression(used: &SuppressionUse) -> SuppressionView<'_> {
     SuppressionView {
         origin: &used.origin,
         rules: &used.rules,
@@ -133,7 +136,7 @@ impl<K: Serialize, V: Serialize> Serialize for Pairs<K, V> {
 }
 
 #[derive(Serialize)]
-struct SummaryView<'a> {
+pub(super) struct SummaryView<'a> {
     files: FilesView,
     applications: u64,
     applications_left_out: u64,
@@ -158,7 +161,7 @@ pub(super) fn files(summary: &Summary) -> FilesView {
     }
 }
 
-fn summary(report: &Report) -> SummaryView<'_> {
+pub(super) fn summary(report: &Report) -> SummaryView<'_> {
     let summary = &report.summary;
     let levels = Severity::ALL.into_iter().zip(summary.findings).skip(1).rev();
     SummaryView {

@@ -121,6 +121,34 @@ fn output_does_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
+fn an_envelope_tells_what_was_read_and_what_not() {
+    let report = |arguments: &[&str]| {
+        let mut command = elephant();
+        command.args([
+            "analyze",
+            "--quiet",
+            "--format",
+            "ndjson",
+            "--envelope",
+            "testdata/broken",
+            "testdata/hadoop1",
+        ]);
+        let output = command.args(arguments).assert().success();
+        String::from_utf8(output.get_output().stdout.clone()).unwrap()
+    };
+    let lines: Vec<serde_json::Value> =
+        report(&[]).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |name: &str| lines.iter().filter(|line| line["type"] == name).count();
+    assert!(of("application") > 0 && of("problem") > 0);
+    assert_eq!((&lines[0]["type"], &lines[lines.len() - 1]["type"]), (&"run".into(), &"end".into()));
+    assert_eq!(report(&["--jobs", "1"]), report(&["--jobs", "7"]));
+    // With --top, reports are written in another way.
+    assert_eq!(report(&["--top", "1000"]), report(&[]));
+    let refused = elephant().args(["analyze", "--envelope", "testdata"]).assert().code(2);
+    refused.stderr(predicate::str::contains("--envelope applies to the format ndjson"));
+}
+
+#[test]
 fn colour_is_off_unless_requested() {
     let escapes = |color: &str| {
         let output = elephant().args(["analyze", "--color", color, DONE]).output().unwrap();

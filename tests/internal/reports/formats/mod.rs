@@ -1,5 +1,6 @@
 //! Every format, read back by independent parsers, also with hostile names in the history.
 
+mod envelope;
 mod markdown;
 mod openmetrics;
 mod reports;

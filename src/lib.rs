@@ -64,6 +64,8 @@ mod savings;
 pub mod severity;
 mod simulate;
 mod stats;
+#[cfg(feature = "store")]
+mod store;
 mod stragglers;
 pub mod survey;
 mod trace;

@@ -88,7 +88,7 @@ impl OnlyRules {
 }
 
 /// A time with its zone (RFC 3339), or the beginning of a day in UTC.
-fn moment(text: &str) -> Result<Timestamp, String> {
+pub(super) fn moment(text: &str) -> Result<Timestamp, String> {
     if let Ok(day) = text.parse::<NaiveDate>() {
         return Ok(Timestamp::from_millis(day.and_time(NaiveTime::MIN).and_utc().timestamp_millis()));
     }

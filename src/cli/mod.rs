@@ -20,6 +20,8 @@ mod path_args;
 mod progress;
 mod rules;
 mod simulate;
+#[cfg(feature = "store")]
+mod store;
 mod stragglers;
 mod trace_arg;
 mod view_args;
@@ -86,6 +88,18 @@ enum Command {
     /// Replay applications with other resources or without a trouble, and show what that would save
     #[command(name = "whatif", after_help = whatif::EXAMPLES)]
     WhatIf(whatif::WhatIf),
+    /// Read new and changed histories into a database
+    #[cfg(feature = "store")]
+    #[command(after_help = store::ingest::EXAMPLES)]
+    Ingest(store::ingest::Ingest),
+    /// Show what all applications in a database used and wasted, and how jobs changed
+    #[cfg(feature = "store")]
+    #[command(after_help = store::history::EXAMPLES)]
+    History(store::history::History),
+    /// Remove old applications from a database
+    #[cfg(feature = "store")]
+    #[command(after_help = store::prune::EXAMPLES)]
+    Prune(store::prune::Prune),
     /// Simulate clusters and tasks, to rate detectors of stragglers where the truth is known
     #[command(subcommand, after_help = simulate::EXAMPLES)]
     Simulate(simulate::Simulate),
@@ -172,6 +186,12 @@ pub fn run() -> ExitCode {
         Command::Analyze(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Diff(command) => command.run(),
+        #[cfg(feature = "store")]
+        Command::Ingest(command) => command.run(now()),
+        #[cfg(feature = "store")]
+        Command::History(command) => command.run(),
+        #[cfg(feature = "store")]
+        Command::Prune(command) => command.run(),
         Command::Nodes(command) => command.run(),
         Command::Rules(command) => command.run(),
         Command::Simulate(command) => command.run(),
@@ -194,4 +214,10 @@ pub fn run() -> ExitCode {
             Exit::Failure.into()
         }
     }
+}
+
+#[cfg(feature = "store")]
+fn now() -> crate::units::Timestamp {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    crate::units::Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

@@ -34,7 +34,7 @@ const BATCH: usize = 1024;
 /// to [`Inventory::failures`] and do not stop the search.
 #[must_use]
 pub(crate) fn discover(named: Named<'_>, limits: &Limits, identify: Identify) -> Inventory {
-    let mut walk = Walk::new(*limits, identify);
+    let mut walk = Walk { unchanged: named.unchanged, ..Walk::new(*limits, identify) };
     let named_paths = named.sorted().into_iter();
     let folders: Vec<&Path> =
         named_paths.filter(|path| walk.named_path(*path, named.stdin)).map(|named| named.path).collect();
@@ -49,8 +49,48 @@ pub(crate) fn discover(named: Named<'_>, limits: &Limits, identify: Identify) ->
     inventory
 }
 
-struct Walk {
+/// Lists the files that [`discover`] would examine, without opening one. The list is in the order of the walk; a file that
+/// cannot be examined is missing.
+#[cfg(feature = "store")]
+pub(crate) fn list(named: Named<'_>, limits: &Limits) -> Vec<Listed> {
+    let mut walk = Walk { listing: Some(Vec::new()), ..Walk::new(*limits, |_, _| None) };
+    let named_paths = named.sorted().into_iter();
+    let folders: Vec<&Path> = named_paths
+        .filter(|path| path.path != Path::new("-") && walk.named_path(*path, None))
+        .map(|named| named.path)
+        .collect();
+    for folder in folders {
+        walk.folder(folder);
+    }
+    walk.linked_files();
+    walk.listing.unwrap_or_default()
+}
+
+/// A file, unopened.
+#[cfg(feature = "store")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Listed {
+    pub(crate) path: PathBuf,
+    pub(crate) state: FileState,
+}
+
+/// What changes when a file is written.
+#[cfg(feature = "store")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileState {
+    /// Bytes.
+    pub(crate) size: u64,
+    /// When it was last modified, in nanoseconds since 1970; `None` if the file system does not tell.
+    pub(crate) modified: Option<i64>,
+}
+
+struct Walk<'a> {
     sorter: Sorter,
+    /// The files left out.
+    unchanged: Option<&'a FxHashSet<PathBuf>>,
+    /// Files are listed instead of examined.
+    #[cfg(feature = "store")]
+    listing: Option<Vec<Listed>>,
     pseudo: PseudoFileSystems,
     /// When the search ends, if its time is limited.
     deadline: Option<(Instant, Millis)>,
@@ -65,7 +105,7 @@ struct Walk {
     links: Vec<PathBuf>,
 }
 
-impl Walk {
+impl Walk<'_> {
     fn new(limits: Limits, identify: Identify) -> Self {
         let deadline = limits
             .time
@@ -76,6 +116,9 @@ impl Walk {
             limits,
             identify,
             sorter: Sorter::default(),
+            unchanged: None,
+            #[cfg(feature = "store")]
+            listing: None,
             batch: Vec::new(),
             folders: FxHashSet::default(),
             files: FxHashSet::default(),
@@ -274,6 +317,14 @@ impl Walk {
     }
 
     fn file(&mut self, path: PathBuf, named_by_user: bool) {
+        #[cfg(feature = "store")]
+        if let Some(listing) = &mut self.listing {
+            listing.extend(listed(path));
+            return;
+        }
+        if self.unchanged.is_some_and(|unchanged| unchanged.contains(&path)) {
+            return;
+        }
         self.sorter.inventory.found += 1;
         if let Some(reason) = path.file_name().and_then(by_name) {
             self.sorter.inventory.skip(reason, &path, named_by_user);
@@ -303,6 +354,14 @@ impl Walk {
             count: 1,
         });
     }
+}
+
+#[cfg(feature = "store")]
+fn listed(path: PathBuf) -> Option<Listed> {
+    let metadata = fs::metadata(&path).ok()?;
+    let modified = metadata.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+    let modified = modified.and_then(|since| i64::try_from(since.as_nanos()).ok());
+    Some(Listed { path, state: FileState { size: metadata.len(), modified } })
 }
 
 /// Why a file is skipped by name alone: marker files that Hadoop's own tools ignore too.

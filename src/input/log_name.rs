@@ -9,8 +9,8 @@ const CODECS: [&str; 8] = [".lz4", ".lzf", ".snappy", ".zstd", ".zst", ".gzip", 
 const ARCHIVES: [&str; 4] = [".zip", ".tar.gz", ".tgz", ".tar"];
 
 /// How a log is split into the files of a folder.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Layout {
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Layout {
     /// `events_<n>_<application>` in `eventlog_v2_<application>`, since Spark 3.0.
     Rolling,
     /// The same files in another folder, which may hold several logs; they are told apart by the text after

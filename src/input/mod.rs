@@ -35,5 +35,7 @@ pub(crate) mod source;
 mod source_path;
 mod streams;
 pub(crate) mod trace_table;
+#[cfg(feature = "store")]
+pub(crate) mod unit;
 pub(crate) mod whole;
 pub(crate) mod window;

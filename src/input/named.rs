@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use rustc_hash::FxHashSet;
+
 use super::error::InputError;
 use super::inventory::by_bytes;
 use super::list::PathList;
@@ -15,6 +17,8 @@ pub(crate) struct Named<'a> {
     pub(crate) list: Option<&'a PathList>,
     /// The name of standard input in reports.
     pub(crate) stdin: Option<&'a Path>,
+    /// Files that are left out unopened, as if they were not there.
+    pub(crate) unchanged: Option<&'a FxHashSet<PathBuf>>,
 }
 
 /// A path, and where a list names it.

@@ -85,10 +85,7 @@ mod tests {
             ("https://host:18080/logs?a&b", "curl -O 'https://host:18080/logs?a&b'"),
             ("http://host:18080/", "curl http://host:18080/api/v1/applications lists the applications"),
             ("http://host:18080", "curl -o ID.zip http://host:18080/api/v1/applications/ID/logs"),
-            (
-                "https://h/history/app-1/jobs/?x",
-                "curl -o app-1.zip https://h/api/v1/applications/app-1/logs",
-            ),
+            ("https://h/history/app-1/jobs/?x", "curl -o app-1.zip https://h/api/v1/applications/app-1/logs"),
             ("http://h:19888/jobhistory/job/job_1_0001", "hdfs dfs -get /mr-history/done"),
         ] {
             assert!(fetch(path).is_some_and(|fetch| fetch.contains(command)), "{path}: {:?}", fetch(path));

@@ -20,6 +20,8 @@ mod csv;
 mod diff;
 mod envelope;
 mod grid;
+#[cfg(feature = "store")]
+pub(crate) mod history;
 #[cfg(feature = "html")]
 mod html;
 mod json;

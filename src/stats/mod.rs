@@ -2,6 +2,8 @@
 //! [`descriptive`]; and the functions behind distributions and tests.
 
 pub(crate) mod beta;
+#[cfg(feature = "store")]
+pub(crate) mod change_point;
 pub(crate) mod descriptive;
 pub(crate) mod elementary;
 pub(crate) mod gamma;

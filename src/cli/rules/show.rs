@@ -52,7 +52,9 @@ impl Show {
         // A rule of the user's own may have the name of a kind.
         let active = match (rules.rule(&self.id), failure(&self.id)) {
             (Err(_), Some(kind)) => return Ok(kind.page().to_owned()),
-            (Err(error), None) => return Err(similar(&self.id, &rules).map_or_else(|| error.into(), Into::into)),
+            (Err(error), None) => {
+                return Err(similar(&self.id, &rules).map_or_else(|| error.into(), Into::into));
+            }
             (Ok(active), _) => active,
         };
         let Some(history) = &self.history else {

@@ -26,12 +26,16 @@ pub(super) fn sentence(advice: &str, length: usize) -> String {
     let parts: Vec<&str> = advice.split('`').collect();
     let is_code = |place: usize| place % 2 == 1;
     let is_empty = |(place, part): (usize, &&str)| is_code(place) && part.trim().is_empty();
-    if parts.len().is_multiple_of(2) || advice.chars().count() > length || parts.iter().enumerate().any(is_empty) {
+    if parts.len().is_multiple_of(2)
+        || advice.chars().count() > length
+        || parts.iter().enumerate().any(is_empty)
+    {
         return text(advice, length);
     }
-    let shown = parts.iter().enumerate().map(|(place, part)| {
-        if is_code(place) { format!("`{}`", clean(part)) } else { text(part, length) }
-    });
+    let shown = parts
+        .iter()
+        .enumerate()
+        .map(|(place, part)| if is_code(place) { format!("`{}`", clean(part)) } else { text(part, length) });
     shown.collect()
 }
 

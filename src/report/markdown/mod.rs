@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use budget::Budget;
-use escape::{html, sentence};
 pub(super) use escape::text;
+use escape::{html, sentence};
 
 use super::comparison::section;
 use super::totals::{Saved, memory_used};

@@ -1,0 +1,139 @@
+//! `elephant-rs history --store FILE`
+
+use std::error::Error;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+
+use super::super::counts::positive_count;
+use super::super::filter_args::FilterArgs;
+use super::super::output::Output;
+use super::super::view_args::SummaryArg;
+use super::super::{Color, Exit};
+use super::StoreArgs;
+use crate::report::TextOptions;
+use crate::report::history::{HistoryFormat, write};
+use crate::store::{Grouping, Question};
+
+pub(in crate::cli) const EXAMPLES: &str = "\
+Answers questions about all applications in a store, without opening a history. Copies of one run count once.
+
+Examples:
+  elephant-rs history --store fleet.db
+      what all applications used and wasted, by job, trouble and user
+  elephant-rs history --store fleet.db --by queue --since 2026-11-01
+      what each queue used and wasted this month
+  elephant-rs history --store fleet.db --job nightly-etl
+      the runs of a job, and the run from which on it took longer
+  elephant-rs history --store fleet.db --worst --user 'etl-*' --format csv
+      the applications of some users that waste most, for a spreadsheet
+
+Exit status: 0 the question was answered, 2 the run failed or there is no such job.";
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct History {
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Sums by what applications have in common
+    #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["worst", "job"])]
+    by: Option<By>,
+    /// The applications that waste most
+    #[arg(long, conflicts_with = "job")]
+    worst: bool,
+    /// The runs of the job with this name, in the order of time, and where its run time or memory changed
+    #[arg(long, value_name = "NAME", value_hint = ValueHint::Other)]
+    job: Option<String>,
+    /// Show at most N lines of each table
+    #[arg(long, value_name = "N", default_value = "20", allow_negative_numbers = true, value_parser = positive_count)]
+    top: NonZeroUsize,
+    /// Format of the answer
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Write the answer to a file
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// When to use colour; auto also honours `NO_COLOR`
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    color: Color,
+    #[command(flatten)]
+    answer: SummaryArg,
+    #[command(flatten)]
+    filters: FilterArgs,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum By {
+    User,
+    Queue,
+    Job,
+    /// Day of submission in UTC
+    Day,
+    Engine,
+    Status,
+    /// Kind of trouble, with what its remedies save
+    Trouble,
+    /// Rules with findings
+    Rule,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people at a terminal
+    Text,
+    /// For scripts
+    Json,
+    /// For spreadsheets
+    Csv,
+}
+
+impl From<By> for Grouping {
+    fn from(by: By) -> Self {
+        match by {
+            By::User => Self::User,
+            By::Queue => Self::Queue,
+            By::Job => Self::Job,
+            By::Day => Self::Day,
+            By::Engine => Self::Engine,
+            By::Status => Self::Status,
+            By::Trouble => Self::Trouble,
+            By::Rule => Self::Rule,
+        }
+    }
+}
+
+impl History {
+    pub(in crate::cli) fn run(&self) -> Result<Exit, Box<dyn Error>> {
+        self.answer.fits(self.format == Format::Text)?;
+        let store = self.store.open()?;
+        let question = self.question();
+        let answer = store.answer(&question, &self.filters.filter(), self.top.get());
+        let answer = answer.map_err(|error| self.store.failed("read", &error))?;
+        let Some(answer) = answer else {
+            let job = self.job.as_deref().unwrap_or_default();
+            return Err(format!(
+                "the store has no job \"{job}\"; `elephant-rs history --store {} --by job` lists its jobs",
+                self.store.store.display()
+            )
+            .into());
+        };
+        let output = Output::open(self.output.as_deref())?;
+        let text = TextOptions { summary: self.answer.summary, ..output.text_options(self.color) };
+        let format = match self.format {
+            Format::Text => HistoryFormat::Text,
+            Format::Json => HistoryFormat::Json,
+            Format::Csv => HistoryFormat::Csv,
+        };
+        output.write(|out| write(&answer, format, text, out))?;
+        Ok(Exit::Clean)
+    }
+
+    fn question(&self) -> Question {
+        match (self.by, &self.job) {
+            (Some(by), _) => Question::Groups(by.into()),
+            (None, Some(job)) => Question::Job(job.clone()),
+            (None, None) if self.worst => Question::Worst,
+            (None, None) => Question::Overview,
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Commands on a database of applications.
+
+pub(super) mod history;
+pub(super) mod ingest;
+pub(super) mod prune;
+
+use std::error::Error;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::store::{Store, StoreError};
+
+/// Where the database is.
+#[derive(Debug, Args)]
+pub(super) struct StoreArgs {
+    /// The database: a file of SQLite
+    #[arg(long, value_name = "FILE")]
+    store: PathBuf,
+}
+
+impl StoreArgs {
+    fn create(&self) -> Result<Store, Box<dyn Error>> {
+        Store::create(&self.store).map_err(|error| self.failed("open", &error))
+    }
+
+    fn open(&self) -> Result<Store, Box<dyn Error>> {
+        Store::open(&self.store).map_err(|error| self.failed("open", &error))
+    }
+
+    fn failed(&self, what: &str, error: &StoreError) -> Box<dyn Error> {
+        match error {
+            StoreError::Missing(_) => error.to_string().into(),
+            _ => format!("cannot {what} the store {}: {error}", self.store.display()).into(),
+        }
+    }
+}

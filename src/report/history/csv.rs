@@ -1,0 +1,103 @@
+//! Answers as CSV: one line for each group, or for each application.
+
+use std::io::{self, Write};
+
+use super::super::cells::{number, quoted};
+use super::words;
+use crate::store::{Answer, Group, Grouped, Grouping, Run, View};
+use crate::units::{Millis, Timestamp};
+
+/// Scripts rely on these names and on their order, so add new columns at the end.
+const OF_GROUPS: [&str; 12] = [
+    "by",
+    "key",
+    "applications",
+    "failed",
+    "not_judged",
+    "memory_unknown",
+    "severity",
+    "runtime_ms",
+    "resource_used_gb_hours",
+    "resource_wasted_gb_hours",
+    "saves_gb_hours",
+    "saves_ms",
+];
+const OF_RUNS: [&str; 14] = [
+    "application",
+    "attempt",
+    "source",
+    "name",
+    "user",
+    "queue",
+    "status",
+    "submitted_at",
+    "runtime_ms",
+    "resource_used_gb_hours",
+    "resource_wasted_gb_hours",
+    "saves_gb_hours",
+    "severity",
+    "trouble",
+];
+
+pub(super) fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
+    match &answer.view {
+        View::Overview { jobs, troubles, users } => {
+            writeln!(out, "{}", OF_GROUPS.join(","))?;
+            groups(Grouping::Job, jobs, out)?;
+            groups(Grouping::Trouble, troubles, out)?;
+            groups(Grouping::User, users, out)
+        }
+        View::Groups(grouping, grouped) => {
+            writeln!(out, "{}", OF_GROUPS.join(","))?;
+            groups(*grouping, grouped, out)
+        }
+        View::Worst(all) => runs(all, out),
+        View::Job(job) => runs(&job.runs, out),
+    }
+}
+
+fn groups(grouping: Grouping, grouped: &Grouped, out: &mut dyn Write) -> io::Result<()> {
+    grouped.groups.iter().try_for_each(|group| writeln!(out, "{}", of_group(grouping, group).join(",")))
+}
+
+fn of_group(grouping: Grouping, group: &Group) -> [String; 12] {
+    [
+        words::key(grouping).to_owned(),
+        group.key.as_deref().map(quoted).unwrap_or_default(),
+        group.applications.to_string(),
+        group.failed.to_string(),
+        group.unjudged.to_string(),
+        group.unmeasured.to_string(),
+        group.severity.name().to_owned(),
+        group.run_time.get().to_string(),
+        number(Some(group.used_gb_hours)),
+        number(Some(group.wasted_gb_hours)),
+        number(Some(group.saved_gb_hours)),
+        group.saved_time.get().to_string(),
+    ]
+}
+
+fn runs(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", OF_RUNS.join(","))?;
+    runs.iter().try_for_each(|run| writeln!(out, "{}", of_run(run).join(",")))
+}
+
+fn of_run(run: &Run) -> [String; 14] {
+    let text = |text: Option<&str>| text.map(quoted).unwrap_or_default();
+    [
+        quoted(&run.id),
+        text(run.attempt.as_deref()),
+        quoted(&run.source),
+        text(run.name.as_deref()),
+        text(run.user.as_deref()),
+        text(run.queue.as_deref()),
+        run.status.clone(),
+        run.submitted.and_then(Timestamp::to_rfc3339).unwrap_or_default(),
+        run.run_time.map(Millis::get).map(|time| time.to_string()).unwrap_or_default(),
+        number(run.used_gb_hours),
+        number(run.wasted_gb_hours),
+        number(run.saved_gb_hours),
+        run.severity.name().to_owned(),
+        text(run.trouble.as_ref().map(|(cause, _)| cause.as_str())),
+    ]
+}

@@ -1,0 +1,40 @@
+//! Renderers of answers from a store.
+
+mod csv;
+mod json;
+mod text;
+mod words;
+
+use std::io::{self, Write};
+
+use super::ascii::in_charset;
+use super::text::TextOptions;
+use crate::store::Answer;
+
+/// The formats of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HistoryFormat {
+    /// For people at a terminal.
+    Text,
+    /// For scripts.
+    Json,
+    /// For spreadsheets: one line for each group or application.
+    Csv,
+}
+
+/// Writes an answer. `options` apply to text only.
+pub(crate) fn write(
+    answer: &Answer,
+    format: HistoryFormat,
+    options: TextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        HistoryFormat::Text => {
+            let options = options.usable();
+            in_charset(options, out, |out| text::write(answer, options, out))
+        }
+        HistoryFormat::Json => json::write(answer, out),
+        HistoryFormat::Csv => csv::write(answer, out),
+    }
+}

@@ -1,0 +1,149 @@
+//! Answers as text: the sums first, then a table.
+
+use std::io::{self, Write};
+
+use anstyle::Style;
+
+use super::super::grid::{Cell, Column, Grid, UNKNOWN};
+use super::super::text::TextOptions;
+use super::super::words::plural;
+use super::super::wrap::{clean, lines};
+use super::words::{self, amount};
+use crate::store::{Answer, Group, Grouped, Grouping, Run, Runs, View};
+
+pub(super) fn write(answer: &Answer, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let page = Page { columns: options.columns, color: options.color };
+    page.paragraph(&words::extent(answer), out)?;
+    if answer.total.applications == 0 {
+        return Ok(());
+    }
+    page.paragraph(&words::costs(&answer.total), out)?;
+    if options.summary {
+        return Ok(());
+    }
+    match &answer.view {
+        View::Overview { jobs, troubles, users } => {
+            page.groups(Grouping::Job, jobs, out)?;
+            page.groups(Grouping::Trouble, troubles, out)?;
+            page.groups(Grouping::User, users, out)
+        }
+        View::Groups(grouping, grouped) => page.groups(*grouping, grouped, out),
+        View::Worst(runs) => page.runs(runs, true, out),
+        View::Job(runs) => page.job(runs, out),
+    }
+}
+
+struct Page {
+    columns: usize,
+    color: bool,
+}
+
+impl Page {
+    fn paragraph(&self, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        lines(text, self.columns).iter().try_for_each(|line| writeln!(out, "{line}"))
+    }
+
+    fn heading(&self) -> Style {
+        if self.color { Style::new().bold() } else { Style::new() }
+    }
+
+    fn groups(&self, grouping: Grouping, grouped: &Grouped, out: &mut dyn Write) -> io::Result<()> {
+        if grouped.groups.is_empty() {
+            return Ok(());
+        }
+        writeln!(out)?;
+        let mut grid = Grid::new(
+            0,
+            [
+                Column::key(words::key(grouping), 12, 48),
+                Column::number("runs", 5),
+                Column::number("failed", 6),
+                Column::number("GB·h", 7),
+                Column::number("wasted", 7),
+                Column::number("%", 4).named("wasted %"),
+                Column::number("saves", 7).named("saves GB·h"),
+            ],
+        )
+        .heading(self.heading());
+        for group in &grouped.groups {
+            grid.row(cells(grouping, group));
+        }
+        grid.write(self.columns, out)?;
+        self.hidden(grouped.of.saturating_sub(grouped.groups.len() as u64), out)
+    }
+
+    fn hidden(&self, hidden: u64, out: &mut dyn Write) -> io::Result<()> {
+        if hidden == 0 { Ok(()) } else { self.paragraph(&format!("{hidden} more (--top)"), out) }
+    }
+
+    fn runs(&self, runs: &[Run], named: bool, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out)?;
+        let first = if named { "application" } else { "run" };
+        let mut grid = Grid::new(
+            0,
+            [
+                Column::text("started", 10),
+                Column::key(first, 12, 40),
+                Column::text("status", 9),
+                Column::number("took", 8),
+                Column::number("GB·h", 6),
+                Column::number("wasted", 6),
+                Column::text("", 8).named("severity"),
+            ],
+        )
+        .heading(self.heading());
+        for run in runs {
+            let hours = |value: Option<f64>| value.map_or_else(|| UNKNOWN.to_owned(), amount);
+            let severity = if run.trouble.is_some() { run.severity.name() } else { "" };
+            let cells: [Cell; 7] = [
+                words::day(run.submitted).unwrap_or_else(|| UNKNOWN.to_owned()).into(),
+                clean(&run.id).into(),
+                run.status.as_str().into(),
+                run.run_time.map_or_else(|| UNKNOWN.to_owned(), |time| time.to_string()).into(),
+                hours(run.used_gb_hours).into(),
+                hours(run.wasted_gb_hours).into(),
+                severity.into(),
+            ];
+            grid.row(cells);
+            if let Some((cause, remedy)) = &run.trouble {
+                let name = run.name.as_deref().filter(|_| named).map(|name| format!("{}: ", clean(name)));
+                grid.note(2, format!("{}{}", name.unwrap_or_default(), clean(cause)));
+                if let Some(remedy) = remedy.as_deref().filter(|_| named) {
+                    grid.note(2, format!("→ {}", clean(remedy)));
+                }
+            } else if let Some(name) = run.name.as_deref().filter(|_| named) {
+                grid.note(2, clean(name));
+            }
+        }
+        grid.write(self.columns, out)
+    }
+
+    fn job(&self, runs: &Runs, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out)?;
+        self.paragraph(&format!("{}: {}", clean(&runs.job), plural(runs.of, "run")), out)?;
+        for change in &runs.changes {
+            self.paragraph(&words::change(change), out)?;
+        }
+        if runs.changes.is_empty() {
+            self.paragraph("neither run time nor memory changed its level", out)?;
+        }
+        self.runs(&runs.runs, false, out)?;
+        let hidden = runs.of.saturating_sub(runs.runs.len() as u64);
+        if hidden == 0 { Ok(()) } else { self.paragraph(&format!("{hidden} earlier (--top)"), out) }
+    }
+}
+
+fn cells(grouping: Grouping, group: &Group) -> [Cell; 7] {
+    // Findings have no saving of their own.
+    let saved = if grouping == Grouping::Rule { UNKNOWN.to_owned() } else { amount(group.saved_gb_hours) };
+    let share = words::share(group).map_or_else(|| UNKNOWN.to_owned(), |share| format!("{share:.0}"));
+    [
+        group.key.as_deref().map_or_else(|| "(unknown)".to_owned(), clean).into(),
+        group.applications.to_string().into(),
+        group.failed.to_string().into(),
+        amount(group.used_gb_hours).into(),
+        amount(group.wasted_gb_hours).into(),
+        share.into(),
+        saved.into(),
+    ]
+}

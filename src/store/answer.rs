@@ -1,0 +1,66 @@
+//! Answers to questions about all applications of a store.
+
+use super::{Grouped, Grouping, Run, Runs, Store, StoreError};
+use crate::engine::Filter;
+use crate::units::Timestamp;
+
+/// A question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// Where the waste is: jobs, troubles and users.
+    Overview,
+    /// Sums by what applications have in common.
+    Groups(Grouping),
+    /// Single applications that waste most.
+    Worst,
+    /// The runs of the job with this key or name.
+    Job(String),
+}
+
+/// The answer, with the sums over all applications that it is about.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) total: super::Group,
+    /// The first and the last submission.
+    pub(crate) from: Option<Timestamp>,
+    pub(crate) until: Option<Timestamp>,
+    pub(crate) view: View,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum View {
+    Overview { jobs: Grouped, troubles: Grouped, users: Grouped },
+    Groups(Grouping, Grouped),
+    Worst(Vec<Run>),
+    Job(Runs),
+}
+
+impl Store {
+    /// Answers a question about the applications that `filter` admits, with at most `most` lines. `None` if there is no such
+    /// job.
+    pub(crate) fn answer(
+        &self,
+        question: &Question,
+        filter: &Filter,
+        most: usize,
+    ) -> Result<Option<Answer>, StoreError> {
+        let groups = |grouping| self.grouped(grouping, filter, Some(most));
+        let view = match question {
+            Question::Overview => View::Overview {
+                jobs: groups(Grouping::Job)?,
+                troubles: groups(Grouping::Trouble)?,
+                users: groups(Grouping::User)?,
+            },
+            Question::Groups(grouping) => View::Groups(*grouping, groups(*grouping)?),
+            Question::Worst => View::Worst(self.worst(filter, most)?),
+            Question::Job(job) => match self.job(job, filter, most)? {
+                Some(runs) => View::Job(runs),
+                None => return Ok(None),
+            },
+        };
+        let mut total = self.grouped(Grouping::Everything, filter, None)?.groups;
+        let (from, until) = self.period(filter)?;
+        let total = total.pop().unwrap_or_default();
+        Ok(Some(Answer { total, from, until, view }))
+    }
+}

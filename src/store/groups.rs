@@ -1,0 +1,153 @@
+//! Sums over the applications of a store, by what they have in common.
+
+use rusqlite::Row;
+
+use super::selection::Selection;
+use super::{Store, StoreError};
+use crate::engine::Filter;
+use crate::severity::Severity;
+use crate::units::{Millis, Timestamp};
+
+/// What applications are grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Grouping {
+    /// All of them together.
+    Everything,
+    User,
+    Queue,
+    Job,
+    /// The day of submission in UTC.
+    Day,
+    Engine,
+    Status,
+    /// The kind of trouble. An application with several is in several groups; savings are those of the trouble.
+    Trouble,
+    /// The rule with findings. An application with findings of several is in several groups.
+    Rule,
+}
+
+/// Sums over one group. What is unknown of an application is missing in the sum.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Group {
+    /// `None` if it is unknown, such as the user of a log without one.
+    pub(crate) key: Option<String>,
+    pub(crate) applications: u64,
+    pub(crate) failed: u64,
+    /// Applications that could not be judged.
+    pub(crate) unjudged: u64,
+    /// Applications whose memory is unknown, and which are missing in `used` and `wasted`.
+    pub(crate) unmeasured: u64,
+    pub(crate) run_time: Millis,
+    pub(crate) used_gb_hours: f64,
+    pub(crate) wasted_gb_hours: f64,
+    pub(crate) core_hours: f64,
+    /// What the remedies of known effect save.
+    pub(crate) saved_gb_hours: f64,
+    pub(crate) saved_time: Millis,
+    pub(crate) severity: Severity,
+}
+
+/// Groups, those that waste most first.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Grouped {
+    pub(crate) groups: Vec<Group>,
+    /// How many groups there are, shown or not.
+    pub(crate) of: u64,
+}
+
+impl Grouping {
+    /// The table, the key, and the sums of savings of memory and time.
+    const fn parts(self) -> (&'static str, &'static str, [&'static str; 2]) {
+        const ALL: &str = "application";
+        const OF_ALL: [&str; 2] = ["application.saved_memory", "application.saved_time"];
+        match self {
+            Self::Everything => (ALL, "NULL", OF_ALL),
+            Self::User => (ALL, "application.user", OF_ALL),
+            Self::Queue => (ALL, "application.queue", OF_ALL),
+            Self::Job => ("application JOIN job USING (job)", "job.key", OF_ALL),
+            Self::Day => (ALL, "date(submitted / 1000, 'unixepoch')", OF_ALL),
+            Self::Engine => (ALL, "application.engine", OF_ALL),
+            Self::Status => (ALL, "application.status", OF_ALL),
+            Self::Trouble => (
+                "(SELECT application, kind, sum(saved_memory) AS of_memory, sum(saved_time) AS of_time FROM trouble GROUP BY \
+                 application, kind) JOIN application USING (application)",
+                "kind",
+                ["of_memory", "of_time"],
+            ),
+            Self::Rule => (
+                "(SELECT DISTINCT application, rule FROM finding) JOIN application USING (application)",
+                "rule",
+                ["NULL", "NULL"],
+            ),
+        }
+    }
+}
+
+impl Store {
+    /// The groups of the applications that `filter` admits, at most `most` of them.
+    pub(crate) fn grouped(
+        &self,
+        grouping: Grouping,
+        filter: &Filter,
+        most: Option<usize>,
+    ) -> Result<Grouped, StoreError> {
+        let selection = Selection::of(&self.connection, filter)?;
+        let (table, key, [saved_memory, saved_time]) = grouping.parts();
+        // Of equal groups, the first by name comes first.
+        let statement = format!(
+            "SELECT {key}, count(*), sum(status = 'failed'), sum(NOT judged), sum(used IS NULL), sum(run_time), sum(used), \
+             sum(wasted), sum(core_time), sum({saved_memory}), sum({saved_time}), max(application.severity) FROM {table} \
+             WHERE {} GROUP BY 1 ORDER BY sum(wasted) DESC NULLS LAST, sum(used) DESC NULLS LAST, count(*) DESC, 1",
+            selection.condition
+        );
+        let mut statement = self.connection.prepare(&statement)?;
+        let groups = statement.query_map(&*selection.values(), group)?;
+        let mut groups = groups.collect::<Result<Vec<Group>, _>>()?;
+        groups.retain(|group| group.applications > 0);
+        if grouping == Grouping::Day {
+            groups.sort_by(|a, b| b.key.cmp(&a.key));
+        }
+        let of = groups.len() as u64;
+        groups.truncate(most.unwrap_or(usize::MAX));
+        Ok(Grouped { groups, of })
+    }
+}
+
+impl Store {
+    /// The first and the last submission of the applications that `filter` admits.
+    pub(super) fn period(
+        &self,
+        filter: &Filter,
+    ) -> Result<(Option<Timestamp>, Option<Timestamp>), StoreError> {
+        let selection = Selection::of(&self.connection, filter)?;
+        let statement =
+            format!("SELECT min(submitted), max(submitted) FROM application WHERE {}", selection.condition);
+        let moment = |row: &Row<'_>, place| {
+            Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(place)?.map(Timestamp::from_millis))
+        };
+        Ok(self
+            .connection
+            .query_row(&statement, &*selection.values(), |row| Ok((moment(row, 0)?, moment(row, 1)?)))?)
+    }
+}
+
+fn group(row: &Row<'_>) -> rusqlite::Result<Group> {
+    let number = |place: usize| -> rusqlite::Result<u64> {
+        Ok(row.get::<_, Option<i64>>(place)?.unwrap_or_default().max(0).cast_unsigned())
+    };
+    let severity = usize::try_from(number(11)?).ok().and_then(|value| Severity::ALL.get(value).copied());
+    Ok(Group {
+        key: row.get(0)?,
+        applications: number(1)?,
+        failed: number(2)?,
+        unjudged: number(3)?,
+        unmeasured: number(4)?,
+        run_time: Millis::new(number(5)?),
+        used_gb_hours: super::gb_hours(number(6)?),
+        wasted_gb_hours: super::gb_hours(number(7)?),
+        core_hours: number(8)? as f64 / super::MS_PER_HOUR,
+        saved_gb_hours: super::gb_hours(number(9)?),
+        saved_time: Millis::new(number(10)?),
+        severity: severity.unwrap_or(Severity::None),
+    })
+}

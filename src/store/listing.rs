@@ -1,0 +1,43 @@
+//! Which files are new or changed since they were last read.
+
+use std::path::PathBuf;
+
+use rusqlite::Connection;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::StoreError;
+use crate::input::discover::{FileState, Listed};
+use crate::input::unit::Unit;
+
+/// A file as it was when it was last read.
+struct Known {
+    state: FileState,
+    /// Whether it was read by this version with these rules.
+    is_current: bool,
+}
+
+/// The files that need not be read again.
+pub(super) fn unchanged(
+    connection: &Connection,
+    listed: &[Listed],
+    (tool, rules_hash): (&str, &str),
+) -> Result<FxHashSet<PathBuf>, StoreError> {
+    let mut known = FxHashMap::default();
+    let mut statement = connection.prepare(
+        "SELECT path, size, modified, tool = ?1 AND rules_hash = ?2 FROM file JOIN run USING (run)",
+    )?;
+    let mut rows = statement.query([tool, rules_hash])?;
+    while let Some(row) = rows.next()? {
+        let state = FileState { size: row.get::<_, i64>(1)?.cast_unsigned(), modified: row.get(2)? };
+        known.insert(row.get::<_, Vec<u8>>(0)?, Known { state, is_current: row.get(3)? });
+    }
+    let is_changed = |file: &Listed| {
+        let known = known.get(file.path.as_os_str().as_encoded_bytes());
+        known.is_none_or(|known| !known.is_current || known.state != file.state)
+    };
+    // One new part of a log, or a configuration that came later, changes the whole application.
+    let changed: FxHashSet<Unit> =
+        listed.iter().filter(|file| is_changed(file)).map(|file| Unit::of(&file.path)).collect();
+    let unchanged = listed.iter().filter(|file| !changed.contains(&Unit::of(&file.path)));
+    Ok(unchanged.map(|file| file.path.clone()).collect())
+}

@@ -1,6 +1,6 @@
 //! Reads new and changed histories into a store.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -47,7 +47,10 @@ impl Store {
     ) -> Result<Ingested, StoreError> {
         let listed = discover::list(named, &options.limits);
         let rules_hash = basis.rules.hash();
-        let unchanged = listing::unchanged(&self.connection, &listed, (TOOL, rules_hash))?;
+        let mut unchanged = listing::unchanged(&self.connection, &listed, (TOOL, rules_hash))?;
+        let known = unchanged.len() as u64;
+        // Closing a file of the database would release the locks that SQLite has on it.
+        unchanged.extend(listed.iter().filter(|file| self.is_own(&file.path)).map(|file| file.path.clone()));
         self.connection.execute(
             "INSERT INTO run (started, tool, rules_hash) VALUES (?1, ?2, ?3)",
             params![now.as_millis(), TOOL, rules_hash],
@@ -70,6 +73,21 @@ impl Store {
             self.connection
                 .query_row("SELECT count(*) FROM application WHERE counts", [], |row| row.get::<_, i64>(0))?;
         Ok(Ingested { report, unchanged: unchanged.len() as u64, applications: applications.cast_unsigned() })
+    }
+}
+
+impl Store {
+    /// Whether this is a file of the database itself.
+    fn is_own(&self, path: &Path) -> bool {
+        let name = |path: &Path| path.file_name().map(|name| name.as_encoded_bytes().to_vec());
+        let Some(own) = self.connection.path().map(Path::new) else { return false };
+        let belongs = name(own).zip(name(path)).is_some_and(|(own, other)| {
+            let rest = other.strip_prefix(own.as_slice());
+            rest.is_some_and(|rest| [&b""[..], b"-wal", b"-shm", b"-journal"].contains(&rest))
+        });
+        let folder =
+            |path: &Path| fs::canonicalize(path).ok().and_then(|path| path.parent().map(Path::to_path_buf));
+        belongs && folder(own).is_some_and(|own| folder(path) == Some(own))
     }
 }
 
@@ -144,6 +162,12 @@ impl<'c> Writer<'c> {
             }
         }
         connection.execute("UPDATE run SET finished = ?2 WHERE run = ?1", params![run, now.as_millis()])?;
+        // A copy that did not count does, if the one that counted is gone.
+        connection.execute_batch(
+            "UPDATE application SET counts = 1 WHERE NOT counts AND NOT EXISTS (SELECT 1 FROM application other WHERE \
+             other.counts AND other.id = application.id AND other.attempt = application.attempt AND other.submitted IS \
+             application.submitted AND other.name IS application.name AND other.user IS application.user)",
+        )?;
         // Runs of which no file and no application is left tell nothing.
         connection.execute_batch(
             "DELETE FROM run WHERE finished IS NOT NULL AND run NOT IN (SELECT run FROM file UNION SELECT run FROM \

@@ -12,7 +12,7 @@ use crate::units::{Millis, Timestamp};
 /// Runs that are searched for a change, from the last one back.
 const MOST_SEARCHED: usize = 1000;
 /// Less clear changes are chance: with this probability a job that never changed has one.
-const CHANCE: f64 = 0.01;
+const CHANCE: f64 = 0.05;
 /// Smaller changes are not worth a word.
 const SMALLEST_CHANGE: f64 = 0.1;
 
@@ -169,4 +169,92 @@ fn change(runs: &[Run], measure: Measure) -> Option<Change> {
         runs_before: found.at as u64,
         runs_after: (values.len() - found.at) as u64,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Status;
+    use crate::results::ApplicationReport;
+    use crate::store::{Grouping, Question, View, record};
+
+    const DAY: i64 = 86_400_000;
+
+    fn store(apps: impl IntoIterator<Item = ApplicationReport>) -> Store {
+        let store = Store::with(rusqlite::Connection::open_in_memory().unwrap()).unwrap();
+        store.connection.execute("INSERT INTO run VALUES (1, 0, 'x', 'y', NULL)", []).unwrap();
+        apps.into_iter().for_each(|app| record::application(&store.connection, 1, &app).unwrap());
+        store
+    }
+
+    /// A nightly run that took this long.
+    fn nightly(night: i64, seconds: u64) -> ApplicationReport {
+        let mut app = ApplicationReport::blank(&format!("job_{night:03}"));
+        app.name = Some("nightly".to_owned());
+        app.status = Status::Succeeded;
+        app.sources = vec![format!("done/job_{night:03}.jhist")];
+        app.submitted_at = Some(Timestamp::from_millis(night * DAY));
+        app.metrics.run_time = Some(Millis::from_secs(seconds));
+        app
+    }
+
+    #[test]
+    fn the_run_is_named_from_which_on_a_job_took_longer() {
+        // Not in the order of time, and one run that is slow by chance.
+        let mut apps: Vec<_> = (0..24_u8)
+            .map(|night| nightly(night.into(), if night < 15 { 600 } else { 900 } + u64::from(night % 4)))
+            .collect();
+        apps[3].metrics.run_time = Some(Millis::from_secs(5000));
+        apps.reverse();
+        let store = store(apps);
+        let runs = store.job("nightly", &Filter::default(), 5).unwrap().unwrap();
+        assert_eq!((runs.of, runs.runs.len()), (24, 5));
+        assert_eq!(runs.runs.last().map(|run| run.id.as_str()), Some("job_023"));
+        let [change] = runs.changes.as_slice() else { panic!("{:?}", runs.changes) };
+        assert_eq!((change.first.as_str(), change.measure), ("job_015", Measure::RunTime));
+        assert_eq!((change.runs_before, change.runs_after), (15, 9));
+        assert_eq!((change.before, change.after), (602_000.0, 901_000.0));
+        assert_eq!(store.job("hourly", &Filter::default(), 5).unwrap(), None);
+    }
+
+    #[test]
+    fn failed_runs_and_small_changes_are_no_change() {
+        let failed = (0..24_u8).map(|night| {
+            let mut app = nightly(night.into(), if night < 12 { 600 } else { 60 });
+            app.status = if night < 12 { Status::Succeeded } else { Status::Failed };
+            app
+        });
+        assert_eq!(store(failed).job("nightly", &Filter::default(), 9).unwrap().unwrap().changes, []);
+        let small = (0..24_u8).map(|night| nightly(night.into(), if night < 12 { 600 } else { 650 }));
+        assert_eq!(store(small).job("nightly", &Filter::default(), 9).unwrap().unwrap().changes, []);
+    }
+
+    #[test]
+    fn unknown_values_are_missing_in_sums_and_counted() {
+        let mut known = nightly(0, 10);
+        known.metrics.used =
+            Some(crate::units::MbMillis::of(crate::units::Bytes::from_mib(1024), Millis::from_secs(7200)));
+        let answer =
+            store([known, nightly(1, 20)]).answer(&Question::Groups(Grouping::Day), &Filter::default(), 9);
+        let answer = answer.unwrap().unwrap();
+        assert_eq!((answer.total.applications, answer.total.unmeasured), (2, 1));
+        assert_eq!((answer.total.used_gb_hours, answer.total.run_time), (2.0, Millis::from_secs(30)));
+        let View::Groups(_, grouped) = answer.view else { panic!() };
+        // The latest day first.
+        let days: Vec<_> = grouped.groups.iter().map(|group| group.key.as_deref()).collect();
+        assert_eq!(days, [Some("1970-01-02"), Some("1970-01-01")]);
+    }
+
+    #[test]
+    fn of_copies_the_most_complete_counts() {
+        let copy = |source: &str, complete: bool| {
+            let mut app = nightly(0, 10);
+            app.sources = vec![source.to_owned()];
+            app.complete = complete;
+            app
+        };
+        let store = store([copy("b", true), copy("a", false), copy("c", true)]);
+        let worst = store.worst(&Filter::default(), 9).unwrap();
+        assert_eq!(worst.iter().map(|run| run.source.as_str()).collect::<Vec<_>>(), ["b"]);
+    }
 }

@@ -104,7 +104,7 @@ impl From<By> for Grouping {
 
 impl History {
     pub(in crate::cli) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        self.answer.fits(self.format == Format::Text)?;
+        self.answer.fits(self.format != Format::Csv)?;
         let store = self.store.open()?;
         let question = self.question();
         let answer = store.answer(&question, &self.filters.filter(), self.top.get());

@@ -84,9 +84,10 @@ struct RunView<'a> {
     remedy: Option<&'a str>,
 }
 
-pub(super) fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::Result<()> {
     let Answer { total, from, until, view } = answer;
     let (groups, job, applications) = match view {
+        _ if summary => (Vec::new(), None, None),
         View::Overview { jobs, troubles, users } => {
             let all = [(Grouping::Job, jobs), (Grouping::Trouble, troubles), (Grouping::User, users)];
             (all.map(|(grouping, grouped)| groups(grouping, grouped)).into(), None, None)

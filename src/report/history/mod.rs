@@ -22,7 +22,7 @@ pub(crate) enum HistoryFormat {
     Csv,
 }
 
-/// Writes an answer. `options` apply to text only.
+/// Writes an answer. Of `options`, only the summary applies to other formats than text.
 pub(crate) fn write(
     answer: &Answer,
     format: HistoryFormat,
@@ -34,7 +34,7 @@ pub(crate) fn write(
             let options = options.usable();
             in_charset(options, out, |out| text::write(answer, options, out))
         }
-        HistoryFormat::Json => json::write(answer, out),
+        HistoryFormat::Json => json::write(answer, options.summary, out),
         HistoryFormat::Csv => csv::write(answer, out),
     }
 }

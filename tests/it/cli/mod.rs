@@ -10,6 +10,8 @@ mod manners;
 mod nodes;
 mod order_and_summary;
 mod simulate;
+#[cfg(feature = "store")]
+mod store;
 mod stragglers;
 mod watch;
 #[cfg(feature = "http")]

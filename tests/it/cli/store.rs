@@ -1,0 +1,235 @@
+//! `elephant-rs ingest`, `history` and `prune`.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::common::files_below;
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_elephant-rs"));
+    command.env("LC_ALL", "C.UTF-8").args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+
+/// What a command prints that must succeed.
+fn printed(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&printed(&[arguments, &["--format", "json"]].concat())).unwrap()
+}
+
+/// A folder with copies of histories of this repository.
+fn histories() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for part in ["done", "hadoop1", "heuristics"] {
+        let from = Path::new("testdata").join(part);
+        for file in files_below(&from) {
+            let to = folder.path().join(file.strip_prefix("testdata").unwrap());
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            fs::copy(&file, to).unwrap();
+        }
+    }
+    folder
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}
+
+/// The number before a word, such as 12 in "12 unchanged".
+fn number(line: &str, word: &str) -> u64 {
+    let before = line.split(word).next().unwrap().trim_end();
+    before.rsplit(' ').next().unwrap().parse().unwrap_or_else(|_| panic!("{word} in {line}"))
+}
+
+#[test]
+fn sums_agree_with_a_report_on_the_same_histories() {
+    let folder = histories();
+    let (store, path) = (text(&folder.path().join("x.db")), text(folder.path()));
+    let line = printed(&["ingest", "--quiet", "--store", &store, &path]);
+    let report = json(&["analyze", "--quiet", &path]);
+    let applications = report["applications"].as_array().unwrap();
+    assert!(applications.len() > 50);
+    assert_eq!(number(&line, " applications stored") as usize, applications.len());
+    let history = json(&["history", "--store", &store, "--by", "user", "--top", "1000"]);
+    assert_eq!(history["total"]["applications_count"], applications.len());
+    let mut users: BTreeMap<Option<&str>, (u64, f64, f64)> = BTreeMap::new();
+    for app in applications {
+        let sums = users.entry(app["user"].as_str()).or_default();
+        sums.0 += 1;
+        sums.1 += app["metrics"]["resource_used_gb_hours"].as_f64().unwrap_or_default();
+        sums.2 += app["metrics"]["resource_wasted_gb_hours"].as_f64().unwrap_or_default();
+    }
+    let groups = history["groups"][0]["groups"].as_array().unwrap();
+    assert_eq!(groups.len(), users.len());
+    for group in groups {
+        let (applications, used, wasted) = users[&group["key"].as_str()];
+        assert_eq!(group["applications_count"], applications);
+        let near = |key: &str, value: f64| {
+            // Amounts are stored in whole MiB·s.
+            let difference = group[key].as_f64().unwrap() - value;
+            assert!(difference.abs() <= 1e-6 * applications as f64, "{key}: {group} against {value}");
+        };
+        near("resource_used_gb_hours", used);
+        near("resource_wasted_gb_hours", wasted);
+    }
+}
+
+#[test]
+fn a_second_ingest_opens_nothing_and_a_changed_file_is_read_again() {
+    let folder = histories();
+    let (store, path) = (text(&folder.path().join("x.db")), text(folder.path()));
+    printed(&["ingest", "--quiet", "--store", &store, &path]);
+    let before = printed(&["history", "--store", &store]);
+    // Other content under the same size and time shows that a file was not opened.
+    let spoilt = files_below(&folder.path().join("done"));
+    let spoilt: Vec<_> =
+        spoilt.iter().filter(|file| file.extension().is_some_and(|end| end == "jhist")).collect();
+    assert!(!spoilt.is_empty());
+    for file in &spoilt {
+        let metadata = fs::metadata(file).unwrap();
+        fs::write(file, vec![b'x'; usize::try_from(metadata.len()).unwrap()]).unwrap();
+        File::options().write(true).open(file).unwrap().set_modified(metadata.modified().unwrap()).unwrap();
+    }
+    let line = printed(&["ingest", "--quiet", "--store", &store, &path]);
+    // The database itself lies in the folder, and is not opened either.
+    assert_eq!(number(&line, " applications stored"), 0, "{line}");
+    assert!(number(&line, " unchanged") > 100, "{line}");
+    assert_eq!(printed(&["history", "--store", &store]), before);
+    // Now one of them has another time: it is read, and is no history any more.
+    File::options().write(true).open(spoilt[0]).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+    printed(&["ingest", "--quiet", "--store", &store, &path]);
+    let after = json(&["history", "--store", &store, "--worst", "--top", "1000"]);
+    let source = text(spoilt[0]);
+    assert!(after["applications"].as_array().unwrap().iter().all(|app| app["source"] != source.as_str()));
+}
+
+#[test]
+fn other_rules_read_everything_again() {
+    let folder = histories();
+    let (store, path) = (text(&folder.path().join("x.db")), text(&folder.path().join("done")));
+    let first = printed(&["ingest", "--quiet", "--store", &store, &path]);
+    let again = printed(&["ingest", "--quiet", "--rules", "dr-elephant", "--store", &store, &path]);
+    let stored = |line: &str| number(line, " applications stored");
+    assert_eq!((stored(&first), number(&again, " unchanged")), (stored(&again), 0), "{again}");
+}
+
+#[test]
+fn a_killed_ingest_loses_nothing_and_repeats_nothing() {
+    let folder = histories();
+    let path = text(folder.path());
+    let whole = tempfile::tempdir().unwrap();
+    let reference = text(&whole.path().join("reference.db"));
+    printed(&["ingest", "--quiet", "--store", &reference, &path]);
+    let expected =
+        printed(&["history", "--store", &reference, "--worst", "--top", "1000", "--format", "csv"]);
+    for pause in [5, 20, 60, 150, 400] {
+        let store = text(&whole.path().join(format!("{pause}.db")));
+        let mut child = command(&["ingest", "--quiet", "--jobs", "1", "--store", &store, &path])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(pause));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        printed(&["ingest", "--quiet", "--store", &store, &path]);
+        let found = printed(&["history", "--store", &store, "--worst", "--top", "1000", "--format", "csv"]);
+        assert_eq!(found, expected, "killed after {pause} ms");
+    }
+}
+
+#[test]
+fn copies_count_once_and_a_log_that_goes_on_replaces_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, path) = (text(&folder.path().join("x.db")), text(&folder.path().join("logs")));
+    let log = fs::read("testdata/spark/application_1700000000000_0001").ok();
+    let log = log.unwrap_or_else(|| fs::read(first_log()).unwrap());
+    let logs = folder.path().join("logs");
+    fs::create_dir_all(logs.join("copy")).unwrap();
+    let half = log.iter().take(log.len() / 2).rposition(|&byte| byte == b'\n').unwrap();
+    fs::write(logs.join("app.inprogress"), &log[..=half]).unwrap();
+    printed(&["ingest", "--quiet", "--store", &store, &path]);
+    let count = || json(&["history", "--store", &store])["total"]["applications_count"].clone();
+    assert_eq!(count(), 1);
+    fs::remove_file(logs.join("app.inprogress")).unwrap();
+    fs::write(logs.join("app"), &log).unwrap();
+    printed(&["ingest", "--quiet", "--store", &store, &path]);
+    assert_eq!(count(), 1);
+    fs::write(logs.join("copy/app"), &log).unwrap();
+    printed(&["ingest", "--quiet", "--store", &store, &path]);
+    assert_eq!(count(), 1);
+    let worst = json(&["history", "--store", &store, "--worst"]);
+    assert_eq!(worst["applications"][0]["source"], text(&logs.join("app")).as_str());
+}
+
+/// A plain event log of this repository.
+fn first_log() -> std::path::PathBuf {
+    let is_log = |file: &std::path::PathBuf| {
+        fs::read(file).is_ok_and(|bytes| bytes.starts_with(b"{\"Event\":\"SparkListenerLogStart\""))
+    };
+    files_below(Path::new("testdata")).into_iter().find(is_log).expect("testdata has a plain event log")
+}
+
+#[test]
+fn filters_select_and_prune_removes() {
+    let folder = histories();
+    let (store, path) = (text(&folder.path().join("x.db")), text(folder.path()));
+    printed(&["ingest", "--quiet", "--store", &store, &path]);
+    let count = |arguments: &[&str]| {
+        let report = json(&[&["history", "--store", &store], arguments].concat());
+        report["total"]["applications_count"].as_u64().unwrap()
+    };
+    let all = count(&[]);
+    let (spark, mapreduce) = (count(&["--engine", "spark"]), count(&["--engine", "mapreduce"]));
+    assert!(spark > 0 && mapreduce > 0);
+    assert_eq!(spark + mapreduce, all);
+    let analyzed =
+        json(&["analyze", "--quiet", "--user", "a*", &path])["applications"].as_array().unwrap().len();
+    assert_eq!(count(&["--user", "a*"]), analyzed as u64);
+    let split = "2026-11-01";
+    let (before, since) = (count(&["--until", split]), count(&["--since", split]));
+    assert!(since > 0 && before > 0, "{before} {since}");
+    let removed = printed(&["prune", "--store", &store, "--before", split]);
+    assert!(number(&removed, " application") >= before, "{removed}");
+    assert_eq!(count(&["--since", split]), since);
+    assert_eq!(count(&["--until", split]), 0);
+    // Their files stay known.
+    let line = printed(&["ingest", "--quiet", "--store", &store, &path]);
+    assert_eq!(number(&line, " applications stored"), 0, "{line}");
+}
+
+#[test]
+fn what_is_no_store_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notes.txt");
+    fs::write(&path, "these are my notes, and they are longer than a page of a database? no").unwrap();
+    let output = run(&["ingest", "--store", &text(&path), "testdata/hadoop1"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot open the store"));
+    assert!(fs::read_to_string(&path).unwrap().starts_with("these are my notes"));
+    let missing = text(&folder.path().join("missing.db"));
+    let output = run(&["history", "--store", &missing]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("elephant-rs ingest"));
+    assert!(!Path::new(&missing).exists());
+    let store = text(&folder.path().join("x.db"));
+    printed(&["ingest", "--quiet", "--store", &store, "testdata/hadoop1"]);
+    let output = run(&["history", "--store", &store, "--job", "no such job"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("has no job"));
+}

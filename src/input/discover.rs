@@ -170,8 +170,11 @@ impl Walk<'_> {
     }
 
     fn folder(&mut self, root: &Path) {
-        let named_device = fs::metadata(root).ok().and_then(|metadata| mounts::device(&metadata));
-        let mut entries = WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter();
+        let metadata = fs::metadata(root).ok();
+        let named_device = metadata.as_ref().and_then(mounts::device);
+        // Links of processes lead to all other file systems.
+        let is_pseudo = metadata.is_some_and(|metadata| self.pseudo.type_of(&metadata).is_some());
+        let mut entries = WalkDir::new(root).follow_links(!is_pseudo).sort_by_file_name().into_iter();
         while let Some(entry) = entries.next() {
             if let Some(reached) = self.time_is_up() {
                 self.fail(InputError::SearchTooSlow { path: root.to_path_buf(), reached }, true);
@@ -339,10 +342,25 @@ impl Walk<'_> {
     /// Examines the files of the batch in parallel, and keeps their order.
     fn examine_batch(&mut self) {
         let batch = std::mem::take(&mut self.batch);
-        let examined: Vec<_> =
-            batch.into_par_iter().map(|candidate| candidate.examine(&self.limits, self.identify)).collect();
+        let examined: Vec<_> = batch
+            .into_par_iter()
+            .map(|candidate| match self.time_is_up() {
+                None => Ok(candidate.examine(&self.limits, self.identify)),
+                Some(reached) => Err((candidate.path, reached)),
+            })
+            .collect();
+        let mut late = Vec::new();
         for file in examined {
-            self.sorter.take(file);
+            match file {
+                Ok(file) => self.sorter.take(file),
+                Err((path, reached)) => late.push((path, reached)),
+            }
+        }
+        let count = late.len() as u64;
+        if let Some((path, reached)) = late.into_iter().next() {
+            let error = InputError::SearchTooSlow { path, reached };
+            let file = error.path().to_path_buf();
+            self.sorter.inventory.failures.push(Failure { error, file, named_by_user: true, count });
         }
     }
 

@@ -98,6 +98,12 @@ pub(crate) enum InputError {
         /// The outer archive and the member.
         path: PathBuf,
     },
+    /// A file or member in a format that may hold histories, and that is not read.
+    #[error("{path} was not read: it is 7-Zip, RAR, LZMA or old LZ4; unpack it first", path = .path.display())]
+    OtherFormat {
+        /// The file, or the archive and the member.
+        path: PathBuf,
+    },
     /// A member of a tar file that is not stored as one piece.
     #[error("cannot read {path}: the member is a sparse file or a part of a file that continues in another archive; unpack the archive with GNU tar and name the folder", path = .path.display())]
     ScatteredMember {
@@ -178,6 +184,7 @@ impl InputError {
             | Self::SearchTooSlow { .. } => limits::REACHED,
             Self::PseudoFileSystem { .. } => "not-searched",
             Self::NestedArchive { .. } => "nested-archive",
+            Self::OtherFormat { .. } => "other-format",
             _ => "unreadable",
         }
     }
@@ -196,6 +203,7 @@ impl InputError {
             | Self::ForeignMember { path }
             | Self::ScatteredMember { path }
             | Self::NestedArchive { path }
+            | Self::OtherFormat { path }
             | Self::PseudoFileSystem { path, .. }
             | Self::SearchTooSlow { path, .. }
             | Self::DamagedStart { path, .. }

@@ -109,6 +109,7 @@ pub(crate) enum Reason {
     DuplicatePart,
     ArchiveWithoutHistory,
     Archive,
+    OtherFormat,
     SpecialFile,
     Trace,
     Utf16,
@@ -131,6 +132,9 @@ impl Reason {
             Self::DuplicatePart => "duplicate part of an event log",
             Self::ArchiveWithoutHistory => "archive without an event log or job history",
             Self::Archive => "archive inside an archive; unpack it first",
+            Self::OtherFormat => {
+                "archive or compressed file in a format that is not read: 7-Zip, RAR, LZMA or old LZ4; unpack it first"
+            }
             Self::SpecialFile => "pipe, socket or device",
             Self::Trace => "cluster trace; stragglers and nodes read it",
             Self::Utf16 => "text in UTF-16; convert it to UTF-8 first",
@@ -207,7 +211,7 @@ fn damaged_format(
         return None;
     }
     if is_damaged_history(head.bytes, is_packed, identify) {
-        return Some("a job history");
+        return Some("an event log or a job history");
     }
     let is_ascii = head.bytes.get(..codec::LONG_MAGIC_LEN).unwrap_or(head.bytes).is_ascii();
     if reason == Reason::Text && is_ascii && !is_short {
@@ -219,14 +223,17 @@ fn damaged_format(
 /// Whether these are the first bytes of a history with a damaged first line. In compressed bytes, one wrong bit can damage
 /// many lines.
 fn is_damaged_history(head: &[u8], is_packed: bool, identify: Identify) -> bool {
-    let is_near = |header: &[u8]| {
+    // Damage of compressed bytes is repeated wherever they are copied from.
+    const LOG: (&[u8], usize) = (b"{\"Event\":\"SparkListenerLogStart\"", 8);
+    let is_near = |(header, wrong): (&[u8], usize)| {
         let start = head.get(..header.len()).unwrap_or_default();
-        start.iter().zip(header).filter(|(byte, expected)| byte == expected).count() + 1 >= header.len()
+        start.iter().zip(header).filter(|(byte, expected)| byte == expected).count() + wrong >= header.len()
     };
     let damaged_lines = if is_packed { 50 } else { 1 };
     let line_ends = memchr::memchr_iter(b'\n', head).take(damaged_lines);
     let mut rests = line_ends.filter_map(|end| head.get(end + 1..).filter(|rest| !rest.is_empty()));
-    [&b"Avro-Json\n"[..], b"Avro-Binary\n"].into_iter().any(is_near)
+    [(&b"Avro-Json\n"[..], 1), (b"Avro-Binary\n", 1)].into_iter().any(is_near)
+        || (is_packed && is_near(LOG))
         || rests.any(|rest| identify(rest, false).is_some_and(SourceKind::is_history))
 }
 

@@ -128,6 +128,8 @@ fn add_source(found: Found, inventory: &mut Inventory) {
             if let (Reason::Archive, SourcePath::Member(path)) = (reason, &path) {
                 let error = InputError::NestedArchive { path: path.clone() };
                 inventory.notices.push(Notice { error, count: 1 });
+            } else if reason == Reason::OtherFormat {
+                inventory.notice_other_format(path.as_path());
             }
             inventory.skip(reason, path.as_path(), named_by_user);
         }

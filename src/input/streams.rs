@@ -37,7 +37,11 @@ impl Inventory {
                     self.take_members(members, source.path.as_path(), source.named_by_user);
                 }
                 Outcome::Unrelated(source, reason) => {
-                    self.skip(reason, &shown(&source.path), source.named_by_user);
+                    let path = shown(&source.path);
+                    if reason == Reason::OtherFormat {
+                        self.notice_other_format(&path);
+                    }
+                    self.skip(reason, &path, source.named_by_user);
                 }
                 Outcome::Broken(Source { path, named_by_user, .. }, error) => {
                     let file = path.as_path().to_path_buf();

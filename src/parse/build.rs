@@ -172,7 +172,7 @@ impl HistoryBuilder {
             EventKind::JobInited => self.job_inited(at, fields),
             EventKind::JobInfoChanged => {
                 self.drop_submission_in_1970(fields);
-                self.correct_submission(moments.read(fields.submit_time));
+                self.correct_submission(at, moments.read(fields.submit_time));
                 self.told.info_changed = true;
                 self.app.launched_at = moments.read(fields.launch_time).or(self.app.launched_at);
             }

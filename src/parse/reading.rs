@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::ids::{IdSpace, TaskId};
 use crate::model::table::{Locality, TaskKind};
-use crate::units::Timestamp;
+use crate::units::{Millis, Timestamp};
 
 /// Longer texts are truncated: they are only shown to people, and a hostile history may repeat them.
 pub(super) const MAX_TEXT_LEN: usize = 8 << 10;
@@ -31,8 +31,8 @@ pub(super) fn locality(text: &str) -> Option<Locality> {
     }
 }
 
-/// The end of the year 9999. Later times are damaged, and spans to them are meaningless.
-const LAST_MOMENT: i64 = 253_402_300_799_999;
+/// The end of the year 2199. Later times are damaged, and spans to them are meaningless.
+const LAST_MOMENT: i64 = 7_258_118_399_999;
 
 /// Reads times. Hadoop writes 0 or −1 for an unknown time; a synthetic history may count from 0, which shows
 /// in the job's submission time.
@@ -51,6 +51,27 @@ impl Moments {
         let first = i64::from(!self.zero_is_one);
         ms.filter(|ms| (first..=LAST_MOMENT).contains(ms)).map(Timestamp::from_millis)
     }
+}
+
+/// Nothing else is told for so long before a time that is wrong.
+const LONG_SILENCE: Millis = Millis::from_secs(24 * 60 * 60);
+
+/// A bound for the times of a history that lacks its end: if the latest time comes long after all others, it is wrong. `None`
+/// if it does not.
+pub(super) fn latest_believed(times: impl Iterator<Item = Timestamp>) -> Option<Timestamp> {
+    let (mut last, mut before) = (None, None);
+    for time in times.map(Some) {
+        if time > last {
+            (before, last) = (last, time);
+        } else {
+            before = before.max(time);
+        }
+    }
+    before
+        .zip(last)
+        .map(|(before, last)| (before + LONG_SILENCE, last))
+        .filter(|(most, last)| last > most)
+        .map(|it| it.0)
 }
 
 pub(super) fn set_text(slot: &mut Option<String>, text: Option<&Cow<'_, str>>) {

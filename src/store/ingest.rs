@@ -72,7 +72,7 @@ impl Store {
         let applications =
             self.connection
                 .query_row("SELECT count(*) FROM application WHERE counts", [], |row| row.get::<_, i64>(0))?;
-        Ok(Ingested { report, unchanged: unchanged.len() as u64, applications: applications.cast_unsigned() })
+        Ok(Ingested { report, unchanged: known, applications: applications.cast_unsigned() })
     }
 }
 
@@ -162,12 +162,7 @@ impl<'c> Writer<'c> {
             }
         }
         connection.execute("UPDATE run SET finished = ?2 WHERE run = ?1", params![run, now.as_millis()])?;
-        // A copy that did not count does, if the one that counted is gone.
-        connection.execute_batch(
-            "UPDATE application SET counts = 1 WHERE NOT counts AND NOT EXISTS (SELECT 1 FROM application other WHERE \
-             other.counts AND other.id = application.id AND other.attempt = application.attempt AND other.submitted IS \
-             application.submitted AND other.name IS application.name AND other.user IS application.user)",
-        )?;
+        record::choose_again(connection)?;
         // Runs of which no file and no application is left tell nothing.
         connection.execute_batch(
             "DELETE FROM run WHERE finished IS NOT NULL AND run NOT IN (SELECT run FROM file UNION SELECT run FROM \

@@ -115,16 +115,26 @@ fn remedy(trouble: &Trouble) -> Option<&str> {
     trouble.advice.first().map(|advice| advice.text.as_str())
 }
 
-/// Of the copies of one run, the most complete one counts; of equal ones the first by file.
+/// Chooses among copies as the engine does: complete histories with the same content are copies of the first by file; an
+/// incomplete one is a copy of any that tells more of the same run.
+const CHOOSE: &str = "UPDATE application AS own SET counts = NOT EXISTS (SELECT 1 FROM application AS other WHERE other.id = \
+     own.id AND other.attempt = own.attempt AND other.source <> own.source AND other.engine = own.engine AND other.submitted \
+     IS own.submitted AND other.name IS own.name AND other.user IS own.user AND CASE WHEN own.complete THEN other.complete \
+     AND other.finished IS own.finished AND other.tasks IS own.tasks AND other.source < own.source ELSE (other.complete, \
+     other.finished IS NOT NULL, coalesce(other.tasks, -1)) > (0, own.finished IS NOT NULL, coalesce(own.tasks, -1)) OR \
+     ((other.complete, other.finished IS NOT NULL, coalesce(other.tasks, -1)) = (0, own.finished IS NOT NULL, \
+     coalesce(own.tasks, -1)) AND other.source < own.source) END)";
+
 fn choose_among_copies(connection: &Connection, id: &str, attempt: &str) -> Result<(), StoreError> {
     connection
-        .prepare_cached(
-            "UPDATE application SET counts = (application = (SELECT best.application FROM application best WHERE best.id = \
-             application.id AND best.attempt = application.attempt AND best.submitted IS application.submitted AND \
-             best.name IS application.name AND best.user IS application.user ORDER BY best.complete DESC, best.finished \
-             IS NULL, best.tasks DESC, best.source LIMIT 1)) WHERE id = ?1 AND attempt = ?2",
-        )?
+        .prepare_cached(&format!("{CHOOSE} WHERE own.id = ?1 AND own.attempt = ?2"))?
         .execute([id, attempt])?;
+    Ok(())
+}
+
+/// Chooses again where a copy did not count: the one that counted may be gone.
+pub(super) fn choose_again(connection: &Connection) -> Result<(), StoreError> {
+    connection.execute(&format!("{CHOOSE} WHERE NOT own.counts"), [])?;
     Ok(())
 }
 

@@ -95,7 +95,7 @@ fn named_without_history(skipped: &Skipped) -> Option<SourceProblem> {
             | Reason::DuplicatePart
     );
     // A notice names the member.
-    let is_told = *reason == Reason::Archive;
+    let is_told = matches!(reason, Reason::Archive | Reason::OtherFormat);
     (*named_by_user && !is_side_file && !is_told).then(|| SourceProblem {
         source: path.display().to_string(),
         problem: Problem {

@@ -11,8 +11,8 @@ use crate::params::work;
 
 /// The maximum nesting in a rule file.
 const MAX_DEPTH: usize = 32;
-/// The maximum number of nodes in a file, including copies of anchored nodes.
-const MAX_NODES: usize = 200_000;
+/// The maximum number of nodes that aliases copy. All others take room in the file.
+const MAX_COPIES: usize = 200_000;
 
 /// The non-empty documents of a text. After an error, reading continues with the next document.
 #[must_use]
@@ -33,7 +33,8 @@ pub(crate) fn documents(text: &str) -> (Vec<Node>, Vec<SyntaxError>) {
 struct Found {
     documents: Vec<Node>,
     errors: Vec<SyntaxError>,
-    nodes: usize,
+    /// Nodes that aliases copied.
+    copies: usize,
 }
 
 impl Found {
@@ -58,7 +59,7 @@ impl Found {
             if let Event::Scalar(word, ScalarStyle::Plain, ..) = &event {
                 self.errors.extend(cut_off_expression(whole, word, &at));
             }
-            let step = builder.take(event, at, &mut self.nodes);
+            let step = builder.take(event, at, &mut self.copies);
             self.errors.append(&mut builder.errors);
             if let Err(error) = step {
                 self.errors.push(error);
@@ -139,27 +140,30 @@ struct Builder {
 }
 
 impl Builder {
-    fn take(&mut self, event: Event<'_>, span: Span, nodes: &mut usize) -> Result<(), SyntaxError> {
+    fn take(&mut self, event: Event<'_>, span: Span, copies: &mut usize) -> Result<(), SyntaxError> {
         match event {
             Event::Scalar(text, style, anchor, _) => {
                 let plain = style == ScalarStyle::Plain;
-                self.put(Node { span, kind: Kind::Scalar { text: text.into_owned(), plain } }, anchor, nodes)
+                self.put(Node { span, kind: Kind::Scalar { text: text.into_owned(), plain } }, anchor)
             }
             Event::SequenceStart(anchor, _) => self.start(span, anchor, OpenKind::List(Vec::new())),
             Event::MappingStart(anchor, _) => {
                 let kind = OpenKind::Map { entries: Vec::new(), known: BTreeSet::new(), key: None };
                 self.start(span, anchor, kind)
             }
-            Event::SequenceEnd | Event::MappingEnd => self.end(&span, nodes),
+            Event::SequenceEnd | Event::MappingEnd => self.end(&span),
             Event::Alias(anchor) => {
                 let Some(known) = self.anchors.get(&anchor) else {
                     return Err(error(span, "the alias occurs before its anchor or inside it"));
                 };
                 let mut node = known.clone();
-                *nodes += count(&node);
+                *copies += count(&node);
+                if *copies > MAX_COPIES {
+                    return Err(error(span, "aliases copy more values than a rule file may have"));
+                }
                 // An error in the value is shown where the alias is used.
                 node.span = span;
-                self.put(node, 0, nodes)
+                self.put(node, 0)
             }
             Event::DocumentStart(_) => {
                 self.anchors.clear();
@@ -177,7 +181,7 @@ impl Builder {
         Ok(())
     }
 
-    fn end(&mut self, at: &Span, nodes: &mut usize) -> Result<(), SyntaxError> {
+    fn end(&mut self, at: &Span) -> Result<(), SyntaxError> {
         let Some(open) = self.open.pop() else { return Ok(()) };
         let (kind, last) = match open.kind {
             OpenKind::List(items) => {
@@ -192,14 +196,10 @@ impl Builder {
         // A block ends where the next token starts; the text between is not part of it.
         let end = if at.is_empty() { last.unwrap_or(at.end) } else { at.end };
         let span = open.span.start..end.max(open.span.start);
-        self.put(Node { span, kind }, open.anchor, nodes)
+        self.put(Node { span, kind }, open.anchor)
     }
 
-    fn put(&mut self, node: Node, anchor: usize, nodes: &mut usize) -> Result<(), SyntaxError> {
-        *nodes += 1;
-        if *nodes > MAX_NODES {
-            return Err(error(node.span, "the file has more values than a rule file may have"));
-        }
+    fn put(&mut self, node: Node, anchor: usize) -> Result<(), SyntaxError> {
         if anchor > 0 {
             self.anchors.insert(anchor, node.clone());
         }

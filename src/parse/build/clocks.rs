@@ -6,6 +6,7 @@ use crate::model::counters::Counter;
 use crate::model::table::{Attempts, TaskGroup, TimePoint};
 use crate::model::{Application, Status};
 use crate::parse::problem::Problems;
+use crate::parse::reading::latest_believed;
 use crate::units::{Millis, Timestamp};
 
 /// How far the clocks of task trackers may be apart (Hadoop 1).
@@ -44,7 +45,8 @@ pub(super) fn check(app: &mut Application, problems: &mut Problems, clocks: Cloc
         (false, Status::Succeeded) => [MASTERS_APART, MASTER_SLACK],
         (false, _) => [MASTERS_APART, WAIT_FOR_KILLS],
     };
-    let life = Life { from: app.submitted_at, until: app.finished_at, slack };
+    let until = app.finished_at.or_else(|| latest_believed(app.groups.iter().flat_map(times)));
+    let life = Life { from: app.submitted_at, until, slack };
     for group in &mut app.groups {
         let (times, counters) = check_group(group, &life, trackers, problems);
         impossible |= times;
@@ -52,6 +54,13 @@ pub(super) fn check(app: &mut Application, problems: &mut Problems, clocks: Cloc
     }
     app.events_missing |= impossible;
     app.complete &= !impossible;
+}
+
+/// The starts and ends of all attempts.
+fn times(group: &TaskGroup) -> impl Iterator<Item = Timestamp> {
+    let attempts = &group.attempts;
+    let of_row = |row| [TimePoint::Start, TimePoint::Finish].map(|point| attempts.time(row, point));
+    (0..attempts.len()).flat_map(of_row).flatten()
 }
 
 /// Finds out which end of the job is impossible by the times of its tasks.

@@ -7,7 +7,10 @@ use crate::model::{MasterAttempt, Status};
 use crate::parse::event::{EventFields, EventPayload};
 use crate::parse::problem::Position;
 use crate::parse::reading::set_text;
-use crate::units::Timestamp;
+use crate::units::{Millis, Timestamp};
+
+/// How far the corrected submission of a job may be from the first one.
+const CORRECTION: Millis = Millis::from_secs(24 * 60 * 60);
 
 impl HistoryBuilder {
     pub(super) fn job_id(&mut self, fields: &EventFields<'_>) {
@@ -44,8 +47,20 @@ impl HistoryBuilder {
         }
     }
 
-    /// The application master logs the submission again, corrected, once it knows it.
-    pub(super) fn correct_submission(&mut self, again: Option<Timestamp>) {
+    /// The application master logs the submission again, corrected, once it knows it. A very different time is no
+    /// correction.
+    pub(super) fn correct_submission(&mut self, at: Position, again: Option<Timestamp>) {
+        let again = again.filter(|&again| again > SYNTHETIC_BEFORE || self.moments.zero_is_one);
+        let apart = |(one, other): (Timestamp, Timestamp)| Millis::between(one.min(other), one.max(other));
+        if again.zip(self.app.submitted_at).and_then(apart) > Some(CORRECTION) {
+            self.app.submitted_at = None;
+            self.lost.numbers = true;
+            self.problems.warn("submissions-disagree", Some(at), || {
+                "the job was submitted at two times that are more than a day apart; when is unknown"
+                    .to_owned()
+            });
+            return;
+        }
         self.app.submitted_at = again.or(self.app.submitted_at);
     }
 

@@ -22,7 +22,7 @@ impl HistoryBuilder {
         if payload.unreadable.time || times.into_iter().flatten().any(|time| !is_moment(time)) {
             self.lost.events = true;
             self.problems.warn("bad-number", Some(at), || {
-                "a time in an event is not a number of milliseconds between 1970 and 9999; it is unknown"
+                "a time in an event is not a number of milliseconds between 1970 and 2199; it is unknown"
                     .into()
             });
         }

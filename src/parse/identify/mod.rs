@@ -90,8 +90,21 @@ fn by_magic(head: &[u8]) -> Option<Reason> {
         [b'O', b'b', b'j', 1, ..] => Some(Reason::AvroContainer),
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Reason::Archive),
         _ if head.get(TAR_MAGIC) == Some(b"ustar") => Some(Reason::Archive),
+        [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] | [b'R', b'a', b'r', b'!', 0x1a, 7, ..] => {
+            Some(Reason::OtherFormat)
+        }
+        // LZ4 before its frames.
+        [2, 0x21, 0x4c, 0x18, ..] => Some(Reason::OtherFormat),
+        _ if is_lzma(head) => Some(Reason::OtherFormat),
         _ => None,
     }
+}
+
+/// Whether this is the header of LZMA without the container of xz: usual properties, the size of the dictionary, and the
+/// size of the contents or that it is unknown.
+fn is_lzma(head: &[u8]) -> bool {
+    let [0x5d, 0, 0, _, _, size @ ..] = head else { return false };
+    matches!(size, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, ..] | [_, _, _, _, _, 0, 0, 0, ..])
 }
 
 /// The text after a byte order mark, white space, and XML comments and declarations; some files put a licence

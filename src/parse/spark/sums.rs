@@ -32,21 +32,25 @@ pub(super) enum Sums {
 }
 
 impl Totals {
-    pub(super) fn compare(&self, attempts: &Attempts) -> Sums {
-        let mut sums = Sums::Agree;
+    /// The result, and the counters whose sums differ.
+    pub(super) fn compare(&self, attempts: &Attempts) -> (Sums, Vec<Counter>) {
+        let mut differing = Vec::new();
+        // Spark does not log a sum that is zero, but every stage has some run time.
+        let mut known = self.values.iter().zip(&SUMMED).filter(|(value, _)| value.is_some());
+        let unlogged = known.any(|(_, (_, counter))| *counter == Counter::ExecutorRunTime).then_some(0);
         for ((_, counter), total) in SUMMED.iter().zip(self.values) {
             // Unreadable counters are reported elsewhere.
-            let total = total.filter(|_| !attempts.any_unreadable().has(*counter));
+            let total = total.or(unlogged).filter(|_| !attempts.any_unreadable().has(*counter));
             let Some(total) = total.map(i128::from) else { continue };
             let rows = 0..attempts.len();
             let sum: i128 = rows.filter_map(|row| attempts.counter(row, *counter)).map(i128::from).sum();
             if *counter == Counter::ExecutorRunTime && sum < total {
-                return Sums::FallShort;
+                return (Sums::FallShort, Vec::new());
             }
             if sum != total {
-                sums = Sums::Differ;
+                differing.push(*counter);
             }
         }
-        sums
+        (if differing.is_empty() { Sums::Agree } else { Sums::Differ }, differing)
     }
 }

@@ -138,17 +138,17 @@ const TABLE: [Metric; 23] = metrics! {
     ShuffleRead "Remote Blocks Fetched" Same ShuffleRemoteBlocks;
     ShuffleRead "Local Blocks Fetched" Same ShuffleLocalBlocks;
     ShuffleRead "Fetch Wait Time" Same ShuffleFetchWaitTime;
-    ShuffleRead "Remote Bytes Read" Same ShuffleRemoteBytesRead;
+    ShuffleRead "Remote Bytes Read" Same ShuffleRemoteBytesRead = "shuffle.read.remoteBytesRead";
     ShuffleRead "Remote Bytes Read To Disk" Same ShuffleRemoteBytesReadToDisk;
-    ShuffleRead "Local Bytes Read" Same ShuffleLocalBytesRead;
-    ShuffleRead "Total Records Read" Same ShuffleRecordsRead;
+    ShuffleRead "Local Bytes Read" Same ShuffleLocalBytesRead = "shuffle.read.localBytesRead";
+    ShuffleRead "Total Records Read" Same ShuffleRecordsRead = "shuffle.read.recordsRead";
     ShuffleWrite "Shuffle Bytes Written" Same ShuffleBytesWritten = "shuffle.write.bytesWritten";
     ShuffleWrite "Shuffle Write Time" Nanos ShuffleWriteTime;
-    ShuffleWrite "Shuffle Records Written" Same ShuffleRecordsWritten;
+    ShuffleWrite "Shuffle Records Written" Same ShuffleRecordsWritten = "shuffle.write.recordsWritten";
     Input "Bytes Read" Same InputBytes = "input.bytesRead";
-    Input "Records Read" Same InputRecords;
+    Input "Records Read" Same InputRecords = "input.recordsRead";
     Output "Bytes Written" Same OutputBytes = "output.bytesWritten";
-    Output "Records Written" Same OutputRecords;
+    Output "Records Written" Same OutputRecords = "output.recordsWritten";
 };
 
 /// The counters of a task, in the order of [`TaskMetrics::values`].
@@ -179,8 +179,8 @@ const TIME_TOLERANCE: i64 = 1000;
 
 /// The counters that accumulables of Spark's own ("internal.metrics.…") repeat, with the rest of their names.
 #[allow(clippy::indexing_slicing)] // at compile time
-pub(super) const SUMMED: [(&str, Counter); 7] = {
-    let mut summed = [("", Counter::ExecutorRunTime); 7];
+pub(super) const SUMMED: [(&str, Counter); 13] = {
+    let mut summed = [("", Counter::ExecutorRunTime); 13];
     let (mut place, mut next) = (0, 0);
     while place < TABLE.len() {
         if let Some(name) = TABLE[place].accumulable {

@@ -42,7 +42,7 @@ impl Builder {
         executor.added_at = at.or(executor.added_at);
         executor.host = symbols.symbol(added.host).or(executor.host);
         let cores = added.cores.and_then(|cores| u32::try_from(cores).ok()).filter(|&cores| cores > 0);
-        let is_impossible = added.cores.is_some() && cores.is_none();
+        let is_impossible = at.is_none() || (added.cores.is_some() && cores.is_none());
         executor.cores = cores.or(executor.cores);
         executor.resource_profile =
             added.resource_profile.and_then(|id| u32::try_from(id).ok()).or(executor.resource_profile);
@@ -56,6 +56,7 @@ impl Builder {
         reason: Option<String>,
     ) {
         self.saw(at);
+        self.seen.outside.executors += u64::from(at.is_none());
         if let Some(executor) = self.executor(id) {
             // Its block manager's removal has a timestamp from another clock.
             executor.removed_at = at.or(executor.removed_at);

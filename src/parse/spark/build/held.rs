@@ -16,6 +16,10 @@ const ATTEMPT: usize = 200;
 const TABLES: usize = 1000;
 /// What rules need for a stage with tasks, as long as they compare all stages.
 const FIGURES: usize = 900;
+/// What rules and metrics need for each executor, as they compare all of them.
+const FIGURES_OF_EXECUTOR: usize = 750;
+/// What rules need for each job.
+pub(super) const FIGURES_OF_JOB: usize = 150;
 /// Allocations of a stage's tables, apart from columns.
 const ALLOCATIONS_OF_TABLES: usize = 12;
 /// Number of attempts from which the tables of a stage that runs are measured, each time they have doubled.
@@ -51,7 +55,7 @@ pub(super) fn of_execution(execution: &SqlExecution) -> usize {
 }
 
 pub(super) fn of_executor(executor: &Executor) -> usize {
-    text(Some(&executor.id)) + text(executor.removed_reason.as_deref())
+    text(Some(&executor.id)) + text(executor.removed_reason.as_deref()) + FIGURES_OF_EXECUTOR
 }
 
 pub(super) fn of_rdd(rdd: &PersistedRdd) -> usize {

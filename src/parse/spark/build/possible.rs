@@ -5,8 +5,9 @@
 
 use super::{Builder, Outside, StageRecord};
 use crate::model::conf::ConfKey;
-use crate::model::spark::{ClusterManager, Executor, StageStatus};
+use crate::model::spark::{ClusterManager, Executor, Stage, StageStatus};
 use crate::model::table::TimePoint;
+use crate::parse::reading::latest_believed;
 use crate::units::{Millis, Timestamp};
 
 /// Tolerance between times that the driver takes one after the other.
@@ -47,7 +48,7 @@ impl Builder {
     /// Forgets times of the application, its jobs, stages and tasks that cannot be right. Outcomes must be known.
     pub(super) fn forget_impossible_times(&mut self) {
         self.forget_times_of_application();
-        let (start, end) = (self.app.submitted_at, self.app.finished_at);
+        let (start, end) = (self.app.submitted_at, self.app.finished_at.or_else(|| self.latest_believed()));
         let outside = |at: Option<Timestamp>| later(start, at, TOLERANCE) || later(at, end, TOLERANCE);
         for job in &mut self.jobs {
             for time in [&mut job.submitted_at, &mut job.completed_at] {
@@ -64,6 +65,18 @@ impl Builder {
             record.forget_launches_outside((start, end), &mut self.seen.outside);
             record.forget_times_outside_stage(&mut self.seen.outside);
         }
+    }
+
+    /// The bound for times of a log without an end.
+    fn latest_believed(&self) -> Option<Timestamp> {
+        let of_jobs = self.jobs.iter().flat_map(|job| [job.submitted_at, job.completed_at]);
+        let of_stages = self.stages.iter().flat_map(|record| {
+            let Stage { submitted_at, completed_at, .. } = record.stage;
+            [submitted_at, completed_at, record.last_launch(), record.last_end()]
+        });
+        let of_executors =
+            self.executors.iter().flat_map(|executor| [executor.added_at, executor.removed_at]);
+        latest_believed(of_jobs.chain(of_stages).chain(of_executors).flatten())
     }
 
     /// Most stages ran within the application, and its driver started soon after it.

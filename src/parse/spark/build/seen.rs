@@ -19,6 +19,8 @@ pub(in crate::parse::spark) struct Seen {
     pub(in crate::parse::spark) after_the_end: u64,
     pub(in crate::parse::spark) unusable_tasks: u64,
     pub(in crate::parse::spark) impossible_counters: u64,
+    /// Counters of stages whose sums differ from Spark's own.
+    pub(in crate::parse::spark) differing_sums: u64,
     /// Task counters that are not non-negative numbers.
     pub(in crate::parse::spark) unreadable_counters: u64,
     /// The first of them, with its task id.

@@ -98,6 +98,9 @@ impl Builder {
         attempts.set_outcome(row, outcome);
         attempts.set_end_reason(row, end.reason);
         attempts.set_time(row, TimePoint::Finish, finished);
+        if attempts.time(row, TimePoint::Start).is_none() {
+            attempts.set_time(row, TimePoint::Start, moment(end.info.launched));
+        }
         attempts.set_time(row, TimePoint::GettingResult, moment(end.info.getting_result));
         if let Some(text) = symbols.symbol(end.message) {
             attempts.set_diagnostics(row, text);

@@ -69,6 +69,7 @@ impl Builder {
         }
         let place = self.new_place::<Job>(self.jobs.len())?;
         self.job_places.insert(id, place);
+        self.held.add(held::FIGURES_OF_JOB);
         self.jobs.push(Job::new(id));
         self.jobs.get_mut(place)
     }
@@ -153,7 +154,13 @@ impl Builder {
             stage.accumulables = accumulables.into();
             // Compare at most once per stage: it takes time proportional to the stage's tasks.
             if !record.completed {
-                record.sums = Totals::of(&info.totals).compare(&record.group.attempts);
+                let (sums, differing) = Totals::of(&info.totals).compare(&record.group.attempts);
+                record.sums = sums;
+                // Which of the tasks is wrong is unknown, so no sum over them is known.
+                for counter in differing {
+                    record.group.attempts.mark_unreadable(0, counter);
+                    self.seen.differing_sums += 1;
+                }
             }
         }
         self.held.change(before, held::of_stage(&record.stage));

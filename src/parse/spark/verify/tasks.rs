@@ -39,7 +39,7 @@ pub(super) fn verify(builder: &mut Builder, problems: &mut Problems) {
     gaps.attempts = counts.superseded;
     gaps.starts = starts;
     gaps.unreadable += counts.lost + builder.seen.unusable_tasks;
-    gaps.counters += builder.seen.impossible_counters;
+    gaps.counters += builder.seen.impossible_counters + builder.seen.differing_sums;
 }
 
 impl Counts {
@@ -128,8 +128,8 @@ fn warn_of_wrong(counts: &Counts, seen: &Seen, problems: &mut Problems) {
         warning,
         "totals-disagree",
         counts.disagree,
-        "stage has task metrics that differ from Spark's own sums",
-        "stages have task metrics that differ from Spark's own sums",
+        "stage has task metrics that differ from Spark's own sums; these metrics are unknown",
+        "stages have task metrics that differ from Spark's own sums; these metrics are unknown",
     );
     say(
         info,

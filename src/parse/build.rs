@@ -172,9 +172,9 @@ impl HistoryBuilder {
             EventKind::JobInited => self.job_inited(at, fields),
             EventKind::JobInfoChanged => {
                 self.drop_submission_in_1970(fields);
+                self.app.launched_at = moments.read(fields.launch_time).or(self.app.launched_at);
                 self.correct_submission(at, moments.read(fields.submit_time));
                 self.told.info_changed = true;
-                self.app.launched_at = moments.read(fields.launch_time).or(self.app.launched_at);
             }
             EventKind::JobQueueChanged => set_text(&mut self.app.queue, fields.queue.as_ref()),
             EventKind::JobStatusChanged | EventKind::JobPriorityChanged => self.job_id(fields),

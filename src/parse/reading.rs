@@ -87,3 +87,20 @@ pub(super) fn truncate(text: &str, max: usize) -> &str {
     let end = (0..=max.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
     text.get(..end).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_long_after_all_others_is_not_believed() {
+        const DAY: i64 = 86_400_000;
+        let bound = |times: &[i64]| latest_believed(times.iter().copied().map(Timestamp::from_millis));
+        assert_eq!(bound(&[5, 11 * DAY, 7, 6]), Some(Timestamp::from_millis(7 + DAY)));
+        // Two times confirm each other, whatever their order.
+        assert_eq!(bound(&[11 * DAY, 5, 11 * DAY + 1]), None);
+        assert_eq!(bound(&[5, DAY]), None);
+        assert_eq!(bound(&[5]), None);
+        assert_eq!(bound(&[]), None);
+    }
+}

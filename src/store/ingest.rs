@@ -181,7 +181,7 @@ fn forget_others(connection: &Connection, run: i64, path: &Path) -> Result<(), S
     let source = path.to_string_lossy();
     connection
         .prepare_cached(
-            "DELETE FROM application WHERE run <> ?1 AND (source = ?2 OR (source >= ?2 || '/' AND source < ?2 || '0'))",
+            "DELETE FROM application WHERE run <> ?1 AND (source = ?2 OR (source >= ?2 || '!' AND source < ?2 || char(34)))",
         )?
         .execute(params![run, source])?;
     Ok(())

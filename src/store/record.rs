@@ -27,15 +27,16 @@ pub(super) fn application(
     let saved = Saved::of(joint);
     connection
         .prepare_cached(
-            "INSERT INTO application (id, attempt, source, run, job, engine, name, user, queue, status, complete, judged, \
+            "INSERT INTO application (id, attempt, source, files, run, job, engine, name, user, queue, status, complete, judged, \
              submitted, finished, run_time, severity, score, tasks, used, wasted, core_time, saved_time, saved_memory, \
              saved_core_time) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
-             ?19, ?20, ?21, ?22, ?23, ?24)",
+             ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
         )?
         .execute(params![
             app.id,
             attempt,
             source,
+            whole(app.sources.len() as u64),
             run,
             job(connection, app)?,
             app.engine.name(),
@@ -115,12 +116,12 @@ fn remedy(trouble: &Trouble) -> Option<&str> {
     trouble.advice.first().map(|advice| advice.text.as_str())
 }
 
-/// Chooses among copies as the engine does: complete histories with the same content are copies of the first by file; an
-/// incomplete one is a copy of any that tells more of the same run.
+/// Chooses among copies as the engine does: complete histories with the same content are copies of the one of most files, of
+/// equal ones the first by name; an incomplete one is a copy of any that tells more of the same run.
 const CHOOSE: &str = "UPDATE application AS own SET counts = NOT EXISTS (SELECT 1 FROM application AS other WHERE other.id = \
      own.id AND other.attempt = own.attempt AND other.source <> own.source AND other.engine = own.engine AND other.submitted \
      IS own.submitted AND other.name IS own.name AND other.user IS own.user AND CASE WHEN own.complete THEN other.complete \
-     AND other.finished IS own.finished AND other.tasks IS own.tasks AND other.source < own.source ELSE (other.complete, \
+     AND other.finished IS own.finished AND other.tasks IS own.tasks AND (-other.files, other.source) < (-own.files, own.source) ELSE (other.complete, \
      other.finished IS NOT NULL, coalesce(other.tasks, -1)) > (0, own.finished IS NOT NULL, coalesce(own.tasks, -1)) OR \
      ((other.complete, other.finished IS NOT NULL, coalesce(other.tasks, -1)) = (0, own.finished IS NOT NULL, \
      coalesce(own.tasks, -1)) AND other.source < own.source) END)";

@@ -38,6 +38,8 @@ CREATE TABLE application (
     id TEXT NOT NULL,
     attempt TEXT NOT NULL,
     source TEXT NOT NULL,
+    -- How many files it was read from.
+    files INTEGER NOT NULL,
     run INTEGER NOT NULL REFERENCES run,
     job INTEGER NOT NULL REFERENCES job,
     engine TEXT NOT NULL,

@@ -47,12 +47,17 @@ impl HistoryBuilder {
         }
     }
 
-    /// The application master logs the submission again, corrected, once it knows it. A very different time is no
-    /// correction.
+    /// The application master logs the submission again, corrected, once it knows it. A time that is much farther from the
+    /// launch than the first one is no correction.
     pub(super) fn correct_submission(&mut self, at: Position, again: Option<Timestamp>) {
         let again = again.filter(|&again| again > SYNTHETIC_BEFORE || self.moments.zero_is_one);
-        let apart = |(one, other): (Timestamp, Timestamp)| Millis::between(one.min(other), one.max(other));
-        if again.zip(self.app.submitted_at).and_then(apart) > Some(CORRECTION) {
+        let apart = |one: Timestamp, other: Timestamp| Millis::between(one.min(other), one.max(other));
+        let worse = again.zip(self.app.submitted_at).zip(self.app.launched_at).is_some_and(
+            |((again, first), launched)| {
+                apart(again, first) > Some(CORRECTION) && apart(again, launched) > apart(first, launched)
+            },
+        );
+        if worse {
             self.app.submitted_at = None;
             self.lost.numbers = true;
             self.problems.warn("submissions-disagree", Some(at), || {

@@ -153,6 +153,7 @@ fn impossible_times_are_not_complete() {
     for (kind, key, off) in [
         ("JOB_FINISHED", "finishTime", -1_000_000_000),
         ("JOB_INFO_CHANGED", "submitTime", 1_000_000_000),
+        ("JOB_INFO_CHANGED", "submitTime", -1_000_000_000),
         ("MAP_ATTEMPT_STARTED", "startTime", -1_000_000_000),
         ("MAP_ATTEMPT_STARTED", "startTime", 1_000_000_000),
         ("MAP_ATTEMPT_FINISHED", "finishTime", 1_000_000_000),

@@ -217,3 +217,54 @@ fn wrong_numbers_never_give_impossible_results() {
         .collect();
     assert!(impossible.is_empty(), "{}", impossible.join("\n"));
 }
+
+/// The log with a billion added to the first value of `key` that is zero, or that is not.
+fn with_more(log: &str, key: &str, is_zero: bool) -> String {
+    let key = format!("\"{key}\":");
+    for (at, _) in log.match_indices(&key) {
+        let digits = log[at + key.len()..].split(|c: char| !c.is_ascii_digit()).next().unwrap();
+        if (digits == "0") == is_zero {
+            let end = at + key.len() + digits.len();
+            let more = digits.parse::<u64>().unwrap() + 1_000_000_000;
+            return format!("{}{key}{more}{}", &log[..at], &log[end..]);
+        }
+    }
+    panic!("no such {key}");
+}
+
+#[test]
+fn what_spark_itself_adds_up_otherwise_is_unknown() {
+    let Some(path) = shared("runs/spark-3.5.9/healthy/app-20261121085752-0000") else { return };
+    let rules = RuleSet::built_in().unwrap();
+    let log = String::from_utf8(contents(&path)).unwrap();
+    let good = report(log.as_bytes(), &rules);
+    assert!(!good.admits);
+    for (key, is_zero) in [
+        ("Remote Bytes Read", false),
+        ("Local Bytes Read", false),
+        ("Total Records Read", false),
+        // Spark logs no sum of what is zero everywhere.
+        ("Memory Bytes Spilled", true),
+    ] {
+        let damaged = report(with_more(&log, key, is_zero).as_bytes(), &rules);
+        assert!(damaged.admits, "{key}");
+        assert!(damaged.not_evaluated > good.not_evaluated, "{key}");
+        assert!(!damaged.digest.contains("Critical"), "{key}: {}", damaged.digest);
+    }
+}
+
+#[test]
+fn a_stage_of_a_running_application_does_not_end_after_days_of_silence() {
+    let Some(folder) = shared("runs/spark-3.5.9/inprogress") else { return };
+    let rules = RuleSet::built_in().unwrap();
+    let path = files_below(&folder).into_iter().next().unwrap();
+    let log = String::from_utf8(contents(&path)).unwrap();
+    let damaged = with_more(&log, "Completion Time", false);
+    assert_ne!(log, damaged);
+    let (good, damaged) = (report(log.as_bytes(), &rules), report(damaged.as_bytes(), &rules));
+    let worst = |report: &Reported| {
+        report.digest.matches("Critical").count() + report.digest.matches("Severe").count()
+    };
+    assert!(worst(&damaged) <= worst(&good), "{}", damaged.digest);
+    assert!(damaged.impossible.is_empty(), "{:?}", damaged.impossible);
+}

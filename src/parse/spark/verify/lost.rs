@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use super::counted;
 use crate::model::spark::JobResult;
+use crate::model::table::EndReason;
 use crate::parse::problem::Problems;
-use crate::parse::spark::build::{Builder, Seen};
+use crate::parse::spark::build::{Builder, Seen, StageRecord};
 
 /// Whether Spark logs the metrics of executors at the end of each stage.
 pub(in crate::parse::spark) const LOG_STAGE_METRICS: &str = "spark.eventLog.logStageExecutorMetrics";
@@ -22,6 +23,7 @@ pub(super) fn verify(builder: &mut Builder, problems: &mut Problems) {
     tasks(builder, problems);
     jobs(builder, problems);
     stages(builder, problems);
+    fetches(builder, problems);
     queries(builder, problems);
 }
 
@@ -83,6 +85,29 @@ fn stages(builder: &mut Builder, problems: &mut Problems) {
                 missing,
                 "job succeeded, but the stage with its result is not in the event log",
                 "jobs succeeded, but the stages with their results are not in the event log",
+            )
+        });
+    }
+}
+
+/// A stage that failed because of a fetch has an attempt that says so.
+fn fetches(builder: &mut Builder, problems: &mut Problems) {
+    let without = |record: &&StageRecord| {
+        let text = record.stage.failure.as_deref().unwrap_or_default();
+        let attempts = &record.group.attempts;
+        let fails = |row| attempts.end_reason(row) == Some(EndReason::FetchFailed);
+        text.starts_with("org.apache.spark.shuffle.")
+            && text.contains("FetchFailedException")
+            && !(0..attempts.len()).any(fails)
+    };
+    let missing = builder.stages.iter().filter(without).count() as u64;
+    builder.spark.gaps.attempts += missing;
+    if missing > 0 {
+        problems.warn("fetch-failures-missing", None, || {
+            counted(
+                missing,
+                "stage failed because shuffle data could not be fetched, but the attempt that tried is not in the event log",
+                "stages failed because shuffle data could not be fetched, but the attempts that tried are not in the event log",
             )
         });
     }

@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+"""Runs elephant-rs on the executors of a Spark cluster, over any number of histories, and writes Parquet.
+
+    spark-submit --files elephant-rs elephant_fleet.py --binary elephant-rs --out hdfs:///fleet \
+        hdfs:///spark-events hdfs:///mr-history/done
+
+The driver lists the files, groups what is read together (the parts of an event log, a job history with its configuration)
+and packs these units into batches of about the same size. Each batch is one task: it fetches its files, unless they are on
+a file system that all machines mount, and runs the program on them once. A batch whose process dies is halved until the
+unit that kills it is alone, which is then reported as a problem. So every history is reported once, and a lost executor
+only repeats its batches.
+
+The output folder gets `applications`, `findings` and `problems`, each partitioned by the day of the run and by the run's
+id. They are written to a staging folder and renamed, so a reader sees all of a run or nothing, and a run with the same
+`--run-id` replaces the one before.
+
+Needs Python 3.7 or newer and Spark 2.4 or newer, and nothing else on the executors.
+"""
+
+import argparse
+import collections
+import datetime
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+import uuid
+
+File = collections.namedtuple("File", "path size")
+Unit = collections.namedtuple("Unit", "key files size")
+
+# A small file costs about as much as this many bytes of a large one.
+COST_OF_UNIT = 50000
+JOB = re.compile(r"job_[0-9]+_[0-9]+")
+# The layouts of event logs of several files, as elephant-rs knows them by name.
+PART = re.compile(r"(?:events_[0-9]+_|appstatus_)|EVENT_LOG_|SPARK_VERSION_|APPLICATION_COMPLETE|COMPRESSION_CODEC_|eventlog")
+# What comes after the end of a process that was killed, or that hung.
+STUCK_AFTER_SECONDS = 3600
+# Lines that could not be one application: a guard against a program that is not elephant-rs.
+TAIL_OF_ERRORS = 2000
+
+
+def unit_of(path):
+    """What a file is read together with."""
+    folder, _, name = path.rpartition("/")
+    if PART.match(name):
+        return ("log", folder)
+    job = JOB.search(urllib.parse.unquote(name))
+    return ("job", job.group()) if job else ("file", path)
+
+
+def units_of(files):
+    """Files grouped by what is read together, in a fixed order."""
+    groups = collections.defaultdict(list)
+    for file in files:
+        groups[unit_of(file.path)].append(file)
+    return [Unit(key, sorted(members), sum(file.size for file in members)) for key, members in sorted(groups.items())]
+
+
+def batches_of(units, batch_bytes):
+    """Units packed into batches of about `batch_bytes`: the largest first, each into the batch that has least."""
+    cost = sum(unit.size + COST_OF_UNIT for unit in units)
+    count = max(1, min(len(units), -(-cost // batch_bytes)))
+    batches = [[0, place, []] for place in range(count)]
+    for unit in sorted(units, key=lambda unit: (-unit.size, unit.key)):
+        least = min(batches)
+        least[0] += unit.size + COST_OF_UNIT
+        least[2].append(unit)
+    return [members for _, _, members in batches if members]
+
+
+class Dead(Exception):
+    """The program did not finish its report."""
+
+
+def report_of(command, paths, seconds):
+    """Runs the program on files, and returns the lines of its report."""
+    names = "".join(path + "\0" for path in paths).encode("utf-8", "surrogateescape")
+    arguments = ["analyze", "--format", "ndjson", "--envelope", "--files-from", "-", "--allow-empty", "--quiet", "--jobs", "1"]
+    try:
+        done = subprocess.run(
+            command + arguments, input=names, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=seconds
+        )
+    except subprocess.TimeoutExpired:
+        raise Dead("it ran longer than %d seconds" % seconds)
+    except OSError as error:
+        raise SystemExit("cannot run %s: %s" % (command[0], error))
+    lines = done.stdout.decode("utf-8", "replace").splitlines()
+    # The last line says that the report is whole. Status 2 is a report on input that could not be read.
+    if done.returncode not in (0, 1, 2) or not lines or json.loads(lines[-1]).get("type") != "end":
+        errors = done.stderr.decode("utf-8", "replace")[-TAIL_OF_ERRORS:].strip()
+        raise Dead("it ended with status %d: %s" % (done.returncode, errors))
+    return [json.loads(line) for line in lines]
+
+
+def records_of(command, units, local, seconds):
+    """The applications and problems of a batch. `local` maps a file to its path on this machine."""
+    paths = [local(file) for unit in units for file in unit.files]
+    try:
+        lines = report_of(command, paths, seconds)
+    except Dead as dead:
+        if len(units) == 1:
+            source = units[0].files[0].path
+            yield {"type": "problem", "source": source, "level": "error", "code": "program-died", "message": str(dead)}
+            return
+        middle = len(units) // 2
+        for half in (units[:middle], units[middle:]):
+            for record in records_of(command, half, local, seconds):
+                yield record
+        return
+    for line in lines:
+        # Each file is named, but most of the others in a folder are no histories, and that is no problem.
+        if line["type"] == "application" or (line["type"] == "problem" and line.get("code") != "no-history"):
+            yield line
+
+
+def run_batch(batch, options):
+    """The records of a batch, as text. Runs on an executor."""
+    command = [program(options["binary"])] + options["prefix"]
+    folder = tempfile.mkdtemp(prefix="elephant-")
+    try:
+        fetched = fetch([file for unit in batch for file in unit.files], folder, options["fetch"])
+        # A file that was fetched is called what it was called there.
+        back = {path: file.path for file, path in fetched.items() if path.startswith(folder)}
+        for record in records_of(command, batch, lambda file: fetched[file], options["seconds"]):
+            for key in ("sources", "files"):
+                if key in record:
+                    record[key] = [back.get(path, path) for path in record[key]]
+            if "source" in record:
+                record["source"] = back.get(record["source"], record["source"])
+            yield json.dumps(record, sort_keys=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def program(binary):
+    """The program as Spark distributed it (`--files`), or where it is installed on every machine."""
+    try:
+        from pyspark import SparkFiles
+
+        distributed = SparkFiles.get(os.path.basename(binary))
+    except Exception:
+        distributed = ""
+    if not os.path.exists(distributed):
+        return binary
+    if not os.access(distributed, os.X_OK):
+        os.chmod(distributed, 0o755)
+    return distributed
+
+
+def fetch(files, folder, fetch_command):
+    """Copies files of other file systems to this machine, and keeps their names. Files of a mounted one stay."""
+    paths, parents = {}, {}
+    for file in files:
+        scheme, _, rest = file.path.partition(":")
+        if scheme == "file" or not rest:
+            paths[file] = "/" + rest.lstrip("/") if rest else file.path
+            continue
+        # Files of one folder stay together, so that configurations and parts of logs are found.
+        parent, _, name = file.path.rpartition("/")
+        to = os.path.join(folder, str(parents.setdefault(parent, len(parents))), os.path.basename(parent))
+        os.makedirs(to, exist_ok=True)
+        paths[file] = os.path.join(to, name)
+        subprocess.run([part.format(path=file.path, to=paths[file]) for part in fetch_command], check=True)
+    return paths
+
+
+def list_files(spark, paths):
+    """All files below paths of any file system that Hadoop knows."""
+    jvm, conf = spark._jvm, spark._jsc.hadoopConfiguration()
+    files = []
+    for text in paths:
+        path = jvm.org.apache.hadoop.fs.Path(text)
+        found = path.getFileSystem(conf).listFiles(path, True)
+        while found.hasNext():
+            status = found.next()
+            files.append(File(status.getPath().toString(), status.getLen()))
+    return sorted(set(files))
+
+
+APPLICATION = "id string, attempt string, source string, engine string, name string, user string, queue string, \
+status string, complete boolean, severity string, score long, submitted_at string, finished_at string, runtime_ms long, \
+resource_used_gb_hours double, resource_wasted_gb_hours double, saves_gb_hours double, record string"
+FINDING = "id string, attempt string, source string, rule string, subject string, severity string, score long, message string"
+PROBLEM = "source string, level string, code string, message string"
+
+
+def application_row(record):
+    metrics = record.get("metrics") or {}
+    joint = ((record.get("savings") or {}).get("joint") or {}).get("gb_hours") or {}
+    number = lambda value: None if value is None else float(value)
+    whole = lambda value: None if value is None else int(value)
+    return (
+        record["id"], record.get("attempt"), (record.get("sources") or [None])[0], record["engine"], record.get("name"),
+        record.get("user"), record.get("queue"), record.get("status"), record.get("complete"), record.get("severity"),
+        whole(record.get("score")), record.get("submitted_at"), record.get("finished_at"), whole(metrics.get("runtime_ms")),
+        number(metrics.get("resource_used_gb_hours")), number(metrics.get("resource_wasted_gb_hours")),
+        number(joint.get("point")), json.dumps(record, sort_keys=True),
+    )
+
+
+def finding_rows(record):
+    source = (record.get("sources") or [None])[0]
+    for finding in record.get("findings") or []:
+        yield (
+            record["id"], record.get("attempt"), source, finding["rule"], finding.get("subject"), finding["severity"],
+            finding.get("score"), finding.get("message"),
+        )
+
+
+def problem_row(record):
+    return (record.get("source"), record.get("level"), record.get("code"), record.get("message"))
+
+
+def write(spark, options):
+    """Lists, runs and writes. Returns the number of applications and of problems."""
+    files = list_files(spark, options.paths)
+    batches = batches_of(units_of(files), options.batch_mb * 1000000)
+    settings = {
+        "binary": options.binary,
+        "prefix": [],
+        "fetch": options.fetch.split(),
+        "seconds": options.timeout,
+    }
+    print("%d files, %d batches" % (len(files), len(batches)), file=sys.stderr)
+    context = spark.sparkContext
+    lines = context.parallelize(batches, max(1, len(batches))).flatMap(lambda batch: run_batch(batch, settings))
+    staging = "%s/.staging-%s" % (options.out.rstrip("/"), options.run_id)
+    codec = {"compression": options.compression}
+    # The program runs once for each batch: what it printed is stored before it is split.
+    spark.createDataFrame(lines.map(lambda line: (line,)), "line string").write.mode("overwrite").options(**codec).parquet(
+        staging + "/lines"
+    )
+    records = spark.read.parquet(staging + "/lines").rdd.map(lambda row: json.loads(row.line))
+    told = records.filter(lambda record: record["type"] == "problem")
+    runs = records.filter(lambda record: record["type"] == "application").map(lambda record: (run_of(record), record))
+    chosen = runs.groupByKey().flatMap(lambda run: counted(run[1])).cache()
+    applications = chosen.filter(lambda record: record["type"] == "application")
+    problems = told.union(chosen.filter(lambda record: record["type"] == "problem"))
+    tables = {
+        "applications": (applications.map(application_row), APPLICATION),
+        "findings": (applications.flatMap(finding_rows), FINDING),
+        "problems": (problems.map(problem_row), PROBLEM),
+    }
+    for name, (rows, schema) in tables.items():
+        frame = spark.createDataFrame(rows, schema)
+        frame.coalesce(options.files).write.mode("overwrite").options(**codec).parquet("%s/%s" % (staging, name))
+    counts = applications.count(), problems.count()
+    for name in tables:
+        target = "%s/%s/day=%s/run=%s" % (options.out.rstrip("/"), name, options.day, options.run_id)
+        rename(spark, "%s/%s" % (staging, name), target)
+    delete(spark, staging)
+    return counts
+
+
+def run_of(record):
+    """What all copies of a run have in common: ids alone are not unique."""
+    start = record.get("submitted_at") or record.get("started_at")
+    return tuple(record.get(key) for key in ("engine", "id", "attempt", "name", "user")) + (start,)
+
+
+def counted(copies):
+    """The applications that count of those that say they are one run, and a problem for each of the others. As
+    elephant-rs chooses: complete histories with the same content are copies of the first by path, and an incomplete one is
+    a copy of any that tells more."""
+    content = lambda record: json.dumps([record.get("finished_at"), (record.get("metrics") or {}).get("tasks")])
+    # The most files first: a history with its configuration tells more.
+    copies = sorted(copies, key=lambda record: (-len(record["sources"]), record["sources"]))
+    told = lambda record: (record.get("complete") or False, record.get("finished_at") is not None)
+    best = max(copies, key=told)
+    seen = {}
+    for record in copies:
+        if record.get("complete"):
+            other = seen.setdefault(content(record), record)
+        else:
+            other = best
+        if other is record:
+            yield record
+            continue
+        message = "%s is also in %s; it is counted once" % (record["id"], other["sources"][0])
+        yield {
+            "type": "problem", "source": record["sources"][0], "level": "info", "code": "duplicate", "message": message
+        }
+
+
+def file_system(spark, text):
+    path = spark._jvm.org.apache.hadoop.fs.Path(text)
+    return path.getFileSystem(spark._jsc.hadoopConfiguration()), path
+
+
+def delete(spark, text):
+    system, path = file_system(spark, text)
+    system.delete(path, True)
+
+
+def rename(spark, source, target):
+    delete(spark, target)
+    system, path = file_system(spark, target)
+    system.mkdirs(path.getParent())
+    if not system.rename(spark._jvm.org.apache.hadoop.fs.Path(source), path):
+        raise SystemExit("cannot rename %s to %s" % (source, target))
+
+
+def arguments(given=None):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="folders and files, of any file system that Hadoop knows")
+    parser.add_argument("--binary", required=True, help="elephant-rs: a file given to --files, or its path on all machines")
+    parser.add_argument("--out", required=True, help="folder for the Parquet files")
+    parser.add_argument("--run-id", default=uuid.uuid4().hex, help="id of this run; a run with the same id is replaced")
+    parser.add_argument("--day", default=datetime.datetime.utcnow().strftime("%Y-%m-%d"), help="partition [today, UTC]")
+    parser.add_argument("--batch-mb", type=int, default=256, help="megabytes of histories for each task [256]")
+    parser.add_argument("--files", type=int, default=1, help="Parquet files for each table and run [1]")
+    parser.add_argument("--compression", default="zstd", help="codec of the Parquet files [zstd]")
+    parser.add_argument("--timeout", type=int, default=STUCK_AFTER_SECONDS, help="seconds for each run of the program [3600]")
+    parser.add_argument(
+        "--fetch", default="hadoop fs -get {path} {to}", help="command that copies a file of another file system"
+    )
+    options = parser.parse_args(given)
+    if options.batch_mb < 1 or options.files < 1:
+        parser.error("--batch-mb and --files must be at least 1")
+    return options
+
+
+def main():
+    options = arguments()
+    from pyspark.sql import SparkSession
+
+    spark = SparkSession.builder.appName("elephant-rs").getOrCreate()
+    applications, problems = write(spark, options)
+    print("%d applications, %d problems, run %s" % (applications, problems, options.run_id))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,229 @@
+"""Tests of elephant_fleet.py: `python3 -m unittest` in this folder.
+
+Those that need Spark run if pyspark is installed and ELEPHANT_RS names the program; `.ci/fleet` sets both up. They start a
+standalone master and two workers on this machine.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import elephant_fleet as fleet
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BINARY = os.environ.get("ELEPHANT_RS")
+# A program that dies if a file is called so, and else reports an application for each file.
+FAKE = """
+import json, sys
+paths = sys.stdin.read().split("\\0")[:-1]
+print(json.dumps({"type": "run"}))
+for path in paths:
+    if "deadly" in path:
+        sys.stderr.write("killed by " + path)
+        sys.exit(134)
+    print(json.dumps({"type": "application", "id": path, "sources": [path]}))
+if not any("cut" in path for path in paths):
+    print(json.dumps({"type": "end"}))
+"""
+
+
+def files(*names):
+    return [fleet.File(name, len(name)) for name in names]
+
+
+class Units(unittest.TestCase):
+    def test_what_is_read_together_is_one_unit(self):
+        units = fleet.units_of(
+            files(
+                "f:/d/job_1_0001-2-bob.jhist", "f:/conf/job_1_0001_conf.xml", "f:/d/job_1_0002.jhist",
+                "f:/e/eventlog_v2_app-1/events_1_app-1", "f:/e/eventlog_v2_app-1/appstatus_app-1", "f:/e/app-2",
+                "f:/h/host_1_job%5F1%5F0003_bob",
+            )
+        )
+        names = sorted(tuple(os.path.basename(file.path) for file in unit.files) for unit in units)
+        self.assertEqual(
+            names,
+            [
+                ("app-2",), ("appstatus_app-1", "events_1_app-1"), ("host_1_job%5F1%5F0003_bob",),
+                ("job_1_0001_conf.xml", "job_1_0001-2-bob.jhist"), ("job_1_0002.jhist",),
+            ],
+        )
+
+    def test_batches_have_about_the_same_size_and_all_units(self):
+        units = [fleet.Unit(("file", str(place)), files(str(place)), size) for place, size in enumerate(range(0, 10**6, 10**4))]
+        batches = fleet.batches_of(units, 10**7)
+        sizes = [sum(unit.size + fleet.COST_OF_UNIT for unit in batch) for batch in batches]
+        self.assertEqual(len(batches), 6)
+        self.assertLess(max(sizes) - min(sizes), 10**6 + fleet.COST_OF_UNIT)
+        self.assertEqual(sorted(unit.key for batch in batches for unit in batch), sorted(unit.key for unit in units))
+        self.assertEqual(fleet.batches_of([], 10), [])
+
+
+class Bisection(unittest.TestCase):
+    def records(self, *names):
+        command = [sys.executable, "-c", FAKE]
+        units = fleet.units_of(files(*names))
+        found = list(fleet.records_of(command, units, lambda file: file.path, 60))
+        applications = sorted(record["id"] for record in found if record["type"] == "application")
+        problems = {record["source"]: record for record in found if record["type"] == "problem"}
+        return applications, problems
+
+    def test_each_file_is_reported_once_whatever_dies(self):
+        names = ["f%02d" % place for place in range(20)]
+        self.assertEqual(self.records(*names), (names, {}))
+        applications, problems = self.records("deadly-1", "also-cut", "deadly-2", *names)
+        self.assertEqual(applications, names)
+        self.assertEqual(sorted(problems), ["also-cut", "deadly-1", "deadly-2"])
+        self.assertIn("status 134: killed by deadly-1", problems["deadly-1"]["message"])
+        self.assertEqual(problems["also-cut"]["code"], "program-died")
+
+    def test_copies_count_once(self):
+        def record(source, complete=True, finished="t"):
+            return {"id": "a", "sources": [source], "complete": complete, "finished_at": finished, "type": "application"}
+
+        chosen = list(fleet.counted([record("c"), record("b"), record("a", complete=False), record("d", finished="u")]))
+        self.assertEqual([app["sources"][0] for app in chosen if app["type"] == "application"], ["b", "d"])
+        self.assertEqual(sorted(told["source"] for told in chosen if told["type"] == "problem"), ["a", "c"])
+
+
+def has_spark():
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        return False
+    return BINARY is not None
+
+
+@unittest.skipUnless(has_spark(), "needs pyspark, Java and ELEPHANT_RS")
+class OnSpark(unittest.TestCase):
+    """A master and two workers with one core each, on loopback."""
+
+    @classmethod
+    def setUpClass(cls):
+        import pyspark
+
+        cls.folder = tempfile.mkdtemp(prefix="elephant-fleet-")
+        cls.home = os.path.dirname(pyspark.__file__)
+        cls.servers = []
+        environment = dict(
+            os.environ, SPARK_HOME=cls.home, SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable,
+            SPARK_WORKER_DIR=os.path.join(cls.folder, "work"),
+        )
+        cls.environment = environment
+
+        def start(*words):
+            with open(os.path.join(cls.folder, "servers.log"), "ab") as log:
+                server = subprocess.Popen(
+                    [os.path.join(cls.home, "bin", "spark-class")] + list(words), env=environment, stdout=log, stderr=log,
+                    preexec_fn=os.setsid,
+                )
+            cls.servers.append(server)
+
+        start("org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", "17077", "--webui-port", "18081")
+        cls.workers = []
+        for port in (18082, 18083):
+            start(
+                "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "-c", "1", "-m", "1g", "--webui-port",
+                str(port), "spark://127.0.0.1:17077",
+            )
+
+    @classmethod
+    def tearDownClass(cls):
+        for server in cls.servers:
+            try:
+                os.killpg(server.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            server.wait()
+        shutil.rmtree(cls.folder, ignore_errors=True)
+
+    def submit(self, paths, out, *more, disturb=None, binary=BINARY):
+        command = [
+            os.path.join(self.home, "bin", "spark-submit"), "--master", "spark://127.0.0.1:17077", "--conf",
+            "spark.ui.enabled=false", "--conf", "spark.executor.memory=512m", "--conf", "spark.driver.host=127.0.0.1",
+            os.path.join(HERE, "elephant_fleet.py"), "--binary", binary, "--out", out, "--day", "2026-11-21", "--run-id", "r",
+        ]
+        job = subprocess.Popen(
+            command + list(more) + paths, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        if disturb:
+            disturb()
+        output, errors = job.communicate(timeout=900)
+        self.assertEqual(job.returncode, 0, errors.decode()[-3000:])
+        return output.decode()
+
+    def read(self, out, table):
+        """The rows of a table, read by a Spark of its own in another process."""
+        code = (
+            "import json, sys; from pyspark.sql import SparkSession; "
+            "s = SparkSession.builder.master('local[1]').config('spark.ui.enabled', 'false').getOrCreate(); "
+            "print('ROWS' + json.dumps([r.asDict() for r in s.read.parquet(sys.argv[1]).collect()], default=str))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, "file://%s/%s" % (out, table)], env=self.environment, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, check=True,
+        )
+        return json.loads(done.stdout.decode().split("ROWS")[1])
+
+    def expected(self, paths):
+        done = subprocess.run(
+            [BINARY, "analyze", "--quiet", "--format", "json"] + paths, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        return json.loads(done.stdout.decode())["applications"]
+
+    def assert_equal_to_local(self, out, paths):
+        expected = self.expected(paths)
+        rows = self.read(out, "applications")
+        key = lambda record, source: (record["id"], source, record["severity"], record["score"])
+        self.assertEqual(
+            sorted(key(row, row["source"]) for row in rows), sorted(key(app, app["sources"][0]) for app in expected)
+        )
+        findings = sorted((row["id"], row["source"], row["rule"], row["message"]) for row in self.read(out, "findings"))
+        self.assertEqual(
+            findings,
+            sorted((app["id"], app["sources"][0], told["rule"], told["message"]) for app in expected for told in app["findings"]),
+        )
+        return len(rows)
+
+    def histories(self):
+        given = os.environ.get("ELEPHANT_HISTORIES")
+        return given.split(":") if given else [os.path.join(os.path.dirname(HERE), "testdata")]
+
+    def test_the_cluster_finds_what_one_machine_finds(self):
+        paths, out = self.histories(), os.path.join(self.folder, "plain")
+        output = self.submit(["file://" + path for path in paths], "file://" + out, "--batch-mb", "4")
+        count = self.assert_equal_to_local(out, paths)
+        self.assertIn("%d applications" % count, output)
+        self.assertFalse(any(name.startswith(".staging") for name in os.listdir(out)))
+        # A run with the same id replaces the one before.
+        self.submit(["file://" + path for path in paths], "file://" + out, "--batch-mb", "400")
+        self.assertEqual(self.assert_equal_to_local(out, paths), count)
+
+    def test_killed_executors_and_workers_lose_nothing(self):
+        paths, out = self.histories(), os.path.join(self.folder, "killed")
+
+        def kill():
+            for _ in range(2):
+                deadline = time.time() + 60
+                while time.time() < deadline:
+                    found = subprocess.run(
+                        ["pgrep", "-f", "CoarseGrainedExecutorBackend"], stdout=subprocess.PIPE
+                    ).stdout.split()
+                    if found:
+                        os.kill(int(found[0]), signal.SIGKILL)
+                        break
+                    time.sleep(0.2)
+                time.sleep(2)
+
+        self.submit(["file://" + path for path in paths], "file://" + out, "--batch-mb", "1", disturb=kill)
+        self.assert_equal_to_local(out, paths)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -68,6 +68,9 @@ CREATE TABLE application (
 CREATE INDEX application_of_job ON application (job, submitted);
 CREATE INDEX application_by_time ON application (submitted);
 CREATE INDEX application_by_source ON application (source);
+-- Sums read this, not the rows.
+CREATE INDEX application_sums ON application (counts, user, queue, job, engine, status, submitted, judged, run_time, used,
+    wasted, core_time, saved_memory, saved_time, severity, score);
 CREATE TABLE finding (
     application INTEGER NOT NULL REFERENCES application ON DELETE CASCADE,
     n INTEGER NOT NULL,

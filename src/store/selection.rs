@@ -16,7 +16,7 @@ pub(super) struct Selection {
 impl Selection {
     /// The applications that `filter` admits, each once. Patterns are matched by a function that the database calls.
     pub(super) fn of(connection: &Connection, filter: &Filter) -> Result<Self, StoreError> {
-        let mut selection = Self { condition: "application.counts".to_owned(), values: Vec::new() };
+        let mut selection = Self { condition: "application.counts = 1".to_owned(), values: Vec::new() };
         if let Some(engine) = filter.engine {
             selection.and("application.engine =", engine.name());
         }

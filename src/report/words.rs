@@ -142,6 +142,9 @@ pub(super) fn saves(savings: &TroubleSavings, currency: Option<&str>) -> String 
         (SavingStatus::Estimated, Some(share)) => {
             format!("saves {}", saved(share, savings.share_cost, currency))
         }
+        (SavingStatus::WithinError, _) if savings.alone.as_ref().is_some_and(Amounts::is_nothing) => {
+            "saves nothing in a replay".to_owned()
+        }
         (SavingStatus::Estimated | SavingStatus::WithinError, _) => {
             "saving within the error of the estimate".to_owned()
         }

@@ -35,6 +35,11 @@ pub(super) const RULE: Rule =
 const MESSAGE: &str =
     "{wasted} of {used} GB·h of allocated memory were not needed, {wasted_ratio:%} ({limit})";
 
+/// The same if idle cores waste more: memory that is needed is held for nothing, too, so that is more than what is too
+/// large.
+const IDLE_AND_LARGE: &str = "executors held {used} GB·h while their cores were idle for {idle_cores_ratio:%} of the time; \
+                              by its size alone, {wasted} GB·h of the memory were not needed, {wasted_ratio:%} ({limit})";
+
 /// The message if the memory that executors needed is unknown, but not that their cores were idle.
 const IDLE: &str = "the cores of executors were idle for {idle_cores_ratio:%} of the time, while they held {used} GB·h ({limit})";
 
@@ -76,13 +81,14 @@ impl Check for Unneeded {
             ("wasted_ratio", Measure::Ratio(Some(share))),
         ];
         let idle = metrics.idle_percent().map(|idle| idle / 100.0);
+        let by_idleness = idle > Some(share);
         evidence.extend(idle.map(|idle| ("idle_cores_ratio", Measure::Ratio(Some(idle)))));
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
-            .tells(if idle > Some(share) { TroubleKind::IdleExecutors } else { TroubleKind::MuchMemory })
+            .tells(if by_idleness { TroubleKind::IdleExecutors } else { TroubleKind::MuchMemory })
             .facts(evidence)
             .message(
-                MESSAGE,
+                if by_idleness { IDLE_AND_LARGE } else { MESSAGE },
                 &[
                     ("wasted", &show_gb_hours(wasted)),
                     ("used", &show_gb_hours(used)),

@@ -1,14 +1,11 @@
 //! The same work without a trouble: each cause changes a part of the recording.
 
 use super::attempts::{ReduceWork, Work};
-use super::overhead::Sample;
+use super::overhead::{FAR, Sample};
 use super::{Change, Kind, Plan, Unknown};
 use crate::model::table::Outcome;
-use crate::replay::{MAX_TASKS, Micros, PerMille, merged};
+use crate::replay::{MAX_TASKS, Micros, PerMille, merged, spread};
 use crate::units::Bytes;
-
-/// A task is far from others if it takes more than this multiple of their median.
-const FAR: f64 = 1.5;
 
 /// The part of a task's time that a smaller number of tasks saves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -149,12 +146,11 @@ impl Plan {
     /// a JVM of its own, so the median contains that.
     fn speed_up_stragglers(&self, kind: Kind, change: &mut Change) -> Result<(), Unknown> {
         let sample = self.sample(kind, change)?;
-        let middle = sample.median();
-        let by_bytes = sample.by_bytes().unwrap_or_default();
-        for (at, (&place, &time)) in sample.places.iter().zip(&sample.times).enumerate() {
-            let expected = by_bytes.get(at).copied().unwrap_or(middle);
-            let is_far = |time: f64| time > FAR * middle && time > FAR * expected;
-            let expected_time = Micros::from_f64(expected.max(middle));
+        for ((&place, &time), expected) in
+            sample.places.iter().zip(&sample.times).zip(sample.at_least_median())
+        {
+            let is_far = |time: f64| time > FAR * expected;
+            let expected_time = Micros::from_f64(expected);
             if is_far(time) {
                 change.set_time(place, expected_time);
             }
@@ -243,9 +239,17 @@ impl Plan {
         let part = |sum: f64| sum / count as f64;
         let tasks = sample.times.len() as f64;
         if kind == Kind::Map {
-            let works: Vec<f64> = sample.times.iter().map(|time| (time - each).max(0.0)).collect();
-            let even = part(works.iter().sum());
-            let parts = if fewer { merged(&works, count) } else { vec![even; count] };
+            let parts = if fewer {
+                let works: Vec<f64> = sample.times.iter().map(|time| (time - each).max(0.0)).collect();
+                merged(&works, count)
+            } else {
+                // Time that the input does not explain, such as that of a slow host, is not shorter with less input.
+                let usual = sample.usual();
+                let times = usual.iter().zip(&sample.times);
+                let works: Vec<(f64, f64)> =
+                    times.map(|(usual, time)| ((usual - each).max(0.0), time - usual)).collect();
+                spread(&works, count)
+            };
             change.maps = Some(parts.into_iter().map(|part| Micros::from_f64(each + part)).collect());
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::diff::{Figure, FindingPair, Move, Pair, PhasePair, Setting, Unit};
+use crate::diff::{Figure, FindingPair, Move, Pair, PhasePair, Setting, Total, Unit};
 use crate::model::conf::secrets;
 use crate::report::wrap::clean;
 use crate::units::{Bytes, Millis, three_digits};
@@ -66,20 +66,45 @@ pub(super) fn run_times(pair: &Pair) -> String {
     }
 }
 
-/// The phases that differ most in duration, in their original order, and the number of phases left out.
+/// "Worse: B took 58m 7s instead of 30m 12s in all (+92 %), and 2 GB·h instead of 1 GB·h (+92 %); 30 of 30 pairs slower".
+pub(super) fn answer(total: &Total) -> String {
+    let Some(figure) = total.run_time() else { return "The run times are unknown".to_owned() };
+    let direction = match figure.change() {
+        Some(share) if share >= NOTABLE => "Worse",
+        Some(share) if share <= -NOTABLE => "Better",
+        _ => "No large change",
+    };
+    let instead = |figure: &Figure| {
+        let (a, b) = (value(figure.unit, figure.a), value(figure.unit, figure.b));
+        let change = Some(change(figure)).filter(|change| !change.is_empty() && change != "=");
+        let change = change.map(|change| format!(" ({})", change.replace(' ', "\u{a0}"))).unwrap_or_default();
+        if a == b { a } else { format!("{b} instead of {a}{change}") }
+    };
+    let memory = total.figure("resource_used_gb_hours");
+    let memory = memory.map(|figure| format!(", with {}", instead(figure))).unwrap_or_default();
+    let Total { slower, faster, known, .. } = total;
+    let pairs = match (slower, faster) {
+        (0, 0) => format!("none of {known} pairs slower or faster"),
+        (_, 0) => format!("{slower} of {known} pairs slower"),
+        (0, _) => format!("{faster} of {known} pairs faster"),
+        _ => format!("{slower} of {known} pairs slower, {faster} faster"),
+    };
+    format!("{direction}: B took {} in all{memory}; {pairs}", instead(figure))
+}
+
+/// The order of the phases that are shown.
+pub(super) const PHASES_BY: &str = "phases, the largest change of the duration first";
+
+/// The phases whose durations differ most, the one that differs most first, and the number of phases left out.
 pub(super) fn largest_differences(phases: &[PhasePair]) -> (Vec<&PhasePair>, usize) {
     let difference = |phase: &PhasePair| {
         let (a, b) = phase.durations();
         (a - b).abs()
     };
-    let mut places: Vec<usize> = (0..phases.len()).collect();
-    places.sort_by(|&one, &other| {
-        let of = |place: usize| phases.get(place).map_or(0.0, difference);
-        of(other).total_cmp(&of(one)).then(one.cmp(&other))
-    });
-    places.truncate(PHASES);
-    places.sort_unstable();
-    let shown: Vec<&PhasePair> = places.into_iter().filter_map(|place| phases.get(place)).collect();
+    let mut shown: Vec<&PhasePair> = phases.iter().collect();
+    // The sort is stable: equal differences stay in the order of the phases.
+    shown.sort_by(|one, other| difference(other).total_cmp(&difference(one)));
+    shown.truncate(PHASES);
     let left_out = phases.len() - shown.len();
     (shown, left_out)
 }

@@ -153,6 +153,8 @@ mod tests {
         assert_eq!(Advice::new("").set([change("spark.b", None, "3")]).text, "--conf spark.b=3");
         assert_eq!(Advice::new("try").set([]).text, "try");
         assert_eq!(change("a.b", Some("1"), "2").to_string(), "a.b 1 → 2");
+        let several = Advice::new("try").set([change("a.b", Some("1"), "2"), change("a.c", None, "3")]);
+        assert_eq!(several.text, "try: a.b 1 → 2, a.c → 3");
     }
 
     #[test]

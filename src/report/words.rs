@@ -244,6 +244,22 @@ mod tests {
     }
 
     #[test]
+    fn a_replay_that_changes_nothing_says_so() {
+        let exactly = |value: f64| Range { low: -value, point: 0.0, high: value };
+        let trouble = |value: f64| TroubleSavings {
+            status: SavingStatus::WithinError,
+            alone: Some(Amounts {
+                wall_ms: exactly(value),
+                core_hours: Some(exactly(value)),
+                gb_hours: None,
+            }),
+            ..TroubleSavings::unknown("")
+        };
+        assert_eq!(saves(&trouble(0.0), None), "saves nothing in a replay");
+        assert_eq!(saves(&trouble(1.0), None), "saving within the error of the estimate");
+    }
+
+    #[test]
     fn an_error_has_as_many_decimals_as_its_value() {
         let hours = |low: f64, point: f64, high: f64| {
             let core_hours = Some(Range { low, point, high });

@@ -97,6 +97,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_first_run_is_named_by_what_makes_it_the_first() {
+        let saved = |ms: f64| {
+            let range = crate::savings::Range { low: ms, point: ms, high: ms };
+            let amounts = Amounts { wall_ms: range, ..Amounts::default() };
+            Leading::Worth(Worth::of_amounts(
+                &amounts,
+                None,
+                crate::rules::RuleSet::built_in().unwrap().order(),
+            ))
+        };
+        assert_eq!(saved(9.0).reason(false), "the run with the most to save");
+        assert_eq!(saved(9.0).reason(true), "the failed run that used most");
+        // What ranks runs that save nothing is their severity.
+        assert_eq!(saved(0.0).reason(false), "the run with the worst findings");
+        assert_eq!(Leading::RunTime(Reverse(Some(1))).reason(false), "the longest run");
+    }
+
+    #[test]
     fn unknown_values_come_last() {
         let most = |value: Option<u64>| Leading::Waste(Reverse(value));
         assert!(most(Some(9)) < most(Some(8)) && most(Some(0)) < most(None));

@@ -236,8 +236,6 @@ impl Plan {
             (StartUp::Intercept, None) if fewer => return Err(Unknown::NoFit),
             _ => 0.0,
         };
-        let part = |sum: f64| sum / count as f64;
-        let tasks = sample.times.len() as f64;
         if kind == Kind::Map {
             let parts = if fewer {
                 let works: Vec<f64> = sample.times.iter().map(|time| (time - each).max(0.0)).collect();
@@ -253,18 +251,35 @@ impl Plan {
             change.maps = Some(parts.into_iter().map(|part| Micros::from_f64(each + part)).collect());
             return Ok(());
         }
+        change.reduces = Some(self.reduces(&sample, count, each, change));
+        Ok(())
+    }
+
+    /// The work of all reduces, spread evenly over `count` of them that cost `each` besides.
+    #[allow(clippy::cast_precision_loss)]
+    fn reduces(&self, sample: &Sample, count: usize, each: f64, change: &Change) -> Vec<ReduceWork> {
+        let part = |sum: f64| sum / count as f64;
+        let tasks = sample.times.len() as f64;
+        // What slowed a reduce down stays with one of more of them, as for maps.
+        let more = count >= sample.times.len();
+        let slowed = sample.usual().into_iter().zip(&sample.times);
+        let mut slowed: Vec<f64> =
+            slowed.map(|(usual, time)| if more { time - usual } else { 0.0 }).collect();
         let mut sums = (0.0, 0.0, 0.0);
-        for &place in &sample.places {
+        for (&place, slowed) in sample.places.iter().zip(&mut slowed) {
             let Some(attempt) = self.attempts.get(place) else { continue };
             let work = change.time(place).map_or(attempt.work, |time| attempt.work.lasting(time));
-            match work {
-                Work::Alone(time) => sums.2 += time.as_f64(),
+            let rest = match work {
+                Work::Alone(time) => time,
                 Work::Reduce(work) => {
                     sums.0 += work.shuffle.as_f64();
                     sums.1 += work.tail.as_f64();
-                    sums.2 += work.rest.as_f64();
+                    work.rest
                 }
-            }
+            };
+            // A slow shuffle waits for maps or the network, which all reduces share.
+            *slowed = slowed.min(rest.as_f64());
+            sums.2 += rest.as_f64() - *slowed;
         }
         // The JVM starts before the shuffle, so a reduce that starts before the last map has it behind it.
         let shuffle = (each + part((sums.0 - each * tasks).max(0.0))).min(each + part(sums.0));
@@ -273,7 +288,12 @@ impl Plan {
             tail: Micros::from_f64(part(sums.1).min(shuffle)),
             rest: Micros::from_f64(part(sums.2 - (each * tasks - sums.0).max(0.0)).max(0.0)),
         };
-        change.reduces = Some(vec![work; count]);
-        Ok(())
+        let mut reduces = vec![work; count];
+        for (at, slowed) in slowed.iter().enumerate() {
+            if let Some(reduce) = reduces.get_mut(at * count / sample.times.len().max(1)) {
+                reduce.rest += Micros::from_f64(*slowed);
+            }
+        }
+        reduces
     }
 }

@@ -78,10 +78,14 @@ pub(super) fn answer(total: &Total) -> String {
         let (a, b) = (value(figure.unit, figure.a), value(figure.unit, figure.b));
         let change = Some(change(figure)).filter(|change| !change.is_empty() && change != "=");
         let change = change.map(|change| format!(" ({})", change.replace(' ', "\u{a0}"))).unwrap_or_default();
-        if a == b { a } else { format!("{b} instead of {a}{change}") }
+        (a != b).then(|| format!("{b} instead of {a}{change}"))
     };
-    let memory = total.figure("resource_used_gb_hours");
-    let memory = memory.map(|figure| format!(", with {}", instead(figure))).unwrap_or_default();
+    let took = match instead(figure) {
+        Some(instead) => format!("B took {instead} in all"),
+        None => format!("both sides took {} in all", value(figure.unit, figure.b)),
+    };
+    let memory = total.figure("resource_used_gb_hours").and_then(instead);
+    let memory = memory.map(|instead| format!(", with {instead}")).unwrap_or_default();
     let Total { slower, faster, known, .. } = total;
     let pairs = match (slower, faster) {
         (0, 0) => format!("none of {known} pairs slower or faster"),
@@ -89,7 +93,7 @@ pub(super) fn answer(total: &Total) -> String {
         (0, _) => format!("{faster} of {known} pairs faster"),
         _ => format!("{slower} of {known} pairs slower, {faster} faster"),
     };
-    format!("{direction}: B took {} in all{memory}; {pairs}", instead(figure))
+    format!("{direction}: {took}{memory}; {pairs}")
 }
 
 /// The order of the phases that are shown.
@@ -171,6 +175,48 @@ mod tests {
 
     fn figure(unit: Unit, a: f64, b: f64) -> Figure {
         Figure { key: "x".into(), name: "x".into(), unit, a: Some(a), b: Some(b) }
+    }
+
+    fn total(runtime: (f64, f64), slower: usize, faster: usize) -> Total {
+        let figure = |key: &str, unit, (a, b): (f64, f64)| Figure { key: key.into(), ..figure(unit, a, b) };
+        let figures = vec![
+            figure("runtime_ms", Unit::Millis, runtime),
+            figure("resource_used_gb_hours", Unit::GbHours, (1.0, 2.0)),
+        ];
+        Total { figures, slower, faster, known: 30 }
+    }
+
+    #[test]
+    fn the_answer_says_whether_b_is_better_or_worse() {
+        assert_eq!(
+            answer(&total((100_000.0, 150_000.0), 30, 0)),
+            "Worse: B took 2m 30s instead of 1m 40s (+50\u{a0}%) in all, with 2 GB·h instead of 1 GB·h (+100\u{a0}%); \
+             30 of 30 pairs slower"
+        );
+        assert!(answer(&total((100_000.0, 50_000.0), 2, 28)).starts_with("Better: B took 50 s instead of"));
+        assert!(answer(&total((100_000.0, 50_000.0), 2, 28)).ends_with("; 2 of 30 pairs slower, 28 faster"));
+        assert!(answer(&total((100_000.0, 101_000.0), 0, 0)).starts_with("No large change: "));
+        assert!(
+            answer(&total((100_000.0, 100_000.0), 0, 0))
+                .starts_with("No large change: both sides took 1m 40s in")
+        );
+        assert_eq!(answer(&Total::default()), "The run times are unknown");
+    }
+
+    #[test]
+    fn phases_come_in_the_order_of_their_title() {
+        let phase = |key: &str, a: f64, b: f64| PhasePair {
+            key: key.into(),
+            a: Some(key.into()),
+            b: Some(key.into()),
+            figures: vec![Figure { key: "duration_ms".into(), ..figure(Unit::Millis, a, b) }],
+        };
+        let phases = [phase("a", 1.0, 2.0), phase("b", 9.0, 9.0), phase("c", 9.0, 1.0), phase("d", 2.0, 1.0)];
+        let (shown, left_out) = largest_differences(&phases);
+        let keys: Vec<&str> = shown.iter().map(|phase| phase.key.as_str()).collect();
+        assert_eq!((keys.as_slice(), left_out), (&["c", "a", "d", "b"][..], 0));
+        let many: Vec<PhasePair> = (0..25).map(|ms| phase("x", 0.0, f64::from(ms))).collect();
+        assert_eq!(largest_differences(&many).1, 5);
     }
 
     #[test]

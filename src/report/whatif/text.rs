@@ -164,7 +164,7 @@ impl Page {
             [
                 Column::key("with", 16, usize::MAX).wrapped(),
                 Column::number("takes", 8),
-                Column::number("difference", DIFFERENCE),
+                Column::number("difference", DIFFERENCE).named(""),
                 Column::number("core-hours", COST),
                 Column::number("GB-hours", COST),
             ],
@@ -185,7 +185,7 @@ impl Page {
     fn row(&self, name: Cell, prediction: &Prediction) -> [Cell; 5] {
         let takes = millis(prediction.takes.wall_ms.point);
         let (text, style) = match Saved::of(prediction) {
-            Saved::Nothing => ("none".to_owned(), Style::new()),
+            Saved::Nothing => ("no change".to_owned(), Style::new()),
             Saved::WithinError => ("within the error".to_owned(), Style::new()),
             Saved::Less(time) => (format!("{time} shorter"), AnsiColor::Green.on_default()),
             Saved::More(time) => (format!("{time} longer"), AnsiColor::Red.on_default()),

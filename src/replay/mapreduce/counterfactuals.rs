@@ -251,13 +251,13 @@ impl Plan {
             change.maps = Some(parts.into_iter().map(|part| Micros::from_f64(each + part)).collect());
             return Ok(());
         }
-        change.reduces = Some(self.reduces(&sample, count, each, change));
+        change.reduces = Some(self.spread_reduces(&sample, count, each, change));
         Ok(())
     }
 
     /// The work of all reduces, spread evenly over `count` of them that cost `each` besides.
     #[allow(clippy::cast_precision_loss)]
-    fn reduces(&self, sample: &Sample, count: usize, each: f64, change: &Change) -> Vec<ReduceWork> {
+    fn spread_reduces(&self, sample: &Sample, count: usize, each: f64, change: &Change) -> Vec<ReduceWork> {
         let part = |sum: f64| sum / count as f64;
         let tasks = sample.times.len() as f64;
         // What slowed a reduce down stays with one of more of them, as for maps.

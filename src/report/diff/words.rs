@@ -97,7 +97,7 @@ pub(super) fn answer(total: &Total) -> String {
 }
 
 /// The order of the phases that are shown.
-pub(super) const PHASES_BY: &str = "phases, the largest change of the duration first";
+pub(super) const PHASES_BY: &str = "phases, by change of duration";
 
 /// The phases whose durations differ most, the one that differs most first, and the number of phases left out.
 pub(super) fn largest_differences(phases: &[PhasePair]) -> (Vec<&PhasePair>, usize) {

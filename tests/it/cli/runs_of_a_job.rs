@@ -9,24 +9,31 @@ use crate::common::spark_log::{App, Task};
 
 const RUNS: i64 = 4;
 
-/// A run with a straggler of `slow` milliseconds; `longer` makes all its tasks longer.
-fn log(number: i64, longer: i64, slow: i64) -> String {
-    let tasks = |extra: i64| {
-        let usual = (0..11).map(|_| Task::new("1", 4_000 + extra));
-        usual.chain([Task::new("2", 4_000 + extra + slow)]).collect::<Vec<_>>()
+/// A run with two stages of three waves on four cores. The last task of each is a straggler, `slow` milliseconds longer
+/// than the others.
+fn log(number: i64, usual: i64, slow: i64) -> String {
+    let tasks = || {
+        let task = |place: i64| {
+            let executor = if place % 4 < 2 { "1" } else { "2" };
+            let duration = if place == 11 { usual + slow } else { usual };
+            Task { launch: place / 4 * usual, ..Task::new(executor, duration) }
+        };
+        (0..12).map(task).collect::<Vec<_>>()
     };
-    let text = App::with(&[], 2, 2).stage(tasks(longer)).stage(tasks(longer)).text();
+    let text = App::with(&[], 2, 2).stage(tasks()).stage(tasks()).text();
     text.replace("word count", "nightly").replace("_0001", &format!("_{number:04}"))
 }
 
-/// Two folders with runs of one job: those of `b` are slower, its last one most.
+/// Two folders with runs of one job. Those of `b` are slower: the last one most, and the first one has the longest
+/// stragglers.
 fn folders(root: &Path) -> [String; 2] {
-    ["a", "b"].map(|side| {
+    [("a", 0, 4_000, 0), ("b", 100, 4_000, 2_500)].map(|(side, first, usual, more)| {
         let folder = root.join(side);
         std::fs::create_dir(&folder).unwrap();
         for run in 1..=RUNS {
-            let (number, longer) = if side == "a" { (run, 0) } else { (100 + run, 1_000 * run) };
-            std::fs::write(folder.join(format!("log{run}")), log(number, longer, 90_000)).unwrap();
+            let longer = if first > 0 { 2_000 * run } else { 0 };
+            let slow = 60_000 + 5_000 * (RUNS - run) + more;
+            std::fs::write(folder.join(format!("log{run}")), log(first + run, usual + longer, slow)).unwrap();
         }
         folder.to_str().unwrap().to_owned()
     })

@@ -101,7 +101,9 @@ impl<'a> Blocks<'a> {
         let Some(Block { lines: written, indent }) = self.block.take() else { return };
         let fits = self.columns <= OF_PAGES && written.iter().all(|line| width(line) <= self.columns);
         if fits {
-            written.iter().for_each(|line| self.text.extend([*line, "\n"]));
+            for line in written {
+                self.text.extend([line, "\n"]);
+            }
             return;
         }
         let first = written.first().copied().unwrap_or_default();

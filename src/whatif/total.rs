@@ -132,7 +132,7 @@ mod tests {
             let range = |point: f64| Range { low: point - 1.0, point, high: point + 1.0 };
             let takes = Amounts { wall_ms: range(100.0), core_hours: None, gb_hours: None };
             let saves = Amounts { wall_ms: range(saves), core_hours: None, gb_hours: Some(range(hours)) };
-            let prediction = Ok(Prediction { within_error, takes, saves });
+            let prediction = Ok(Prediction { takes, saves, within_error });
             Scenario { change: Change::default(), prediction, is_local: false }
         };
         let mut total = ChangeTotal::blank(Change::without(&[Trouble::Skew]));

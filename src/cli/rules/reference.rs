@@ -129,7 +129,7 @@ fn entry(line: &Line, columns: usize) -> String {
     let below = MARGIN.repeat(3);
     let text = format!("{}: {}", line.kind, plain(&line.meaning));
     let wrapped = lines(&text, columns.saturating_sub(below.len()));
-    let wrapped: String = wrapped.iter().map(|line| format!("{below}{line}\n")).collect();
+    let wrapped: String = wrapped.iter().flat_map(|line| [below.as_str(), line, "\n"]).collect();
     format!("{MARGIN}{}\n{wrapped}", line.written)
 }
 

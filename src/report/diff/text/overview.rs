@@ -48,7 +48,9 @@ impl Page<'_> {
             let change = run_time.map(change).unwrap_or_default();
             let (a, b) = (show(|figure| figure.a), show(|figure| figure.b));
             grid.row([name.into(), a.into(), b.into(), change.into()]);
-            notes(job).into_iter().for_each(|note| grid.note(6, note));
+            for note in notes(job) {
+                grid.note(6, note);
+            }
         }
         grid.write(self.columns, self.out)?;
         if let Some(more) = jobs.len().checked_sub(most).filter(|&more| more > 0) {

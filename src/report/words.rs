@@ -198,6 +198,9 @@ fn in_range(range: Range, show: impl Fn(f64) -> String) -> String {
         format!("up to {}", show(high))
     } else if half > point * 0.5 {
         format!("{} to {}", show(low), show(high))
+    } else if show(half) == show(0.0) {
+        // An error that reads as zero says nothing.
+        show(point)
     } else {
         format!("{} ± {}", show(point), show(half))
     }
@@ -269,5 +272,6 @@ mod tests {
         assert_eq!(hours(0.02, 0.04, 0.06), "0.04 ± 0.02 core-hours");
         assert_eq!(hours(380.0, 400.0, 420.0), "400 ± 20 core-hours");
         assert_eq!(hours(0.0, 0.004, 0.008), "less than 0.01 GB·h");
+        assert_eq!(hours(0.173, 0.175, 0.177), "0.17 core-hours");
     }
 }

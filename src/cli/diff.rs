@@ -1,11 +1,13 @@
 //! `elephant-rs diff A B`
 
 use std::error::Error;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use super::Exit;
+use super::counts::positive_count;
 use super::filter_args::OnlyRules;
 use super::finding_args::RuleArgs;
 use super::input_args::InputArgs;
@@ -54,11 +56,14 @@ pub(super) struct Diff {
     /// Also show settings that differ between any two runs, such as ids, ports and folders
     #[arg(long)]
     all_configuration: bool,
-    /// Order of the pairs that changed [default: runtime]
+    /// Order of the jobs and pairs that changed [default: runtime]
     #[arg(long, value_enum, value_name = "ORDER")]
     sort: Option<PairOrder>,
+    /// Show only the first N jobs that changed: those whose run time changed most, or the first by --sort
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
+    top: Option<NonZeroUsize>,
     /// Write the answer only, without tables of pairs (text, json)
-    #[arg(long, conflicts_with = "details")]
+    #[arg(long, conflicts_with_all = ["details", "top"])]
     summary: bool,
     /// Show every pair of runs that changed, with all tables (text)
     #[arg(long)]
@@ -100,8 +105,13 @@ impl Diff {
             #[cfg(feature = "html")]
             Format::Html => DiffFormat::Html,
         };
-        let text =
-            TextOptions { details: self.details, summary: self.summary, ..output.text_options(input.color) };
+        let jobs = self.top.map(NonZeroUsize::get);
+        let text = TextOptions {
+            details: self.details,
+            summary: self.summary,
+            jobs,
+            ..output.text_options(input.color)
+        };
         output.write(|out| write_diff(&diff, format, text, out))?;
         Ok(if a_failed || b_failed { Exit::Failure } else { Exit::Clean })
     }

@@ -48,7 +48,7 @@ pub(super) struct WhatIf {
     /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Show only the first N applications: those that can save the most time, or the first by --sort
+    /// Show only the first N jobs (text), or applications: those that can save the most time, or the first by --sort
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
     /// Order of the applications
@@ -56,6 +56,9 @@ pub(super) struct WhatIf {
     sort: ReplayOrder,
     #[command(flatten)]
     answer: SummaryArg,
+    /// Show the table of every application (text)
+    #[arg(long, conflicts_with = "summary")]
+    details: bool,
     /// Number of executors (Spark)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one)]
     executors: Option<u32>,
@@ -130,7 +133,7 @@ impl WhatIf {
         report.sort(self.sort.into());
         self.input.warn(&report.problems);
         let summary = self.answer.summary;
-        let text = TextOptions { summary, ..output.text_options(self.input.color) };
+        let text = TextOptions { summary, details: self.details, ..output.text_options(self.input.color) };
         let top = if summary { Some(0) } else { self.top.map(NonZeroUsize::get) };
         let format = match self.format {
             Format::Text => WhatIfFormat::Text,

@@ -23,6 +23,7 @@ mod analysed;
 mod configuration;
 mod figures;
 mod findings;
+mod jobs;
 mod pair;
 mod phases;
 mod side;
@@ -35,6 +36,7 @@ use crate::severity::Severity;
 pub use configuration::{Configuration, Setting};
 pub use figures::{Figure, Unit};
 pub use findings::{FindingPair, Move};
+pub(crate) use jobs::{JobPairs, Total};
 pub use phases::PhasePair;
 pub use side::{Finding, Metrics, NotEvaluated, Phase, Run, Side, SideError, Tasks};
 

@@ -127,3 +127,51 @@ proptest! {
         prop_assert_eq!(right, (0..b.len()).collect::<Vec<_>>());
     }
 }
+
+/// A run with a run time in milliseconds.
+fn timed(id: &str, name: &str, day: u32, runtime_ms: u64) -> String {
+    let metrics = format!(r#","metrics":{{"runtime_ms":{runtime_ms},"resource_used_gb_hours":2.0}}"#);
+    run(id, name, &format!("2026-11-{day:02}"), &metrics)
+}
+
+#[test]
+fn pairs_of_one_job_are_one_entry_with_sums() {
+    let a: Vec<String> = (1..=3).map(|day| timed(&format!("a{day}"), "etl", day, 1000)).collect();
+    let b =
+        [("b1", 1, 1010), ("b2", 2, 1500), ("b3", 3, 4000)].map(|(id, day, ms)| timed(id, "etl", day, ms));
+    let [a, b] = [a, b.to_vec()].map(|mut runs| {
+        runs.push(timed("s", "sales", 1, if runs[0].contains("a1") { 9000 } else { 8000 }));
+        document(&runs)
+    });
+    let diff = diff(&a, &b, Options::default());
+    let jobs = diff.jobs();
+    let of = |job: &JobPairs<'_>| {
+        let ids: Vec<String> = job.changed.iter().map(|pair| pair.b.id.clone()).collect();
+        let sums = job.total.run_time().map(|figure| (figure.a, figure.b));
+        (job.pairs.len(), ids, sums)
+    };
+    let found: Vec<_> = jobs.iter().map(of).collect();
+    assert_eq!(
+        found,
+        [
+            (3, vec!["b3".to_owned(), "b2".to_owned()], Some((Some(3000.0), Some(6510.0)))),
+            (1, vec!["s".to_owned()], Some((Some(9000.0), Some(8000.0)))),
+        ]
+    );
+    let total = diff.total();
+    assert_eq!((total.slower, total.faster, total.known), (2, 1, 4));
+    assert_eq!(total.run_time().map(|figure| (figure.a, figure.b)), Some((Some(12_000.0), Some(14_510.0))));
+    assert_eq!(total.figure("resource_used_gb_hours").and_then(|figure| figure.b), Some(8.0));
+    let top: Vec<&str> = diff.pairs_of(Some(1)).iter().map(|pair| pair.b.id.as_str()).collect();
+    assert_eq!(top, ["b1", "b2", "b3"]);
+    assert_eq!(diff.pairs_of(None).len(), 4);
+}
+
+#[test]
+fn a_cost_that_only_one_side_knows_is_in_no_sum() {
+    let a = document(&[timed("a", "x", 1, 1000), timed("c", "x", 2, 1000)]);
+    let b = document(&[timed("b", "x", 1, 2000), run("d", "x", "2026-11-02", "")]);
+    let total = diff(&a, &b, Options::default()).total();
+    assert_eq!(total.run_time().map(|figure| (figure.a, figure.b)), Some((Some(1000.0), Some(2000.0))));
+    assert_eq!((total.known, total.slower), (1, 1));
+}

@@ -31,7 +31,7 @@ impl fmt::Display for SettingChange {
     /// `--conf spark.executor.memory=6g (now 4g)`, or `mapreduce.map.memory.mb 4096 → 1024`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { setting, from, to } = self;
-        match (setting.starts_with("spark."), from) {
+        match (self.is_option(), from) {
             (true, Some(from)) => write!(f, "--conf {setting}={to} (now {from})"),
             (true, None) => write!(f, "--conf {setting}={to}"),
             (false, Some(from)) => write!(f, "{setting} {from} → {to}"),
@@ -41,11 +41,16 @@ impl fmt::Display for SettingChange {
 }
 
 impl SettingChange {
+    /// Whether it reads as an option, `--conf …`, which is apart from the text before it.
+    fn is_option(&self) -> bool {
+        self.setting.starts_with("spark.")
+    }
+
     /// The change as a line to paste into a command: `--conf spark.executor.memory=6g`.
     #[must_use]
     pub(crate) fn argument(&self) -> String {
         let Self { setting, to, .. } = self;
-        if setting.starts_with("spark.") {
+        if self.is_option() {
             format!("--conf {}", quoted(&format!("{setting}={to}")))
         } else {
             format!("-D {}", quoted(&format!("{setting}={to}")))
@@ -75,7 +80,9 @@ impl Advice {
             self.text += match place {
                 _ if self.text.is_empty() => "",
                 _ if place == before => ": ",
-                _ => " ",
+                // Options begin with a word of their own.
+                _ if change.is_option() => " ",
+                _ => ", ",
             };
             self.text += &change.to_string();
         }
@@ -146,6 +153,8 @@ mod tests {
         assert_eq!(Advice::new("").set([change("spark.b", None, "3")]).text, "--conf spark.b=3");
         assert_eq!(Advice::new("try").set([]).text, "try");
         assert_eq!(change("a.b", Some("1"), "2").to_string(), "a.b 1 → 2");
+        let several = Advice::new("try").set([change("a.b", Some("1"), "2"), change("a.c", None, "3")]);
+        assert_eq!(several.text, "try: a.b 1 → 2, a.c → 3");
     }
 
     #[test]

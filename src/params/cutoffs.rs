@@ -122,7 +122,7 @@ impl<'de, U: Unit, D: Direction> Deserialize<'de> for Cutoffs<U, D> {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(
                     f,
-                    "four cut-offs [low, moderate, severe, critical], each {} or never; or off, or never",
+                    "four cut-offs [low, moderate, severe, critical], each {} or never; or one word for all: off or never",
                     U::EXPECTED
                 )
             }

@@ -1,4 +1,4 @@
-//! Fewer tasks that do the work of many.
+//! Other numbers of tasks that do the same work.
 
 /// The work of `count` tasks that do `works` together. Merging does not split a task, so those that are longer than an even
 /// part stay as they are, and where they are in the order: fewer tasks do not remove skew. The others are alike.
@@ -24,9 +24,31 @@ pub(super) fn merged(works: &[f64], count: usize) -> Vec<f64> {
     parts.into_iter().map(|(_, work)| work).collect()
 }
 
+/// The time of `count` tasks, at least as many as there are, that share work evenly. Each of `tasks` is its work, and the
+/// time that it took besides because something slowed it down: that is no work, so one task takes it as before.
+#[must_use]
+pub(super) fn spread(tasks: &[(f64, f64)], count: usize) -> Vec<f64> {
+    let even = tasks.iter().map(|(work, _)| work).sum::<f64>() / count.max(1) as f64;
+    let mut parts = vec![even; count];
+    for (number, (_, slowed)) in tasks.iter().enumerate() {
+        // Where the task was in the order.
+        if let Some(part) = parts.get_mut(number * count / tasks.len().max(1)) {
+            *part += slowed;
+        }
+    }
+    parts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_slowed_a_task_down_is_not_shared() {
+        assert_eq!(spread(&[(4.0, 0.0), (4.0, 9.0)], 4), [2.0, 2.0, 11.0, 2.0]);
+        assert_eq!(spread(&[(6.0, 0.0)], 3), [2.0; 3]);
+        assert!(spread(&[], 0).is_empty());
+    }
 
     #[test]
     fn long_tasks_stay_as_they_are() {

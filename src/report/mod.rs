@@ -30,6 +30,7 @@ mod markdown;
 mod ndjson;
 pub mod nodes;
 mod openmetrics;
+pub(crate) mod page;
 mod pieces;
 mod sarif;
 pub(crate) mod simulate;

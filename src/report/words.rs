@@ -142,6 +142,9 @@ pub(super) fn saves(savings: &TroubleSavings, currency: Option<&str>) -> String 
         (SavingStatus::Estimated, Some(share)) => {
             format!("saves {}", saved(share, savings.share_cost, currency))
         }
+        (SavingStatus::WithinError, _) if savings.alone.as_ref().is_some_and(Amounts::is_nothing) => {
+            "saves nothing in a replay".to_owned()
+        }
         (SavingStatus::Estimated | SavingStatus::WithinError, _) => {
             "saving within the error of the estimate".to_owned()
         }
@@ -195,6 +198,9 @@ fn in_range(range: Range, show: impl Fn(f64) -> String) -> String {
         format!("up to {}", show(high))
     } else if half > point * 0.5 {
         format!("{} to {}", show(low), show(high))
+    } else if show(half) == show(0.0) {
+        // An error that reads as zero says nothing.
+        show(point)
     } else {
         format!("{} ± {}", show(point), show(half))
     }
@@ -241,6 +247,22 @@ mod tests {
     }
 
     #[test]
+    fn a_replay_that_changes_nothing_says_so() {
+        let exactly = |value: f64| Range { low: -value, point: 0.0, high: value };
+        let trouble = |value: f64| TroubleSavings {
+            status: SavingStatus::WithinError,
+            alone: Some(Amounts {
+                wall_ms: exactly(value),
+                core_hours: Some(exactly(value)),
+                gb_hours: None,
+            }),
+            ..TroubleSavings::unknown("")
+        };
+        assert_eq!(saves(&trouble(0.0), None), "saves nothing in a replay");
+        assert_eq!(saves(&trouble(1.0), None), "saving within the error of the estimate");
+    }
+
+    #[test]
     fn an_error_has_as_many_decimals_as_its_value() {
         let hours = |low: f64, point: f64, high: f64| {
             let core_hours = Some(Range { low, point, high });
@@ -250,5 +272,6 @@ mod tests {
         assert_eq!(hours(0.02, 0.04, 0.06), "0.04 ± 0.02 core-hours");
         assert_eq!(hours(380.0, 400.0, 420.0), "400 ± 20 core-hours");
         assert_eq!(hours(0.0, 0.004, 0.008), "less than 0.01 GB·h");
+        assert_eq!(hours(0.173, 0.175, 0.177), "0.17 core-hours");
     }
 }

@@ -7,6 +7,7 @@ use twox_hash::XxHash3_128;
 use super::{ApplicationReport, Leading};
 use crate::finding::TroubleKind;
 use crate::fingerprint::JobKey;
+use crate::model::Engine;
 use crate::savings::Sums;
 use crate::severity::Severity;
 use crate::troubles::WorthSum;
@@ -18,11 +19,15 @@ pub(crate) struct JobGroup(u128);
 
 impl JobGroup {
     pub(crate) fn of(app: &ApplicationReport) -> Self {
-        let job = app.job_key();
-        let alone = job == JobKey::new(app.engine, None);
-        let (kind, owner) = if alone { ("run", Some(&app.id)) } else { ("job", app.user.as_ref()) };
-        let owner = owner.map(String::as_str).unwrap_or_default();
-        Self(XxHash3_128::oneshot(format!("{kind}\n{job}\n{owner}").as_bytes()))
+        Self::of_run(app.engine, app.name.as_deref(), app.user.as_deref(), &app.id)
+    }
+
+    /// The group of a run that other commands read.
+    pub(crate) fn of_run(engine: Engine, name: Option<&str>, user: Option<&str>, id: &str) -> Self {
+        let job = JobKey::new(engine, name);
+        let alone = job == JobKey::new(engine, None);
+        let (kind, owner) = if alone { ("run", Some(id)) } else { ("job", user) };
+        Self(XxHash3_128::oneshot(format!("{kind}\n{job}\n{}", owner.unwrap_or_default()).as_bytes()))
     }
 }
 

@@ -28,8 +28,10 @@ pub enum Sort {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Leading {
     Worth(Worth),
-    /// `None` comes last.
-    Most(Reverse<Option<u64>>),
+    /// The memory that is wasted; `None` comes last.
+    Waste(Reverse<Option<u64>>),
+    /// The run time; `None` comes last.
+    RunTime(Reverse<Option<u64>>),
     Name(Box<str>),
     /// Severity decides.
     Nothing,
@@ -49,8 +51,8 @@ impl Leading {
         match sort.unwrap_or(by_rules) {
             Sort::Saving => Self::Worth(worth(app, metrics, savings, basis, order)),
             Sort::Severity => Self::Nothing,
-            Sort::Waste => Self::Most(Reverse(metrics.wasted.map(|wasted| wasted.as_gb_hours().to_bits()))),
-            Sort::RunTime => Self::Most(Reverse(metrics.run_time.map(crate::units::Millis::get))),
+            Sort::Waste => Self::Waste(Reverse(metrics.wasted.map(|wasted| wasted.as_gb_hours().to_bits()))),
+            Sort::RunTime => Self::RunTime(Reverse(metrics.run_time.map(crate::units::Millis::get))),
             Sort::Name => Self::Name(app.name.as_deref().unwrap_or(&app.id).into()),
         }
     }
@@ -75,13 +77,46 @@ fn worth(
     }
 }
 
+impl Leading {
+    /// Why an application that is before others is the first of them, in words. `failed` is whether it failed.
+    pub(crate) fn reason(&self, failed: bool) -> &'static str {
+        match self {
+            Self::Worth(worth) if *worth == Worth::default() => "the run with the worst findings",
+            Self::Worth(_) if failed => "the failed run that used most",
+            Self::Worth(_) => "the run with the most to save",
+            Self::Waste(_) => "the run that wastes the most memory",
+            Self::RunTime(_) => "the longest run",
+            Self::Name(_) => "the first run in this order",
+            Self::Nothing => "the run with the worst findings",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn the_first_run_is_named_by_what_makes_it_the_first() {
+        let saved = |ms: f64| {
+            let range = crate::savings::Range { low: ms, point: ms, high: ms };
+            let amounts = Amounts { wall_ms: range, ..Amounts::default() };
+            Leading::Worth(Worth::of_amounts(
+                &amounts,
+                None,
+                crate::rules::RuleSet::built_in().unwrap().order(),
+            ))
+        };
+        assert_eq!(saved(9.0).reason(false), "the run with the most to save");
+        assert_eq!(saved(9.0).reason(true), "the failed run that used most");
+        // What ranks runs that save nothing is their severity.
+        assert_eq!(saved(0.0).reason(false), "the run with the worst findings");
+        assert_eq!(Leading::RunTime(Reverse(Some(1))).reason(false), "the longest run");
+    }
+
+    #[test]
     fn unknown_values_come_last() {
-        let most = |value: Option<u64>| Leading::Most(Reverse(value));
+        let most = |value: Option<u64>| Leading::Waste(Reverse(value));
         assert!(most(Some(9)) < most(Some(8)) && most(Some(0)) < most(None));
         assert!(Leading::Name("a".into()) < Leading::Name("b".into()));
     }

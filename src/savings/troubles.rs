@@ -183,6 +183,13 @@ fn add(sum: &mut Option<Sum>, range: Option<Range>) {
 }
 
 impl Amounts {
+    /// Whether all amounts that are known are exactly zero: the replay is the recorded run.
+    #[must_use]
+    pub(crate) fn is_nothing(&self) -> bool {
+        let is_zero = |range: Range| range.low.abs() <= 0.0 && range.high.abs() <= 0.0;
+        [Some(self.wall_ms), self.core_hours, self.gb_hours].into_iter().flatten().all(is_zero)
+    }
+
     /// The sum; what is known of only one of them is its own.
     #[must_use]
     pub(crate) fn plus(&self, other: &Self) -> Self {

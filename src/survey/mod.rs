@@ -23,6 +23,7 @@ mod days;
 mod evaluated;
 mod group;
 mod histogram;
+mod jobs;
 mod learnt;
 mod origin;
 mod settings;
@@ -59,6 +60,7 @@ pub use days::{CauseCorrelation, StragglerDay};
 pub use evaluated::{Evaluation, SWEPT};
 pub use group::{GroupReport, Straggler};
 pub use histogram::Histogram;
+pub(crate) use jobs::Job;
 pub use learnt::{Learnt, LearntError};
 pub use origin::Origin;
 pub use settings::{Method, Settings};
@@ -92,6 +94,8 @@ pub struct StragglerReport {
     pub unlisted: u64,
     /// Totals over all applications.
     pub total: Total,
+    /// The order of the applications and jobs.
+    pub(crate) order: Sort,
     /// Problems, by source.
     pub problems: Vec<SourceProblem>,
     /// Whether an input named by the user could not be read.
@@ -244,6 +248,7 @@ pub(crate) fn report_of(
         applications,
         unlisted,
         total: sums.finish(settings),
+        order: Sort::Saving,
         problems: problems.into_iter().chain(read.problems).collect(),
         named_input_failed: named_input_failed || read.named_input_failed,
     }
@@ -252,6 +257,7 @@ pub(crate) fn report_of(
 impl StragglerReport {
     /// Orders the applications.
     pub(crate) fn sort(&mut self, by: Sort) {
+        self.order = by;
         self.applications.sort_by(|a, b| ApplicationStragglers::order(a, b, by));
     }
 

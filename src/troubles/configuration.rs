@@ -214,7 +214,7 @@ impl Settled {
             let kept = self.kept.iter().find(|(setting, _)| *setting == change.setting);
             let kept = kept.map(|(_, why)| why.clone());
             let why = kept.or_else(|| inert::why(app, change, &changes).map(str::to_owned))?;
-            Some(format!("{} stays as it is: {why}", change.setting))
+            Some(format!("no change of {} is recommended: {why}", change.setting))
         };
         let mut reasons: Vec<String> = Vec::new();
         advice.retain(|line| {
@@ -239,7 +239,7 @@ impl Settled {
         settings.retain_mut(|change| {
             let before = change.to_string();
             if stays(change) {
-                *text = text.replacen(&format!(" {before}"), "", 1).replacen(&format!("{before} "), "", 1);
+                *text = without(text, &before);
                 return false;
             }
             if let Some(settled) = self.of(change).filter(|settled| *settled != change) {
@@ -252,4 +252,12 @@ impl Settled {
             true
         });
     }
+}
+
+/// The text without a setting, and without what separates it from others.
+fn without(text: &str, setting: &str) -> String {
+    let separated =
+        [format!(", {setting}"), format!("{setting}, "), format!(" {setting}"), format!("{setting} ")];
+    let found = separated.iter().find(|part| text.contains(part.as_str()));
+    found.map_or_else(|| text.to_owned(), |part| text.replacen(part.as_str(), "", 1))
 }

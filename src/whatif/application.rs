@@ -7,7 +7,7 @@ use super::settings::{Change, Settings, Trouble};
 use crate::model::{Application, Engine, Subject};
 use crate::replay::mapreduce::{self, Kind, StartUp};
 use crate::replay::spark::{Cause, Overhead, Partitions};
-use crate::results::Sort;
+use crate::results::{JobGroup, Sort};
 use crate::rules::RuleSet;
 use crate::savings::{self, Baseline, MapReduceReplays, Prediction, Resources, SparkReplays, Unknown};
 use crate::units::Millis;
@@ -19,6 +19,8 @@ use crate::units::Millis;
 pub struct ApplicationReplays {
     pub id: String,
     pub name: Option<String>,
+    /// Who ran it.
+    pub(crate) user: Option<String>,
     pub engine: Engine,
     /// The files it was read from, the history first.
     pub sources: Vec<String>,
@@ -108,10 +110,16 @@ impl ApplicationReplays {
         Self {
             id: app.id.clone(),
             name: app.name.clone(),
+            user: app.user.clone(),
             engine: app.engine,
             sources: sources.to_vec(),
             replays: replays.map_err(|unknown| unknown.to_string()),
         }
+    }
+
+    /// The job that it is a run of.
+    pub(super) fn group(&self) -> JobGroup {
+        JobGroup::of_run(self.engine, self.name.as_deref(), self.user.as_deref(), &self.id)
     }
 
     /// Another order; ties are in the usual one.
@@ -258,7 +266,7 @@ fn predict_spark(spark: &SparkReplays<'_>, change: &Change) -> Result<Prediction
     for &(stage, tasks) in &change.partitions {
         let places = spark.stages_with_id(stage);
         if places.is_empty() {
-            return Err(Unknown::NotApplicable("it has no such stage that completed"));
+            return Err(Unknown::NotApplicable("no stage with this id completed"));
         }
         let partitions =
             |stage| Cause::Partitions(Partitions { stage, tasks, overhead: Overhead::Scheduler });

@@ -19,6 +19,7 @@
 //! ```
 
 mod application;
+mod jobs;
 mod scaling;
 mod settings;
 mod total;
@@ -28,6 +29,7 @@ use std::path::PathBuf;
 pub use crate::savings::{Amounts, Prediction, Range};
 use application::without_troubles;
 pub use application::{ApplicationReplays, PathStage, Replays, Scenario};
+pub(crate) use jobs::Job;
 pub use scaling::{Resource, Scaling, ScalingPoint};
 pub use settings::{Change, Settings, Trouble};
 pub(crate) use total::{ChangeTotal, Total};
@@ -48,6 +50,8 @@ pub struct WhatIfReport {
     pub applications: Vec<ApplicationReplays>,
     /// What the changes save over all applications.
     pub(crate) total: Total,
+    /// The order of the applications and jobs.
+    pub(crate) order: Sort,
     /// Problems, by source.
     pub problems: Vec<SourceProblem>,
     /// Whether an input named by the user could not be read.
@@ -57,6 +61,7 @@ pub struct WhatIfReport {
 impl WhatIfReport {
     /// Orders the applications.
     pub(crate) fn sort(&mut self, by: Sort) {
+        self.order = by;
         self.applications.sort_by(|a, b| ApplicationReplays::order(a, b, by));
     }
 }
@@ -86,7 +91,8 @@ pub(crate) fn report_with(
     let changes = if settings.changes.is_empty() { without_troubles() } else { settings.changes.clone() };
     WhatIfReport {
         files: visited.summary,
-        total: Total::of(&applications, changes),
+        total: Total::of(&applications, &changes),
+        order: Sort::Saving,
         applications,
         problems: visited.problems,
         named_input_failed: visited.named_input_failed,

@@ -1,6 +1,6 @@
 //! What each change saves over all applications.
 
-use super::application::{ApplicationReplays, Replays};
+use super::application::{ApplicationReplays, Replays, Scenario};
 use super::settings::Change;
 use crate::savings::Range;
 use crate::units::Millis;
@@ -26,38 +26,124 @@ pub(crate) struct ChangeTotal {
     pub(crate) saves_ms: Option<Range>,
     /// How many applications it makes longer by more than the error.
     pub(crate) lengthened: u64,
+    /// By how much together, in milliseconds; `None` without such an application.
+    pub(crate) longer_ms: Option<Range>,
+    /// The core-hours and GB-hours that it saves in the applications where that is more than the error; negative if it
+    /// costs more. `None` without such an application.
+    pub(crate) core_hours: Option<Range>,
+    pub(crate) gb_hours: Option<Range>,
     /// For how many its effect is not known.
     pub(crate) unknown: u64,
 }
 
+impl ChangeTotal {
+    const fn blank(change: Change) -> Self {
+        Self {
+            change,
+            shortened: 0,
+            saves_ms: None,
+            lengthened: 0,
+            longer_ms: None,
+            core_hours: None,
+            gb_hours: None,
+            unknown: 0,
+        }
+    }
+
+    fn add(&mut self, scenario: &Scenario) {
+        let Ok(prediction) = &scenario.prediction else {
+            self.unknown += 1;
+            return;
+        };
+        let saves = prediction.saves.wall_ms;
+        if !prediction.within_error && saves.point > 0.0 {
+            self.shortened += 1;
+            add(&mut self.saves_ms, saves);
+        } else if !prediction.within_error {
+            self.lengthened += 1;
+            add(&mut self.longer_ms, saves.subtracted_from(0.0));
+        }
+        for (sum, hours) in [
+            (&mut self.core_hours, prediction.saves.core_hours),
+            (&mut self.gb_hours, prediction.saves.gb_hours),
+        ] {
+            if let Some(hours) = hours.filter(|hours| !hours.contains_zero()) {
+                add(sum, hours);
+            }
+        }
+    }
+
+    /// The time that it saves, less what it adds.
+    pub(crate) fn net_ms(&self) -> f64 {
+        let point = |range: Option<Range>| range.map_or(0.0, |range| range.point);
+        point(self.saves_ms) - point(self.longer_ms)
+    }
+}
+
+fn add(sum: &mut Option<Range>, range: Range) {
+    *sum = Some(sum.map_or(range, |sum| sum.plus(range)));
+}
+
 impl Total {
     /// Sums up `changes`.
-    pub(super) fn of(applications: &[ApplicationReplays], changes: Vec<Change>) -> Self {
+    pub(super) fn of<'a>(
+        applications: impl IntoIterator<Item = &'a ApplicationReplays>,
+        changes: &[Change],
+    ) -> Self {
         let replayed: Vec<&Replays> =
-            applications.iter().filter_map(|app| app.replays.as_ref().ok()).collect();
-        let total = |change: Change| {
-            let mut total = ChangeTotal { change, shortened: 0, saves_ms: None, lengthened: 0, unknown: 0 };
-            let of_change = |scenario: &&super::Scenario| scenario.change == total.change;
-            let scenarios: Vec<_> =
-                replayed.iter().filter_map(|replays| replays.scenarios.iter().find(of_change)).collect();
-            for scenario in scenarios {
-                match &scenario.prediction {
-                    Err(_) => total.unknown += 1,
-                    Ok(prediction) if prediction.within_error => {}
-                    Ok(prediction) if prediction.saves.wall_ms.point > 0.0 => {
-                        let saves = prediction.saves.wall_ms;
-                        total.shortened += 1;
-                        total.saves_ms = Some(total.saves_ms.map_or(saves, |sum| sum.plus(saves)));
-                    }
-                    Ok(_) => total.lengthened += 1,
-                }
-            }
+            applications.into_iter().filter_map(|app| app.replays.as_ref().ok()).collect();
+        let total = |change: &Change| {
+            let mut total = ChangeTotal::blank(change.clone());
+            let of_change = |scenario: &&Scenario| scenario.change == *change;
+            replayed
+                .iter()
+                .filter_map(|replays| replays.scenarios.iter().find(of_change))
+                .for_each(|scenario| total.add(scenario));
             total
         };
         Self {
             replayed: replayed.len() as u64,
             recorded: replayed.iter().map(|replays| replays.recorded).sum(),
-            changes: changes.into_iter().map(total).collect(),
+            changes: changes.iter().map(total).collect(),
         }
+    }
+
+    /// The change that saves most time; of several the first, which leaves out the fewest troubles.
+    pub(crate) fn best(&self) -> Option<&ChangeTotal> {
+        let mut best: Option<&ChangeTotal> = None;
+        for total in self.changes.iter().filter(|total| total.net_ms() > 0.0) {
+            if best.is_none_or(|best| total.net_ms() > best.net_ms()) {
+                best = Some(total);
+            }
+        }
+        best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::savings::{Amounts, Prediction};
+    use crate::whatif::Trouble;
+
+    #[test]
+    fn time_that_is_added_is_not_time_that_is_saved() {
+        let scenario = |saves: f64, within_error: bool, hours: f64| {
+            let range = |point: f64| Range { low: point - 1.0, point, high: point + 1.0 };
+            let takes = Amounts { wall_ms: range(100.0), core_hours: None, gb_hours: None };
+            let saves = Amounts { wall_ms: range(saves), core_hours: None, gb_hours: Some(range(hours)) };
+            let prediction = Ok(Prediction { takes, saves, within_error });
+            Scenario { change: Change::default(), prediction, is_local: false }
+        };
+        let mut total = ChangeTotal::blank(Change::without(&[Trouble::Skew]));
+        for scenario in [scenario(9.0, false, 5.0), scenario(-3.0, false, -7.0), scenario(0.5, true, 0.5)] {
+            total.add(&scenario);
+        }
+        assert_eq!((total.shortened, total.lengthened, total.unknown), (1, 1, 0));
+        assert_eq!(total.saves_ms.map(|saves| saves.point), Some(9.0));
+        let longer = total.longer_ms.unwrap();
+        assert_eq!((longer.low, longer.point, longer.high), (2.0, 3.0, 4.0));
+        assert_eq!(total.gb_hours.map(|hours| hours.point), Some(-2.0), "an amount within its error counts");
+        assert_eq!(total.net_ms().to_bits(), 6.0_f64.to_bits());
     }
 }

@@ -5,8 +5,8 @@ use std::error::Error;
 use clap::Args;
 
 use super::super::finding_args::RuleArgs;
+use super::padded;
 use super::show::parameters;
-use super::{COLUMNS, padded};
 use crate::diagnosis::FailureKind;
 use crate::params::layers::Origin;
 use crate::report::wrap::{clean, lines};
@@ -30,6 +30,10 @@ Examples:
 
 /// The width of the column of ids; longer ids have a line of their own.
 const ID: usize = 34;
+/// The widths of the other columns, with their blanks.
+const ENGINE: usize = 11;
+const SAVES: usize = 8;
+const ORIGIN: usize = 8;
 /// The word that lists the kinds of failures.
 const FAILURES: &str = "failures";
 /// The indentation of lines below a rule.
@@ -49,11 +53,12 @@ pub(in crate::cli) struct List {
 }
 
 impl List {
-    pub(super) fn text(&self) -> Result<String, Box<dyn Error>> {
+    /// The list in lines of at most `columns`, where words allow it.
+    pub(super) fn text(&self, columns: usize) -> Result<String, Box<dyn Error>> {
         let rules = self.rules.load()?;
         let words: Vec<String> = self.words.iter().map(|word| word.to_lowercase()).collect();
         let found: Vec<&ActiveRule> = rules.rules().iter().filter(|active| has(active, &words)).collect();
-        let failures = failures(&words);
+        let failures = failures(&words, columns);
         if found.is_empty() && !failures.is_empty() {
             return Ok(failures);
         }
@@ -65,16 +70,16 @@ impl List {
             )
             .into());
         }
-        let heading = row("rule", "engine", "saves", "origin");
-        let entries = found.into_iter().map(|active| self.entry(active, &rules));
+        let heading = row("rule", ["engine", "saves", "origin"], columns);
+        let entries = found.into_iter().map(|active| self.entry(active, &rules, columns));
         let separator = if failures.is_empty() { "" } else { "\n" };
         Ok(std::iter::once(heading).chain(entries).collect::<String>() + separator + &failures)
     }
 
     /// The lines of a rule: the columns, what it finds if words were given, what files change, and parameters.
-    fn entry(&self, active: &ActiveRule, rules: &RuleSet) -> String {
+    fn entry(&self, active: &ActiveRule, rules: &RuleSet, columns: usize) -> String {
         let saves = saves(active.facts.tells, &active.info.id).unwrap_or("–");
-        let mut text = row(&active.info.id, active.engine(), saves, origin(active, rules));
+        let mut text = row(&active.info.id, [active.engine(), saves, origin(active, rules)], columns);
         let mut below = Vec::new();
         if !self.words.is_empty() {
             below.push(format!(
@@ -85,17 +90,17 @@ impl List {
         }
         below.extend(notes(active, rules));
         for note in below {
-            let wrapped = lines(&note, COLUMNS - BELOW.len());
+            let wrapped = lines(&note, columns.saturating_sub(BELOW.len()));
             text.extend(wrapped.into_iter().map(|line| format!("{BELOW}{line}\n")));
         }
         let listed = active.params.iter();
         let listed = listed.filter(|parameter| self.parameters || parameter.origin != Origin::BuiltIn);
-        text + &parameters(listed)
+        text + &parameters(listed, columns)
     }
 }
 
 /// The kinds of failures that the words are about: all of them for `failures`, and none without a word.
-fn failures(words: &[String]) -> String {
+fn failures(words: &[String], columns: usize) -> String {
     let all = matches!(words, [only] if only == FAILURES);
     let is_meant = |kind: &&FailureKind| {
         let text = format!("{} {} {}", kind.name(), kind.cause(), kind.page()).to_lowercase();
@@ -109,15 +114,20 @@ fn failures(words: &[String]) -> String {
     let mut text = format!("{}who acts\n", padded("kind of failure", ID));
     for kind in found {
         text += &[&padded(kind.name(), ID), kind.actor().words(), "\n"].concat();
-        let wrapped = lines(kind.cause(), COLUMNS - BELOW.len());
+        let wrapped = lines(kind.cause(), columns.saturating_sub(BELOW.len()));
         text.extend(wrapped.into_iter().map(|line| format!("{BELOW}{line}\n")));
     }
-    text + "\nelephant-rs rules show KIND: how it shows in logs, and what to change\n"
+    let hint = "elephant-rs rules show KIND: how it shows in logs, and what to change";
+    text + "\n" + &lines(hint, columns).join("\n") + "\n"
 }
 
-fn row(id: &str, engine: &str, saves: &str, origin: &str) -> String {
+/// The id with the other columns beside it, or below it where there is no room.
+fn row(id: &str, [engine, saves, origin]: [&str; 3], columns: usize) -> String {
+    if columns < ID + ENGINE + SAVES + ORIGIN {
+        return format!("{id}\n{BELOW}{}{}{origin}\n", padded(engine, ENGINE), padded(saves, SAVES));
+    }
     let first = if id.len() < ID { padded(id, ID) } else { format!("{id}\n{}", " ".repeat(ID)) };
-    format!("{first}{}{}{origin}\n", padded(engine, 11), padded(saves, 8))
+    format!("{first}{}{}{origin}\n", padded(engine, ENGINE), padded(saves, SAVES))
 }
 
 /// Whether what is said about the rule contains all words.
@@ -191,9 +201,8 @@ mod tests {
     #[test]
     fn long_ids_have_a_line_of_their_own() {
         let id = "a".repeat(50);
-        assert_eq!(
-            row(&id, "spark", "time", "file"),
-            format!("{id}\n{}spark      time    file\n", " ".repeat(ID))
-        );
+        let columns = ["spark", "time", "file"];
+        assert_eq!(row(&id, columns, 80), format!("{id}\n{}spark      time    file\n", " ".repeat(ID)));
+        assert_eq!(row("a", columns, 60), "a\n    spark      time    file\n");
     }
 }

@@ -15,6 +15,7 @@ use clap::Subcommand;
 use super::output::Output;
 use super::{Color, Exit};
 use crate::report::ascii::in_charset;
+use crate::report::page::within;
 use crate::report::wrap::width;
 use crate::rules::schema;
 
@@ -75,9 +76,9 @@ Examples:
 impl Rules {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         match self {
-            Self::List(list) => print_text(&list.text()?)?,
-            Self::Show(show) => print_text(&show.page()?)?,
-            Self::Reference(reference) => print_text(&reference.text()?)?,
+            Self::List(list) => print_text(|columns| list.text(columns))?,
+            Self::Show(show) => print_text(|columns| show.page(columns))?,
+            Self::Reference(reference) => print_text(|columns| reference.text(columns))?,
             Self::Check(check) => return check.run(),
             Self::Test(test) => return test.run(),
             Self::Schema => print(&schema::text())?,
@@ -88,18 +89,16 @@ impl Rules {
     }
 }
 
-/// The width of lists.
-const COLUMNS: usize = 80;
-
 /// `text` with blanks up to this width.
 fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// Prints text for people, in the characters of the locale.
-fn print_text(text: &str) -> Result<(), Box<dyn Error>> {
+/// Prints text for people, as wide as the terminal and in the characters of the locale. `text` gets the width.
+fn print_text(text: impl FnOnce(usize) -> Result<String, Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
     let output = Output::open(None)?;
-    let options = output.text_options(Color::Auto);
+    let options = output.text_options(Color::Auto).usable();
+    let text = within(&text(options.columns)?, options.columns);
     Ok(output.write(|out| in_charset(options, out, |out| out.write_all(text.as_bytes())))?)
 }
 

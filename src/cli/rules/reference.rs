@@ -4,7 +4,7 @@ use std::error::Error;
 
 use clap::Args;
 
-use super::{COLUMNS, padded};
+use super::padded;
 use crate::params::words::nearest;
 use crate::report::wrap::{lines, width};
 use crate::rules::custom::reference::{Line, Section, sections};
@@ -22,6 +22,8 @@ Examples:
 
 /// The widest names that others are aligned with; wider ones have a line of their own.
 const WIDEST: usize = 34;
+/// With fewer columns for the meaning, there are no columns.
+const LEAST: usize = 20;
 /// Between columns.
 const MARGIN: &str = "  ";
 
@@ -33,7 +35,8 @@ pub(in crate::cli) struct Reference {
 }
 
 impl Reference {
-    pub(super) fn text(&self) -> Result<String, Box<dyn Error>> {
+    /// The reference in lines of at most `columns`, where words allow it.
+    pub(super) fn text(&self, columns: usize) -> Result<String, Box<dyn Error>> {
         let all = sections();
         let found = select(&all, &self.words);
         if found.is_empty() {
@@ -46,7 +49,7 @@ impl Reference {
             );
             return Err(format!("the reference has no \"{word}\"; {help}").into());
         }
-        Ok(found.iter().map(shown).collect::<Vec<_>>().join("\n"))
+        Ok(found.iter().map(|section| shown(section, columns)).collect::<Vec<_>>().join("\n"))
     }
 }
 
@@ -80,16 +83,20 @@ fn select(all: &[Section], words: &[String]) -> Vec<Section> {
     only(&|section| section.lines.iter().filter(has).cloned().collect())
 }
 
-/// A section as text in columns.
-fn shown(section: &Section) -> String {
-    let mut text = lines(&format!("{}: {}", section.name, plain(section.about)), COLUMNS).join("\n") + "\n\n";
+/// A section as text in columns, or as a list where there is no room for columns.
+fn shown(section: &Section, columns: usize) -> String {
+    let mut text = lines(&format!("{}: {}", section.name, plain(section.about)), columns).join("\n") + "\n\n";
     let widest = |part: fn(&Line) -> &str, most: usize| {
         section.lines.iter().map(|line| width(part(line))).filter(|width| *width <= most).max().unwrap_or(0)
     };
     let written = widest(|line| &line.written, WIDEST).max(8);
-    let kind = widest(|line| &line.kind, COLUMNS);
+    let kind = widest(|line| &line.kind, columns);
     let indentation = " ".repeat(2 * MARGIN.len() + written);
-    for line in &section.lines {
+    let room = columns.saturating_sub(3 * MARGIN.len() + written + kind);
+    if room < LEAST {
+        section.lines.iter().for_each(|line| text.push_str(&entry(line, columns)));
+    }
+    for line in section.lines.iter().filter(|_| room >= LEAST) {
         let (name, gap) = (&line.written, " ".repeat(written.saturating_sub(width(&line.written))));
         let start = if width(name) <= written {
             format!("{MARGIN}{name}{gap}{MARGIN}")
@@ -97,7 +104,6 @@ fn shown(section: &Section) -> String {
             format!("{MARGIN}{name}\n{indentation}")
         };
         text.push_str(&start);
-        let room = COLUMNS - 3 * MARGIN.len() - written - kind;
         let meaning = plain(&line.meaning);
         // A word that is too wide, such as the name of a class, gets a line of its own.
         let fits = meaning.split_whitespace().all(|word| width(word) <= room);
@@ -108,7 +114,7 @@ fn shown(section: &Section) -> String {
         } else {
             text.extend([line.kind.as_str(), &hanging]);
         }
-        text.push_str(&lines(&meaning, COLUMNS - left).join(&hanging));
+        text.push_str(&lines(&meaning, columns.saturating_sub(left)).join(&hanging));
         text.push('\n');
     }
     if !section.sample.is_empty() {
@@ -116,6 +122,15 @@ fn shown(section: &Section) -> String {
         text.extend(section.sample.lines().map(|line| format!("    {line}\n")));
     }
     text
+}
+
+/// A line of the reference without columns: the name, and below it the type and the meaning.
+fn entry(line: &Line, columns: usize) -> String {
+    let below = MARGIN.repeat(3);
+    let text = format!("{}: {}", line.kind, plain(&line.meaning));
+    let wrapped = lines(&text, columns.saturating_sub(below.len()));
+    let wrapped: String = wrapped.iter().flat_map(|line| [below.as_str(), line, "\n"]).collect();
+    format!("{MARGIN}{}\n{wrapped}", line.written)
 }
 
 /// Text without the marks of code.
@@ -129,14 +144,22 @@ mod tests {
 
     fn reference(words: &[&str]) -> Result<String, String> {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
-        Reference { words }.text().map_err(|error| error.to_string())
+        Reference { words }.text(80).map_err(|error| error.to_string())
     }
 
     #[test]
     fn the_whole_reference_fits_a_terminal_and_has_everything() {
         let text = reference(&[]).unwrap();
-        assert!(text.lines().all(|line| width(line) <= COLUMNS), "{text}");
+        assert!(text.lines().all(|line| width(line) <= 80), "{text}");
         assert!(text.lines().all(|line| line.trim_end() == line), "{text}");
+        for columns in [40, 60, 120] {
+            let text = Reference { words: Vec::new() }.text(columns).unwrap();
+            // Names and values may be single words that are too long.
+            let wide =
+                |line: &&str| width(line) > columns && !line.starts_with("    ") && line.trim().contains(' ');
+            let wide: Vec<&str> = text.lines().filter(wide).collect();
+            assert!(wide.iter().all(|line| line.contains('(')), "{wide:#?}");
+        }
         for section in sections() {
             for line in section.lines {
                 assert!(text.contains(&line.written), "{line:?}");

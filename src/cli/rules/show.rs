@@ -13,7 +13,8 @@ use crate::model::Application;
 use crate::params::ParamValue;
 use crate::params::layers::Parameter;
 use crate::params::words::did_you_mean;
-use crate::report::wrap::clean;
+use crate::report::page::reflow;
+use crate::report::wrap::{clean, width};
 use crate::rules::{ActiveRule, Aspect, Document, RuleCheck, RuleSet, settings};
 
 pub(super) const EXAMPLES: &str = "\
@@ -44,23 +45,28 @@ enum ShowError {
 }
 
 impl Show {
-    pub(super) fn page(&self) -> Result<String, Box<dyn Error>> {
+    /// The page in lines of at most `columns`, where words allow it.
+    pub(super) fn page(&self, columns: usize) -> Result<String, Box<dyn Error>> {
         let rules = self.rules.load()?;
         if let Some(known) = settings::ALL.iter().find(|known| known.id == self.id) {
-            return Ok(format!("{}{}", in_force(known.page), parameters(rules.settings(&self.id))));
+            let parameters = parameters(rules.settings(&self.id), columns);
+            return Ok(format!("{}{parameters}", in_force(known.page, columns)));
         }
         // A rule of the user's own may have the name of a kind.
         let active = match (rules.rule(&self.id), failure(&self.id)) {
-            (Err(_), Some(kind)) => return Ok(kind.page().to_owned()),
+            (Err(_), Some(kind)) => return Ok(reflow(kind.page(), columns)),
             (Err(error), None) => {
                 return Err(similar(&self.id, &rules).map_or_else(|| error.into(), Into::into));
             }
             (Ok(active), _) => active,
         };
         let Some(history) = &self.history else {
-            return Ok(in_force(&active.info.page) + &rule(active) + &scoped(&rules, active));
+            return Ok(in_force(&active.info.page, columns)
+                + &rule(active, columns)
+                + &scoped(&rules, active));
         };
-        let visited = engine::visit(std::slice::from_ref(history), |app, _| outcome(&rules, active, app));
+        let visited =
+            engine::visit(std::slice::from_ref(history), |app, _| outcome(&rules, active, app, columns));
         let outcomes: Vec<String> = visited.applications.into_iter().map(|visit| visit.value).collect();
         if outcomes.is_empty() {
             return Err(ShowError::NoApplication(history.display().to_string()).into());
@@ -83,19 +89,19 @@ fn failure(name: &str) -> Option<FailureKind> {
     FailureKind::ALL.iter().copied().find(|kind| kind.name() == name)
 }
 
-fn in_force(page: &str) -> String {
-    format!("{}\n\n## Parameters in force\n\n", page.trim_end())
+fn in_force(page: &str, columns: usize) -> String {
+    format!("{}\n\n## Parameters in force\n\n", reflow(page, columns).trim_end())
 }
 
-fn rule(active: &ActiveRule) -> String {
+fn rule(active: &ActiveRule, columns: usize) -> String {
     let off = (!active.enabled.value).then(|| format!("The rule is off ({}).\n\n", active.enabled.origin));
     let cap = active.max_severity.as_ref();
     let cap = cap.map(|cap| format!("Findings are at most {} ({}).\n\n", cap.value, cap.origin));
-    [off.unwrap_or_default(), cap.unwrap_or_default(), parameters(&active.params)].concat()
+    [off.unwrap_or_default(), cap.unwrap_or_default(), parameters(&active.params, columns)].concat()
 }
 
-/// Each parameter in the syntax of rule files, with its origin.
-pub(super) fn parameters<'p>(parameters: impl IntoIterator<Item = &'p Parameter>) -> String {
+/// Each parameter in the syntax of rule files, with its origin: after it, or above it in a narrow terminal.
+pub(super) fn parameters<'p>(parameters: impl IntoIterator<Item = &'p Parameter>, columns: usize) -> String {
     let parameters: Vec<&Parameter> = parameters.into_iter().collect();
     let line = |Parameter { key, value, .. }: &&Parameter| match value {
         ParamValue::Cutoffs { shown, .. } => format!("{key}: [{}]", shown.join(", ")),
@@ -105,7 +111,10 @@ pub(super) fn parameters<'p>(parameters: impl IntoIterator<Item = &'p Parameter>
     let widest =
         lines.iter().map(|line| line.chars().count()).filter(|&width| width <= 50).max().unwrap_or(0);
     let lines = lines.iter().zip(parameters);
-    lines_of(lines.map(|(line, parameter)| format!("    {line:<widest$}  # {}", parameter.origin)))
+    lines_of(lines.map(|(line, parameter)| {
+        let beside = format!("    {line:<widest$}  # {}", parameter.origin);
+        if width(&beside) <= columns { beside } else { format!("    # {}\n    {line}", parameter.origin) }
+    }))
 }
 
 /// The documents that change the rule for some applications.
@@ -136,7 +145,7 @@ fn describe(document: &Document) -> String {
 }
 
 /// The parameters for one application, and the documents they come from.
-fn outcome(rules: &RuleSet, active: &ActiveRule, app: &Application) -> String {
+fn outcome(rules: &RuleSet, active: &ActiveRule, app: &Application, columns: usize) -> String {
     let id = &*active.info.id;
     let aspects = Aspect::ALL.into_iter().map(|aspect| {
         let value = aspect.of(app).map_or_else(|| "unknown".to_owned(), clean);
@@ -168,7 +177,7 @@ fn outcome(rules: &RuleSet, active: &ActiveRule, app: &Application) -> String {
             format!("    none: the rule is only for {}\n", custom.only_for)
         }
         RuleCheck::Contradicted(why) => format!("    none: {why}\n"),
-        _ => rule(active),
+        _ => rule(active, columns),
     });
     let result = result.unwrap_or_default();
     format!(

@@ -126,7 +126,7 @@ fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<Advice> {
                         .into(),
                 ]
             } else {
-                vec![Advice::new("copy later and fewer tasks").set(changes)]
+                vec![Advice::new("start speculative copies later, and of fewer tasks").set(changes)]
             }
         }
         Engine::MapReduce => {

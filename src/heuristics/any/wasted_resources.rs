@@ -35,6 +35,11 @@ pub(super) const RULE: Rule =
 const MESSAGE: &str =
     "{wasted} of {used} GB·h of allocated memory were not needed, {wasted_ratio:%} ({limit})";
 
+/// The same if idle cores waste more: memory that is needed is held for nothing, too, so that is more than what is too
+/// large.
+const IDLE_AND_LARGE: &str = "executors held {used} GB·h while their cores were idle for {idle_cores_ratio:%} of the time; \
+                              by its size alone, {wasted} GB·h of the memory were not needed, {wasted_ratio:%} ({limit})";
+
 /// The message if the memory that executors needed is unknown, but not that their cores were idle.
 const IDLE: &str = "the cores of executors were idle for {idle_cores_ratio:%} of the time, while they held {used} GB·h ({limit})";
 
@@ -88,7 +93,7 @@ impl Check for Unneeded {
             .tells(if released.is_some() { TroubleKind::IdleExecutors } else { TroubleKind::MuchMemory })
             .facts(evidence)
             .message(
-                MESSAGE,
+                if released.is_some() { IDLE_AND_LARGE } else { MESSAGE },
                 &[
                     ("wasted", &show_gb_hours(wasted)),
                     ("used", &show_gb_hours(used)),
@@ -242,6 +247,29 @@ mod tests {
         assert_eq!(found.advice, ["mapreduce.map.memory.mb 4096 → 1536 (measured peak 1 GiB plus 25 %)"]);
         let roomy = found_by("rule: mapper-memory\nheadroom: 1\n", &app);
         assert_eq!(roomy.advice, ["mapreduce.map.memory.mb 4096 → 2048 (measured peak 1 GiB plus 100 %)"]);
+    }
+
+    /// Two numbers for memory that is not needed must say what each is.
+    #[test]
+    fn a_finding_about_idle_cores_says_what_is_too_large_and_what_is_idle() {
+        let folder =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/heuristics/wasted-resources");
+        let rules = crate::rules::RuleSet::built_in().unwrap();
+        let report = crate::engine::analyze(&[folder], &rules, crate::engine::Options::default());
+        let found: Vec<&Finding> = report
+            .applications
+            .iter()
+            .flat_map(|app| &app.findings)
+            .filter(|it| it.rule == RULE.id)
+            .collect();
+        let heap = found.iter().find(|it| it.message.contains("108 GB·h"));
+        let message = heap.map(|it| it.message.as_str());
+        assert!(
+            message
+                .is_some_and(|it| it.starts_with("executors held 362 GB·h while their cores were idle for")
+                    && it.contains("by its size alone, 108 GB·h of the memory were not needed, 29.8 %")),
+            "{found:#?}"
+        );
     }
 
     #[test]

@@ -1,14 +1,11 @@
 //! The same work without a trouble: each cause changes a part of the recording.
 
 use super::attempts::{ReduceWork, Work};
-use super::overhead::Sample;
+use super::overhead::{FAR, Sample};
 use super::{Change, Kind, Plan, Unknown};
 use crate::model::table::Outcome;
-use crate::replay::{MAX_TASKS, Micros, PerMille, merged};
+use crate::replay::{MAX_TASKS, Micros, PerMille, merged, spread};
 use crate::units::Bytes;
-
-/// A task is far from others if it takes more than this multiple of their median.
-const FAR: f64 = 1.5;
 
 /// The part of a task's time that a smaller number of tasks saves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -149,12 +146,11 @@ impl Plan {
     /// a JVM of its own, so the median contains that.
     fn speed_up_stragglers(&self, kind: Kind, change: &mut Change) -> Result<(), Unknown> {
         let sample = self.sample(kind, change)?;
-        let middle = sample.median();
-        let by_bytes = sample.by_bytes().unwrap_or_default();
-        for (at, (&place, &time)) in sample.places.iter().zip(&sample.times).enumerate() {
-            let expected = by_bytes.get(at).copied().unwrap_or(middle);
-            let is_far = |time: f64| time > FAR * middle && time > FAR * expected;
-            let expected_time = Micros::from_f64(expected.max(middle));
+        for ((&place, &time), expected) in
+            sample.places.iter().zip(&sample.times).zip(sample.at_least_median())
+        {
+            let is_far = |time: f64| time > FAR * expected;
+            let expected_time = Micros::from_f64(expected);
             if is_far(time) {
                 change.set_time(place, expected_time);
             }
@@ -240,27 +236,50 @@ impl Plan {
             (StartUp::Intercept, None) if fewer => return Err(Unknown::NoFit),
             _ => 0.0,
         };
-        let part = |sum: f64| sum / count as f64;
-        let tasks = sample.times.len() as f64;
         if kind == Kind::Map {
-            let works: Vec<f64> = sample.times.iter().map(|time| (time - each).max(0.0)).collect();
-            let even = part(works.iter().sum());
-            let parts = if fewer { merged(&works, count) } else { vec![even; count] };
+            let parts = if fewer {
+                let works: Vec<f64> = sample.times.iter().map(|time| (time - each).max(0.0)).collect();
+                merged(&works, count)
+            } else {
+                // Time that the input does not explain, such as that of a slow host, is not shorter with less input.
+                let usual = sample.usual();
+                let times = usual.iter().zip(&sample.times);
+                let works: Vec<(f64, f64)> =
+                    times.map(|(usual, time)| ((usual - each).max(0.0), time - usual)).collect();
+                spread(&works, count)
+            };
             change.maps = Some(parts.into_iter().map(|part| Micros::from_f64(each + part)).collect());
             return Ok(());
         }
+        change.reduces = Some(self.spread_reduces(&sample, count, each, change));
+        Ok(())
+    }
+
+    /// The work of all reduces, spread evenly over `count` of them that cost `each` besides.
+    #[allow(clippy::cast_precision_loss)]
+    fn spread_reduces(&self, sample: &Sample, count: usize, each: f64, change: &Change) -> Vec<ReduceWork> {
+        let part = |sum: f64| sum / count as f64;
+        let tasks = sample.times.len() as f64;
+        // What slowed a reduce down stays with one of more of them, as for maps.
+        let more = count >= sample.times.len();
+        let slowed = sample.usual().into_iter().zip(&sample.times);
+        let mut slowed: Vec<f64> =
+            slowed.map(|(usual, time)| if more { time - usual } else { 0.0 }).collect();
         let mut sums = (0.0, 0.0, 0.0);
-        for &place in &sample.places {
+        for (&place, slowed) in sample.places.iter().zip(&mut slowed) {
             let Some(attempt) = self.attempts.get(place) else { continue };
             let work = change.time(place).map_or(attempt.work, |time| attempt.work.lasting(time));
-            match work {
-                Work::Alone(time) => sums.2 += time.as_f64(),
+            let rest = match work {
+                Work::Alone(time) => time,
                 Work::Reduce(work) => {
                     sums.0 += work.shuffle.as_f64();
                     sums.1 += work.tail.as_f64();
-                    sums.2 += work.rest.as_f64();
+                    work.rest
                 }
-            }
+            };
+            // A slow shuffle waits for maps or the network, which all reduces share.
+            *slowed = slowed.min(rest.as_f64());
+            sums.2 += rest.as_f64() - *slowed;
         }
         // The JVM starts before the shuffle, so a reduce that starts before the last map has it behind it.
         let shuffle = (each + part((sums.0 - each * tasks).max(0.0))).min(each + part(sums.0));
@@ -269,7 +288,12 @@ impl Plan {
             tail: Micros::from_f64(part(sums.1).min(shuffle)),
             rest: Micros::from_f64(part(sums.2 - (each * tasks - sums.0).max(0.0)).max(0.0)),
         };
-        change.reduces = Some(vec![work; count]);
-        Ok(())
+        let mut reduces = vec![work; count];
+        for (at, slowed) in slowed.iter().enumerate() {
+            if let Some(reduce) = reduces.get_mut(at * count / sample.times.len().max(1)) {
+                reduce.rest += Micros::from_f64(*slowed);
+            }
+        }
+        reduces
     }
 }

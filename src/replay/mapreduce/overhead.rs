@@ -9,6 +9,8 @@ use super::{Kind, Plan, Unknown};
 use crate::replay::Micros;
 use crate::stats::descriptive::{mean, median, pearson};
 
+/// A task is far from others if it takes more than this multiple of their median.
+pub(super) const FAR: f64 = 1.5;
 /// A fit with less correlation has no intercept worth the name.
 const MIN_CORRELATION: f64 = 0.5;
 
@@ -65,6 +67,19 @@ impl Sample {
     /// The time that each task should take by its records; `None` unless half of them have some.
     pub(super) fn by_records(&self) -> Option<Vec<f64>> {
         self.expected(&self.records)
+    }
+
+    /// The time that each task should take by its bytes, or the median if that is more.
+    pub(super) fn at_least_median(&self) -> Vec<f64> {
+        let (middle, by_bytes) = (self.median(), self.by_bytes());
+        let expected = |at: usize| by_bytes.as_ref().and_then(|times| times.get(at)).copied();
+        (0..self.times.len()).map(|at| expected(at).map_or(middle, |time| time.max(middle))).collect()
+    }
+
+    /// The times, without what makes a task far slower than its bytes explain.
+    pub(super) fn usual(&self) -> Vec<f64> {
+        let pairs = self.times.iter().zip(self.at_least_median());
+        pairs.map(|(&time, usual)| if time > FAR * usual { usual } else { time }).collect()
     }
 
     /// The overhead plus the median rate times the amount. A task with an unknown amount takes the median time.

@@ -7,7 +7,9 @@ use std::io::{self, Write};
 
 use askama::Template;
 
-use super::words::{NOTABLE, change, label as move_label, moved, run_times, setting, severity, value};
+use super::words::{
+    NOTABLE, answer, change, label as move_label, moved, run_times, setting, severity, value,
+};
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, Setting, Unit};
 use crate::report::html::filters::{self, counted};
 use crate::report::html::frame::{self, Code};
@@ -23,12 +25,14 @@ const MAX_LABELS: usize = 100;
 /// Settings of a pair that are listed.
 const MAX_SETTINGS: usize = 300;
 
-pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
-    let largest = match diff.pairs.as_slice() {
-        [only] => vec![only],
+/// Writes the pairs of the first `top` jobs that changed; of all without a number.
+pub(super) fn write(diff: &Diff, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+    let largest = match (diff.pairs.as_slice(), top) {
+        ([only], _) => vec![only],
+        (_, Some(top)) => diff.jobs().into_iter().take(top).flat_map(|job| job.changed).collect(),
         _ => diff.largest(),
     };
-    Page { diff, largest }.write_into(out)
+    Page { diff, largest, pairs: diff.pairs_of(top) }.write_into(out)
 }
 
 #[derive(Template)]
@@ -37,6 +41,8 @@ struct Page<'a> {
     diff: &'a Diff,
     /// The pairs that changed, the one whose run time changed most first; a single pair in any case.
     largest: Vec<&'a Pair>,
+    /// All pairs that have a row.
+    pairs: Vec<&'a Pair>,
 }
 
 impl<'a> Page<'a> {
@@ -50,7 +56,7 @@ impl<'a> Page<'a> {
             [only] => run_times(only),
             pairs => {
                 let pairs = counted(pairs.len() as u64, "pair");
-                match self.largest.len() as u64 {
+                match self.diff.pairs.iter().filter(|pair| pair.changed()).count() as u64 {
                     0 => format!("None of {pairs} of runs changed"),
                     changed => format!("{} of {pairs} of runs changed", filters::grouped(changed)),
                 }
@@ -75,12 +81,17 @@ impl<'a> Page<'a> {
     fn rows(&self) -> Vec<(&'a Pair, Option<usize>)> {
         let numbered = self.largest.iter().enumerate();
         let numbered = numbered.map(|(number, pair)| (*pair, (number < MAX_DETAILS).then_some(number)));
-        let others = self.diff.pairs.iter().filter(|pair| !pair.changed()).map(|pair| (pair, None));
+        let others = self.pairs.iter().filter(|pair| !pair.changed()).map(|pair| (*pair, None));
         numbered.chain(others).take(MAX_ROWS).collect()
     }
 
     fn rows_left_out(&self) -> u64 {
-        self.diff.pairs.len().saturating_sub(MAX_ROWS) as u64
+        self.diff.pairs.len().saturating_sub(self.pairs.len().min(MAX_ROWS)) as u64
+    }
+
+    /// Whether B is better or worse over several pairs.
+    fn answer(&self) -> String {
+        if self.diff.pairs.len() > 1 { answer(&self.diff.total()) } else { String::new() }
     }
 
     /// The runs that only one side has.

@@ -4,14 +4,18 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::super::TextOptions;
 use super::super::json::{Each, Number, Pairs, Tool, write_pretty};
 use super::words::setting;
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Pair, PhasePair, Setting};
 use crate::severity::Severity;
 
-pub(super) fn write(diff: &Diff, summary: bool, out: &mut dyn Write) -> io::Result<()> {
-    let (pairs, only_a, only_b): (&[Pair], &[Label], &[Label]) =
-        if summary { (&[], &[], &[]) } else { (&diff.pairs, &diff.only_a, &diff.only_b) };
+/// `options` say whether only the answer is written, and how many jobs.
+pub(super) fn write(diff: &Diff, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let pairs = if options.summary { Vec::new() } else { diff.pairs_of(options.jobs) };
+    let (only_a, only_b): (&[Label], &[Label]) =
+        if options.summary { (&[], &[]) } else { (&diff.only_a, &diff.only_b) };
+    let total = diff.total();
     let document = Document {
         schema_version: 1,
         tool: Tool::THIS,
@@ -19,7 +23,10 @@ pub(super) fn write(diff: &Diff, summary: bool, out: &mut dyn Write) -> io::Resu
         changed_count: diff.pairs.iter().filter(|pair| pair.changed()).count(),
         only_a_count: diff.only_a.len(),
         only_b_count: diff.only_b.len(),
-        pairs: Each(pairs, pair),
+        slower_count: total.slower,
+        faster_count: total.faster,
+        total: figures(&total.figures),
+        pairs: Each(&pairs, |item| pair(item)),
         only_a: Each(only_a, label),
         only_b: Each(only_b, label),
     };
@@ -34,7 +41,10 @@ struct Document<'a> {
     changed_count: usize,
     only_a_count: usize,
     only_b_count: usize,
-    pairs: Each<'a, Pair, PairView<'a>>,
+    slower_count: usize,
+    faster_count: usize,
+    total: Pairs<&'a str, FigureView>,
+    pairs: Each<'a, &'a Pair, PairView<'a>>,
     only_a: Each<'a, Label, LabelView<'a>>,
     only_b: Each<'a, Label, LabelView<'a>>,
 }

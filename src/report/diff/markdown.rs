@@ -4,7 +4,9 @@ use std::io::{self, Write};
 
 use super::super::markdown::text;
 use super::super::words::plural;
-use super::words::{change, details, label, largest_differences, run_times, setting, severity, value};
+use super::words::{
+    answer, change, details, label, largest_differences, run_times, setting, severity, value,
+};
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, PhasePair};
 
 /// Maximum number of characters of a name.
@@ -12,8 +14,17 @@ const NAME: usize = 80;
 /// Maximum number of characters of a sentence or value.
 const SENTENCE: usize = 400;
 
-pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
-    diff.pairs.iter().try_for_each(|item| pair(item, out))?;
+/// Writes all pairs, or those of the first `top` jobs that changed.
+pub(super) fn write(diff: &Diff, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
+    if diff.pairs.len() > 1 {
+        writeln!(out, "{}.\n", answer(&diff.total()))?;
+    }
+    let pairs = diff.pairs_of(top);
+    pairs.iter().try_for_each(|item| pair(item, out))?;
+    let left_out = diff.pairs.len() - pairs.len();
+    if left_out > 0 {
+        writeln!(out, "{} of runs not shown.\n", plural(left_out as u64, "more pair"))?;
+    }
     only_in("A", &diff.only_a, out)?;
     only_in("B", &diff.only_b, out)?;
     if diff.pairs.is_empty() {

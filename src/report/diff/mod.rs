@@ -28,7 +28,8 @@ pub enum DiffFormat {
     Html,
 }
 
-/// Writes the differences in the given format. `options` apply to text, and their summary to JSON.
+/// Writes the differences in the given format. `options` apply to text; their summary also to JSON, and
+/// their number of jobs to all formats.
 ///
 /// # Errors
 /// Returns the errors of the writer.
@@ -43,9 +44,9 @@ pub fn write_diff(
             let options = options.usable();
             in_charset(options, out, |out| text::write(diff, options, out))
         }
-        DiffFormat::Json => json::write(diff, options.summary, out),
-        DiffFormat::Markdown => markdown::write(diff, out),
+        DiffFormat::Json => json::write(diff, options, out),
+        DiffFormat::Markdown => markdown::write(diff, options.jobs, out),
         #[cfg(feature = "html")]
-        DiffFormat::Html => html::write(diff, out),
+        DiffFormat::Html => html::write(diff, options.jobs, out),
     }
 }

@@ -1,5 +1,7 @@
 //! The differences as text: which jobs changed most, then for each costs, findings, settings and phases.
 
+mod overview;
+
 use std::io::{self, Write};
 
 use super::super::grid::{Column, Grid};
@@ -7,7 +9,7 @@ use super::super::text::TextOptions;
 use super::super::words::plural;
 use super::super::wrap::{clean, fit, lines, width};
 use super::words::{
-    change, details, label as move_label, largest_differences, moved, run_times, setting, severity, value,
+    PHASES_BY, change, details, label as move_label, largest_differences, run_times, setting, severity, value,
 };
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, PhasePair};
 use crate::severity::Severity;
@@ -18,9 +20,9 @@ const NAME: usize = 12;
 const NUMBER: usize = 14;
 /// Columns of a change.
 const CHANGE: usize = 10;
-/// Changed pairs, and runs of one side, that are listed without details.
+/// Changed jobs, and runs of one side, that are listed without details.
 const LISTED: usize = 20;
-/// Changed pairs that are shown with all tables without details.
+/// Changed jobs of which the pair that changed most is shown with all tables, without details.
 const TABLES: usize = 3;
 /// Maximum width of a setting's value.
 const VALUE: usize = 200;
@@ -35,9 +37,14 @@ pub(super) fn write(diff: &Diff, options: TextOptions, out: &mut dyn Write) -> i
         writeln!(page.out)?;
         page.pair(pair)?;
     } else {
-        page.overview(diff)?;
-        let shown = if options.details { usize::MAX } else { TABLES };
-        diff.largest().into_iter().take(shown).try_for_each(|pair| page.pair(pair))?;
+        let jobs = diff.jobs();
+        page.overview(diff, &jobs)?;
+        let shown: Vec<&Pair> = if options.details {
+            jobs.iter().take(page.most(usize::MAX)).flat_map(|job| job.changed.iter().copied()).collect()
+        } else {
+            jobs.iter().take(page.most(TABLES)).filter_map(|job| job.changed.first().copied()).collect()
+        };
+        shown.into_iter().try_for_each(|pair| page.pair(pair))?;
     }
     page.only_in("A", &diff.only_a)?;
     page.only_in("B", &diff.only_b)?;
@@ -54,52 +61,12 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// How many jobs changed.
-    fn counts(&mut self, diff: &Diff) -> io::Result<()> {
-        let changed = diff.pairs.iter().filter(|pair| pair.changed()).count();
-        let pairs = plural(diff.pairs.len() as u64, "pair");
-        let (only_a, only_b) = (diff.only_a.len(), diff.only_b.len());
-        let text = format!("{pairs} of runs, {changed} changed; {only_a} only in A, {only_b} only in B");
-        self.paragraph(0, &text)
+    /// How many jobs are shown: the number that was asked for, or all with details.
+    fn most(&self, usual: usize) -> usize {
+        self.options.jobs.unwrap_or(if self.options.details { usize::MAX } else { usual })
     }
 
-    /// How many jobs changed, and which rules found something new or no longer.
-    fn answer(&mut self, diff: &Diff) -> io::Result<()> {
-        if let [pair] = diff.pairs.as_slice() {
-            self.paragraph(0, &run_times(pair))?;
-        }
-        self.counts(diff)?;
-        let moved = moved(diff.pairs.iter().flat_map(|pair| &pair.findings));
-        if moved.is_empty() { Ok(()) } else { self.paragraph(0, &format!("findings: {moved}")) }
-    }
-
-    /// The same, and one line for each of those that changed most.
-    fn overview(&mut self, diff: &Diff) -> io::Result<()> {
-        let changed = diff.largest();
-        self.counts(diff)?;
-        writeln!(self.out)?;
-        if changed.is_empty() {
-            return Ok(());
-        }
-        let mut grid = self.grid("run time");
-        let most = if self.options.details { usize::MAX } else { LISTED };
-        for pair in changed.iter().take(most) {
-            let run_time = pair.run_time();
-            let show = |pick: fn(&Figure) -> Option<f64>| {
-                run_time.map(|figure| value(figure.unit, pick(figure))).unwrap_or_default()
-            };
-            let change = run_time.map(change).unwrap_or_default();
-            let (a, b) = (show(|figure| figure.a), show(|figure| figure.b));
-            grid.row([clean(&pair.b.job).into(), a.into(), b.into(), change.into()]);
-            let moved = moved(&pair.findings);
-            if !moved.is_empty() {
-                grid.note(6, moved);
-            }
-        }
-        grid.write(self.columns, self.out)?;
-        if let Some(more) = changed.len().checked_sub(most).filter(|&more| more > 0) {
-            self.paragraph(4, &format!("… and {} (--details)", plural(more as u64, "more changed pair")))?;
-        }
+    fn blank(&mut self) -> io::Result<()> {
         writeln!(self.out)
     }
 
@@ -142,7 +109,7 @@ impl Page<'_> {
     }
 
     fn phases(&mut self, phases: &[PhasePair]) -> io::Result<()> {
-        writeln!(self.out, "  phases, by duration")?;
+        writeln!(self.out, "  {PHASES_BY}")?;
         let (shown, left_out) = largest_differences(phases);
         let mut grid = self.grid("");
         for phase in shown {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::diff::{Figure, FindingPair, Move, Pair, PhasePair, Setting, Unit};
+use crate::diff::{Figure, FindingPair, Move, Pair, PhasePair, Setting, Total, Unit};
 use crate::model::conf::secrets;
 use crate::report::wrap::clean;
 use crate::units::{Bytes, Millis, three_digits};
@@ -66,20 +66,49 @@ pub(super) fn run_times(pair: &Pair) -> String {
     }
 }
 
-/// The phases that differ most in duration, in their original order, and the number of phases left out.
+/// "Worse: B took 58m 7s instead of 30m 12s in all (+92 %), and 2 GB·h instead of 1 GB·h (+92 %); 30 of 30 pairs slower".
+pub(super) fn answer(total: &Total) -> String {
+    let Some(figure) = total.run_time() else { return "The run times are unknown".to_owned() };
+    let direction = match figure.change() {
+        Some(share) if share >= NOTABLE => "Worse",
+        Some(share) if share <= -NOTABLE => "Better",
+        _ => "No large change",
+    };
+    let instead = |figure: &Figure| {
+        let (a, b) = (value(figure.unit, figure.a), value(figure.unit, figure.b));
+        let change = Some(change(figure)).filter(|change| !change.is_empty() && change != "=");
+        let change = change.map(|change| format!(" ({})", change.replace(' ', "\u{a0}"))).unwrap_or_default();
+        (a != b).then(|| format!("{b} instead of {a}{change}"))
+    };
+    let took = match instead(figure) {
+        Some(instead) => format!("B took {instead} in all"),
+        None => format!("both sides took {} in all", value(figure.unit, figure.b)),
+    };
+    let memory = total.figure("resource_used_gb_hours").and_then(instead);
+    let memory = memory.map(|instead| format!(", with {instead}")).unwrap_or_default();
+    let Total { slower, faster, known, .. } = total;
+    let pairs = match (slower, faster) {
+        (0, 0) => format!("none of {known} pairs slower or faster"),
+        (_, 0) => format!("{slower} of {known} pairs slower"),
+        (0, _) => format!("{faster} of {known} pairs faster"),
+        _ => format!("{slower} of {known} pairs slower, {faster} faster"),
+    };
+    format!("{direction}: {took}{memory}; {pairs}")
+}
+
+/// The order of the phases that are shown.
+pub(super) const PHASES_BY: &str = "phases, by change of duration";
+
+/// The phases whose durations differ most, the one that differs most first, and the number of phases left out.
 pub(super) fn largest_differences(phases: &[PhasePair]) -> (Vec<&PhasePair>, usize) {
     let difference = |phase: &PhasePair| {
         let (a, b) = phase.durations();
         (a - b).abs()
     };
-    let mut places: Vec<usize> = (0..phases.len()).collect();
-    places.sort_by(|&one, &other| {
-        let of = |place: usize| phases.get(place).map_or(0.0, difference);
-        of(other).total_cmp(&of(one)).then(one.cmp(&other))
-    });
-    places.truncate(PHASES);
-    places.sort_unstable();
-    let shown: Vec<&PhasePair> = places.into_iter().filter_map(|place| phases.get(place)).collect();
+    let mut shown: Vec<&PhasePair> = phases.iter().collect();
+    // The sort is stable: equal differences stay in the order of the phases.
+    shown.sort_by(|one, other| difference(other).total_cmp(&difference(one)));
+    shown.truncate(PHASES);
     let left_out = phases.len() - shown.len();
     (shown, left_out)
 }
@@ -146,6 +175,48 @@ mod tests {
 
     fn figure(unit: Unit, a: f64, b: f64) -> Figure {
         Figure { key: "x".into(), name: "x".into(), unit, a: Some(a), b: Some(b) }
+    }
+
+    fn total(runtime: (f64, f64), slower: usize, faster: usize) -> Total {
+        let figure = |key: &str, unit, (a, b): (f64, f64)| Figure { key: key.into(), ..figure(unit, a, b) };
+        let figures = vec![
+            figure("runtime_ms", Unit::Millis, runtime),
+            figure("resource_used_gb_hours", Unit::GbHours, (1.0, 2.0)),
+        ];
+        Total { figures, slower, faster, known: 30 }
+    }
+
+    #[test]
+    fn the_answer_says_whether_b_is_better_or_worse() {
+        assert_eq!(
+            answer(&total((100_000.0, 150_000.0), 30, 0)),
+            "Worse: B took 2m 30s instead of 1m 40s (+50\u{a0}%) in all, with 2 GB·h instead of 1 GB·h (+100\u{a0}%); \
+             30 of 30 pairs slower"
+        );
+        assert!(answer(&total((100_000.0, 50_000.0), 2, 28)).starts_with("Better: B took 50 s instead of"));
+        assert!(answer(&total((100_000.0, 50_000.0), 2, 28)).ends_with("; 2 of 30 pairs slower, 28 faster"));
+        assert!(answer(&total((100_000.0, 101_000.0), 0, 0)).starts_with("No large change: "));
+        assert!(
+            answer(&total((100_000.0, 100_000.0), 0, 0))
+                .starts_with("No large change: both sides took 1m 40s in")
+        );
+        assert_eq!(answer(&Total::default()), "The run times are unknown");
+    }
+
+    #[test]
+    fn phases_come_in_the_order_of_their_title() {
+        let phase = |key: &str, a: f64, b: f64| PhasePair {
+            key: key.into(),
+            a: Some(key.into()),
+            b: Some(key.into()),
+            figures: vec![Figure { key: "duration_ms".into(), ..figure(Unit::Millis, a, b) }],
+        };
+        let phases = [phase("a", 1.0, 2.0), phase("b", 9.0, 9.0), phase("c", 9.0, 1.0), phase("d", 2.0, 1.0)];
+        let (shown, left_out) = largest_differences(&phases);
+        let keys: Vec<&str> = shown.iter().map(|phase| phase.key.as_str()).collect();
+        assert_eq!((keys.as_slice(), left_out), (&["c", "a", "d", "b"][..], 0));
+        let many: Vec<PhasePair> = (0..25).map(|ms| phase("x", 0.0, f64::from(ms))).collect();
+        assert_eq!(largest_differences(&many).1, 5);
     }
 
     #[test]

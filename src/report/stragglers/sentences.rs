@@ -5,7 +5,9 @@ use crate::model::table::TaskKind;
 use crate::report::words::plural;
 use crate::stragglers::cause::StragglerCause;
 use crate::stragglers::evaluation::Best;
-use crate::survey::{ApplicationStragglers, EngineDetectors, GroupReport, Method, Settings, StragglerReport};
+use crate::survey::{
+    ApplicationStragglers, CauseCounts, EngineDetectors, GroupReport, Job, Method, Settings, StragglerReport,
+};
 use crate::units::{Millis, three_digits};
 
 /// The jobs of traces that are counted and not listed.
@@ -134,10 +136,32 @@ pub(super) fn mainly(app: &ApplicationStragglers) -> Option<String> {
         let cause = words::cause(waited_for.cause, waited_for.confidence);
         return Some(format!("waited for {task} ({cause})"));
     }
-    let (most, _) = app.causes.by_frequency().into_iter().next()?;
+    most_frequent(&app.causes)
+}
+
+/// "warm-up on the executor (11, 2 measured, 9 inferred)".
+fn most_frequent(causes: &CauseCounts) -> Option<String> {
+    let (most, _) = causes.by_frequency().into_iter().next()?;
     let confidence = most.confidence().to_string();
     let confidence = if confidence.is_empty() { confidence } else { format!(", {confidence}") };
     Some(format!("{} ({}{confidence})", most.cause.display_name(), most.primary))
+}
+
+/// Which run of a job waited longest, and for what; if none waited, the most frequent cause. A single run is named only.
+pub(super) fn of_job(job: &Job<'_>) -> String {
+    let Some(run) = job.longest() else { return String::new() };
+    if job.judged_runs == 1 {
+        let why = mainly(run).map(|why| format!(": {why}")).unwrap_or_default();
+        return format!("{}{why}", run.id);
+    }
+    let hit = job.runs.len() as u64;
+    let hit = if hit < job.judged_runs { format!("{hit} with stragglers; ") } else { String::new() };
+    if run.delay > Millis::ZERO {
+        let why = mainly(run).unwrap_or_else(|| "waited".to_owned());
+        return format!("{hit}longest in {}, {}: {why}", run.id, run.delay);
+    }
+    let why = most_frequent(&job.causes()).map(|why| format!("mostly {why}; ")).unwrap_or_default();
+    format!("{hit}{why}for instance {}", run.id)
 }
 
 /// To the millisecond: "4.035 s", "1m 2.345s", "1h 1m 2.345s".

@@ -1,4 +1,4 @@
-//! The survey as text: the application that waited longest for stragglers first.
+//! The survey as text: the answer, then the job that waited longest for stragglers first.
 
 mod answer;
 mod detectors;
@@ -12,7 +12,7 @@ use super::super::grid::{Cell, Column, Grid, UNKNOWN};
 use super::super::text::TextOptions;
 use super::super::words::matching;
 use super::super::wrap::{clean, fit, lines};
-use super::{Shown, applications, sentences, words};
+use super::{Shown, sentences, words};
 use crate::stragglers::cause::StragglerCause;
 use crate::stragglers::executions::Certainty;
 use crate::survey::{ApplicationStragglers, GroupReport, Method, Straggler, StragglerReport};
@@ -30,12 +30,12 @@ const TASK: usize = 8;
 const DURATION: usize = 13;
 /// Groups of one application that are shown.
 const GROUPS: usize = 5;
-/// Applications that are listed without `--top`.
+/// Jobs that are listed without `--top`.
 const LISTED: usize = 15;
-/// The fewest columns of an application's name.
+/// The fewest columns of a job's name.
 const NAME: usize = 14;
 /// The most.
-const APPLICATION: usize = 46;
+const JOB: usize = 46;
 /// Maximum number of servers named.
 const SERVERS: usize = 5;
 
@@ -47,8 +47,7 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let details = options.details;
     let page = Page { report, columns: options.columns, color: options.color, details, shown };
-    let (with, without): (Vec<_>, Vec<_>) =
-        applications(report, shown).iter().partition(|app| app.stragglers() > 0);
+    let (with, without): (Vec<_>, Vec<_>) = report.applications.iter().partition(|app| app.stragglers() > 0);
     page.answer(out)?;
     if options.summary {
         return page.files(out);
@@ -60,9 +59,13 @@ pub(super) fn write(
     }
     // A single application is short, and its tasks are what the reader asked for.
     if details || with.len() == 1 {
-        with.iter().try_for_each(|app| page.application(app, out))?;
+        let most = shown.applications.unwrap_or(usize::MAX);
+        with.iter().take(most).try_for_each(|app| page.application(app, out))?;
+        if let Some(more) = with.len().checked_sub(most).filter(|&more| more > 0) {
+            writeln!(out, "{} not shown (--top)\n", counted(more as u64, "more application"))?;
+        }
     } else {
-        page.list(&with, out)?;
+        page.list(out)?;
     }
     page.detectors(out)?;
     if !details && !with.is_empty() {
@@ -110,26 +113,30 @@ impl Page<'_> {
         writeln!(out, "{style}{text}{style:#}")
     }
 
-    /// One line for each application: how many of its tasks were stragglers, how long it waited for them, and why.
-    fn list(&self, apps: &[&ApplicationStragglers], out: &mut dyn Write) -> io::Result<()> {
-        if apps.is_empty() {
+    /// A row for each job: how many tasks of its runs were stragglers, how long they waited for them, and why.
+    fn list(&self, out: &mut dyn Write) -> io::Result<()> {
+        let jobs = self.report.jobs();
+        if jobs.is_empty() {
             return Ok(());
         }
-        let names = Column::key("Applications", NAME, APPLICATION);
+        let names = Column::key("Jobs", NAME, JOB);
         let columns = [names, Column::number("stragglers", 13), Column::number("waited", 9)];
         let mut grid = Grid::new(2, columns).heading(self.bold());
         let most = self.shown.applications.unwrap_or(LISTED);
-        for app in apps.iter().take(most) {
-            let title = clean(app.name.as_deref().unwrap_or(&app.id));
-            let count = format!("{} of {}", app.stragglers(), app.judged());
-            let waited = if app.delay > Millis::ZERO { app.delay.to_string() } else { UNKNOWN.to_owned() };
-            grid.row([title.into(), count.into(), waited.into()]);
-            let why = sentences::mainly(app).map(|why| format!(": {why}")).unwrap_or_default();
-            grid.note(4, clean(&format!("{}{why}", app.id)));
+        for job in jobs.iter().take(most) {
+            let first = job.runs.first().map_or("", |app| app.name.as_deref().unwrap_or(&app.id));
+            let runs = match job.judged_runs {
+                1 => String::new(),
+                runs => format!(" ({})", counted(runs, "run")),
+            };
+            let count = format!("{} of {}", job.stragglers, job.judged);
+            let waited = if job.delay > Millis::ZERO { job.delay.to_string() } else { UNKNOWN.to_owned() };
+            grid.row([format!("{}{runs}", clean(first)).into(), count.into(), waited.into()]);
+            grid.note(4, clean(&sentences::of_job(job)));
         }
         grid.write(self.columns, out)?;
-        if let Some(more) = apps.len().checked_sub(most).filter(|&more| more > 0) {
-            let more = counted(more as u64, "more application");
+        if let Some(more) = jobs.len().checked_sub(most).filter(|&more| more > 0) {
+            let more = counted(more as u64, "more job");
             self.paragraph(&format!("{more} with stragglers (--top, --details)"), 2, out)?;
         }
         writeln!(out)

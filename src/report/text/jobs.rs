@@ -1,4 +1,4 @@
-//! Jobs as text: a number and a heading for each, with the run that costs most; later jobs get two lines each.
+//! Jobs as text: a number and a heading for each, with the run that comes first; later jobs get two lines each.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -19,8 +19,6 @@ const BRIEF: usize = 20;
 const SAVING: usize = 18;
 /// With fewer columns for a name, the id and the name get a line of their own.
 const LEAST_NAME: usize = 12;
-/// With fewer columns, a remedy is not shown.
-const LEAST_REMEDY: usize = 20;
 /// The kinds of trouble that are listed for all runs of a job.
 const KINDS: usize = 4;
 
@@ -151,8 +149,7 @@ impl<'a> Jobs<'a> {
     fn run(&mut self, piece: &Piece<'_>) -> io::Result<()> {
         let verdict = self.verdict(piece);
         let room = self.options.columns.saturating_sub(INDENT + width(piece.id) + width(&verdict) + 4);
-        let name =
-            if self.options.details { fit(piece.name, room) } else { fit("the run that costs most", room) };
+        let name = if self.options.details { fit(piece.name, room) } else { fit(piece.lead, room) };
         let heading = format!("{}{}  {name}", " ".repeat(INDENT), piece.id);
         self.heading(&heading, piece.severity, &verdict)
     }
@@ -180,7 +177,10 @@ impl<'a> Jobs<'a> {
         } else {
             self.heading(&format!("{start}{}", named(room)), severity, &verdict)?;
         }
-        self.paragraph(&with_remedy(piece, self.options.columns.saturating_sub(INDENT)))
+        for line in with_remedy(piece, self.options.columns.saturating_sub(INDENT)) {
+            writeln!(self.out, "{:INDENT$}{line}", "")?;
+        }
+        Ok(())
     }
 
     /// "saves 2.9 GB·h", over all runs of a job.
@@ -227,13 +227,53 @@ impl<'a> Jobs<'a> {
     }
 }
 
-/// The trouble and its remedy in one line. A short remedy has room before the end of the trouble.
-fn with_remedy(piece: &Piece<'_>, room: usize) -> String {
-    const ARROW: usize = 3;
-    let remedy = width(piece.remedy);
-    let short = remedy > 0 && remedy + ARROW <= room / 2;
-    let headline = fit_words(piece.headline, if short { room - remedy - ARROW } else { room });
-    let rest = room.saturating_sub(width(&headline) + ARROW);
-    let remedy = if rest < LEAST_REMEDY && !short { String::new() } else { fit_words(piece.remedy, rest) };
-    if remedy.is_empty() { headline } else { format!("{headline} → {remedy}") }
+/// The trouble and its remedy in one line if both fit, otherwise in a line each; both are cut to whole words.
+fn with_remedy(piece: &Piece<'_>, room: usize) -> Vec<String> {
+    let whole = format!("{} → {}", piece.headline, piece.remedy);
+    match (piece.headline, piece.remedy) {
+        ("", "") => Vec::new(),
+        (headline, "") => vec![fit_words(headline, room)],
+        _ if width(&whole) <= room => vec![whole],
+        (headline, remedy) => {
+            let rest = room.saturating_sub(4);
+            let short = fit_words(remedy, rest);
+            // A setting is never cut: it would be no setting.
+            let parts = if short.is_empty() { lines(remedy, rest) } else { vec![short] };
+            let arrow = |place: usize| if place == 0 { "→" } else { " " };
+            let parts = parts.iter().enumerate().map(|(place, line)| format!("  {} {line}", arrow(place)));
+            std::iter::once(fit_words(headline, room)).chain(parts).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_its_remedy() {
+        let piece = |headline, remedy| Piece {
+            severity: Severity::Low,
+            score: "0",
+            id: "app-1",
+            name: "etl",
+            headline,
+            remedy,
+            lead: "",
+            source: "",
+            body: "",
+        };
+        let long = "Skew: a task of stage 4.0 reads 23.9 MiB of shuffle data, 53.6× the median of its group";
+        let rows = |headline, remedy, room| with_remedy(&piece(headline, remedy), room);
+        assert_eq!(rows("Spill: x", "--conf a=b", 40), ["Spill: x → --conf a=b"]);
+        let lines = rows(long, "--conf spark.executor.memory=3g", 50);
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert_eq!(lines[1], "  → --conf spark.executor.memory=3g");
+        for room in [36, 56, 76, 116] {
+            let lines = rows(long, long, room);
+            assert!(lines.iter().all(|line| width(line) <= room), "{lines:?}");
+            assert!(lines.iter().any(|line| line.contains('→')), "{lines:?}");
+        }
+        assert_eq!(rows(long, "", 30).len(), 1);
+    }
 }

@@ -45,7 +45,7 @@ impl Default for TextOptions {
 
 impl TextOptions {
     /// The same with enough columns to break lines between words.
-    pub(super) fn usable(self) -> Self {
+    pub(crate) fn usable(self) -> Self {
         // ASCII needs more columns for some characters, such as +- for ±.
         let columns = if self.ascii { self.columns.saturating_sub(ASCII_COLUMNS) } else { self.columns };
         Self { columns: columns.max(LEAST_COLUMNS), ..self }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::finding::SettingChange;
+use crate::model::Status;
 use crate::report::words::headline;
 use crate::report::wrap::clean;
 use crate::results::ApplicationReport;
@@ -22,6 +23,8 @@ pub(super) struct Piece<'a> {
     pub(super) headline: &'a str,
     /// What to change against it: a setting, or the first advice; empty without one.
     pub(super) remedy: &'a str,
+    /// Why the run comes first among those of its job.
+    pub(super) lead: &'a str,
     /// The history's path.
     pub(super) source: &'a str,
     pub(super) body: &'a str,
@@ -36,6 +39,7 @@ pub(super) fn write_head(app: &ApplicationReport, out: &mut Vec<u8>) -> io::Resu
     writeln!(out, "{}", clean(app.name.as_deref().unwrap_or_default()).trim())?;
     writeln!(out, "{}", app.troubles.first().map(headline).unwrap_or_default())?;
     writeln!(out, "{}", app.troubles.first().map(remedy).unwrap_or_default())?;
+    writeln!(out, "{}", app.leading.reason(app.status == Status::Failed))?;
     writeln!(out, "{}", app.sources.first().map(|source| clean(source)).unwrap_or_default())
 }
 
@@ -46,7 +50,7 @@ fn remedy(trouble: &Trouble) -> String {
 
 impl<'a> Piece<'a> {
     pub(super) fn parse(bytes: &'a [u8]) -> Option<Self> {
-        let mut parts = std::str::from_utf8(bytes).ok()?.splitn(8, '\n');
+        let mut parts = std::str::from_utf8(bytes).ok()?.splitn(9, '\n');
         let value: u8 = parts.next()?.parse().ok()?;
         let severity = Severity::ALL.into_iter().find(|level| level.value() == u64::from(value))?;
         Some(Self {
@@ -56,6 +60,7 @@ impl<'a> Piece<'a> {
             name: parts.next()?,
             headline: parts.next()?,
             remedy: parts.next()?,
+            lead: parts.next()?,
             source: parts.next()?,
             body: parts.next()?,
         })

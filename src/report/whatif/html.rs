@@ -223,7 +223,7 @@ fn saved(prediction: &Prediction) -> (&'static str, String) {
         Saved::Nothing => ("soft", "nothing".to_owned()),
         Saved::WithinError => ("soft", "within the error".to_owned()),
         Saved::Less(time) => ("better", time),
-        Saved::More(time) => ("worse", format!("−{time}")),
+        Saved::More(time) => ("worse", format!("{time} longer")),
     }
 }
 

@@ -51,6 +51,9 @@ struct ChangeTotalView {
     saves_low_ms: Option<f64>,
     saves_ms: Option<f64>,
     saves_high_ms: Option<f64>,
+    longer_ms: Option<f64>,
+    saves_core_hours: Option<f64>,
+    saves_gb_hours: Option<f64>,
 }
 
 fn total(total: &Total) -> TotalView<'_> {
@@ -62,7 +65,8 @@ fn total(total: &Total) -> TotalView<'_> {
 }
 
 fn change_total(total: &ChangeTotal) -> ChangeTotalView {
-    let ChangeTotal { change: of, shortened, saves_ms, lengthened, unknown } = total;
+    let ChangeTotal { change: of, shortened, saves_ms, lengthened, longer_ms, core_hours, gb_hours, unknown } =
+        total;
     ChangeTotalView {
         change: change(of),
         shortened_count: *shortened,
@@ -71,6 +75,9 @@ fn change_total(total: &ChangeTotal) -> ChangeTotalView {
         saves_low_ms: saves_ms.map(|saves| saves.low),
         saves_ms: saves_ms.map(|saves| saves.point),
         saves_high_ms: saves_ms.map(|saves| saves.high),
+        longer_ms: longer_ms.map(|longer| longer.point),
+        saves_core_hours: core_hours.map(|saves| saves.point),
+        saves_gb_hours: gb_hours.map(|saves| saves.point),
     }
 }
 

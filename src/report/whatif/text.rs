@@ -1,4 +1,4 @@
-//! The replays as text: one table for each application.
+//! The replays as text: what changes save over all applications, then each job; a table for a single application.
 
 use std::io::{self, Write};
 
@@ -10,12 +10,18 @@ use super::super::words::{matching, millis, plural, small};
 use super::super::wrap::{clean, fit, lines};
 use super::words::Saved;
 use super::{shown, words};
-use crate::whatif::{ApplicationReplays, Prediction, Range, Replays, Scenario, Total, WhatIfReport};
+use crate::whatif::{ApplicationReplays, Job, Prediction, Range, Replays, Scenario, Total, WhatIfReport};
 
-/// Columns for the time that a change saves, with its error.
-const SAVES: usize = 16;
+/// Columns for the time that a change saves or adds, with its error.
+const DIFFERENCE: usize = 16;
 /// Columns of each cost.
 const COST: usize = 10;
+/// Jobs that are listed without `--top`.
+const LISTED: usize = 15;
+/// The fewest columns of a job's name.
+const NAME: usize = 14;
+/// The most.
+const JOB: usize = 46;
 
 pub(super) fn write(
     report: &WhatIfReport,
@@ -24,15 +30,22 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let page = Page { columns: options.columns, color: options.color };
-    if options.summary {
+    if report.applications.len() > 1 || options.summary {
         page.total(report, out)?;
+    }
+    if options.summary {
         return page.files(report, out);
     }
-    let applications = shown(report, top);
-    applications.iter().try_for_each(|app| page.application(app, out))?;
-    let hidden = report.applications.len() - applications.len();
-    if hidden > 0 {
-        writeln!(out, "{} not shown (--top)", plural(hidden as u64, "application"))?;
+    // A single application is short, and its table is what the reader asked for.
+    if options.details || report.applications.len() == 1 {
+        let applications = shown(report, top);
+        applications.iter().try_for_each(|app| page.application(app, out))?;
+        let hidden = report.applications.len() - applications.len();
+        if hidden > 0 {
+            writeln!(out, "{} not shown (--top)", plural(hidden as u64, "application"))?;
+        }
+    } else {
+        page.jobs(&report.jobs(), top.unwrap_or(LISTED), out)?;
     }
     page.files(report, out)
 }
@@ -55,6 +68,35 @@ impl Page {
                 writeln!(out, "{}{line}", if place == 0 { "  " } else { "    " })?;
             }
         }
+        writeln!(out)
+    }
+
+    /// A row for each job: how long its runs took, what the best change saves, and in which run most.
+    fn jobs(&self, jobs: &[Job<'_>], most: usize, out: &mut dyn Write) -> io::Result<()> {
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        let names = Column::key("Jobs", NAME, JOB);
+        let columns = [names, Column::number("took", 9), Column::number("saves", DIFFERENCE)];
+        let bold = if self.color { Style::new().bold() } else { Style::new() };
+        let mut grid = Grid::new(2, columns).heading(bold);
+        for job in jobs.iter().take(most) {
+            let runs = match job.runs.len() as u64 {
+                1 => String::new(),
+                runs => format!(" ({})", plural(runs, "run")),
+            };
+            let took =
+                if job.total.replayed > 0 { job.total.recorded.to_string() } else { UNKNOWN.to_owned() };
+            let saves = job.total.best().map_or_else(|| UNKNOWN.to_owned(), words::saved);
+            grid.row([format!("{}{runs}", clean(job.name())).into(), took.into(), saves.into()]);
+            grid.note(4, clean(&words::of_job(job)));
+        }
+        grid.write(self.columns, out)?;
+        if let Some(more) = jobs.len().checked_sub(most).filter(|&more| more > 0) {
+            writeln!(out, "  {} (--top, --details)", plural(more as u64, "more job"))?;
+        }
+        writeln!(out)?;
+        self.paragraph("All changes of each application: --details", out)?;
         writeln!(out)
     }
 
@@ -120,9 +162,9 @@ impl Page {
         let mut grid = Grid::new(
             2,
             [
-                Column::key("with", 20, usize::MAX).wrapped(),
+                Column::key("with", 16, usize::MAX).wrapped(),
                 Column::number("takes", 8),
-                Column::number("saves", SAVES),
+                Column::number("difference", DIFFERENCE).named(""),
                 Column::number("core-hours", COST),
                 Column::number("GB-hours", COST),
             ],
@@ -143,10 +185,10 @@ impl Page {
     fn row(&self, name: Cell, prediction: &Prediction) -> [Cell; 5] {
         let takes = millis(prediction.takes.wall_ms.point);
         let (text, style) = match Saved::of(prediction) {
-            Saved::Nothing => ("nothing".to_owned(), Style::new()),
+            Saved::Nothing => ("no change".to_owned(), Style::new()),
             Saved::WithinError => ("within the error".to_owned(), Style::new()),
-            Saved::Less(time) => (time, AnsiColor::Green.on_default()),
-            Saved::More(time) => (format!("-{time}"), AnsiColor::Red.on_default()),
+            Saved::Less(time) => (format!("{time} shorter"), AnsiColor::Green.on_default()),
+            Saved::More(time) => (format!("{time} longer"), AnsiColor::Red.on_default()),
         };
         let style = if self.color { style } else { Style::new() };
         let cost =

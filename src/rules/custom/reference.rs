@@ -106,7 +106,7 @@ const FILE: [(&str, &str, &str); 17] = [
         "thresholds",
         "required: four cut-offs, from low to critical, by the name of a value: `{rising: [1, 2, 4, 8]}` if larger values are \
          worse, `{falling: [64MB, 32MB, 16MB, 8MB]}` if smaller ones are. Cut-offs have the unit of the value (64MB, 5min, \
-         50MB/s, 20%, 1/8) or are `never`. `decimals: 2` beside rising or falling compares only so many decimals",
+         50MB/s, 20%, 1/8) or are `never`. `decimals: 2` next to rising or falling cuts the value and the cut-offs to so many decimals",
     ),
     (
         "text",

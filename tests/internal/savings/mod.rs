@@ -58,6 +58,22 @@ fn all() -> Vec<Removal> {
     ALL.into_iter().map(everywhere).collect()
 }
 
+/// More tasks share the work of a stage, and not what slowed down one of them.
+#[test]
+fn more_tasks_do_not_remove_a_straggler() {
+    let name = "straggler-detection/application_1700000000000_0102-missed-moderate.gz";
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testdata/heuristics").join(name);
+    let stage = vec![Subject::Stage(StageAttempt { stage: 0, attempt: 0 })];
+    let rules = RuleSet::built_in().unwrap();
+    let removals = [Removal::Replay(Cause::Tasks { count: 192 }, stage), everywhere(Cause::Stragglers)];
+    let found = each(&[file], |app| savings(app, &rules, &removals)).pop().unwrap();
+    let (low, point, high) = seconds(&found.troubles[0]);
+    // One task of 20 takes 400 s instead of 60 s; the others share 1200 s.
+    assert!(low > 0.0 && (38.0..56.0).contains(&point) && high < 80.0, "{found:?}");
+    // Each of the tasks is the first on its core, so none counts as a straggler.
+    assert_eq!(found.troubles[1].alone.map(|alone| alone.is_nothing()), Some(true), "{found:?}");
+}
+
 #[test]
 fn savings_agree_with_runs_in_which_the_remedy_was_applied() {
     let one = |run: &str, cause| recorded(run, &[cause]).map(|savings| savings.troubles[0].clone());

@@ -4,7 +4,7 @@ use super::work::{Work, span};
 use crate::model::Application;
 use crate::replay::spark::change::Change;
 use crate::replay::spark::plan::{Plan, Unknown};
-use crate::replay::{MAX_TASKS, merged};
+use crate::replay::{MAX_TASKS, merged, spread};
 
 /// What every task costs, however little data it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,9 +45,21 @@ pub(super) fn split(
         (Overhead::Intercept, None) if fewer => return Err(Unknown::NoFit),
         _ => work.overhead,
     };
-    let works: Vec<f64> = work.done.iter().map(|done| (done.time - overhead).max(0.0)).collect();
-    let even = works.iter().sum::<f64>() / f64::from(tasks);
-    let parts = if fewer { merged(&works, tasks as usize) } else { vec![even; tasks as usize] };
+    let parts = if fewer {
+        let works: Vec<f64> = work.done.iter().map(|done| (done.time - overhead).max(0.0)).collect();
+        merged(&works, tasks as usize)
+    } else {
+        // Time that the data do not explain, such as that of a slow host, is not shorter with less data.
+        let works: Vec<(f64, f64)> = work
+            .done
+            .iter()
+            .map(|done| {
+                let usual = work.usual_of_slow(done).unwrap_or(done.time);
+                ((usual - overhead).max(0.0), done.time - usual)
+            })
+            .collect();
+        spread(&works, tasks as usize)
+    };
     change.tasks.insert(stage, parts.into_iter().map(|part| span(overhead + part)).collect());
     Ok(())
 }

@@ -12,6 +12,13 @@ const BYTES: [Counter; 3] =
     [Counter::InputBytes, Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead];
 const RECORDS: [Counter; 2] = [Counter::InputRecords, Counter::ShuffleRecordsRead];
 
+/// A task is slow if it takes more than this multiple of the median, and of what its data explain.
+const SLOWER: f64 = 1.5;
+
+/// And more than this beyond it, in microseconds. The driver looks for tasks to copy this often
+/// (`spark.speculation.interval`), so nothing shorter can be mended.
+const BEYOND: f64 = 100_000.0;
+
 /// A successful attempt.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Done {
@@ -95,6 +102,12 @@ impl Work {
             (Some(bytes), Some(records)) => bytes.max(records),
             (one, other) => one.or(other).unwrap_or(self.median),
         }
+    }
+
+    /// How long a task that is slow for its data would usually take; `None` if it is not slow.
+    pub(super) fn usual_of_slow(&self, done: &Done) -> Option<f64> {
+        let usual = self.expected(done).max(self.median);
+        (done.time > SLOWER * usual && done.time > usual + BEYOND).then_some(usual)
     }
 
     /// Whether tasks read data, so that it is known whether data explain a time.

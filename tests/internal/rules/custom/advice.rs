@@ -51,7 +51,7 @@ advice:
     assert_eq!(configuration[0].change.from.as_deref(), Some("4g"));
     assert_eq!(
         troubles[0].advice[0],
-        "ask for three quarters of 4 GiB: --conf spark.executor.memory=3072m (now 4g) my.label old → small"
+        "ask for three quarters of 4 GiB: --conf spark.executor.memory=3072m (now 4g), my.label old → small"
     );
 }
 

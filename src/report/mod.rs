@@ -27,6 +27,7 @@ mod markdown;
 mod ndjson;
 pub mod nodes;
 mod openmetrics;
+mod parts;
 mod pieces;
 mod sarif;
 pub(crate) mod simulate;

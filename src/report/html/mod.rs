@@ -45,7 +45,7 @@ const WORST_TROUBLES: usize = 5;
 const MAX_REASONS: usize = 200;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    write_pieces(report, &mut Pieces::in_order(&report.applications, piece::without_details)?, out)
+    write_pieces(report, &mut Pieces::in_order(&report.applications, piece::of_kept)?, out)
 }
 
 /// Writes the report with all applications. Those that the report contains are the first.
@@ -53,7 +53,7 @@ pub(super) fn write_pieces(report: &Report, pieces: &mut Pieces, out: &mut dyn W
     let worst = piece::worst(pieces, WORST_TROUBLES)?;
     let page = Page { report, worst, listed: pieces.len() as u64 }.render().map_err(io::Error::other)?;
     filled(&page, out, |mark, out| match mark {
-        "rows" => piece::write_rows(pieces, out),
+        "rows" => piece::write_rows(report, pieces, out),
         _ => piece::write_details(report, pieces, out),
     })
 }

@@ -30,24 +30,24 @@ struct Head {
 
 /// One application without charts.
 pub(in crate::report) fn piece(app: &ApplicationReport) -> io::Result<Vec<u8>> {
-    render(app, true)
-}
-
-/// The same for an application whose details are rendered later.
-pub(super) fn without_details(app: &ApplicationReport) -> io::Result<Vec<u8>> {
     render(app, false)
 }
 
-fn render(app: &ApplicationReport, with_details: bool) -> io::Result<Vec<u8>> {
+/// The same for an application that is kept, so that its row and its details are rendered later.
+pub(super) fn of_kept(app: &ApplicationReport) -> io::Result<Vec<u8>> {
+    render(app, true)
+}
+
+fn render(app: &ApplicationReport, is_kept: bool) -> io::Result<Vec<u8>> {
     let candidates = Candidate::of(app);
     let name = app.name.as_ref().filter(|name| !name.is_empty()).unwrap_or(&app.id);
     let head = Head { ids: OwnIds::of(app), name: name.clone(), candidates };
     let mut parts = Parts::with_head(&head)?;
     let ids = Ids::marks(app);
-    parts.add(text(&Row { app, ids: &ids })?.as_bytes());
-    let details =
-        if with_details && has_detail(app) { text(&Detail::new(app, &ids))? } else { String::new() };
-    parts.add(details.as_bytes());
+    let row = if is_kept { String::new() } else { text(&Row { app, ids: &ids })? };
+    parts.add(row.as_bytes());
+    let has_detail = !is_kept && has_detail(app);
+    parts.add(if has_detail { text(&Detail::new(app, &ids))? } else { String::new() }.as_bytes());
     for candidate in &head.candidates {
         let found = app.troubles.get(candidate.trouble).zip(ids.troubles.get(candidate.trouble));
         let item = found.map(|(trouble, id)| text(&Worst { app, trouble, id })).transpose()?;
@@ -116,11 +116,15 @@ fn worst_item(ids: &Ids, worst: WorstTrouble, mut reader: Reader<'_>) -> io::Res
     String::from_utf8(item).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Writes the rows of the table.
-pub(super) fn write_rows(pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<()> {
-    each(pieces, |_, ids, mut reader| {
+/// Writes the rows of the table. Those of the applications that the report contains, which are the first, lead to their
+/// charts, even without findings.
+pub(super) fn write_rows(report: &Report, pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<()> {
+    each(pieces, |place, ids, mut reader| {
         writeln!(out)?;
-        write_with(ids, reader.next_text()?, out)
+        match report.applications.get(place) {
+            Some(app) => out.write_all(text(&Row { app, ids })?.as_bytes()),
+            None => write_with(ids, reader.next_text()?, out),
+        }
     })
 }
 
@@ -159,6 +163,11 @@ impl Worst<'_> {
     /// What its remedy saves.
     fn saves(&self) -> String {
         words::saves(&self.trouble.savings, words::currency(self.app))
+    }
+
+    /// Why its severity is lower than its values say.
+    fn capped(&self) -> Option<String> {
+        words::capped(self.app).filter(|_| self.trouble.severity == self.app.severity)
     }
 }
 

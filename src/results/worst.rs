@@ -101,7 +101,11 @@ mod tests {
 
     fn run(severities: &[Severity]) -> Vec<Candidate> {
         let mut app = ApplicationReport::blank("app");
-        let trouble = |&severity| Trouble { severity, ..Trouble::named("x") };
+        let trouble = |&severity| {
+            let mut trouble = Trouble::named("x");
+            trouble.severity = severity;
+            trouble
+        };
         app.troubles = severities.iter().map(trouble).collect();
         Candidate::of(&app)
     }

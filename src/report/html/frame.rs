@@ -17,12 +17,12 @@ pub(in crate::report) struct Code {
 /// Colours, tables and charts of every page.
 pub(in crate::report) const STYLE: Code = Code {
     text: include_str!("../../../templates/page.css"),
-    hash: "sha256-tDXVE+WhEU09EMGFJxl9ZhZ1kEjjrDBMj4RFyBYLnCw=",
+    hash: "sha256-NR8xNI9bKd3/nWYPXho/aj2vdFKPmTBE+vn8PqY6HSc=",
 };
 /// What the pages of `nodes`, `whatif`, `diff` and `stragglers` add.
 pub(in crate::report) const CHART_STYLE: Code = Code {
     text: include_str!("../../../templates/charts.css"),
-    hash: "sha256-yVYJe5FZ/Ho53JAKK4mbUOifiLBY2G5V3ZqZ5lj8Bs8=",
+    hash: "sha256-5w6m/5LvnaAY4CoREwblspvEhRxVYsN6VZbtimViEsQ=",
 };
 /// Tells the style sheet that scripts run, before the page is laid out.
 pub(in crate::report) const FLAG: Code = Code {

@@ -92,10 +92,15 @@ mod tests {
             for format in formats {
                 let text = TextOptions::default();
                 let pieces = PieceFormat::new(format, text, &infos);
+                // Other formats keep no applications.
+                #[cfg(feature = "html")]
+                let charts = if format == Format::Html { options.charts } else { 0 };
+                #[cfg(not(feature = "html"))]
+                let charts = 0;
                 let (report, rendered) = analyze_in_pieces(
                     paths.as_slice().into(),
                     Basis { rules: &rules, prices: None },
-                    options.clone(),
+                    Options { charts, ..options.clone() },
                     &Progress::default(),
                     &|app| pieces.render(app),
                 );

@@ -54,7 +54,8 @@ pub(super) fn write_pieces(report: &Report, pieces: &mut Pieces, out: &mut dyn W
     let page = Page { report, worst, listed: pieces.len() as u64 }.render().map_err(io::Error::other)?;
     filled(&page, out, |mark, out| match mark {
         "rows" => piece::write_rows(report, pieces, out),
-        _ => piece::write_details(report, pieces, out),
+        "details" => piece::write_details(report, pieces, out),
+        other => out.write_all(other.as_bytes()),
     })
 }
 

@@ -51,7 +51,8 @@ impl Analyze {
         let inputs = paths.read()?;
         let output = input.open_output(&inputs.files(), None)?;
         let options = findings.options(input);
-        let (named, format) = (inputs.named(), findings.pieces(input, &output));
+        let infos = rules.infos();
+        let (named, format) = (inputs.named(), findings.pieces(input, &output, &infos));
         let (report, pieces) = input.run(|progress| match format {
             None => (engine::analyze_by(named, basis, &options, progress), None),
             Some(format) => {

@@ -16,7 +16,7 @@ use super::{Exit, Level};
 use crate::engine::{Options, Sort};
 use crate::report::{Format, PieceFormat, TextOptions, write};
 use crate::results::Report;
-use crate::rules::{RuleError, RuleFile, RuleSet};
+use crate::rules::{RuleError, RuleFile, RuleInfo, RuleSet};
 use crate::savings::Prices;
 use crate::severity::Severity;
 
@@ -253,12 +253,17 @@ impl FindingArgs {
         TextOptions { details: self.details, jobs, ..output.text_options(input.color) }
     }
 
-    /// How applications are written one by one, if they are not needed together.
-    pub(super) fn pieces(&self, input: &InputArgs, output: &Output) -> Option<PieceFormat> {
+    /// How applications are written one by one, unless only the worst are shown.
+    pub(super) fn pieces<'a>(
+        &self,
+        input: &InputArgs,
+        output: &Output,
+        rules: &'a [RuleInfo],
+    ) -> Option<PieceFormat<'a>> {
         let text = self.text_options(input, output);
         // As text, N jobs are shown, whatever the number of their runs.
         let all = self.shown().is_none() || (self.format == FormatArg::Text && !self.summary);
-        PieceFormat::of(self.format(), text).filter(|_| all)
+        all.then(|| PieceFormat::new(self.format(), text, rules))
     }
 
     /// Writes the report in the chosen format.

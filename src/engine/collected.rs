@@ -38,8 +38,8 @@ struct State {
 
 /// The result after all applications have been read.
 pub(super) struct Collected {
-    /// The worst, worst first.
-    pub(super) applications: Vec<ApplicationReport>,
+    /// The worst ones that are kept, worst first.
+    pub(super) applications: Vec<(ApplicationReport, Turn)>,
     /// All applications, if they were rendered.
     pub(super) pieces: Pieces,
     pub(super) totals: Totals,
@@ -63,9 +63,9 @@ impl<'a> Collector<'a> {
         Self { render: None, state: Mutex::new(state) }
     }
 
-    /// Renders all applications, and keeps nothing else of them.
-    pub(super) fn rendering(render: Render<'a>) -> Self {
-        Self { render: Some(render), ..Self::new(Some(0)) }
+    /// Renders all applications, and keeps only the `most` worst, for their charts.
+    pub(super) fn rendering(render: Render<'a>, most: usize) -> Self {
+        Self { render: Some(render), ..Self::new(Some(most)) }
     }
 
     /// Counts an application, and keeps it if it is among the worst, or what is rendered of it.
@@ -82,8 +82,13 @@ impl<'a> Collector<'a> {
     pub(super) fn finish(self) -> Collected {
         let State { applications, pieces, sums, findings, suppressed, .. } =
             self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let applications = applications.into_sorted().into_iter().map(|(report, _)| report).collect();
-        Collected { applications, pieces, totals: sums.finish(), findings, suppressed }
+        Collected {
+            applications: applications.into_sorted(),
+            pieces,
+            totals: sums.finish(),
+            findings,
+            suppressed,
+        }
     }
 }
 
@@ -152,7 +157,7 @@ mod tests {
             expected.truncate(most.unwrap_or(usize::MAX));
             let expected: Vec<_> = expected.into_iter().map(|(number, _)| Some(number.to_string())).collect();
             let collected = collector.finish();
-            let names: Vec<_> = collected.applications.into_iter().map(|app| app.name).collect();
+            let names: Vec<_> = collected.applications.into_iter().map(|(app, _)| app.name).collect();
             prop_assert_eq!(names, expected);
             let count = apps.len() as u64;
             prop_assert_eq!(collected.findings[0], count);

@@ -60,6 +60,12 @@ impl RunCopy {
         Self { run, complete: app.complete, content, files: sources.len() }
     }
 
+    /// A number that only equal copies of a complete history have.
+    pub(super) fn content_hash(&self) -> Option<u64> {
+        let [_, content] = self.hashes();
+        self.complete.then_some(content)
+    }
+
     /// A number for the run, and one for its content.
     fn hashes(&self) -> [u64; 2] {
         let mut hasher = FxHasher::default();

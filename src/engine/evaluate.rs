@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Options;
+use super::copies::RunCopy;
 use super::rank::{self, Place};
-use super::worst_charts::WorstCharts;
+use super::visit::{Turn, may_be_superseded};
+use super::worst_charts::{Copied, WorstCharts};
 use crate::charts::Charts;
 use crate::finding::{Finding, Name, Suppressed};
 use crate::fingerprint::StageName;
@@ -19,7 +21,7 @@ use crate::troubles::{Basis, Diagnosed, diagnose};
 /// The report on one application, and the index of the suppression for each suppressed finding.
 pub(super) fn evaluate(
     app: &Application,
-    sources: &[String],
+    (sources, turn): (&[String], Turn),
     basis: Basis<'_>,
     options: &Options,
     worst_charts: &WorstCharts,
@@ -42,7 +44,10 @@ pub(super) fn evaluate(
     let Overall { severity, raw_severity, score } = Overall::of(&findings);
     let leading = Leading::of(app, &metrics, savings.as_ref(), basis, options.sort);
     let place = Place { leading: &leading, severity, score, wasted: metrics.wasted, id: &app.id, sources };
-    worst_charts.offer(place, || Charts::of(app, rules, &findings));
+    if options.charts > 0 {
+        let copied = Copied::of(&RunCopy::of(app, sources), turn, place, may_be_superseded(sources));
+        worst_charts.offer(place, turn, copied, || Charts::of(app, rules, &findings));
+    }
     keep_at_least(options.min_severity, &mut findings);
     let silenced = suppressed.iter().map(|suppressed| &suppressed.finding);
     let stage_names = StageName::of_findings(app, findings.iter().chain(silenced));

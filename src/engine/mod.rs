@@ -112,8 +112,8 @@ pub(crate) fn analyze_by(
     analyze_into(Collector::new(options.top), named, basis, options, progress).0
 }
 
-/// Like [`analyze_with`], but renders each application as soon as it is judged. The report has no applications, and the
-/// pieces are all of them: [`Options::top`] and [`Options::charts`] do not apply.
+/// Like [`analyze_with`], but renders each application as soon as it is judged. The pieces are all applications, so
+/// [`Options::top`] does not apply; the report has only those with charts.
 pub(crate) fn analyze_in_pieces(
     named: Named<'_>,
     basis: Basis<'_>,
@@ -121,8 +121,8 @@ pub(crate) fn analyze_in_pieces(
     progress: &Progress,
     render: Render<'_>,
 ) -> (Report, Pieces) {
-    let options = Options { top: None, charts: 0, ..options };
-    analyze_into(Collector::rendering(render), named, basis, &options, progress)
+    let options = Options { top: None, ..options };
+    analyze_into(Collector::rendering(render, options.charts), named, basis, &options, progress)
 }
 
 fn analyze_into(
@@ -139,7 +139,7 @@ fn analyze_into(
     let counted = Mutex::new(Counted::default());
     let visited = visit_in_turn(named, extent, progress, |app, sources, turn| {
         let started = Instant::now();
-        let (report, suppressed_by) = evaluate(app, sources, basis, options, &worst_charts);
+        let (report, suppressed_by) = evaluate(app, (sources, turn), basis, options, &worst_charts);
         let judged = Judged { report, turn, suppressed_by };
         progress.findings(judged.report.counts.iter().skip(1).sum());
         log::debug!("{}: judged in {:.1?}", judged.report.id, started.elapsed());
@@ -163,6 +163,7 @@ fn analyze_into(
     }
     let Collected { mut applications, pieces, totals, findings, suppressed } = collector.finish();
     worst_charts.hand_out(&mut applications);
+    let applications = applications.into_iter().map(|(report, _)| report).collect();
     let report = Report {
         rules: basis.rules.infos(),
         rules_hash: basis.rules.hash().to_owned(),

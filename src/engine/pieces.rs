@@ -23,6 +23,8 @@ pub(crate) type Render<'a> = &'a (dyn Fn(&ApplicationReport) -> io::Result<Vec<u
 #[derive(Default)]
 pub(crate) struct Pieces {
     ranks: Vec<(Rank, JobGroup, Extent)>,
+    /// Whether the pieces are in the order of the report already.
+    is_sorted: bool,
     /// The end of the pieces: all of them, or those after the temporary file.
     held: Vec<u8>,
     /// Where `held` starts.
@@ -40,14 +42,13 @@ enum FileState {
     Failed(Option<File>),
 }
 
-/// The sort key of an application that is no longer in memory, as [`Place::key`].
+/// The sort key of an application that is no longer in memory, as in [`Place`].
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     leading: Leading,
     severity: Reverse<Severity>,
     score: Reverse<u64>,
     wasted: Reverse<Option<MbMillis>>,
-    /// The id and the sources, each after a byte that is less than all others.
     names: Box<str>,
     turn: Turn,
 }
@@ -60,9 +61,8 @@ struct Extent {
 
 impl Rank {
     pub(super) fn of(app: &ApplicationReport, turn: Turn) -> Self {
-        let Place { leading, severity, score, wasted, id, sources } = Place::of(app);
-        let names = std::iter::once(id).chain(sources.iter().map(String::as_str));
-        let names = names.collect::<Vec<_>>().join("\0").into_boxed_str();
+        let place @ Place { leading, severity, score, wasted, .. } = Place::of(app);
+        let names = place.names().into_boxed_str();
         Self {
             leading: leading.clone(),
             severity: Reverse(severity),
@@ -75,6 +75,27 @@ impl Rank {
 }
 
 impl Pieces {
+    /// Renders applications that are in the order of the report.
+    ///
+    /// # Errors
+    /// The first error of `render`.
+    pub(crate) fn in_order(
+        applications: &[ApplicationReport],
+        render: impl Fn(&ApplicationReport) -> io::Result<Vec<u8>>,
+    ) -> io::Result<Self> {
+        let mut pieces = Self::default();
+        for app in applications {
+            let turn = Turn::default();
+            pieces.add(Rank::of(app, turn), JobGroup::of(app), Ok(render(app)?));
+        }
+        Ok(Self { is_sorted: true, ..pieces })
+    }
+
+    /// The number of applications.
+    pub(crate) const fn len(&self) -> usize {
+        self.ranks.len()
+    }
+
     /// Adds an application, in any order.
     pub(super) fn add(&mut self, rank: Rank, group: JobGroup, piece: io::Result<Vec<u8>>) {
         let piece = match piece {
@@ -124,12 +145,16 @@ impl Pieces {
         }
     }
 
-    /// Passes all pieces to `take`, worst application first.
+    /// Passes all pieces to `take`, worst application first. Formats that show one thing of all applications, then
+    /// another, pass several times.
     ///
     /// # Errors
     /// The first error of rendering, of the temporary file, or of `take`.
-    pub(crate) fn each(mut self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-        self.ranks.sort_unstable_by(|(a, ..), (b, ..)| a.cmp(b));
+    pub(crate) fn each(&mut self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        if !self.is_sorted {
+            self.ranks.sort_unstable_by(|(a, ..), (b, ..)| a.cmp(b));
+            self.is_sorted = true;
+        }
         self.pass(|_, piece| take(piece))
     }
 
@@ -152,14 +177,14 @@ impl Pieces {
         self.pass(|group, piece| take(place(group), piece))
     }
 
-    fn pass(self, mut take: impl FnMut(&JobGroup, &[u8]) -> io::Result<()>) -> io::Result<()> {
-        if let Some(error) = self.failure {
+    fn pass(&mut self, mut take: impl FnMut(&JobGroup, &[u8]) -> io::Result<()>) -> io::Result<()> {
+        if let Some(error) = self.failure.take() {
             return Err(error);
         }
-        let mut file = match self.file {
+        let mut file = match &mut self.file {
             FileState::NotNeeded => None,
             FileState::Used(file) => Some(file),
-            FileState::Failed(file) => file,
+            FileState::Failed(file) => file.as_mut(),
         };
         let mut piece = Vec::new();
         for (_, group, Extent { start, len }) in &self.ranks {
@@ -188,7 +213,7 @@ mod tests {
         ApplicationReport { score, sources: vec![format!("f{id}")], ..ApplicationReport::blank("a") }
     }
 
-    fn written(pieces: Pieces) -> Vec<Vec<u8>> {
+    fn written(mut pieces: Pieces) -> Vec<Vec<u8>> {
         let mut all = Vec::new();
         pieces
             .each(|piece| {

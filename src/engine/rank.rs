@@ -25,16 +25,23 @@ impl<'a> Place<'a> {
         Self { leading, severity: *severity, score: *score, wasted: metrics.wasted, id, sources }
     }
 
-    /// Smaller is worse.
-    pub(super) fn key(self) -> impl Ord + 'a {
-        let Self { leading, severity, score, wasted, id, sources } = self;
-        (leading, Reverse(severity), Reverse(score), Reverse(wasted), id, sources)
+    /// Smaller is worse; without the names.
+    fn key(self) -> impl Ord + 'a {
+        let Self { leading, severity, score, wasted, .. } = self;
+        (leading, Reverse(severity), Reverse(score), Reverse(wasted))
+    }
+
+    /// The id and the sources, each after a byte that is less than all others.
+    pub(super) fn names(self) -> String {
+        let names = std::iter::once(self.id).chain(self.sources.iter().map(String::as_str));
+        names.collect::<Vec<_>>().join("\0")
     }
 }
 
 /// Applications, worst first.
 pub(super) fn applications(a: &ApplicationReport, b: &ApplicationReport) -> Ordering {
-    Place::of(a).key().cmp(&Place::of(b).key())
+    let (a, b) = (Place::of(a), Place::of(b));
+    a.key().cmp(&b.key()).then_with(|| a.names().cmp(&b.names()))
 }
 
 /// Findings of one application by severity and score, then rule and subject.

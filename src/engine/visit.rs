@@ -160,7 +160,7 @@ pub(crate) fn visit_beside_traces<T: Send>(
 
 /// The rank of an application among all, independent of threads: the index of its source, and its index
 /// within that source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Turn {
     place: usize,
     nth: usize,

@@ -1,69 +1,192 @@
-//! Keeps the charts of the worst applications while all are read. An application is in memory only during
-//! its visit, and charts of thousands would need too much memory.
+//! Keeps the charts of the worst applications while all are read. An application is in memory only during its visit, and
+//! charts of thousands would need too much memory.
+//!
+//! Which of several copies of a history counts is known after all are read. So equal copies share one place, and histories
+//! that a more complete copy may replace have places of their own: they take none from those that stay.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rustc_hash::FxHasher;
+
+use super::copies::RunCopy;
 use super::rank::Place;
-use super::worst::Worst;
+use super::visit::Turn;
 use crate::charts::Charts;
 use crate::results::{ApplicationReport, Leading};
 use crate::severity::Severity;
 use crate::units::MbMillis;
 
-/// [`Place::key`] of an application that is no longer in memory.
-type Key = (Leading, Reverse<Severity>, Reverse<u64>, Reverse<Option<MbMillis>>, String, Vec<String>);
+/// The [`Place`] of an application that is no longer in memory, with its turn instead of its sources.
+type Key = (Leading, Reverse<Severity>, Reverse<u64>, Reverse<Option<MbMillis>>, String, Turn);
 
-/// The charts of an application; `None` until they are made.
-type Candidate = (Key, Option<Box<Charts>>);
+/// Whether a history may turn out to be a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Copied {
+    /// It counts.
+    No,
+    /// The first of all with the same number counts.
+    AsOften(u64),
+    /// A more complete history may replace it.
+    Perhaps,
+}
+
+impl Copied {
+    /// `replaceable` if a later attempt may replace it.
+    pub(super) fn of(copy: &RunCopy, turn: Turn, place: Place<'_>, replaceable: bool) -> Self {
+        match copy.content_hash() {
+            _ if replaceable => Self::Perhaps,
+            _ if !turn.may_be_copied => Self::No,
+            None => Self::Perhaps,
+            Some(content) => {
+                let mut hasher = FxHasher::default();
+                // Another configuration gives other findings.
+                (content, place.severity, place.score, place.sources.len()).hash(&mut hasher);
+                Self::AsOften(hasher.finish())
+            }
+        }
+    }
+}
 
 /// The charts of the worst applications so far.
 pub(super) struct WorstCharts {
     most: usize,
-    worst: Mutex<Worst<Candidate>>,
+    worst: Mutex<Worst>,
 }
+
+#[derive(Default)]
+struct Worst {
+    lasting: Charted,
+    replaceable: Charted,
+}
+
+/// By application: of which copies it is, and its charts.
+type Charted = BTreeMap<Key, (Copied, Box<Charts>)>;
 
 impl WorstCharts {
     pub(super) fn new(most: usize) -> Self {
-        Self { most, worst: Mutex::new(Worst::new(most, order)) }
+        Self { most, worst: Mutex::default() }
     }
 
     /// Makes and keeps charts if the application is among the worst.
-    pub(super) fn offer(&self, place: Place<'_>, make: impl FnOnce() -> Charts) {
+    pub(super) fn offer(&self, place: Place<'_>, turn: Turn, copied: Copied, make: impl FnOnce() -> Charts) {
         if self.most == 0 {
             return;
         }
-        let mut candidate = (key(place), None);
-        if !self.lock().admits(&candidate) {
+        let key = key(place, turn);
+        if !self.admits(self.lock().of(copied), &key, copied) {
             return;
         }
-        candidate.1 = Some(Box::new(make()));
-        self.lock().insert(candidate);
-    }
-
-    /// Moves the charts into their applications.
-    pub(super) fn hand_out(self, applications: &mut [ApplicationReport]) {
-        let worst = self.worst.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut charts: BTreeMap<Key, Option<Box<Charts>>> = worst.into_sorted().into_iter().collect();
-        for app in applications {
-            if charts.is_empty() {
-                break;
-            }
-            app.charts = charts.remove(&key(Place::of(app))).flatten();
+        let charts = Box::new(make());
+        let mut worst = self.lock();
+        let charted = worst.of(copied);
+        if !self.admits(charted, &key, copied) {
+            return;
+        }
+        if let Copied::AsOften(_) = copied {
+            charted.retain(|_, (known, _)| *known != copied);
+        }
+        charted.insert(key, (copied, charts));
+        if charted.len() > self.most {
+            charted.pop_last();
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Worst<Candidate>> {
+    /// Whether the application is among the worst so far. `false` is final.
+    fn admits(&self, charted: &Charted, key: &Key, copied: Copied) -> bool {
+        let is_known = |(known, (of, _)): (&Key, &(Copied, _))| *of == copied && known <= key;
+        if matches!(copied, Copied::AsOften(_)) && charted.iter().any(is_known) {
+            return false;
+        }
+        charted.len() < self.most || charted.last_key_value().is_some_and(|(last, _)| key < last)
+    }
+
+    /// Moves the charts into their applications, which are in the order of the report.
+    pub(super) fn hand_out(self, applications: &mut [(ApplicationReport, Turn)]) {
+        let Worst { lasting, replaceable } = self.worst.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let charted = lasting.into_iter().chain(replaceable);
+        let mut charts: BTreeMap<Turn, Box<Charts>> =
+            charted.map(|((.., turn), (_, charts))| (turn, charts)).collect();
+        let found = applications.iter_mut().filter_map(|(app, turn)| Some((app, charts.remove(turn)?)));
+        for (app, charts) in found.take(self.most) {
+            app.charts = Some(charts);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Worst> {
         self.worst.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn order(a: &Candidate, b: &Candidate) -> Ordering {
-    a.0.cmp(&b.0)
+impl Worst {
+    const fn of(&mut self, copied: Copied) -> &mut Charted {
+        match copied {
+            Copied::Perhaps => &mut self.replaceable,
+            Copied::No | Copied::AsOften(_) => &mut self.lasting,
+        }
+    }
 }
 
-fn key(place: Place<'_>) -> Key {
-    let Place { leading, severity, score, wasted, id, sources } = place;
-    (leading.clone(), Reverse(severity), Reverse(score), Reverse(wasted), id.to_owned(), sources.to_vec())
+fn key(place: Place<'_>, turn: Turn) -> Key {
+    let Place { leading, severity, score, wasted, id, sources: _ } = place;
+    (leading.clone(), Reverse(severity), Reverse(score), Reverse(wasted), id.to_owned(), turn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// An application: its score, which copies it is of, and whether it counts in the end.
+    type Run = (u64, Copied, bool);
+
+    fn charted(runs: &[Run], order: &[usize], most: usize) -> Vec<bool> {
+        let worst = WorstCharts::new(most);
+        let app = |place: usize| ApplicationReport { score: runs[place].0, ..ApplicationReport::blank("a") };
+        for &place in order {
+            let make =
+                || Charts::of(&crate::model::Application::new(crate::model::Engine::Spark), &RULES, &[]);
+            worst.offer(Place::of(&app(place)), Turn::of_place(place), runs[place].1, make);
+        }
+        let counted = (0..runs.len()).filter(|&place| runs[place].2);
+        let mut apps: Vec<_> = counted.map(|place| (app(place), Turn::of_place(place))).collect();
+        apps.sort_by_key(|(app, turn)| (Reverse(app.score), *turn));
+        worst.hand_out(&mut apps);
+        apps.iter().map(|(app, _)| app.charts.is_some()).collect()
+    }
+
+    static RULES: std::sync::LazyLock<crate::rules::RuleSet> =
+        std::sync::LazyLock::new(|| crate::rules::RuleSet::built_in().unwrap());
+
+    #[test]
+    fn copies_take_no_places() {
+        let (twice, cut) = (Copied::AsOften(1), Copied::Perhaps);
+        let runs =
+            [(9, twice, true), (9, twice, false), (9, cut, false), (5, Copied::No, true), (4, cut, true)];
+        for order in [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [1, 3, 0, 4, 2]] {
+            assert_eq!(charted(&runs, &order, 2), [true, true, false], "{order:?}");
+        }
+        assert_eq!(charted(&runs, &[0, 1, 2, 3, 4], 3), [true; 3]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_worst_that_count_have_charts_in_any_order(
+            scores in prop::collection::vec((0..9u64, 1..4usize), 0..12),
+            most in 0..6usize,
+            seed in any::<u64>(),
+        ) {
+            let mut runs: Vec<Run> = Vec::new();
+            for (number, &(score, copies)) in scores.iter().enumerate() {
+                let copied = if copies == 1 { Copied::No } else { Copied::AsOften(number as u64) };
+                runs.extend((0..copies).map(|copy| (score, copied, copy == 0)));
+            }
+            let mut order: Vec<usize> = (0..runs.len()).collect();
+            order.sort_by_key(|&place| (place as u64 ^ 0x5bd1).wrapping_mul(seed | 1).rotate_left(17));
+            let expected: Vec<bool> = (0..scores.len()).map(|place| place < most).collect();
+            prop_assert_eq!(charted(&runs, &order, most), expected);
+        }
+    }
 }

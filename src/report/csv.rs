@@ -58,7 +58,7 @@ pub(super) fn piece(app: &ApplicationReport, out: &mut dyn Write) -> io::Result<
 }
 
 /// Writes the report with the rows of all applications.
-pub(super) fn write_pieces(pieces: Pieces, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_pieces(mut pieces: Pieces, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", HEADER.join(","))?;
     pieces.each(|piece| out.write_all(piece))
 }

@@ -52,7 +52,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The same, with all applications.
-pub(super) fn write_pieces(report: &Report, pieces: Pieces, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_pieces(report: &Report, mut pieces: Pieces, out: &mut dyn Write) -> io::Result<()> {
     begin(report, out)?;
     let mut applications = 0;
     pieces.each(|piece| {

@@ -6,25 +6,30 @@
 //! suppressions and accepted jobs that did not run. Servers compare runs by the names of class and test. These are the job's key and the rule's id, because
 //! they do not change from run to run.
 
+mod classes;
 mod reasons;
 mod unjudged;
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use quick_xml::writer::ElementWriter;
+use serde::{Deserialize, Serialize};
 
 use super::comparison::words::cost;
+use super::parts::{MARK, Parts, Reader, filled};
 use super::words::about;
 use super::wrap::clean;
+use crate::engine::Pieces;
 use crate::finding::{Finding, NotEvaluated, Suppressed};
 use crate::fingerprint::JobKey;
 use crate::parse::Level;
 use crate::results::{ApplicationReport, Report, SourceProblem};
 use crate::results::{Change, Comparison, MetricChange, MetricVerdict};
+use crate::rules::RuleInfo;
 use crate::severity::Severity;
+use classes::{Class, Classes};
 use reasons::Reasons;
 use unjudged::Unjudged;
 
@@ -34,11 +39,14 @@ const COSTS: &str = "costs";
 const INPUT: &str = "input";
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let piece = |app: &ApplicationReport| piece(app, &report.rules, report.comparison.as_ref());
+    write_pieces(report, &mut Pieces::in_order(&report.applications, piece)?, out)
+}
+
+/// Writes the report with all applications.
+pub(super) fn write_pieces(report: &Report, pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<()> {
     let mut xml = Writer::new_with_indent(&mut *out, b' ', 2);
     xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let classes = classes(&report.applications);
-    let suites = report.applications.iter().zip(&classes);
-    let suites: Vec<Suite<'_>> = suites.map(|(app, class)| Suite::of(app, class, report)).collect();
     let unreadable: Vec<_> =
         report.problems.iter().filter(|entry| entry.problem.level == Level::Error).collect();
     let mut counts = Counts { tests: unreadable.len(), errors: unreadable.len(), ..Counts::default() };
@@ -47,16 +55,25 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     counts.failures += costs.failures();
     let unjudged = Unjudged::of(report.comparison.as_ref());
     let [expired, missing] = Reasons::of(report.comparison.as_ref());
-    let others = [unjudged.counts(), expired.counts(), missing.counts()];
-    for Counts { tests, failures, errors, skipped } in suites.iter().map(Suite::counts).chain(others) {
-        counts.tests += tests;
-        counts.failures += failures;
-        counts.errors += errors;
-        counts.skipped += skipped;
+    for more in [unjudged.counts(), expired.counts(), missing.counts()] {
+        counts.add(&more);
     }
+    let mut classes = Classes::default();
+    pieces.each(|piece| {
+        let (class, more): (Class, Counts) = Reader::new(piece).head()?;
+        counts.add(&more);
+        classes.count(&class);
+        Ok(())
+    })?;
     let root = counts.write(xml.create_element("testsuites").with_attribute(("name", "elephant-rs")));
     root.write_inner_content(|xml| {
-        suites.iter().try_for_each(|suite| suite.write(xml))?;
+        pieces.each(|piece| {
+            let mut reader = Reader::new(piece);
+            let (class, _): (Class, Counts) = reader.head()?;
+            let class = classes.name(class);
+            let class = quick_xml::escape::escape(class.as_str());
+            filled(reader.next_text()?, xml.get_mut(), |_, out| out.write_all(class.as_bytes()))
+        })?;
         costs.write(xml)?;
         unjudged.write(xml)?;
         expired.write(xml)?;
@@ -66,9 +83,31 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(xml.get_mut())
 }
 
+/// One application: its class and counts, and its suite with a mark for the class.
+pub(super) fn piece(
+    app: &ApplicationReport,
+    rules: &[RuleInfo],
+    comparison: Option<&Comparison>,
+) -> io::Result<Vec<u8>> {
+    let suite = Suite::of(app, rules, comparison);
+    let mut parts = Parts::with_head(&(Class::of(app), suite.counts()))?;
+    let mut text = Vec::new();
+    let out: &mut dyn Write = &mut text;
+    let mut xml = Writer::new_with_indent(out, b' ', 2);
+    // The element around it gives the indentation.
+    xml.create_element(ROOT).write_inner_content(|xml| suite.write(&[MARK, MARK].concat(), xml))?;
+    let suite = text.strip_prefix(format!("<{ROOT}>").as_bytes());
+    let suite = suite.and_then(|text| text.strip_suffix(format!("\n</{ROOT}>").as_bytes()));
+    parts.add(suite.ok_or(io::ErrorKind::InvalidData)?);
+    Ok(parts.into_bytes())
+}
+
+/// The outermost element.
+const ROOT: &str = "testsuites";
+
 type Xml<'a> = Writer<&'a mut dyn Write>;
 
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct Counts {
     tests: usize,
     failures: usize,
@@ -77,6 +116,13 @@ struct Counts {
 }
 
 impl Counts {
+    const fn add(&mut self, Self { tests, failures, errors, skipped }: &Self) {
+        self.tests += *tests;
+        self.failures += *failures;
+        self.errors += *errors;
+        self.skipped += *skipped;
+    }
+
     fn write<'a, W: Write>(&self, element: ElementWriter<'a, W>) -> ElementWriter<'a, W> {
         let Self { tests, failures, errors, skipped } = self;
         let counts = [("tests", tests), ("failures", failures), ("errors", errors), ("skipped", skipped)];
@@ -88,7 +134,6 @@ impl Counts {
 
 struct Suite<'a> {
     app: &'a ApplicationReport,
-    class: &'a str,
     cases: Vec<Case<'a>>,
 }
 
@@ -101,17 +146,16 @@ struct Case<'a> {
 }
 
 impl<'a> Suite<'a> {
-    fn of(app: &'a ApplicationReport, class: &'a str, report: &'a Report) -> Self {
-        let mut rules: Vec<&str> = report.rules.iter().map(|rule| rule.id.as_ref()).collect();
+    fn of(app: &'a ApplicationReport, rules: &'a [RuleInfo], comparison: Option<&Comparison>) -> Self {
+        let mut rules: Vec<&str> = rules.iter().map(|rule| rule.id.as_ref()).collect();
         let found = app.findings.iter().map(|finding| &finding.rule);
         for rule in found.chain(app.suppressed.iter().map(|suppressed| &suppressed.finding.rule)) {
             if !rules.contains(&rule.as_ref()) {
                 rules.push(rule);
             }
         }
-        let cases =
-            rules.into_iter().filter_map(|rule| Case::of(rule, app, report.comparison.as_ref())).collect();
-        Self { app, class, cases }
+        let cases = rules.into_iter().filter_map(|rule| Case::of(rule, app, comparison)).collect();
+        Self { app, cases }
     }
 
     fn counts(&self) -> Counts {
@@ -120,8 +164,8 @@ impl<'a> Suite<'a> {
         Counts { tests: self.cases.len(), failures, errors: 0, skipped }
     }
 
-    fn write(&self, xml: &mut Xml<'_>) -> io::Result<()> {
-        let Self { app, class, cases } = self;
+    fn write(&self, class: &str, xml: &mut Xml<'_>) -> io::Result<()> {
+        let Self { app, cases } = self;
         let name = [Some(app.id.as_str()), app.name.as_deref()].into_iter().flatten().collect::<Vec<_>>();
         let suite = xml.create_element("testsuite").with_attribute(("name", text(&name.join(" ")).as_str()));
         let mut suite = self.counts().write(suite);
@@ -261,7 +305,7 @@ impl<'a> Costs<'a> {
         let suite = counts.write(xml.create_element("testsuite").with_attribute(("name", COSTS)));
         suite.write_inner_content(|xml| {
             self.cases.iter().try_for_each(|(job, metric)| {
-                let class = class(job);
+                let class = classes::of_job(job);
                 let case = xml.create_element("testcase");
                 let case =
                     case.with_attributes([("classname", class.as_str()), ("name", metric.metric.key())]);
@@ -315,34 +359,6 @@ fn input(unreadable: &[&SourceProblem], xml: &mut Xml<'_>) -> io::Result<()> {
         })
     })?;
     Ok(())
-}
-
-/// The class name of a job, without dots: Jenkins takes the part before the last dot as a package.
-fn class(job: &JobKey) -> String {
-    text(job.as_str()).replace('.', "_")
-}
-
-/// A class name for each application: the job's key, which contains no dates or ids of a run. If two applications have
-/// the same key, their ids are added.
-fn classes(applications: &[ApplicationReport]) -> Vec<String> {
-    let name = |app: &ApplicationReport| class(&app.job_key());
-    let mut uses: BTreeMap<String, u64> = BTreeMap::new();
-    let mut seen: BTreeMap<String, u64> = BTreeMap::new();
-    for app in applications {
-        *uses.entry(name(app)).or_default() += 1;
-    }
-    let class = |app: &ApplicationReport| {
-        let name = name(app);
-        if uses.get(&name).is_none_or(|&uses| uses == 1) {
-            return name;
-        }
-        let attempt = app.attempt.as_deref().map(|attempt| format!(" {}", text(attempt)));
-        let full = format!("{name} ({}{})", text(&app.id), attempt.unwrap_or_default()).replace('.', "_");
-        let copies = seen.entry(full.clone()).or_default();
-        *copies += 1;
-        if *copies > 1 { format!("{full} {copies}") } else { full }
-    };
-    applications.iter().map(class).collect()
 }
 
 /// `text` on one line, without characters that XML 1.0 does not allow.

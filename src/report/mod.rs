@@ -31,6 +31,7 @@ mod ndjson;
 pub mod nodes;
 mod openmetrics;
 pub(crate) mod page;
+mod parts;
 mod pieces;
 mod sarif;
 pub(crate) mod simulate;

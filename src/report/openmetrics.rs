@@ -5,7 +5,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use rustc_hash::FxHashMap;
+use twox_hash::XxHash3_128;
+
+use super::parts::{Parts, Reader};
 use super::wrap::{clean, fit};
+use crate::engine::Pieces;
 use crate::finding::Finding;
 use crate::results::{ApplicationReport, Report};
 use crate::severity::Severity;
@@ -117,21 +122,60 @@ const FINDINGS: Family =
     Family { name: "elephant_findings", unit: None, help: "Findings of all applications, by severity." };
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    write_pieces(report, &mut Pieces::in_order(&report.applications, |app| Ok(piece(app)))?, out)
+}
+
+/// Writes the report with all applications.
+pub(super) fn write_pieces(report: &Report, pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<()> {
     totals(report, out)?;
-    let labels = labels(&report.applications);
-    let applications: Vec<_> = report.applications.iter().zip(&labels).collect();
-    for Gauge { family, value } in &GAUGES {
-        let samples = applications.iter().filter_map(|(app, labels)| Some(((*labels).clone(), value(app)?)));
-        write_family(family, samples, out)?;
+    let copies = copies(pieces)?;
+    let others = [&RULES, &APPLICATION_FINDINGS, &SUPPRESSED];
+    for (number, family) in GAUGES.iter().map(|gauge| &gauge.family).chain(others).enumerate() {
+        write_head(family, out)?;
+        let mut copies = copies.iter();
+        pieces.each(|piece| {
+            let mut reader = Reader::new(piece);
+            let labels = Labels(reader.next_text()?.to_owned());
+            let labels = match copies.next() {
+                Some(copy) if *copy > 1 => labels.with("copy", &copy.to_string()),
+                _ => labels,
+            };
+            for _ in 0..number {
+                reader.next_part()?;
+            }
+            reader
+                .next_text()?
+                .lines()
+                .try_for_each(|sample| writeln!(out, "{}{{{}{sample}", family.name, labels.0))
+        })?;
     }
-    write_family(&RULES, applications.iter().flat_map(|(app, labels)| rules(app, labels)), out)?;
-    let found = applications.iter().flat_map(|(app, labels)| counts(labels, app.findings.iter()));
-    write_family(&APPLICATION_FINDINGS, found, out)?;
-    let suppressed = applications.iter().flat_map(|(app, labels)| {
-        counts(labels, app.suppressed.iter().map(|suppressed| &suppressed.finding))
-    });
-    write_family(&SUPPRESSED, suppressed, out)?;
     writeln!(out, "# EOF")
+}
+
+/// One application: its labels, and the samples of each family without name and labels.
+pub(super) fn piece(app: &ApplicationReport) -> Vec<u8> {
+    let mut parts = Parts::default();
+    parts.add(labels(app).0.as_bytes());
+    for Gauge { value, .. } in &GAUGES {
+        parts.add(value(app).map(|value| format!("}} {value}\n")).unwrap_or_default().as_bytes());
+    }
+    parts.add(rules(app).as_bytes());
+    parts.add(counts(app.findings.iter()).as_bytes());
+    parts.add(counts(app.suppressed.iter().map(|suppressed| &suppressed.finding)).as_bytes());
+    parts.into_bytes()
+}
+
+/// For each application, which one it is of those with the same labels: the same history may be in two folders.
+fn copies(pieces: &mut Pieces) -> io::Result<Vec<u64>> {
+    let mut seen: FxHashMap<u128, u64> = FxHashMap::default();
+    let mut copies = Vec::with_capacity(pieces.len());
+    pieces.each(|piece| {
+        let copy = seen.entry(XxHash3_128::oneshot(Reader::new(piece).next_part()?)).or_default();
+        *copy += 1;
+        copies.push(*copy);
+        Ok(())
+    })?;
+    Ok(copies)
 }
 
 fn totals(report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -168,41 +212,36 @@ impl Labels {
     }
 }
 
-/// Unique labels for each application. Copies are numbered, because the same history may be in two folders.
-fn labels(applications: &[ApplicationReport]) -> Vec<Labels> {
-    let mut copies: BTreeMap<Labels, u64> = BTreeMap::new();
-    let labels = applications.iter().map(|app| {
-        let known = [
-            ("application", Some(app.id.as_str())),
-            ("attempt", app.attempt.as_deref()),
-            ("name", app.name.as_deref()),
-            ("user", app.user.as_deref()),
-            ("queue", app.queue.as_deref()),
-            ("engine", Some(app.engine.name())),
-            ("job_type", app.job_type),
-        ];
-        let labels = Labels::new(known.into_iter().filter_map(|(name, value)| Some((name, value?))));
-        let copy = copies.entry(labels.clone()).or_default();
-        *copy += 1;
-        if *copy > 1 { labels.with("copy", &copy.to_string()) } else { labels }
-    });
-    labels.collect()
+/// The labels of an application, without the number of a copy.
+fn labels(app: &ApplicationReport) -> Labels {
+    let known = [
+        ("application", Some(app.id.as_str())),
+        ("attempt", app.attempt.as_deref()),
+        ("name", app.name.as_deref()),
+        ("user", app.user.as_deref()),
+        ("queue", app.queue.as_deref()),
+        ("engine", Some(app.engine.name())),
+        ("job_type", app.job_type),
+    ];
+    Labels::new(known.into_iter().filter_map(|(name, value)| Some((name, value?))))
 }
 
 /// The number of rules that were evaluated, and of rules that could not be.
-fn rules(app: &ApplicationReport, labels: &Labels) -> [(Labels, f64); 2] {
+fn rules(app: &ApplicationReport) -> String {
     [("evaluated", app.evaluated.len()), ("not_evaluated", app.not_evaluated.len())]
-        .map(|(outcome, count)| (labels.clone().with("outcome", outcome), count as f64))
+        .map(|(outcome, count)| format!(",outcome=\"{outcome}\"}} {count}\n"))
+        .concat()
 }
 
 /// The number of findings of each rule and severity.
-fn counts<'a>(labels: &Labels, findings: impl Iterator<Item = &'a Finding>) -> Vec<(Labels, f64)> {
+fn counts<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
     let mut counts: BTreeMap<(&str, Severity), u64> = BTreeMap::new();
     for finding in findings.filter(|finding| finding.severity > Severity::None) {
         *counts.entry((&finding.rule, finding.severity)).or_default() += 1;
     }
     let sample = |((rule, severity), count): ((&str, Severity), u64)| {
-        (labels.clone().with("rule", rule).with("severity", severity.name()), count as f64)
+        let Labels(labels) = Labels::new([("rule", rule), ("severity", severity.name())]);
+        format!(",{labels}}} {count}\n")
     };
     counts.into_iter().map(sample).collect()
 }
@@ -212,19 +251,23 @@ fn write_family(
     samples: impl IntoIterator<Item = (Labels, f64)>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    write_head(family, out)?;
+    for (Labels(labels), value) in samples {
+        match labels.as_str() {
+            "" => writeln!(out, "{} {value}", family.name)?,
+            labels => writeln!(out, "{}{{{labels}}} {value}", family.name)?,
+        }
+    }
+    Ok(())
+}
+
+fn write_head(family: &Family, out: &mut dyn Write) -> io::Result<()> {
     let Family { name, unit, help } = family;
     writeln!(out, "# TYPE {name} gauge")?;
     if let Some(unit) = unit {
         writeln!(out, "# UNIT {name} {unit}")?;
     }
-    writeln!(out, "# HELP {name} {help}")?;
-    for (Labels(labels), value) in samples {
-        match labels.as_str() {
-            "" => writeln!(out, "{name} {value}")?,
-            labels => writeln!(out, "{name}{{{labels}}} {value}")?,
-        }
-    }
-    Ok(())
+    writeln!(out, "# HELP {name} {help}")
 }
 
 fn seconds(time: Millis) -> f64 {

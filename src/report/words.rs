@@ -40,6 +40,14 @@ pub(super) fn matching(summary: &Summary) -> String {
     }
 }
 
+/// Why an application has a lower severity than the values of its findings; `None` if it has not.
+pub(super) fn capped(app: &ApplicationReport) -> Option<String> {
+    let ApplicationReport { severity, raw_severity, .. } = app;
+    (raw_severity > severity).then(|| {
+        format!("Short, small run: severity {severity} at most; it would be {raw_severity} in a larger one")
+    })
+}
+
 /// Why a report has no applications; `None` if it has some.
 pub(super) fn why_empty(summary: &Summary) -> Option<&'static str> {
     match summary {

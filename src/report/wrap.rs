@@ -64,7 +64,7 @@ pub(super) fn fit_words(text: &str, columns: usize) -> String {
 const UNITS: [&str; 11] = ["s", "ms", "%", "B", "KiB", "MiB", "GiB", "TiB", "GB·h", "core-hours", "±"];
 
 /// Whether no line may end between two words, as in "7.6 s ± 1.2 s" and "--conf spark.x=1".
-fn belong_together(word: &str, next: &str) -> bool {
+pub(super) fn belong_together(word: &str, next: &str) -> bool {
     let number = |word: &str| word.ends_with(|c: char| c.is_ascii_digit());
     let unit = next.trim_end_matches([',', '.', ';', ':', ')']);
     let after_unit = next == "±" && UNITS.contains(&word);

@@ -24,6 +24,7 @@ mod metric;
 mod rollups;
 mod totals;
 mod work;
+#[cfg(feature = "html")]
 mod worst;
 
 use chrono::NaiveDate;
@@ -54,7 +55,7 @@ pub(crate) use rollups::{RollupSums, Rollups};
 pub use totals::{NotEvaluatedTotal, RuleTotal, Totals};
 pub use work::Work;
 #[cfg(feature = "html")]
-pub(crate) use worst::WorstTrouble;
+pub(crate) use worst::{Candidate, WorstTrouble, WorstTroubles};
 
 /// Everything that a report shows.
 #[derive(Debug, Clone, Default)]

@@ -1,53 +1,126 @@
 //! The worst troubles of a report.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Leading, Report};
-use crate::troubles::Trouble;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use twox_hash::XxHash3_128;
+
+use super::{ApplicationReport, Leading};
+use crate::severity::Severity;
+use crate::troubles::Worth;
 
 /// One of the worst troubles of a report.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct WorstTrouble<'a> {
-    /// The index of its application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WorstTrouble {
+    /// The place of its application in the report.
     pub(crate) place: usize,
-    /// The trouble.
-    pub(crate) trouble: &'a Trouble,
+    /// Which of the [candidates](Candidate) of that application it is.
+    pub(crate) number: usize,
     /// The number of other applications with the same name that have a trouble of this kind: mostly the same job on
     /// other days.
     pub(crate) alike: u64,
 }
 
-impl Report {
-    /// The `most` worst troubles of all applications: those whose remedies save most, if that is the order of the report,
-    /// otherwise those of the highest severity. Only the worst is taken for each kind and application name;
-    /// otherwise an hourly job, or a trouble in every stage, would fill the list.
+/// The worst trouble of its kind in an application.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Candidate {
+    /// The index of the trouble.
+    pub(crate) trouble: usize,
+    kind: String,
+    order: Order,
+}
+
+/// Smaller is worse: what the remedy saves, if that is the order of the report, then severity and score.
+type Order = (Option<Worth>, Reverse<Severity>, Reverse<u64>);
+
+impl Candidate {
+    /// The worst trouble of each kind, in the order of the troubles.
+    pub(crate) fn of(app: &ApplicationReport) -> Vec<Self> {
+        let by_saving = matches!(app.leading, Leading::Worth(_));
+        let mut candidates: Vec<Self> = Vec::new();
+        for (number, trouble) in app.troubles.iter().enumerate() {
+            let order =
+                (by_saving.then(|| trouble.worth()), Reverse(trouble.severity), Reverse(trouble.score));
+            let kind = trouble.kind.name();
+            match candidates.iter_mut().find(|known| known.kind == kind) {
+                Some(known) if order < known.order => (known.order, known.trouble) = (order, number),
+                Some(_) => {}
+                None => candidates.push(Self { trouble: number, kind: kind.to_owned(), order }),
+            }
+        }
+        candidates.sort_by_key(|candidate| candidate.trouble);
+        candidates
+    }
+}
+
+/// Collects the worst troubles of all applications: those whose remedies save most, if that is the order of the report,
+/// otherwise those of the highest severity. Only the worst is taken for each kind and application name; otherwise an
+/// hourly job, or a trouble in every stage, would fill the list.
+#[derive(Debug, Default)]
+pub(crate) struct WorstTroubles {
+    applications: usize,
+    worst: FxHashMap<u128, (Order, WorstTrouble)>,
+}
+
+impl WorstTroubles {
+    /// Adds the next application in the order of the report. An application without a name is alone.
+    pub(crate) fn add(&mut self, name: &str, candidates: &[Candidate]) {
+        let place = self.applications;
+        self.applications += 1;
+        for (number, Candidate { kind, order, .. }) in candidates.iter().enumerate() {
+            let key = XxHash3_128::oneshot(format!("{kind}\n{name}").as_bytes());
+            let own = WorstTrouble { place, number, alike: 0 };
+            self.worst
+                .entry(key)
+                .and_modify(|(known, worst)| {
+                    let alike = worst.alike + 1;
+                    // The order of applications decides between equals.
+                    if order < known {
+                        (*known, *worst) = (*order, own);
+                    }
+                    worst.alike = alike;
+                })
+                .or_insert((*order, own));
+        }
+    }
+
+    /// The `most` worst, worst first.
     #[must_use]
-    pub(crate) fn worst_troubles(&self, most: usize) -> Vec<WorstTrouble<'_>> {
-        let mut worst: Vec<(usize, &Trouble)> = Vec::new();
-        for (place, app) in self.applications.iter().enumerate() {
-            worst.extend(app.troubles.iter().map(|trouble| (place, trouble)));
-        }
-        // Like the applications. Their order decides between equals.
-        let by_saving = self.applications.iter().any(|app| matches!(app.leading, Leading::Worth(_)));
-        worst.sort_by_key(|(_, trouble)| {
-            let worth = by_saving.then(|| trouble.worth());
-            (worth, Reverse(trouble.severity), Reverse(trouble.score))
-        });
-        let key = |place: usize, trouble: &Trouble| {
-            let app = self.applications.get(place);
-            let name = app.map(|app| app.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&app.id));
-            (trouble.kind, name)
+    pub(crate) fn finish(self, most: usize) -> Vec<WorstTrouble> {
+        let mut worst: Vec<_> = self.worst.into_values().collect();
+        worst.sort_unstable_by_key(|(order, WorstTrouble { place, number, .. })| (*order, *place, *number));
+        worst.into_iter().map(|(_, worst)| worst).take(most).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::troubles::Trouble;
+
+    fn run(severities: &[Severity]) -> Vec<Candidate> {
+        let mut app = ApplicationReport::blank("app");
+        let trouble = |&severity| {
+            let mut trouble = Trouble::named("x");
+            trouble.severity = severity;
+            trouble
         };
-        let mut applications: BTreeMap<_, BTreeSet<usize>> = BTreeMap::new();
-        for &(place, trouble) in &worst {
-            applications.entry(key(place, trouble)).or_default().insert(place);
+        app.troubles = severities.iter().map(trouble).collect();
+        Candidate::of(&app)
+    }
+
+    #[test]
+    fn the_worst_of_each_name_is_taken_and_others_are_counted() {
+        let (low, severe) = (Severity::Low, Severity::Severe);
+        let mut worst = WorstTroubles::default();
+        for (name, severities) in
+            [("etl", &[low, severe, severe][..]), ("load", &[low]), ("etl", &[severe]), ("idle", &[])]
+        {
+            worst.add(name, &run(severities));
         }
-        let worst = worst.into_iter().filter_map(|(place, trouble)| {
-            // The first entry of a key removes it, so that later ones are skipped.
-            let alike = applications.remove(&key(place, trouble))?;
-            Some(WorstTrouble { place, trouble, alike: alike.len().saturating_sub(1) as u64 })
-        });
-        worst.take(most).collect()
+        assert_eq!(run(&[low, severe, severe])[0].trouble, 1);
+        let of = |place, alike| WorstTrouble { place, number: 0, alike };
+        assert_eq!(worst.finish(5), [of(0, 1), of(1, 0)]);
     }
 }

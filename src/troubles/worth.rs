@@ -2,19 +2,21 @@
 
 use std::cmp::Reverse;
 
+use serde::{Deserialize, Serialize};
+
 use crate::rules::settings::{OrderBy, OrderParams};
 use crate::savings::{Amounts, Range, SavingStatus, TroubleSavings};
 
 /// How much it is worth to remove a trouble, or all troubles of an application. Smaller values come first: what is worth
 /// more. Ranks after those with a known saving if the saving is unknown, or not larger than its error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub(crate) struct Worth {
     known: Known,
     /// The bits of a number that is not negative, which have its order.
     value: Reverse<u64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 enum Known {
     /// Cost, or core-hours and GB-hours with their weights.
     Resources,

@@ -7,7 +7,7 @@ use super::links::{Ids, Links};
 use super::{LONG_NAME, filters};
 use crate::finding::{Finding, Measure, Threshold};
 use crate::model::Subject;
-use crate::report::words;
+use crate::report::words::{self, capped};
 use crate::results::ApplicationReport;
 use crate::troubles::{Telling, Trouble};
 use crate::units::{Bytes, Millis, three_digits};

@@ -6,8 +6,10 @@
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 
+use askama::filters::{Html, Safe, escape};
 use askama::{Result, Values};
 
+use crate::report::wrap::belong_together;
 use crate::units::{MbMillis, Timestamp, show_gb_hours, three_digits};
 
 /// A value behind any number of references, as templates pass it.
@@ -51,6 +53,54 @@ pub(in crate::report) fn cut_text(text: &str, most: usize) -> String {
         Some(kept) => visible(kept) + "…",
         None => visible(text),
     }
+}
+
+/// Sentences, cut to `most` characters. No line ends inside of a flag, or between a number and its unit. In tables, long
+/// words such as paths are broken after punctuation.
+#[askama::filter_fn]
+pub(in crate::report) fn prose<T: Display>(text: T, _: &dyn Values, most: usize) -> Result<Safe<String>> {
+    Ok(Safe(with_whole_words(&cut_text(&text.to_string(), most))?))
+}
+
+/// Longer words may be broken in sentences.
+const LONG_WORD: usize = 16;
+
+fn with_whole_words(text: &str) -> Result<String> {
+    let mut html = String::with_capacity(text.len() + text.len() / 4);
+    let mut words = text.split(' ').enumerate().peekable();
+    while let Some((place, word)) = words.next() {
+        let (mut together, mut last) = (word.to_owned(), word);
+        while let Some((_, next)) = words.next_if(|(_, next)| belong_together(last, next)) {
+            together.push(' ');
+            together.push_str(next);
+            last = next;
+        }
+        html.push_str(if place > 0 { " " } else { "" });
+        let bare = word.trim_start_matches(['(', '"', '`', '\'']);
+        let is_flag = bare.starts_with('-') && bare.len() > 1;
+        if is_flag || together.len() > word.len() {
+            write!(html, "<span class=\"whole\">{}</span>", escape(&together, Html)?)?;
+        } else if word.len() > LONG_WORD {
+            html.push_str(&with_breaks(word)?);
+        } else {
+            write!(html, "{}", escape(word, Html)?)?;
+        }
+    }
+    Ok(html)
+}
+
+/// Names, cut to `most` characters. In narrow columns, lines end after punctuation.
+#[askama::filter_fn]
+pub(in crate::report) fn dotted<T: Display>(text: T, _: &dyn Values, most: usize) -> Result<Safe<String>> {
+    Ok(Safe(with_breaks(&cut_text(&text.to_string(), most))?))
+}
+
+fn with_breaks(text: &str) -> Result<String> {
+    let mut html = String::with_capacity(text.len() * 2);
+    for (place, part) in text.split_inclusive(['.', '_', '/', ':', '=']).enumerate() {
+        write!(html, "{}{}", if place > 0 { "<wbr>" } else { "" }, escape(part, Html)?)?;
+    }
+    Ok(html)
 }
 
 /// Gigabyte-hours.
@@ -174,6 +224,28 @@ mod tests {
     fn hidden_and_reordering_characters_become_visible() {
         assert_eq!(visible("a\u{0}\n\u{202e}b\u{200f}\u{7f}\u{85}é日"), "a␀␊[U+202E]b[U+200F]␡[U+0085]é日");
         assert_eq!(visible("\u{ffff}\u{1fffe}"), "[U+FFFF][U+1FFFE]");
+    }
+
+    #[test]
+    fn flags_and_units_stay_whole() {
+        let html = with_whole_words("set -Xmx3g → -Xmx<8g, 25 % more - or --conf a=1 of 2 files").unwrap();
+        let whole = |text: &str| format!("<span class=\"whole\">{text}</span>");
+        let expected = format!(
+            "set {} → {} {} more - or {} of 2 files",
+            whole("-Xmx3g"),
+            whole("-Xmx&#60;8g,"),
+            whole("25 %"),
+            whole("--conf a=1")
+        );
+        assert_eq!(html, expected);
+        assert_eq!(with_whole_words("on node2.example.com").unwrap(), "on node2.<wbr>example.<wbr>com");
+        assert_eq!(with_whole_words("of a.b").unwrap(), "of a.b");
+    }
+
+    #[test]
+    fn names_break_after_punctuation() {
+        assert_eq!(with_breaks("root.default<b").unwrap(), "root.<wbr>default&#60;b");
+        assert_eq!(with_breaks("etl.").unwrap(), "etl.");
     }
 
     #[test]

@@ -17,12 +17,12 @@ pub(in crate::report) struct Code {
 /// Colours, tables and charts of every page.
 pub(in crate::report) const STYLE: Code = Code {
     text: include_str!("../../../templates/page.css"),
-    hash: "sha256-/Rfc0i/Fa8t7G3NuRKKQbVTP5Sa0Ir7obZxvv4JHdnw=",
+    hash: "sha256-NR8xNI9bKd3/nWYPXho/aj2vdFKPmTBE+vn8PqY6HSc=",
 };
 /// What the pages of `nodes`, `whatif`, `diff` and `stragglers` add.
 pub(in crate::report) const CHART_STYLE: Code = Code {
     text: include_str!("../../../templates/charts.css"),
-    hash: "sha256-qinbTBbS82T3lwTpOUM7AaaPvfawCSPq0RXdE/bQqW4=",
+    hash: "sha256-5w6m/5LvnaAY4CoREwblspvEhRxVYsN6VZbtimViEsQ=",
 };
 /// Tells the style sheet that scripts run, before the page is laid out.
 pub(in crate::report) const FLAG: Code = Code {

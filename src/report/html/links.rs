@@ -3,12 +3,16 @@
 //! A finding has the id of its fingerprint: job, rule and subject. The first run of a job in the report has that id; other
 //! runs add the id of the application. The script leads a link to a run that is no longer in the report to the first one.
 
-use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashSet, FxHasher};
+use serde::{Deserialize, Serialize};
 
 use crate::charts::Charts;
 use crate::fingerprint::Fingerprint;
 use crate::model::{Engine, Subject};
-use crate::results::{ApplicationReport, Report};
+use crate::report::parts::MARK;
+use crate::results::ApplicationReport;
 
 /// The digits of a hash that an id consists of.
 const DIGITS: usize = 12;
@@ -23,30 +27,66 @@ pub(super) struct Ids {
     pub(super) findings: Vec<String>,
 }
 
-/// The ids of all applications, in the order of the report.
-pub(super) fn ids(report: &Report) -> Vec<Ids> {
-    let mut taken = BTreeSet::new();
-    report.applications.iter().map(|app| Ids::of(app, &mut taken)).collect()
+/// The ids that an application has if no other has them.
+#[derive(Serialize, Deserialize)]
+pub(super) struct OwnIds {
+    /// The digits of the application.
+    application: String,
+    troubles: Vec<String>,
+    findings: Vec<String>,
 }
 
-impl Ids {
-    fn of(app: &ApplicationReport, taken: &mut BTreeSet<String>) -> Self {
+/// Hands out ids, each once. Only their hashes are kept, because there may be many. If two have the same hash, the second
+/// gets a longer id than needed.
+#[derive(Default)]
+pub(super) struct Taken(FxHashSet<u64>);
+
+impl OwnIds {
+    pub(super) fn of(app: &ApplicationReport) -> Self {
         let attempt = app.attempt.as_deref().unwrap_or_default();
         let application = digits(&Fingerprint::of("application", attempt, &app.id.clone().into()));
-        let mut with = |kind: char, fingerprint: &Fingerprint| {
-            let id = format!("{kind}-{}", digits(fingerprint));
-            unique(id, &application, taken)
-        };
         let job = app.job_key();
         let troubles = app.troubles.iter().map(|trouble| {
             let subject = trouble.subjects.first().unwrap_or(&Subject::Application);
             let kind = format!("trouble {}", trouble.kind.name());
-            with('t', &Fingerprint::of(&kind, &app.subject_key(subject), &job))
+            format!("t-{}", digits(&Fingerprint::of(&kind, &app.subject_key(subject), &job)))
         });
-        let troubles = troubles.collect();
-        let findings = app.findings.iter().map(|finding| with('f', &app.fingerprint(finding))).collect();
-        let id = unique(format!("a-{application}"), "", taken);
-        Self { application: id, troubles, findings }
+        let findings = app.findings.iter().map(|finding| format!("f-{}", digits(&app.fingerprint(finding))));
+        Self { troubles: troubles.collect(), findings: findings.collect(), application }
+    }
+}
+
+impl Ids {
+    /// The ids of the next application in the order of the report.
+    pub(super) fn of(own: OwnIds, taken: &mut Taken) -> Self {
+        let OwnIds { application, troubles, findings } = own;
+        let mut with = |ids: Vec<String>| -> Vec<String> {
+            ids.into_iter().map(|id| taken.unique(id, &application)).collect()
+        };
+        let (troubles, findings) = (with(troubles), with(findings));
+        Self { application: taken.unique(format!("a-{application}"), ""), troubles, findings }
+    }
+
+    /// Marks that stand for the ids of an application until they are known.
+    pub(super) fn marks(app: &ApplicationReport) -> Self {
+        let marks = |kind: &str, count: usize| -> Vec<String> {
+            (0..count).map(|number| format!("{MARK}{kind}{number}{MARK}")).collect()
+        };
+        Self {
+            application: format!("{MARK}a{MARK}"),
+            troubles: marks("t", app.troubles.len()),
+            findings: marks("f", app.findings.len()),
+        }
+    }
+
+    /// The id that a mark stands for.
+    pub(super) fn of_mark(&self, mark: &str) -> Option<&str> {
+        let ids = match mark.split_at_checked(1)?.0 {
+            "a" => return Some(&self.application),
+            "t" => &self.troubles,
+            _ => &self.findings,
+        };
+        ids.get(mark.get(1..)?.parse::<usize>().ok()?).map(String::as_str)
     }
 
     /// The id of the row of a phase in the table.
@@ -108,15 +148,23 @@ impl<'a> Links<'a> {
     }
 }
 
-/// `id`, or with the application or a number if it is taken.
-fn unique(id: String, application: &str, taken: &mut BTreeSet<String>) -> String {
-    if taken.insert(id.clone()) {
-        return id;
+impl Taken {
+    /// `id`, or with the application or a number if it is taken.
+    fn unique(&mut self, id: String, application: &str) -> String {
+        if self.take(&id) {
+            return id;
+        }
+        let id = if application.is_empty() { id } else { format!("{id}-{application}") };
+        let mut numbered =
+            (1_u64..).map(|number| if number == 1 { id.clone() } else { format!("{id}-{number}") });
+        numbered.find(|id| self.take(id)).unwrap_or(id)
     }
-    let id = if application.is_empty() { id } else { format!("{id}-{application}") };
-    let mut numbered =
-        (1_u64..).map(|number| if number == 1 { id.clone() } else { format!("{id}-{number}") });
-    numbered.find(|id| taken.insert(id.clone())).unwrap_or(id)
+
+    fn take(&mut self, id: &str) -> bool {
+        let mut hasher = FxHasher::default();
+        id.hash(&mut hasher);
+        self.0.insert(hasher.finish())
+    }
 }
 
 /// The first digits of a fingerprint.
@@ -134,11 +182,15 @@ mod tests {
         ApplicationReport { name: Some("nightly".to_owned()), ..ApplicationReport::blank(id) }
     }
 
+    fn ids(apps: &[ApplicationReport]) -> Vec<Ids> {
+        let mut taken = Taken::default();
+        apps.iter().map(|app| Ids::of(OwnIds::of(app), &mut taken)).collect()
+    }
+
     #[test]
     fn an_application_keeps_its_id_whatever_else_is_in_the_report() {
         let of = |apps: Vec<ApplicationReport>| {
-            let report = Report { applications: apps, ..Report::default() };
-            ids(&report).into_iter().map(|ids| ids.application).collect::<Vec<_>>()
+            ids(&apps).into_iter().map(|ids| ids.application).collect::<Vec<_>>()
         };
         let both = of(vec![run("app-1"), run("app-2")]);
         assert_eq!(of(vec![run("app-2")]), both[1..]);
@@ -153,10 +205,20 @@ mod tests {
         let mut first = run("app-1");
         first.troubles.push(crate::troubles::Trouble::named("x"));
         let second = ApplicationReport { id: "app-2".to_owned(), ..first.clone() };
-        let report = Report { applications: vec![first.clone(), second.clone()], ..Report::default() };
-        let [of_first, of_second] = ids(&report).try_into().unwrap_or_else(|_| panic!());
+        let [of_first, of_second] = ids(&[first, second.clone()]).try_into().unwrap_or_else(|_| panic!());
         assert!(of_second.troubles[0].starts_with(&format!("{}-", of_first.troubles[0])));
-        let tomorrow = ids(&Report { applications: vec![second], ..Report::default() });
+        let tomorrow = ids(&[second]);
         assert_eq!(tomorrow[0].troubles, of_first.troubles);
+    }
+
+    #[test]
+    fn each_mark_stands_for_its_id() {
+        let mut app = run("app-1");
+        app.troubles.push(crate::troubles::Trouble::named("x"));
+        let marks = Ids::marks(&app);
+        let ids = &ids(&[app])[0];
+        assert_eq!(ids.of_mark(marks.application.trim_matches('\0')), Some(ids.application.as_str()));
+        assert_eq!(ids.of_mark(marks.troubles[0].trim_matches('\0')), Some(ids.troubles[0].as_str()));
+        assert_eq!((ids.of_mark("f0"), ids.of_mark("x"), ids.of_mark("")), (None, None, None));
     }
 }

@@ -34,25 +34,30 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 /// One application, indented as in the report.
 pub(super) fn piece(app: &ApplicationReport) -> io::Result<Vec<u8>> {
+    indented(&application(app), INDENT)
+}
+
+/// A value on many lines, each after `indent`.
+pub(super) fn indented(value: &impl Serialize, indent: &str) -> io::Result<Vec<u8>> {
     let mut whole = Vec::new();
-    write_pretty(&application(app), &mut whole)?;
+    write_pretty(value, &mut whole)?;
     let mut piece = Vec::with_capacity(whole.len() + whole.len() / 4);
     // Line feeds inside of strings are escaped.
     for (place, line) in whole.trim_ascii_end().split(|&byte| byte == b'\n').enumerate() {
         if place > 0 {
             piece.push(b'\n');
         }
-        piece.extend_from_slice(INDENT);
+        piece.extend_from_slice(indent.as_bytes());
         piece.extend_from_slice(line);
     }
     Ok(piece)
 }
 
 /// The indentation of an application.
-const INDENT: &[u8] = b"    ";
+const INDENT: &str = "    ";
 
 /// Writes the report with all applications.
-pub(super) fn write_pieces(report: &Report, pieces: Pieces, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_pieces(report: &Report, mut pieces: Pieces, out: &mut dyn Write) -> io::Result<()> {
     let mut document = Vec::new();
     write(report, &mut document)?;
     // The only text before the applications that an input can change is a number.

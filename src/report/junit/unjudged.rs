@@ -5,7 +5,8 @@ use std::io;
 
 use quick_xml::events::BytesText;
 
-use super::{Counts, Xml, class, text};
+use super::classes::of_job;
+use super::{Counts, Xml, text};
 use crate::results::{Absence, Comparison, JobComparison};
 
 /// The name of the suite.
@@ -57,7 +58,7 @@ impl Case {
         let reasons: Vec<String> =
             job.unjudged().map(|run| format!("{}: {}", text(&run.application), text(&run.reason))).collect();
         (!reasons.is_empty()).then(|| Self {
-            class: class(&job.key),
+            class: of_job(&job.key),
             name: HISTORY.to_owned(),
             reason: format!("too incomplete to judge: {}", reasons.join("; ")),
             is_error,
@@ -68,7 +69,7 @@ impl Case {
         job.absent.iter().filter_map(|absent| {
             let Absence::NotJudged(why) = &absent.absence else { return None };
             Some(Self {
-                class: class(&job.key),
+                class: of_job(&job.key),
                 name: format!("{} ({})", text(&absent.rule), text(&absent.subject)),
                 reason: format!("not judged, was {}: {}", absent.severity, text(why)),
                 is_error: false,

@@ -9,13 +9,16 @@ use std::io::{self, Write};
 use budget::Budget;
 pub(super) use escape::text;
 use escape::{html, sentence};
+use serde::{Deserialize, Serialize};
 
 use super::comparison::section;
+use super::parts::{Parts, Reader};
 use super::totals::{Saved, memory_used};
 use super::words::{
     SuppressedGroup, applications, by_reason, currency, plural, reasons_not_evaluated, saves, told_by,
 };
 use super::wrap::clean;
+use crate::engine::Pieces;
 use crate::parse::Level;
 use crate::results::{ApplicationReport, Report, Summary};
 use crate::severity::Severity;
@@ -36,27 +39,64 @@ const SENTENCE: usize = 600;
 const PROBLEMS: usize = 20;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    write_pieces(report, &mut Pieces::in_order(&report.applications, piece)?, out)
+}
+
+/// Writes the report with all applications.
+pub(super) fn write_pieces(report: &Report, pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Budget::new(LIMIT - ENDING);
     page.add_reserved(&headline(&report.summary));
     page.add_reserved(&totals(report));
     if let Some(comparison) = &report.comparison {
         page.add_reserved(&section(comparison));
     }
-    let apps: Vec<&ApplicationReport> = report.applications.iter().filter(|app| has_content(app)).collect();
-    table(&apps, &mut page);
-    let shown = apps.iter().take_while(|app| fold(app, &mut page)).count();
-    let left_out = apps.get(shown..).unwrap_or_default();
-    if !left_out.is_empty() {
-        let findings: usize = left_out.iter().map(|app| app.findings.len()).sum();
-        page.add_reserved(&format!(
-            "{} with {} did not fit; a comment has at most {LIMIT} characters.\n\n",
-            plural(left_out.len() as u64, "application"),
-            plural(findings as u64, "finding")
-        ));
-    }
+    table(pieces, &mut page)?;
+    folds(pieces, &mut page)?;
     problems(report, &mut page);
     page.add_reserved(&ending(&report.summary));
     out.write_all(page.text().as_bytes())
+}
+
+/// What is needed to put an application into the page. Its row of the table follows, then the head of its section, the
+/// configuration, the notes, and the troubles.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    /// Whether it is in the table.
+    is_ranked: bool,
+    findings: u64,
+    troubles: usize,
+}
+
+/// One application; nothing for one without content.
+pub(super) fn piece(app: &ApplicationReport) -> io::Result<Vec<u8>> {
+    if !has_content(app) {
+        return Ok(Vec::new());
+    }
+    let mut parts = Parts::with_head(&Head {
+        is_ranked: app.severity > Severity::None,
+        findings: app.findings.len() as u64,
+        troubles: app.troubles.len(),
+    })?;
+    parts.add(row(app).as_bytes());
+    parts.add(fold_head(app).as_bytes());
+    parts.add(configuration(&app.recommended).as_bytes());
+    parts.add(notes(app).as_bytes());
+    for item in &app.troubles {
+        parts.add(trouble(item, currency(app)).as_bytes());
+    }
+    Ok(parts.into_bytes())
+}
+
+/// Passes the applications with content to `take`.
+fn each(pieces: &mut Pieces, mut take: impl FnMut(&Head, Reader<'_>) -> io::Result<()>) -> io::Result<()> {
+    pieces.each(|piece| {
+        if piece.is_empty() {
+            return Ok(());
+        }
+        let mut reader = Reader::new(piece);
+        let head: Head = reader.head()?;
+        take(&head, reader)
+    })
 }
 
 /// Whether there is anything to report about the application.
@@ -88,69 +128,100 @@ fn counts(findings: [u64; 5]) -> Vec<String> {
     levels.filter(|(_, count)| *count > 0).map(|(level, count)| format!("{count} {level}")).collect()
 }
 
-fn table(apps: &[&ApplicationReport], page: &mut Budget) {
-    let rows: Vec<_> = apps.iter().filter(|app| app.severity > Severity::None).collect();
-    if rows.is_empty() {
-        return;
-    }
-    page.add_reserved(
-        "| severity | score | application | name | user | run time | GB·h used | wasted | findings |\n",
-    );
-    page.add_reserved("| --- | ---: | --- | --- | --- | ---: | ---: | ---: | --- |\n");
-    for app in rows.iter().take(ROWS) {
-        let known = |name: Option<&str>| text(name.unwrap_or_default(), NAME / 2);
-        let wasted = app.metrics.wasted_percent().map(|percent| format!("{} %", three_digits(percent)));
-        page.add_reserved(&format!(
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
-            app.severity,
-            app.score,
-            text(&app.id, NAME),
-            known(app.name.as_deref()),
-            known(app.user.as_deref()),
-            app.metrics.run_time.map(|time| time.to_string()).unwrap_or_default(),
-            app.metrics.used.map(show_gb_hours).unwrap_or_default(),
-            wasted.unwrap_or_default(),
-            counts(app.counts).join(", "),
-        ));
-    }
-    if let Some(more) = rows.len().checked_sub(ROWS).filter(|more| *more > 0) {
+fn table(pieces: &mut Pieces, page: &mut Budget) -> io::Result<()> {
+    let mut rows: usize = 0;
+    each(pieces, |head, mut reader| {
+        if !head.is_ranked {
+            return Ok(());
+        }
+        rows += 1;
+        if rows == 1 {
+            page.add_reserved(
+                "| severity | score | application | name | user | run time | GB·h used | wasted | findings |\n",
+            );
+            page.add_reserved("| --- | ---: | --- | --- | --- | ---: | ---: | ---: | --- |\n");
+        }
+        if rows <= ROWS {
+            page.add_reserved(reader.next_text()?);
+        }
+        Ok(())
+    })?;
+    if let Some(more) = rows.checked_sub(ROWS).filter(|more| *more > 0) {
         page.add_reserved(&format!("\n… and {}.\n", plural(more as u64, "more application")));
     }
-    page.add_reserved("\n");
+    page.add_reserved(if rows == 0 { "" } else { "\n" });
+    Ok(())
 }
 
-/// Adds a folded section for one application. Returns `false` if its first finding does not fit.
-fn fold(app: &ApplicationReport, page: &mut Budget) -> bool {
-    const CLOSE: &str = "\n</details>\n\n";
+fn row(app: &ApplicationReport) -> String {
+    let known = |name: Option<&str>| text(name.unwrap_or_default(), NAME / 2);
+    let wasted = app.metrics.wasted_percent().map(|percent| format!("{} %", three_digits(percent)));
+    format!(
+        "| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+        app.severity,
+        app.score,
+        text(&app.id, NAME),
+        known(app.name.as_deref()),
+        known(app.user.as_deref()),
+        app.metrics.run_time.map(|time| time.to_string()).unwrap_or_default(),
+        app.metrics.used.map(show_gb_hours).unwrap_or_default(),
+        wasted.unwrap_or_default(),
+        counts(app.counts).join(", "),
+    )
+}
+
+/// Adds the sections of the applications, as far as there is room, and counts the others.
+fn folds(pieces: &mut Pieces, page: &mut Budget) -> io::Result<()> {
+    let (mut applications, mut findings) = (0, 0);
+    each(pieces, |head, mut reader| {
+        reader.next_part()?;
+        if applications > 0 || !fold(head, reader, page)? {
+            applications += 1;
+            findings += head.findings;
+        }
+        Ok(())
+    })?;
+    if applications > 0 {
+        page.add_reserved(&format!(
+            "{} with {} did not fit; a comment has at most {LIMIT} characters.\n\n",
+            plural(applications, "application"),
+            plural(findings, "finding")
+        ));
+    }
+    Ok(())
+}
+
+fn fold_head(app: &ApplicationReport) -> String {
     let name = app.name.as_deref().map(|name| format!(" {}", html(name, NAME))).unwrap_or_default();
     let counts = counts(app.counts);
     let verdict = if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") };
-    let head = format!("<details>\n<summary><b>{}</b>{name}: {verdict}</summary>\n\n", html(&app.id, NAME));
+    format!("<details>\n<summary><b>{}</b>{name}: {verdict}</summary>\n\n", html(&app.id, NAME))
+}
+
+/// Adds a folded section for one application. Returns `false` if its first trouble does not fit.
+fn fold(Head { troubles, .. }: &Head, mut reader: Reader<'_>, page: &mut Budget) -> io::Result<bool> {
+    const CLOSE: &str = "\n</details>\n\n";
+    let (head, configuration, notes) = (reader.next_text()?, reader.next_text()?, reader.next_text()?);
     let mut body = page.part(head.len() + CLOSE.len() + 100);
     let mut shown = 0;
-    for item in &app.troubles {
-        if !body.add(&trouble(item, currency(app))) {
-            break;
-        }
+    while shown < *troubles && body.add(reader.next_text()?) {
         shown += 1;
     }
-    if shown == 0 && !app.troubles.is_empty() {
-        return false;
+    if shown == 0 && *troubles > 0 {
+        return Ok(false);
     }
-    if shown < app.troubles.len() {
-        body.add_reserved(&format!(
-            "- … {} did not fit.\n",
-            plural((app.troubles.len() - shown) as u64, "more trouble")
-        ));
+    if shown < *troubles {
+        let more = plural((troubles - shown) as u64, "more trouble");
+        body.add_reserved(&format!("- … {more} did not fit.\n"));
     }
     // The advice of each trouble names its settings, too.
-    let _ = body.add(&configuration(&app.recommended));
+    let _ = body.add(configuration);
     // Notes are left out if they do not fit.
-    let _ = body.add(&notes(app));
-    page.add_reserved(&head);
+    let _ = body.add(notes);
+    page.add_reserved(head);
     page.add_reserved(body.text());
     page.add_reserved(CLOSE);
-    true
+    Ok(true)
 }
 
 fn trouble(trouble: &Trouble, currency: Option<&str>) -> String {

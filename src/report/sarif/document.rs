@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::notifications::Notification;
-use super::results::SarifResult;
 use crate::rules::RuleInfo;
 
 #[derive(Serialize)]
@@ -24,7 +23,8 @@ impl<'a> Document<'a> {
 pub(super) struct Run<'a> {
     pub(super) tool: Tool<'a>,
     pub(super) invocations: [Invocation; 1],
-    pub(super) results: Vec<SarifResult<'a>>,
+    /// Written piece by piece.
+    pub(super) results: [(); 0],
 }
 
 #[derive(Serialize)]

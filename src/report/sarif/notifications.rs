@@ -9,7 +9,7 @@ use super::{MAX_RESULTS, Rules};
 use crate::parse::{Level, Position};
 use crate::report::comparison::words::{self, EXPIRED, MISSING_HELP};
 use crate::results::{Absence, Absent, IncompleteRun, JobComparison};
-use crate::results::{Report, SourceProblem};
+use crate::results::{ApplicationReport, Report, SourceProblem};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -35,7 +35,12 @@ struct AssociatedRule {
     index: Option<usize>,
 }
 
-pub(super) fn all(report: &Report, rules: &Rules<'_>, left_out: usize) -> Vec<Notification> {
+pub(super) fn all(
+    report: &Report,
+    rules: &Rules<'_>,
+    left_out: usize,
+    not_evaluated: Missing,
+) -> Vec<Notification> {
     let cut = (left_out > 0).then(|| too_many(left_out));
     let read = cut.into_iter().chain(report.problems.iter().map(problem));
     let jobs = report.comparison.iter().flat_map(|comparison| &comparison.jobs);
@@ -45,7 +50,7 @@ pub(super) fn all(report: &Report, rules: &Rules<'_>, left_out: usize) -> Vec<No
     });
     let required = report.comparison.iter().filter(|comparison| comparison.requires_all && comparison.failed);
     let missing = required.flat_map(|comparison| words::missing(comparison).map(job_missing));
-    read.chain(expired).chain(missing).chain(unjudged).chain(not_evaluated(report, rules)).collect()
+    read.chain(expired).chain(missing).chain(unjudged).chain(not_evaluated.all(rules)).collect()
 }
 
 /// An expired suppression makes a check fail, even without findings. With `--update` it does not.
@@ -128,28 +133,41 @@ fn problem(entry: &SourceProblem) -> Notification {
     }
 }
 
-/// One notification per rule and reason, because all histories of an old version lack the same data.
-fn not_evaluated(report: &Report, rules: &Rules<'_>) -> Vec<Notification> {
-    let mut applications: BTreeMap<(Option<usize>, &str, &str), Vec<&str>> = BTreeMap::new();
-    for app in &report.applications {
-        for missing in &app.not_evaluated {
-            let rule = missing.rule.as_ref();
-            applications.entry((rules.index(rule), rule, &missing.reason)).or_default().push(&app.id);
+/// The rules that were not evaluated in an application, with the reason.
+pub(super) fn missing(app: &ApplicationReport) -> Vec<(&str, &str)> {
+    app.not_evaluated.iter().map(|missing| (missing.rule.as_ref(), missing.reason.as_str())).collect()
+}
+
+/// In how many applications a rule was not evaluated for a reason, and the id of the first.
+#[derive(Default)]
+pub(super) struct Missing(BTreeMap<(String, String), (usize, String)>);
+
+impl Missing {
+    /// Adds the rules of an application that were [missing].
+    pub(super) fn add(&mut self, id: &str, missing: Vec<(String, String)>) {
+        for rule_and_reason in missing {
+            self.0.entry(rule_and_reason).or_insert_with(|| (0, id.to_owned())).0 += 1;
         }
     }
-    let notification = |((index, rule, reason), apps): ((Option<usize>, &str, &str), Vec<&str>)| {
-        let first = apps.first().copied().unwrap_or_default();
-        let whose = match apps.len() {
-            0 | 1 => first.to_owned(),
-            count => format!("{count} applications, the first is {first}"),
+
+    /// One notification per rule and reason, because all histories of an old version lack the same data.
+    fn all(self, rules: &Rules<'_>) -> Vec<Notification> {
+        let mut all: Vec<_> = self.0.into_iter().collect();
+        // The sort is stable: reasons stay in their order.
+        all.sort_by_key(|((rule, _), _)| rules.index(rule));
+        let notification = |((rule, reason), (count, first)): ((String, String), (usize, String))| {
+            let whose = match count {
+                0 | 1 => first,
+                count => format!("{count} applications, the first is {first}"),
+            };
+            Notification {
+                level: "note",
+                message: Message { text: plain(&format!("{rule} was not evaluated: {reason} ({whose})")) },
+                locations: Vec::new(),
+                descriptor: Descriptor { id: "not-evaluated" },
+                associated_rule: Some(AssociatedRule { index: rules.index(&rule), id: rule }),
+            }
         };
-        Notification {
-            level: "note",
-            message: Message { text: plain(&format!("{rule} was not evaluated: {reason} ({whose})")) },
-            locations: Vec::new(),
-            descriptor: Descriptor { id: "not-evaluated" },
-            associated_rule: Some(AssociatedRule { id: rule.to_owned(), index }),
-        }
-    };
-    applications.into_iter().map(notification).collect()
+        all.into_iter().map(notification).collect()
+    }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::super::json::Pairs;
 use super::super::json::{MeasureView, Number, advice, evidence, thresholds};
@@ -12,7 +12,7 @@ use super::super::wrap::clean;
 
 use super::{Rules, uri};
 use crate::finding::{Finding, Suppressed};
-use crate::results::{ApplicationReport, Report};
+use crate::results::ApplicationReport;
 use crate::results::{Change, Comparison, FindingChange};
 use crate::severity::Severity;
 use crate::troubles::Trouble;
@@ -26,44 +26,38 @@ struct Written<'a> {
     suppressed: Option<&'a Suppressed>,
 }
 
-/// The findings that are written.
+/// The results of an application.
 pub(super) struct Results<'a> {
-    written: Vec<Written<'a>>,
-    comparison: Option<&'a Comparison>,
-    /// The number of findings that are left out.
-    pub(super) left_out: usize,
+    pub(super) found: Vec<SarifResult<'a>>,
+    pub(super) suppressed: Vec<SarifResult<'a>>,
+}
+
+/// What is needed to put the results of an application into the report.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Outcome {
+    pub(super) id: String,
+    /// The number of findings.
+    pub(super) found: usize,
+    /// The number of suppressed findings.
+    pub(super) suppressed: usize,
 }
 
 impl<'a> Results<'a> {
-    /// Suppressed findings come last, so they are left out first if there are too many.
-    pub(super) fn of(report: &'a Report, max: usize) -> Self {
-        let apps = || report.applications.iter();
-        let found = apps().flat_map(|app| {
-            let findings = by_trouble(app).into_iter();
-            findings.map(move |(finding, trouble)| Written { app, finding, trouble, suppressed: None })
-        });
-        let suppressed = apps().flat_map(|app| {
-            app.suppressed.iter().map(move |suppressed| Written {
-                app,
-                finding: &suppressed.finding,
-                trouble: None,
-                suppressed: Some(suppressed),
-            })
-        });
-        let mut written: Vec<_> = found.chain(suppressed).collect();
-        let left_out = written.len().saturating_sub(max);
-        written.truncate(max);
-        Self { written, comparison: report.comparison.as_ref(), left_out }
-    }
-
-    pub(super) fn views(self, rules: &Rules<'_>) -> Vec<SarifResult<'a>> {
-        let Self { written, comparison, .. } = self;
+    pub(super) fn of(app: &'a ApplicationReport, rules: &Rules<'_>, comparison: Option<&Comparison>) -> Self {
         let result = |written: Written<'a>| {
             let change = comparison.and_then(|comparison| comparison.of(written.app, written.finding));
             let state = change.and_then(baseline_state);
             SarifResult { baseline_state: state, ..SarifResult::of(&written, rules) }
         };
-        written.into_iter().map(result).collect()
+        let found = by_trouble(app).into_iter();
+        let found = found.map(|(finding, trouble)| Written { app, finding, trouble, suppressed: None });
+        let suppressed = app.suppressed.iter().map(|suppressed| Written {
+            app,
+            finding: &suppressed.finding,
+            trouble: None,
+            suppressed: Some(suppressed),
+        });
+        Self { found: found.map(result).collect(), suppressed: suppressed.map(result).collect() }
     }
 }
 

@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use super::troubles::{self, advice_lines};
 use super::{INDENT, TEXT_COLUMN, TextOptions};
 use crate::finding::{Finding, Suppressed};
-use crate::report::words::{SuppressedGroup, by_reason, currency, plural, reasons_not_evaluated, saved};
+use crate::report::words::{
+    SuppressedGroup, by_reason, capped, currency, plural, reasons_not_evaluated, saved,
+};
 use crate::report::wrap::{clean, lines, width};
 use crate::results::ApplicationReport;
 use crate::savings::SavingStatus;
@@ -21,11 +23,7 @@ pub(super) fn write(app: &ApplicationReport, options: TextOptions, out: &mut dyn
     if !together.is_empty() {
         hanging(&together, columns, out)?;
     }
-    if app.raw_severity > app.severity {
-        let text = format!(
-            "Short, small run: severity {} at most; it would be {} in a larger one",
-            app.severity, app.raw_severity
-        );
+    if let Some(text) = capped(app) {
         hanging(&text, columns, out)?;
     }
     if !app.complete {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::browser::Browser;
 use super::html::{assert_consistent, assert_policy, select, sound, text};
-use super::html_browser::{CONTRAST, ENTER, TAB, assert_quiet, wait_for};
+use super::html_browser::{CONTRAST, ENTER, TAB, assert_quiet, assert_words_whole, wait_for};
 use crate::common;
 use crate::common::spark_log::{App, Job, Stage, Task};
 
@@ -202,6 +202,7 @@ fn pages_work_in_a_browser() {
         }
         keyboard(&browser, name);
         assert_quiet(&browser);
+        assert_words_whole(&browser, &source);
     }
 }
 

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use scraper::{ElementRef, Html, Selector};
 use sha2::{Digest as _, Sha256};
 
-use super::pages::{HOSTILE, hostile, many, mixed, page};
+use super::pages::{HOSTILE, hostile, many, mixed, page, recurring};
 use crate::common;
 
 pub(super) fn select<'a>(html: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
@@ -23,7 +23,7 @@ pub(super) fn text(element: ElementRef<'_>) -> String {
 pub(super) fn sound(page: &str) -> Html {
     const KNOWN: &str = "a article bdi body button code dd details div dl dt em figcaption figure footer g h1 h2 h3 \
         h4 h5 h6 head header html i input label li line main meta nav ol option p path pre rect script section select \
-        small span strong style summary svg table tbody td text th thead title tr ul";
+        small span strong style summary svg table tbody td text th thead title tr ul wbr";
     let html = Html::parse_document(page);
     assert!(html.errors.is_empty(), "{:?}", html.errors);
     let known: BTreeSet<&str> = KNOWN.split_whitespace().collect();
@@ -88,6 +88,45 @@ fn structure() {
     common::with_snapshots("reports", || {
         insta::assert_snapshot!("page.outline", outline(&html));
     });
+}
+
+/// The row of a job says how many runs it has, and filters the table for them.
+#[test]
+fn recurring_jobs_are_listed_with_their_runs() {
+    let html = sound(&page(&recurring()));
+    assert!(select(&html, "nav a").into_iter().any(|link| text(link) == "Jobs"));
+    assert_eq!(text(select(&html, "#jobs h2")[0]), "Recurring jobs");
+    let runs: Vec<&str> =
+        select(&html, "#index tbody tr").into_iter().filter_map(|row| row.attr("data-job")).collect();
+    let jobs = select(&html, ".jobs tbody tr");
+    assert_eq!(jobs.len(), 10);
+    for job in jobs {
+        let cells: Vec<ElementRef<'_>> = job.child_elements().collect();
+        let name = text(cells[0]);
+        let count = runs.iter().filter(|run| **run == format!("spark · {name}")).count();
+        assert!(count > 1 && text(cells[4]) == count.to_string(), "{name}: {count} runs, {}", text(cells[4]));
+        let link = cells[0].select(&Selector::parse("a[data-filter]").unwrap()).next().unwrap();
+        let filter = link.attr("data-filter").unwrap();
+        assert!(filter.starts_with("job=") && filter.ends_with("&sort=-started"), "{filter}");
+    }
+}
+
+/// "low" beside a text that says "severe from 20 %" needs a reason.
+#[test]
+fn severities_that_are_capped_say_why() {
+    let report = mixed(100);
+    let html = sound(&page(&report));
+    let capped: Vec<_> = report.applications.iter().filter(|app| app.raw_severity > app.severity).collect();
+    assert!(!capped.is_empty() && capped.len() < report.applications.len());
+    let words = "Short, small run: severity";
+    let told = select(&html, "article").into_iter().filter(|article| text(*article).contains(words)).count();
+    assert_eq!(told, capped.len());
+    let [app, ..] = capped[..] else { panic!() };
+    let why = format!("{words} {} at most; it would be {} in a larger one.", app.severity, app.raw_severity);
+    assert!(text(html.root_element()).contains(&why), "{why}");
+    let first = select(&html, ".first > li").into_iter();
+    let says = |item: &ElementRef<'_>| text(*item).contains(words);
+    assert!(first.clone().any(|item| says(&item)) && !first.clone().all(|item| says(&item)));
 }
 
 #[test]
@@ -264,6 +303,26 @@ fn worst_applications_get_charts() {
     let charted: Vec<bool> = report.applications.iter().map(|app| app.charts.is_some()).collect();
     assert!(charted[..3].iter().all(|&has| has) && !charted[3..].iter().any(|&has| has), "{charted:?}");
     assert!(mixed(0).applications.iter().all(|app| app.charts.is_none()));
+}
+
+/// A copy that is not counted takes no place.
+#[test]
+fn copies_of_a_history_leave_the_charts_to_others() {
+    let spark = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/spark/3.5.9");
+    let rules = elephant_rs::rules::RuleSet::built_in().unwrap();
+    let options = elephant_rs::engine::Options { charts: 2, ..elephant_rs::engine::Options::default() };
+    let once = elephant_rs::engine::analyze(std::slice::from_ref(&spark), &rules, options.clone());
+    let worst = &once.applications[0];
+    let [log] = worst.sources.as_slice() else { panic!("{:?}", worst.sources) };
+    let folder = tempfile::tempdir().unwrap();
+    for copy in ["a", "b"] {
+        std::fs::copy(log, folder.path().join(copy)).unwrap();
+    }
+    let report = elephant_rs::engine::analyze(&[folder.path().to_owned(), spark], &rules, options);
+    assert_eq!(report.summary.copies, once.summary.copies + 2);
+    assert_eq!(report.applications[0].id, worst.id);
+    let charted: Vec<bool> = report.applications.iter().map(|app| app.charts.is_some()).collect();
+    assert!(charted[..2].iter().all(|&has| has) && !charted[2..].iter().any(|&has| has), "{charted:?}");
 }
 
 #[test]

@@ -379,6 +379,70 @@ fn rollups_lead_to_their_applications() {
     assert_quiet(&browser);
 }
 
+/// Words of flags, headers and names in tables that a line break divides.
+const DIVIDED: &str = r#"((document) => {
+  const lines = (node, from, to) => {
+    const range = document.createRange();
+    range.setStart(node, from);
+    range.setEnd(node, to);
+    return new Set([...range.getClientRects()].filter((box) => box.width > 0).map((box) => Math.round(box.top))).size;
+  };
+  const broken = new Set();
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { currentNode: node, currentNode: { data, parentElement } } = texts;
+    const whole = parentElement.closest(".whole, .badge");
+    if (!(whole || parentElement.closest("thead, dt, table bdi")) || !parentElement.checkVisibility()) continue;
+    for (const { 0: word, index } of data.matchAll(whole ? /\S+/g : /[^\s._\/:=-]+/g)) {
+      if (word.length <= (whole ? 24 : 12) && lines(node, index, index + word.length) > 1) broken.add(word);
+    }
+  }
+  return [...broken];
+})(document)"#;
+
+/// Fails if a line ends inside of a flag, a header or a short name, on screens and on paper.
+pub(super) fn assert_words_whole(browser: &Browser, source: &str) {
+    for (media, widths) in [("screen", &[400, 800, 1100, 1400][..]), ("print", &[720])] {
+        browser.command("Emulation.setEmulatedMedia", &json!({"media": media}));
+        for &width in widths {
+            browser.window(width, 900);
+            browser.open(source);
+            assert_eq!(browser.value(DIVIDED), json!([]), "{media}, {width} px");
+        }
+    }
+    browser.command("Emulation.setEmulatedMedia", &json!({"media": ""}));
+}
+
+#[test]
+fn flags_and_names_are_never_divided() {
+    let Some(browser) = Browser::start() else { return };
+    let source = page(&mixed(4));
+    for scripts in [true, false] {
+        browser.scripts(scripts);
+        assert_words_whole(&browser, &source);
+    }
+}
+
+/// Without scripts, nobody chose an application, so paper gets no details, unless the address names one.
+#[test]
+fn paper_without_scripts_has_no_empty_heading() {
+    let Some(browser) = Browser::start() else { return };
+    browser.scripts(false);
+    browser.command("Emulation.setEmulatedMedia", &json!({"media": "print"}));
+    browser.open(&page(&mixed(4)));
+    let is_shown =
+        |element: &str| browser.value(&format!("document.querySelector('{element}').checkVisibility()"));
+    assert_eq!(is_shown("#h-details"), json!(false));
+    assert_eq!(is_shown(".scripted"), json!(false));
+    for target in ["article", "article .finding"] {
+        browser.value(&format!("location.hash = document.querySelector('{target}').id"));
+        wait_for(&browser, "document.querySelector('#h-details').checkVisibility()", &json!(true));
+        let shown = "[...document.querySelectorAll('article')].filter(e => e.checkVisibility()).length";
+        assert_eq!(browser.value(shown), json!(1), "{target}");
+    }
+    browser.command("Emulation.setEmulatedMedia", &json!({"media": ""}));
+}
+
 #[test]
 fn configuration_is_copied_as_one_command() {
     let Some(browser) = Browser::start() else { return };

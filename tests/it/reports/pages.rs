@@ -41,6 +41,13 @@ pub fn mixed(charts: usize) -> Report {
     report
 }
 
+/// A report on jobs with several runs, without charts.
+pub fn recurring() -> Report {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/heuristics/spark-configuration-parameters");
+    analyze(&[path], &RuleSet::built_in().unwrap(), Options::default())
+}
+
 /// The same report with hostile names and texts wherever a history supplies them.
 pub fn hostile() -> Report {
     let mut report = mixed(100);

@@ -1,0 +1,241 @@
+//! One application, rendered while others are read: its row of the table, its details, and its worst troubles. The ids are
+//! filled in at the end, because they depend on the applications before it.
+
+use std::io::{self, Write};
+
+use askama::Template;
+use serde::{Deserialize, Serialize};
+
+use super::LONG_NAME;
+use super::detail::Detail;
+use super::filters;
+use super::links::{Ids, OwnIds, Taken};
+use crate::engine::Pieces;
+use crate::fingerprint::JobKey;
+use crate::report::parts::{Parts, Reader, filled};
+use crate::report::words;
+use crate::results::{ApplicationReport, Candidate, Report, WorstTrouble, WorstTroubles};
+use crate::severity::Severity;
+use crate::troubles::Trouble;
+use crate::units::{MbMillis, Millis, Timestamp};
+
+/// What is needed to put an application into the page. Its row follows, then its details, then its worst troubles.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    ids: OwnIds,
+    /// The name or, without one, the id.
+    name: String,
+    candidates: Vec<Candidate>,
+}
+
+/// One application without charts.
+pub(in crate::report) fn piece(app: &ApplicationReport) -> io::Result<Vec<u8>> {
+    render(app, false)
+}
+
+/// The same for an application that is kept, so that its row and its details are rendered later.
+pub(super) fn of_kept(app: &ApplicationReport) -> io::Result<Vec<u8>> {
+    render(app, true)
+}
+
+fn render(app: &ApplicationReport, is_kept: bool) -> io::Result<Vec<u8>> {
+    let candidates = Candidate::of(app);
+    let name = app.name.as_ref().filter(|name| !name.is_empty()).unwrap_or(&app.id);
+    let head = Head { ids: OwnIds::of(app), name: name.clone(), candidates };
+    let mut parts = Parts::with_head(&head)?;
+    let ids = Ids::marks(app);
+    let row = if is_kept { String::new() } else { text(&Row { app, ids: &ids })? };
+    parts.add(row.as_bytes());
+    let has_detail = !is_kept && has_detail(app);
+    parts.add(if has_detail { text(&Detail::new(app, &ids))? } else { String::new() }.as_bytes());
+    for candidate in &head.candidates {
+        let found = app.troubles.get(candidate.trouble).zip(ids.troubles.get(candidate.trouble));
+        let item = found.map(|(trouble, id)| text(&Worst { app, trouble, id })).transpose()?;
+        parts.add(item.unwrap_or_default().as_bytes());
+    }
+    Ok(parts.into_bytes())
+}
+
+fn text(template: &impl Template) -> io::Result<String> {
+    template.render().map_err(io::Error::other)
+}
+
+/// Passes all applications with their ids to `take`.
+fn each(
+    pieces: &mut Pieces,
+    mut take: impl FnMut(usize, &Ids, Reader<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut taken = Taken::default();
+    let mut places = 0..;
+    pieces.each(|piece| {
+        let mut reader = Reader::new(piece);
+        let head: Head = reader.head()?;
+        let place = places.next().unwrap_or(usize::MAX);
+        take(place, &Ids::of(head.ids, &mut taken), reader)
+    })
+}
+
+/// Writes a text with the ids that its marks stand for.
+fn write_with(ids: &Ids, text: &str, out: &mut dyn Write) -> io::Result<()> {
+    filled(text, out, |mark, out| out.write_all(ids.of_mark(mark).unwrap_or_default().as_bytes()))
+}
+
+/// The `most` worst troubles, rendered.
+pub(super) fn worst(pieces: &mut Pieces, most: usize) -> io::Result<Vec<String>> {
+    let mut worst = WorstTroubles::default();
+    pieces.each(|piece| {
+        let Head { name, candidates, .. } = Reader::new(piece).head()?;
+        worst.add(&name, &candidates);
+        Ok(())
+    })?;
+    let worst = worst.finish(most);
+    let mut items = vec![String::new(); worst.len()];
+    each(pieces, |place, ids, reader| {
+        for (item, worst) in items.iter_mut().zip(&worst).filter(|(_, worst)| worst.place == place) {
+            *item = worst_item(ids, *worst, reader)?;
+        }
+        Ok(())
+    })?;
+    Ok(items)
+}
+
+fn worst_item(ids: &Ids, worst: WorstTrouble, mut reader: Reader<'_>) -> io::Result<String> {
+    // The row, the details, and the troubles before.
+    for _ in 0..worst.number + 2 {
+        reader.next_part()?;
+    }
+    let mut item = Vec::new();
+    filled(reader.next_text()?, &mut item, |mark, out| match mark {
+        Worst::ALIKE if worst.alike == 0 => Ok(()),
+        Worst::ALIKE => {
+            let alike = filters::counted(worst.alike, "application");
+            write!(out, "; {alike} more of this name have such a trouble")
+        }
+        mark => out.write_all(ids.of_mark(mark).unwrap_or_default().as_bytes()),
+    })?;
+    String::from_utf8(item).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// Writes the rows of the table. Those of the applications that the report contains, which are the first, lead to their
+/// charts, even without findings.
+pub(super) fn write_rows(report: &Report, pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<()> {
+    each(pieces, |place, ids, mut reader| {
+        writeln!(out)?;
+        match report.applications.get(place) {
+            Some(app) => out.write_all(text(&Row { app, ids })?.as_bytes()),
+            None => write_with(ids, reader.next_text()?, out),
+        }
+    })
+}
+
+/// Writes the details: with charts those of the applications that the report contains, which are the first.
+pub(super) fn write_details(report: &Report, pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<()> {
+    each(pieces, |place, ids, mut reader| {
+        if let Some(app) = report.applications.get(place) {
+            if has_detail(app) {
+                write!(out, "\n{}", text(&Detail::new(app, ids))?)?;
+            }
+            return Ok(());
+        }
+        reader.next_part()?;
+        let details = reader.next_text()?;
+        if !details.is_empty() {
+            writeln!(out)?;
+        }
+        write_with(ids, details, out)
+    })
+}
+
+/// One of the troubles on the first screen.
+#[derive(Template)]
+#[template(path = "first.html")]
+struct Worst<'a> {
+    app: &'a ApplicationReport,
+    trouble: &'a Trouble,
+    /// The id of the trouble among the details.
+    id: &'a str,
+}
+
+impl Worst<'_> {
+    /// Where the number of other applications with such a trouble is filled in.
+    const ALIKE: &'static str = "+";
+
+    /// What its remedy saves.
+    fn saves(&self) -> String {
+        words::saves(&self.trouble.savings, words::currency(self.app))
+    }
+
+    /// Why its severity is lower than its values say.
+    fn capped(&self) -> Option<String> {
+        words::capped(self.app).filter(|_| self.trouble.severity == self.app.severity)
+    }
+}
+
+/// A row of the table of all applications.
+#[derive(Template)]
+#[template(path = "row.html")]
+struct Row<'a> {
+    app: &'a ApplicationReport,
+    ids: &'a Ids,
+}
+
+impl Row<'_> {
+    /// The job that it is a run of, for the filter.
+    fn job(&self) -> JobKey {
+        self.app.job_key()
+    }
+
+    fn started(&self) -> Option<Timestamp> {
+        self.app.begun_at()
+    }
+
+    fn started_key(&self) -> String {
+        self.started().map(|at| at.as_millis().to_string()).unwrap_or_default()
+    }
+
+    /// The day on which it started, `2026-11-21`.
+    fn day(&self) -> Option<String> {
+        self.app.day()
+    }
+
+    fn has_detail(&self) -> bool {
+        has_detail(self.app)
+    }
+
+    /// The ids of the rules that found something, worst first.
+    fn rules(&self) -> String {
+        let mut rules: Vec<&str> = Vec::new();
+        for finding in self.app.findings.iter().filter(|finding| finding.severity > Severity::None) {
+            let id = finding.rule.as_ref();
+            let cut = id.char_indices().nth(LONG_NAME).and_then(|(end, _)| id.get(..end)).unwrap_or(id);
+            if !rules.contains(&cut) {
+                rules.push(cut);
+            }
+        }
+        rules.join(", ")
+    }
+}
+
+/// What is wrong, in words.
+fn headline(trouble: &Trouble) -> String {
+    words::headline(trouble)
+}
+
+/// Whether there is more data than the table shows.
+fn has_detail(app: &ApplicationReport) -> bool {
+    let names = [Some(&app.id), app.name.as_ref(), app.user.as_ref(), app.queue.as_ref()];
+    app.charts.is_some()
+        || !app.findings.is_empty()
+        || !app.suppressed.is_empty()
+        || !app.complete
+        || names.into_iter().flatten().any(|name| name.chars().count() > LONG_NAME)
+}
+
+/// A sort key. It is empty if unknown, so that the script sorts it last.
+fn memory_key(amount: Option<&MbMillis>) -> String {
+    amount.map(|amount| format!("{:.6}", amount.as_gb_hours())).unwrap_or_default()
+}
+
+fn time_key(time: Option<&Millis>) -> String {
+    time.map(|time| time.get().to_string()).unwrap_or_default()
+}

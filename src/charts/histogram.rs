@@ -12,6 +12,7 @@ use crate::model::counters::Counter;
 use crate::model::spark::StageAttempt;
 use crate::model::table::{TaskGroup, TaskKind};
 use crate::severity::Severity;
+use crate::state::state;
 use crate::stats::{median, truncated_mean};
 use crate::units::{Bytes, Millis};
 
@@ -37,6 +38,13 @@ pub enum Amount {
     Size(Bytes),
 }
 
+state!(
+    enum Amount {
+        Time(value),
+        Size(value),
+    }
+);
+
 impl fmt::Display for Amount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -57,6 +65,14 @@ pub enum Quantity {
     /// Bytes that tasks read from a shuffle.
     ShuffleRead,
 }
+
+state!(
+    enum Quantity {
+        RunTime,
+        Input,
+        ShuffleRead,
+    }
+);
 
 impl Quantity {
     /// `value` in the quantity's unit.
@@ -79,6 +95,13 @@ pub enum Scale {
     Logarithmic,
 }
 
+state!(
+    enum Scale {
+        Linear,
+        Logarithmic,
+    }
+);
+
 /// The tasks whose value is at least `from` and below the next bucket's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -93,6 +116,8 @@ pub struct Bucket {
     pub large: u64,
 }
 
+state!(struct Bucket { from, to, small, large });
+
 /// The two groups of the skew rules, if their means are so far apart that it may matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -102,6 +127,8 @@ pub struct Groups {
     /// Tasks at or above the pivot.
     pub large: Group,
 }
+
+state!(struct Groups { small, large });
 
 /// One of the two groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,6 +140,8 @@ pub struct Group {
     pub mean: Amount,
 }
 
+state!(struct Group { count, mean });
+
 /// The tasks that a mean covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -122,6 +151,13 @@ pub enum MeanOf {
     /// The tasks of the large group.
     LargeGroup,
 }
+
+state!(
+    enum MeanOf {
+        Tasks,
+        LargeGroup,
+    }
+);
 
 /// A cut-off of a rule.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,6 +181,8 @@ pub struct Limit {
     /// What the rule also needs.
     pub(crate) conditions: Vec<Condition>,
 }
+
+state!(struct Limit { rule, severity, of, is_upper, value, mean, contrary, conditions });
 
 impl Limit {
     /// Whether the mean passes the cut-off. A rule may have other conditions, too.
@@ -179,6 +217,8 @@ pub struct Histogram {
     /// Cut-offs that were passed or that lie on the axis.
     pub limits: Vec<Limit>,
 }
+
+state!(struct Histogram { subject, name, quantity, scale, buckets, tasks, groups, median, largest, limits });
 
 /// The histograms of the most important phases.
 pub(super) fn all(app: &Application, findings: &[Finding]) -> Vec<Histogram> {

@@ -111,6 +111,15 @@ impl Inputs<'_> {
         Named { paths: self.paths, list: self.list.as_ref(), stdin: self.stdin }
     }
 
+    /// The paths as files of partial results, each once.
+    pub(super) fn parts(&self) -> Vec<&Path> {
+        let listed = self.list.iter().flat_map(|list| &list.paths).map(|(path, _)| path);
+        let mut files: Vec<&Path> = self.paths.iter().chain(listed).map(PathBuf::as_path).collect();
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+
     /// Whether a history is read from standard input.
     pub(super) fn reads_stdin(&self) -> bool {
         let listed = self.list.iter().flat_map(|list| &list.paths).map(|(path, _)| path);

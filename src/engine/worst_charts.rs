@@ -43,8 +43,8 @@ impl WorstCharts {
     }
 
     /// Moves the charts into their applications.
-    pub(super) fn hand_out(self, applications: &mut [ApplicationReport]) {
-        let worst = self.worst.into_inner().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn hand_out<'r>(&self, applications: impl Iterator<Item = &'r mut ApplicationReport>) {
+        let worst = std::mem::replace(&mut *self.lock(), Worst::new(0, order));
         let mut charts: BTreeMap<Key, Option<Box<Charts>>> = worst.into_sorted().into_iter().collect();
         for app in applications {
             if charts.is_empty() {

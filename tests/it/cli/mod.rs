@@ -9,6 +9,7 @@ mod inputs;
 mod manners;
 mod nodes;
 mod order_and_summary;
+mod parts;
 mod simulate;
 mod stragglers;
 mod watch;

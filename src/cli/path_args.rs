@@ -108,7 +108,7 @@ impl StdinArgs {
 impl Inputs<'_> {
     /// All that is read.
     pub(super) fn named(&self) -> Named<'_> {
-        Named { paths: self.paths, list: self.list.as_ref(), stdin: self.stdin }
+        Named { paths: self.paths, list: self.list.as_ref(), stdin: self.stdin, storages: None }
     }
 
     /// The paths as files of partial results, each once.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::error::InputError;
 use super::inventory::by_bytes;
 use super::list::PathList;
+use super::storage::Storages;
 
 /// Paths of the command line and of a list, and a name for standard input.
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,6 +16,8 @@ pub(crate) struct Named<'a> {
     pub(crate) list: Option<&'a PathList>,
     /// The name of standard input in reports.
     pub(crate) stdin: Option<&'a Path>,
+    /// The storages that addresses may be in; `None` for the built-in ones.
+    pub(crate) storages: Option<&'a Storages>,
 }
 
 /// A path, and where a list names it.

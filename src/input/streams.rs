@@ -70,7 +70,7 @@ fn members(source: Source, decoded: Decoded, limits: &Limits, identify: Identify
         SourcePath::Stdin(None) => std::path::PathBuf::from(source.path.to_string()),
         path => path.as_path().to_path_buf(),
     };
-    match archive::members(decoded, file, &shown, limits) {
+    match archive::members(decoded, (file, None), &shown, limits) {
         Ok(members) => {
             let inventory = inventory_of(members, source.named_by_user, identify);
             Outcome::Members(source, inventory)

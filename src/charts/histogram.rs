@@ -38,13 +38,6 @@ pub enum Amount {
     Size(Bytes),
 }
 
-state!(
-    enum Amount {
-        Time(value),
-        Size(value),
-    }
-);
-
 impl fmt::Display for Amount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -65,14 +58,6 @@ pub enum Quantity {
     /// Bytes that tasks read from a shuffle.
     ShuffleRead,
 }
-
-state!(
-    enum Quantity {
-        RunTime,
-        Input,
-        ShuffleRead,
-    }
-);
 
 impl Quantity {
     /// `value` in the quantity's unit.
@@ -95,13 +80,6 @@ pub enum Scale {
     Logarithmic,
 }
 
-state!(
-    enum Scale {
-        Linear,
-        Logarithmic,
-    }
-);
-
 /// The tasks whose value is at least `from` and below the next bucket's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -116,8 +94,6 @@ pub struct Bucket {
     pub large: u64,
 }
 
-state!(struct Bucket { from, to, small, large });
-
 /// The two groups of the skew rules, if their means are so far apart that it may matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -127,8 +103,6 @@ pub struct Groups {
     /// Tasks at or above the pivot.
     pub large: Group,
 }
-
-state!(struct Groups { small, large });
 
 /// One of the two groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,8 +114,6 @@ pub struct Group {
     pub mean: Amount,
 }
 
-state!(struct Group { count, mean });
-
 /// The tasks that a mean covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -151,13 +123,6 @@ pub enum MeanOf {
     /// The tasks of the large group.
     LargeGroup,
 }
-
-state!(
-    enum MeanOf {
-        Tasks,
-        LargeGroup,
-    }
-);
 
 /// A cut-off of a rule.
 #[derive(Debug, Clone, PartialEq)]
@@ -181,8 +146,6 @@ pub struct Limit {
     /// What the rule also needs.
     pub(crate) conditions: Vec<Condition>,
 }
-
-state!(struct Limit { rule, severity, of, is_upper, value, mean, contrary, conditions });
 
 impl Limit {
     /// Whether the mean passes the cut-off. A rule may have other conditions, too.
@@ -218,6 +181,35 @@ pub struct Histogram {
     pub limits: Vec<Limit>,
 }
 
+state!(
+    enum Amount {
+        Time(value),
+        Size(value),
+    }
+);
+state!(
+    enum Quantity {
+        RunTime,
+        Input,
+        ShuffleRead,
+    }
+);
+state!(
+    enum Scale {
+        Linear,
+        Logarithmic,
+    }
+);
+state!(struct Bucket { from, to, small, large });
+state!(struct Groups { small, large });
+state!(struct Group { count, mean });
+state!(
+    enum MeanOf {
+        Tasks,
+        LargeGroup,
+    }
+);
+state!(struct Limit { rule, severity, of, is_upper, value, mean, contrary, conditions });
 state!(struct Histogram { subject, name, quantity, scale, buckets, tasks, groups, median, largest, limits });
 
 /// The histograms of the most important phases.

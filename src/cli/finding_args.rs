@@ -256,7 +256,7 @@ impl FindingArgs {
             ("prices (--prices)", format!("{prices:?}")),
             (
                 "day for suppressions (--today)",
-                has_last_day.then(|| rules.today().to_string()).unwrap_or_default(),
+                if has_last_day { rules.today().to_string() } else { String::new() },
             ),
         ];
         let options = input.options_of_part().into_iter().chain(of_findings).collect();

@@ -48,10 +48,11 @@ macro_rules! state {
     }) => {
         impl $crate::state::State for $name {
             fn put(&self, to: &mut Vec<u8>) {
-                enum Number { $($variant),+ }
+                #[allow(clippy::enum_variant_names)] // as in the type itself
+                enum Tag { $($variant),+ }
                 match self {
                     $(Self::$variant $(($($inner),+))? $({ $($field),+ })? => {
-                        to.push(Number::$variant as u8);
+                        to.push(Tag::$variant as u8);
                         $($($crate::state::State::put($inner, to);)+)?
                         $($($crate::state::State::put($field, to);)+)?
                     })+
@@ -59,9 +60,10 @@ macro_rules! state {
             }
 
             fn take(from: &mut $crate::state::Reader<'_>) -> Option<Self> {
-                enum Number { $($variant),+ }
-                let number: u8 = $crate::state::State::take(from)?;
-                $(if number == Number::$variant as u8 {
+                #[allow(clippy::enum_variant_names)] // as in the type itself
+                enum Tag { $($variant),+ }
+                let tag: u8 = $crate::state::State::take(from)?;
+                $(if tag == Tag::$variant as u8 {
                     $($(let $inner = $crate::state::State::take(from)?;)+)?
                     $($(let $field = $crate::state::State::take(from)?;)+)?
                     return Some(Self::$variant $(($($inner),+))? $({ $($field),+ })?);

@@ -162,7 +162,9 @@ impl<T: State> State for Box<T> {
 
 fn put_all<T: State>(values: &[T], to: &mut Vec<u8>) {
     values.len().put(to);
-    values.iter().for_each(|value| value.put(to));
+    for value in values {
+        value.put(to);
+    }
 }
 
 impl<T: State> State for Vec<T> {
@@ -193,7 +195,9 @@ impl<T: State> State for Arc<[T]> {
 
 impl<T: State, const N: usize> State for [T; N] {
     fn put(&self, to: &mut Vec<u8>) {
-        self.iter().for_each(|value| value.put(to));
+        for value in self {
+            value.put(to);
+        }
     }
 
     fn take(from: &mut Reader<'_>) -> Option<Self> {

@@ -52,11 +52,17 @@ fn entries(folders: &[PathBuf]) -> Vec<PathBuf> {
 
 /// Histories of both engines, with copies, one that is cut, a damaged archive and a file that is no history.
 fn histories(place: &Path) -> Vec<PathBuf> {
-    let folders = ["heuristics", "spark", "done", "intermediate", "broken"];
+    let folders = ["heuristics", "spark", "done", "intermediate"];
     let mut all = entries(&folders.map(|folder| Path::new("testdata").join(folder)));
     all.push("testdata/hadoop1".into());
     let done = common::files_below(Path::new("testdata/done"));
-    let history = done.iter().find(|path| path.extension().is_some_and(|end| end == "jhist")).unwrap();
+    let id = "job_1732147200000_0004";
+    let [history, conf] = ["jhist", "xml"].map(|end| {
+        let is_it = |path: &&PathBuf| {
+            path.extension() == Some(OsStr::new(end)) && path.to_string_lossy().contains(id)
+        };
+        done.iter().find(is_it).unwrap()
+    });
     let whole = fs::read(history).unwrap();
     for (folder, content) in
         [("copy", &whole[..]), ("cut", &whole[..whole.len() / 2]), ("zip", b"PK\x03\x04broken")]
@@ -64,6 +70,8 @@ fn histories(place: &Path) -> Vec<PathBuf> {
         let folder = place.join(folder);
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join(history.file_name().unwrap()), content).unwrap();
+        // A history is joined with its configuration wherever that is, so both are in one part.
+        fs::copy(conf, folder.join(conf.file_name().unwrap())).unwrap();
         all.push(folder);
     }
     fs::write(place.join("notes.txt"), "no history\n").unwrap();

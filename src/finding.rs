@@ -32,6 +32,7 @@ use chrono::NaiveDate;
 
 use crate::model::spark::StageAttempt;
 use crate::severity::Severity;
+use crate::state::state;
 use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 
 pub use crate::model::Subject;
@@ -67,6 +68,19 @@ pub enum Measure {
     /// A logged name or message.
     Text(String),
 }
+
+state!(
+    enum Measure {
+        Count(value),
+        Time(value),
+        Size(value),
+        Mebibytes(value),
+        Speed(value),
+        Ratio(value),
+        Number(a_value, b_value),
+        Text(value),
+    }
+);
 
 impl Measure {
     /// The suffix of JSON keys that gives the unit.
@@ -111,6 +125,8 @@ pub(crate) struct Repartition {
     pub(crate) tasks: u32,
 }
 
+state!(struct Repartition { stages, tasks });
+
 /// A list of cut-offs that a finding was judged by, with its name in the rule file.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -121,6 +137,8 @@ pub struct Threshold {
     pub cutoffs: [f64; 4],
 }
 
+state!(struct Threshold { key, cutoffs });
+
 /// What a condition of a rule measures, for the charts of a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Measured {
@@ -129,6 +147,13 @@ pub(crate) enum Measured {
     /// Bytes that tasks read.
     Bytes,
 }
+
+state!(
+    enum Measured {
+        RunTime,
+        Bytes,
+    }
+);
 
 /// A condition that must hold besides the limit that a chart draws, judged at the severity of the finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,6 +166,8 @@ pub(crate) struct Condition {
     pub(crate) text: String,
     pub(crate) holds: bool,
 }
+
+state!(struct Condition { limit, of, text, holds });
 
 /// One rule's judgement on one subject.
 #[derive(Debug, Clone, PartialEq)]
@@ -179,6 +206,9 @@ pub struct Finding {
     /// The root cause, if it tells of a failure.
     pub(crate) failure: Option<Failure>,
 }
+
+state!(struct Finding { rule, title, rule_facts, tells, severity, raw_severity, score, subject, message,
+    evidence, thresholds, advice, repartition, of_more_parts, conditions, failure });
 
 /// The result of a check, before the rule's name and score are added. Keys of evidence are static strings, or
 /// [`Name`]s if they come from a rule file.
@@ -263,6 +293,8 @@ pub struct Suppressed {
     pub origin: String,
 }
 
+state!(struct Suppressed { finding, reason, until, origin });
+
 /// A rule that could not be evaluated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -272,3 +304,5 @@ pub struct NotEvaluated {
     /// The missing data.
     pub reason: String,
 }
+
+state!(struct NotEvaluated { rule, reason });

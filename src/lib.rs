@@ -63,6 +63,7 @@ pub mod rules;
 mod savings;
 pub mod severity;
 mod simulate;
+mod state;
 mod stats;
 #[cfg(feature = "store")]
 mod store;

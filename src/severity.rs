@@ -13,6 +13,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::state::state;
+
 /// Five levels, ordered from harmless to worst (Dr. Elephant's `Severity`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -29,6 +31,16 @@ pub enum Severity {
     /// Change it now.
     Critical,
 }
+
+state!(
+    enum Severity {
+        None,
+        Low,
+        Moderate,
+        Severe,
+        Critical,
+    }
+);
 
 impl Severity {
     /// All levels, from harmless to worst.

@@ -21,6 +21,8 @@ use std::ops::{Add, Sub};
 
 use chrono::{DateTime, Datelike, SecondsFormat};
 
+use crate::state::state;
+
 pub(crate) use digits::{three_digits, two_digits_at_least};
 pub(crate) use held::show_gb_hours;
 pub use held::{CoreMillis, MbMillis};
@@ -28,6 +30,8 @@ pub use held::{CoreMillis, MbMillis};
 /// A time span in milliseconds. Never negative: if the end is before the start, the span is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Millis(u64);
+
+state!(struct Millis(value));
 
 impl Millis {
     /// A span of zero.
@@ -129,6 +133,8 @@ fn two_parts(f: &mut fmt::Formatter<'_>, large: (u64, &str), small: (u64, &str))
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp(i64);
 
+state!(struct Timestamp(value));
+
 impl Timestamp {
     /// The time `ms` milliseconds after the epoch.
     #[must_use]
@@ -167,6 +173,8 @@ impl Add<Millis> for Timestamp {
 /// A number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Bytes(u64);
+
+state!(struct Bytes(value));
 
 impl Bytes {
     /// Bytes in a mebibyte, the "MB" of Hadoop's settings.
@@ -259,6 +267,8 @@ impl fmt::Display for Bytes {
 /// A rate in bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct BytesPerSecond(f64);
+
+state!(struct BytesPerSecond(value));
 
 impl BytesPerSecond {
     /// `rate` bytes per second.

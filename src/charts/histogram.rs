@@ -12,6 +12,7 @@ use crate::model::counters::Counter;
 use crate::model::spark::StageAttempt;
 use crate::model::table::{TaskGroup, TaskKind};
 use crate::severity::Severity;
+use crate::state::state;
 use crate::stats::{median, truncated_mean};
 use crate::units::{Bytes, Millis};
 
@@ -179,6 +180,37 @@ pub struct Histogram {
     /// Cut-offs that were passed or that lie on the axis.
     pub limits: Vec<Limit>,
 }
+
+state!(
+    enum Amount {
+        Time(value),
+        Size(value),
+    }
+);
+state!(
+    enum Quantity {
+        RunTime,
+        Input,
+        ShuffleRead,
+    }
+);
+state!(
+    enum Scale {
+        Linear,
+        Logarithmic,
+    }
+);
+state!(struct Bucket { from, to, small, large });
+state!(struct Groups { small, large });
+state!(struct Group { count, mean });
+state!(
+    enum MeanOf {
+        Tasks,
+        LargeGroup,
+    }
+);
+state!(struct Limit { rule, severity, of, is_upper, value, mean, contrary, conditions });
+state!(struct Histogram { subject, name, quantity, scale, buckets, tasks, groups, median, largest, limits });
 
 /// The histograms of the most important phases.
 pub(super) fn all(app: &Application, findings: &[Finding]) -> Vec<Histogram> {

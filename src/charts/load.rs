@@ -4,6 +4,7 @@ use crate::model::Application;
 use crate::model::spark::{ClusterManager, Executor};
 use crate::model::table::{TaskKind, TimePoint};
 use crate::replay::spark::task_cpus;
+use crate::state::state;
 use crate::stats::descriptive::mean;
 use crate::units::{Millis, Timestamp};
 
@@ -26,6 +27,16 @@ pub enum LoadOf {
     Maps,
 }
 
+state!(
+    enum LoadOf {
+        CoresHeld,
+        CoresBusy,
+        Tasks,
+        MapsAndReduces,
+        Maps,
+    }
+);
+
 /// A number over time.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -39,6 +50,8 @@ pub struct Load {
     /// The maximum at any moment.
     pub most: u64,
 }
+
+state!(struct Load { of, means, mean, most });
 
 impl Load {
     /// At most as much as `held`. The driver sees the end of a task when its core may already run the next one.

@@ -7,6 +7,7 @@ use crate::model::counters::Counter;
 use crate::model::table::TaskGroup;
 use crate::model::{Application, Engine};
 use crate::rules::RuleSet;
+use crate::state::state;
 use crate::units::Bytes;
 
 /// This many containers are ranked.
@@ -21,6 +22,13 @@ pub enum Holder {
     /// The containers of executors.
     Executors,
 }
+
+state!(
+    enum Holder {
+        Tasks(value),
+        Executors,
+    }
+);
 
 /// Requested and used memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +50,8 @@ pub struct MemoryUse {
     /// with the first and the last.
     pub ranked: Vec<(Option<String>, Bytes)>,
 }
+
+state!(struct MemoryUse { holder, requested, mean, median, peak, measured, ranked });
 
 /// All memory use in the history; empty if it has no memory measurements.
 pub(super) fn all(app: &Application, rules: &RuleSet) -> Vec<MemoryUse> {

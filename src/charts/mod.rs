@@ -13,6 +13,7 @@ mod timeline;
 use crate::finding::Finding;
 use crate::model::Application;
 use crate::rules::RuleSet;
+use crate::state::state;
 
 pub use histogram::{Amount, Bucket, Group, Groups, Histogram, Limit, MeanOf, Quantity, Scale};
 pub use load::{Load, LoadOf};
@@ -40,6 +41,8 @@ pub struct Charts {
     pub nodes: Rows<NodeAttempts>,
 }
 
+state!(struct Charts { timeline, phases, scatters, histograms, memory, nodes });
+
 /// The rows that a chart shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -49,6 +52,8 @@ pub struct Rows<T> {
     /// The number of rows that are not shown.
     pub left_out: u64,
 }
+
+state!(struct Rows<T> { shown, left_out });
 
 impl<T> Rows<T> {
     /// The first `most` of `rows`.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::Rows;
 use crate::model::Application;
 use crate::model::table::Outcome;
+use crate::state::state;
 use crate::units::Millis;
 
 /// The maximum number of nodes shown.
@@ -28,6 +29,8 @@ pub struct NodeAttempts {
     /// Mean run time of the successful attempts.
     pub mean_run_time: Option<Millis>,
 }
+
+state!(struct NodeAttempts { node, succeeded, failed, killed, unfinished, mean_run_time });
 
 impl NodeAttempts {
     /// All attempts on the node.

@@ -11,6 +11,7 @@ use crate::model::table::{Outcome, TaskGroup, TaskKind};
 use crate::model::{Application, Engine, Phase, Subject};
 use crate::replay::spark::Plan;
 use crate::severity::Severity;
+use crate::state::state;
 use crate::stats::{median, nearest_rank};
 use crate::units::{Millis, Timestamp};
 
@@ -35,6 +36,8 @@ pub struct Phases {
     pub lanes: u64,
 }
 
+state!(struct Phases { shown, left_out, task_time_left_out, lanes });
+
 /// One phase.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -55,6 +58,8 @@ pub struct PhaseRow {
     pub on_path: Option<bool>,
 }
 
+state!(struct PhaseRow { phase, severity, failed, failed_attempts, durations, lane, on_path });
+
 /// How long tasks ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -66,6 +71,8 @@ pub struct Durations {
     /// The longest.
     pub longest: Millis,
 }
+
+state!(struct Durations { median, p95, longest });
 
 impl Phases {
     pub(super) fn of(app: &Application, findings: &[Finding], timeline: Option<&Timeline>) -> Self {

@@ -8,6 +8,7 @@ use crate::model::counters::Counter;
 use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Phase, Subject};
 use crate::severity::Severity;
+use crate::state::state;
 use crate::units::{Bytes, Millis};
 
 /// This many phases are shown: those with the worst findings.
@@ -37,6 +38,8 @@ pub struct Scatter {
     pub unknown: u64,
 }
 
+state!(struct Scatter { subject, name, bytes, time, points, tasks, unknown });
+
 /// A task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -46,6 +49,8 @@ pub struct Point {
     /// What it read from files and shuffles.
     pub bytes: Bytes,
 }
+
+state!(struct Point { time, bytes });
 
 /// An axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +63,8 @@ pub struct Axis {
     /// Values at equal distances, smallest first. Their number is one more than a multiple of four.
     pub edges: Vec<u64>,
 }
+
+state!(struct Axis { quantity, scale, edges });
 
 impl Axis {
     /// An axis for these values; `None` if there are none, or if all are zero.

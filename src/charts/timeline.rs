@@ -7,6 +7,7 @@ use super::load::{self, Load};
 use crate::model::Application;
 use crate::model::spark::Executor;
 use crate::model::table::TimePoint;
+use crate::state::state;
 use crate::units::{Millis, Timestamp};
 
 /// This many executors are shown: lost ones first, then those with most task time.
@@ -25,6 +26,8 @@ pub struct Timeline {
     /// Spark: its executors, ordered by start.
     pub executors: Rows<ExecutorSpan>,
 }
+
+state!(struct Timeline { from, to, load, executors });
 
 /// The lifetime of one executor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +48,8 @@ pub struct ExecutorSpan {
     /// Tasks that failed on it.
     pub failed: u64,
 }
+
+state!(struct ExecutorSpan { id, host, from, to, lost, task_time, failed });
 
 impl Timeline {
     /// `None` if the history has no times, or if the clock ran backwards.

@@ -7,8 +7,9 @@ use clap::Args;
 use super::Exit;
 use super::finding_args::FindingArgs;
 use super::input_args::InputArgs;
+use super::part_args::{PartArgs, write_part};
 use super::path_args::PathArgs;
-use crate::engine;
+use crate::engine::{self, Pieces, Progress, Render};
 use crate::results::ApplicationReport;
 use crate::troubles::Basis;
 
@@ -26,6 +27,9 @@ Examples:
       use the rules and thresholds of Dr. Elephant
   elephant-rs analyze --format markdown --top 20 history/ > comment.md
       a comment for a pull request; CI servers show sarif and junit
+  elephant-rs analyze --partial monday.part history/monday
+  elephant-rs analyze --merge monday.part tuesday.part
+      read parts on several machines, and write one report on all of them
   hdfs dfs -cat '/mr-history/done/*_0042*.jhist' | elephant-rs analyze -
       read a job history from standard input
 
@@ -40,32 +44,45 @@ pub(super) struct Analyze {
     input: InputArgs,
     #[command(flatten)]
     findings: FindingArgs,
+    #[command(flatten)]
+    parts: PartArgs,
 }
 
 impl Analyze {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let Self { paths, input, findings } = self;
+        let Self { paths, input, findings, parts } = self;
         let rules = findings.load()?;
         let prices = findings.prices()?;
         let basis = Basis { rules: &rules, prices: prices.as_ref() };
         let inputs = paths.read()?;
-        let output = input.open_output(&inputs.files(), None)?;
         let options = findings.options(input);
+        let kind = findings.kind_of_part("analyze", (&rules, prices.as_ref()), &options, input);
+        if let Some(file) = parts.open()? {
+            let options = findings.options_of_part(input);
+            let work = |progress: &Progress| engine::analyze_part(inputs.named(), basis, &options, progress);
+            return write_part(&input.run(work)?, &kind, input, file);
+        }
+        let output = input.open_output(&inputs.files(), None)?;
         let infos = rules.infos();
         let (named, format) = (inputs.named(), findings.pieces(input, &output, &infos));
-        let (report, pieces) = input.run(|progress| match format {
-            None => (engine::analyze_by(named, basis, &options, progress), None),
-            Some(format) => {
-                let render = |app: &ApplicationReport| format.render(app);
-                let (report, pieces) = engine::analyze_in_pieces(named, basis, options, progress, &render);
-                (report, Some((format, pieces)))
-            }
-        })?;
+        let render = |app: &ApplicationReport| match &format {
+            Some(format) => format.render(app),
+            None => Ok(Vec::new()),
+        };
+        let (report, pieces) = if parts.merges() {
+            let render: Option<Render<'_>> = if format.is_some() { Some(&render) } else { None };
+            input.run(|_| engine::analyze_parts((&kind, &inputs.parts()), basis, &options, render))??
+        } else if format.is_some() {
+            input.run(|progress| engine::analyze_in_pieces(named, basis, options, progress, &render))?
+        } else {
+            let work = |progress: &Progress| engine::analyze_by(named, basis, &options, progress);
+            (input.run(work)?, Pieces::default())
+        };
         input.warn(&report.problems);
         input.warn_of_suppressions(&report.suppressions, findings.reports_all_rules());
-        match pieces {
+        match format {
             None => findings.write(&report, input, output)?,
-            Some((format, pieces)) => output.write(|out| format.write(&report, pieces, out))?,
+            Some(format) => output.write(|out| format.write(&report, pieces, out))?,
         }
         Ok(findings.exit(&report, input))
     }

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -11,12 +11,14 @@ use super::counts::positive_count;
 use super::finding_args::FindingArgs;
 use super::input_args::InputArgs;
 use super::output::{Output, OutputError};
+use super::part_args::{PartArgs, write_part};
 use super::path_args::PathArgs;
 use crate::baseline::{Baseline, BaselineError, Tolerance, compare, update};
-use crate::engine::{self, Options};
+use crate::engine::{self, Filter, Options, Progress};
 use crate::params::quantity::{Duration, Quantity};
 use crate::report::{counted, missing_jobs, unjudged_summary};
 use crate::results::{Comparison, Floors, Metric, SuppressionUse};
+use crate::rules::RuleSet;
 use crate::rules::settings::GateParams;
 use crate::severity::Severity;
 use crate::troubles::Basis;
@@ -61,11 +63,13 @@ pub(super) struct Check {
     input: InputArgs,
     #[command(flatten)]
     findings: FindingArgs,
+    #[command(flatten)]
+    parts: PartArgs,
     /// The baseline: a file with accepted findings and costs
-    #[arg(long, value_name = "FILE")]
-    baseline: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "partial")]
+    baseline: Option<PathBuf>,
     /// Accept the present state and write it to the baseline
-    #[arg(long)]
+    #[arg(long, conflicts_with = "partial")]
     update: bool,
     /// With --update: remove jobs that are not in the input; cannot be combined with filters, which leave out jobs
     #[arg(long, requires = "update", conflicts_with = "FilterArgs")]
@@ -109,16 +113,25 @@ impl Check {
         let rules = findings.load()?;
         let prices = findings.prices()?;
         let basis = Basis { rules: &rules, prices: prices.as_ref() };
-        let mut accepted = self.accepted()?;
         let inputs = self.paths.read()?;
-        let output = input.open_output(&inputs.files(), Some(&self.baseline))?;
-        let open = || Output::open(Some(&self.baseline)).map_err(OutputError::of_baseline);
-        let file = self.update.then(open).transpose()?;
         let shown = findings.options(input);
-        // Compare all findings; `--min-severity` and `--top` apply afterwards.
-        let options = Options { min_severity: shown.min_severity.min(Severity::Low), top: None, ..shown };
-        let mut report =
-            input.run(|progress| engine::analyze_by(inputs.named(), basis, &options, progress))?;
+        let options = all_findings(shown.clone());
+        let kind = findings.kind_of_part("check", (&rules, prices.as_ref()), &options, input);
+        if let Some(file) = self.parts.open()? {
+            let options = all_findings(findings.options_of_part(input));
+            let work = |progress: &Progress| engine::analyze_part(inputs.named(), basis, &options, progress);
+            return write_part(&input.run(work)?, &kind, input, file);
+        }
+        let baseline = self.baseline.as_deref().ok_or("--baseline FILE is missing")?;
+        let mut accepted = self.accepted(baseline)?;
+        let output = input.open_output(&inputs.files(), Some(baseline))?;
+        let open = || Output::open(Some(baseline)).map_err(OutputError::of_baseline);
+        let file = self.update.then(open).transpose()?;
+        let mut report = if self.parts.merges() {
+            input.run(|_| engine::analyze_parts((&kind, &inputs.parts()), basis, &options, None))??.0
+        } else {
+            input.run(|progress| engine::analyze_by(inputs.named(), basis, &options, progress))?
+        };
         input.warn(&report.problems);
         input.warn_of_suppressions(&report.suppressions, findings.reports_all_rules());
         let unfinished = input.failure(&report.problems, report.named_input_failed, &report.summary);
@@ -128,24 +141,9 @@ impl Check {
         }
         let mut comparison = compare(&report, &accepted, &self.tolerance(rules.gate()));
         let updated = self.update.then(|| update(&accepted, &report, &comparison, self.prune));
-        // From here on, only what was asked for counts.
-        comparison.select(
-            |job| !options.filter.has_patterns() && options.filter.admits_engine(job.engine()),
-            |rule| rules.reports(rule),
-        );
-        // Findings that are not shown do not fail.
-        let limit = findings.limit(Severity::Low).map(|limit| limit.max(shown.min_severity));
-        let costs_fail = self.costs.map_or(limit.is_some(), |costs| costs == Costs::Fail);
-        comparison.worse = comparison.is_worse(limit, costs_fail);
-        comparison.requires_all = self.require_all;
         comparison.unfinished = unfinished;
         comparison.expired = expired(&report.suppressions);
-        let missing = self.require_all && comparison.counts.absent_jobs > 0;
-        comparison.failed = !self.update && (comparison.worse || missing || !comparison.expired.is_empty());
-        // An update ignores unjudged runs, so it only needs one other run to accept.
-        let is_open =
-            if self.update { comparison.judges_nothing() } else { accepted.leaves_open(&comparison) };
-        comparison.undecided = is_open && !self.allow_unjudged;
+        self.decide(&mut comparison, (&options.filter, &rules), &accepted, shown.min_severity);
         // Do not accept a state that was read only in part.
         if let Some((file, updated)) = file.zip(updated).filter(|_| !failed && !comparison.undecided) {
             let text = updated.to_yaml()?;
@@ -160,11 +158,36 @@ impl Check {
         Ok(exit)
     }
 
-    fn accepted(&self) -> Result<Baseline, BaselineError> {
-        match Baseline::load(&self.baseline)? {
+    /// Decides from what was asked for whether the check has failed.
+    fn decide(
+        &self,
+        comparison: &mut Comparison,
+        (filter, rules): (&Filter, &RuleSet),
+        accepted: &Baseline,
+        shown: Severity,
+    ) {
+        comparison.select(
+            |job| !filter.has_patterns() && filter.admits_engine(job.engine()),
+            |rule| rules.reports(rule),
+        );
+        // Findings that are not shown do not fail.
+        let limit = self.findings.limit(Severity::Low).map(|limit| limit.max(shown));
+        let costs_fail = self.costs.map_or(limit.is_some(), |costs| costs == Costs::Fail);
+        comparison.worse = comparison.is_worse(limit, costs_fail);
+        comparison.requires_all = self.require_all;
+        let missing = self.require_all && comparison.counts.absent_jobs > 0;
+        comparison.failed = !self.update && (comparison.worse || missing || !comparison.expired.is_empty());
+        // An update ignores unjudged runs, so it only needs one other run to accept.
+        let is_open =
+            if self.update { comparison.judges_nothing() } else { accepted.leaves_open(comparison) };
+        comparison.undecided = is_open && !self.allow_unjudged;
+    }
+
+    fn accepted(&self, path: &Path) -> Result<Baseline, BaselineError> {
+        match Baseline::load(path)? {
             Some(baseline) => Ok(baseline),
             None if self.update => Ok(Baseline::default()),
-            None => Err(BaselineError::Missing { path: self.baseline.clone() }),
+            None => Err(BaselineError::Missing { path: path.to_owned() }),
         }
     }
 
@@ -190,6 +213,11 @@ impl Check {
         }
         tolerance
     }
+}
+
+/// Options that keep all findings: they are compared before `--min-severity` and `--top` apply.
+fn all_findings(shown: Options) -> Options {
+    Options { min_severity: shown.min_severity.min(Severity::Low), top: None, ..shown }
 }
 
 /// The verdict of the text report in one line, printed when the report goes to a file.

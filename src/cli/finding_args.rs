@@ -13,7 +13,7 @@ use super::filter_args::OnlyRules;
 use super::input_args::InputArgs;
 use super::output::Output;
 use super::{Exit, Level};
-use crate::engine::{Options, Sort};
+use crate::engine::{Options, PartKind, Sort};
 use crate::report::{Format, PieceFormat, TextOptions, write};
 use crate::results::Report;
 use crate::rules::{RuleError, RuleFile, RuleInfo, RuleSet};
@@ -231,6 +231,36 @@ impl FindingArgs {
             limits: input.limits.limits(),
             filter: input.filters.filter(),
         }
+    }
+
+    /// Options for a partial result, which fits all formats.
+    pub(super) fn options_of_part(&self, input: &InputArgs) -> Options {
+        Options { top: None, charts: self.charts, ..self.options(input) }
+    }
+
+    /// What partial results of this command must have in common.
+    pub(super) fn kind_of_part<'r>(
+        &self,
+        command: &'static str,
+        (rules, prices): (&'r RuleSet, Option<&Prices>),
+        options: &Options,
+        input: &InputArgs,
+    ) -> PartKind<'r> {
+        let has_last_day = rules.suppressions().iter().any(|suppression| suppression.until.is_some());
+        let of_findings = [
+            ("rules to report (--rule)", self.only.only.join(" ")),
+            ("severities (--min-severity)", options.min_severity.name().to_owned()),
+            ("order (--sort)", format!("{:?}", options.sort)),
+            ("details (--details)", self.details.to_string()),
+            ("number of charts (--charts)", self.charts.to_string()),
+            ("prices (--prices)", format!("{prices:?}")),
+            (
+                "day for suppressions (--today)",
+                if has_last_day { rules.today().to_string() } else { String::new() },
+            ),
+        ];
+        let options = input.options_of_part().into_iter().chain(of_findings).collect();
+        PartKind { command, rules_hash: rules.hash(), options }
     }
 
     /// The format of the report.

@@ -47,6 +47,14 @@ pub(super) struct InputArgs {
 }
 
 impl InputArgs {
+    /// What partial results must have in common, besides the options of each command.
+    pub(super) fn options_of_part(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("filters", format!("{:?}", self.filters.filter())),
+            ("limits", format!("{:?}", self.limits.limits())),
+        ]
+    }
+
     /// Runs `work` on the chosen number of threads, with a progress bar if standard error can show one.
     pub(super) fn run<T: Send>(
         &self,

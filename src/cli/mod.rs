@@ -16,6 +16,7 @@ mod logging;
 mod man;
 mod nodes;
 mod output;
+mod part_args;
 mod path_args;
 mod progress;
 mod rules;

@@ -11,9 +11,11 @@ use super::counts::{count, positive_count};
 use super::finding_args::RulePaths;
 use super::input_args::InputArgs;
 use super::output::Output;
+use super::part_args::{PartArgs, write_part};
 use super::path_args::PathArgs;
 use super::trace_arg::TraceArg;
 use super::view_args::SummaryArg;
+use crate::engine::{PartKind, Progress};
 use crate::nodes::settings::{Indicator, IntervalKind, Settings};
 use crate::nodes::{self, NodeTypes};
 use crate::report::TextOptions;
@@ -53,6 +55,8 @@ pub(super) struct Nodes {
     input: InputArgs,
     #[command(flatten)]
     rules: RulePaths,
+    #[command(flatten)]
+    parts: PartArgs,
     /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -83,7 +87,7 @@ pub(super) struct Nodes {
     #[arg(long, value_name = "FILE")]
     node_types: Option<PathBuf>,
     /// Write the host names of stragglers to a file, one per line, as YARN's exclude list
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "partial")]
     exclude_list: Option<PathBuf>,
 }
 
@@ -131,16 +135,28 @@ impl Nodes {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         self.answer.fits(matches!(self.format, Format::Text | Format::Json))?;
         let inputs = self.paths.read()?;
+        let rules = self.rules.load()?;
+        let settings = self.settings(&rules);
+        let (filter, limits) = (self.input.filters.filter(), self.input.limits.limits());
+        let mut options = self.input.options_of_part();
+        options.push(("settings", nodes::options_of_part(&settings)));
+        let kind = PartKind { command: "nodes", rules_hash: rules.hash(), options };
+        if let Some(file) = self.parts.open()? {
+            let work =
+                |progress: &Progress| nodes::part_of(inputs.named(), &settings, (&filter, &limits), progress);
+            return write_part(&self.input.run(work)??, &kind, &self.input, file);
+        }
         let output = self.input.open_output(&inputs.files(), None)?;
         let exclude_list = self.exclude_list.as_deref().map(|path| Output::open(Some(path))).transpose()?;
         exclude_list.as_ref().map_or(Ok(()), |list| list.differs_from(&output))?;
-        let settings = self.settings(&self.rules.load()?);
         let types = self.node_types.as_deref().map(NodeTypes::read).transpose()?.unwrap_or_default();
-        let limits = self.input.limits.limits();
-        let filter = self.input.filters.filter();
-        let report = self
-            .input
-            .run(|progress| nodes::report_of(inputs.named(), settings, &types, filter, &limits, progress))?;
+        let report = if self.parts.merges() {
+            let parts = inputs.parts();
+            self.input.run(|_| nodes::report_of_parts((&kind, &parts), settings, &types, filter))??
+        } else {
+            let named = inputs.named();
+            self.input.run(|progress| nodes::report_of(named, settings, &types, filter, &limits, progress))?
+        };
         self.input.warn(&report.problems);
         let summary = self.answer.summary;
         let text = TextOptions { summary, ..output.text_options(self.input.color) };

@@ -108,7 +108,22 @@ impl StdinArgs {
 impl Inputs<'_> {
     /// All that is read.
     pub(super) fn named(&self) -> Named<'_> {
-        Named { paths: self.paths, list: self.list.as_ref(), stdin: self.stdin, unchanged: None }
+        Named {
+            paths: self.paths,
+            list: self.list.as_ref(),
+            stdin: self.stdin,
+            storages: None,
+            unchanged: None,
+        }
+    }
+
+    /// The paths as files of partial results, each once.
+    pub(super) fn parts(&self) -> Vec<&Path> {
+        let listed = self.list.iter().flat_map(|list| &list.paths).map(|(path, _)| path);
+        let mut files: Vec<&Path> = self.paths.iter().chain(listed).map(PathBuf::as_path).collect();
+        files.sort_unstable();
+        files.dedup();
+        files
     }
 
     /// Whether a history is read from standard input.

@@ -12,10 +12,11 @@ use super::Exit;
 use super::counts::{count, positive_count};
 use super::input_args::InputArgs;
 use super::output::Output;
-use super::path_args::PathArgs;
+use super::part_args::{PartArgs, hash_of_files, write_part};
+use super::path_args::{Inputs, PathArgs};
 use super::trace_arg::TraceArg;
 use super::view_args::{StragglerOrder, SummaryArg};
-use crate::engine::Progress;
+use crate::engine::{PartKind, Progress};
 use crate::node_metrics::{self, NodeMetrics, UtcOffset};
 use crate::params::quantity::{Duration, Quantity};
 use crate::parse::{Level as ProblemLevel, Problem};
@@ -60,6 +61,8 @@ pub(super) struct Stragglers {
     paths: PathArgs,
     #[command(flatten)]
     input: InputArgs,
+    #[command(flatten)]
+    parts: PartArgs,
     /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -128,7 +131,7 @@ pub(super) struct Stragglers {
     #[arg(long, value_name = "SHARE", value_parser = positive, help_heading = DETECTORS, default_value_t = UsualRule::default().quantile)]
     usual_quantile: f64,
     /// Write how long tasks of each job take, and how they progress, to a file for --models; runs in the file stay
-    #[arg(long, value_name = "FILE", help_heading = DETECTORS)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["partial", "merge"], help_heading = DETECTORS)]
     learn: Option<PathBuf>,
     /// Use the runs in a file written by --learn, for usual times and for the detectors offline and combined; an application
     /// is not compared with itself. With --learn, all applications are read first, and then rated by the others
@@ -212,6 +215,16 @@ impl Stragglers {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         self.answer.fits(matches!(self.format, Format::Text | Format::Json))?;
         let inputs = self.paths.read()?;
+        if let Some(file) = self.parts.open()? {
+            let (metrics, _) = self.metrics()?;
+            let settings = Settings { models: self.models()?.map(Arc::new), ..self.settings() };
+            let (filter, limits) = (self.input.filters.filter(), self.input.limits.limits());
+            let extent = (&filter, &limits);
+            let work = |progress: &Progress| {
+                survey::part_of(inputs.named(), &settings, metrics.as_ref(), extent, progress)
+            };
+            return write_part(&self.input.run(work)??, &self.kind_of_part()?, &self.input, file);
+        }
         let output = self.input.open_output(&inputs.files(), None)?;
         let learn_to = self.learn.as_deref().map(|path| Output::open(Some(path))).transpose()?;
         learn_to.as_ref().map_or(Ok(()), |file| file.differs_from(&output))?;
@@ -222,13 +235,7 @@ impl Stragglers {
                 .into());
         }
         let models = self.models()?;
-        let survey = |settings: &Settings| {
-            let (filter, limits) = (self.input.filters.filter(), self.input.limits.limits());
-            let metrics = metrics.as_ref();
-            self.input.run(|progress: &Progress| {
-                survey::report_of(inputs.named(), settings, metrics, &filter, &limits, progress)
-            })
-        };
+        let survey = |settings: &Settings| self.survey(&inputs, settings, metrics.as_ref());
         let (mut report, learnt) = match (&self.learn, models) {
             (None, models) => (survey(&Settings { models: models.map(Arc::new), ..self.settings() })?, None),
             (Some(learn), None) => {
@@ -260,6 +267,32 @@ impl Stragglers {
             file.write(|out| learnt.write(out))?;
         }
         Ok(if failure.is_some() { Exit::Failure } else { Exit::Clean })
+    }
+
+    fn survey(
+        &self,
+        inputs: &Inputs<'_>,
+        settings: &Settings,
+        metrics: Option<&NodeMetrics>,
+    ) -> Result<StragglerReport, Box<dyn Error>> {
+        if self.parts.merges() {
+            let (kind, parts) = (self.kind_of_part()?, inputs.parts());
+            return Ok(self.input.run(|_| survey::report_of_parts((&kind, &parts), settings))??);
+        }
+        let (filter, limits) = (self.input.filters.filter(), self.input.limits.limits());
+        let work = |progress: &Progress| {
+            survey::report_of(inputs.named(), settings, metrics, &filter, &limits, progress)
+        };
+        Ok(self.input.run(work)?)
+    }
+
+    /// What partial results must have in common.
+    fn kind_of_part(&self) -> io::Result<PartKind<'static>> {
+        let mut options = self.input.options_of_part();
+        options.push(("settings", survey::options_of_part(&self.settings())));
+        options.push(("node metrics (--node-metrics)", hash_of_files(&self.node_metrics)?));
+        options.push(("models (--models)", hash_of_files(self.models.as_slice())?));
+        Ok(PartKind { command: "stragglers", rules_hash: "", options })
     }
 
     fn render(&self, report: &StragglerReport, text: TextOptions, out: &mut dyn Write) -> io::Result<()> {

@@ -32,6 +32,8 @@ macro_rules! kinds {
             $(#[doc = $cause] $kind,)*
         }
 
+        crate::state::state!(enum FailureKind { $($kind),* });
+
         impl FailureKind {
             /// Every kind.
             pub(crate) const ALL: &[Self] = &[$(Self::$kind),*];

@@ -8,6 +8,7 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::model::{Application, Engine};
+use crate::state::state;
 use crate::units::Timestamp;
 
 /// What all copies of a run have in common. Ids alone are not unique: two clusters may both have an
@@ -22,6 +23,8 @@ struct Run {
     user: Option<String>,
 }
 
+state!(struct Run { engine, id, attempt, start, name, user });
+
 /// How much of its run a history contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Content {
@@ -30,6 +33,8 @@ struct Content {
     tasks: u64,
     attempts: u64,
 }
+
+state!(struct Content { finished_at, groups, tasks, attempts });
 
 /// A history as one of perhaps several copies.
 #[derive(Debug, Clone)]
@@ -40,6 +45,8 @@ pub(super) struct RunCopy {
     /// How many files it was read from; a copy with its job's configuration has one more.
     files: usize,
 }
+
+state!(struct RunCopy { run, complete, content, files });
 
 impl RunCopy {
     pub(super) fn of(app: &Application, sources: &[String]) -> Self {

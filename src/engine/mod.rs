@@ -18,6 +18,8 @@ mod collected;
 mod copies;
 mod evaluate;
 mod filter;
+mod part_file;
+mod parts;
 mod pieces;
 mod progress;
 mod rank;
@@ -50,10 +52,14 @@ use worst_charts::WorstCharts;
 pub use crate::results::Sort;
 pub use filter::Filter;
 pub(crate) use filter::Identity;
+pub(crate) use part_file::{PartError, PartKind};
+pub(crate) use parts::{Part, analyze_part, analyze_parts};
 pub(crate) use pieces::{Pieces, Render};
 pub use progress::{Progress, SoFar};
 pub(crate) use traces::{Before, visit_traces};
-pub(crate) use visit::{DUPLICATE, discover, visit_beside_traces, visit_for_rules};
+pub(crate) use visit::{
+    DUPLICATE, Gathered, discover, gather_beside_traces, visit_beside_traces, visit_for_rules,
+};
 pub use visit::{Visit, Visited, visit, visit_with};
 
 /// What [`analyze`] keeps.
@@ -152,8 +158,19 @@ fn analyze_into(
         counted.lock().unwrap_or_else(PoisonError::into_inner).add(&RunCopy::of(app, sources));
         None
     });
-    let mut visited = visited.distinct();
     let counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
+    conclude(collector, visited, &counted, worst_charts, basis)
+}
+
+/// Adds the applications that wait until it is known which of them are copies.
+fn conclude(
+    collector: Collector<'_>,
+    visited: Visited<Judged>,
+    counted: &Counted,
+    worst_charts: WorstCharts,
+    basis: Basis<'_>,
+) -> (Report, Pieces) {
+    let mut visited = visited.distinct();
     // A history with a wrong id in its name.
     visited.leave_out_copies(|visit| {
         counted.contains(&visit.copy).then(|| "in a history that was counted".to_owned())

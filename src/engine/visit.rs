@@ -2,13 +2,13 @@
 //! order of the sources, whatever the number of threads.
 
 mod assemble;
+mod gathered;
 mod source;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use super::copies::{RunCopy, counted};
 use super::read::{Extent, Wanted};
@@ -23,9 +23,12 @@ use crate::limits::Limits;
 use crate::model::Application;
 use crate::parse::{Level, OtherCounters, Problem, identify, insisting};
 use crate::results::{SourceProblem, Summary};
+use crate::state::state;
 use crate::units::Bytes;
-use assemble::assemble;
 pub(super) use assemble::may_be_superseded;
+pub(crate) use gathered::Gathered;
+pub(super) use gathered::Unfit;
+use gathered::{HistoryRead, single};
 pub(super) use source::error_problem;
 use source::{Share, id_of, look_into};
 
@@ -101,6 +104,8 @@ pub struct Visit<T> {
     pub value: T,
 }
 
+state!(struct Visit<T> { id, copy, sources, value });
+
 /// Finds all files below `paths` (files, folders, `-` for standard input) and detects what they hold, with
 /// default limits.
 #[must_use]
@@ -158,12 +163,49 @@ pub(crate) fn visit_beside_traces<T: Send>(
     (visited.distinct(), traces)
 }
 
+/// Like [`visit_beside_traces`], but passes what was read to `then` before copies are left out, for results that are
+/// merged later.
+///
+/// # Errors
+/// The first cluster trace: its jobs are in several files, which cannot be read apart.
+pub(crate) fn gather_beside_traces<T: Send, R>(
+    named: Named<'_>,
+    insisted: Option<TraceFormat>,
+    (filter, limits): (&Filter, &Limits),
+    progress: &Progress,
+    look: impl Fn(&Application, &[String]) -> T + Sync,
+    then: impl FnOnce(Gathered<'_, T>) -> R,
+) -> Result<R, PathBuf> {
+    let extent = Extent { wanted: Wanted::ForRules(OtherCounters::Dropped), limits, filter };
+    let inventory = inventory(named, limits, insisting(insisted));
+    if let Some(trace) = inventory.traces.first() {
+        return Err(trace.path.as_path().to_path_buf());
+    }
+    let look = |app: &Application, sources: &[String], _| Some(look(app, sources));
+    let gathered = gather(&inventory, &[], extent, progress, Ids::ForMerging, look);
+    Ok(then(gathered.with_confs(&inventory)))
+}
+
+/// Like [`visit_in_turn`], but passes what was read to `then` before copies are left out.
+pub(super) fn gather_in_turn<T: Send, R>(
+    named: Named<'_>,
+    extent: Extent<'_>,
+    progress: &Progress,
+    look: impl Fn(&Application, &[String], Turn) -> T + Sync,
+    then: impl FnOnce(Gathered<'_, T>) -> R,
+) -> R {
+    let mut inventory = inventory(named, extent.limits, identify);
+    inventory.skip_traces();
+    let look = |app: &Application, sources: &[String], turn| Some(look(app, sources, turn));
+    then(gather(&inventory, &[], extent, progress, Ids::ForMerging, look).with_confs(&inventory))
+}
+
 /// The rank of an application among all, independent of threads: the index of its source, and its index
 /// within that source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Turn {
     place: usize,
-    nth: usize,
+    pub(super) nth: usize,
     /// Whether another history may be a copy of this one.
     pub(super) may_be_copied: bool,
 }
@@ -208,16 +250,49 @@ fn visit_all<T: Send>(
     progress: &Progress,
     look: impl Fn(&Application, &[String], Turn) -> Option<T> + Sync,
 ) -> Visited<T> {
-    let mut stored: Vec<u64> = inventory.histories.iter().chain(traces).map(progress::stored).collect();
-    progress.found(&stored);
-    stored.truncate(inventory.histories.len());
     let started = Instant::now();
-    let ids = single_ids(&inventory.histories, extent);
-    let is_alone = inventory.histories.len() == 1;
+    let visited = gather(inventory, traces, extent, progress, Ids::IfSeveral, look).visited();
+    let Summary { applications, left_out, .. } = visited.summary;
+    log::info!("read in {:.1?}; applications: {applications}, left out: {left_out}", started.elapsed());
+    visited
+}
+
+/// When the ids of histories are looked up before these are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ids {
+    /// If there are two that may have the same.
+    IfSeveral,
+    /// Always: there are others elsewhere.
+    ForMerging,
+}
+
+/// Reads the histories of an inventory.
+fn gather<'a, T: Send>(
+    inventory: &'a Inventory,
+    traces: &[Source],
+    extent: Extent<'_>,
+    progress: &Progress,
+    ids: Ids,
+    look: impl Fn(&Application, &[String], Turn) -> Option<T> + Sync,
+) -> Gathered<'a, T> {
+    let histories = &inventory.histories;
+    let mut stored: Vec<u64> = histories.iter().chain(traces).map(progress::stored).collect();
+    progress.found(&stored);
+    stored.truncate(histories.len());
+    let are_needed = ids == Ids::ForMerging || histories.len() > 1;
+    let ids: Vec<Option<String>> = if are_needed {
+        histories.par_iter().map(|source| id_of(source, extent)).collect()
+    } else {
+        vec![None; histories.len()]
+    };
+    let single = single(ids.iter().map(Option::as_deref));
+    let is_alone = histories.len() == 1;
+    let has_single_id = |place: usize, app: &Application| {
+        single.get(place) == Some(&true) && ids.get(place).is_some_and(|id| id.as_ref() == Some(&app.id))
+    };
     let read = |place: usize, source: &Source, (extent, share): (Extent<'_>, Share)| {
         let in_turn = |app: &Application, sources: &[String], nth| {
-            let is_single =
-                nth == 0 && (is_alone || ids.get(place).is_some_and(|id| id.as_ref() == Some(&app.id)));
+            let is_single = nth == 0 && (is_alone || has_single_id(place, app));
             look(app, sources, Turn { place, nth, may_be_copied: !is_single })
         };
         let outcome = look_into(source, inventory, (extent, share), in_turn);
@@ -226,27 +301,10 @@ fn visit_all<T: Send>(
         }
         outcome
     };
-    let outcomes = read_all(&inventory.histories, &stored, extent, read);
-    let visited = assemble(inventory, outcomes.into_iter().flatten());
-    let Summary { applications, left_out, .. } = visited.summary;
-    log::info!("read in {:.1?}; applications: {applications}, left out: {left_out}", started.elapsed());
-    visited
-}
-
-/// The id of each history that no other history has, from its name or its beginning; `None` if another has the same id,
-/// or if it is not known before all is read.
-fn single_ids(histories: &[Source], extent: Extent<'_>) -> Vec<Option<String>> {
-    if histories.len() < 2 {
-        return Vec::new();
-    }
-    let ids: Vec<Option<String>> = histories.par_iter().map(|source| id_of(source, extent)).collect();
-    let mut seen: FxHashMap<&str, u64> = FxHashMap::default();
-    for id in ids.iter().flatten() {
-        *seen.entry(id).or_default() += 1;
-    }
-    let is_single = |id: &Option<String>| id.as_deref().is_some_and(|id| seen.get(id) == Some(&1));
-    let single: Vec<bool> = ids.iter().map(is_single).collect();
-    ids.into_iter().zip(single).map(|(id, is_single)| id.filter(|_| is_single)).collect()
+    let outcomes = read_all(histories, &stored, extent, read);
+    let read = histories.iter().zip(ids).zip(outcomes);
+    let read = read.filter_map(|((source, id), outcome)| Some(HistoryRead::of(source, id, outcome?)));
+    Gathered::of(inventory, read.collect())
 }
 
 /// Reads all histories so that those that are in memory at the same time share what the limit allows.

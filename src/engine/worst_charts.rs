@@ -115,6 +115,20 @@ impl WorstCharts {
         }
     }
 
+    /// Moves all charts into their applications: which of these count is known later.
+    pub(super) fn hand_out_all<'r>(
+        &self,
+        applications: impl Iterator<Item = (&'r mut ApplicationReport, Turn)>,
+    ) {
+        let Worst { lasting, replaceable } = std::mem::take(&mut *self.lock());
+        let charted = lasting.into_iter().chain(replaceable);
+        let mut charts: BTreeMap<Turn, Box<Charts>> =
+            charted.map(|((.., turn), (_, charts))| (turn, charts)).collect();
+        for (app, turn) in applications {
+            app.charts = charts.remove(&turn);
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Worst> {
         self.worst.lock().unwrap_or_else(PoisonError::into_inner)
     }

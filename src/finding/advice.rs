@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Deref;
 
+use crate::state::state;
+
 /// A change of one setting.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -15,6 +17,8 @@ pub struct SettingChange {
     pub to: String,
 }
 
+state!(struct SettingChange { setting, from, to });
+
 /// One line of advice.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -26,6 +30,8 @@ pub struct Advice {
     /// Whether it helps only under a condition that the history does not tell, which the text names.
     pub conditional: bool,
 }
+
+state!(struct Advice { text, settings, conditional });
 
 impl fmt::Display for SettingChange {
     /// `--conf spark.executor.memory=6g (now 4g)`, or `mapreduce.map.memory.mb 4096 → 1024`.

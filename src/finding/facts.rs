@@ -1,7 +1,10 @@
 //! Facts about a rule, in addition to its check, for presets, the gate, charts and other rules. Each rule
 //! states them on its own constant, and every finding has those of its rule.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::TroubleKind;
+use crate::state::{Reader, State, state};
 
 /// The origin of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +20,8 @@ pub enum Provenance {
     /// A rule from a user's file.
     User,
 }
+
+state!(enum Provenance { DrElephant { version }, Own, User });
 
 impl Provenance {
     /// The origins of built-in rules, as rule files spell them: `origin: dr-elephant`.
@@ -43,6 +48,13 @@ pub enum Worse {
     /// Lower ones.
     Lower,
 }
+
+state!(
+    enum Worse {
+        Higher,
+        Lower,
+    }
+);
 
 impl Worse {
     /// Whether `value` is worse than `accepted` by more than `tolerance` (a share of it) and by more than
@@ -80,6 +92,8 @@ pub struct KeyMeasure {
     pub worse: Worse,
 }
 
+state!(struct KeyMeasure { key, worse });
+
 impl KeyMeasure {
     /// The largest difference that does not count, in the unit of the measure.
     #[must_use]
@@ -104,6 +118,13 @@ pub enum ComparedWith {
     GroupDeviation,
 }
 
+state!(
+    enum ComparedWith {
+        MeanRunTime,
+        GroupDeviation,
+    }
+);
+
 /// A threshold whose cut-offs are lines in a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -113,6 +134,8 @@ pub struct ChartLimit {
     /// The quantity that its cut-offs are compared with.
     pub compared_with: ComparedWith,
 }
+
+state!(struct ChartLimit { key, compared_with });
 
 /// The process whose memory a rule's advice sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,6 +148,14 @@ pub enum Container {
     /// A Spark executor.
     Executor,
 }
+
+state!(
+    enum Container {
+        Map,
+        Reduce,
+        Executor,
+    }
+);
 
 /// The facts of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,6 +190,37 @@ impl RuleFacts {
         ],
         ..Self::of(Provenance::User)
     };
+}
+
+/// The facts of each rule are one constant of the program, so few are kept for the rest of the run.
+impl State for &'static RuleFacts {
+    fn put(&self, to: &mut Vec<u8>) {
+        let RuleFacts { provenance, key_measure, chart_limits, sizes, tells } = self;
+        provenance.put(to);
+        key_measure.put(to);
+        chart_limits.to_vec().put(to);
+        sizes.put(to);
+        tells.put(to);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<Self> {
+        static KNOWN: Mutex<Vec<&'static RuleFacts>> = Mutex::new(Vec::new());
+        let (provenance, key_measure) = (State::take(from)?, State::take(from)?);
+        let chart_limits: Vec<ChartLimit> = State::take(from)?;
+        let (sizes, tells) = (State::take(from)?, State::take(from)?);
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let facts = RuleFacts { provenance, key_measure, chart_limits: &[], sizes, tells };
+        let same = |known: &&&'static RuleFacts| {
+            known.chart_limits == chart_limits && RuleFacts { chart_limits: &[], ..***known } == facts
+        };
+        if let Some(same) = known.iter().find(same) {
+            return Some(same);
+        }
+        let facts: &'static RuleFacts =
+            Box::leak(Box::new(RuleFacts { chart_limits: chart_limits.leak(), ..facts }));
+        known.push(facts);
+        Some(facts)
+    }
 }
 
 #[cfg(test)]

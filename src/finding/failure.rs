@@ -2,6 +2,7 @@
 
 use super::Measure;
 use crate::diagnosis::{Diagnosis, FailureKind, exit_code};
+use crate::state::state;
 
 /// Why something failed: its root cause.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub(crate) struct Failure {
     /// The message that says so, in one line.
     pub(crate) message: Option<String>,
 }
+
+state!(struct Failure { kind, exception, exit_code, message });
 
 impl Failure {
     /// A failure of a kind, with nothing else known.

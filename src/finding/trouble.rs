@@ -11,6 +11,8 @@ macro_rules! kinds {
             $(#[doc = $words] $kind,)*
         }
 
+        crate::state::state!(enum TroubleKind { $($kind),* });
+
         impl TroubleKind {
             /// Every kind.
             #[cfg(test)]

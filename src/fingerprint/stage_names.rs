@@ -9,6 +9,7 @@ use super::stage_name;
 use crate::finding::{Finding, Subject};
 use crate::model::Application;
 use crate::model::spark::StageAttempt;
+use crate::state::state;
 
 /// A stage attempt with its name and its ordinal among stages of this name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct StageName {
     /// Its ordinal among the stages of this name, by id, from 1.
     pub ordinal: u64,
 }
+
+state!(struct StageName { id, name, ordinal });
 
 impl StageName {
     /// The names of the stages that `findings` are about.

@@ -8,6 +8,7 @@ use std::ffi::OsStr;
 use std::fs::{self, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -22,6 +23,7 @@ use super::mounts::{self, PseudoFileSystems};
 use super::named::{Named, NamedPath};
 use super::sorter::{Candidate, Sorter};
 use super::source::{Source, SourcePath};
+use super::storage::{Object, Storage, Storages};
 use crate::limits::{LimitReached, Limits};
 use crate::units::Millis;
 
@@ -34,7 +36,8 @@ const BATCH: usize = 1024;
 /// to [`Inventory::failures`] and do not stop the search.
 #[must_use]
 pub(crate) fn discover(named: Named<'_>, limits: &Limits, identify: Identify) -> Inventory {
-    let mut walk = Walk { unchanged: named.unchanged, ..Walk::new(*limits, identify) };
+    let storages = named.storages.cloned().unwrap_or_default();
+    let mut walk = Walk { unchanged: named.unchanged, ..Walk::new(*limits, identify, storages) };
     let named_paths = named.sorted().into_iter();
     let folders: Vec<&Path> =
         named_paths.filter(|path| walk.named_path(*path, named.stdin)).map(|named| named.path).collect();
@@ -53,7 +56,7 @@ pub(crate) fn discover(named: Named<'_>, limits: &Limits, identify: Identify) ->
 /// cannot be examined is missing.
 #[cfg(feature = "store")]
 pub(crate) fn list(named: Named<'_>, limits: &Limits) -> Vec<Listed> {
-    let mut walk = Walk { listing: Some(Vec::new()), ..Walk::new(*limits, |_, _| None) };
+    let mut walk = Walk { listing: Some(Vec::new()), ..Walk::new(*limits, |_, _| None, Storages::default()) };
     let named_paths = named.sorted().into_iter();
     let folders: Vec<&Path> = named_paths
         .filter(|path| path.path != Path::new("-") && walk.named_path(*path, None))
@@ -91,6 +94,7 @@ struct Walk<'a> {
     /// Files are listed instead of examined.
     #[cfg(feature = "store")]
     listing: Option<Vec<Listed>>,
+    storages: Storages,
     pseudo: PseudoFileSystems,
     /// When the search ends, if its time is limited.
     deadline: Option<(Instant, Millis)>,
@@ -106,7 +110,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn new(limits: Limits, identify: Identify) -> Self {
+    fn new(limits: Limits, identify: Identify, storages: Storages) -> Self {
         let deadline = limits
             .time
             .and_then(|time| Some((Instant::now().checked_add(Duration::from_millis(time.get()))?, time)));
@@ -119,6 +123,7 @@ impl Walk<'_> {
             unchanged: None,
             #[cfg(feature = "store")]
             listing: None,
+            storages,
             batch: Vec::new(),
             folders: FxHashSet::default(),
             files: FxHashSet::default(),
@@ -132,6 +137,9 @@ impl Walk<'_> {
         if path == Path::new("-") {
             self.stream(SourcePath::Stdin(stdin.map(Path::to_path_buf)));
             return false;
+        }
+        if let Some(storage) = self.storages.of(path).cloned() {
+            return self.named_object(named, &storage);
         }
         let file_type = match fs::metadata(path) {
             Ok(metadata) => metadata.file_type(),
@@ -169,7 +177,41 @@ impl Walk<'_> {
         self.sorter.inventory.histories.push(Source::stream(path, self.limits.time));
     }
 
+    /// Adds an object that the user named; `true` if there is none, so that the name may be that of a folder.
+    fn named_object(&mut self, named: NamedPath<'_>, storage: &Arc<dyn Storage>) -> bool {
+        let path = named.path;
+        match storage.stat(path) {
+            Ok(stat) => self.object(Object::new(storage, path.to_path_buf(), &stat), true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return true,
+            Err(error) => self.fail(named.failed(InputError::from_io(path, error)), true),
+        }
+        false
+    }
+
+    /// Adds all objects below a folder of a storage.
+    fn objects(&mut self, root: &Path, storage: &Arc<dyn Storage>) {
+        let before = self.sorter.inventory.found;
+        let listed = storage.list(root, &mut |path, stat| {
+            self.object(Object::new(storage, path, &stat), false);
+        });
+        match listed {
+            Err(error) => self.fail(InputError::from_io(root, error), true),
+            Ok(()) if self.sorter.inventory.found == before => self.fail(InputError::not_found(root), true),
+            Ok(()) => {}
+        }
+    }
+
+    fn object(&mut self, object: Object, named_by_user: bool) {
+        let path = object.path().to_path_buf();
+        if self.files.insert(path.clone()) {
+            self.candidate(Candidate { path, object: Some(object), named_by_user });
+        }
+    }
+
     fn folder(&mut self, root: &Path) {
+        if let Some(storage) = self.storages.of(root).cloned() {
+            return self.objects(root, &storage);
+        }
         let metadata = fs::metadata(root).ok();
         let named_device = metadata.as_ref().and_then(mounts::device);
         // Links of processes lead to all other file systems.
@@ -309,7 +351,19 @@ impl Walk<'_> {
             histories.filter(|source| id(source).is_some_and(|id| !known.contains(id.as_str())));
         let candidates: Vec<_> =
             without_conf.map(|source| job_id::confs_beside(source.path.as_path())).collect();
-        for conf in candidates.into_iter().filter_map(|confs| confs.into_iter().find(|conf| conf.is_file())) {
+        let found = |conf: &PathBuf| match self.storages.of(conf) {
+            Some(storage) => storage.stat(conf).is_ok(),
+            None => conf.is_file(),
+        };
+        let confs: Vec<PathBuf> =
+            candidates.into_iter().filter_map(|confs| confs.into_iter().find(found)).collect();
+        for conf in confs {
+            if let Some(storage) = self.storages.of(&conf).cloned() {
+                if let Ok(stat) = storage.stat(&conf) {
+                    self.object(Object::new(&storage, conf, &stat), false);
+                }
+                continue;
+            }
             let Ok(canonical) = fs::canonicalize(&conf) else { continue };
             let is_walked = canonical.parent().is_some_and(|folder| self.folders.contains(folder));
             if !is_walked && self.files.insert(canonical) {
@@ -328,12 +382,16 @@ impl Walk<'_> {
         if self.unchanged.is_some_and(|unchanged| unchanged.contains(&path)) {
             return;
         }
+        self.candidate(Candidate { path, object: None, named_by_user });
+    }
+
+    fn candidate(&mut self, candidate: Candidate) {
         self.sorter.inventory.found += 1;
-        if let Some(reason) = path.file_name().and_then(by_name) {
-            self.sorter.inventory.skip(reason, &path, named_by_user);
+        if let Some(reason) = candidate.path.file_name().and_then(by_name) {
+            self.sorter.inventory.skip(reason, &candidate.path, candidate.named_by_user);
             return;
         }
-        self.batch.push(Candidate { path, named_by_user });
+        self.batch.push(candidate);
         if self.batch.len() >= BATCH {
             self.examine_batch();
         }

@@ -27,12 +27,13 @@ pub(super) struct Found {
 impl Found {
     pub(super) fn file(
         path: PathBuf,
+        part: Part,
         named_by_user: bool,
         detected: Result<(Codec, SourceKind), InputError>,
     ) -> Self {
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         Self {
-            part: Part::new_file(path.clone()),
+            part,
             folder_name: folder_name(&folder),
             folder,
             name: lossy(path.file_name()),

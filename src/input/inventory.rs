@@ -11,6 +11,7 @@ use super::part::Part;
 pub(crate) use super::source::Source;
 #[cfg(test)]
 pub(crate) use super::source::SourcePath;
+use crate::state::state;
 
 /// The files found, each list in a total order that does not depend on the file system.
 #[derive(Debug, Default)]
@@ -58,6 +59,8 @@ pub(crate) struct Skipped {
     pub path: PathBuf,
 }
 
+state!(struct Skipped { reason, named_by_user, count, path });
+
 /// A file or folder that could not be used.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -81,11 +84,20 @@ pub(crate) struct Notice {
 }
 
 /// Compares paths by their bytes: a total order that is the same on every system.
-pub(super) fn by_bytes(a: &Path, b: &Path) -> Ordering {
+pub(crate) fn by_bytes(a: &Path, b: &Path) -> Ordering {
     a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes())
 }
 
 impl Inventory {
+    /// The inventory of these configurations with their job ids, to look for those of jobs.
+    pub(crate) fn of_confs(confs: Vec<(PathBuf, Option<String>)>) -> Self {
+        let conf =
+            |(path, job_id): (PathBuf, _)| ConfFile { part: Part::new_file(path.clone()), path, job_id };
+        let mut inventory = Self { confs: confs.into_iter().map(conf).collect(), ..Self::default() };
+        inventory.sort();
+        inventory
+    }
+
     /// The configuration of a job, by job id: one in the history's own folder, else the one with the longest
     /// common path (then the longest common name), else the first by path.
     #[must_use]

@@ -8,6 +8,7 @@ use super::codec::{self, Codec, Decoded};
 use super::error::InputError;
 use super::trace_table::TraceTable;
 use crate::limits;
+use crate::state::state;
 
 /// Bytes read at first; more are read only if the file starts with a longer comment.
 pub(crate) const FIRST_LOOK: usize = 4 * 1024;
@@ -116,6 +117,27 @@ pub(crate) enum Reason {
     Text,
     Binary,
 }
+
+state!(
+    enum Reason {
+        Empty,
+        Checksum,
+        SuccessMarker,
+        JobSummary,
+        AvroContainer,
+        LogMarker,
+        SupersededPart,
+        DuplicatePart,
+        ArchiveWithoutHistory,
+        Archive,
+        OtherFormat,
+        SpecialFile,
+        Trace,
+        Utf16,
+        Text,
+        Binary,
+    }
+);
 
 impl Reason {
     /// The reason in words, to follow "skipped:".

@@ -33,6 +33,7 @@ mod remote;
 mod sorter;
 pub(crate) mod source;
 mod source_path;
+pub(crate) mod storage;
 mod streams;
 pub(crate) mod trace_table;
 #[cfg(feature = "store")]

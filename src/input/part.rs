@@ -10,6 +10,7 @@ use super::codec::{self, Codec, Decoded};
 use super::error::InputError;
 use super::read_timeout::{ReadTimeout, TimedStream};
 use super::source_path::SourcePath;
+use super::storage::Object;
 use crate::units::Millis;
 
 /// See the module.
@@ -21,6 +22,7 @@ pub(crate) struct Part {
 #[derive(Debug, Clone)]
 enum Place {
     File(PathBuf),
+    Object(Object),
     Stream(Stream),
     Member(Member),
 }
@@ -37,6 +39,10 @@ struct Stream {
 impl Part {
     pub(super) fn new_file(path: PathBuf) -> Self {
         Self { place: Place::File(path) }
+    }
+
+    pub(super) fn object(object: Object) -> Self {
+        Self { place: Place::Object(object) }
     }
 
     /// A stream with a read timeout of `time`.
@@ -61,6 +67,7 @@ impl Part {
     pub(crate) fn name(&self) -> String {
         match &self.place {
             Place::File(path) => path.display().to_string(),
+            Place::Object(object) => object.path().display().to_string(),
             Place::Stream(stream) => stream.path.to_string(),
             Place::Member(member) => member.path().display().to_string(),
         }
@@ -71,6 +78,7 @@ impl Part {
     pub(crate) fn file(&self) -> &Path {
         match &self.place {
             Place::File(path) => path,
+            Place::Object(object) => object.path(),
             Place::Stream(stream) => stream.path.as_path(),
             Place::Member(member) => member.archive_path(),
         }
@@ -83,6 +91,7 @@ impl Part {
     pub(crate) fn open(&self) -> Result<Decoded, InputError> {
         match &self.place {
             Place::File(path) => open_file(path),
+            Place::Object(object) => Ok(codec::decode_sized(Box::new(object.reader()), object.size())),
             Place::Stream(stream) => stream.open(),
             Place::Member(member) => member.open().map(codec::decode),
         }
@@ -104,6 +113,7 @@ impl Part {
     pub(crate) fn stored_len(&self) -> Option<u64> {
         match &self.place {
             Place::File(path) => fs::metadata(path).ok().map(|metadata| metadata.len()),
+            Place::Object(object) => Some(object.size()),
             Place::Stream(_) => None,
             Place::Member(member) => member.stored_len(),
         }
@@ -115,7 +125,7 @@ impl Part {
     pub(crate) fn plain_file(&self) -> Option<io::Result<(File, u64)>> {
         match &self.place {
             Place::File(path) => plain_file(path).transpose(),
-            Place::Stream(_) | Place::Member(_) => None,
+            Place::Object(_) | Place::Stream(_) | Place::Member(_) => None,
         }
     }
 }

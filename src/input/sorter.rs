@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::archive::{self, Members};
-use super::codec::{self, Codec, Decoded};
+use super::codec::Codec;
 use super::error::InputError;
 use super::found::Found;
 use super::inventory::{ConfFile, Failure, Inventory, Notice};
@@ -12,12 +12,16 @@ use super::job_id::job_id_in;
 use super::kind::{self, Identify, Reason, SourceKind, Verification};
 use super::log_folder::Logs;
 use super::log_name;
+use super::part::Part;
 use super::source::{LogFolder, Source, SourcePath};
+use super::storage::Object;
 use crate::limits::Limits;
 
-/// A file to examine.
+/// A file or an object to examine.
 pub(super) struct Candidate {
     pub(super) path: PathBuf,
+    /// The object, if it is one.
+    pub(super) object: Option<Object>,
     pub(super) named_by_user: bool,
 }
 
@@ -30,36 +34,31 @@ pub(super) enum Examined {
 
 impl Candidate {
     pub(super) fn examine(self, limits: &Limits, identify: Identify) -> Examined {
-        let Self { path, named_by_user } = self;
-        let detected = match detect(&path, identify) {
-            Ok((_, SourceKind::Unrelated(Reason::Archive))) => match members(&path, limits) {
-                Ok(members) => {
-                    return Examined::Archive(
-                        inventory_of(members, named_by_user, identify),
-                        path,
-                        named_by_user,
-                    );
+        let Self { path, object, named_by_user } = self;
+        let size = object.as_ref().map(Object::size);
+        let part = object.map_or_else(|| Part::new_file(path.clone()), Part::object);
+        let detected = match detect(&part, &path, identify) {
+            Ok((_, SourceKind::Unrelated(Reason::Archive))) => {
+                let members =
+                    part.open().and_then(|decoded| archive::members(decoded, (&path, size), &path, limits));
+                match members {
+                    Ok(members) => {
+                        let inventory = inventory_of(members, named_by_user, identify);
+                        return Examined::Archive(inventory, path, named_by_user);
+                    }
+                    Err(error) => Err(error),
                 }
-                Err(error) => Err(error),
-            },
+            }
             detected => detected,
         };
-        Examined::File(Found::file(path, named_by_user, detected))
+        Examined::File(Found::file(path, part, named_by_user, detected))
     }
 }
 
-fn members(path: &Path, limits: &Limits) -> Result<Members, InputError> {
-    archive::members(open(path)?, path, path, limits)
-}
-
-fn detect(path: &Path, identify: Identify) -> Result<(Codec, SourceKind), InputError> {
-    let mut decoded = open(path)?;
+fn detect(part: &Part, path: &Path, identify: Identify) -> Result<(Codec, SourceKind), InputError> {
+    let mut decoded = part.open()?;
     let kind = kind::identified(&mut decoded, false, &mut Verification::of_file(), path, identify)?;
     Ok((decoded.codec(), kind))
-}
-
-fn open(path: &Path) -> Result<Decoded, InputError> {
-    codec::open(path).map_err(|error| InputError::from_io(path, error))
 }
 
 /// The inventory of an archive's members.

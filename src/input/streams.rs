@@ -74,7 +74,7 @@ fn examine(source: Source, limits: &Limits, identify: Identify) -> Outcome {
 
 fn members(source: Source, decoded: Decoded, limits: &Limits, identify: Identify) -> Outcome {
     let file = source.path.as_path();
-    match archive::members(decoded, file, &shown(&source.path), limits) {
+    match archive::members(decoded, (file, None), &shown(&source.path), limits) {
         Ok(members) => {
             let inventory = inventory_of(members, source.named_by_user, identify);
             Outcome::Members(source, inventory)

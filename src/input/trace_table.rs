@@ -1,5 +1,7 @@
 //! The published cluster traces and their tables.
 
+use crate::state::state;
+
 /// A published cluster trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -11,6 +13,14 @@ pub enum TraceFormat {
     /// Alibaba's trace of 2018 (`cluster-trace-v2018`).
     Alibaba2018,
 }
+
+state!(
+    enum TraceFormat {
+        Google2011,
+        Alibaba2017,
+        Alibaba2018,
+    }
+);
 
 impl TraceFormat {
     /// Every format.

@@ -15,6 +15,7 @@ pub(crate) use spark::{executor_memory, executor_memory_factor, idle_beyond};
 
 use crate::model::table::{Outcome, TaskGroup};
 use crate::model::{Application, TaskCounts};
+use crate::state::state;
 use crate::units::{CoreMillis, MbMillis, Millis};
 
 /// The metrics of one application; unknown values are `None`.
@@ -49,6 +50,9 @@ pub struct Metrics {
     /// Counts for Spark applications only; `None` also if the log ends before the first counted item.
     pub spark: Option<SparkCounts>,
 }
+
+state!(struct Metrics { run_time, wait_time, wait_of_reduces, wait_for_first, used, wasted,
+    failed_attempts, killed_attempts, losing_attempts, cores_used, cores_idle, tasks, spark });
 
 impl Metrics {
     /// Wasted memory as a share of used memory, in percent.

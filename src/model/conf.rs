@@ -15,6 +15,7 @@ pub use keys::ConfKey;
 use listed::Listed;
 pub(crate) use listed::{Found, Listing, SetBy};
 
+use crate::state::{Reader, State};
 use crate::units::{Bytes, Millis};
 
 /// Maximum number of `${…}` substitutions, as Hadoop's `Configuration.MAX_SUBST`.
@@ -332,6 +333,22 @@ fn parse_spark_size(text: &str) -> Option<Bytes> {
     let unit = parse_binary_prefix(&format!("1{}", text.get(digits.len()..)?))?;
     let number: f64 = digits.trim().replace(',', "").parse().ok()?;
     Bytes::from_f64(number * unit.as_f64())
+}
+
+/// The values of passwords are left out: what is written is copied to other machines.
+impl State for Conf {
+    fn put(&self, to: &mut Vec<u8>) {
+        let shown = |(name, value): (&str, &str)| (name.to_owned(), secrets::shown(name, value).to_owned());
+        self.iter().map(shown).collect::<Vec<(String, String)>>().put(to);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<Self> {
+        let mut conf = Self::default();
+        for (name, value) in Vec::<(String, String)>::take(from)? {
+            conf.insert(name, Property { value, is_final: false });
+        }
+        Some(conf)
+    }
 }
 
 #[cfg(test)]

@@ -39,6 +39,7 @@ pub use subject::Subject;
 pub use task_counts::TaskCounts;
 
 use crate::limits::Remainder;
+use crate::state::state;
 use crate::units::Timestamp;
 use conf::Conf;
 use counters::{CounterMask, CounterSet};
@@ -54,6 +55,13 @@ pub enum Engine {
     /// Apache Spark, any version.
     Spark,
 }
+
+state!(
+    enum Engine {
+        MapReduce,
+        Spark,
+    }
+);
 
 impl Engine {
     /// The name in reports.
@@ -82,6 +90,16 @@ pub enum Status {
     #[default]
     Unknown,
 }
+
+state!(
+    enum Status {
+        Succeeded,
+        Failed,
+        Killed,
+        Running,
+        Unknown,
+    }
+);
 
 impl Status {
     /// The name in reports.

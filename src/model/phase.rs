@@ -3,6 +3,7 @@
 use super::counters::Counter;
 use super::table::{TaskGroup, TaskKind, TimePoint};
 use super::{Application, Subject, TaskCounts};
+use crate::state::state;
 use crate::units::{Bytes, Millis, Timestamp};
 
 /// One phase with its sums over all attempts that were read. What no attempt reports is `None`, and what one reports that
@@ -39,6 +40,9 @@ pub struct Phase {
     /// Bytes spilled from memory. Spark only: Hadoop counts spilled records.
     pub spilled: Option<Bytes>,
 }
+
+state!(struct Phase { subject, name, started_at, finished_at, tasks, has_all_tasks, has_whole_sums,
+    task_time, gc_time, input, output, shuffle_read, shuffle_write, spilled });
 
 impl Phase {
     /// The phases of `app` in the order of its groups: maps before reduces, stages by id. Setup and cleanup tasks of

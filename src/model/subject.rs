@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use super::spark::StageAttempt;
 
+use crate::state::state;
+
 /// The part of an application that a finding or a phase is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -19,6 +21,16 @@ pub enum Subject {
     /// One executor, by its id.
     Executor(String),
 }
+
+state!(
+    enum Subject {
+        Application,
+        Tasks(value),
+        Stage(value),
+        Driver,
+        Executor(value),
+    }
+);
 
 impl Subject {
     /// The name in reports: `application`, `map`, `stage 3.0`, `driver`, `executor 7`.

@@ -2,6 +2,8 @@
 
 use super::table::{Outcome, TaskGroup};
 
+use crate::state::state;
+
 /// Counts for one kind of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -19,6 +21,8 @@ pub struct TaskCounts {
     /// Attempts launched while another attempt of the same task was running.
     pub speculative_attempts: u64,
 }
+
+state!(struct TaskCounts { total, succeeded, failed, killed, attempts, speculative_attempts });
 
 impl TaskCounts {
     /// The counts of one group.

@@ -45,6 +45,7 @@ use std::path::{Path, PathBuf};
 
 use crate::input::whole;
 use crate::parse::{Problem, Problems};
+use crate::state::state;
 use crate::units::{Bytes, Timestamp};
 
 pub use clock::{InvalidOffset, UtcOffset};
@@ -70,6 +71,15 @@ pub enum NodeMetric {
     /// Retransmitted TCP segments, in percent of those sent (`retran` of `tsar`'s TCP module).
     NetRetrans,
 }
+
+state!(
+    enum NodeMetric {
+        CpuUtil,
+        DiskUtil,
+        DfsLatency,
+        NetRetrans,
+    }
+);
 
 impl NodeMetric {
     /// Every metric.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::collect::{DayNumber, GroupCounts, Host, Hosts, Sample};
 use super::losses::Losses;
 use super::peers::Peers;
+use crate::engine::Visit;
 
 /// Scores of the hosts, over all applications.
 #[derive(Debug, Clone, Default)]
@@ -52,6 +53,15 @@ pub(crate) struct DaySum {
 }
 
 impl Cluster {
+    /// The scores of all applications.
+    pub(super) fn of(applications: Vec<Visit<Sample>>) -> Self {
+        let mut cluster = Self::default();
+        for application in applications {
+            cluster.add(&application.value);
+        }
+        cluster
+    }
+
     /// Adds the scores of one application. Hosts with the same name are one node.
     pub(crate) fn add(&mut self, sample: &Sample) {
         self.groups.add(sample.groups);

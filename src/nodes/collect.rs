@@ -11,6 +11,7 @@ use super::score::z_scores;
 use super::settings::Settings;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Interner, Symbol};
+use crate::state::state;
 use crate::stats::descriptive::median;
 use crate::stragglers::cause::faults::{Faults, hosts_of_lost_executors};
 use crate::trace::{Attempt, Job};
@@ -32,9 +33,14 @@ struct HostTable {
     racks: Vec<Option<Box<str>>>,
 }
 
+/// The name of a host, and its rack.
+pub(super) type NamedHost = (Box<str>, Option<Box<str>>);
+
 /// A host, as an index into [`Hosts`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Host(u32);
+
+state!(struct Host(value));
 
 impl Host {
     /// Its index.
@@ -66,6 +72,23 @@ impl Hosts {
         Some(Host(number))
     }
 
+    /// The names and racks of all hosts in the order of their names, and the place of each host in that order.
+    #[must_use]
+    pub(super) fn in_places(&self) -> (Vec<NamedHost>, Vec<Host>) {
+        let table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        #[allow(clippy::iter_over_hash_type)] // sorted below
+        let mut names: Vec<(&str, u32)> = table.numbers.iter().map(|(name, host)| (&**name, *host)).collect();
+        names.sort_unstable();
+        let mut places = vec![Host(0); names.len()];
+        for (place, (_, number)) in (0..).zip(&names) {
+            if let Some(slot) = places.get_mut(Host(*number).index()) {
+                *slot = Host(place);
+            }
+        }
+        let rack = |number: u32| table.racks.get(Host(number).index()).cloned().flatten();
+        (names.into_iter().map(|(name, number)| (name.into(), rack(number))).collect(), places)
+    }
+
     /// All hosts with name and rack, sorted by name.
     #[must_use]
     pub(crate) fn into_sorted(self) -> Vec<(Box<str>, Option<Box<str>>, Host)> {
@@ -92,6 +115,8 @@ pub(crate) struct Sample {
     pub losses: Vec<(Host, Losses)>,
 }
 
+state!(struct Sample { rows, groups, peers, losses });
+
 /// A successful attempt with its z-score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Row {
@@ -104,6 +129,8 @@ pub(crate) struct Row {
     /// Whether it was a straggler in its group.
     pub straggler: bool,
 }
+
+state!(struct Row { score, host, day, straggler });
 
 /// Counts of task groups by how they were used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -120,6 +147,8 @@ pub struct GroupCounts {
     /// Tasks whose node is not logged. They count towards their group, but not towards any node.
     pub tasks_without_node: u64,
 }
+
+state!(struct GroupCounts { used, too_small, without_spread, tasks, tasks_without_node });
 
 impl GroupCounts {
     /// Adds the counts of other groups.
@@ -176,6 +205,22 @@ impl Sample {
         }
         sample.add_up_peers();
         sample
+    }
+
+    /// The same with other numbers for the hosts; `None` if one has none.
+    #[must_use]
+    pub(super) fn renumbered(mut self, numbers: &[Host]) -> Option<Self> {
+        let new = |host: &mut Host| {
+            *host = *numbers.get(host.index())?;
+            Some(())
+        };
+        self.rows.iter_mut().try_for_each(|row| new(&mut row.host))?;
+        self.peers.iter_mut().try_for_each(|(host, _)| new(host))?;
+        self.losses.iter_mut().try_for_each(|(host, _)| new(host))?;
+        // Both sorts are stable.
+        self.peers.sort_by_key(|&(host, _)| host);
+        self.losses.sort_by_key(|&(host, _)| host);
+        Some(self)
     }
 
     /// One entry for each host, because an application may have a hundred thousand groups.

@@ -2,6 +2,8 @@
 
 use std::ops::AddAssign;
 
+use crate::state::state;
+
 /// Counts of one host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -11,6 +13,8 @@ pub struct Losses {
     /// Other failures: tasks that stopped reporting, a lost node, failed disks, data that could not be fetched from it.
     pub failures: u64,
 }
+
+state!(struct Losses { executors, failures });
 
 impl Losses {
     /// Whether nothing was lost.

@@ -19,6 +19,7 @@ pub(crate) mod fit;
 pub(crate) mod indicators;
 pub(crate) mod levels;
 pub(crate) mod losses;
+mod parts;
 pub(crate) mod peers;
 mod rank;
 pub(crate) mod score;
@@ -32,6 +33,7 @@ pub use fit::{Distribution, Family, Fit, Goodness, Status};
 pub use indicators::Node;
 pub use levels::Interval;
 pub use losses::Losses;
+pub(crate) use parts::{options_of_part, part_of, report_of_parts};
 pub use settings::{Indicator, IntervalKind, Settings};
 pub use summary::Summary;
 pub use trend::{Day, Trend};
@@ -123,10 +125,7 @@ pub(crate) fn report_of(
     let sample = |app: &Application, _: &[String]| Sample::of(app, &hosts, &settings);
     let (visited, traces) = visit_beside_traces(named, settings.trace, (&filter, limits), progress, sample);
     let Visited { summary, applications, problems, named_input_failed, .. } = visited;
-    let mut cluster = Cluster::default();
-    for application in applications {
-        cluster.add(&application.value);
-    }
+    let mut cluster = Cluster::of(applications);
     let of_job = |job: &Job, machines: &Interner, _| Sample::of_job(job, machines, &hosts, &settings);
     let read = visit_traces(&traces, (&filter, limits), progress, of_job, |sample| cluster.add(&sample));
     let (mut files, only_traces) = (summary, summary.applications == 0 && !traces.is_empty());

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
+use crate::state::state;
+
 /// Sums of one host over groups that also ran on other hosts. A host whose jobs have many stragglers everywhere is not slow.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Peers {
@@ -13,6 +15,8 @@ pub(crate) struct Peers {
     /// How many they would be with the share of the other hosts in each group.
     pub expected: f64,
 }
+
+state!(struct Peers { tasks, stragglers, expected });
 
 impl Peers {
     /// The hosts of a group, in their order; `tasks` are host and label of each task.

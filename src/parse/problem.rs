@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::state::state;
+
 /// How serious a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -13,6 +15,14 @@ pub enum Level {
     /// A source could not be used at all.
     Error,
 }
+
+state!(
+    enum Level {
+        Info,
+        Warning,
+        Error,
+    }
+);
 
 impl Level {
     /// The name in reports.
@@ -35,6 +45,13 @@ pub enum Position {
     /// A byte of the decoded stream, counted from 0.
     Byte(u64),
 }
+
+state!(
+    enum Position {
+        Line(value),
+        Byte(value),
+    }
+);
 
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -60,6 +77,8 @@ pub struct Problem {
     /// How often it occurred.
     pub count: u64,
 }
+
+state!(struct Problem { level, code, position, message, count });
 
 /// The problems of one source, one entry per code.
 #[derive(Debug, Clone, Default)]

@@ -11,6 +11,7 @@ use crate::model::conf::Conf;
 use crate::model::{Application, Engine, Phase, Status, Subject, job_type};
 use crate::savings::ApplicationSavings;
 use crate::severity::Severity;
+use crate::state::state;
 use crate::troubles::{Recommended, Trouble};
 use crate::units::Timestamp;
 
@@ -77,6 +78,11 @@ pub struct ApplicationReport {
     /// Its charts, if [`crate::engine::Options::charts`] includes it.
     pub charts: Option<Box<Charts>>,
 }
+
+state!(struct ApplicationReport { id, attempt, engine, engine_version, name, user, queue, job_type,
+    status, complete, incomplete, judged, sources, submitted_at, started_at, finished_at, severity,
+    raw_severity, score, leading, metrics, work, counts, troubles, recommended, savings, findings,
+    suppressed, evaluated, not_evaluated, stage_names, phases, configuration, charts });
 
 impl ApplicationReport {
     /// The job that this application is a run of.

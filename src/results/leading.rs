@@ -6,6 +6,7 @@ use super::Metrics;
 use crate::model::{Application, Status};
 use crate::rules::settings::{OrderBy, OrderParams};
 use crate::savings::{Amounts, ApplicationSavings};
+use crate::state::state;
 use crate::troubles::{Basis, Worth};
 
 /// What comes first in a report. Ties are broken by severity, score, wasted memory, id and sources.
@@ -36,6 +37,16 @@ pub(crate) enum Leading {
     /// Severity decides.
     Nothing,
 }
+
+state!(
+    enum Leading {
+        Worth(value),
+        Waste(value),
+        RunTime(value),
+        Name(value),
+        Nothing,
+    }
+);
 
 impl Leading {
     /// `sort` or, without it, the order of the rule set.

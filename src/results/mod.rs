@@ -31,6 +31,7 @@ use chrono::NaiveDate;
 
 use crate::rules::RuleInfo;
 use crate::severity::Severity;
+use crate::state::state;
 
 pub use crate::charts::{
     Amount, Axis, Bucket, Charts, Durations, ExecutorSpan, Group, Groups, Histogram, Holder, Limit, Load,
@@ -151,3 +152,5 @@ pub struct SourceProblem {
     /// The problem.
     pub problem: Problem,
 }
+
+state!(struct SourceProblem { source, problem });

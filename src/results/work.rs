@@ -3,6 +3,7 @@
 use crate::model::Application;
 use crate::model::counters::Counter;
 use crate::model::table::{Outcome, TaskKind};
+use crate::state::state;
 use crate::units::{Bytes, Millis};
 
 /// Sums over all attempts, without setup and cleanup tasks of Hadoop 1. A value is `None` if no attempt
@@ -17,6 +18,8 @@ pub struct Work {
     /// The number of failed attempts; `None` if the history contains no attempt.
     pub failed_attempts: Option<u64>,
 }
+
+state!(struct Work { task_time, input, failed_attempts });
 
 impl Work {
     /// The sums of `app`.

@@ -1,6 +1,7 @@
 //! Estimates with their range.
 
 use crate::metrics::Metrics;
+use crate::state::state;
 use crate::units::Millis;
 
 /// An estimated amount, and the range that it lies in.
@@ -14,6 +15,8 @@ pub struct Range {
     /// The highest plausible value.
     pub high: f64,
 }
+
+state!(struct Range { low, point, high });
 
 impl Range {
     /// The range from the lower to the higher of two values, with its middle as the most plausible one.
@@ -77,6 +80,8 @@ pub struct Amounts {
     /// Memory held by containers.
     pub gb_hours: Option<Range>,
 }
+
+state!(struct Amounts { wall_ms, core_hours, gb_hours });
 
 impl Amounts {
     /// What an application took, as far as that is known.

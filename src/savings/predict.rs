@@ -6,6 +6,7 @@ use super::estimate::{Amounts, Prediction, Range};
 use crate::metrics::Metrics;
 use crate::model::{Status, Subject};
 use crate::replay::{Replayed, mapreduce, spark};
+use crate::state::state;
 use crate::units::Millis;
 
 /// Share of the replayed time that a prediction may be off by, besides the residual.
@@ -70,6 +71,8 @@ pub(crate) struct PathStage {
     pub(crate) time: Millis,
 }
 
+state!(struct PathStage { subject, name, time });
+
 /// What is known of an application without any change.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Baseline {
@@ -85,6 +88,8 @@ pub(crate) struct Baseline {
     /// The stages that bind the application most, longest first.
     pub(crate) path: Vec<PathStage>,
 }
+
+state!(struct Baseline { recorded, replayed, critical_path, ideal, driver, path });
 
 impl Baseline {
     /// By how much the replay differs from the log, as a share of the recorded time.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use super::estimate::{Amounts, Range};
 use super::predict::Baseline;
 
+use crate::state::state;
+
 /// Whether a saving is known.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SavingStatus {
@@ -16,6 +18,14 @@ pub(crate) enum SavingStatus {
     /// It cannot be computed; says why.
     Unknown(Cow<'static, str>),
 }
+
+state!(
+    enum SavingStatus {
+        Estimated,
+        WithinError,
+        Unknown(value),
+    }
+);
 
 impl SavingStatus {
     /// The name in reports that programs read.
@@ -46,6 +56,8 @@ pub(crate) struct TroubleSavings {
     pub(crate) share_cost: Option<Range>,
 }
 
+state!(struct TroubleSavings { status, method, by_size, alone, share, alone_cost, share_cost });
+
 impl TroubleSavings {
     /// One whose saving is unknown.
     pub(crate) fn unknown(why: impl Into<Cow<'static, str>>) -> Self {
@@ -69,6 +81,8 @@ pub(crate) struct ApplicationSavings {
     /// The currency of costs.
     pub(crate) currency: Option<Arc<str>>,
 }
+
+state!(struct ApplicationSavings { joint, baseline, unknown, joint_cost, currency });
 
 /// The savings of an application, and of each of its troubles in their order.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,6 +2,7 @@
 
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
+use crate::state::state;
 use crate::stragglers::progress::ProgressCurve;
 use crate::units::{Millis, Timestamp};
 
@@ -26,6 +27,13 @@ pub enum InputUnit {
     Records,
 }
 
+state!(
+    enum InputUnit {
+        Bytes,
+        Records,
+    }
+);
+
 impl InputUnit {
     /// The name in reports.
     #[must_use]
@@ -48,6 +56,14 @@ pub enum Certainty {
     /// It was killed when its copy won, and its progress is unknown; it would have taken longer than this.
     AtLeast,
 }
+
+state!(
+    enum Certainty {
+        Measured,
+        Estimated,
+        AtLeast,
+    }
+);
 
 /// The judged execution of one task. Row numbers take four bytes, because a job may have a million tasks.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::state::state;
 use crate::stats::descriptive::{median, pearson, skewness};
 use crate::stragglers::labels::Limit;
 
@@ -45,6 +46,8 @@ pub struct JobImpact {
     pub servers: BTreeMap<String, ServerTasks>,
 }
 
+state!(struct JobImpact { tasks, stragglers, excesses, delay, time, servers });
+
 /// Tasks of one server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -54,6 +57,8 @@ pub struct ServerTasks {
     /// Stragglers among them.
     pub stragglers: u64,
 }
+
+state!(struct ServerTasks { tasks, stragglers });
 
 impl JobImpact {
     /// Cost of the stragglers of one job.
@@ -222,6 +227,8 @@ pub struct Speculation {
     /// Tasks.
     pub tasks: u64,
 }
+
+state!(struct Speculation { copies, won, lost_seconds, heavy_tail, tasks });
 
 /// Pearson's correlation, over jobs, between the share of tasks whose copy won and the heaviness of the tail.
 /// S0 finds −0.14 to 0.055, so it is only background information.

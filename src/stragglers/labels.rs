@@ -1,6 +1,7 @@
 //! Labels executions as stragglers: by a multiple of the group's mean or median, by a multiple of the task's
 //! usual time, or by the DoS-index, which relates time to input.
 
+use crate::state::state;
 use crate::stats::descriptive::{mean, median, quantile, spearman};
 use crate::stragglers::executions::{Certainty, Execution, Executions};
 
@@ -111,6 +112,8 @@ pub struct Limit {
     /// A task is a straggler from this duration, or above it, depending on the edge.
     pub at: f64,
 }
+
+state!(struct Limit { reference, at });
 
 /// The labels of a group's executions, in their order.
 #[derive(Debug, Clone, PartialEq)]
@@ -244,6 +247,8 @@ pub(crate) struct TaskTime {
     /// Input in the unit of the group.
     pub input: Option<u64>,
 }
+
+state!(struct TaskTime { duration, input });
 
 impl UsualRule {
     /// The usual time of each task of `run`, and its source. `others` are other runs of the same job; those

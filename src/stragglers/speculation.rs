@@ -1,6 +1,7 @@
 //! Activity of the cluster's own speculation: copies, wins and losses, and the time spent on losing attempts.
 
 use crate::model::table::{Outcome, TaskGroup, TimePoint};
+use crate::state::state;
 use crate::stragglers::executions::AttemptsByTask;
 use crate::units::Millis;
 
@@ -21,6 +22,8 @@ pub struct Copies {
     /// Time of all attempts, whatever their outcome.
     pub all: Millis,
 }
+
+state!(struct Copies { launched, won, lost, lost_by_copies, unknown_duration, all });
 
 impl Copies {
     /// Counts the copies of a group.

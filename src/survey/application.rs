@@ -11,6 +11,7 @@ use crate::model::table::{TaskKind, TimePoint};
 use crate::model::{Application, Status};
 use crate::node_metrics::{NodeMetric, NodeMetrics};
 use crate::results::Sort;
+use crate::state::state;
 use crate::stragglers::cause::{Cause, CauseCounts, Confidence, LabelledGroup, StragglerCause, attribute};
 use crate::stragglers::evaluation::Evaluated;
 use crate::stragglers::executions::Execution;
@@ -58,6 +59,10 @@ pub struct ApplicationStragglers {
     pub detectors: Vec<Evaluated>,
 }
 
+state!(struct ApplicationStragglers { id, origin, name, user, status, complete, sources, submitted_at,
+    run_time, groups, small_groups, delay, waited_for, by_median, by_mean, copies, speculation, causes,
+    with_node_metrics } without { detectors: Vec::new() });
+
 /// A straggler that ended after all other tasks of its group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -75,6 +80,8 @@ pub struct WaitedFor {
     /// How certain the cause is; `None` if nothing explains the task.
     pub confidence: Option<Confidence>,
 }
+
+state!(struct WaitedFor { group, label, task, node, cause, confidence });
 
 /// The key common to all runs of a job.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,6 +2,7 @@
 
 use crate::model::Engine;
 use crate::model::table::TaskGroup;
+use crate::state::state;
 use crate::stragglers::detect::options::EngineSetting;
 use crate::stragglers::detect::spark::SparkSpeculation;
 use crate::stragglers::detect::spark_settings::grid;
@@ -24,6 +25,8 @@ struct Detection {
     after: Millis,
 }
 
+state!(struct Detection { place, after });
+
 /// Result of a replay of a group.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Replayed {
@@ -34,6 +37,8 @@ pub(super) struct Replayed {
     steps: (Millis, Millis),
     model_runs: u64,
 }
+
+state!(struct Replayed { detections, sources, optimistic, steps, model_runs });
 
 /// Name of Spark's speculation with each of the tried settings.
 pub const SWEPT: &str = "spark-sweep";

@@ -9,6 +9,7 @@ use super::{Histogram, Method, Settings};
 use crate::heuristics::max_concurrent::max_concurrent;
 use crate::model::Application;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
+use crate::state::state;
 use crate::stragglers::cause::{Cause, StragglerCause};
 use crate::stragglers::evaluation::{Evaluated, GroundTruth};
 use crate::stragglers::executions::{Certainty, Execution, Executions, InputUnit};
@@ -56,6 +57,10 @@ pub struct GroupReport {
     pub(super) learnt: Option<LearntRun>,
 }
 
+state!(struct GroupReport { kind, label, tasks, judged, skipped_unfinished, undetermined, concurrent,
+    limit, input_unit, dos, histogram, stragglers, times, replayed, key } without { evaluation: None,
+    learnt: None });
+
 /// One straggler.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -83,6 +88,9 @@ pub struct Straggler {
     /// Its cause.
     pub cause: Option<StragglerCause>,
 }
+
+state!(struct Straggler { task, attempt, node, started_at, duration, certainty, times_reference, input,
+    dos_index, overtaken, cause });
 
 /// The host that ran an attempt.
 pub(super) fn host(app: &Application, group: &TaskGroup, row: usize) -> Option<String> {

@@ -1,5 +1,6 @@
 //! Distribution of the durations of a group's tasks, with the straggler limit at an edge.
 
+use crate::state::state;
 use crate::units::Millis;
 
 /// Number of steps below the limit.
@@ -18,6 +19,8 @@ pub struct Histogram {
     /// Whether the last step holds tasks beyond its width.
     pub open: bool,
 }
+
+state!(struct Histogram { steps, limit, open });
 
 impl Histogram {
     /// From durations and the limit, in seconds. Without a limit the steps end at the longest task.

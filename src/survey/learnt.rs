@@ -15,6 +15,7 @@ use crate::input::whole;
 use crate::model::Application;
 use crate::model::spark::StageAttempt;
 use crate::model::table::{TaskGroup, TaskKind};
+use crate::state::state;
 use crate::stragglers::executions::Executions;
 use crate::stragglers::labels::TaskTime;
 use crate::stragglers::regression::ProgressModel;
@@ -72,6 +73,8 @@ pub(crate) struct GroupKey {
     job: String,
     group: String,
 }
+
+state!(struct GroupKey { job, group });
 
 impl GroupKey {
     /// The keys of the groups of an application, in their order.

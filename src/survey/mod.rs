@@ -26,6 +26,7 @@ mod histogram;
 mod jobs;
 mod learnt;
 mod origin;
+mod parts;
 mod settings;
 mod sums;
 mod traces;
@@ -63,10 +64,11 @@ pub use histogram::Histogram;
 pub(crate) use jobs::Job;
 pub use learnt::{Learnt, LearntError};
 pub use origin::Origin;
+pub(crate) use parts::{options_of_part, part_of, report_of_parts};
 pub use settings::{Method, Settings};
 pub use waiting::Waiting;
 
-use crate::engine::{Filter, Progress, Visited, visit_beside_traces, visit_traces};
+use crate::engine::{Filter, Progress, Visit, Visited, visit_beside_traces, visit_traces};
 use crate::input::named::Named;
 use crate::limits::Limits;
 use crate::model::table::TaskKind;
@@ -216,13 +218,7 @@ pub(crate) fn report_of(
             ApplicationStragglers::of(app, sources, settings, metrics)
         });
     let Visited { summary, applications, problems, named_input_failed, .. } = visited;
-    let mut applications: Vec<ApplicationStragglers> =
-        applications.into_iter().map(|visit| visit.value).collect();
-    evaluate(&mut applications, settings);
-    let mut sums = Sums::default();
-    for app in &applications {
-        sums.add(app);
-    }
+    let (mut applications, mut sums) = evaluated(applications, settings);
     // Names of jobs and groups in traces are no keys of other runs.
     let of_traces = Settings { models: None, learn: false, ..settings.clone() };
     let without_replay = Settings { replay: false, ..of_traces.clone() };
@@ -266,6 +262,21 @@ impl StragglerReport {
         let groups = self.applications.iter_mut().flat_map(|app| &mut app.groups);
         groups.filter_map(|group| group.learnt.take()).for_each(|run| learnt.add(run));
     }
+}
+
+/// The applications with the ratings of the detectors, and their sums.
+fn evaluated(
+    applications: Vec<Visit<ApplicationStragglers>>,
+    settings: &Settings,
+) -> (Vec<ApplicationStragglers>, Sums) {
+    let mut applications: Vec<ApplicationStragglers> =
+        applications.into_iter().map(|visit| visit.value).collect();
+    evaluate(&mut applications, settings);
+    let mut sums = Sums::default();
+    for app in &applications {
+        sums.add(app);
+    }
+    (applications, sums)
 }
 
 /// Rates the detectors in every application. Usual times are best known from other runs of the same job, so

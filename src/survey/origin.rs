@@ -2,6 +2,7 @@
 
 use crate::input::trace_table::TraceFormat;
 use crate::model::Engine;
+use crate::state::state;
 
 /// Where an application comes from: the history of an engine, or a cluster trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,6 +13,13 @@ pub enum Origin {
     /// A cluster trace, which does not name an engine.
     Trace(TraceFormat),
 }
+
+state!(
+    enum Origin {
+        Engine(value),
+        Trace(value),
+    }
+);
 
 impl Origin {
     /// The name in reports: "spark", "google-2011 trace".

@@ -11,6 +11,7 @@ use super::value::{compare, options_on_top};
 use super::{Trouble, inert};
 use crate::finding::{Advice, SettingChange, TroubleKind};
 use crate::model::Application;
+use crate::state::state;
 
 /// A setting with the value that is right for all troubles.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct Recommended {
     /// The ids of the troubles that call for it.
     pub why: Vec<String>,
 }
+
+state!(struct Recommended { change, why });
 
 /// What became of the proposals of an application.
 #[derive(Debug, Default)]

@@ -21,6 +21,7 @@ use crate::rules::RuleSet;
 use crate::rules::settings::OrderBy;
 use crate::savings::{Amounts, ApplicationSavings, Prices, Removal, Savings, TroubleSavings, shares};
 use crate::severity::Severity;
+use crate::state::state;
 
 pub use configuration::Recommended;
 #[cfg(test)]
@@ -39,6 +40,14 @@ pub enum Confidence {
     /// Little speaks for it.
     Weak,
 }
+
+state!(
+    enum Confidence {
+        Measured,
+        Inferred,
+        Weak,
+    }
+);
 
 impl Confidence {
     /// The word in reports.
@@ -74,6 +83,8 @@ pub struct Telling {
     pub is_echo: bool,
 }
 
+state!(struct Telling { rule, subject, is_echo });
+
 /// One root cause in one application.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -107,6 +118,9 @@ pub struct Trouble {
     /// For the order of troubles.
     worth: Worth,
 }
+
+state!(struct Trouble { id, kind, title, cause, failure, confidence, severity, score, subjects, findings,
+    change, advice, savings, worth });
 
 /// What troubles are judged by.
 #[derive(Clone, Copy)]

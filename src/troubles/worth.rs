@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rules::settings::{OrderBy, OrderParams};
 use crate::savings::{Amounts, Range, SavingStatus, TroubleSavings};
+use crate::state::state;
 
 /// How much it is worth to remove a trouble, or all troubles of an application. Smaller values come first: what is worth
 /// more. Ranks after those with a known saving if the saving is unknown, or not larger than its error.
@@ -16,6 +17,8 @@ pub(crate) struct Worth {
     value: Reverse<u64>,
 }
 
+state!(struct Worth { known, value });
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 enum Known {
     /// Cost, or core-hours and GB-hours with their weights.
@@ -25,6 +28,14 @@ enum Known {
     #[default]
     Nothing,
 }
+
+state!(
+    enum Known {
+        Resources,
+        Time,
+        Nothing,
+    }
+);
 
 impl Worth {
     fn of_value(known: Known, value: f64) -> Self {

@@ -5,6 +5,8 @@ use std::ops::{Add, Sub};
 
 use super::{Bytes, Millis, three_digits};
 
+use crate::state::state;
+
 /// Formats an amount as GB-hours (1 GB = 1 GiB), without the unit.
 #[must_use]
 pub(crate) fn show_gb_hours(amount: MbMillis) -> String {
@@ -21,6 +23,8 @@ fn show_hours(hours: f64) -> String {
 /// An integer, so that sums do not depend on the order of addition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct MbMillis(u128);
+
+state!(struct MbMillis(value));
 
 impl MbMillis {
     /// Zero.
@@ -102,6 +106,8 @@ impl Sum for MbMillis {
 /// An integer, so that sums do not depend on the order of addition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct CoreMillis(u128);
+
+state!(struct CoreMillis(value));
 
 impl CoreMillis {
     /// Zero.

@@ -1,52 +1,53 @@
 //! Combines the results for all histories, and removes those that a later attempt repeats.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::source::{SourceOutcome, error_problem};
+use super::gathered::{Gathered, HistoryRead};
 use super::{Visit, Visited};
-use crate::input::error::InputError;
-use crate::input::inventory::{Inventory, Notice, Skipped};
+use crate::input::inventory::Skipped;
 use crate::input::job_id::master_attempt_in;
 use crate::input::kind::Reason;
 use crate::parse::{Level, Problem};
 use crate::results::{SourceProblem, Summary};
 
-/// Combines the outcomes of all histories, which must be in the order of the inventory.
-pub(super) fn assemble<'a, T>(
-    inventory: &'a Inventory,
-    outcomes: impl Iterator<Item = SourceOutcome<'a, T>>,
-) -> Visited<T> {
+impl<T> Gathered<'_, T> {
+    /// The result of a visit, still with copies.
+    pub(crate) fn visited(self) -> Visited<T> {
+        assemble(self)
+    }
+}
+
+/// Combines what was read of all histories, which must be in the order of their paths.
+fn assemble<T>(gathered: Gathered<'_, T>) -> Visited<T> {
+    let Gathered { found, failures, notices, skipped, histories, .. } = gathered;
     let mut visited = Visited {
-        summary: Summary { files_found: inventory.found, ..Summary::default() },
+        summary: Summary { files_found: found, ..Summary::default() },
         applications: Vec::new(),
         problems: Vec::new(),
-        skipped: inventory.skipped.iter().map(|skipped| (skipped.reason.text(), skipped.count)).collect(),
-        named_input_failed: false,
+        skipped: skipped.iter().map(|skipped| (skipped.reason.text(), skipped.count)).collect(),
+        named_input_failed: failures.iter().any(|failure| failure.named_by_user),
     };
     // An archive with several logs is one file, and so is a log with an unreadable part.
-    let (mut analysed, mut failed) = (BTreeSet::<&Path>::new(), BTreeSet::<&Path>::new());
+    let (mut analysed, mut failed) = (BTreeSet::<Cow<'_, Path>>::new(), BTreeSet::<Cow<'_, Path>>::new());
     let (mut passed, mut left_out) = (0, 0);
-    let mut files_left_out = BTreeSet::<&Path>::new();
-    for failure in &inventory.failures {
-        visited.named_input_failed |= failure.named_by_user;
-        failed.insert(&failure.file);
-        let source = failure.error.path().display().to_string();
-        let mut told = error_problem(source, failure.error.code(), failure.error.to_string());
-        told.problem.count = failure.count;
-        visited.problems.push(told);
+    let mut files_left_out = BTreeSet::<Cow<'_, Path>>::new();
+    for failure in failures {
+        failed.insert(failure.file.into());
+        visited.problems.push(failure.told);
     }
-    visited.problems.extend(inventory.notices.iter().map(noticed));
-    visited.problems.extend(inventory.skipped.iter().filter_map(named_without_history));
-    for (source, outcome) in inventory.histories.iter().zip(outcomes) {
+    visited.problems.extend(notices.into_iter().map(|notice| notice.told));
+    visited.problems.extend(skipped.iter().filter_map(named_without_history));
+    for HistoryRead { files: own, named_by_user, outcome, .. } in histories {
         let tells_nothing = outcome.all() == 0;
-        visited.named_input_failed |= tells_nothing && source.named_by_user;
+        visited.named_input_failed |= tells_nothing && named_by_user;
         let files = match (tells_nothing, outcome.is_left_out()) {
             (true, _) => &mut failed,
             (false, true) => &mut files_left_out,
             (false, false) => &mut analysed,
         };
-        files.extend(source.files());
+        files.extend(own);
         passed += outcome.passed;
         left_out += outcome.left_out as u64;
         visited.applications.extend(outcome.applications);
@@ -56,7 +57,7 @@ pub(super) fn assemble<'a, T>(
     let summary = &mut visited.summary;
     summary.files_analysed = analysed.len() as u64;
     summary.files_failed = failed.difference(&analysed).count() as u64;
-    summary.files_skipped = inventory.found.saturating_sub(summary.files_analysed + summary.files_failed);
+    summary.files_skipped = found.saturating_sub(summary.files_analysed + summary.files_failed);
     summary.left_out = left_out;
     let only_left_out =
         files_left_out.iter().filter(|file| !analysed.contains(*file) && !failed.contains(*file));
@@ -67,18 +68,6 @@ pub(super) fn assemble<'a, T>(
     supersede(&mut visited);
     visited.summary.applications = (visited.applications.len() + passed) as u64;
     visited
-}
-
-/// The warning for what was not read, or a remark if nothing can be missing.
-fn noticed(notice: &Notice) -> SourceProblem {
-    let Notice { error, count } = notice;
-    let (source, message) = (error.path().display().to_string(), error.to_string());
-    let level = match error {
-        InputError::PseudoFileSystem { .. } => Level::Info,
-        _ => Level::Warning,
-    };
-    let code = error.code();
-    SourceProblem { source, problem: Problem { level, code, position: None, message, count: *count } }
 }
 
 /// The warning for files that the user named but that hold no history. Side files of histories get no

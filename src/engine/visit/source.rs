@@ -1,5 +1,6 @@
 //! Reads one history, and the configuration of its job.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::Instant;
 
@@ -16,6 +17,7 @@ use crate::model::conf::{Conf, ConfKey};
 use crate::model::{Application, Engine, Status};
 use crate::parse::{Level, Parsed, Problem, Problems, jobconf};
 use crate::results::SourceProblem;
+use crate::state::state;
 use crate::units::Bytes;
 
 /// Configurations longer than this are cut. Real ones have about 200 KiB.
@@ -48,8 +50,10 @@ pub(super) struct SourceOutcome<'a, T> {
     pub(super) left_out: usize,
     pub(super) problems: Vec<SourceProblem>,
     /// Files used in addition to those of the source.
-    pub(super) confs: Vec<&'a Path>,
+    pub(super) confs: Vec<Cow<'a, Path>>,
 }
+
+state!(struct SourceOutcome<'a, T> { applications, passed, left_out, problems, confs });
 
 impl<T> SourceOutcome<'_, T> {
     fn nothing() -> Self {
@@ -251,7 +255,7 @@ fn attach_conf<'a, T>(
             let keep = |problem| SourceProblem { source: shown.clone(), problem };
             outcome.problems.extend(problems.into_iter().map(keep));
             sources.push(shown);
-            outcome.confs.push(file.part.file());
+            outcome.confs.push(file.part.file().into());
         }
         Err(message) => outcome.problems.push(error_problem(shown, "unreadable", message)),
     }

@@ -101,12 +101,13 @@ pub(super) struct Members {
 /// If it cannot be read, or is too damaged to find a member.
 pub(super) fn members(
     decoded: Decoded,
-    file: &Path,
+    (file, object_size): (&Path, Option<u64>),
     shown: &Path,
     limits: &Limits,
 ) -> Result<Members, InputError> {
     let is_on_disk = decoded.codec() == Codec::Plain && file.is_file();
-    let stored = fs::metadata(file).ok().filter(Metadata::is_file).map(|metadata| Bytes::new(metadata.len()));
+    let file_size = || fs::metadata(file).ok().filter(Metadata::is_file).map(|metadata| metadata.len());
+    let stored = object_size.or_else(file_size).map(Bytes::new);
     let budget = Budget::new(limits, stored);
     let Spooled { file: bytes, truncated: spool_truncated, reached } = if is_on_disk {
         Spooled { file: open(file)?, truncated: false, reached: None }

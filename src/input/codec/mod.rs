@@ -130,6 +130,13 @@ pub(crate) fn open(path: &Path) -> io::Result<Decoded> {
     Ok(Decoded { plain_len: is_plain.then_some(metadata.len()), ..decoded })
 }
 
+/// Decodes an object of this size, as [`open`] does a file.
+pub(super) fn decode_sized(reader: Box<dyn Read + Send>, size: u64) -> Decoded {
+    let decoded = decode(reader);
+    let is_plain = decoded.codec == Codec::Plain;
+    Decoded { plain_len: is_plain.then_some(size), ..decoded }
+}
+
 /// Decodes a stream. Its first bytes are read immediately.
 #[must_use]
 pub(crate) fn decode(reader: Box<dyn Read + Send>) -> Decoded {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::spark::{JobResult, Spark, StageStatus};
+use crate::state::state;
 
 /// Counts for Spark applications only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,6 +19,8 @@ pub struct SparkCounts {
     pub sql_executions: u64,
 }
 
+state!(struct SparkCounts { jobs, stages, executors, sql_executions });
+
 /// Counts of jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -29,6 +32,8 @@ pub struct JobCounts {
     /// Jobs that failed.
     pub failed: u64,
 }
+
+state!(struct JobCounts { total, succeeded, failed });
 
 /// Counts of stage attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,6 +49,8 @@ pub struct StageCounts {
     pub skipped: Option<u64>,
 }
 
+state!(struct StageCounts { total, completed, failed, skipped });
+
 /// Counts of executors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -55,6 +62,8 @@ pub struct ExecutorCounts {
     /// Removed executors, except those removed by dynamic allocation or at the application's end.
     pub lost: u64,
 }
+
+state!(struct ExecutorCounts { total, removed, lost });
 
 impl SparkCounts {
     pub(super) fn of(spark: &Spark) -> Self {

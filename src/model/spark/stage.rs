@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::state::state;
 use crate::units::{Bytes, Millis, Timestamp};
 
 /// One attempt of a stage: `3.0` is the first attempt of stage 3.
@@ -14,6 +15,8 @@ pub struct StageAttempt {
     /// The attempt's number, counted from 0.
     pub attempt: u32,
 }
+
+state!(struct StageAttempt { stage, attempt });
 
 impl fmt::Display for StageAttempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

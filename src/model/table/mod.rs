@@ -16,6 +16,7 @@ pub use tasks::Tasks;
 pub use time_point::TimePoint;
 
 use super::spark::StageAttempt;
+use crate::state::state;
 use crate::units::Timestamp;
 
 /// The kind of work of a group's tasks.
@@ -33,6 +34,16 @@ pub enum TaskKind {
     /// The tasks of one stage attempt (Spark).
     Stage(StageAttempt),
 }
+
+state!(
+    enum TaskKind {
+        Map,
+        Reduce,
+        Setup,
+        Cleanup,
+        Stage(value),
+    }
+);
 
 impl TaskKind {
     /// The name in reports, and in findings about MapReduce. All stages share "task".
@@ -78,6 +89,16 @@ pub enum Locality {
     /// The task has no preferred location (Spark).
     NoPreference,
 }
+
+state!(
+    enum Locality {
+        NodeLocal,
+        RackLocal,
+        OffSwitch,
+        ProcessLocal,
+        NoPreference,
+    }
+);
 
 /// Why an attempt ended, if the engine says more than its outcome (Spark's `TaskEndReason`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -20,6 +20,7 @@ use crate::model::counters::Counter;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Symbol};
 use crate::node_metrics::{NodeMetric, NodeMetrics};
+use crate::state::state;
 use crate::stragglers::executions::{Basis, Certainty, Execution, Executions};
 use crate::units::Timestamp;
 use excess::{Place, blamed, tasks_by_node};
@@ -53,6 +54,8 @@ pub struct StragglerCause {
     /// Evidence for causes, starting with the primary cause.
     pub evidence: Vec<Evidence>,
 }
+
+state!(struct StragglerCause { task, attempt, primary, confidence, evidence });
 
 /// Finds the cause of every straggler of an application. Returns one list for each of `groups`, in task
 /// order.

@@ -4,6 +4,7 @@ use super::{Cause, Confidence};
 use crate::model::Engine;
 use crate::model::counters::Counter;
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
+use crate::state::state;
 use crate::stragglers::executions::Basis;
 use crate::units::{Millis, Timestamp};
 
@@ -32,6 +33,20 @@ pub enum Component {
     /// Time").
     ResultFetch,
 }
+
+state!(
+    enum Component {
+        Gc,
+        FetchWait,
+        ShuffleWrite,
+        ShuffleCopy,
+        MapWait,
+        Merge,
+        SchedulerDelay,
+        Deserialize,
+        ResultFetch,
+    }
+);
 
 impl Component {
     /// Every component; ties are reported in this order.

@@ -9,6 +9,7 @@ use super::node_test::SlowNode;
 use super::{Cause, Confidence};
 use crate::model::table::Locality;
 use crate::node_metrics::NodeMetric;
+use crate::state::state;
 use crate::stragglers::executions::InputUnit;
 use crate::units::{Bytes, Millis};
 
@@ -23,6 +24,8 @@ pub struct Evidence {
     /// The observation.
     pub fact: Fact,
 }
+
+state!(struct Evidence { cause, confidence, fact });
 
 /// A value with its unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -179,6 +182,12 @@ pub enum Fact {
         nodes: u64,
     },
 }
+
+state!(enum Fact { Input { input, unit, ratio, limit, rate_ratio }, Component { component, time, duration,
+    rest, limit, excess }, Fault { kind, node, count, message }, NodeLoad { metric, value, limit },
+    SlowNode { node, test, limit }, CpuTime { ratio, limit, share_of_delay, for_input }, Spill { ratio,
+    limit }, FailedFetches { count }, FirstOnExecutor { ratio, limit }, OtherAttempt { node, time, limit
+    }, RemoteInput { locality, local_share }, SlowBeginnings { time, nodes } });
 
 impl Fact {
     /// A component's counterfactual.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::table::{EndReason, Outcome, TaskGroup, TimePoint};
 use crate::model::{Application, Symbol};
+use crate::state::state;
 use crate::units::Timestamp;
 
 /// The kind of failure.
@@ -22,6 +23,16 @@ pub enum FaultKind {
     /// Other tasks could not fetch the output of tasks on the node.
     FetchFailure,
 }
+
+state!(
+    enum FaultKind {
+        TimedOut,
+        NodeLost,
+        ExecutorLost,
+        DiskError,
+        FetchFailure,
+    }
+);
 
 impl FaultKind {
     /// The name in reports.

@@ -15,6 +15,8 @@
 //!
 //! Missing data never explains a straggler.
 
+use crate::state::state;
+
 mod attribution;
 pub(crate) mod components;
 pub(crate) mod counterfactual;
@@ -67,6 +69,24 @@ pub enum Cause {
     /// No known cause.
     Unexplained,
 }
+
+state!(
+    enum Cause {
+        DataSkew,
+        Gc,
+        Cpu,
+        Disk,
+        SlowFileSystem,
+        Network,
+        Hardware,
+        Scheduler,
+        ColdStart,
+        MoreWork,
+        EveryAttempt,
+        Contention,
+        Unexplained,
+    }
+);
 
 impl Cause {
     /// Every cause.
@@ -138,6 +158,14 @@ pub enum Confidence {
     /// A measured value exceeds its limit.
     Measured,
 }
+
+state!(
+    enum Confidence {
+        Weak,
+        Inferred,
+        Measured,
+    }
+);
 
 impl Confidence {
     /// Every level, the least certain first.

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use super::Params;
 use crate::model::Symbol;
+use crate::state::state;
 
 /// Tasks of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,6 +22,8 @@ pub struct NodeTasks {
     /// Stragglers among them.
     pub stragglers: u64,
 }
+
+state!(struct NodeTasks { tasks, stragglers });
 
 /// A node with significantly more stragglers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,6 +42,8 @@ pub struct SlowNode {
     /// other nodes, or it is small.
     pub suspected: bool,
 }
+
+state!(struct SlowNode { own, others, p_value, adjusted, suspected });
 
 impl SlowNode {
     /// How many of its stragglers the node is blamed for: those beyond the share of the other nodes, none if it is only

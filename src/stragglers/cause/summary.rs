@@ -5,6 +5,8 @@ use std::fmt;
 
 use super::{Cause, Confidence, StragglerCause};
 
+use crate::state::state;
+
 /// Stragglers by cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -12,6 +14,8 @@ pub struct CauseCounts {
     /// In the order of [`Cause::ALL`].
     pub causes: [CauseCount; Cause::ALL.len()],
 }
+
+state!(struct CauseCounts { causes });
 
 /// The stragglers with one cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +33,8 @@ pub struct CauseCount {
     /// Primary causes by their confidence, in the order of [`Confidence::ALL`].
     pub by_confidence: [u64; Confidence::ALL.len()],
 }
+
+state!(struct CauseCount { cause, primary, evidence, applications, by_confidence });
 
 impl Default for CauseCounts {
     fn default() -> Self {

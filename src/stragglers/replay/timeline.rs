@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::model::counters::Counter;
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
+use crate::state::state;
 use crate::stragglers::detect::Completion;
 use crate::stragglers::executions::{Execution, Executions};
 use crate::stragglers::progress::{ProgressCurve, ProgressSource};
@@ -80,6 +81,8 @@ pub struct Sources {
     /// Attempts whose progress is not logged.
     pub unknown: u64,
 }
+
+state!(struct Sources { counts, coarse, unknown });
 
 impl Sources {
     /// The number of attempts with a curve from this source.

@@ -8,3 +8,4 @@ mod corpus;
 mod discover;
 mod flips;
 mod log_folders;
+mod storage;

@@ -219,3 +219,21 @@ fn messages_say_what_is_wrong_once() {
     assert_eq!(status, Some(2));
     assert!(errors.matches("\nerror: ").count() >= 2 && errors.contains("-->"), "{errors}");
 }
+
+#[test]
+fn addresses_of_files_are_read_like_paths() {
+    let folder = std::fs::canonicalize("testdata/hadoop1").unwrap();
+    let report = |path: &str| {
+        let output = Command::cargo_bin("elephant-rs")
+            .unwrap()
+            .args(["analyze", "--format", "json", path])
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let path = folder.to_str().unwrap();
+    let (status, by_address) = report(&format!("file://{path}"));
+    assert!(by_address.contains(&format!("\"file://{path}/")));
+    assert_eq!((status, by_address.replace("file://", "")), report(path));
+    assert_eq!(report("file:///no/such/folder").0, Some(2));
+}

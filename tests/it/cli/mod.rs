@@ -9,6 +9,7 @@ mod inputs;
 mod manners;
 mod nodes;
 mod order_and_summary;
+mod parts;
 mod runs_of_a_job;
 mod simulate;
 #[cfg(feature = "store")]

@@ -1,0 +1,66 @@
+//! A ranking in parts: each run collects the z-scores of its applications, and another ranks the nodes by all of them.
+
+use std::path::Path;
+
+use super::cluster::Cluster;
+use super::collect::{Host, Hosts, NamedHost, Sample};
+use super::{NodeTypes, NodesReport, Settings, rank};
+use crate::engine::{Filter, Gathered, Part, PartError, PartKind, Progress, Visited, gather_beside_traces};
+use crate::input::named::Named;
+use crate::limits::Limits;
+use crate::model::Application;
+
+/// The settings that change what is collected, in words.
+pub(crate) fn options_of_part(settings: &Settings) -> String {
+    let Settings { min_group, straggler, .. } = settings;
+    format!("--min-group {min_group}, stragglers from {straggler} medians")
+}
+
+/// Collects the z-scores of the applications below the paths.
+///
+/// # Errors
+/// If there is a cluster trace among them.
+pub(crate) fn part_of(
+    named: Named<'_>,
+    settings: &Settings,
+    (filter, limits): (&Filter, &Limits),
+    progress: &Progress,
+) -> Result<Part, PartError> {
+    let hosts = Hosts::default();
+    let sample = |app: &Application, _: &[String]| Sample::of(app, &hosts, settings);
+    let part = |mut gathered: Gathered<'_, Sample>| {
+        let (named, places) = hosts.in_places();
+        for sample in gathered.values_mut() {
+            *sample = std::mem::take(sample).renumbered(&places).unwrap_or_default();
+        }
+        Part::of(&gathered, &named)
+    };
+    gather_beside_traces(named, settings.trace, (filter, limits), progress, sample, part)
+        .map_err(|path| PartError::Trace { path })
+}
+
+/// Ranks the nodes of all applications that the parts have read.
+///
+/// # Errors
+/// If a file is not such a part, or two parts have read the same history.
+pub(crate) fn report_of_parts(
+    (kind, files): (&PartKind<'_>, &[&Path]),
+    settings: Settings,
+    types: &NodeTypes,
+    filter: Filter,
+) -> Result<NodesReport, PartError> {
+    let hosts = Hosts::default();
+    let known = |(named, mut gathered): (Vec<NamedHost>, Gathered<'static, Sample>)| {
+        let host = |(name, rack): &NamedHost| hosts.host(name, rack.as_deref());
+        let numbers: Vec<Host> = named.iter().map(host).collect::<Option<_>>()?;
+        for sample in gathered.values_mut() {
+            *sample = std::mem::take(sample).renumbered(&numbers)?;
+        }
+        Some(gathered)
+    };
+    let visited = kind.merge(files, known)?.visited().distinct();
+    let Visited { summary: files, applications, problems, named_input_failed, .. } = visited;
+    let ranking = rank(Cluster::of(applications), hosts, types, &settings);
+    let only_traces = false;
+    Ok(NodesReport { settings, filter, files, ranking, problems, named_input_failed, only_traces })
+}

@@ -241,7 +241,7 @@ fn limit_is_named_for_everything_it_left_unjudged() {
     for (format, expected) in [
         ("text", "--max-decoded kept only part"),
         ("json", "--max-decoded kept only part"),
-        ("html", "--max-decoded kept only part"),
+        ("html", ">--max-decoded</span> kept only part"),
         ("markdown", "max-decoded kept only part"),
         (
             "junit",

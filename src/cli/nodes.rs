@@ -14,6 +14,7 @@ use super::output::Output;
 use super::path_args::PathArgs;
 use super::trace_arg::TraceArg;
 use super::view_args::SummaryArg;
+use crate::nodes::conditions::Condition;
 use crate::nodes::settings::{Indicator, IntervalKind, Settings};
 use crate::nodes::{self, NodeTypes};
 use crate::report::TextOptions;
@@ -79,7 +80,12 @@ pub(super) struct Nodes {
     /// Read files that are no histories as tables of this cluster trace; otherwise the traces are recognised by their contents
     #[arg(long, value_enum, value_name = "TRACE")]
     trace: Option<TraceArg>,
-    /// Types of nodes, to compare them: a file with a host, a comma and its type in each line
+    /// Rank by these tasks only, such as kind=map, name!=count*, tasks=100-, hour=22-5, weekday=sat or type=Hive; repeatable,
+    /// all must hold. Times are UTC
+    #[arg(long = "where", value_name = "CONDITION")]
+    conditions: Vec<Condition>,
+    /// Types of nodes, to compare them: a file with a host, a comma and its type in each line, or the table of machines of a
+    /// cluster trace (`machine_events`, `machine_meta`)
     #[arg(long, value_name = "FILE")]
     node_types: Option<PathBuf>,
     /// Write the host names of stragglers to a file, one per line, as YARN's exclude list
@@ -137,10 +143,10 @@ impl Nodes {
         let settings = self.settings(&self.rules.load()?);
         let types = self.node_types.as_deref().map(NodeTypes::read).transpose()?.unwrap_or_default();
         let limits = self.input.limits.limits();
-        let filter = self.input.filters.filter();
-        let report = self
-            .input
-            .run(|progress| nodes::report_of(inputs.named(), settings, &types, filter, &limits, progress))?;
+        let selected = (self.input.filters.filter(), self.conditions.clone().into());
+        let report = self.input.run(|progress| {
+            nodes::report_of(inputs.named(), settings, &types, selected, &limits, progress)
+        })?;
         self.input.warn(&report.problems);
         let summary = self.answer.summary;
         let text = TextOptions { summary, ..output.text_options(self.input.color) };

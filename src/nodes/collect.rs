@@ -5,12 +5,15 @@ use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
+use super::conditions::{Conditions, Facts};
 use super::losses::Losses;
 use super::peers::Peers;
+use super::run::{Host, Run};
 use super::score::z_scores;
 use super::settings::Settings;
+use crate::model::spark::StageAttempt;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
-use crate::model::{Application, Interner, Symbol};
+use crate::model::{Application, Interner, Symbol, job_type};
 use crate::stats::descriptive::median;
 use crate::stragglers::cause::faults::{Faults, hosts_of_lost_executors};
 use crate::trace::{Attempt, Job};
@@ -32,18 +35,6 @@ struct HostTable {
     racks: Vec<Option<Box<str>>>,
 }
 
-/// A host, as an index into [`Hosts`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Host(u32);
-
-impl Host {
-    /// Its index.
-    #[must_use]
-    pub(crate) const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
 impl Hosts {
     /// Finds or adds the host of this name; `None` if there are 2³² hosts already. If several racks are
     /// logged, the first by name is kept.
@@ -63,7 +54,7 @@ impl Hosts {
         {
             *known = Some(rack.into());
         }
-        Some(Host(number))
+        Some(Host::new(number))
     }
 
     /// All hosts with name and rack, sorted by name.
@@ -71,7 +62,7 @@ impl Hosts {
     pub(crate) fn into_sorted(self) -> Vec<(Box<str>, Option<Box<str>>, Host)> {
         let HostTable { numbers, mut racks } = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut hosts: Vec<(Box<str>, Host)> =
-            numbers.into_iter().map(|(name, number)| (name, Host(number))).collect();
+            numbers.into_iter().map(|(name, number)| (name, Host::new(number))).collect();
         hosts.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         let rack = |racks: &mut Vec<Option<Box<str>>>, host: Host| racks.get_mut(host.index())?.take();
         hosts.into_iter().map(|(name, host)| (name, rack(&mut racks, host), host)).collect()
@@ -132,27 +123,24 @@ impl GroupCounts {
     }
 }
 
-/// A successful attempt.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Run {
-    /// The host it ran on.
-    pub host: Option<Host>,
-    /// Its start.
-    pub start: Option<Timestamp>,
-    /// Time from start to end.
-    pub time: Millis,
-}
-
 impl Sample {
     /// The z-scores of an application's tasks: successful attempts of map tasks, reduce tasks and stages,
     /// each group on its own. Originals and winning copies count alike, each for its own host.
     #[must_use]
-    pub(crate) fn of(app: &Application, hosts: &Hosts, settings: &Settings) -> Self {
+    pub(crate) fn of(app: &Application, hosts: &Hosts, settings: &Settings, conditions: &Conditions) -> Self {
         let mut sample = Self::default();
         let mut names = Names { hosts, strings: &app.strings, known: Vec::new() };
+        let stages = StageNames::of(app, conditions);
+        let job_type = job_type(app);
         for group in &app.groups {
-            if matches!(group.kind, TaskKind::Map | TaskKind::Reduce | TaskKind::Stage(_)) {
-                sample.add_group(&runs(group, &mut names), settings);
+            let tasks = group.tasks.len() as u64;
+            let name = stages.name(group.kind);
+            let facts = Facts { job_type, kind: Some(group.kind), name, tasks };
+            let is_work = matches!(group.kind, TaskKind::Map | TaskKind::Reduce | TaskKind::Stage(_));
+            if is_work && conditions.admit_group(&facts) {
+                let mut runs = runs(group, &mut names);
+                conditions.retain(&mut runs);
+                sample.add_group(&runs, settings);
             }
         }
         sample.losses = losses(app, &mut names);
@@ -163,15 +151,27 @@ impl Sample {
 
     /// The same for a job of a trace, which says nothing of losses.
     #[must_use]
-    pub(crate) fn of_job(job: &Job, machines: &Interner, hosts: &Hosts, settings: &Settings) -> Self {
+    pub(crate) fn of_job(
+        job: &Job,
+        machines: &Interner,
+        hosts: &Hosts,
+        settings: &Settings,
+        conditions: &Conditions,
+    ) -> Self {
         let mut sample = Self::default();
         for group in &job.groups {
+            let tasks = tasks_of(&group.attempts);
+            let facts = Facts { job_type: None, kind: None, name: Some(&group.label), tasks };
+            if !conditions.admit_group(&facts) {
+                continue;
+            }
             let run = |(attempt, time): (Attempt, Millis)| {
                 let machine = attempt.machine().and_then(|machine| machines.get(machine));
                 let host = machine.and_then(|name| hosts.host(name, None));
                 Run { host, start: job.started_at(attempt), time }
             };
-            let runs: Vec<Run> = Job::runs(group).map(run).collect();
+            let mut runs: Vec<Run> = Job::runs(group).map(run).collect();
+            conditions.retain(&mut runs);
             sample.add_group(&runs, settings);
         }
         sample.add_up_peers();
@@ -222,6 +222,25 @@ impl Sample {
             let (straggler, day) = (is_straggler(time), run.start.and_then(day_of));
             self.rows.push(Row { score, host, day, straggler });
         }
+    }
+}
+
+/// The number of tasks with these attempts, which are sorted by task.
+fn tasks_of(attempts: &[Attempt]) -> u64 {
+    attempts.chunk_by(|one, other| one.task() == other.task()).count() as u64
+}
+
+/// The names of stages, if a condition may ask for them.
+struct StageNames<'a>(FxHashMap<StageAttempt, &'a str>);
+
+impl<'a> StageNames<'a> {
+    fn of(app: &'a Application, conditions: &Conditions) -> Self {
+        let stages = app.spark.iter().filter(|_| !conditions.is_empty()).flat_map(|spark| &spark.stages);
+        Self(stages.filter_map(|stage| Some((stage.id, stage.name.as_deref()?))).collect())
+    }
+
+    fn name(&self, kind: TaskKind) -> Option<&'a str> {
+        if let TaskKind::Stage(stage) = kind { self.0.get(&stage).copied() } else { None }
     }
 }
 

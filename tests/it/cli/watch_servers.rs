@@ -129,8 +129,8 @@ fn an_application_master_shows_the_progress_of_tasks() {
 fn models_of_earlier_runs_make_more_detectors_speak() {
     let folder = tempfile::tempdir().unwrap();
     let models = folder.path().join("models");
-    // Usually a map task takes a minute.
-    let points: Vec<(f64, f64)> = (1..=20).map(|k| (3.0 * f64::from(k), f64::from(k) / 20.0)).collect();
+    // Usually a map task takes a minute and a half. What is known of progress is up to five seconds old.
+    let points: Vec<(f64, f64)> = (1..=20).map(|k| (4.5 * f64::from(k), f64::from(k) / 20.0)).collect();
     let run = json!({
         "job": "mapreduce · word count", "group": "map", "application": "job_1763800000000_0009",
         "durations_ms": vec![60_000; 20], "progress": points,

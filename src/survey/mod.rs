@@ -25,6 +25,7 @@ mod group;
 mod histogram;
 mod learnt;
 mod origin;
+mod run_times;
 mod settings;
 mod sums;
 mod traces;
@@ -61,6 +62,7 @@ pub use group::{GroupReport, Straggler};
 pub use histogram::Histogram;
 pub use learnt::{Learnt, LearntError};
 pub use origin::Origin;
+pub(crate) use run_times::RunTimes;
 pub use settings::{Method, Settings};
 pub use waiting::Waiting;
 
@@ -164,6 +166,8 @@ pub struct EngineDetectors {
     pub best_offered: Option<Best>,
     /// The settings with which the engine works like that one.
     pub settings: Vec<EngineSetting>,
+    /// The run times of applications with these settings; `None` if no task would have been copied.
+    pub(crate) run_times: Option<RunTimes>,
 }
 
 impl EngineDetectors {

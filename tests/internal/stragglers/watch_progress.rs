@@ -1,6 +1,8 @@
 //! Watching the progress of tasks gives the flags that a replay of the finished job gives, also with models of earlier
 //! runs.
 
+#![allow(clippy::cast_possible_truncation)] // small numbers
+
 use std::path::PathBuf;
 use std::sync::Arc;
 

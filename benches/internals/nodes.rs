@@ -10,7 +10,8 @@ use std::fs;
 use std::time::Instant;
 
 use elephant_rs::nodes::cluster::Cluster;
-use elephant_rs::nodes::collect::{Host, Hosts, Run, Sample};
+use elephant_rs::nodes::collect::{Hosts, Sample};
+use elephant_rs::nodes::run::{Host, Run};
 use elephant_rs::nodes::settings::Settings;
 use elephant_rs::nodes::{NodeTypes, rank};
 use elephant_rs::units::{Millis, Timestamp};

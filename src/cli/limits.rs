@@ -32,7 +32,14 @@ pub(super) struct LimitArgs {
 
 /// A limit, or the word `none`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Limit<T>(Option<T>);
+pub(super) struct Limit<T>(Option<T>);
+
+impl<T: Copy> Limit<T> {
+    /// `None` for no limit.
+    pub(super) const fn limit(self) -> Option<T> {
+        self.0
+    }
+}
 
 impl LimitArgs {
     /// The limits for the parsers.
@@ -67,7 +74,8 @@ fn limit<T: Default + PartialEq>(
     Ok(Limit(Some(value)))
 }
 
-fn size(text: &str) -> Result<Limit<Bytes>, String> {
+/// Parses a size, or the word `none`.
+pub(super) fn size(text: &str) -> Result<Limit<Bytes>, String> {
     limit(text, |text| {
         let quantity: Quantity<Size> = Quantity::parse(text)?;
         Bytes::from_f64(quantity.get()).ok_or_else(|| format!("\"{text}\" is not a size"))

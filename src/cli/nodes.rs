@@ -16,6 +16,7 @@ use super::path_args::PathArgs;
 use super::trace_arg::TraceArg;
 use super::view_args::SummaryArg;
 use crate::engine::{PartKind, Progress};
+use crate::nodes::conditions::{Condition, Conditions};
 use crate::nodes::settings::{Indicator, IntervalKind, Settings};
 use crate::nodes::{self, NodeTypes};
 use crate::report::TextOptions;
@@ -83,7 +84,12 @@ pub(super) struct Nodes {
     /// Read files that are no histories as tables of this cluster trace; otherwise the traces are recognised by their contents
     #[arg(long, value_enum, value_name = "TRACE")]
     trace: Option<TraceArg>,
-    /// Types of nodes, to compare them: a file with a host, a comma and its type in each line
+    /// Rank by these tasks only, such as kind=map, name!=count*, tasks=100-, hour=22-5, weekday=sat or type=Hive; repeatable,
+    /// all must hold. Times are UTC
+    #[arg(long = "where", value_name = "CONDITION")]
+    conditions: Vec<Condition>,
+    /// Types of nodes, to compare them: a file with a host, a comma and its type in each line, or the table of machines of a
+    /// cluster trace (`machine_events`, `machine_meta`)
     #[arg(long, value_name = "FILE")]
     node_types: Option<PathBuf>,
     /// Write the host names of stragglers to a file, one per line, as YARN's exclude list
@@ -138,12 +144,14 @@ impl Nodes {
         let rules = self.rules.load()?;
         let settings = self.settings(&rules);
         let (filter, limits) = (self.input.filters.filter(), self.input.limits.limits());
+        let conditions = Conditions::from(self.conditions.clone());
         let mut options = self.input.options_of_part();
-        options.push(("settings", nodes::options_of_part(&settings)));
+        options.push(("settings", nodes::options_of_part(&settings, &conditions)));
         let kind = PartKind { command: "nodes", rules_hash: rules.hash(), options };
         if let Some(file) = self.parts.open()? {
-            let work =
-                |progress: &Progress| nodes::part_of(inputs.named(), &settings, (&filter, &limits), progress);
+            let work = |progress: &Progress| {
+                nodes::part_of(inputs.named(), &settings, &conditions, (&filter, &limits), progress)
+            };
             return write_part(&self.input.run(work)??, &kind, &self.input, file);
         }
         let output = self.input.open_output(&inputs.files(), None)?;
@@ -151,11 +159,13 @@ impl Nodes {
         exclude_list.as_ref().map_or(Ok(()), |list| list.differs_from(&output))?;
         let types = self.node_types.as_deref().map(NodeTypes::read).transpose()?.unwrap_or_default();
         let report = if self.parts.merges() {
-            let parts = inputs.parts();
-            self.input.run(|_| nodes::report_of_parts((&kind, &parts), settings, &types, filter))??
+            let (parts, selected) = (inputs.parts(), (filter, conditions));
+            self.input.run(|_| nodes::report_of_parts((&kind, &parts), settings, &types, selected))??
         } else {
-            let named = inputs.named();
-            self.input.run(|progress| nodes::report_of(named, settings, &types, filter, &limits, progress))?
+            let (named, selected) = (inputs.named(), (filter, conditions));
+            let work =
+                |progress: &Progress| nodes::report_of(named, settings, &types, selected, &limits, progress);
+            self.input.run(work)?
         };
         self.input.warn(&report.problems);
         let summary = self.answer.summary;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::codec::{self, Codec, Decoded};
 use super::error::InputError;
-use super::trace_table::TraceTable;
+use super::trace_table::{TraceFormat, TraceTable};
 use crate::limits;
 use crate::state::state;
 
@@ -113,6 +113,7 @@ pub(crate) enum Reason {
     OtherFormat,
     SpecialFile,
     Trace,
+    OtherTrace(TraceFormat),
     Utf16,
     Text,
     Binary,
@@ -133,6 +134,7 @@ state!(
         OtherFormat,
         SpecialFile,
         Trace,
+        OtherTrace(format),
         Utf16,
         Text,
         Binary,
@@ -159,6 +161,7 @@ impl Reason {
             }
             Self::SpecialFile => "pipe, socket or device",
             Self::Trace => "cluster trace; stragglers and nodes read it",
+            Self::OtherTrace(format) => format.excluded(),
             Self::Utf16 => "text in UTF-16; convert it to UTF-8 first",
             Self::Text => "plain text",
             Self::Binary => "binary data",

@@ -36,6 +36,31 @@ impl TraceFormat {
         }
     }
 
+    /// What is said of its tables if the user insists on another trace.
+    pub(super) const fn excluded(self) -> &'static str {
+        match self {
+            Self::Google2011 => {
+                "it looks like a table of Google's trace of 2011; use --trace google-2011, or leave out --trace"
+            }
+            Self::Alibaba2017 => {
+                "it looks like a table of Alibaba's trace of 2017; use --trace alibaba-2017, or leave out --trace"
+            }
+            Self::Alibaba2018 => {
+                "it looks like a table of Alibaba's trace of 2018; use --trace alibaba-2018, or leave out --trace"
+            }
+        }
+    }
+
+    /// The table with its tasks.
+    #[must_use]
+    pub(crate) const fn tasks(self) -> TraceTable {
+        match self {
+            Self::Google2011 => TraceTable::GoogleTasks,
+            Self::Alibaba2017 => TraceTable::Alibaba2017Instances,
+            Self::Alibaba2018 => TraceTable::Alibaba2018Instances,
+        }
+    }
+
     /// The name in the column of engines, where a history has its engine.
     #[must_use]
     pub(crate) const fn origin(self) -> &'static str {
@@ -95,6 +120,26 @@ impl TraceTable {
             | Self::Alibaba2018Usage
             | Self::Alibaba2018Instances => TraceFormat::Alibaba2018,
         }
+    }
+
+    /// Its name, that of its files or folder.
+    #[must_use]
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::GoogleJobs => "job_events",
+            Self::GoogleMachines => "machine_events",
+            Self::GoogleTasks => "task_events",
+            Self::Alibaba2017Tasks | Self::Alibaba2018Tasks => "batch_task",
+            Self::Alibaba2017Instances | Self::Alibaba2018Instances => "batch_instance",
+            Self::Alibaba2018Machines => "machine_meta",
+            Self::Alibaba2018Usage => "machine_usage",
+        }
+    }
+
+    /// Whether jobs are read from it. Machines are known from their tasks.
+    #[must_use]
+    pub(crate) const fn has_jobs(self) -> bool {
+        !matches!(self, Self::GoogleMachines | Self::Alibaba2018Machines | Self::Alibaba2018Usage)
     }
 
     /// The number of its columns.

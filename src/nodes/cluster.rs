@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::collect::{DayNumber, GroupCounts, Host, Hosts, Sample};
+use super::collect::{DayNumber, GroupCounts, Hosts, Sample};
 use super::losses::Losses;
 use super::peers::Peers;
+use super::run::Host;
 use crate::engine::Visit;
 
 /// Scores of the hosts, over all applications.

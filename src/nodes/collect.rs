@@ -5,12 +5,15 @@ use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
+use super::conditions::{Conditions, Facts};
 use super::losses::Losses;
 use super::peers::Peers;
+use super::run::{Host, Run};
 use super::score::z_scores;
 use super::settings::Settings;
+use crate::model::spark::StageAttempt;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
-use crate::model::{Application, Interner, Symbol};
+use crate::model::{Application, Interner, Symbol, job_type};
 use crate::state::state;
 use crate::stats::descriptive::median;
 use crate::stragglers::cause::faults::{Faults, hosts_of_lost_executors};
@@ -36,20 +39,6 @@ struct HostTable {
 /// The name of a host, and its rack.
 pub(super) type NamedHost = (Box<str>, Option<Box<str>>);
 
-/// A host, as an index into [`Hosts`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Host(u32);
-
-state!(struct Host(value));
-
-impl Host {
-    /// Its index.
-    #[must_use]
-    pub(crate) const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
 impl Hosts {
     /// Finds or adds the host of this name; `None` if there are 2³² hosts already. If several racks are
     /// logged, the first by name is kept.
@@ -69,7 +58,7 @@ impl Hosts {
         {
             *known = Some(rack.into());
         }
-        Some(Host(number))
+        Some(Host::new(number))
     }
 
     /// The names and racks of all hosts in the order of their names, and the place of each host in that order.
@@ -79,13 +68,13 @@ impl Hosts {
         #[allow(clippy::iter_over_hash_type)] // sorted below
         let mut names: Vec<(&str, u32)> = table.numbers.iter().map(|(name, host)| (&**name, *host)).collect();
         names.sort_unstable();
-        let mut places = vec![Host(0); names.len()];
+        let mut places = vec![Host::new(0); names.len()];
         for (place, (_, number)) in (0..).zip(&names) {
-            if let Some(slot) = places.get_mut(Host(*number).index()) {
-                *slot = Host(place);
+            if let Some(slot) = places.get_mut(Host::new(*number).index()) {
+                *slot = Host::new(place);
             }
         }
-        let rack = |number: u32| table.racks.get(Host(number).index()).cloned().flatten();
+        let rack = |number: u32| table.racks.get(Host::new(number).index()).cloned().flatten();
         (names.into_iter().map(|(name, number)| (name.into(), rack(number))).collect(), places)
     }
 
@@ -94,7 +83,7 @@ impl Hosts {
     pub(crate) fn into_sorted(self) -> Vec<(Box<str>, Option<Box<str>>, Host)> {
         let HostTable { numbers, mut racks } = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut hosts: Vec<(Box<str>, Host)> =
-            numbers.into_iter().map(|(name, number)| (name, Host(number))).collect();
+            numbers.into_iter().map(|(name, number)| (name, Host::new(number))).collect();
         hosts.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         let rack = |racks: &mut Vec<Option<Box<str>>>, host: Host| racks.get_mut(host.index())?.take();
         hosts.into_iter().map(|(name, host)| (name, rack(&mut racks, host), host)).collect()
@@ -161,27 +150,24 @@ impl GroupCounts {
     }
 }
 
-/// A successful attempt.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Run {
-    /// The host it ran on.
-    pub host: Option<Host>,
-    /// Its start.
-    pub start: Option<Timestamp>,
-    /// Time from start to end.
-    pub time: Millis,
-}
-
 impl Sample {
     /// The z-scores of an application's tasks: successful attempts of map tasks, reduce tasks and stages,
     /// each group on its own. Originals and winning copies count alike, each for its own host.
     #[must_use]
-    pub(crate) fn of(app: &Application, hosts: &Hosts, settings: &Settings) -> Self {
+    pub(crate) fn of(app: &Application, hosts: &Hosts, settings: &Settings, conditions: &Conditions) -> Self {
         let mut sample = Self::default();
         let mut names = Names { hosts, strings: &app.strings, known: Vec::new() };
+        let stages = StageNames::of(app, conditions);
+        let job_type = job_type(app);
         for group in &app.groups {
-            if matches!(group.kind, TaskKind::Map | TaskKind::Reduce | TaskKind::Stage(_)) {
-                sample.add_group(&runs(group, &mut names), settings);
+            let tasks = group.tasks.len() as u64;
+            let name = stages.name(group.kind);
+            let facts = Facts { job_type, kind: Some(group.kind), name, tasks };
+            let is_work = matches!(group.kind, TaskKind::Map | TaskKind::Reduce | TaskKind::Stage(_));
+            if is_work && conditions.admit_group(&facts) {
+                let mut runs = runs(group, &mut names);
+                conditions.retain(&mut runs);
+                sample.add_group(&runs, settings);
             }
         }
         sample.losses = losses(app, &mut names);
@@ -192,15 +178,27 @@ impl Sample {
 
     /// The same for a job of a trace, which says nothing of losses.
     #[must_use]
-    pub(crate) fn of_job(job: &Job, machines: &Interner, hosts: &Hosts, settings: &Settings) -> Self {
+    pub(crate) fn of_job(
+        job: &Job,
+        machines: &Interner,
+        hosts: &Hosts,
+        settings: &Settings,
+        conditions: &Conditions,
+    ) -> Self {
         let mut sample = Self::default();
         for group in &job.groups {
+            let tasks = tasks_of(&group.attempts);
+            let facts = Facts { job_type: None, kind: None, name: Some(&group.label), tasks };
+            if !conditions.admit_group(&facts) {
+                continue;
+            }
             let run = |(attempt, time): (Attempt, Millis)| {
                 let machine = attempt.machine().and_then(|machine| machines.get(machine));
                 let host = machine.and_then(|name| hosts.host(name, None));
                 Run { host, start: job.started_at(attempt), time }
             };
-            let runs: Vec<Run> = Job::runs(group).map(run).collect();
+            let mut runs: Vec<Run> = Job::runs(group).map(run).collect();
+            conditions.retain(&mut runs);
             sample.add_group(&runs, settings);
         }
         sample.add_up_peers();
@@ -267,6 +265,25 @@ impl Sample {
             let (straggler, day) = (is_straggler(time), run.start.and_then(day_of));
             self.rows.push(Row { score, host, day, straggler });
         }
+    }
+}
+
+/// The number of tasks with these attempts, which are sorted by task.
+fn tasks_of(attempts: &[Attempt]) -> u64 {
+    attempts.chunk_by(|one, other| one.task() == other.task()).count() as u64
+}
+
+/// The names of stages, if a condition may ask for them.
+struct StageNames<'a>(FxHashMap<StageAttempt, &'a str>);
+
+impl<'a> StageNames<'a> {
+    fn of(app: &'a Application, conditions: &Conditions) -> Self {
+        let stages = app.spark.iter().filter(|_| !conditions.is_empty()).flat_map(|spark| &spark.stages);
+        Self(stages.filter_map(|stage| Some((stage.id, stage.name.as_deref()?))).collect())
+    }
+
+    fn name(&self, kind: TaskKind) -> Option<&'a str> {
+        if let TaskKind::Stage(stage) = kind { self.0.get(&stage).copied() } else { None }
     }
 }
 

@@ -15,6 +15,7 @@
 
 pub(crate) mod cluster;
 pub(crate) mod collect;
+pub(crate) mod conditions;
 pub(crate) mod fit;
 pub(crate) mod indicators;
 pub(crate) mod levels;
@@ -22,6 +23,7 @@ pub(crate) mod losses;
 mod parts;
 pub(crate) mod peers;
 mod rank;
+pub(crate) mod run;
 pub(crate) mod score;
 pub(crate) mod settings;
 pub(crate) mod summary;
@@ -51,6 +53,7 @@ use crate::results::{self, SourceProblem};
 use crate::trace::Job;
 use cluster::Cluster;
 use collect::{Hosts, Sample};
+use conditions::Conditions;
 
 /// Everything that a node report shows.
 #[derive(Debug, Clone)]
@@ -60,6 +63,8 @@ pub struct NodesReport {
     pub settings: Settings,
     /// The applications whose tasks count.
     pub filter: Filter,
+    /// The tasks that count.
+    pub(crate) conditions: Conditions,
     /// Counts of files and applications.
     pub files: results::Summary,
     /// The nodes.
@@ -108,32 +113,34 @@ pub fn report_with(
     limits: &Limits,
     progress: &Progress,
 ) -> NodesReport {
-    report_of(paths.into(), settings, types, filter, limits, progress)
+    let selected = (filter, Conditions::default());
+    report_of(paths.into(), settings, types, selected, limits, progress)
 }
 
-/// The same for all that the user named.
+/// The same for all that the user named, by those tasks that meet the conditions.
 #[must_use]
 pub(crate) fn report_of(
     named: Named<'_>,
     settings: Settings,
     types: &NodeTypes,
-    filter: Filter,
+    (filter, conditions): (Filter, Conditions),
     limits: &Limits,
     progress: &Progress,
 ) -> NodesReport {
     let hosts = Hosts::default();
-    let sample = |app: &Application, _: &[String]| Sample::of(app, &hosts, &settings);
+    let sample = |app: &Application, _: &[String]| Sample::of(app, &hosts, &settings, &conditions);
     let (visited, traces) = visit_beside_traces(named, settings.trace, (&filter, limits), progress, sample);
     let Visited { summary, applications, problems, named_input_failed, .. } = visited;
     let mut cluster = Cluster::of(applications);
-    let of_job = |job: &Job, machines: &Interner, _| Sample::of_job(job, machines, &hosts, &settings);
+    let of_job =
+        |job: &Job, machines: &Interner, _| Sample::of_job(job, machines, &hosts, &settings, &conditions);
     let read = visit_traces(&traces, (&filter, limits), progress, of_job, |sample| cluster.add(&sample));
     let (mut files, only_traces) = (summary, summary.applications == 0 && !traces.is_empty());
     read.count_in(&mut files);
     let problems = problems.into_iter().chain(read.problems).collect();
     let named_input_failed = named_input_failed || read.named_input_failed;
     let ranking = rank(cluster, hosts, types, &settings);
-    NodesReport { settings, filter, files, ranking, problems, named_input_failed, only_traces }
+    NodesReport { settings, filter, conditions, files, ranking, problems, named_input_failed, only_traces }
 }
 
 /// Ranks nodes by their z-scores.
@@ -143,7 +150,7 @@ pub(crate) fn rank(cluster: Cluster, hosts: Hosts, types: &NodeTypes, settings: 
     let samples = cluster.into_nodes(hosts);
     let mut nodes: Vec<Node> = samples.into_par_iter().map(|sample| Node::of(sample, settings)).collect();
     for node in &mut nodes {
-        node.kind = types.of(&node.name).map(Into::into);
+        node.kind = types.of_host(&node.name).map(Into::into);
     }
     rank::assign_levels(&mut nodes, settings);
     rank::suspect(&mut nodes, settings);

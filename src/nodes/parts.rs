@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use super::cluster::Cluster;
-use super::collect::{Host, Hosts, NamedHost, Sample};
+use super::collect::{Hosts, NamedHost, Sample};
+use super::conditions::Conditions;
+use super::run::Host;
 use super::{NodeTypes, NodesReport, Settings, rank};
 use crate::engine::{Filter, Gathered, Part, PartError, PartKind, Progress, Visited, gather_beside_traces};
 use crate::input::named::Named;
@@ -11,9 +13,10 @@ use crate::limits::Limits;
 use crate::model::Application;
 
 /// The settings that change what is collected, in words.
-pub(crate) fn options_of_part(settings: &Settings) -> String {
+pub(crate) fn options_of_part(settings: &Settings, conditions: &Conditions) -> String {
     let Settings { min_group, straggler, .. } = settings;
-    format!("--min-group {min_group}, stragglers from {straggler} medians")
+    let tasks = if conditions.is_empty() { String::new() } else { format!(", --where {conditions}") };
+    format!("--min-group {min_group}, stragglers from {straggler} medians{tasks}")
 }
 
 /// Collects the z-scores of the applications below the paths.
@@ -23,11 +26,12 @@ pub(crate) fn options_of_part(settings: &Settings) -> String {
 pub(crate) fn part_of(
     named: Named<'_>,
     settings: &Settings,
+    conditions: &Conditions,
     (filter, limits): (&Filter, &Limits),
     progress: &Progress,
 ) -> Result<Part, PartError> {
     let hosts = Hosts::default();
-    let sample = |app: &Application, _: &[String]| Sample::of(app, &hosts, settings);
+    let sample = |app: &Application, _: &[String]| Sample::of(app, &hosts, settings, conditions);
     let part = |mut gathered: Gathered<'_, Sample>| {
         let (named, places) = hosts.in_places();
         for sample in gathered.values_mut() {
@@ -47,7 +51,7 @@ pub(crate) fn report_of_parts(
     (kind, files): (&PartKind<'_>, &[&Path]),
     settings: Settings,
     types: &NodeTypes,
-    filter: Filter,
+    (filter, conditions): (Filter, Conditions),
 ) -> Result<NodesReport, PartError> {
     let hosts = Hosts::default();
     let known = |(named, mut gathered): (Vec<NamedHost>, Gathered<'static, Sample>)| {
@@ -62,5 +66,14 @@ pub(crate) fn report_of_parts(
     let Visited { summary: files, applications, problems, named_input_failed, .. } = visited;
     let ranking = rank(Cluster::of(applications), hosts, types, &settings);
     let only_traces = false;
-    Ok(NodesReport { settings, filter, files, ranking, problems, named_input_failed, only_traces })
+    Ok(NodesReport {
+        settings,
+        filter,
+        conditions,
+        files,
+        ranking,
+        problems,
+        named_input_failed,
+        only_traces,
+    })
 }

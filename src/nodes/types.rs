@@ -1,10 +1,18 @@
 //! Declared types of nodes, from a file of the user.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::indicators::Node;
+use crate::input::codec;
+use crate::input::kind::SourceKind;
+use crate::input::trace_table::TraceTable;
 use crate::node_metrics::Hosts;
+use crate::parse::identify;
+
+/// More bytes are not read.
+const MAX_LEN: u64 = 64 << 20;
 
 /// A file with the types of nodes cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -53,14 +61,33 @@ pub struct NodeTypes {
 
 impl NodeTypes {
     /// Reads a file with a host and its type in each line, separated by a comma or blanks. Empty lines, lines that begin with
-    /// `#`, and a first line `node,type` do not count.
+    /// `#`, and a first line `node,type` do not count. The tables of machines of Google's trace of 2011 and Alibaba's of 2018
+    /// are read, too, also compressed; a machine's type is its capacity.
     ///
     /// # Errors
     /// The file cannot be read, a line has no type, or a host has two.
     pub fn read(path: &Path) -> Result<Self, NodeTypesError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| NodeTypesError::Unreadable { path: path.to_owned(), source })?;
-        Self::parse(&text, path)
+        let unreadable = |source| NodeTypesError::Unreadable { path: path.to_owned(), source };
+        let mut text = String::new();
+        let decoded = codec::open(path).map_err(unreadable)?;
+        decoded.take(MAX_LEN).read_to_string(&mut text).map_err(unreadable)?;
+        match identify(text.as_bytes(), true) {
+            Some(SourceKind::Trace(TraceTable::GoogleMachines)) => Ok(Self::of_machines(&text, google)),
+            Some(SourceKind::Trace(TraceTable::Alibaba2018Machines)) => Ok(Self::of_machines(&text, alibaba)),
+            _ => Self::parse(&text, path),
+        }
+    }
+
+    /// The machines of a trace. Their capacity may change; the last line counts.
+    fn of_machines(text: &str, machine: fn(&[&str]) -> Option<(String, String)>) -> Self {
+        let rows = text.lines().map(|line| line.trim_end().split(',').collect::<Vec<_>>());
+        let machines = rows.filter_map(|row| machine(&row));
+        Self::of(machines.map(|(host, kind)| (Hosts::normal(&host), kind.into())).collect())
+    }
+
+    fn of(types: BTreeMap<String, Box<str>>) -> Self {
+        let (hosts, types): (Vec<String>, Vec<Box<str>>) = types.into_iter().unzip();
+        Self { hosts: Hosts::new(hosts), types }
     }
 
     fn parse(text: &str, path: &Path) -> Result<Self, NodeTypesError> {
@@ -82,16 +109,33 @@ impl NodeTypes {
                 return Err(NodeTypesError::Twice { path, line: line_number, host });
             }
         }
-        let (hosts, types): (Vec<String>, Vec<Box<str>>) = types.into_iter().unzip();
-        Ok(Self { hosts: Hosts::new(hosts), types })
+        Ok(Self::of(types))
     }
 
     /// The type of a host, by its name or by its first DNS label.
     #[must_use]
-    pub(crate) fn of(&self, host: &str) -> Option<&str> {
+    pub(crate) fn of_host(&self, host: &str) -> Option<&str> {
         let (_, place) = self.hosts.find(host);
         self.types.get(place?).map(|kind| &**kind)
     }
+}
+
+/// A line of Google's `machine_events`: time, machine, event, platform, CPUs, memory; the capacities are shares of the largest
+/// machine's.
+fn google(row: &[&str]) -> Option<(String, String)> {
+    let &[_, machine, _, platform, cpus, memory] = row else { return None };
+    if cpus.is_empty() || memory.is_empty() {
+        return None;
+    }
+    // A platform is a hash.
+    let platform: String = platform.chars().take(6).collect();
+    Some((machine.to_owned(), format!("CPU {cpus}, memory {memory}, platform {platform}")))
+}
+
+/// A line of Alibaba's `machine_meta`: machine, time, two failure domains, CPUs, memory, status.
+fn alibaba(row: &[&str]) -> Option<(String, String)> {
+    let &[machine, _, _, _, cpus, memory, _] = row else { return None };
+    (!cpus.is_empty()).then(|| (machine.to_owned(), format!("{cpus} CPUs, memory {memory}")))
 }
 
 /// The nodes with something in common: a rack, or a type.
@@ -145,11 +189,32 @@ mod tests {
     fn hosts_and_types_are_separated_by_commas_or_blanks() {
         let types = parse("node,type\n# old machines\nN1.example.com, r5\n\nn2\tr6 large\n").unwrap();
         assert_eq!(
-            (types.of("n1"), types.of("n1.example.com."), types.of("n2.other")),
+            (types.of_host("n1"), types.of_host("n1.example.com."), types.of_host("n2.other")),
             (Some("r5"), Some("r5"), Some("r6 large"))
         );
-        assert_eq!(types.of("n3"), None);
-        assert_eq!(parse("").unwrap().of("n1"), None);
+        assert_eq!(types.of_host("n3"), None);
+        assert_eq!(parse("").unwrap().of_host("n1"), None);
+    }
+
+    #[test]
+    fn tables_of_machines_are_types() {
+        let types = |text: &str| {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), text).unwrap();
+            NodeTypes::read(file.path()).unwrap()
+        };
+        // The machine's memory grows; a machine that leaves has no capacity.
+        let google = types(
+            "0,5,0,HofLGzk1Or/8=,0.5,0.2493\n0,6,0,HofLGzk1Or/8=,0.5,0.2493\n7000000,5,2,HofLGzk1Or/8=,0.5,0.749\n\
+             9000000,6,1,HofLGzk1Or/8=,,\n",
+        );
+        assert_eq!(google.of_host("5"), Some("CPU 0.5, memory 0.749, platform HofLGz"));
+        assert_eq!(google.of_host("6"), Some("CPU 0.5, memory 0.2493, platform HofLGz"));
+        let alibaba = types("m_1,0,37,37,96,100,USING\nm_2,0,37,37,64,50,USING\n");
+        assert_eq!(
+            (alibaba.of_host("m_1"), alibaba.of_host("m_2"), alibaba.of_host("m_3")),
+            (Some("96 CPUs, memory 100"), Some("64 CPUs, memory 50"), None)
+        );
     }
 
     #[test]

@@ -26,7 +26,7 @@ mod troubles;
 
 pub use estimate::{Amounts, Prediction, Range};
 pub(crate) use mapreduce::MapReduceReplays;
-pub(crate) use predict::{Baseline, PathStage, Unknown};
+pub(crate) use predict::{Baseline, PathStage, Unknown, error_of_replay};
 pub(crate) use prices::{PriceError, Prices};
 pub(crate) use removal::{Cause, Removal};
 pub(crate) use replays::Replays;

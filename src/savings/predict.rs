@@ -142,6 +142,14 @@ pub(crate) struct Outlook {
     pub(crate) slots: f64,
 }
 
+/// By how much a replay that took `wall` may be off, in milliseconds; `None` if the replay without a change differs too much
+/// from the recorded time.
+pub(crate) fn error_of_replay(recorded: Millis, replayed: Millis, wall: Millis) -> Option<f64> {
+    let residual = (replayed.as_f64() - recorded.as_f64()).abs();
+    let trusted = residual <= MAX_RESIDUAL * recorded.as_f64().max(1.0);
+    trusted.then(|| ERROR.mul_add(wall.as_f64(), residual))
+}
+
 /// By how much a replay that took `wall`, in milliseconds, may be off on the recorded slots.
 pub(super) fn error_of(baseline: &Baseline, wall: f64) -> f64 {
     ERROR.mul_add(wall, baseline.residual_ms())

@@ -74,6 +74,9 @@ pub(crate) struct Flagged {
     pub compared: Option<Compared>,
 }
 
+/// What maps and lists take for an attempt, about, with the room that they keep to grow.
+const PER_ATTEMPT: usize = 160;
+
 /// A group of tasks that runs.
 pub(crate) struct LiveGroup {
     /// The launch of its first task.
@@ -126,6 +129,14 @@ impl LiveGroup {
     /// The number of attempts that run.
     pub(crate) const fn running(&self) -> usize {
         self.running
+    }
+
+    /// About the memory that it takes, in bytes.
+    pub(crate) fn held(&self) -> u64 {
+        let attempts = self.launches.len() as u64;
+        let each = size_of::<Known>() + size_of::<Attempt>() + PER_ATTEMPT;
+        let of_detectors = self.states.len() * size_of::<Option<Millis>>() + self.states.len();
+        attempts.saturating_mul((each + of_detectors) as u64)
     }
 
     /// Whether the attempt was launched.
@@ -205,7 +216,7 @@ impl LiveGroup {
     }
 
     /// Takes note of a report. Scans from its time on see it.
-    #[cfg(feature = "http")]
+    #[cfg(any(test, feature = "http"))]
     pub(crate) fn report(&mut self, report: Report) {
         self.reports.push(report);
     }

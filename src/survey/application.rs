@@ -1,11 +1,13 @@
 //! The stragglers of one application.
 
 use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
 
 use super::Settings;
 use super::group::{GroupReport, host};
 use super::learnt::GroupKey;
 use super::origin::Origin;
+use super::run_times::RunTimes;
 use crate::metrics::run_time;
 use crate::model::table::{TaskKind, TimePoint};
 use crate::model::{Application, Status};
@@ -26,6 +28,8 @@ use crate::units::{Millis, Timestamp};
 #[allow(missing_docs)] // as in `Application`
 #[non_exhaustive]
 pub struct ApplicationStragglers {
+    /// What it would have taken with copies, by the index of the detector.
+    pub(super) run_times: BTreeMap<u8, RunTimes>,
     pub id: String,
     pub origin: Origin,
     pub name: Option<String>,
@@ -60,7 +64,7 @@ pub struct ApplicationStragglers {
 }
 
 state!(struct ApplicationStragglers { id, origin, name, user, status, complete, sources, submitted_at,
-    run_time, groups, small_groups, delay, waited_for, by_median, by_mean, copies, speculation, causes,
+    run_time, run_times, groups, small_groups, delay, waited_for, by_median, by_mean, copies, speculation, causes,
     with_node_metrics } without { detectors: Vec::new() });
 
 /// A straggler that ended after all other tasks of its group.
@@ -130,8 +134,10 @@ impl ApplicationStragglers {
                 GroupReport::of(app, view, &labels, causes, keys.next(), settings)
             })
             .collect();
+        let run_times = RunTimes::of(app, &views, &reports, settings);
         Self {
             id: app.id.clone(),
+            run_times,
             origin: Origin::Engine(app.engine),
             name: app.name.clone(),
             user: app.user.clone(),

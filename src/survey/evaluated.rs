@@ -66,6 +66,13 @@ pub(super) fn catalogue(settings: &Settings) -> Vec<Evaluated> {
     std::iter::once(evaluated(ACTUAL, Vec::new(), None)).chain(replayed).collect()
 }
 
+/// The detectors that an engine ships, as their indices in [`catalogue`]; without those of a sweep, which are many.
+pub(super) fn offered(settings: &Settings, engine: Engine) -> Vec<u8> {
+    let detectors = detectors(settings);
+    let offered = (1u8..).zip(&detectors).filter(|(_, it)| it.engine() == Some(engine) && it.id() != SWEPT);
+    offered.map(|(place, _)| place).collect()
+}
+
 /// The settings with which an engine works like the detector at this index in [`catalogue`]; empty if none does.
 pub(super) fn engine_settings(settings: &Settings, place: usize) -> Vec<EngineSetting> {
     let detectors = detectors(settings);
@@ -121,6 +128,12 @@ impl Replayed {
             steps: evaluation.steps,
             model_runs: model_runs.unwrap_or_default(),
         }
+    }
+
+    /// The tasks that a detector flagged, as their place among the executions, with the time from launch to flag.
+    pub(super) fn flagged(&self, detector: u8) -> impl Iterator<Item = (usize, Millis)> + '_ {
+        let own = self.detections.iter().filter(move |(it, _)| *it == detector);
+        own.map(|(_, detection)| (detection.place as usize, detection.after))
     }
 
     /// Adds the results of each detector of the catalogue, rated against `truth`.

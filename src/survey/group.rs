@@ -183,6 +183,12 @@ impl GroupReport {
         }
     }
 
+    /// The tasks that a detector flagged in the replay, as their place among the executions, with the time from launch to
+    /// flag.
+    pub(super) fn flagged(&self, detector: u8) -> impl Iterator<Item = (usize, Millis)> + '_ {
+        self.replayed.iter().flat_map(move |replayed| replayed.flagged(detector))
+    }
+
     /// Frees what only the replay needed, a few dozen bytes a task.
     pub(super) fn forget_tasks(&mut self) {
         self.times = Vec::new();

@@ -12,9 +12,9 @@ use thiserror::Error;
 
 use crate::fingerprint::{JobKey, stage_name};
 use crate::input::whole;
-use crate::model::Application;
 use crate::model::spark::StageAttempt;
 use crate::model::table::{TaskGroup, TaskKind};
+use crate::model::{Application, Engine};
 use crate::state::state;
 use crate::stragglers::executions::Executions;
 use crate::stragglers::labels::TaskTime;
@@ -86,17 +86,21 @@ impl GroupKey {
         let stages = app.spark.iter().flat_map(|spark| &spark.stages);
         let names: BTreeMap<StageAttempt, &str> =
             stages.filter_map(|stage| Some((stage.id, stage.name.as_deref()?))).collect();
-        let key = |group: &TaskGroup| {
-            let group = match group.kind {
-                TaskKind::Stage(id) => {
-                    let name = names.get(&id).map(|name| format!(" {}", stage_name(name)));
-                    format!("stage {id}{}", name.unwrap_or_default())
-                }
-                kind => kind.name().to_owned(),
-            };
-            Self { job: job.as_str().to_owned(), group }
-        };
+        let name = |kind| if let TaskKind::Stage(id) = kind { names.get(&id).copied() } else { None };
+        let key = |group: &TaskGroup| Self::new(&job, group.kind, name(group.kind));
         groups.into_iter().map(key).collect()
+    }
+
+    /// The key of a group of a job.
+    fn new(job: &JobKey, kind: TaskKind, name: Option<&str>) -> Self {
+        let group = match kind {
+            TaskKind::Stage(id) => {
+                let name = name.map(|name| format!(" {}", stage_name(name)));
+                format!("stage {id}{}", name.unwrap_or_default())
+            }
+            kind => kind.name().to_owned(),
+        };
+        Self { job: job.as_str().to_owned(), group }
     }
 }
 
@@ -257,6 +261,18 @@ impl Learnt {
         let runs = self.runs.get(key).into_iter().flatten();
         let runs = runs.filter(|run| !applications.contains(run.application.as_str()));
         runs.filter(|run| !run.durations_ms.is_empty()).map(LearntRun::times).collect()
+    }
+
+    /// Usual progress of the tasks of a group, by the engine and the names of its job and of itself, in other applications
+    /// than this.
+    pub(crate) fn usual_progress(
+        &self,
+        (engine, job): (Engine, Option<&str>),
+        (kind, name): (TaskKind, Option<&str>),
+        application: &str,
+    ) -> Option<ProgressModel> {
+        let key = GroupKey::new(&JobKey::new(engine, job), kind, name);
+        self.progress(&key, application).map(|(model, _)| model)
     }
 
     /// Usual progress of the tasks of a group in other applications than this, and the number of those.

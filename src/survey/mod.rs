@@ -27,6 +27,7 @@ mod jobs;
 mod learnt;
 mod origin;
 mod parts;
+mod run_times;
 mod settings;
 mod sums;
 mod traces;
@@ -65,6 +66,7 @@ pub(crate) use jobs::Job;
 pub use learnt::{Learnt, LearntError};
 pub use origin::Origin;
 pub(crate) use parts::{options_of_part, part_of, report_of_parts};
+pub(crate) use run_times::RunTimes;
 pub use settings::{Method, Settings};
 pub use waiting::Waiting;
 
@@ -170,6 +172,8 @@ pub struct EngineDetectors {
     pub best_offered: Option<Best>,
     /// The settings with which the engine works like that one.
     pub settings: Vec<EngineSetting>,
+    /// The run times of applications with these settings; `None` if no task would have been copied.
+    pub(crate) run_times: Option<RunTimes>,
 }
 
 impl EngineDetectors {

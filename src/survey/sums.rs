@@ -7,7 +7,7 @@ use super::days::StragglerDay;
 use super::evaluated::engine_settings;
 use super::origin::Origin;
 use super::waiting::Waiting;
-use super::{EngineDetectors, Settings, Total};
+use super::{EngineDetectors, RunTimes, Settings, Total};
 use crate::stragglers::cause::{Cause, CauseCounts};
 use crate::stragglers::evaluation::pool::Pool;
 use crate::stragglers::evaluation::{Best, Evaluated, best, rank};
@@ -45,6 +45,8 @@ struct OriginSums {
     all_groups: u64,
     optimistic_groups: u64,
     pool: Pool,
+    /// By the index of the detector.
+    run_times: BTreeMap<u8, RunTimes>,
 }
 
 impl Sums {
@@ -64,6 +66,9 @@ impl Sums {
         StragglerDay::add_to(&mut self.days, app);
         let origin = self.origins.entry(app.origin).or_default();
         origin.pool.add(&app.detectors);
+        for (&detector, &run_times) in &app.run_times {
+            origin.run_times.entry(detector).or_default().add(run_times);
+        }
         origin.all_groups += app.groups.len() as u64;
         for evaluation in app.groups.iter().filter_map(|group| group.evaluation.as_ref()) {
             origin.groups += 1;
@@ -114,6 +119,12 @@ impl OriginSums {
             Some(Best::Detector { place, .. }) => engine_settings(settings, place),
             _ => Vec::new(),
         };
+        let run_times = match best_offered {
+            Some(Best::Detector { place, .. }) => {
+                u8::try_from(place).ok().and_then(|place| self.run_times.get(&place).copied())
+            }
+            _ => None,
+        };
         (!detectors.is_empty()).then(|| EngineDetectors {
             origin,
             groups: self.groups,
@@ -123,6 +134,7 @@ impl OriginSums {
             best: best(&totals, None),
             best_offered,
             settings,
+            run_times,
             detectors,
         })
     }

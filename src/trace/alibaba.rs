@@ -10,11 +10,9 @@ use rustc_hash::FxHashMap;
 
 use super::attempts::{Attempt, AttemptList};
 use super::job::{Group, Job};
-use super::lines::{Columns, Refusal, Time, Unusable, each_row};
-use super::open::{Attempts, free_place, tell_repeated};
+use super::lines::{Columns, Refusal, Time, Unusable};
+use super::open::{Attempts, free_place};
 use super::{File, Receiver, TraceFormat, TraceReader};
-use crate::input::error::InputError;
-use crate::input::trace_table::TraceTable;
 use crate::model::table::Outcome;
 use crate::model::{Interner, Status, Symbol};
 use crate::parse::{Level, Position, Problems};
@@ -243,30 +241,22 @@ impl Alibaba {
 }
 
 impl TraceReader for Alibaba {
-    fn read(
+    fn row(
         &mut self,
+        columns: &Columns<'_>,
         file: &File<'_>,
-        problems: &mut Problems,
+        at: (Position, &mut Problems),
         receiver: &mut dyn Receiver,
-    ) -> Result<(), InputError> {
-        match file.table {
-            TraceTable::Alibaba2017Tasks | TraceTable::Alibaba2018Tasks => {
-                each_row(file, problems, |columns, _, _| {
-                    self.announce(&(self.schema.announcement)(columns)?);
-                    Ok(())
-                })
-            }
-            TraceTable::Alibaba2017Instances | TraceTable::Alibaba2018Instances => {
-                let read = each_row(file, problems, |columns, at, problems| {
-                    let instance = (self.schema.instance)(columns)?;
-                    self.instance(&instance, file, (at, problems), receiver)
-                });
-                tell_repeated(problems, std::mem::take(&mut self.repeated));
-                read
-            }
-            // Machines are known from their tasks.
-            _ => Ok(()),
+    ) -> Result<(), Refusal> {
+        if file.table == self.schema.format.tasks() {
+            return self.instance(&(self.schema.instance)(columns)?, file, at, receiver);
         }
+        self.announce(&(self.schema.announcement)(columns)?);
+        Ok(())
+    }
+
+    fn repeated(&mut self) -> u64 {
+        std::mem::take(&mut self.repeated)
     }
 
     fn finish(mut self: Box<Self>, receiver: &mut dyn Receiver) -> u64 {

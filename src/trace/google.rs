@@ -12,10 +12,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::attempts::{Attempt, AttemptList, Moment};
 use super::job::{Group, Job};
-use super::lines::{Columns, Refusal, Time, Unusable, each_row};
-use super::open::{Attempts, free_place, tell_repeated};
+use super::lines::{Columns, Refusal, Time, Unusable};
+use super::open::{Attempts, free_place};
 use super::{File, Receiver, TraceFormat, TraceReader};
-use crate::input::error::InputError;
 use crate::input::trace_table::TraceTable;
 use crate::model::table::Outcome;
 use crate::model::{Interner, Status, Symbol};
@@ -139,27 +138,23 @@ fn event(columns: &Columns<'_>, column: usize) -> Result<Event, Unusable> {
 }
 
 impl TraceReader for Google {
-    fn read(
+    fn row(
         &mut self,
+        columns: &Columns<'_>,
         file: &File<'_>,
-        problems: &mut Problems,
+        at: (Position, &mut Problems),
         receiver: &mut dyn Receiver,
-    ) -> Result<(), InputError> {
-        match file.table {
-            TraceTable::GoogleJobs => each_row(file, problems, |columns, _, _| Ok(self.job_event(columns)?)),
-            TraceTable::GoogleTasks => {
-                let read = each_row(file, problems, |columns, at, problems| {
-                    let event = TaskEvent::of(columns)?;
-                    self.task_event(&event, file, (at, problems))?;
-                    self.hand_on(receiver);
-                    Ok(())
-                });
-                tell_repeated(problems, std::mem::take(&mut self.repeated));
-                read
-            }
-            // Machines are known from their tasks.
-            _ => Ok(()),
+    ) -> Result<(), Refusal> {
+        if file.table == TraceTable::GoogleJobs {
+            return Ok(self.job_event(columns)?);
         }
+        self.task_event(&TaskEvent::of(columns)?, file, at)?;
+        self.hand_on(receiver);
+        Ok(())
+    }
+
+    fn repeated(&mut self) -> u64 {
+        std::mem::take(&mut self.repeated)
     }
 
     fn finish(mut self: Box<Self>, receiver: &mut dyn Receiver) -> u64 {

@@ -1,14 +1,14 @@
 //! The lines of a table, split into columns.
 
-use super::File;
 use super::attempts::Moment;
+use super::{File, Receiver, TraceReader};
 use crate::input::budget::{Budget, Metered};
 use crate::input::codec::Codec;
 use crate::input::error::InputError;
 use crate::input::part::Part;
 use crate::input::window::{ByteWindow, LineReader, NextLine};
 use crate::limits::{LimitReached, code_of};
-use crate::parse::{Position, Problems};
+use crate::parse::{Level, Position, Problems};
 use crate::units::Bytes;
 
 /// The most columns that a table has, and one more to notice those that are too many.
@@ -115,11 +115,30 @@ impl Time {
     }
 }
 
+/// Reads a table, and hands on the jobs that are complete.
+///
+/// # Errors
+/// If the file cannot be opened.
+pub(super) fn read_table(
+    reader: &mut dyn TraceReader,
+    file: &File<'_>,
+    problems: &mut Problems,
+    receiver: &mut dyn Receiver,
+) -> Result<(), InputError> {
+    if !file.table.has_jobs() {
+        return Ok(());
+    }
+    let read =
+        each_row(file, problems, |columns, at, problems| reader.row(columns, file, (at, problems), receiver));
+    tell_repeated(problems, reader.repeated());
+    read
+}
+
 /// Reads the rows of a table. What `each` cannot use is counted in the problems; if it reaches a limit, reading stops.
 ///
 /// # Errors
 /// If the file cannot be opened.
-pub(super) fn each_row(
+fn each_row(
     file: &File<'_>,
     problems: &mut Problems,
     mut each: impl FnMut(&Columns<'_>, Position, &mut Problems) -> Result<(), Refusal>,
@@ -170,6 +189,13 @@ pub(super) fn each_row(
             }
         }
     }
+}
+
+/// A remark about lines that occur several times.
+pub(super) fn tell_repeated(problems: &mut Problems, repeated: u64) {
+    problems.add_times(repeated, Level::Info, "trace-duplicate", || {
+        "an attempt is in the trace more than once; it was counted once".to_owned()
+    });
 }
 
 /// Why a row is not used.

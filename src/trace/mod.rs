@@ -25,7 +25,7 @@ pub(crate) use crate::input::trace_table::TraceFormat;
 use crate::input::trace_table::TraceTable;
 use crate::limits::Limits;
 use crate::model::Interner;
-use crate::parse::Problems;
+use crate::parse::{Position, Problems};
 pub(crate) use attempts::Attempt;
 pub(crate) use job::{Group, Job};
 
@@ -62,16 +62,26 @@ pub(crate) fn read(
         let mut files = files_of(sources, format);
         files.sort_by_key(|&(table, place, _)| (table, place));
         let Some(mut reader) = (!files.is_empty()).then(|| reader(format)) else { continue };
+        let lacks_tasks = files.iter().all(|&(table, ..)| table != format.tasks());
         for (table, place, source) in files {
             let mut problems = Problems::default();
             let file = File { source, table, name: source.path.to_string().into(), limits };
-            let error = reader.read(&file, &mut problems, receiver).err();
+            let error = lines::read_table(reader.as_mut(), &file, &mut problems, receiver).err();
+            if lacks_tasks && error.is_none() {
+                problems.warn("trace-without-tasks", None, || {
+                    format!(
+                        "{} says nothing about tasks; name the table {} of the trace, too",
+                        table.name(),
+                        format.tasks().name()
+                    )
+                });
+            }
             read(place);
             outcomes.push(FileOutcome { place, problems, error });
         }
         let repeated = reader.finish(receiver);
         if let Some(last) = outcomes.last_mut() {
-            open::tell_repeated(&mut last.problems, repeated);
+            lines::tell_repeated(&mut last.problems, repeated);
         }
     }
     outcomes
@@ -105,16 +115,20 @@ struct File<'a> {
 
 /// Reads the files of one trace.
 trait TraceReader {
-    /// Reads a file, and hands on the jobs that are complete.
+    /// Takes a row of a table that has jobs, and hands on the jobs that are complete.
     ///
     /// # Errors
-    /// If it cannot be opened.
-    fn read(
+    /// If the row cannot be used.
+    fn row(
         &mut self,
+        columns: &lines::Columns<'_>,
         file: &File<'_>,
-        problems: &mut Problems,
+        at: (Position, &mut Problems),
         receiver: &mut dyn Receiver,
-    ) -> Result<(), InputError>;
+    ) -> Result<(), lines::Refusal>;
+
+    /// How many attempts were repeated, since the last call.
+    fn repeated(&mut self) -> u64;
 
     /// Hands on the jobs that are open at the end of the trace. Returns how many attempts in them were repeated.
     fn finish(self: Box<Self>, receiver: &mut dyn Receiver) -> u64;

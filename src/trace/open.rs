@@ -4,7 +4,6 @@ use super::File;
 use super::attempts::{Arena, Attempt, AttemptList};
 use super::lines::Refusal;
 use crate::limits::{Held, LimitReached};
-use crate::parse::{Level, Problems};
 
 /// The attempts of the open jobs, within the limits.
 #[derive(Debug, Default)]
@@ -54,11 +53,4 @@ pub(super) fn free_place<T>(open: &mut Vec<Option<T>>, free: &mut Vec<u32>) -> O
         open.push(None);
         u32::try_from(open.len() - 1).ok()
     })
-}
-
-/// A remark about lines that occur several times.
-pub(super) fn tell_repeated(problems: &mut Problems, repeated: u64) {
-    problems.add_times(repeated, Level::Info, "trace-duplicate", || {
-        "an attempt is in the trace more than once; it was counted once".to_owned()
-    });
 }

@@ -8,10 +8,11 @@ use crate::model::Engine;
 use crate::model::table::TaskKind;
 use crate::parse::spark::{LiveEvent, LiveTask};
 use crate::stragglers::detect::Detector;
-#[cfg(feature = "http")]
+#[cfg(any(test, feature = "http"))]
 use crate::stragglers::live::Report;
 use crate::stragglers::live::{End, Flagged, Launch, LiveGroup};
 use crate::stragglers::replay::Options;
+use crate::survey::Learnt;
 use crate::units::{Millis, Timestamp};
 
 /// What identifies an application, as far as it is known.
@@ -90,6 +91,23 @@ pub(crate) struct Judges {
     pub min_tasks: usize,
     /// Scans are made this long after the newest event: events are not written exactly in the order of their times.
     pub settle: Millis,
+    /// The engine whose tasks they judge.
+    pub engine: Engine,
+    /// How tasks progressed in earlier runs.
+    pub models: Option<Arc<Learnt>>,
+}
+
+impl Judges {
+    /// The options for a group of an application.
+    fn options_for(&self, application: &Identity, kind: TaskKind, name: Option<&str>) -> Options {
+        let mut options = self.options.clone();
+        if let Some(models) = self.models.as_ref().filter(|_| options.told_progress) {
+            let id = application.id.as_deref().unwrap_or_default();
+            let job = (self.engine, application.name.as_deref());
+            options.usual_progress = models.usual_progress(job, (kind, name), id);
+        }
+        options
+    }
 }
 
 impl LiveApplication {
@@ -111,6 +129,11 @@ impl LiveApplication {
     /// The number of task attempts that run.
     pub(crate) fn running(&self) -> usize {
         self.groups.values().filter_map(|group| group.live.as_ref()).map(LiveGroup::running).sum()
+    }
+
+    /// The memory that its tasks take, in bytes.
+    pub(super) fn held(&self) -> u64 {
+        self.groups.values().filter_map(|group| group.live.as_ref()).map(LiveGroup::held).sum()
     }
 
     /// Takes note of an event of a log.
@@ -172,7 +195,8 @@ impl LiveApplication {
         match (&mut group.live, group.tasks) {
             (Some(live), _) => live.launch(launch),
             (None, Some(tasks)) if tasks as usize >= judges.min_tasks.max(1) && group.ended.is_none() => {
-                let live = LiveGroup::new(tasks as usize, launch, judges.detectors.len(), &judges.options);
+                let options = judges.options_for(&self.identity, kind, group.name.as_deref());
+                let live = LiveGroup::new(tasks as usize, launch, judges.detectors.len(), &options);
                 group.live = Some(live);
             }
             (None, _) => {}
@@ -188,7 +212,7 @@ impl LiveApplication {
     }
 
     /// An attempt tells of itself.
-    #[cfg(feature = "http")]
+    #[cfg(any(test, feature = "http"))]
     pub(crate) fn report(&mut self, kind: TaskKind, report: Report) {
         self.saw(Some(report.at));
         if let Some(live) = self.live(kind) {

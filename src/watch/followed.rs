@@ -7,16 +7,22 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::application::Judges;
-use super::log::{WatchedLog, last_name};
+use super::log::{self, WatchedLog, last_name};
 use super::teller::{Introduced, Teller};
-use super::{Settings, Status, Tell, Told};
+use super::{Settings, Status, TOO_MUCH, Tell, Told};
+use crate::input::codec;
 use crate::input::follow::{self, Found, Reached};
+use crate::input::kind::{self, SourceKind};
 use crate::model::Engine;
+use crate::parse::identify;
 use crate::units::Timestamp;
 
 /// What is said of a log whose driver seems to be gone.
 const STALE: &str = "it is marked as in progress but was not written for long, so its driver seems to be gone; it is not \
                      watched (--stale, or name the file)";
+/// What is said of a job history.
+const JOB_HISTORY: &str = "it is a job history of MapReduce, which does not contain the progress of running tasks; watch the \
+                           application master of the job, http://HOST:PORT, or the resource manager";
 /// What is said of a log with lines that are no events.
 const UNREADABLE: &str =
     "lines of it are no events of Spark's and were skipped; tasks in them are not judged";
@@ -26,10 +32,14 @@ pub(super) struct FollowedLogs {
     settings: Settings,
     judges: Judges,
     logs: Vec<Followed>,
-    /// The last names of the logs that were found.
+    /// What identifies the logs that were found.
     known: BTreeSet<PathBuf>,
     /// Logs that cannot be read under this name.
     failed: BTreeSet<PathBuf>,
+    /// Finished logs in folders that were last written earlier are not read.
+    since: SystemTime,
+    /// Those that were found.
+    old: BTreeSet<PathBuf>,
 }
 
 /// What is to be done with a log.
@@ -45,13 +55,17 @@ enum Next {
 
 struct Followed {
     log: WatchedLog,
+    /// What identifies it.
+    key: PathBuf,
     introduced: Introduced,
     unreadable: u64,
 }
 
 impl FollowedLogs {
-    pub(super) const fn new(settings: Settings, judges: Judges) -> Self {
-        Self { settings, judges, logs: Vec::new(), known: BTreeSet::new(), failed: BTreeSet::new() }
+    /// Follows the logs that are in progress, and those that were finished since a time.
+    pub(super) fn new(settings: Settings, judges: Judges, since: SystemTime) -> Self {
+        let (known, failed, old) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        Self { settings, judges, logs: Vec::new(), known, failed, since, old }
     }
 
     /// Looks for logs that are not followed yet.
@@ -69,7 +83,7 @@ impl FollowedLogs {
                     let found = Found { path: last_name(&path), in_progress: false };
                     if found.path.exists() {
                         self.offer(&found, true, teller, tell)?;
-                    } else if self.known.insert(found.path) {
+                    } else if self.known.insert(log::key(&path)) {
                         let (source, message) = (shown(&path), format!("cannot watch it: {error}"));
                         tell(&Told::Problem { source, message })?;
                     }
@@ -86,15 +100,20 @@ impl FollowedLogs {
         teller: &mut Teller,
         tell: &mut Tell<'_>,
     ) -> io::Result<()> {
-        let last_name = last_name(&found.path);
+        let key = log::key(&found.path);
         let state = &mut teller.state;
-        let wanted = named || found.in_progress || state.was_following(&last_name);
-        let has_ended = state.has_ended(&last_name) && !named;
-        if !wanted || has_ended || self.failed.contains(&found.path) || !self.known.insert(last_name.clone())
-        {
+        let known = self.known.contains(&key) || self.failed.contains(&found.path);
+        if known || state.has_ended(&key) && !named {
+            return Ok(());
+        }
+        let wanted = named || found.in_progress || state.was_following(&key) || self.is_new(&found.path);
+        if !wanted || !self.known.insert(key.clone()) {
             return Ok(());
         }
         let source = shown(&found.path);
+        if named && is_job_history(&found.path) {
+            return tell(&Told::Problem { source, message: JOB_HISTORY.to_owned() });
+        }
         let log = match WatchedLog::open(&found.path, &self.settings.limits) {
             Ok(log) => log,
             Err(error) => return tell(&Told::Problem { source, message: error.to_string() }),
@@ -102,9 +121,23 @@ impl FollowedLogs {
         if found.in_progress && !named && self.is_stale(&log) {
             return tell(&Told::Problem { source, message: STALE.to_owned() });
         }
-        state.follow(&last_name)?;
-        self.logs.push(Followed { log, introduced: Introduced::default(), unreadable: 0 });
+        state.follow(&key)?;
+        self.logs.push(Followed { log, key, introduced: Introduced::default(), unreadable: 0 });
         Ok(())
+    }
+
+    /// Whether a finished log began and ended while nobody looked.
+    fn is_new(&mut self, path: &Path) -> bool {
+        if self.old.contains(path) {
+            return false;
+        }
+        let written = path.metadata().and_then(|metadata| metadata.modified());
+        let is_new = written.is_ok_and(|written| written >= self.since)
+            && (path.is_dir() || kind_of(path) == Some(SourceKind::SparkEventLog));
+        if !is_new {
+            self.old.insert(path.to_owned());
+        }
+        is_new
     }
 
     fn is_stale(&self, log: &WatchedLog) -> bool {
@@ -130,17 +163,32 @@ impl FollowedLogs {
                 place += 1;
                 continue;
             }
-            let path = self.logs.remove(place).log.path().to_owned();
+            let removed = self.logs.remove(place);
             if next != Next::Ended {
                 // It may be found again: anew, or with the name that it gets in the end.
-                self.known.remove(&last_name(&path));
+                self.known.remove(&removed.key);
             }
             if next == Next::Failed {
-                self.failed.insert(path);
+                self.failed.insert(removed.log.path().to_owned());
             }
         }
+        self.keep_within_memory(tell)?;
         status.over &=
             self.logs.is_empty() && !self.settings.paths.iter().any(|path| follow::is_open_ended(path));
+        Ok(())
+    }
+}
+
+impl FollowedLogs {
+    /// Gives up the application that takes most, if all together take too much.
+    fn keep_within_memory(&mut self, tell: &mut Tell<'_>) -> io::Result<()> {
+        let Some(most) = self.settings.limits.memory else { return Ok(()) };
+        while self.logs.iter().map(|followed| followed.log.held()).sum::<u64>() > most.get() {
+            let sizes = self.logs.iter().enumerate().map(|(place, followed)| (followed.log.held(), place));
+            let Some((_, place)) = sizes.max() else { return Ok(()) };
+            let source = shown(self.logs.remove(place).log.path());
+            tell(&Told::Problem { source, message: TOO_MUCH.to_owned() })?;
+        }
         Ok(())
     }
 }
@@ -165,7 +213,8 @@ impl Followed {
         let is_selected = newest.is_none() || settings.filter.admits(identity.filtered(Engine::Spark));
         if is_selected && newest.is_some() {
             self.introduced.introduce(&identity, &source, tell)?;
-            flags.into_iter().try_for_each(|flag| teller.flag(flag, &source, tell))?;
+            let key = shown(&self.key);
+            flags.into_iter().try_for_each(|flag| teller.flag(flag, &key, tell))?;
         }
         let unreadable = self.log.unreadable();
         if unreadable > 0 && std::mem::replace(&mut self.unreadable, unreadable) == 0 {
@@ -182,11 +231,21 @@ impl Followed {
             return Ok(Next::Read);
         }
         if is_selected {
-            teller.state.end(&last_name(self.log.path()))?;
+            teller.state.end(&self.key)?;
         }
         self.introduced.end(identity, source, newest, tell)?;
         Ok(Next::Ended)
     }
+}
+
+/// What a file holds, as far as its first bytes tell; `None` if they cannot be read.
+fn kind_of(path: &Path) -> Option<SourceKind> {
+    Some(kind::of(&mut codec::open(path).ok()?, identify))
+}
+
+fn is_job_history(path: &Path) -> bool {
+    let is_one = |kind: SourceKind| kind.is_history() && kind != SourceKind::SparkEventLog;
+    path.is_file() && kind_of(path).is_some_and(is_one)
 }
 
 fn shown(path: &Path) -> String {

@@ -45,6 +45,11 @@ impl WatchedLog {
         self.log.written_at()
     }
 
+    /// The memory that its tasks take, in bytes.
+    pub(super) fn held(&self) -> u64 {
+        self.application.held()
+    }
+
     /// The application.
     pub(crate) const fn application(&self) -> &LiveApplication {
         &self.application
@@ -98,6 +103,20 @@ impl WatchedLog {
         let settle = i64::try_from(judges.settle.get()).unwrap_or(i64::MAX);
         application.advance(Some(Timestamp::from_millis(known.saturating_sub(settle))), judges, take);
         Ok(())
+    }
+}
+
+/// What identifies a log, however its path is written and whatever its state.
+pub(super) fn key(path: &Path) -> PathBuf {
+    let named = last_name(path);
+    let folder = match named.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    // A name such as `..` is not the last part of a log's path.
+    match (folder.canonicalize(), named.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => named,
     }
 }
 

@@ -15,19 +15,23 @@ mod state;
 mod teller;
 #[cfg(feature = "http")]
 mod webhook;
+#[cfg(feature = "http")]
+mod workers;
 
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
+#[cfg(test)]
+pub(crate) use application::LiveApplication;
 pub(crate) use application::{Flag, Identity, Judges};
 #[cfg(test)]
 pub(crate) use log::WatchedLog;
 #[cfg(feature = "http")]
 pub(crate) use rest::{Client, TIMEOUT};
 #[cfg(feature = "http")]
-pub(crate) use servers::Servers;
+pub(crate) use servers::{Questions, Servers};
 pub(crate) use state::State;
 #[cfg(feature = "http")]
 pub(crate) use webhook::{Outcome, Webhook};
@@ -39,6 +43,10 @@ use crate::limits::Limits;
 use crate::units::Timestamp;
 use followed::FollowedLogs;
 use teller::Teller;
+
+/// What is said of the application that takes most memory, if all together take too much.
+const TOO_MUCH: &str = "it is not watched any more: its running stages take most of the memory that --max-memory allows for \
+                        all applications";
 
 /// What to watch.
 pub(crate) struct Settings {
@@ -113,9 +121,11 @@ pub(crate) struct Watch {
 impl Watch {
     /// Watches logs with these detectors, and goes on where `state` ends.
     pub(crate) fn new(settings: Settings, judges: Judges, state: State) -> Self {
+        // What ended while nobody watched is told, too, if it is known since when nobody did.
+        let since = state.seen_at().unwrap_or_else(SystemTime::now);
         Self {
             teller: Teller { state, flagged: 0 },
-            logs: FollowedLogs::new(settings, judges),
+            logs: FollowedLogs::new(settings, judges, since),
             #[cfg(feature = "http")]
             servers: None,
         }
@@ -134,9 +144,11 @@ impl Watch {
     pub(crate) fn find(&mut self, tell: &mut Tell<'_>) -> io::Result<()> {
         #[cfg(feature = "http")]
         if let Some(servers) = &mut self.servers {
-            servers.find(tell)?;
+            servers.find();
         }
-        self.logs.find(&mut self.teller, tell)
+        self.logs.find(&mut self.teller, tell)?;
+        self.teller.state.is_alive();
+        Ok(())
     }
 
     /// Reads what is new, and tells it. A flag that was told before, also by an earlier run with the same state, is not told

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
@@ -18,13 +19,29 @@ const LONGEST_LINE: u64 = 1 << 20;
 /// What was told. Without a file it is forgotten at the end of the run.
 #[derive(Debug, Default)]
 pub(crate) struct State {
-    file: Option<BufWriter<File>>,
+    file: Option<File>,
+    /// Lines to write, by stage.
+    lines: [Vec<u8>; Stage::COUNT],
+    /// When the last run was alive.
+    seen_at: Option<SystemTime>,
     flags: FxHashSet<String>,
     following: BTreeSet<PathBuf>,
     ended: BTreeSet<PathBuf>,
     /// Messages that were not accepted yet, by number.
     queued: BTreeMap<u64, Box<RawValue>>,
     last_number: u64,
+}
+
+/// What is written later rests on what is written before: a full disk or a kill in between repeats a flag, but loses none.
+#[derive(Debug, Clone, Copy)]
+enum Stage {
+    Messages,
+    Flags,
+    Logs,
+}
+
+impl Stage {
+    const COUNT: usize = 3;
 }
 
 /// One line of the file.
@@ -80,6 +97,8 @@ impl State {
     /// If the file cannot be read and written, if another run uses it, or if it holds something else.
     pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
         let failed = |source| StateError::Io { path: path.to_owned(), source };
+        // Before the file is touched.
+        let seen_at = path.metadata().and_then(|metadata| metadata.modified()).ok();
         let mut file =
             File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
         match file.try_lock() {
@@ -89,6 +108,7 @@ impl State {
             Err(TryLockError::Error(error)) => ::log::debug!("cannot lock {}: {error}", path.display()),
         }
         let mut state = Self::default();
+        state.seen_at = seen_at;
         let mut whole = 0;
         let mut reader = BufReader::new(&file);
         let mut text = Vec::new();
@@ -112,7 +132,7 @@ impl State {
         }
         file.set_len(whole).map_err(failed)?;
         file.seek(SeekFrom::End(0)).map_err(failed)?;
-        state.file = Some(BufWriter::new(file));
+        state.file = Some(file);
         Ok(state)
     }
 
@@ -136,6 +156,18 @@ impl State {
             Line::Sent(number) => {
                 self.queued.remove(&number);
             }
+        }
+    }
+
+    /// When the last run was alive; `None` if there was none, or it is not known.
+    pub(super) const fn seen_at(&self) -> Option<SystemTime> {
+        self.seen_at
+    }
+
+    /// Notes that this run is alive, as the time of the file.
+    pub(super) fn is_alive(&self) {
+        if let Some(Err(error)) = self.file.as_ref().map(|file| file.set_modified(SystemTime::now())) {
+            ::log::debug!("cannot set the time of the state file: {error}");
         }
     }
 
@@ -207,14 +239,44 @@ impl State {
     }
 
     fn write(&mut self, line: &Line) -> io::Result<()> {
-        let Some(file) = &mut self.file else { return Ok(()) };
-        serde_json::to_writer(&mut *file, line)?;
-        file.write_all(b"\n")
+        if self.file.is_none() {
+            return Ok(());
+        }
+        let stage = match line {
+            Line::Queued(..) | Line::Sent(_) => Stage::Messages,
+            Line::Flag(_) => Stage::Flags,
+            Line::Log(_) | Line::End(_) => Stage::Logs,
+        };
+        if let Some(lines) = self.lines.get_mut(stage as usize) {
+            serde_json::to_writer(&mut *lines, line)?;
+            lines.push(b'\n');
+        }
+        Ok(())
     }
 
     /// Writes everything to the file.
+    ///
+    /// # Errors
+    /// If that fails. Nothing is written any more then, because the last line may be cut.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        self.file.as_mut().map_or(Ok(()), Write::flush)
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let written = self.lines.iter_mut().try_for_each(|lines| {
+            let written = if lines.is_empty() { Ok(()) } else { file.write_all(lines) };
+            lines.clear();
+            written
+        });
+        if written.is_err() {
+            self.file = None;
+        }
+        written
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        if let Err(error) = self.flush() {
+            ::log::debug!("cannot write the state: {error}");
+        }
     }
 }
 
@@ -235,6 +297,23 @@ pub(super) fn key(flag: &Flag, source: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_is_written_before_its_flag_and_a_flag_before_the_end_of_its_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        let mut state = State::open(&path).unwrap();
+        assert_eq!(state.seen_at(), None);
+        state.end(Path::new("log")).unwrap();
+        state.record("one".to_owned()).unwrap();
+        state.write(&Line::Queued(1, serde_json::from_str("{}").unwrap())).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "");
+        state.flush().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text, "{\"queued\":[1,{}]}\n{\"flag\":\"one\"}\n{\"end\":\"log\"}\n");
+        drop(state);
+        assert!(State::open(&path).unwrap().seen_at().is_some());
+    }
 
     #[test]
     fn a_state_survives_a_line_that_was_cut() {

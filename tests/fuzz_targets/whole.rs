@@ -69,6 +69,7 @@ fn judge_application(app: &Application) {
         app,
         &nodes::collect::Hosts::default(),
         &nodes::settings::Settings::default(),
+        &nodes::conditions::Conditions::default(),
     );
 }
 

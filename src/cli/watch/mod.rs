@@ -1,29 +1,32 @@
 //! `elephant-rs watch PATH…`
 
+mod detectors;
 mod lines;
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::counts::count;
 use super::filter_args::FilterArgs;
+use super::limits::{Limit, size};
 use super::output::{self, OutputError};
 use super::stragglers::{duration, positive};
 use super::{Color, Exit};
 use crate::limits::Limits;
 use crate::model::Engine;
-use crate::stragglers::detect::options::DetectorOptions;
-use crate::stragglers::detect::{Detector, Needs, all_with};
+use crate::stragglers::detect::Needs;
 use crate::stragglers::labels::MIN_TASKS;
-use crate::stragglers::replay::Options;
-use crate::units::{Millis, Timestamp};
+use crate::survey::Learnt;
+use crate::units::{Bytes, Millis, Timestamp};
 #[cfg(feature = "http")]
-use crate::watch::{Client, Servers, TIMEOUT};
-use crate::watch::{Judges, Settings, State, Told, Watch};
+use crate::watch::{Client, Questions, Servers, TIMEOUT};
+use crate::watch::{Settings, State, Told, Watch};
+use detectors::Detectors;
 use lines::Lines;
 
 pub(super) const EXAMPLES: &str = "\
@@ -48,6 +51,9 @@ Exit status: 0 every application has ended, 2 the run failed.";
 
 /// Time between two searches for new logs.
 const FIND_EVERY: Duration = Duration::from_secs(2);
+/// What is said of models without a server.
+const NO_PROGRESS: &str = "the models are not used: event logs do not contain the progress of running tasks; watch the \
+                           application masters of MapReduce, or a resource manager";
 /// A search takes at most this part of the time.
 const FIND_SHARE: u32 = 20;
 
@@ -93,9 +99,16 @@ pub(super) struct WatchArgs {
     /// Skip stages with fewer tasks
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<usize>, default_value_t = MIN_TASKS)]
     min_tasks: usize,
+    /// Give up the application with the most running tasks when those of all take more memory than this
+    #[arg(id = "max-memory", long, allow_hyphen_values = true, value_name = "SIZE", value_parser = size, default_value = "2GiB")]
+    memory: Limit<Bytes>,
     /// Use only this detector; repeatable
     #[arg(long = "detector", value_name = "NAME")]
     only: Vec<String>,
+    /// Compare the progress of tasks with earlier runs of their jobs, from a file that stragglers --learn wrote; for
+    /// `offline` and `combined`, which need an application master of MapReduce
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    models: Option<PathBuf>,
     /// spark.speculation.quantile of Spark's speculation [default: that of each version]
     #[arg(long, value_name = "SHARE", value_parser = positive)]
     quantile: Option<f64>,
@@ -120,17 +133,6 @@ enum Format {
     Ndjson,
 }
 
-/// A detector that cannot watch.
-#[derive(Debug, thiserror::Error)]
-enum DetectorError {
-    #[error("there is no detector {name}; event logs suffice for {usable}")]
-    Unknown { name: String, usable: String },
-    #[error(
-        "the detector {name} needs the {needs} of running tasks, which event logs do not contain; they suffice for {usable}"
-    )]
-    Silent { name: String, needs: &'static str, usable: String },
-}
-
 /// An address that this build cannot read.
 #[derive(Debug, thiserror::Error)]
 #[error("{address} cannot be read: {}", if cfg!(feature = "http") {
@@ -144,30 +146,27 @@ struct AddressError {
 
 impl WatchArgs {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let options =
-            DetectorOptions { quantile: self.quantile, multiplier: self.multiplier, ..Default::default() };
-        let all = all_with(&options);
-        let state = self.state.as_deref().map(State::open).transpose()?.unwrap_or_default();
+        let models = self.models.as_deref().map(Learnt::load).transpose()?.map(Arc::new);
         let (addresses, paths) = self.sources()?;
+        if self.models.is_some() && addresses.is_empty() {
+            output::print_message("warning", NO_PROGRESS);
+        }
+        let detectors = Detectors::of(self, !addresses.is_empty(), models)?;
+        let state = self.state.as_deref().map(State::open).transpose()?.unwrap_or_default();
         let mut lines = Lines::open(self)?;
-        let judges = self.judges(&options, Engine::Spark, &[Needs::Times])?;
-        let known: &[Needs] = match addresses.as_slice() {
-            [] => &[Needs::Times],
-            _ => &[Needs::Times, Needs::Progress, Needs::Records],
-        };
-        let active = self.judges(&options, Engine::Spark, known)?.detectors;
-        let active: Vec<&'static str> = active.iter().map(|detector| detector.id()).collect();
-        let silent = all.iter().map(|detector| (detector.id(), detector.needs()));
-        let silent: Vec<_> = silent.filter(|(_, needs)| !known.contains(needs)).collect();
         let settings = Settings {
             paths,
             filter: self.filters.filter(),
-            limits: Limits::default(),
+            limits: self.limits(),
             stale: Duration::from_millis(self.stale.get()),
             by_our_clock: !self.log_time && !self.once,
         };
-        let mut watch = self.with_servers(Watch::new(settings, judges, state), &addresses, &options)?;
-        match lines.begin(&active, &silent).and_then(|()| self.watch(&mut watch, &mut lines)) {
+        let watch = Watch::new(settings, detectors.judges(Engine::Spark, &[Needs::Times]), state);
+        let mut watch = self.with_servers(watch, &addresses, &detectors);
+        match lines
+            .begin(&detectors.active(), &detectors.silent())
+            .and_then(|()| self.watch(&mut watch, &mut lines))
+        {
             // Whoever reads the lines has seen enough.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Exit::Clean),
             Err(error) => Err(OutputError::Write(error).into()),
@@ -210,6 +209,10 @@ impl WatchArgs {
         }
     }
 
+    fn limits(&self) -> Limits {
+        Limits { memory: self.memory.limit(), ..Limits::default() }
+    }
+
     /// The addresses of servers, and the paths.
     fn sources(&self) -> Result<(Vec<String>, Vec<PathBuf>), AddressError> {
         let (mut addresses, mut paths) = (Vec::new(), Vec::new());
@@ -226,66 +229,29 @@ impl WatchArgs {
     }
 
     #[cfg(feature = "http")]
-    fn with_servers(
-        &self,
-        watch: Watch,
-        addresses: &[String],
-        options: &DetectorOptions,
-    ) -> Result<Watch, DetectorError> {
+    fn with_servers(&self, watch: Watch, addresses: &[String], detectors: &Detectors<'_>) -> Watch {
         if addresses.is_empty() {
-            return Ok(watch);
+            return watch;
         }
         let judges = [
-            self.judges(options, Engine::MapReduce, &[Needs::Times, Needs::Progress])?,
-            self.judges(options, Engine::Spark, &[Needs::Times, Needs::Records])?,
+            detectors.judges(Engine::MapReduce, &[Needs::Times, Needs::Progress, Needs::Models]),
+            detectors.judges(Engine::Spark, &[Needs::Times, Needs::Records]),
         ];
-        let interval = Duration::from_millis(self.ask_every.get());
-        Ok(watch.and(Servers::new(
-            addresses,
-            (Client::new(TIMEOUT), interval),
-            self.filters.filter(),
+        watch.and(Servers::new(Questions {
+            addresses: addresses.to_vec(),
+            client: Client::new(TIMEOUT),
+            interval: Duration::from_millis(self.ask_every.get()),
+            filter: self.filters.filter(),
             judges,
-        )))
+            memory: self.limits().memory,
+            once: self.once,
+        }))
     }
 
     #[cfg(not(feature = "http"))]
-    #[allow(clippy::unused_self, clippy::unnecessary_wraps)] // as with the feature
-    fn with_servers(&self, watch: Watch, _: &[String], _: &DetectorOptions) -> Result<Watch, DetectorError> {
-        Ok(watch)
-    }
-
-    /// The detectors that a source suffices for which knows this of running tasks.
-    fn judges(
-        &self,
-        options: &DetectorOptions,
-        engine: Engine,
-        known: &[Needs],
-    ) -> Result<Judges, DetectorError> {
-        let all = all_with(options);
-        let suffices = |detector: &dyn Detector| known.contains(&detector.needs());
-        let usable = || {
-            let ids = all.iter().filter(|detector| suffices(detector.as_ref())).map(|detector| detector.id());
-            ids.collect::<Vec<_>>().join(", ")
-        };
-        for name in &self.only {
-            let Some(detector) = all.iter().find(|detector| detector.id() == name) else {
-                return Err(DetectorError::Unknown { name: name.clone(), usable: usable() });
-            };
-            // Of several sources, one suffices.
-            if !suffices(detector.as_ref()) && self.sources().is_ok_and(|(addresses, _)| addresses.is_empty())
-            {
-                let needs = detector.needs().name();
-                return Err(DetectorError::Silent { name: name.clone(), needs, usable: usable() });
-            }
-        }
-        let wanted = |id: &str| self.only.is_empty() || self.only.iter().any(|only| only == id);
-        let chosen = all.into_iter().filter(|it| known.contains(&it.needs()) && wanted(it.id()));
-        Ok(Judges {
-            detectors: chosen.collect(),
-            options: Options::of_engine(engine),
-            min_tasks: self.min_tasks,
-            settle: self.settle,
-        })
+    #[allow(clippy::unused_self)] // as with the feature
+    fn with_servers(&self, watch: Watch, _: &[String], _: &Detectors<'_>) -> Watch {
+        watch
     }
 }
 

@@ -71,8 +71,8 @@ fn identify_with(head: &[u8], complete: bool, insisted: Option<TraceFormat>) -> 
         SourceKind::Hadoop1History
     } else if is_job_summary(line) {
         SourceKind::Unrelated(Reason::JobSummary)
-    } else if let Some(table) = trace::table(body, complete, insisted) {
-        SourceKind::Trace(table)
+    } else if let Some(kind) = trace::kind(body, complete, insisted) {
+        kind
     } else if spark::starts_oddly(body) {
         SourceKind::SparkEventLog
     } else if !complete && spark::may_follow(body) {

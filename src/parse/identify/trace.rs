@@ -1,6 +1,7 @@
 //! Recognises the tables of cluster traces. They have no header, so the number of columns and the form of the values
 //! in the first lines decide.
 
+use crate::input::kind::{Reason, SourceKind};
 use crate::input::trace_table::{TraceFormat, TraceTable};
 
 /// Lines that are looked at.
@@ -9,9 +10,21 @@ const LINES: usize = 8;
 /// More columns than any table has.
 const MOST_COLUMNS: usize = 16;
 
+/// What a file with these first bytes is, if it is a table. With `insisted`, a table of another trace is excluded if no table
+/// of that trace has its form.
+pub(super) fn kind(head: &[u8], complete: bool, insisted: Option<TraceFormat>) -> Option<SourceKind> {
+    let by_form = table(head, complete, None);
+    let excluded = by_form.map(TraceTable::format).filter(|&format| Some(format) != insisted);
+    match (insisted, excluded) {
+        (Some(_), Some(other)) => Some(SourceKind::Unrelated(Reason::OtherTrace(other))),
+        (Some(_), None) => table(head, complete, insisted).map(SourceKind::Trace),
+        (None, _) => by_form.map(SourceKind::Trace),
+    }
+}
+
 /// The table that these first bytes are from. One of the first lines may be damaged, so half of them must fit. With
 /// `insisted`, only tables of that trace come into question, and the number of columns is enough.
-pub(super) fn table(head: &[u8], complete: bool, insisted: Option<TraceFormat>) -> Option<TraceTable> {
+fn table(head: &[u8], complete: bool, insisted: Option<TraceFormat>) -> Option<TraceTable> {
     let mut lines: Vec<&[u8]> = head.split(|&byte| byte == b'\n').take(LINES + 1).collect();
     // The last line may go on behind the bytes in sight; a file of one line is that line.
     if lines.len() > 1 && (!complete || lines.len() > LINES || lines.last().is_some_and(|it| it.is_empty())) {

@@ -55,6 +55,8 @@ pub(super) struct Attempt {
     pub(super) kind: Kind,
     /// The task's place in the plan.
     pub(super) task: usize,
+    /// Its row in the group.
+    pub(super) row: usize,
     pub(super) start: Micros,
     pub(super) end: Micros,
     /// When a reduce had fetched everything.
@@ -95,6 +97,7 @@ impl Attempt {
         Some(Self {
             kind,
             task: attempts.task(row)?,
+            row,
             start,
             end,
             fetched: fetched.filter(|_| kind == Kind::Reduce),

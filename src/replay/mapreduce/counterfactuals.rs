@@ -1,9 +1,11 @@
 //! The same work without a trouble: each cause changes a part of the recording.
 
+use std::collections::BTreeMap;
+
 use super::attempts::{ReduceWork, Work};
 use super::overhead::{FAR, Sample};
 use super::{Change, Kind, Plan, Unknown};
-use crate::model::table::Outcome;
+use crate::model::table::{Outcome, TaskKind};
 use crate::replay::{MAX_TASKS, Micros, PerMille, merged, spread};
 use crate::units::Bytes;
 
@@ -59,6 +61,17 @@ impl Cause {
 }
 
 impl Plan {
+    /// The job with some attempts shorter by so much, by the kind of their group and their row in it.
+    pub(crate) fn shortened(&self, cuts: &BTreeMap<(TaskKind, usize), Micros>) -> Change {
+        let mut change = Change::default();
+        for (place, attempt) in self.attempts.iter().enumerate() {
+            if let Some(&less) = cuts.get(&(attempt.kind.group(), attempt.row)) {
+                change.set_time(place, (attempt.work.time() - less).or_zero());
+            }
+        }
+        change
+    }
+
     /// The change without these causes.
     pub(crate) fn without(&self, causes: &[Cause]) -> Result<Change, Unknown> {
         let mut sorted = causes.to_vec();

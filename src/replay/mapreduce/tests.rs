@@ -1,5 +1,7 @@
 //! Tests of the replay on small jobs.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 
 use super::attempts::ReduceWork;
@@ -189,6 +191,17 @@ fn levelling_that_delays_the_job_is_left_out() {
     let plan = plan(&[attempt(0, 1, 10)], &reduces);
     assert_eq!(wall(&plan, &Change::default()), secs(53));
     assert_eq!(without(&plan, &[Cause::Skew(Kind::Reduce)]), secs(53));
+}
+
+#[test]
+fn shorter_attempts_end_the_job_earlier() {
+    // The second attempt in the log ends last; the other slot is free from 20 s on.
+    let plan = plan(&[attempt(0, 10, 20), attempt(1, 10, 50)], &[]);
+    let cut = |row, by| plan.shortened(&[((TaskKind::Map, row), secs(by))].into());
+    assert_eq!(wall(&plan, &cut(1, 15)), secs(37));
+    assert_eq!(wall(&plan, &cut(1, 60)), secs(22));
+    assert_eq!(wall(&plan, &cut(0, 5)), secs(52));
+    assert!(cut(7, 5).is_nothing() && plan.shortened(&BTreeMap::new()).is_nothing());
 }
 
 #[test]

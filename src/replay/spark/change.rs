@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::plan::Attempt;
+use super::plan::{Attempt, Plan};
+use crate::model::table::TaskKind;
 use crate::replay::Micros;
 
 /// The slots of a replay.
@@ -53,5 +54,20 @@ impl Change {
         let is_dropped = self.dropped.get(place as usize).copied().unwrap_or_default();
         let is_unwanted = self.without_copies && attempt.speculative;
         !is_dropped && !is_unwanted
+    }
+}
+
+impl Plan {
+    /// The application with some attempts shorter by so much, by the kind of their group and their row in it.
+    pub(crate) fn shortened(&self, cuts: &BTreeMap<(TaskKind, usize), Micros>) -> Change {
+        if cuts.is_empty() {
+            return Change::default();
+        }
+        let time = |attempt: &Attempt| {
+            let stage = self.stages.get(attempt.stage as usize);
+            let cut = stage.and_then(|stage| cuts.get(&(TaskKind::Stage(stage.id), attempt.row as usize)));
+            cut.map_or_else(|| attempt.time(), |&less| (attempt.time() - less).or_zero())
+        };
+        Change { times: self.attempts.iter().map(time).collect(), ..Change::default() }
     }
 }

@@ -10,6 +10,7 @@ use super::shown;
 use crate::engine::Filter;
 use crate::nodes::NodesReport;
 use crate::nodes::collect::{GroupCounts, beginning_of};
+use crate::nodes::conditions::Conditions;
 use crate::nodes::fit::Fit;
 use crate::nodes::indicators::Node;
 use crate::nodes::levels::Interval;
@@ -31,7 +32,7 @@ impl Serialize for Document<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("schema_version", &1)?;
         map.serialize_entry("tool", &Tool::THIS)?;
-        map.serialize_entry("settings", &settings(&report.settings, &report.filter))?;
+        map.serialize_entry("settings", &settings(&report.settings, &report.filter, &report.conditions))?;
         map.serialize_entry("files", &files(&report.files))?;
         map.serialize_entry("applications_count", &report.files.applications)?;
         map.serialize_entry("applications_left_out_count", &report.files.left_out)?;
@@ -58,9 +59,11 @@ struct SettingsView {
     suspect_tasks_count: u64,
     since: Option<String>,
     until: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#where: Option<String>,
 }
 
-fn settings(settings: &Settings, filter: &Filter) -> SettingsView {
+fn settings(settings: &Settings, filter: &Filter, conditions: &Conditions) -> SettingsView {
     let moment = |at: Option<Timestamp>| at.and_then(Timestamp::to_rfc3339);
     SettingsView {
         order: settings.order.name(),
@@ -77,6 +80,7 @@ fn settings(settings: &Settings, filter: &Filter) -> SettingsView {
         suspect_tasks_count: settings.suspect_tasks,
         since: moment(filter.since),
         until: moment(filter.until),
+        r#where: (!conditions.is_empty()).then(|| conditions.to_string()),
     }
 }
 

@@ -212,7 +212,11 @@ impl Page<'_> {
             files.files_failed,
             matching(files)
         );
-        self.paragraph(&text, out)
+        self.paragraph(&text, out)?;
+        match words::conditions(self.report) {
+            Some(conditions) => self.paragraph(&conditions, out),
+            None => Ok(()),
+        }
     }
 }
 

@@ -17,8 +17,8 @@ use crate::stragglers::first_order::FirstOrder;
 use crate::stragglers::impact::{Impact, ServerTasks};
 use crate::stragglers::quality::Quality;
 use crate::survey::{
-    ApplicationStragglers, CauseCorrelation, EngineDetectors, Settings, StragglerDay, StragglerReport, Total,
-    Waiting,
+    ApplicationStragglers, CauseCorrelation, EngineDetectors, RunTimes, Settings, StragglerDay,
+    StragglerReport, Total, Waiting,
 };
 use crate::units::Millis;
 use causes::{CauseView, CorrelationView, DayView, WaitingView, causes, correlation, day, waiting};
@@ -94,6 +94,24 @@ struct EngineView<'a> {
     best_detector: BestView,
     best_offered_detector: Option<BestView>,
     settings: Pairs<&'static str, &'a str>,
+    run_times_with_settings: Option<RunTimesView>,
+}
+
+/// By replay, in all applications of which tasks would have been copied.
+#[derive(Serialize)]
+struct RunTimesView {
+    applications_count: u64,
+    not_replayed_count: u64,
+    recorded_ms: f64,
+    saved_ms: f64,
+    error_ms: f64,
+}
+
+fn run_times(times: &RunTimes) -> RunTimesView {
+    let RunTimes { applications, unknown, recorded_ms, saved_ms, error_ms } = *times;
+    let [recorded_ms, saved_ms, error_ms] = [recorded_ms, saved_ms, error_ms].map(f64::round);
+    let (applications_count, not_replayed_count) = (applications, unknown);
+    RunTimesView { applications_count, not_replayed_count, recorded_ms, saved_ms, error_ms }
 }
 
 fn engine(engine: &EngineDetectors) -> (&'static str, EngineView<'_>) {
@@ -105,6 +123,7 @@ fn engine(engine: &EngineDetectors) -> (&'static str, EngineView<'_>) {
         best_detector: best(engine.best),
         best_offered_detector: engine.best_offered.map(best),
         settings: Pairs(engine.settings.iter().map(|it| (it.name, it.value.as_str())).collect()),
+        run_times_with_settings: engine.run_times.as_ref().map(run_times),
     };
     (engine.origin.name(), view)
 }

@@ -6,7 +6,7 @@ use super::super::ascii::in_charset;
 use super::super::wrap::{clean, lines};
 use super::super::{TextOptions, words::plural};
 use super::{Silent, group};
-use crate::stragglers::detect::Needs;
+use crate::stragglers::detect::{Compared, Needs};
 use crate::units::{Millis, Timestamp};
 use crate::watch::{Flag, Identity, Status, Told};
 
@@ -23,7 +23,7 @@ pub(crate) fn begin(
     let names = |ids: &mut dyn Iterator<Item = &'static str>| ids.collect::<Vec<_>>().join(", ");
     paragraph(&format!("Detectors that watch: {}", active.join(", ")), options, out)?;
     let needing = |needs| names(&mut silent.iter().filter(|(_, other)| *other == needs).map(|(id, _)| *id));
-    let others = [Needs::Progress, Needs::Records, Needs::Input].map(|needs| (needs.name(), needing(needs)));
+    let others = Needs::ALL.map(|needs| (needs.name(), needing(needs)));
     let others = others.into_iter().filter(|(_, ids)| !ids.is_empty());
     let others: Vec<String> = others.map(|(needs, ids)| format!("{needs} ({ids})")).collect();
     if others.is_empty() {
@@ -68,11 +68,20 @@ fn flag(flag: &Flag) -> String {
         return format!("{at} {application}: withdrawn by {detector}: {task} had ended at {end}");
     }
     let usual = flagged.median.map(|median| format!(", median {median}")).unwrap_or_default();
-    let limit = flagged.compared.filter(|compared| compared.measure == "elapsed_ms");
-    let limit = limit.and_then(|compared| Millis::from_f64(compared.limit));
-    let limit = limit.map(|limit| format!(", limit {limit}")).unwrap_or_default();
+    let limit = flagged.compared.and_then(limit).unwrap_or_default();
     let group = flag.group_name.as_ref().map(|name| format!(" [{name}]")).unwrap_or_default();
     format!("{at} {application}: {task} has run {}{usual}{limit} ({detector}){group}", flagged.elapsed)
+}
+
+/// ", limit 3.1 s", or what was compared, too, if it is not the run time.
+fn limit(Compared { measure, value, limit }: Compared) -> Option<String> {
+    let time = |ms: f64| Millis::from_f64(ms).map(|time| time.to_string());
+    Some(match measure {
+        Compared::ELAPSED => format!(", limit {}", time(limit)?),
+        Compared::TIME_LEFT => format!(", {} left, limit {}", time(value)?, time(limit)?),
+        Compared::PROGRESS => format!(", progress {:.1}%, limit {:.1}%", 100.0 * value, 100.0 * limit),
+        _ => format!(", progress {:.3}% a second, limit {:.3}%", 100.0 * value, 100.0 * limit),
+    })
 }
 
 /// "3 applications, 1,204 running tasks, 5 flagged".

@@ -2,9 +2,9 @@
 
 use super::options::DetectorOptions;
 use super::pool::Pool;
-use super::snapshot::{Past, Snapshot};
+use super::snapshot::{Past, Running, Snapshot};
 use super::timing::{LagScope, Timing};
-use super::{Detector, Parameter, Value};
+use super::{Compared, Detector, Parameter, Value};
 
 /// Whether a progress score is more than `gap` below the average (S0 eq 6).
 #[must_use]
@@ -15,6 +15,17 @@ pub(crate) fn is_behind(progress: f64, average: f64, gap: f64) -> bool {
 /// The average of a snapshot's progress scores.
 pub(super) fn average_of(pool: Pool, snapshot: &Snapshot<'_>) -> Option<f64> {
     pool.average(snapshot.completed.count(), snapshot.pending, snapshot.progress())
+}
+
+/// An attempt's progress, and the least that is not behind the average.
+pub(super) fn compared_with_average(
+    pool: Pool,
+    gap: f64,
+    snapshot: &Snapshot<'_>,
+    attempt: &Running,
+) -> Option<Compared> {
+    let (value, limit) = (attempt.progress?, average_of(pool, snapshot)? - gap);
+    Some(Compared { measure: Compared::PROGRESS, value, limit })
 }
 
 /// Flags attempts whose progress is more than `gap` below the average.
@@ -72,6 +83,10 @@ impl Detector for AverageGap {
         parameters
     }
 
+    fn compared(&self, snapshot: &Snapshot<'_>, attempt: &Running) -> Option<Compared> {
+        compared_with_average(self.pool, self.gap, snapshot, attempt)
+    }
+
     fn flag(&self, snapshot: &Snapshot<'_>, _past: &Past<'_>, flags: &mut Vec<usize>) {
         if !self.timing.is_open(snapshot) {
             return;
@@ -88,8 +103,14 @@ impl Detector for AverageGap {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOTHING, group, running};
+    use super::super::testing::{NOTHING, compared, group, running};
     use super::*;
+
+    #[test]
+    fn progress_is_compared_with_the_average_less_the_gap() {
+        let group = group(30.0, &[running(30.0, 0.9), running(30.0, 0.1)]);
+        assert_eq!(compared(&group, &AverageGap::DEFAULT, 1), Some(("progress", 100, 300)));
+    }
 
     #[test]
     fn an_empty_pool_has_no_average() {

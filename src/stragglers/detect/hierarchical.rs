@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::average_gap::AverageGap;
 use super::options::DetectorOptions;
 use super::snapshot::{Past, Running, Snapshot};
-use super::{Detector, Parameter, Value};
+use super::{Compared, Detector, Needs, Parameter, Value};
 
 /// The unit that the cluster's mean performance is taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,6 +135,14 @@ impl Detector for Hierarchical {
         ];
         parameters.extend(self.inner.parameters());
         parameters
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Nodes
+    }
+
+    fn compared(&self, snapshot: &Snapshot<'_>, attempt: &Running) -> Option<Compared> {
+        self.inner.compared(snapshot, attempt)
     }
 
     fn flag(&self, snapshot: &Snapshot<'_>, past: &Past<'_>, flags: &mut Vec<usize>) {

@@ -2,9 +2,9 @@
 //! threshold.
 
 use super::options::DetectorOptions;
-use super::snapshot::{Past, Snapshot};
+use super::snapshot::{Past, Running, Snapshot};
 use super::timing::Timing;
-use super::{Detector, Parameter, Value};
+use super::{Compared, Detector, Parameter, Value};
 use crate::stats::descriptive::quantile_of_sorted;
 
 /// Relative tolerance when comparing a rate with its threshold, so rounding does not separate equal rates.
@@ -103,6 +103,12 @@ impl Late {
     pub(crate) const fn of(id: &'static str, variant: Variant) -> Self {
         Self { id, variant, alpha: 1.0, cap: None, timing: Timing::S0 }
     }
+
+    /// The threshold for the rates of the running attempts.
+    fn threshold(&self, snapshot: &Snapshot<'_>) -> Option<f64> {
+        let rates: Vec<f64> = snapshot.running.iter().filter_map(Running::progress_rate).collect();
+        self.variant.threshold(&rates, self.alpha)
+    }
 }
 
 impl Late {
@@ -131,13 +137,16 @@ impl Detector for Late {
         parameters
     }
 
+    fn compared(&self, snapshot: &Snapshot<'_>, attempt: &Running) -> Option<Compared> {
+        let (value, limit) = (attempt.progress_rate()?, self.threshold(snapshot)?);
+        Some(Compared { measure: Compared::RATE, value, limit })
+    }
+
     fn flag(&self, snapshot: &Snapshot<'_>, past: &Past<'_>, flags: &mut Vec<usize>) {
         if !self.timing.is_open(snapshot) {
             return;
         }
-        let rate = |place: usize| snapshot.running.get(place)?.progress_rate();
-        let rates: Vec<f64> = (0..snapshot.running.len()).filter_map(rate).collect();
-        let Some(threshold) = self.variant.threshold(&rates, self.alpha) else { return };
+        let Some(threshold) = self.threshold(snapshot) else { return };
         let attempts = snapshot.running.iter().enumerate();
         let slow = attempts.filter(|(_, attempt)| {
             attempt.progress_rate().is_some_and(|rate| is_slow(rate, threshold))
@@ -162,7 +171,7 @@ impl Detector for Late {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOTHING, group, running};
+    use super::super::testing::{NOTHING, compared, group, running};
     use super::*;
     use proptest::prelude::*;
 
@@ -188,6 +197,14 @@ mod tests {
         assert_eq!(group(60.0, &attempts).flags(&all), [2, 3]);
         assert_eq!(group(60.0, &attempts).flags(&Late { cap: Some(0.25), ..all }), [3]);
         assert_eq!(group(60.0, &attempts).flags(&Late { cap: Some(0.0), ..all }), NOTHING);
+    }
+
+    #[test]
+    fn rates_are_compared_with_the_threshold() {
+        let attempts = [running(10.0, 0.5), running(10.0, 0.5), running(10.0, 0.2)];
+        let late = Late::of("late", Variant::MeanMinusSd);
+        // The mean is 0.04, the standard deviation 0.01 times the square root of 2.
+        assert_eq!(compared(&group(60.0, &attempts), &late, 2), Some(("progress_per_s", 20, 26)));
     }
 
     proptest! {

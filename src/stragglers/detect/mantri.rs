@@ -3,7 +3,7 @@
 //! network data and are left out.
 
 use super::snapshot::{Past, Running, Snapshot};
-use super::{Detector, Parameter, Value};
+use super::{Compared, Detector, Parameter, Value};
 
 /// Probability that another run saves resources when `copies` are running: the share of run times of finished
 /// tasks with `t_new (c + 1) / c < t_rem`. `None` if there are no run times or no copies.
@@ -30,6 +30,19 @@ pub(crate) struct Mantri {
 impl Mantri {
     /// Mantri's own probability.
     pub(crate) const DEFAULT: Self = Self { delta: 0.25, min_completed: 5 };
+
+    /// An attempt that needs more seconds than these gets a copy; `None` while too few tasks are done.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of a count
+    fn doubled(&self, snapshot: &Snapshot<'_>) -> Option<f64> {
+        let count = snapshot.completed.count();
+        if count < self.min_completed {
+            return None;
+        }
+        // The share of short runs exceeds delta exactly if the run at this rank is short. This takes one
+        // lookup instead of one scan per attempt.
+        let rank = (self.delta * count as f64).floor() as usize;
+        snapshot.completed.duration_ms(rank).map(|run| 2.0 * run as f64 / 1000.0)
+    }
 }
 
 impl Detector for Mantri {
@@ -44,17 +57,13 @@ impl Detector for Mantri {
         ]
     }
 
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of a count
+    fn compared(&self, snapshot: &Snapshot<'_>, attempt: &Running) -> Option<Compared> {
+        let (left, doubled) = (attempt.time_left()?, self.doubled(snapshot)?);
+        Some(Compared { measure: Compared::TIME_LEFT, value: 1000.0 * left, limit: 1000.0 * doubled })
+    }
+
     fn flag(&self, snapshot: &Snapshot<'_>, _past: &Past<'_>, flags: &mut Vec<usize>) {
-        let count = snapshot.completed.count();
-        if count < self.min_completed {
-            return;
-        }
-        // The share of short runs exceeds delta exactly if the run at this rank is short. This takes one
-        // lookup instead of one scan per attempt.
-        let rank = (self.delta * count as f64).floor() as usize;
-        let Some(run) = snapshot.completed.duration_ms(rank) else { return };
-        let doubled = 2.0 * run as f64 / 1000.0;
+        let Some(doubled) = self.doubled(snapshot) else { return };
         // Without progress the time left is unknown.
         let saves = |attempt: &Running| {
             attempt.progress.is_some_and(|progress| progress > 0.0)
@@ -67,7 +76,7 @@ impl Detector for Mantri {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{group, running};
+    use super::super::testing::{compared, group, running};
     use super::*;
     use proptest::prelude::*;
 
@@ -83,6 +92,7 @@ mod tests {
         let mut done = group(60.0, &attempts);
         done.finish(10.0, 5);
         assert_eq!(done.flags(&Mantri::DEFAULT), [1]);
+        assert_eq!(compared(&done, &Mantri::DEFAULT, 1), Some(("time_left_ms", 990_000_000, 20_000_000)));
     }
 
     proptest! {

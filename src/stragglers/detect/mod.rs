@@ -71,6 +71,10 @@ pub(crate) enum Needs {
     Times,
     /// Their progress.
     Progress,
+    /// Their progress, and that of earlier runs of the job.
+    Models,
+    /// Their progress and their nodes.
+    Nodes,
     /// The records that they have read so far.
     Records,
     /// The size of their input.
@@ -78,12 +82,18 @@ pub(crate) enum Needs {
 }
 
 impl Needs {
+    /// Each of them, in the order of reports.
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Times, Self::Progress, Self::Models, Self::Nodes, Self::Records, Self::Input];
+
     /// The name in reports.
     #[must_use]
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Times => "times",
             Self::Progress => "progress",
+            Self::Models => "progress and models of earlier runs",
+            Self::Nodes => "progress and nodes",
             Self::Records => "records read",
             Self::Input => "input size",
         }
@@ -93,12 +103,23 @@ impl Needs {
 /// What a detector compared when it flagged an attempt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Compared {
-    /// What was measured, with the unit as its suffix: `elapsed_ms` or `progress`.
+    /// What was measured, with the unit as its suffix if it has one.
     pub measure: &'static str,
     /// Its value.
     pub value: f64,
     /// The limit that it passed.
     pub limit: f64,
+}
+
+impl Compared {
+    /// A run time that is longer than its limit.
+    pub(crate) const ELAPSED: &'static str = "elapsed_ms";
+    /// Progress that is less than its limit.
+    pub(crate) const PROGRESS: &'static str = "progress";
+    /// Progress per second that is less than its limit.
+    pub(crate) const RATE: &'static str = "progress_per_s";
+    /// An estimate of the time to the end that is longer than its limit.
+    pub(crate) const TIME_LEFT: &'static str = "time_left_ms";
 }
 
 /// One setting of a detector.

@@ -6,7 +6,7 @@
 use super::exponential::{Smoothing, replacement_with_margin};
 use super::options::EngineSetting;
 use super::snapshot::{Past, Running, Snapshot};
-use super::{Detector, Parameter, Value};
+use super::{Compared, Detector, Parameter, Value};
 use crate::model::Engine;
 
 /// Lower bound of progress (`LegacyTaskRuntimeEstimator`).
@@ -240,6 +240,12 @@ impl Detector for Mr2 {
         settings
     }
 
+    fn compared(&self, snapshot: &Snapshot<'_>, attempt: &Running) -> Option<Compared> {
+        let end = attempt.start_ms.saturating_add(self.estimate(attempt)?);
+        let value = end.saturating_sub(snapshot.now_ms) as f64;
+        Some(Compared { measure: Compared::TIME_LEFT, value, limit: self.new_attempt(snapshot)? as f64 })
+    }
+
     fn flag(&self, snapshot: &Snapshot<'_>, past: &Past<'_>, flags: &mut Vec<usize>) {
         // Hadoop does not speculate while a task of the kind waits for a container.
         if snapshot.pending > 0 || self.is_resting(snapshot.now_ms, past) {
@@ -256,7 +262,7 @@ impl Detector for Mr2 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOTHING, group, running};
+    use super::super::testing::{NOTHING, compared, group, running};
     use super::*;
 
     #[test]
@@ -287,6 +293,8 @@ mod tests {
         let mut group = group(60.0, &attempts);
         group.finish(40.0, 3);
         assert_eq!(group.flags(&Mr2::LEGACY), [1]);
+        // It seems to take 600 s, of which 60 s have passed.
+        assert_eq!(compared(&group, &Mr2::LEGACY, 1), Some(("time_left_ms", 540_000_000, 40_000_000)));
         let flagged = [false, true, false];
         let past = Past { flagged: &flagged, still_running: 1, last_flag_ms: Some(50_000) };
         assert_eq!(group.flags_after(&Mr2::LEGACY, &past), NOTHING);

@@ -1,11 +1,11 @@
 //! `offline`, `online` and `combined`: S2's detectors, based on a model of usual progress (S2 sections 6 and
 //! 7.3).
 
-use super::average_gap::{average_of, is_behind};
+use super::average_gap::{average_of, compared_with_average, is_behind};
 use super::pool::Pool;
 use super::snapshot::{Past, Running, Snapshot};
 use super::timing::Timing;
-use super::{Detector, Parameter, Value};
+use super::{Compared, Detector, Needs, Parameter, Value};
 use crate::stats::descriptive::median;
 
 /// How much longer than usual a task may take, the Diff of S2 section 6.1.
@@ -45,6 +45,13 @@ impl Offline {
     /// S2's settings.
     pub(crate) const DEFAULT: Self = Self { diff: DIFF, timing: FIRST_CHECK };
 
+    /// An attempt's progress, and the least that the model allows.
+    fn compared(&self, snapshot: &Snapshot<'_>, attempt: &Running) -> Option<Compared> {
+        let (value, model) = (attempt.progress?, snapshot.usual_progress?);
+        let limit = least_progress(|elapsed| model.at(elapsed), attempt.elapsed, self.diff);
+        Some(Compared { measure: Compared::PROGRESS, value, limit })
+    }
+
     fn flags(&self, snapshot: &Snapshot<'_>) -> Vec<usize> {
         let Some(model) = snapshot.usual_progress.filter(|_| self.timing.is_open(snapshot)) else {
             return Vec::new();
@@ -68,6 +75,14 @@ impl Detector for Offline {
         let mut parameters = vec![Parameter::new("diff", Value::Number(self.diff))];
         parameters.extend(self.timing.parameters());
         parameters
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Models
+    }
+
+    fn compared(&self, snapshot: &Snapshot<'_>, attempt: &Running) -> Option<Compared> {
+        self.compared(snapshot, attempt)
     }
 
     fn flag(&self, snapshot: &Snapshot<'_>, _past: &Past<'_>, flags: &mut Vec<usize>) {
@@ -101,6 +116,10 @@ impl Detector for Online {
         let mut parameters = vec![Parameter::new("gap", Value::Number(self.gap))];
         parameters.extend(self.timing.parameters());
         parameters
+    }
+
+    fn compared(&self, snapshot: &Snapshot<'_>, attempt: &Running) -> Option<Compared> {
+        compared_with_average(self.pool, self.gap, snapshot, attempt)
     }
 
     fn flag(&self, snapshot: &Snapshot<'_>, _past: &Past<'_>, flags: &mut Vec<usize>) {
@@ -167,6 +186,20 @@ impl Detector for Combined {
         parameters
     }
 
+    fn needs(&self) -> Needs {
+        Needs::Models
+    }
+
+    fn compared(&self, snapshot: &Snapshot<'_>, attempt: &Running) -> Option<Compared> {
+        // Both criteria must hold, so the stricter one decides.
+        let offline = self.offline.compared(snapshot, attempt)?;
+        let second = match self.second {
+            Second::MedianHalf(pool) => 0.5 * median_progress(pool, snapshot)?,
+            Second::AverageGap(online) => online.compared(snapshot, attempt)?.limit,
+        };
+        Some(Compared { limit: offline.limit.min(second), ..offline })
+    }
+
     fn flag(&self, snapshot: &Snapshot<'_>, past: &Past<'_>, flags: &mut Vec<usize>) {
         let mut offline = self.offline.flags(snapshot);
         if offline.is_empty() {
@@ -209,7 +242,7 @@ fn median_progress(pool: Pool, snapshot: &Snapshot<'_>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOTHING, group, running};
+    use super::super::testing::{NOTHING, compared, group, running};
     use super::*;
     use crate::stragglers::regression::ProgressModel;
 
@@ -222,6 +255,8 @@ mod tests {
         assert_eq!(group.flags(&Offline::DEFAULT), NOTHING);
         group.model = Some(model);
         assert_eq!(group.flags(&Offline::DEFAULT), [1, 2]);
+        assert_eq!(compared(&group, &Offline::DEFAULT, 1), Some(("progress", 300, 310)));
+        assert_eq!(compared(&group, &Combined::DEFAULT, 1), Some(("progress", 300, 200)));
         // The median is 0.4.
         assert_eq!(group.flags(&Combined::DEFAULT), NOTHING);
         assert_eq!(group.flags(&Combined::AVERAGE_GAP), NOTHING);

@@ -196,7 +196,7 @@ impl Detector for SparkSpeculation {
 
     fn compared(&self, snapshot: &Snapshot<'_>, attempt: &Running) -> Option<Compared> {
         let limit = self.threshold(snapshot.total, snapshot.completed).or(self.duration_threshold_ms)?;
-        Some(Compared { measure: "elapsed_ms", value: attempt.elapsed * 1000.0, limit })
+        Some(Compared { measure: Compared::ELAPSED, value: attempt.elapsed * 1000.0, limit })
     }
 
     fn flag(&self, snapshot: &Snapshot<'_>, _past: &Past<'_>, flags: &mut Vec<usize>) {

@@ -46,6 +46,17 @@ pub(super) fn group(now: f64, running: &[Running]) -> Group {
     }
 }
 
+/// What a detector compares for a running attempt, with the numbers in thousandths.
+pub(super) fn compared(
+    group: &Group,
+    detector: &dyn Detector,
+    place: usize,
+) -> Option<(&'static str, i64, i64)> {
+    let compared = detector.compared(&group.snapshot(), &group.running[place])?;
+    let thousandths = |number: f64| (1000.0 * number).round() as i64;
+    Some((compared.measure, thousandths(compared.value), thousandths(compared.limit)))
+}
+
 impl Group {
     /// Adds `count` tasks that took `seconds`.
     pub(super) fn finish(&mut self, seconds: f64, count: usize) {

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::model::Engine;
 use crate::stragglers::detect::{Completion, all};
 use crate::stragglers::progress::ProgressCurve;
 

@@ -3,6 +3,8 @@
 use serde::Deserialize;
 
 use super::client::{Client, RestError};
+use super::source::Source;
+use crate::model::Engine;
 use crate::model::table::{Outcome, TaskKind};
 use crate::stragglers::live::{End, Launch, Report};
 use crate::units::Timestamp;
@@ -91,9 +93,14 @@ impl MapReduceJob {
     pub(super) fn at(master: &str) -> Self {
         Self { jobs: format!("{master}/ws/v1/mapreduce/jobs"), id: None }
     }
+}
 
-    /// Asks for the state of the job and of its tasks; whether it has ended.
-    pub(super) fn ask(
+impl Source for MapReduceJob {
+    fn engine(&self) -> Engine {
+        Engine::MapReduce
+    }
+
+    fn ask(
         &mut self,
         client: &Client,
         application: &mut LiveApplication,
@@ -131,8 +138,7 @@ impl MapReduceJob {
         Ok(has_ended)
     }
 
-    /// The host of the attempt of a task that runs, and the attempt's number.
-    pub(super) fn attempt_of(&self, client: &Client, kind: TaskKind, task: u32) -> Option<(u32, String)> {
+    fn attempt_of(&self, client: &Client, kind: TaskKind, task: u32) -> Option<(u32, String)> {
         let job = self.id.as_deref()?;
         let letter = if kind == TaskKind::Map { 'm' } else { 'r' };
         let id = format!("task_{}_{letter}_{task:06}", job.strip_prefix("job_")?);

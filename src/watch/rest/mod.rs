@@ -2,6 +2,7 @@
 
 mod client;
 mod mapreduce;
+mod source;
 mod spark;
 mod yarn;
 
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 pub(crate) use client::{Client, RestError};
 use mapreduce::MapReduceJob;
+use source::Source;
 use spark::SparkApplication;
 use yarn::Kind;
 
@@ -29,6 +31,8 @@ pub(crate) enum ServerKind {
     MapReduce,
     /// The driver of a Spark application.
     Spark,
+    /// A history server, which knows nothing of running tasks.
+    History,
 }
 
 /// Finds out what answers at an address.
@@ -39,11 +43,15 @@ pub(crate) fn kind_of(client: &Client, address: &str) -> Result<ServerKind, Rest
     let attempts = [
         ("ws/v1/cluster/info", ServerKind::ResourceManager),
         ("ws/v1/mapreduce/info", ServerKind::MapReduce),
-        ("api/v1/applications", ServerKind::Spark),
+        (spark::APPLICATIONS, ServerKind::Spark),
+        ("ws/v1/history/info", ServerKind::History),
     ];
     let mut error = None;
     for (path, kind) in attempts {
         match client.get::<serde::de::IgnoredAny>(&format!("{address}/{path}")) {
+            Ok(_) if kind == ServerKind::Spark && spark::is_history_server(client, address)? => {
+                return Ok(ServerKind::History);
+            }
             Ok(_) => return Ok(kind),
             Err(other) if error.is_none() || other.is_unknown() => error = Some(other),
             Err(_) => {}
@@ -56,23 +64,18 @@ pub(crate) fn kind_of(client: &Client, address: &str) -> Result<ServerKind, Rest
 pub(crate) struct AskedApplication {
     /// The address of its master or driver.
     address: String,
-    source: Source,
+    source: Box<dyn Source>,
     application: LiveApplication,
     failures: u32,
 }
 
-enum Source {
-    MapReduce(MapReduceJob),
-    Spark(SparkApplication),
-}
-
 impl AskedApplication {
-    /// The application of the master or driver at an address; `None` for a resource manager.
+    /// The application of the master or driver at an address; `None` for a resource manager or a history server.
     pub(crate) fn at(address: &str, kind: ServerKind) -> Option<Self> {
-        let source = match kind {
-            ServerKind::MapReduce => Source::MapReduce(MapReduceJob::at(address)),
-            ServerKind::Spark => Source::Spark(SparkApplication::at(address)),
-            ServerKind::ResourceManager => return None,
+        let source: Box<dyn Source> = match kind {
+            ServerKind::MapReduce => Box::new(MapReduceJob::at(address)),
+            ServerKind::Spark => Box::new(SparkApplication::at(address)),
+            ServerKind::ResourceManager | ServerKind::History => return None,
         };
         let address = address.to_owned();
         Some(Self { address, source, application: LiveApplication::default(), failures: 0 })
@@ -89,11 +92,8 @@ impl AskedApplication {
     }
 
     /// The engine.
-    pub(crate) const fn engine(&self) -> Engine {
-        match self.source {
-            Source::MapReduce(_) => Engine::MapReduce,
-            Source::Spark(_) => Engine::Spark,
-        }
+    pub(crate) fn engine(&self) -> Engine {
+        self.source.engine()
     }
 
     /// How often in a row the server did not answer.
@@ -112,11 +112,7 @@ impl AskedApplication {
         mut take: impl FnMut(Flag),
     ) -> Result<bool, RestError> {
         let Self { source, application, failures, .. } = self;
-        let asked = match source {
-            Source::MapReduce(job) => job.ask(client, application, judges),
-            Source::Spark(driver) => driver.ask(client, application, judges),
-        };
-        let has_ended = match asked {
+        let has_ended = match source.ask(client, application, judges) {
             Ok(has_ended) => {
                 *failures = 0;
                 has_ended
@@ -128,12 +124,11 @@ impl AskedApplication {
         };
         let until = application.newest().filter(|_| !has_ended);
         application.advance(until, judges, |mut flag| {
-            if let (Source::MapReduce(job), None) = (&*source, &flag.flagged.launch.host) {
-                let launch = &mut flag.flagged.launch;
-                if let Some((attempt, host)) = job.attempt_of(client, flag.group, launch.task) {
-                    launch.attempt = Some(attempt);
-                    launch.host = Some(host.into());
-                }
+            let launch = &mut flag.flagged.launch;
+            let missing = launch.host.is_none().then(|| source.attempt_of(client, flag.group, launch.task));
+            if let Some((attempt, host)) = missing.flatten() {
+                launch.attempt = Some(attempt);
+                launch.host = Some(host.into());
             }
             take(flag);
         });

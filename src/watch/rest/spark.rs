@@ -6,12 +6,16 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::client::{Client, RestError};
+use super::source::Source;
+use crate::model::Engine;
 use crate::model::spark::StageAttempt;
 use crate::model::table::{Outcome, TaskKind};
 use crate::stragglers::live::{End, Launch, Report};
 use crate::units::Timestamp;
 use crate::watch::application::{Identity, Judges, LiveApplication};
 
+/// Where a driver lists its application.
+pub(super) const APPLICATIONS: &str = "api/v1/applications";
 /// Tasks that are asked for at a time.
 const PAGE: usize = 5000;
 
@@ -28,6 +32,7 @@ struct Application {
 struct ApplicationAttempt {
     attempt_id: Option<String>,
     start_time: Option<String>,
+    last_updated: Option<String>,
     spark_user: Option<String>,
     #[serde(default)]
     completed: bool,
@@ -74,6 +79,19 @@ struct RecordsRead {
     records_read: Option<u64>,
 }
 
+/// Whether a server is a history server of Spark, which answers like a driver: a driver tells of one application that has
+/// not ended, and was last updated when it began.
+///
+/// # Errors
+/// If it does not answer.
+pub(super) fn is_history_server(client: &Client, address: &str) -> Result<bool, RestError> {
+    let listed: Vec<Application> = client.get(&format!("{address}/{APPLICATIONS}"))?;
+    let [one] = listed.as_slice() else { return Ok(true) };
+    let Some(attempt) = one.attempts.first() else { return Ok(false) };
+    let was_updated = attempt.last_updated.as_ref().zip(attempt.start_time.as_ref());
+    Ok(attempt.completed || was_updated.is_some_and(|(updated, started)| updated != started))
+}
+
 /// An application that runs.
 pub(super) struct SparkApplication {
     /// `http://HOST/…/api/v1/applications`.
@@ -87,11 +105,16 @@ pub(super) struct SparkApplication {
 impl SparkApplication {
     /// The application of a driver at this address.
     pub(super) fn at(driver: &str) -> Self {
-        Self { applications: format!("{driver}/api/v1/applications"), path: None, stages: BTreeMap::new() }
+        Self { applications: format!("{driver}/{APPLICATIONS}"), path: None, stages: BTreeMap::new() }
+    }
+}
+
+impl Source for SparkApplication {
+    fn engine(&self) -> Engine {
+        Engine::Spark
     }
 
-    /// Asks for the stages that run and their tasks; whether the application has ended.
-    pub(super) fn ask(
+    fn ask(
         &mut self,
         client: &Client,
         application: &mut LiveApplication,

@@ -1,7 +1,8 @@
 //! Node ranking on synthetic clusters.
 
 use elephant_rs::nodes::cluster::Cluster;
-use elephant_rs::nodes::collect::{Hosts, Run, Sample};
+use elephant_rs::nodes::collect::{Hosts, Sample};
+use elephant_rs::nodes::run::Run;
 use elephant_rs::nodes::settings::{Indicator, Settings};
 use elephant_rs::nodes::{self, NodeTypes, Ranking};
 use elephant_rs::units::{Millis, Timestamp};

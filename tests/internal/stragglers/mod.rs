@@ -8,3 +8,4 @@ mod oracle_labels_and_impact;
 mod replay;
 mod survey;
 mod watch;
+mod watch_progress;

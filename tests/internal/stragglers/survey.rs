@@ -57,6 +57,16 @@ fn all_recordings_give_possible_numbers() {
     }
 }
 
+#[test]
+fn settings_that_would_have_copied_tasks_come_with_run_times() {
+    let engines = survey_of(&["testdata".into()]).total.engines;
+    let times: Vec<_> = engines.iter().filter_map(|engine| engine.run_times).collect();
+    assert!(times.iter().any(|times| times.applications + times.unknown > 0), "{times:?}");
+    for times in times {
+        assert!((0.0..=times.recorded_ms).contains(&times.saved_ms) && times.error_ms >= 0.0, "{times:?}");
+    }
+}
+
 fn recording(folder: &str) -> Option<StragglerReport> {
     Some(survey_of(&[common::shared("runs")?.join(folder)]))
 }

@@ -32,6 +32,8 @@ fn judges() -> Judges {
         options: Options::of_engine(Engine::Spark),
         min_tasks: 2,
         settle: Millis::new(1000),
+        engine: Engine::Spark,
+        models: None,
     }
 }
 

@@ -69,6 +69,11 @@ fn the_user_may_insist_on_a_trace() {
     assert_eq!(insist(Some(TraceFormat::Alibaba2017), odd), instances);
     assert_eq!(insist(None, odd), Some(SourceKind::Unrelated(Reason::Text)));
     assert_eq!(insist(Some(TraceFormat::Google2011), odd), Some(SourceKind::Unrelated(Reason::Text)));
+    // Another trace is not taken for it, although a table of each has eight columns.
+    let jobs = "600025907,,6251668984,0,user,2,name,logical\n";
+    let other = Some(SourceKind::Unrelated(Reason::OtherTrace(TraceFormat::Google2011)));
+    assert_eq!(insist(Some(TraceFormat::Alibaba2017), jobs), other);
+    assert_eq!(insist(Some(TraceFormat::Google2011), jobs), Some(SourceKind::Trace(TraceTable::GoogleJobs)));
     // A history stays one.
     let event = "{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"3.5.0\"}\n";
     assert_eq!(insist(Some(TraceFormat::Google2011), event), Some(SourceKind::SparkEventLog));
@@ -82,6 +87,25 @@ fn other_commands_skip_traces_and_say_what_reads_them() {
     assert_eq!(report.summary.applications, 0);
     let (reason, count) = report.skipped[0];
     assert!(reason.contains("stragglers and nodes") && count > 2, "{reason} {count}");
+}
+
+#[test]
+fn a_table_without_tasks_names_the_one_that_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    for (trace, given, missing) in [
+        (Trace::Google2011, "job_events", "task_events"),
+        (Trace::Alibaba2017, "batch_task", "batch_instance"),
+        (Trace::Alibaba2018, "machine_meta", "batch_instance"),
+    ] {
+        let path = write(trace, SMALL, folder.path());
+        let problems = survey_of(&files(&path, given)[0]).problems;
+        let message = problems[0].problem.message.clone();
+        assert_eq!((problems.len(), problems[0].problem.code), (1, "trace-without-tasks"), "{problems:?}");
+        let expected =
+            format!("{given} says nothing about tasks; name the table {missing} of the trace, too");
+        assert_eq!(message, expected);
+        assert!(survey_of(&path).problems.iter().all(|it| it.problem.code != "trace-without-tasks"));
+    }
 }
 
 #[test]

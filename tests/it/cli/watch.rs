@@ -269,6 +269,12 @@ fn what_cannot_be_watched_is_said() {
     let (status, _, errors) = output(&["--detector", "nope", LOG]);
     assert_eq!(status, Some(2));
     assert!(errors.contains("there is no detector nope"), "{errors}");
+    let (status, _, errors) = output(&["--detector", "offline", LOG]);
+    assert_eq!(status, Some(2));
+    assert!(errors.contains("needs the progress and models of earlier runs"), "{errors}");
+    let (status, _, errors) = output(&["--models", "no-such-file", LOG]);
+    assert_eq!(status, Some(2));
+    assert!(errors.contains("cannot read the models no-such-file"), "{errors}");
     let (status, _, errors) = output(&["no-such-log"]);
     assert_eq!(status, Some(2));
     assert!(errors.contains("no-such-log: cannot watch it") && errors.contains("no application"), "{errors}");
@@ -280,6 +286,54 @@ fn what_cannot_be_watched_is_said() {
     let (status, _, errors) = output(&[lz4.to_str().unwrap()]);
     assert_eq!(status, Some(2));
     assert!(errors.contains("spark.eventLog.compression.codec=zstd"), "{errors}");
+}
+
+#[test]
+fn a_job_history_leads_to_its_application_master() {
+    let folder = tempfile::tempdir().unwrap();
+    let history = folder.path().join("job_1_2.jhist");
+    fs::write(&history, "Avro-Json\n{\"type\":\"record\"}\n").unwrap();
+    let (status, text, errors) = output(&["--format", "ndjson", history.to_str().unwrap()]);
+    assert_eq!(status, Some(2), "{errors}");
+    assert!(lines(&text, "problem")[0]["message"].as_str().unwrap().contains("application master"), "{text}");
+}
+
+#[test]
+fn what_began_and_ended_between_two_runs_is_told_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = folder.path().join("logs");
+    fs::create_dir(&logs).unwrap();
+    let state = folder.path().join("state");
+    let run = |logs: &Path| {
+        let (state, logs) = (state.to_str().unwrap(), logs.to_str().unwrap());
+        let (status, text, errors) = output(&["--once", "--format", "ndjson", "--state", state, logs]);
+        assert_eq!(errors.contains("no application"), status == Some(2), "{errors}");
+        text
+    };
+    // What had ended before the first run is not told, nor are files that are no logs.
+    append(&logs.join("first"), &decoded());
+    assert_eq!(lines(&run(&logs), "flag").len(), 0);
+    append(&logs.join("second"), &decoded());
+    append(&logs.join("notes"), b"buy milk\n");
+    let text = run(&logs);
+    assert_eq!(lines(&text, "flag"), expected());
+    assert_eq!((lines(&text, "application").len(), lines(&text, "problem").len()), (1, 0));
+    // The same folder, written in another way.
+    let again = run(&logs.join("..").join("logs"));
+    assert!(lines(&again, "flag").is_empty() && lines(&again, "application").is_empty(), "{again}");
+}
+
+#[test]
+fn applications_that_take_too_much_memory_are_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let begun = folder.path().join("app.inprogress");
+    let text = decoded();
+    append(&begun, &text[..text.len() / 2]);
+    let arguments = ["--once", "--format", "ndjson", "--max-memory", "1KiB", begun.to_str().unwrap()];
+    let (status, text, _) = output(&arguments);
+    assert_eq!(status, Some(0), "{text}");
+    let message = lines(&text, "problem")[0]["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("--max-memory"), "{message}");
 }
 
 #[test]

@@ -126,6 +126,96 @@ fn an_application_master_shows_the_progress_of_tasks() {
 }
 
 #[test]
+fn models_of_earlier_runs_make_more_detectors_speak() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = folder.path().join("models");
+    // Usually a map task takes a minute and a half. What is known of progress is up to five seconds old.
+    let points: Vec<(f64, f64)> = (1..=20).map(|k| (4.5 * f64::from(k), f64::from(k) / 20.0)).collect();
+    let run = json!({
+        "job": "mapreduce · word count", "group": "map", "application": "job_1763800000000_0009",
+        "durations_ms": vec![60_000; 20], "progress": points,
+    });
+    std::fs::write(&models, format!("{{\"models_version\":1}}\n{run}\n")).unwrap();
+    let detectors = ["--detector", "offline", "--detector", "combined"];
+    let (status, lines, errors) =
+        watch(&[&detectors[..], &["--models", models.to_str().unwrap(), &master().address]].concat());
+    assert_eq!((status, errors.as_str()), (Some(0), ""));
+    let silent = &of_type(&lines, "watch")[0]["silent"];
+    let silent: Vec<&str> = silent.as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap()).collect();
+    assert_eq!(silent, ["hierarchical", "dos-index", "flink"]);
+    for detector in ["offline", "combined"] {
+        assert_slow_task(&lines, detector);
+    }
+    for flag in of_type(&lines, "flag") {
+        let threshold = &flag["threshold"];
+        assert_eq!(threshold["measure"], "progress");
+        assert!(threshold["value"].as_f64() < threshold["limit"].as_f64(), "{threshold}");
+    }
+    let (status, _, errors) = watch(&[&detectors[..], &[&master().address]].concat());
+    assert_eq!(status, Some(2));
+    assert!(errors.contains("which --models gives"), "{errors}");
+}
+
+#[test]
+fn each_flag_of_an_application_master_has_its_threshold() {
+    let (_, lines, _) = watch(&[&master().address]);
+    let flags = of_type(&lines, "flag");
+    let mut measures: Vec<&str> =
+        flags.iter().map(|flag| flag["threshold"]["measure"].as_str().unwrap()).collect();
+    measures.sort_unstable();
+    measures.dedup();
+    assert_eq!(measures, ["elapsed_ms", "progress", "progress_per_s", "time_left_ms"]);
+}
+
+#[test]
+fn a_server_that_hangs_does_not_hold_up_others() {
+    let hangs = FakeServer::start(|_, _, _| {
+        std::thread::sleep(Duration::from_secs(600));
+        (500, String::new())
+    });
+    let mut command = Command::new(env!("CARGO_BIN_EXE_elephant-rs"));
+    command.args(["watch", "--format", "ndjson", "--ask-every", "5ms", "--interval", "5ms"]);
+    let master = master();
+    let mut child = command.args([&hangs.address, &master.address]).stdout(Stdio::piped()).spawn().unwrap();
+    let begun = Instant::now();
+    let reader = std::io::BufReader::new(child.stdout.take().unwrap());
+    for line in std::io::BufRead::lines(reader) {
+        let line: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        if line["type"] == "end" {
+            break;
+        }
+    }
+    // A question waits ten seconds for its answer.
+    let took = begun.elapsed();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(took < Duration::from_secs(9), "{took:?}");
+}
+
+#[test]
+fn history_servers_are_refused() {
+    let attempt = |updated: &str, completed: bool| json!([{"startTime": "2026-11-21T09:39:02.692GMT", "lastUpdated": updated, "completed": completed}]);
+    let started = "2026-11-21T09:39:02.692GMT";
+    let one = |attempts: Value| json!([{"id": "app-1", "attempts": attempts}]);
+    let two = json!([{"id": "a", "attempts": attempt(started, false)}, {"id": "b", "attempts": []}]);
+    for listed in [one(attempt(started, true)), one(attempt("2026-11-21T09:40:00.000GMT", false)), two] {
+        let server = FakeServer::start(move |_, path, _| match path {
+            "/api/v1/applications" => (200, listed.to_string()),
+            _ => (404, "{}".to_owned()),
+        });
+        let (status, lines, _) = watch(&[&server.address]);
+        assert_eq!(status, Some(2));
+        let message = of_type(&lines, "problem")[0]["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("it is a history server"), "{message}");
+    }
+    let server = FakeServer::start(|_, path, _| {
+        if path == "/ws/v1/history/info" { (200, "{}".to_owned()) } else { (404, "{}".to_owned()) }
+    });
+    let (_, lines, _) = watch(&[&server.address]);
+    assert!(of_type(&lines, "problem")[0]["message"].as_str().unwrap().contains("it is a history server"));
+}
+
+#[test]
 fn a_resource_manager_leads_to_the_applications_that_run() {
     let clock = Arc::new(AtomicI64::new(0));
     let server = FakeServer::start(move |_, path, _| {
@@ -312,7 +402,8 @@ fn servers_that_do_not_answer_as_expected_are_told_about() {
     let (status, lines, _) = watch(&["--once", &other.address]);
     assert_eq!(status, Some(2));
     let problems = of_type(&lines, "problem");
-    assert!(problems[0]["message"].as_str().unwrap().contains("404"), "{problems:#?}");
+    let message = problems[0]["message"].as_str().unwrap();
+    assert!(message.contains("404") && !message.contains("asked again"), "{problems:#?}");
     let html = FakeServer::start(|_, _, _| (200, "<html>".to_owned()));
     let (status, lines, _) = watch(&["--once", &html.address]);
     assert_eq!(status, Some(2));

@@ -4,6 +4,11 @@
 //! once. Only named files and link targets can then appear twice, so only their canonical paths are kept: a
 //! tree of a million files needs no memory for skipped ones.
 
+mod links;
+#[cfg(feature = "store")]
+mod listing;
+mod objects;
+
 use std::ffi::OsStr;
 use std::fs::{self, FileType};
 use std::io;
@@ -26,6 +31,9 @@ use super::source::{Source, SourcePath};
 use super::storage::{Object, Storage, Storages};
 use crate::limits::{LimitReached, Limits};
 use crate::units::Millis;
+
+#[cfg(feature = "store")]
+pub(crate) use listing::{FileState, Listed, list};
 
 /// Files examined in parallel; also the number held in memory.
 const BATCH: usize = 1024;
@@ -50,41 +58,6 @@ pub(crate) fn discover(named: Named<'_>, limits: &Limits, identify: Identify) ->
     let mut inventory = walk.sorter.finish(&folders);
     inventory.sort();
     inventory
-}
-
-/// Lists the files that [`discover`] would examine, without opening one. The list is in the order of the walk; a file that
-/// cannot be examined is missing.
-#[cfg(feature = "store")]
-pub(crate) fn list(named: Named<'_>, limits: &Limits) -> Vec<Listed> {
-    let mut walk = Walk { listing: Some(Vec::new()), ..Walk::new(*limits, |_, _| None, Storages::default()) };
-    let named_paths = named.sorted().into_iter();
-    let folders: Vec<&Path> = named_paths
-        .filter(|path| path.path != Path::new("-") && walk.named_path(*path, None))
-        .map(|named| named.path)
-        .collect();
-    for folder in folders {
-        walk.folder(folder);
-    }
-    walk.linked_files();
-    walk.listing.unwrap_or_default()
-}
-
-/// A file, unopened.
-#[cfg(feature = "store")]
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Listed {
-    pub(crate) path: PathBuf,
-    pub(crate) state: FileState,
-}
-
-/// What changes when a file is written.
-#[cfg(feature = "store")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FileState {
-    /// Bytes.
-    pub(crate) size: u64,
-    /// When it was last modified, in nanoseconds since 1970; `None` if the file system does not tell.
-    pub(crate) modified: Option<i64>,
 }
 
 struct Walk<'a> {
@@ -186,26 +159,6 @@ impl Walk<'_> {
             Err(error) => self.fail(named.failed(InputError::from_io(path, error)), true),
         }
         false
-    }
-
-    /// Adds all objects below a folder of a storage.
-    fn objects(&mut self, root: &Path, storage: &Arc<dyn Storage>) {
-        let before = self.sorter.inventory.found;
-        let listed = storage.list(root, &mut |path, stat| {
-            self.object(Object::new(storage, path, &stat), false);
-        });
-        match listed {
-            Err(error) => self.fail(InputError::from_io(root, error), true),
-            Ok(()) if self.sorter.inventory.found == before => self.fail(InputError::not_found(root), true),
-            Ok(()) => {}
-        }
-    }
-
-    fn object(&mut self, object: Object, named_by_user: bool) {
-        let path = object.path().to_path_buf();
-        if self.files.insert(path.clone()) {
-            self.candidate(Candidate { path, object: Some(object), named_by_user });
-        }
     }
 
     fn folder(&mut self, root: &Path) {
@@ -310,30 +263,6 @@ impl Walk<'_> {
         self.fail(InputError::Unreadable { path, source }, named_by_user);
     }
 
-    /// Examines links whose target was not found in a walked folder.
-    fn linked_files(&mut self) {
-        for link in std::mem::take(&mut self.links) {
-            if self.is_pseudo(&link, None) {
-                self.sorter.inventory.found += 1;
-                self.sorter.inventory.skip(Reason::SpecialFile, &link, false);
-                continue;
-            }
-            match fs::canonicalize(&link) {
-                Ok(target) => {
-                    let in_walked_folder =
-                        target.parent().is_some_and(|parent| self.folders.contains(parent));
-                    if !in_walked_folder && self.files.insert(target) {
-                        self.file(link, false);
-                    }
-                }
-                Err(error) => {
-                    self.sorter.inventory.found += 1;
-                    self.fail(InputError::from_io(&link, error), false);
-                }
-            }
-        }
-    }
-
     /// Finds the configurations of job histories that were named without their folder: Hadoop writes them beside the
     /// history, or in the folder above.
     fn confs_beside_named_histories(&mut self) {
@@ -376,7 +305,7 @@ impl Walk<'_> {
     fn file(&mut self, path: PathBuf, named_by_user: bool) {
         #[cfg(feature = "store")]
         if let Some(listing) = &mut self.listing {
-            listing.extend(listed(path));
+            listing.extend(listing::listed(path));
             return;
         }
         if self.unchanged.is_some_and(|unchanged| unchanged.contains(&path)) {
@@ -402,7 +331,7 @@ impl Walk<'_> {
         let batch = std::mem::take(&mut self.batch);
         let examined: Vec<_> = batch
             .into_par_iter()
-            .map(|candidate| match self.time_is_up() {
+            .map(|candidate| match self.time_is_up().filter(|_| !candidate.named_by_user) {
                 None => Ok(candidate.examine(&self.limits, self.identify)),
                 Some(reached) => Err((candidate.path, reached)),
             })
@@ -430,14 +359,6 @@ impl Walk<'_> {
             count: 1,
         });
     }
-}
-
-#[cfg(feature = "store")]
-fn listed(path: PathBuf) -> Option<Listed> {
-    let metadata = fs::metadata(&path).ok()?;
-    let modified = metadata.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
-    let modified = modified.and_then(|since| i64::try_from(since.as_nanos()).ok());
-    Some(Listed { path, state: FileState { size: metadata.len(), modified } })
 }
 
 /// Why a file is skipped by name alone: marker files that Hadoop's own tools ignore too.

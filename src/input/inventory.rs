@@ -157,19 +157,15 @@ impl Inventory {
 
     /// Tells of a file in a format that is not read. There may be many, so only the first by path is named.
     pub(super) fn notice_other_format(&mut self, path: &Path) {
-        let known =
-            self.notices.iter_mut().find(|known| matches!(known.error, InputError::OtherFormat { .. }));
-        match known {
-            Some(known) => {
-                known.count += 1;
-                if by_bytes(path, known.error.path()).is_lt() {
-                    known.error = InputError::OtherFormat { path: path.to_path_buf() };
-                }
-            }
-            None => {
-                let error = InputError::OtherFormat { path: path.to_path_buf() };
-                self.notices.push(Notice { error, count: 1 });
-            }
+        let mut all = self.notices.iter_mut();
+        let error = || InputError::OtherFormat { path: path.to_path_buf() };
+        let Some(known) = all.find(|known| matches!(known.error, InputError::OtherFormat { .. })) else {
+            self.notices.push(Notice { error: error(), count: 1 });
+            return;
+        };
+        known.count += 1;
+        if by_bytes(path, known.error.path()).is_lt() {
+            known.error = error();
         }
     }
 

@@ -134,10 +134,9 @@ impl ApplicationStragglers {
                 GroupReport::of(app, view, &labels, causes, keys.next(), settings)
             })
             .collect();
-        let run_times = RunTimes::of(app, &views, &reports, settings);
         Self {
             id: app.id.clone(),
-            run_times,
+            run_times: RunTimes::of(app, &views, &reports, settings),
             origin: Origin::Engine(app.engine),
             name: app.name.clone(),
             user: app.user.clone(),

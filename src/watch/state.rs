@@ -166,7 +166,9 @@ impl State {
 
     /// Notes that this run is alive, as the time of the file.
     pub(super) fn is_alive(&self) {
-        if let Some(Err(error)) = self.file.as_ref().map(|file| file.set_modified(SystemTime::now())) {
+        // The kernel sets the time, as it does for logs: its clock for files is some milliseconds behind.
+        let touch = |file: &File| file.set_len(file.metadata()?.len());
+        if let Some(Err(error)) = self.file.as_ref().map(touch) {
             ::log::debug!("cannot set the time of the state file: {error}");
         }
     }

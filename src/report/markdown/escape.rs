@@ -25,10 +25,11 @@ pub(in crate::report) fn text(name: &str, length: usize) -> String {
 pub(super) fn sentence(advice: &str, length: usize) -> String {
     let parts: Vec<&str> = advice.split('`').collect();
     let is_code = |place: usize| place % 2 == 1;
-    let is_empty = |(place, part): (usize, &&str)| is_code(place) && part.trim().is_empty();
+    // Names from histories may have backticks, too.
+    let is_foreign = |(place, part): (usize, &&str)| is_code(place) && !part.starts_with("elephant-rs ");
     if parts.len().is_multiple_of(2)
         || advice.chars().count() > length
-        || parts.iter().enumerate().any(is_empty)
+        || parts.iter().enumerate().any(is_foreign)
     {
         return text(advice, length);
     }
@@ -115,10 +116,10 @@ mod tests {
 
     #[test]
     fn commands_in_advice_are_code() {
-        assert_eq!(sentence("see `a | b_c`, *now*", 100), "see `a | b_c`, \\*now\\*");
+        assert_eq!(sentence("see `elephant-rs a_b | c`, *now*", 100), "see `elephant-rs a_b | c`, \\*now\\*");
         assert_eq!(sentence("one ` alone", 100), "one \\` alone");
-        assert_eq!(sentence("empty `` code", 100), "empty \\`\\` code");
-        assert_eq!(sentence("`a`, but too long", 5), "\\`a\\`, …");
+        assert_eq!(sentence("a `name` of a stage", 100), "a \\`name\\` of a stage");
+        assert_eq!(sentence("`elephant-rs a`, but too long", 5), "\\`elep…");
     }
 
     #[test]

@@ -204,6 +204,10 @@ fn check(rules: &RuleSet, app: &Application) -> Checked {
         if rule == "wasted-resources" && finding.advice.iter().any(|advice| advice.contains("sort buffer")) {
             continue;
         }
+        // With dynamic allocation other executors would have run, which no setting of a recorded application shows.
+        if settings.iter().any(|change| change.setting.starts_with("spark.dynamicAllocation.")) {
+            continue;
+        }
         if settings.is_empty() || !(BY_SETTINGS.contains(&rule) || BY_ARITHMETIC.contains(&rule)) {
             continue;
         }
@@ -252,7 +256,7 @@ fn advice_on_recordings_is_enough() {
     let rules = RuleSet::built_in().unwrap();
     let visited = visit(&[corpus, runs], |app, _| check(&rules, app));
     let sums = assert_enough(visited.applications.into_iter().map(|application| application.value));
-    assert!(sums.values().sum::<u64>() >= 5, "{sums:?}");
+    assert!(sums.values().sum::<u64>() >= 4, "{sums:?}");
 }
 
 /// Jobs of many kinds: with few and many, short and long, small and large tasks; with a giant among them, or none.

@@ -1,0 +1,49 @@
+//! Lists files without opening one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use super::Walk;
+use crate::input::named::Named;
+use crate::input::storage::Storages;
+use crate::limits::Limits;
+
+/// Lists the files that [`super::discover`] would examine, without opening one. The list is in the order of the walk; a file that
+/// cannot be examined is missing.
+pub(crate) fn list(named: Named<'_>, limits: &Limits) -> Vec<Listed> {
+    let mut walk = Walk { listing: Some(Vec::new()), ..Walk::new(*limits, |_, _| None, Storages::default()) };
+    let named_paths = named.sorted().into_iter();
+    let folders: Vec<&Path> = named_paths
+        .filter(|path| path.path != Path::new("-") && walk.named_path(*path, None))
+        .map(|named| named.path)
+        .collect();
+    for folder in folders {
+        walk.folder(folder);
+    }
+    walk.linked_files();
+    walk.listing.unwrap_or_default()
+}
+
+/// A file, unopened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Listed {
+    pub(crate) path: PathBuf,
+    pub(crate) state: FileState,
+}
+
+/// What changes when a file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileState {
+    /// Bytes.
+    pub(crate) size: u64,
+    /// When it was last modified, in nanoseconds since 1970; `None` if the file system does not tell.
+    pub(crate) modified: Option<i64>,
+}
+
+pub(super) fn listed(path: PathBuf) -> Option<Listed> {
+    let metadata = fs::metadata(&path).ok()?;
+    let modified = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let modified = modified.and_then(|since| i64::try_from(since.as_nanos()).ok());
+    Some(Listed { path, state: FileState { size: metadata.len(), modified } })
+}

@@ -41,6 +41,7 @@ pub(crate) fn change_point(series: &[f64]) -> Option<ChangePoint> {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp)] // whole numbers
 mod tests {
     use super::*;
     use proptest::prelude::*;

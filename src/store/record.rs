@@ -163,6 +163,6 @@ fn whole(value: u64) -> i64 {
 }
 
 #[allow(clippy::cast_possible_truncation)] // saturates
-const fn rounded(value: f64) -> i64 {
+fn rounded(value: f64) -> i64 {
     value.round() as i64
 }

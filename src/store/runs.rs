@@ -18,6 +18,7 @@ const SMALLEST_CHANGE: f64 = 0.1;
 
 /// An application as one line.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::struct_field_names)] // `run_time` is the usual name
 pub(crate) struct Run {
     pub(crate) id: String,
     pub(crate) attempt: Option<String>,
@@ -68,7 +69,7 @@ pub(crate) struct Runs {
     /// How many runs there are, shown or not.
     pub(crate) of: u64,
     /// In the order of submission.
-    pub(crate) runs: Vec<Run>,
+    pub(crate) shown: Vec<Run>,
     pub(crate) changes: Vec<Change>,
 }
 
@@ -104,7 +105,7 @@ impl Store {
         let changes = changes.filter_map(|measure| change(&runs, measure)).collect();
         let hidden = runs.len().saturating_sub(most);
         runs.drain(..hidden);
-        Ok(Some(Runs { job: key, of: of.max(0).cast_unsigned(), runs, changes }))
+        Ok(Some(Runs { job: key, of: of.max(0).cast_unsigned(), shown: runs, changes }))
     }
 
     fn runs(&self, selection: &Selection, order: &str, most: usize) -> Result<Vec<Run>, StoreError> {
@@ -208,8 +209,8 @@ mod tests {
         apps.reverse();
         let store = store(apps);
         let runs = store.job("nightly", &Filter::default(), 5).unwrap().unwrap();
-        assert_eq!((runs.of, runs.runs.len()), (24, 5));
-        assert_eq!(runs.runs.last().map(|run| run.id.as_str()), Some("job_023"));
+        assert_eq!((runs.of, runs.shown.len()), (24, 5));
+        assert_eq!(runs.shown.last().map(|run| run.id.as_str()), Some("job_023"));
         let [change] = runs.changes.as_slice() else { panic!("{:?}", runs.changes) };
         assert_eq!((change.first.as_str(), change.measure), ("job_015", Measure::RunTime));
         assert_eq!((change.runs_before, change.runs_after), (15, 9));

@@ -35,7 +35,7 @@ impl Selection {
 
     pub(super) fn and(&mut self, condition: &str, value: impl ToSql + 'static) {
         self.values.push(Box::new(value));
-        self.condition += &format!(" AND {condition} ?{}", self.values.len());
+        self.condition = format!("{} AND {condition} ?{}", self.condition, self.values.len());
     }
 
     pub(super) fn values(&self) -> Vec<&dyn ToSql> {

@@ -14,7 +14,7 @@ use crate::store::{Store, StoreError};
 /// Where the database is.
 #[derive(Debug, Args)]
 pub(super) struct StoreArgs {
-    /// The database: a file of SQLite
+    /// The file of the database, which ingest makes
     #[arg(long, value_name = "FILE")]
     store: PathBuf,
 }

@@ -52,7 +52,7 @@ pub(super) fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
             groups(*grouping, grouped, out)
         }
         View::Worst(all) => runs(all, out),
-        View::Job(job) => runs(&job.runs, out),
+        View::Job(job) => runs(&job.shown, out),
     }
 }
 

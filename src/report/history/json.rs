@@ -94,7 +94,7 @@ pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::
         }
         View::Groups(grouping, grouped) => (vec![groups(*grouping, grouped)], None, None),
         View::Worst(runs) => (Vec::new(), None, Some(runs.iter().map(run).collect())),
-        View::Job(runs) => (Vec::new(), Some(job(runs)), Some(runs.runs.iter().map(run).collect())),
+        View::Job(runs) => (Vec::new(), Some(job(runs)), Some(runs.shown.iter().map(run).collect())),
     };
     let document = Document {
         schema_version: 1,

@@ -127,8 +127,8 @@ impl Page {
         if runs.changes.is_empty() {
             self.paragraph("neither run time nor memory changed its level", out)?;
         }
-        self.runs(&runs.runs, false, out)?;
-        let hidden = runs.of.saturating_sub(runs.runs.len() as u64);
+        self.runs(&runs.shown, false, out)?;
+        let hidden = runs.of.saturating_sub(runs.shown.len() as u64);
         if hidden == 0 { Ok(()) } else { self.paragraph(&format!("{hidden} earlier (--top)"), out) }
     }
 }

@@ -43,33 +43,25 @@ pub(super) fn share(group: &Group) -> Option<f64> {
 /// How many applications there are, and when they ran.
 pub(super) fn extent(answer: &Answer) -> String {
     let Answer { total, from, until, .. } = answer;
-    let mut text = plural(total.applications, "application");
-    if let Some((from, until)) = day(*from).zip(day(*until)) {
-        text += &if from == until { format!(" of {from}") } else { format!(" from {from} to {until}") };
-    }
-    if total.failed > 0 {
-        text += &format!(", {} failed", total.failed);
-    }
-    if total.unjudged > 0 {
-        text += &format!(", {} could not be judged", total.unjudged);
-    }
-    text
+    let all = plural(total.applications, "application");
+    let when = day(*from).zip(day(*until)).map(|(from, until)| {
+        if from == until { format!(" of {from}") } else { format!(" from {from} to {until}") }
+    });
+    let failed = (total.failed > 0).then(|| format!(", {} failed", total.failed));
+    let unjudged = (total.unjudged > 0).then(|| format!(", {} could not be judged", total.unjudged));
+    [Some(all), when, failed, unjudged].into_iter().flatten().collect()
 }
 
 /// What they used, and what of it was wasted and could be saved.
 pub(super) fn costs(total: &Group) -> String {
-    let mut text = format!("{} GB·h used", amount(total.used_gb_hours));
-    if let Some(share) = share(total) {
-        text += &format!(", {} GB·h of it not needed ({share:.1} %)", amount(total.wasted_gb_hours));
-    }
-    if total.saved_gb_hours > 0.0 {
-        text += &format!("; the remedies save {} GB·h", amount(total.saved_gb_hours));
-    }
-    if total.unmeasured > 0 {
-        let without = plural(total.unmeasured, "application");
-        text += &format!("; without {without} whose memory is unknown");
-    }
-    text
+    let used = format!("{} GB·h used", amount(total.used_gb_hours));
+    let wasted = share(total)
+        .map(|share| format!(", {} GB·h of it not needed ({share:.1} %)", amount(total.wasted_gb_hours)));
+    let saved = (total.saved_gb_hours > 0.0)
+        .then(|| format!("; the remedies save {} GB·h", amount(total.saved_gb_hours)));
+    let without = (total.unmeasured > 0)
+        .then(|| format!("; without {} whose memory is unknown", plural(total.unmeasured, "application")));
+    [Some(used), wasted, saved, without].into_iter().flatten().collect()
 }
 
 /// "run time changed: median 3m 20s in 14 runs, 9m 2s in the 6 runs since app-1 (2026-11-14), +171 %"

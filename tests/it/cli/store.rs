@@ -64,7 +64,7 @@ fn sums_agree_with_a_report_on_the_same_histories() {
     let report = json(&["analyze", "--quiet", &path]);
     let applications = report["applications"].as_array().unwrap();
     assert!(applications.len() > 50);
-    assert_eq!(number(&line, " applications stored") as usize, applications.len());
+    assert_eq!(number(&line, " applications stored"), applications.len() as u64);
     let history = json(&["history", "--store", &store, "--by", "user", "--top", "1000"]);
     assert_eq!(history["total"]["applications_count"], applications.len());
     let mut users: BTreeMap<Option<&str>, (u64, f64, f64)> = BTreeMap::new();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -157,8 +158,9 @@ fn a_killed_ingest_loses_nothing_and_repeats_nothing() {
 fn copies_count_once_and_a_log_that_goes_on_replaces_itself() {
     let folder = tempfile::tempdir().unwrap();
     let (store, path) = (text(&folder.path().join("x.db")), text(&folder.path().join("logs")));
-    let log = fs::read("testdata/spark/application_1700000000000_0001").ok();
-    let log = log.unwrap_or_else(|| fs::read(first_log()).unwrap());
+    let packed = File::open("testdata/spark/3.5.9/healthy/app-20261121085752-0000.zstd").unwrap();
+    let mut log = Vec::new();
+    zstd::Decoder::new(packed).unwrap().read_to_end(&mut log).unwrap();
     let logs = folder.path().join("logs");
     fs::create_dir_all(logs.join("copy")).unwrap();
     let half = log.iter().take(log.len() / 2).rposition(|&byte| byte == b'\n').unwrap();
@@ -175,14 +177,6 @@ fn copies_count_once_and_a_log_that_goes_on_replaces_itself() {
     assert_eq!(count(), 1);
     let worst = json(&["history", "--store", &store, "--worst"]);
     assert_eq!(worst["applications"][0]["source"], text(&logs.join("app")).as_str());
-}
-
-/// A plain event log of this repository.
-fn first_log() -> std::path::PathBuf {
-    let is_log = |file: &std::path::PathBuf| {
-        fs::read(file).is_ok_and(|bytes| bytes.starts_with(b"{\"Event\":\"SparkListenerLogStart\""))
-    };
-    files_below(Path::new("testdata")).into_iter().find(is_log).expect("testdata has a plain event log")
 }
 
 #[test]

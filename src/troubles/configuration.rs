@@ -11,6 +11,7 @@ use super::value::{compare, options_on_top};
 use super::{Trouble, inert};
 use crate::finding::{Advice, SettingChange, TroubleKind};
 use crate::model::Application;
+use crate::model::conf::ConfKey;
 use crate::state::state;
 
 /// A setting with the value that is right for all troubles.
@@ -55,11 +56,11 @@ impl Proposal<'_> {
 }
 
 /// The configuration against `troubles`, worst first. Afterwards they propose no other values. `harm` says why a change
-/// would make the application slower.
+/// would make the application slower, together with all others.
 pub(super) fn settle(
     app: &Application,
     troubles: &mut [Trouble],
-    harm: impl Fn(&SettingChange) -> Option<String>,
+    harm: impl Fn(&SettingChange, &[SettingChange]) -> Option<String>,
 ) -> Settled {
     let mut settled = Settled { recommended: resolve(troubles), kept: Vec::new() };
     settled.drop_contradictions(troubles);
@@ -69,7 +70,9 @@ pub(super) fn settle(
         troubles.iter().any(|trouble| calls(&trouble))
     };
     // An application that fails is better off slower.
-    settled.keep_if(|it| harm(&it.change).filter(|_| !fails(it)));
+    let all: Vec<SettingChange> = settled.recommended.iter().map(|it| it.change.clone()).collect();
+    settled.keep_if(|it| harm(&it.change, &all).filter(|_| !fails(it)));
+    settled.drop_unneeded_executors(&all);
     settled.drop_inert(app);
     for trouble in troubles {
         trouble.change.retain_mut(|change| match settled.of(change) {
@@ -181,6 +184,19 @@ impl Settled {
                 pressing(process_of(setting)).filter(|_| less && MEMORY.contains(&setting.as_str()));
             pressing.map(|kind| format!("less of it would make {} worse", kind.words().to_lowercase()))
         });
+    }
+
+    /// Removes more executors that would only make up for fewer cores, which `before` had.
+    fn drop_unneeded_executors(&mut self, before: &[SettingChange]) {
+        let sets = |change: &SettingChange, key: ConfKey| key.names().contains(&change.setting.as_str());
+        let had_cores = before.iter().any(|change| sets(change, ConfKey::ExecutorCores));
+        let has_cores = self.recommended.iter().any(|it| sets(&it.change, ConfKey::ExecutorCores));
+        if had_cores && !has_cores {
+            self.keep_if(|it| {
+                let unneeded = sets(&it.change, ConfKey::ExecutorInstances);
+                unneeded.then(|| "more executors would only make up for fewer cores".to_owned())
+            });
+        }
     }
 
     /// Removes settings without effect, until all that are left have one.

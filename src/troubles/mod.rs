@@ -151,8 +151,9 @@ pub(crate) fn diagnose(
 ) -> Diagnosed {
     let mut troubles = echoes::under_their_causes(groups::of(findings));
     troubles.sort_by(|a, b| a.rank().cmp(&b.rank()));
-    let settled =
-        configuration::settle(app, &mut troubles, |change| harm::of(app, basis.rules, metrics, change));
+    let settled = configuration::settle(app, &mut troubles, |change, all| {
+        harm::of(app, basis.rules, metrics, change, all)
+    });
     // The presets of Dr. Elephant advise as its rules did.
     if basis.rules.order().by == OrderBy::Saving {
         for finding in findings.iter_mut() {

@@ -291,3 +291,15 @@ fn no_setting_makes_the_application_slower() {
     );
     assert!(!proposed("spark.executor.cores"), "{:?}", judged.recommended);
 }
+
+#[test]
+fn more_executors_come_only_with_fewer_cores() {
+    let tasks = (0..160)
+        .map(|task| Task::new(if task % 2 == 0 { "1" } else { "2" }, 60_000).metric("JVM GC Time", 30_000));
+    let conf =
+        [("spark.executor.memory", "16g"), ("spark.executor.cores", "8"), ("spark.executor.instances", "2")];
+    let judged = judge(&App::with(&conf, 2, 8).stage(tasks.collect()), &rules(&[], ""));
+    let proposed = |name: &str| judged.recommended.iter().any(|it| it.change.setting == name);
+    let (cores, executors) = (proposed("spark.executor.cores"), proposed("spark.executor.instances"));
+    assert_eq!(cores, executors, "{:?}", judged.recommended);
+}

@@ -26,7 +26,7 @@ pub(crate) enum Grouping {
     Rule,
 }
 
-/// Sums over one group. What is unknown of an application is missing in the sum.
+/// Sums over one group. What is unknown of an application is missing in the sum; `None` if it is unknown of all.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Group {
     /// `None` if it is unknown, such as the user of a log without one.
@@ -37,10 +37,10 @@ pub(crate) struct Group {
     pub(crate) unjudged: u64,
     /// Applications whose memory is unknown, and which are missing in `used` and `wasted`.
     pub(crate) unmeasured: u64,
-    pub(crate) run_time: Millis,
-    pub(crate) used_gb_hours: f64,
-    pub(crate) wasted_gb_hours: f64,
-    pub(crate) core_hours: f64,
+    pub(crate) run_time: Option<Millis>,
+    pub(crate) used_gb_hours: Option<f64>,
+    pub(crate) wasted_gb_hours: Option<f64>,
+    pub(crate) core_hours: Option<f64>,
     /// What the remedies of known effect save.
     pub(crate) saved_gb_hours: f64,
     pub(crate) saved_time: Millis,
@@ -132,9 +132,11 @@ impl Store {
 }
 
 fn group(row: &Row<'_>) -> rusqlite::Result<Group> {
-    let number = |place: usize| -> rusqlite::Result<u64> {
-        Ok(row.get::<_, Option<i64>>(place)?.unwrap_or_default().max(0).cast_unsigned())
+    let known = |place: usize| -> rusqlite::Result<Option<u64>> {
+        Ok(row.get::<_, Option<i64>>(place)?.map(|value| value.max(0).cast_unsigned()))
     };
+    // Counts, and savings of known effect, are 0 without any.
+    let number = |place: usize| -> rusqlite::Result<u64> { Ok(known(place)?.unwrap_or_default()) };
     let severity = usize::try_from(number(11)?).ok().and_then(|value| Severity::ALL.get(value).copied());
     Ok(Group {
         key: row.get(0)?,
@@ -142,10 +144,10 @@ fn group(row: &Row<'_>) -> rusqlite::Result<Group> {
         failed: number(2)?,
         unjudged: number(3)?,
         unmeasured: number(4)?,
-        run_time: Millis::new(number(5)?),
-        used_gb_hours: super::gb_hours(number(6)?),
-        wasted_gb_hours: super::gb_hours(number(7)?),
-        core_hours: number(8)? as f64 / super::MS_PER_HOUR,
+        run_time: known(5)?.map(Millis::new),
+        used_gb_hours: known(6)?.map(super::gb_hours),
+        wasted_gb_hours: known(7)?.map(super::gb_hours),
+        core_hours: known(8)?.map(|time| time as f64 / super::MS_PER_HOUR),
         saved_gb_hours: super::gb_hours(number(9)?),
         saved_time: Millis::new(number(10)?),
         severity: severity.unwrap_or(Severity::None),

@@ -214,7 +214,7 @@ mod tests {
         let [change] = runs.changes.as_slice() else { panic!("{:?}", runs.changes) };
         assert_eq!((change.first.as_str(), change.measure), ("job_015", Measure::RunTime));
         assert_eq!((change.runs_before, change.runs_after), (15, 9));
-        assert_eq!((change.before, change.after), (602_000.0, 901_000.0));
+        assert_eq!((change.before, change.after), (601_000.0, 902_000.0));
         assert_eq!(store.job("hourly", &Filter::default(), 5).unwrap(), None);
     }
 
@@ -239,11 +239,14 @@ mod tests {
             store([known, nightly(1, 20)]).answer(&Question::Groups(Grouping::Day), &Filter::default(), 9);
         let answer = answer.unwrap().unwrap();
         assert_eq!((answer.total.applications, answer.total.unmeasured), (2, 1));
-        assert_eq!((answer.total.used_gb_hours, answer.total.run_time), (2.0, Millis::from_secs(30)));
+        assert_eq!(answer.total.used_gb_hours, Some(2.0));
+        assert_eq!(answer.total.run_time, Some(Millis::from_secs(30)));
         let View::Groups(_, grouped) = answer.view else { panic!() };
         // The latest day first.
         let days: Vec<_> = grouped.groups.iter().map(|group| group.key.as_deref()).collect();
         assert_eq!(days, [Some("1970-01-02"), Some("1970-01-01")]);
+        let used: Vec<_> = grouped.groups.iter().map(|group| group.used_gb_hours).collect();
+        assert_eq!(used, [None, Some(2.0)]);
     }
 
     #[test]

@@ -126,7 +126,7 @@ impl FollowedLogs {
         Ok(())
     }
 
-    /// Whether a finished log began and ended while nobody looked.
+    /// Whether a finished log began and ended between two runs of `watch`, or between two searches.
     fn is_new(&mut self, path: &Path) -> bool {
         if self.old.contains(path) {
             return false;

@@ -121,7 +121,7 @@ pub(crate) struct Watch {
 impl Watch {
     /// Watches logs with these detectors, and goes on where `state` ends.
     pub(crate) fn new(settings: Settings, judges: Judges, state: State) -> Self {
-        // What ended while nobody watched is told, too, if it is known since when nobody did.
+        // Logs that ended since the last run are reported, too, if the time of that run is known.
         let since = state.seen_at().unwrap_or_else(SystemTime::now);
         Self {
             teller: Teller { state, flagged: 0 },

@@ -69,9 +69,9 @@ fn of_group(grouping: Grouping, group: &Group) -> [String; 12] {
         group.unjudged.to_string(),
         group.unmeasured.to_string(),
         group.severity.name().to_owned(),
-        group.run_time.get().to_string(),
-        number(Some(group.used_gb_hours)),
-        number(Some(group.wasted_gb_hours)),
+        number(group.run_time.map(Millis::get)),
+        number(group.used_gb_hours),
+        number(group.wasted_gb_hours),
         number(Some(group.saved_gb_hours)),
         group.saved_time.get().to_string(),
     ]

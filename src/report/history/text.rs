@@ -93,7 +93,6 @@ impl Page {
         )
         .heading(self.heading());
         for run in runs {
-            let hours = |value: Option<f64>| value.map_or_else(|| UNKNOWN.to_owned(), amount);
             let severity = if run.trouble.is_some() { run.severity.name() } else { "" };
             let cells: [Cell; 7] = [
                 words::day(run.submitted).unwrap_or_else(|| UNKNOWN.to_owned()).into(),
@@ -141,9 +140,13 @@ fn cells(grouping: Grouping, group: &Group) -> [Cell; 7] {
         group.key.as_deref().map_or_else(|| "(unknown)".to_owned(), clean).into(),
         group.applications.to_string().into(),
         group.failed.to_string().into(),
-        amount(group.used_gb_hours).into(),
-        amount(group.wasted_gb_hours).into(),
+        hours(group.used_gb_hours).into(),
+        hours(group.wasted_gb_hours).into(),
         share.into(),
         saved.into(),
     ]
+}
+
+fn hours(value: Option<f64>) -> String {
+    value.map_or_else(|| UNKNOWN.to_owned(), amount)
 }

@@ -37,7 +37,8 @@ pub(super) fn amount(value: f64) -> String {
 
 /// What was wasted, as a share.
 pub(super) fn share(group: &Group) -> Option<f64> {
-    (group.used_gb_hours > 0.0).then(|| 100.0 * group.wasted_gb_hours / group.used_gb_hours)
+    let (wasted, used) = group.wasted_gb_hours.zip(group.used_gb_hours)?;
+    (used > 0.0).then(|| 100.0 * wasted / used)
 }
 
 /// How many applications there are, and when they ran.
@@ -54,9 +55,11 @@ pub(super) fn extent(answer: &Answer) -> String {
 
 /// What they used, and what of it was wasted and could be saved.
 pub(super) fn costs(total: &Group) -> String {
-    let used = format!("{} GB·h used", amount(total.used_gb_hours));
-    let wasted = share(total)
-        .map(|share| format!(", {} GB·h of it not needed ({share:.1} %)", amount(total.wasted_gb_hours)));
+    let Some(used) = total.used_gb_hours else { return "the memory used is unknown".to_owned() };
+    let used = format!("{} GB·h used", amount(used));
+    let wasted = total.wasted_gb_hours.zip(share(total));
+    let wasted =
+        wasted.map(|(wasted, share)| format!(", {} GB·h of it not needed ({share:.1} %)", amount(wasted)));
     let saved = (total.saved_gb_hours > 0.0)
         .then(|| format!("; the remedies save {} GB·h", amount(total.saved_gb_hours)));
     let without = (total.unmeasured > 0)

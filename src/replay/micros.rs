@@ -28,6 +28,16 @@ impl Micros {
         Self::from_millis(to.as_millis().saturating_sub(from.as_millis()))
     }
 
+    /// A point in time as a number of the same order; earlier points count as the start.
+    pub(super) fn since_start(self) -> u64 {
+        u64::try_from(self.0).unwrap_or_default()
+    }
+
+    /// The point in time for such a number.
+    pub(super) fn after_start(micros: u64) -> Self {
+        Self(i64::try_from(micros).unwrap_or(i64::MAX))
+    }
+
     /// Rounds a number of microseconds; zero if it is not a number.
     #[must_use]
     #[allow(clippy::cast_possible_truncation)] // `as` saturates

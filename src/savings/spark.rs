@@ -102,7 +102,10 @@ impl<'a> SparkReplays<'a> {
             if unknown {
                 return Err(Unknown::NotApplicable("the event log does not contain what the tasks read"));
             }
-            self.plan.without(self.app, &at_bound(cause, Bound::Most))?;
+            // The others leave out nothing where the log tells nothing.
+            if matches!(cause, Cause::Collections(..) | Cause::Spill(_) | Cause::Partitions(_)) {
+                self.plan.without(self.app, &at_bound(cause, Bound::Most))?;
+            }
         }
         Ok(())
     }

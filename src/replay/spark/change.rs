@@ -44,6 +44,11 @@ impl Change {
             && tasks.is_empty()
     }
 
+    /// Whether all attempts are part of the replay.
+    pub(super) fn keeps_all(&self) -> bool {
+        self.dropped.is_empty() && !self.without_copies
+    }
+
     /// How long an attempt runs.
     pub(super) fn time(&self, place: u32, attempt: &Attempt) -> Micros {
         self.times.get(place as usize).copied().unwrap_or_else(|| attempt.time()).or_zero()

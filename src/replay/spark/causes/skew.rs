@@ -1,7 +1,7 @@
 //! Without skew: the data are spread evenly, so the work of a stage stays the same and only its longest tasks shrink.
 
 use super::Scope;
-use super::work::{Done, Work, span};
+use super::work::{Done, Work, has_longer, span};
 use crate::model::Application;
 use crate::replay::spark::change::Change;
 use crate::replay::spark::plan::Plan;
@@ -14,9 +14,8 @@ impl Plan {
     pub(crate) fn knows_data(&self, app: &Application, scope: &Scope) -> bool {
         let mut knows = false;
         self.each_stage(scope, |stage| {
-            let reads =
+            knows = knows
                 || Work::of(self, app, stage, &Change::default()).is_some_and(|work| work.knows_data());
-            knows = knows || reads();
         });
         knows
     }
@@ -24,6 +23,9 @@ impl Plan {
 
 /// Levels the tasks of a stage attempt whose data explain their time.
 pub(super) fn level(plan: &Plan, app: &Application, stage: u32, change: &mut Change) {
+    if !has_longer(plan, stage, change, LARGER) {
+        return;
+    }
     let Some(work) = Work::of(plan, app, stage, change).filter(Work::knows_data) else { return };
     let limit = LARGER * work.median;
     let (large, rest): (Vec<Done>, Vec<Done>) =

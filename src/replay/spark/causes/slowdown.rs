@@ -1,5 +1,6 @@
 //! Without long garbage collection, and without spilling: tasks take less time.
 
+use std::cell::LazyCell;
 use std::ops::Range;
 
 use super::Scope;
@@ -42,10 +43,10 @@ pub(super) fn keep_in_memory(
     scope: &Scope,
     change: &mut Change,
 ) -> Result<(), Unknown> {
-    let speed = write_speed(app).unwrap_or(DISK_SPEED).min(DISK_SPEED);
+    let speed = LazyCell::new(|| write_speed(app).unwrap_or(DISK_SPEED).min(DISK_SPEED));
     let saved = |rows: &Attempts, attempt: &Attempt| {
         let bytes = rows.count(attempt.row as usize, Counter::DiskBytesSpilled)?;
-        Some(spill_time(attempt.time(), bytes, speed))
+        Some(if bytes == 0 { Micros::ZERO } else { spill_time(attempt.time(), bytes, *speed) })
     };
     shorten(plan, app, scope, change, saved).then_some(()).ok_or(Unknown::NoSpill)
 }

@@ -1,12 +1,15 @@
 //! Without stragglers: a task takes as long as others with as much data.
 
-use super::work::{Work, span};
+use super::work::{SLOWER, Work, has_longer, span};
 use crate::model::Application;
 use crate::replay::spark::change::Change;
 use crate::replay::spark::plan::Plan;
 
 /// Stragglers of a stage attempt take the expected time. The first tasks on an executor do not count: they warm up.
 pub(super) fn to_expected(plan: &Plan, app: &Application, stage: u32, change: &mut Change) {
+    if !has_longer(plan, stage, change, SLOWER) {
+        return;
+    }
     let Some(work) = Work::of(plan, app, stage, change) else { return };
     for done in &work.done {
         if let Some(usual) = work.usual_of_slow(done).filter(|_| !done.warms_up) {

@@ -13,7 +13,7 @@ const BYTES: [Counter; 3] =
 const RECORDS: [Counter; 2] = [Counter::InputRecords, Counter::ShuffleRecordsRead];
 
 /// A task is slow if it takes more than this multiple of the median, and of what its data explain.
-const SLOWER: f64 = 1.5;
+pub(super) const SLOWER: f64 = 1.5;
 
 /// And more than this beyond it, in microseconds. The driver looks for tasks to copy this often
 /// (`spark.speculation.interval`), so nothing shorter can be mended.
@@ -43,6 +43,17 @@ pub(super) struct Work {
     pub(super) overhead: f64,
     by_bytes: Option<f64>,
     by_records: Option<f64>,
+}
+
+/// Whether an attempt that counts takes more than so many times the median of its stage attempt. Most stages have none,
+/// and then nothing else needs to be known of them.
+pub(super) fn has_longer(plan: &Plan, stage: u32, change: &Change, times: f64) -> bool {
+    let Some(stage) = plan.stages.get(stage as usize) else { return false };
+    let attempts = plan.attempt_places(&stage.tasks).zip(plan.attempts_of(&stage.tasks));
+    let counted = attempts.filter(|(place, attempt)| attempt.succeeded && change.keeps(*place, attempt));
+    let spans: Vec<f64> = counted.map(|(place, attempt)| change.time(place, attempt).as_f64()).collect();
+    let longest = spans.iter().copied().fold(0.0, f64::max);
+    median(&spans).is_some_and(|median| longest > times * median)
 }
 
 impl Work {

@@ -1,36 +1,18 @@
 //! The replay itself: events in the order of time, and the state that they change.
 
+mod event;
 mod jobs;
 mod slots;
 mod state;
 mod tasks;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BTreeSet;
 
 use super::change::Change;
 use super::plan::{Plan, Unknown};
 use crate::replay::{Micros, Replayed};
+use event::{Event, Queue};
 use state::{JobState, OrderState, StageState, TaskState};
-
-/// What happens at a moment. Events of one moment happen in the order of the variants, and then of their subjects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
-    /// A stage attempt is submitted, or its first task can start.
-    StageReady(u32),
-    /// Executors open or close slots.
-    Slots(i32),
-    /// An attempt gives its slot back before its end.
-    SlotGivenBack,
-    JobSubmitted(u32),
-    AttemptEnd(u32),
-    /// A task ends that replaces those of the stage attempt.
-    ReplacedTaskEnd(u32),
-    /// An attempt is queued: a speculative copy, or a repetition.
-    Queued(u32),
-    StageEnd(u32),
-    JobEnd(u32),
-}
 
 /// The times of a replay.
 #[derive(Debug, Clone)]
@@ -50,7 +32,7 @@ impl Plan {
     pub(crate) fn replay(&self, change: &Change) -> Result<Outcome, Unknown> {
         let mut run = Run::new(self, change);
         run.start();
-        while let Some(Reverse((now, event))) = run.events.pop() {
+        while let Some((now, event)) = run.events.pop() {
             run.now = now;
             run.handle(event);
             run.fill_slots();
@@ -63,7 +45,7 @@ impl Plan {
 struct Run<'a> {
     plan: &'a Plan,
     change: &'a Change,
-    events: BinaryHeap<Reverse<(Micros, Event)>>,
+    events: Queue,
     now: Micros,
     /// Below zero while tasks of closed slots still run.
     free: i64,
@@ -85,7 +67,7 @@ impl<'a> Run<'a> {
         Self {
             plan,
             change,
-            events: BinaryHeap::new(),
+            events: Queue::default(),
             now: Micros::ZERO,
             free: 0,
             ready: BTreeSet::new(),
@@ -105,7 +87,7 @@ impl<'a> Run<'a> {
     }
 
     fn at(&mut self, time: Micros, event: Event) {
-        self.events.push(Reverse((time.max(self.now), event)));
+        self.events.push(time.max(self.now), event);
     }
 
     fn handle(&mut self, event: Event) {

@@ -20,6 +20,11 @@ impl<'a> Run<'a> {
         })
     }
 
+    /// Whether a task has one attempt, as almost all have: then nothing is queued or killed besides.
+    fn is_single(&self, task: u32) -> bool {
+        self.plan.tasks.get(task as usize).is_some_and(|task| task.attempts.len() == 1)
+    }
+
     /// The attempt that a task starts with: not a copy, if there is another.
     fn first_attempt(&self, task: u32) -> Option<(u32, &'a Attempt)> {
         let original = self.attempts(task).find(|(_, attempt)| !attempt.speculative);
@@ -30,6 +35,7 @@ impl<'a> Run<'a> {
         let Some(stage) = self.stage(place) else { return };
         let left = match self.change.tasks.get(&place) {
             Some(times) => to_u32(times.len()),
+            None if self.change.keeps_all() => to_u32(stage.tasks.len()),
             None => to_u32(stage.tasks.clone().filter(|&task| self.attempts(task).next().is_some()).count()),
         };
         let replaced = self.change.tasks.contains_key(&place);
@@ -61,11 +67,15 @@ impl<'a> Run<'a> {
     }
 
     fn count_running(&mut self, place: u32, change: impl FnOnce(u32) -> u32) {
+        // Only fair scheduling asks how many tasks run.
+        if !self.plan.fair {
+            return;
+        }
         let before = self.rank(place);
         if let Some(state) = self.stages.get_mut(place as usize) {
             state.running = change(state.running);
         }
-        if self.plan.fair && self.ready.remove(&before) {
+        if self.ready.remove(&before) {
             self.ready.insert(self.rank(place));
         }
     }
@@ -166,6 +176,9 @@ impl<'a> Run<'a> {
             return;
         }
         task.copied = true;
+        if self.is_single(attempt.task) {
+            return;
+        }
         let copies =
             self.attempts(attempt.task).filter(|(_, copy)| copy.speculative && copy.launch >= attempt.launch);
         for (copy, recorded) in copies.collect::<Vec<_>>() {
@@ -202,7 +215,10 @@ impl<'a> Run<'a> {
         if task.settled {
             return;
         }
-        let later = self.attempts(attempt.task).find(|(other, next)| *other > place && !next.speculative);
+        let has_others = !self.is_single(attempt.task);
+        let later = has_others
+            .then(|| self.attempts(attempt.task).find(|(other, next)| *other > place && !next.speculative))
+            .flatten();
         match later {
             // An output that was lost with its executor is computed again, some time after the end.
             Some((next, again)) if again.launch >= attempt.finish || !attempt.succeeded => {
@@ -222,6 +238,10 @@ impl<'a> Run<'a> {
         let now = self.now;
         if let Some(task) = self.tasks.get_mut(attempt.task as usize) {
             task.settled = true;
+        }
+        if self.is_single(attempt.task) {
+            self.one_settled(attempt.stage);
+            return;
         }
         for (other, recorded) in
             self.attempts(attempt.task).filter(|(other, _)| *other != place).collect::<Vec<_>>()

@@ -1,0 +1,114 @@
+//! What happens in a replay, and the queue of what is still to happen.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::replay::Micros;
+
+/// What happens at a moment. Events of one moment happen in the order of the variants, and then of their subjects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    /// A stage attempt is submitted, or its first task can start.
+    StageReady(u32),
+    /// Executors open or close slots.
+    Slots(i32),
+    /// An attempt gives its slot back before its end.
+    SlotGivenBack,
+    JobSubmitted(u32),
+    AttemptEnd(u32),
+    /// A task ends that replaces those of the stage attempt.
+    ReplacedTaskEnd(u32),
+    /// An attempt is queued: a speculative copy, or a repetition.
+    Queued(u32),
+    StageEnd(u32),
+    JobEnd(u32),
+}
+
+/// Bits of the number of an event's subject, and of its kind and subject together.
+const SUBJECT: u32 = 32;
+const EVENT: u32 = 64;
+/// Turns signed numbers into unsigned ones of the same order.
+const SIGN: u32 = 1 << 31;
+
+impl Event {
+    fn code(self) -> u64 {
+        let (kind, subject) = match self {
+            Self::StageReady(stage) => (0, stage),
+            Self::Slots(step) => (1, step.cast_unsigned() ^ SIGN),
+            Self::SlotGivenBack => (2, 0),
+            Self::JobSubmitted(job) => (3, job),
+            Self::AttemptEnd(attempt) => (4, attempt),
+            Self::ReplacedTaskEnd(stage) => (5, stage),
+            Self::Queued(attempt) => (6, attempt),
+            Self::StageEnd(stage) => (7, stage),
+            Self::JobEnd(job) => (8, job),
+        };
+        (kind << SUBJECT) | u64::from(subject)
+    }
+
+    #[allow(clippy::cast_possible_truncation)] // the lower half is the subject
+    fn of(code: u64) -> Self {
+        let subject = code as u32;
+        match code >> SUBJECT {
+            0 => Self::StageReady(subject),
+            1 => Self::Slots((subject ^ SIGN).cast_signed()),
+            2 => Self::SlotGivenBack,
+            3 => Self::JobSubmitted(subject),
+            4 => Self::AttemptEnd(subject),
+            5 => Self::ReplacedTaskEnd(subject),
+            6 => Self::Queued(subject),
+            7 => Self::StageEnd(subject),
+            _ => Self::JobEnd(subject),
+        }
+    }
+}
+
+/// Events that are still to happen, the next one first. One number for moment, kind and subject makes them quick to
+/// compare, which is most of the time of a replay.
+#[derive(Debug, Default)]
+pub(super) struct Queue(BinaryHeap<Reverse<u128>>);
+
+impl Queue {
+    /// Adds an event; no moment is before the start.
+    pub(super) fn push(&mut self, at: Micros, event: Event) {
+        self.0.push(Reverse((u128::from(at.since_start()) << EVENT) | u128::from(event.code())));
+    }
+
+    #[allow(clippy::cast_possible_truncation)] // each half is its own number
+    pub(super) fn pop(&mut self) -> Option<(Micros, Event)> {
+        let Reverse(key) = self.0.pop()?;
+        Some((Micros::after_start((key >> EVENT) as u64), Event::of(key as u64)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_come_in_order_and_unchanged() {
+        let ms = Micros::from_millis;
+        let in_order = [
+            (Micros::ZERO, Event::JobEnd(u32::MAX)),
+            (ms(5), Event::StageReady(u32::MAX)),
+            (ms(5), Event::Slots(i32::MIN)),
+            (ms(5), Event::Slots(-3)),
+            (ms(5), Event::Slots(4)),
+            (ms(5), Event::SlotGivenBack),
+            (ms(5), Event::JobSubmitted(2)),
+            (ms(5), Event::AttemptEnd(1)),
+            (ms(5), Event::AttemptEnd(2)),
+            (ms(5), Event::ReplacedTaskEnd(0)),
+            (ms(5), Event::Queued(7)),
+            (ms(5), Event::StageEnd(0)),
+            (ms(6), Event::StageReady(0)),
+            (Micros::MAX, Event::JobEnd(3)),
+        ];
+        let mut queue = Queue::default();
+        for (at, event) in in_order.iter().rev().step_by(2).chain(in_order.iter().rev().skip(1).step_by(2)) {
+            queue.push(*at, *event);
+        }
+        let popped: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
+        assert_eq!(popped, in_order);
+    }
+}

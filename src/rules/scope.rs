@@ -242,6 +242,12 @@ impl Scope {
         self.conditions.iter().find(|condition| !fits(condition)).map(|(aspect, _)| *aspect)
     }
 
+    /// Whether it tests this aspect.
+    #[cfg(feature = "store")]
+    pub(crate) fn tests(&self, aspect: Aspect) -> bool {
+        self.conditions.iter().any(|(tested, _)| *tested == aspect)
+    }
+
     /// Its specificity.
     #[must_use]
     pub(crate) fn specificity(&self) -> Specificity {

@@ -135,6 +135,12 @@ impl Prices {
         Some(hourly?.cost(amounts)?.times(factor))
     }
 
+    /// Whether they depend on the job type, which only a history tells.
+    #[cfg(feature = "store")]
+    pub(crate) fn need_job_type(&self) -> bool {
+        self.documents.iter().any(|document| document.scope.tests(crate::rules::Aspect::JobType))
+    }
+
     fn instance(&self, document: &PriceDocument) -> Option<Hourly> {
         let named = document.instance.as_ref().and_then(|name| self.instances.get(&name.value));
         named.or_else(|| self.instances.values().next().filter(|_| document.prices_instances)).copied()

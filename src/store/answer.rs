@@ -1,13 +1,13 @@
 //! Answers to questions about all applications of a store.
 
-use super::{Grouped, Grouping, Run, Runs, Store, StoreError};
+use super::{Fleet, Grouped, Grouping, Run, Runs, Store, StoreError};
 use crate::engine::Filter;
 use crate::units::Timestamp;
 
 /// A question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// Where the waste is: jobs, troubles and users.
+    /// Where the waste is, how it went on, what remedies are known, and what earlier ones saved.
     Overview,
     /// Sums by what applications have in common.
     Groups(Grouping),
@@ -24,12 +24,14 @@ pub(crate) struct Answer {
     /// The first and the last submission.
     pub(crate) from: Option<Timestamp>,
     pub(crate) until: Option<Timestamp>,
+    /// The currency of the prices, if there are any.
+    pub(crate) currency: Option<String>,
     pub(crate) view: View,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum View {
-    Overview { jobs: Grouped, troubles: Grouped, users: Grouped },
+    Overview(Box<Fleet>),
     Groups(Grouping, Grouped),
     Worst(Vec<Run>),
     Job(Runs),
@@ -44,14 +46,11 @@ impl Store {
         filter: &Filter,
         most: usize,
     ) -> Result<Option<Answer>, StoreError> {
-        let groups = |grouping| self.grouped(grouping, filter, Some(most));
         let view = match question {
-            Question::Overview => View::Overview {
-                jobs: groups(Grouping::Job)?,
-                troubles: groups(Grouping::Trouble)?,
-                users: groups(Grouping::User)?,
-            },
-            Question::Groups(grouping) => View::Groups(*grouping, groups(*grouping)?),
+            Question::Overview => View::Overview(Box::new(self.fleet(filter, most)?)),
+            Question::Groups(grouping) => {
+                View::Groups(*grouping, self.grouped(*grouping, filter, Some(most))?)
+            }
             Question::Worst => View::Worst(self.worst(filter, most)?),
             Question::Job(job) => match self.job(job, filter, most)? {
                 Some(runs) => View::Job(runs),
@@ -61,6 +60,6 @@ impl Store {
         let mut total = self.grouped(Grouping::Everything, filter, None)?.groups;
         let (from, until) = self.period(filter)?;
         let total = total.pop().unwrap_or_default();
-        Ok(Some(Answer { total, from, until, view }))
+        Ok(Some(Answer { total, from, until, currency: self.currency.clone(), view }))
     }
 }

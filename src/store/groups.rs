@@ -2,6 +2,7 @@
 
 use rusqlite::Row;
 
+use super::costs::MICRO;
 use super::selection::Selection;
 use super::{Store, StoreError};
 use crate::engine::Filter;
@@ -44,6 +45,9 @@ pub(crate) struct Group {
     /// What the remedies of known effect save.
     pub(crate) saved_gb_hours: f64,
     pub(crate) saved_time: Millis,
+    /// What they cost, and what the remedies save of it, if there are prices.
+    pub(crate) cost: Option<f64>,
+    pub(crate) saved_cost: Option<f64>,
     pub(crate) severity: Severity,
 }
 
@@ -56,10 +60,11 @@ pub(crate) struct Grouped {
 }
 
 impl Grouping {
-    /// The table, the key, and the sums of savings of memory and time.
-    const fn parts(self) -> (&'static str, &'static str, [&'static str; 2]) {
+    /// The table, the key, and the savings of memory, time and cores.
+    pub(super) const fn parts(self) -> (&'static str, &'static str, [&'static str; 3]) {
         const ALL: &str = "application";
-        const OF_ALL: [&str; 2] = ["application.saved_memory", "application.saved_time"];
+        const OF_ALL: [&str; 3] =
+            ["application.saved_memory", "application.saved_time", "application.saved_core_time"];
         match self {
             Self::Everything => (ALL, "NULL", OF_ALL),
             Self::User => (ALL, "application.user", OF_ALL),
@@ -72,12 +77,12 @@ impl Grouping {
                 "(SELECT application, kind, sum(saved_memory) AS of_memory, sum(saved_time) AS of_time FROM trouble GROUP BY \
                  application, kind) JOIN application USING (application)",
                 "kind",
-                ["of_memory", "of_time"],
+                ["of_memory", "of_time", "NULL"],
             ),
             Self::Rule => (
                 "(SELECT DISTINCT application, rule FROM finding) JOIN application USING (application)",
                 "rule",
-                ["NULL", "NULL"],
+                ["NULL", "NULL", "NULL"],
             ),
         }
     }
@@ -92,12 +97,14 @@ impl Store {
         most: Option<usize>,
     ) -> Result<Grouped, StoreError> {
         let selection = Selection::of(&self.connection, filter)?;
-        let (table, key, [saved_memory, saved_time]) = grouping.parts();
+        let (table, key, [saved_memory, saved_time, saved_cores]) = grouping.parts();
+        let cost = self.cost_of("core_time", "used");
+        let saved_cost = self.cost_of(saved_cores, saved_memory);
         // Of equal groups, the first by name comes first.
         let statement = format!(
             "SELECT {key}, count(*), sum(status = 'failed'), sum(NOT judged), sum(used IS NULL), sum(run_time), sum(used), \
-             sum(wasted), sum(core_time), sum({saved_memory}), sum({saved_time}), max(application.severity) FROM {table} \
-             WHERE {} GROUP BY 1 ORDER BY sum(wasted) DESC NULLS LAST, sum(used) DESC NULLS LAST, count(*) DESC, 1",
+             sum(wasted), sum(core_time), sum({saved_memory}), sum({saved_time}), max(application.severity), sum({cost}), sum({saved_cost}) FROM \
+             {table} WHERE {} GROUP BY 1 ORDER BY sum(wasted) DESC NULLS LAST, sum(used) DESC NULLS LAST, count(*) DESC, 1",
             selection.condition
         );
         let mut statement = self.connection.prepare(&statement)?;
@@ -135,6 +142,9 @@ fn group(row: &Row<'_>) -> rusqlite::Result<Group> {
     let known = |place: usize| -> rusqlite::Result<Option<u64>> {
         Ok(row.get::<_, Option<i64>>(place)?.map(|value| value.max(0).cast_unsigned()))
     };
+    let money = |place: usize| -> rusqlite::Result<Option<f64>> {
+        Ok(row.get::<_, Option<i64>>(place)?.map(|sum| sum as f64 / MICRO))
+    };
     // Counts, and savings of known effect, are 0 without any.
     let number = |place: usize| -> rusqlite::Result<u64> { Ok(known(place)?.unwrap_or_default()) };
     let severity = usize::try_from(number(11)?).ok().and_then(|value| Severity::ALL.get(value).copied());
@@ -150,6 +160,8 @@ fn group(row: &Row<'_>) -> rusqlite::Result<Group> {
         core_hours: known(8)?.map(|time| time as f64 / super::MS_PER_HOUR),
         saved_gb_hours: super::gb_hours(number(9)?),
         saved_time: Millis::new(number(10)?),
+        cost: money(12)?,
+        saved_cost: money(13)?,
         severity: severity.unwrap_or(Severity::None),
     })
 }

@@ -66,6 +66,8 @@ impl Store {
             Ok(Vec::new())
         };
         let named = Named { unchanged: Some(&unchanged), ..named };
+        // The configuration of each application is stored.
+        let options = Options { details: true, ..options };
         let (report, _) = engine::analyze_in_pieces(named, basis, options, progress, &render);
         let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
         writer.finish(&report.problems, now)?;

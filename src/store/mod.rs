@@ -4,9 +4,14 @@
 //! history. A record is one application in one file: ids are not unique across clusters and copies.
 
 mod answer;
+mod configured;
+mod costs;
+mod fleet;
 mod groups;
 mod ingest;
 mod listing;
+mod periods;
+mod realised;
 mod record;
 mod runs;
 mod schema;
@@ -21,8 +26,11 @@ use thiserror::Error;
 use crate::units::Timestamp;
 
 pub(crate) use answer::{Answer, Question, View};
+pub(crate) use fleet::{Fleet, Ranked, Remedy, Unread};
 pub(crate) use groups::{Group, Grouped, Grouping};
 pub(crate) use ingest::Ingested;
+pub(crate) use periods::{OverTime, Periods};
+pub(crate) use realised::{Changed, Realised};
 pub(crate) use runs::{Change, Measure, Run, Runs};
 
 const MS_PER_HOUR: f64 = 3_600_000.0;
@@ -63,6 +71,8 @@ pub(crate) enum StoreError {
 /// An open store.
 pub(crate) struct Store {
     connection: Connection,
+    /// The currency of the prices, if there are any.
+    currency: Option<String>,
 }
 
 impl Store {
@@ -87,7 +97,7 @@ impl Store {
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
         schema::migrate(&mut connection)?;
-        Ok(Self { connection })
+        Ok(Self { connection, currency: None })
     }
 
     /// Removes the applications that were submitted before `moment`, or, if that is unknown, whose history is older. Their
@@ -99,7 +109,10 @@ impl Store {
              application.run)) < ?1",
             [moment.as_millis()],
         )?;
-        changes.execute("DELETE FROM job WHERE job NOT IN (SELECT job FROM application)", [])?;
+        changes.execute_batch(
+            "DELETE FROM job WHERE job NOT IN (SELECT job FROM application); DELETE FROM configuration WHERE \
+             configuration NOT IN (SELECT configuration FROM application WHERE configuration IS NOT NULL)",
+        )?;
         changes.commit()?;
         // The file shrinks only if its free pages are released.
         self.connection.execute_batch("VACUUM")?;

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{MB_SECONDS_PER_GB_HOUR, MS_PER_HOUR, StoreError};
+use super::{MB_SECONDS_PER_GB_HOUR, MS_PER_HOUR, StoreError, configured};
 use crate::results::ApplicationReport;
 use crate::savings::Amounts;
 use crate::troubles::Trouble;
@@ -29,8 +29,8 @@ pub(super) fn application(
         .prepare_cached(
             "INSERT INTO application (id, attempt, source, files, run, job, engine, name, user, queue, status, complete, judged, \
              submitted, finished, run_time, severity, score, tasks, used, wasted, core_time, saved_time, saved_memory, \
-             saved_core_time) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
-             ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
+             saved_core_time, configuration) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, \
+             ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)",
         )?
         .execute(params![
             app.id,
@@ -58,6 +58,7 @@ pub(super) fn application(
             saved.time,
             saved.memory,
             saved.cores,
+            app.configuration.as_deref().map(|conf| configured::place(connection, conf)).transpose()?,
         ])?;
     let place = connection.last_insert_rowid();
     details(connection, place, app)?;

@@ -8,7 +8,7 @@ use super::StoreError;
 const APPLICATION_ID: i32 = 0x656c_6570;
 
 /// The statements that lead from each version of the schema to the next. Released ones never change.
-const MIGRATIONS: &[&str] = &[FIRST];
+const MIGRATIONS: &[&str] = &[FIRST, SECOND];
 
 /// Version 1. Times are milliseconds since 1970 in UTC, durations milliseconds, memory over time MiB·s,
 /// cores over time core milliseconds: whole numbers, so that no sum depends on the order. Unknown is NULL.
@@ -102,6 +102,19 @@ CREATE TABLE setting (
 ) WITHOUT ROWID;
 ";
 
+/// Version 2: the settings that each application ran with, as far as they decide what it costs. Applications with the same
+/// ones share them. What version 1 stored is read again.
+const SECOND: &str = "
+CREATE TABLE configuration (
+    configuration INTEGER PRIMARY KEY,
+    -- Names and values as JSON, in order of the names.
+    settings TEXT NOT NULL UNIQUE
+);
+ALTER TABLE application ADD COLUMN configuration INTEGER REFERENCES configuration;
+CREATE INDEX application_by_configuration ON application (job, configuration);
+UPDATE run SET tool = '';
+";
+
 /// Brings the tables up to date.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     let latest = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
@@ -127,4 +140,27 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     }
     changes.commit()?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_of_the_first_version_is_brought_up_to_date_and_read_again() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(FIRST).unwrap();
+        connection
+            .execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1"))
+            .unwrap();
+        connection.execute("INSERT INTO run VALUES (1, 0, '0.1.0', 'hash', 5)", []).unwrap();
+        migrate(&mut connection).unwrap();
+        migrate(&mut connection).unwrap();
+        let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+        assert_eq!(version, 2);
+        // No version of this program is empty, so every file counts as changed.
+        let tool: String = connection.query_row("SELECT tool FROM run", [], |row| row.get(0)).unwrap();
+        assert_eq!(tool, "");
+        connection.execute("INSERT INTO configuration (settings) VALUES ('{}')", []).unwrap();
+    }
 }

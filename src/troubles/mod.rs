@@ -27,6 +27,8 @@ pub use configuration::Recommended;
 #[cfg(test)]
 pub(crate) use inert::why as why_inert;
 pub(crate) use removal::saves;
+#[cfg(feature = "store")]
+pub(crate) use value::same as same_value;
 pub(crate) use worth::{Worth, WorthSum};
 
 /// How sure the cause of a trouble is.

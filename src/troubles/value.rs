@@ -50,7 +50,7 @@ pub(super) fn magnitude(setting: &str, value: &str) -> Option<f64> {
 }
 
 /// Whether two values of a setting mean the same.
-pub(super) fn same(setting: &str, a: &str, b: &str) -> bool {
+pub(crate) fn same(setting: &str, a: &str, b: &str) -> bool {
     let (a, b) = (a.trim(), b.trim());
     if a.contains(char::is_whitespace) || b.contains(char::is_whitespace) {
         return a == b;

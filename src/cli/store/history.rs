@@ -14,6 +14,7 @@ use super::super::{Color, Exit};
 use super::StoreArgs;
 use crate::report::TextOptions;
 use crate::report::history::{HistoryFormat, write};
+use crate::savings::Prices;
 use crate::store::{Grouping, Question};
 
 pub(in crate::cli) const EXAMPLES: &str = "\
@@ -56,6 +57,9 @@ pub(in crate::cli) struct History {
     /// When to use colour; auto also honours `NO_COLOR`
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
     color: Color,
+    /// Prices of cores and memory, as YAML, to show what applications cost
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    prices: Option<PathBuf>,
     #[command(flatten)]
     answer: SummaryArg,
     #[command(flatten)]
@@ -83,6 +87,10 @@ enum Format {
     Text,
     /// For scripts
     Json,
+    /// For a browser: one file with charts
+    Html,
+    /// For comments and wikis
+    Markdown,
     /// For spreadsheets
     Csv,
 }
@@ -104,8 +112,16 @@ impl From<By> for Grouping {
 
 impl History {
     pub(in crate::cli) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        self.answer.fits(self.format != Format::Csv)?;
-        let store = self.store.open()?;
+        self.answer.fits(!matches!(self.format, Format::Csv | Format::Html))?;
+        let mut store = self.store.open()?;
+        if let Some(path) = &self.prices {
+            let prices = Prices::read(path)?;
+            if prices.need_job_type() {
+                let path = path.display();
+                return Err(format!("{path} has prices for job types, which a store does not know").into());
+            }
+            store.set_prices(prices).map_err(|error| self.store.failed("read", &error))?;
+        }
         let question = self.question();
         let answer = store.answer(&question, &self.filters.filter(), self.top.get());
         let answer = answer.map_err(|error| self.store.failed("read", &error))?;
@@ -122,6 +138,8 @@ impl History {
         let format = match self.format {
             Format::Text => HistoryFormat::Text,
             Format::Json => HistoryFormat::Json,
+            Format::Html => HistoryFormat::Html,
+            Format::Markdown => HistoryFormat::Markdown,
             Format::Csv => HistoryFormat::Csv,
         };
         output.write(|out| write(&answer, format, text, out))?;

@@ -8,7 +8,7 @@ use crate::store::{Answer, Group, Grouped, Grouping, Run, View};
 use crate::units::{Millis, Timestamp};
 
 /// Scripts rely on these names and on their order, so add new columns at the end.
-const OF_GROUPS: [&str; 12] = [
+const OF_GROUPS: [&str; 14] = [
     "by",
     "key",
     "applications",
@@ -21,6 +21,8 @@ const OF_GROUPS: [&str; 12] = [
     "resource_wasted_gb_hours",
     "saves_gb_hours",
     "saves_ms",
+    "cost",
+    "saves_cost",
 ];
 const OF_RUNS: [&str; 14] = [
     "application",
@@ -41,11 +43,12 @@ const OF_RUNS: [&str; 14] = [
 
 pub(super) fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     match &answer.view {
-        View::Overview { jobs, troubles, users } => {
+        View::Overview(fleet) => {
             writeln!(out, "{}", OF_GROUPS.join(","))?;
-            groups(Grouping::Job, jobs, out)?;
-            groups(Grouping::Trouble, troubles, out)?;
-            groups(Grouping::User, users, out)
+            groups(Grouping::Job, &fleet.jobs.grouped, out)?;
+            groups(Grouping::Trouble, &fleet.troubles, out)?;
+            groups(Grouping::User, &fleet.users.grouped, out)?;
+            groups(Grouping::Queue, &fleet.queues.grouped, out)
         }
         View::Groups(grouping, grouped) => {
             writeln!(out, "{}", OF_GROUPS.join(","))?;
@@ -60,7 +63,7 @@ fn groups(grouping: Grouping, grouped: &Grouped, out: &mut dyn Write) -> io::Res
     grouped.groups.iter().try_for_each(|group| writeln!(out, "{}", of_group(grouping, group).join(",")))
 }
 
-fn of_group(grouping: Grouping, group: &Group) -> [String; 12] {
+fn of_group(grouping: Grouping, group: &Group) -> [String; 14] {
     [
         words::key(grouping).to_owned(),
         group.key.as_deref().map(quoted).unwrap_or_default(),
@@ -74,6 +77,8 @@ fn of_group(grouping: Grouping, group: &Group) -> [String; 12] {
         number(group.wasted_gb_hours),
         number(Some(group.saved_gb_hours)),
         group.saved_time.get().to_string(),
+        number(group.cost),
+        number(group.saved_cost),
     ]
 }
 

@@ -6,7 +6,10 @@ use serde::Serialize;
 
 use super::super::json::{Tool, write_pretty};
 use super::words;
-use crate::store::{Answer, Change, Group, Grouped, Grouping, Measure, Run, Runs, View};
+use crate::store::{
+    Answer, Change, Changed, Fleet, Group, Grouped, Grouping, Measure, OverTime, Periods, Ranked, Realised, Run, Runs, Unread,
+    View,
+};
 use crate::units::{Millis, Timestamp};
 
 #[derive(Serialize)]
@@ -15,9 +18,19 @@ struct Document<'a> {
     tool: Tool,
     from: Option<String>,
     until: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    currency: Option<&'a str>,
     total: GroupView<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    periods: Option<PeriodsView<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     groups: Vec<GroupsView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedies: Option<Vec<RemedyView<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    realised: Option<RealisedView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unread: Option<UnreadView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     job: Option<JobView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,6 +58,90 @@ struct GroupView<'a> {
     core_hours: Option<f64>,
     saves_gb_hours: f64,
     saves_ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    saves_cost: Option<f64>,
+    /// In each of the periods.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    over_time: Option<OverTimeView<'a>>,
+}
+
+#[derive(Serialize)]
+struct PeriodsView<'a> {
+    unit: &'static str,
+    /// The first day of each.
+    from: &'a [String],
+    resource_used_gb_hours: &'a [Option<f64>],
+    resource_wasted_gb_hours: &'a [Option<f64>],
+}
+
+#[derive(Serialize)]
+struct OverTimeView<'a> {
+    resource_used_gb_hours: &'a [Option<f64>],
+    resource_wasted_gb_hours: &'a [Option<f64>],
+}
+
+#[derive(Serialize)]
+struct RemedyView<'a> {
+    setting: &'a str,
+    applications_count: u64,
+    jobs_count: u64,
+    most_often: MostOften<'a>,
+}
+
+#[derive(Serialize)]
+struct MostOften<'a> {
+    from: Option<&'a str>,
+    to: &'a str,
+    applications_count: u64,
+}
+
+#[derive(Serialize)]
+struct RealisedView<'a> {
+    changes_count: u64,
+    saved_gb_hours: f64,
+    changes: Vec<RealisedChangeView<'a>>,
+}
+
+#[derive(Serialize)]
+struct RealisedChangeView<'a> {
+    job: &'a str,
+    first: &'a str,
+    since: Option<String>,
+    changed: Vec<ChangedView<'a>>,
+    before: SideView,
+    after: SideView,
+    saved_gb_hours: f64,
+}
+
+#[derive(Serialize)]
+struct ChangedView<'a> {
+    setting: &'a str,
+    from: Option<&'a str>,
+    to: Option<&'a str>,
+    recommended: bool,
+}
+
+/// Medians of runs.
+#[derive(Serialize)]
+struct SideView {
+    runs_count: u64,
+    resource_used_gb_hours: f64,
+    runtime_ms: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct UnreadView<'a> {
+    files_count: u64,
+    problems: Vec<UnreadKindView<'a>>,
+}
+
+#[derive(Serialize)]
+struct UnreadKindView<'a> {
+    problem: &'a str,
+    files_count: u64,
+    example: &'a str,
 }
 
 #[derive(Serialize)]
@@ -85,13 +182,14 @@ struct RunView<'a> {
 }
 
 pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::Result<()> {
-    let Answer { total, from, until, view } = answer;
+    let Answer { total, from, until, currency, view } = answer;
+    let fleet = match view {
+        View::Overview(fleet) if !summary => Some(&**fleet),
+        _ => None,
+    };
     let (groups, job, applications) = match view {
         _ if summary => (Vec::new(), None, None),
-        View::Overview { jobs, troubles, users } => {
-            let all = [(Grouping::Job, jobs), (Grouping::Trouble, troubles), (Grouping::User, users)];
-            (all.map(|(grouping, grouped)| groups(grouping, grouped)).into(), None, None)
-        }
+        View::Overview(fleet) => (groups_of(fleet), None, None),
         View::Groups(grouping, grouped) => (vec![groups(*grouping, grouped)], None, None),
         View::Worst(runs) => (Vec::new(), None, Some(runs.iter().map(run).collect())),
         View::Job(runs) => (Vec::new(), Some(job(runs)), Some(runs.shown.iter().map(run).collect())),
@@ -101,8 +199,13 @@ pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::
         tool: Tool::THIS,
         from: from.and_then(Timestamp::to_rfc3339),
         until: until.and_then(Timestamp::to_rfc3339),
+        currency: currency.as_deref(),
         total: group(total),
+        periods: fleet.and_then(|fleet| Some(periods(fleet.periods.as_ref()?, &fleet.over_time))),
         groups,
+        remedies: fleet.map(remedies),
+        realised: fleet.map(realised),
+        unread: fleet.map(unread),
         job,
         applications,
     };
@@ -112,6 +215,94 @@ pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::
 fn groups(grouping: Grouping, grouped: &Grouped) -> GroupsView<'_> {
     let groups = grouped.groups.iter().map(group).collect();
     GroupsView { by: words::key(grouping), groups_count: grouped.of, groups }
+}
+
+fn groups_of(fleet: &Fleet) -> Vec<GroupsView<'_>> {
+    vec![
+        ranked(Grouping::Job, &fleet.jobs),
+        groups(Grouping::Trouble, &fleet.troubles),
+        ranked(Grouping::User, &fleet.users),
+        ranked(Grouping::Queue, &fleet.queues),
+    ]
+}
+
+fn ranked(grouping: Grouping, ranked: &Ranked) -> GroupsView<'_> {
+    let rows = ranked.grouped.groups.iter().enumerate().map(|(place, own)| GroupView {
+        over_time: ranked.over_time.get(place).map(over_time),
+        ..group(own)
+    });
+    GroupsView { by: words::key(grouping), groups_count: ranked.grouped.of, groups: rows.collect() }
+}
+
+fn over_time(values: &OverTime) -> OverTimeView<'_> {
+    let OverTime { used_gb_hours, wasted_gb_hours } = values;
+    OverTimeView { resource_used_gb_hours: used_gb_hours, resource_wasted_gb_hours: wasted_gb_hours }
+}
+
+fn periods<'a>(periods: &'a Periods, all: &'a OverTime) -> PeriodsView<'a> {
+    PeriodsView {
+        unit: periods.unit(),
+        from: &periods.names,
+        resource_used_gb_hours: &all.used_gb_hours,
+        resource_wasted_gb_hours: &all.wasted_gb_hours,
+    }
+}
+
+fn remedies(fleet: &Fleet) -> Vec<RemedyView<'_>> {
+    let all = fleet.remedies.iter().map(|remedy| RemedyView {
+        setting: &remedy.setting,
+        applications_count: remedy.applications,
+        jobs_count: remedy.jobs,
+        most_often: MostOften {
+            from: remedy.from.as_deref(),
+            to: &remedy.to,
+            applications_count: remedy.alike,
+        },
+    });
+    all.collect()
+}
+
+fn realised(fleet: &Fleet) -> RealisedView<'_> {
+    RealisedView {
+        changes_count: fleet.realised_of,
+        saved_gb_hours: fleet.realised_gb_hours,
+        changes: fleet.realised.iter().map(realised_change).collect(),
+    }
+}
+
+fn realised_change(change: &Realised) -> RealisedChangeView<'_> {
+    let (time_before, time_after) = change.run_time.unzip();
+    let side = |runs_count, resource_used_gb_hours, time: Option<Millis>| SideView {
+        runs_count,
+        resource_used_gb_hours,
+        runtime_ms: time.map(Millis::get),
+    };
+    RealisedChangeView {
+        job: &change.job,
+        first: &change.first,
+        since: change.since.and_then(Timestamp::to_rfc3339),
+        changed: change.changed.iter().map(changed).collect(),
+        before: side(change.runs.0, change.used_gb_hours.0, time_before),
+        after: side(change.runs.1, change.used_gb_hours.1, time_after),
+        saved_gb_hours: change.saved_gb_hours,
+    }
+}
+
+fn changed(setting: &Changed) -> ChangedView<'_> {
+    ChangedView {
+        setting: &setting.setting,
+        from: setting.from.as_deref(),
+        to: setting.to.as_deref(),
+        recommended: setting.advised,
+    }
+}
+
+fn unread(fleet: &Fleet) -> UnreadView<'_> {
+    UnreadView { files_count: fleet.unread_of, problems: fleet.unread.iter().map(unread_kind).collect() }
+}
+
+fn unread_kind(kind: &Unread) -> UnreadKindView<'_> {
+    UnreadKindView { problem: &kind.problem, files_count: kind.files, example: &kind.example }
 }
 
 fn group(group: &Group) -> GroupView<'_> {
@@ -128,6 +319,9 @@ fn group(group: &Group) -> GroupView<'_> {
         core_hours: group.core_hours,
         saves_gb_hours: group.saved_gb_hours,
         saves_ms: group.saved_time.get(),
+        cost: group.cost,
+        saves_cost: group.saved_cost,
+        over_time: None,
     }
 }
 

@@ -1,7 +1,9 @@
 //! Renderers of answers from a store.
 
 mod csv;
+mod html;
 mod json;
+mod markdown;
 mod text;
 mod words;
 
@@ -18,6 +20,10 @@ pub(crate) enum HistoryFormat {
     Text,
     /// For scripts.
     Json,
+    /// For a browser: one file.
+    Html,
+    /// For comments and wikis.
+    Markdown,
     /// For spreadsheets: one line for each group or application.
     Csv,
 }
@@ -35,6 +41,8 @@ pub(crate) fn write(
             in_charset(options, out, |out| text::write(answer, options, out))
         }
         HistoryFormat::Json => json::write(answer, options.summary, out),
+        HistoryFormat::Html => html::write(answer, out),
+        HistoryFormat::Markdown => markdown::write(answer, options.summary, out),
         HistoryFormat::Csv => csv::write(answer, out),
     }
 }

@@ -9,7 +9,7 @@ use super::super::text::TextOptions;
 use super::super::words::plural;
 use super::super::wrap::{clean, lines};
 use super::words::{self, amount};
-use crate::store::{Answer, Group, Grouped, Grouping, Run, Runs, View};
+use crate::store::{Answer, Fleet, Group, Grouped, Grouping, Run, Runs, View};
 
 pub(super) fn write(answer: &Answer, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let page = Page { columns: options.columns, color: options.color };
@@ -17,16 +17,12 @@ pub(super) fn write(answer: &Answer, options: TextOptions, out: &mut dyn Write) 
     if answer.total.applications == 0 {
         return Ok(());
     }
-    page.paragraph(&words::costs(&answer.total), out)?;
+    page.paragraph(&words::costs(answer), out)?;
     if options.summary {
         return Ok(());
     }
     match &answer.view {
-        View::Overview { jobs, troubles, users } => {
-            page.groups(Grouping::Job, jobs, out)?;
-            page.groups(Grouping::Trouble, troubles, out)?;
-            page.groups(Grouping::User, users, out)
-        }
+        View::Overview(fleet) => page.fleet(fleet, out),
         View::Groups(grouping, grouped) => page.groups(*grouping, grouped, out),
         View::Worst(runs) => page.runs(runs, true, out),
         View::Job(runs) => page.job(runs, out),
@@ -70,6 +66,51 @@ impl Page {
         }
         grid.write(self.columns, out)?;
         self.hidden(grouped.of.saturating_sub(grouped.groups.len() as u64), out)
+    }
+
+    fn fleet(&self, fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
+        if fleet.realised_of > 0 {
+            let (count, saved) = (plural(fleet.realised_of, "change"), fleet.realised_gb_hours);
+            let what = if saved < 0.0 { "took" } else { "saved" };
+            let more = if saved < 0.0 { " more" } else { "" };
+            let sum = format!("{count} of configurations {what} {} GB·h{more} so far", amount(saved.abs()));
+            self.paragraph(&sum, out)?;
+        }
+        if fleet.unread_of > 0 {
+            self.paragraph(&format!("{} could not be read", plural(fleet.unread_of, "file")), out)?;
+        }
+        self.groups(Grouping::Job, &fleet.jobs.grouped, out)?;
+        self.groups(Grouping::Trouble, &fleet.troubles, out)?;
+        self.groups(Grouping::User, &fleet.users.grouped, out)?;
+        self.remedies(fleet, out)?;
+        self.realised(fleet, out)
+    }
+
+    fn remedies(&self, fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
+        if fleet.remedies.is_empty() {
+            return Ok(());
+        }
+        writeln!(out)?;
+        let columns = [Column::key("setting", 16, 60), Column::number("runs", 5), Column::number("jobs", 5)];
+        let mut grid = Grid::new(0, columns).heading(self.heading());
+        for remedy in &fleet.remedies {
+            let (runs, jobs) = (remedy.applications.to_string(), remedy.jobs.to_string());
+            grid.row([clean(&remedy.setting).into(), runs.into(), jobs.into()]);
+            grid.note(2, format!("most often {}", clean(&words::remedy(remedy))));
+        }
+        grid.write(self.columns, out)?;
+        self.hidden(fleet.remedies_of.saturating_sub(fleet.remedies.len() as u64), out)
+    }
+
+    fn realised(&self, fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
+        if fleet.realised.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\n{}changed configurations{:#}", self.heading(), self.heading())?;
+        for change in &fleet.realised {
+            self.paragraph(&words::realised(change), out)?;
+        }
+        self.hidden(fleet.realised_of.saturating_sub(fleet.realised.len() as u64), out)
     }
 
     fn hidden(&self, hidden: u64, out: &mut dyn Write) -> io::Result<()> {

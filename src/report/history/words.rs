@@ -1,7 +1,7 @@
 //! Words for answers from a store.
 
 use super::super::words::plural;
-use crate::store::{Answer, Change, Group, Grouping, Measure};
+use crate::store::{Answer, Change, Changed, Group, Grouping, Measure, Periods, Realised, Remedy};
 use crate::units::{Millis, Timestamp};
 
 /// The title of the column with the names of groups.
@@ -54,17 +54,93 @@ pub(super) fn extent(answer: &Answer) -> String {
 }
 
 /// What they used, and what of it was wasted and could be saved.
-pub(super) fn costs(total: &Group) -> String {
+pub(super) fn costs(answer: &Answer) -> String {
+    let Answer { total, currency, .. } = answer;
     let Some(used) = total.used_gb_hours else { return "the memory used is unknown".to_owned() };
-    let used = format!("{} GB·h used", amount(used));
+    let currency = currency.as_deref();
+    let cost = total.cost.map(|cost| format!(" ({})", money(Some(cost), currency))).unwrap_or_default();
+    let used = format!("{} GB·h used{cost}", amount(used));
     let wasted = total.wasted_gb_hours.zip(share(total));
     let wasted =
         wasted.map(|(wasted, share)| format!(", {} GB·h of it not needed ({share:.1} %)", amount(wasted)));
     let saved = (total.saved_gb_hours > 0.0)
-        .then(|| format!("; the remedies save {} GB·h", amount(total.saved_gb_hours)));
+        .then(|| {
+            let cost = total.saved_cost.map(|cost| format!(" ({})", money(Some(cost), currency)));
+            format!("; the remedies save {} GB·h{}", amount(total.saved_gb_hours), cost.unwrap_or_default())
+        });
     let without = (total.unmeasured > 0)
         .then(|| format!("; without {} whose memory is unknown", plural(total.unmeasured, "application")));
     [Some(used), wasted, saved, without].into_iter().flatten().collect()
+}
+
+/// An amount of money, or nothing if unknown.
+pub(super) fn money(value: Option<f64>, currency: Option<&str>) -> String {
+    match (value, currency) {
+        (Some(value), Some(currency)) => format!("{} {currency}", amount(value)),
+        _ => String::new(),
+    }
+}
+
+/// An amount that may be negative.
+pub(super) fn signed(value: f64) -> String {
+    if value < 0.0 { format!("−{}", amount(-value)) } else { amount(value) }
+}
+
+/// The first and the last day of all periods.
+pub(super) fn ends(periods: &Periods) -> Vec<String> {
+    let last = periods.names.last();
+    let last = last.map(|name| periods.last_day(name).unwrap_or_else(|| name.clone()));
+    [periods.names.first().cloned(), last].into_iter().flatten().collect()
+}
+
+/// "4g → 2g in 12 applications".
+pub(super) fn remedy(remedy: &Remedy) -> String {
+    let from = remedy.from.as_deref().unwrap_or("not set");
+    format!("{from} → {} in {}", remedy.to, plural(remedy.alike, "application"))
+}
+
+/// "spark.executor.memory 4g → 2g".
+pub(super) fn changed(changed: &Changed) -> String {
+    let shown = |value: &Option<String>| value.as_deref().unwrap_or("not set").to_owned();
+    format!("{} {} → {}", changed.setting, shown(&changed.from), shown(&changed.to))
+}
+
+/// The day of a change.
+pub(super) fn since(change: &Realised) -> String {
+    day(change.since).unwrap_or_default()
+}
+
+/// "12.3 → 6.10" GB·h.
+pub(super) fn before_after(change: &Realised) -> String {
+    format!("{} → {}", amount(change.used_gb_hours.0), amount(change.used_gb_hours.1))
+}
+
+/// "5m → 6m 2s", or nothing if unknown.
+pub(super) fn run_times(change: &Realised) -> String {
+    change.run_time.map(|(before, after)| format!("{before} → {after}")).unwrap_or_default()
+}
+
+/// A change of a configuration and what it saved as one sentence.
+pub(super) fn realised(change: &Realised) -> String {
+    let settings: Vec<String> = change.changed.iter().map(changed_and_advised).collect();
+    let what = match change.saved_gb_hours {
+        saved if saved < 0.0 => format!("took {} GB·h more", amount(-saved)),
+        saved => format!("saved {} GB·h", amount(saved)),
+    };
+    let runs = plural(change.runs.1, "run");
+    let time = run_times(change);
+    let time = if time.is_empty() { time } else { format!(", {time}") };
+    format!(
+        "{job} {what} in {runs} since {since}: {settings} ({cost} GB·h a run{time})",
+        job = super::super::wrap::clean(&change.job),
+        since = day(change.since).unwrap_or_else(|| change.first.clone()),
+        settings = super::super::wrap::clean(&settings.join(", ")),
+        cost = before_after(change),
+    )
+}
+
+fn changed_and_advised(setting: &Changed) -> String {
+    format!("{}{}", changed(setting), if setting.advised { " as recommended" } else { "" })
 }
 
 /// "run time changed: median 3m 20s in 14 runs, 9m 2s in the 6 runs since app-1 (2026-11-14), +171 %"

@@ -227,3 +227,43 @@ fn what_is_no_store_is_left_alone() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("has no job"));
 }
+
+#[test]
+fn the_fleet_is_one_page_with_what_it_costs() {
+    let folder = histories();
+    let (store, path) = (text(&folder.path().join("x.db")), text(folder.path()));
+    printed(&["ingest", "--quiet", "--store", &store, &path]);
+    let prices = folder.path().join("prices.yaml");
+    fs::write(&prices, "currency: EUR\ngb_hour: 0.5\n").unwrap();
+    let priced = ["history", "--store", &store, "--prices", &text(&prices)];
+    let history = json(&priced);
+    assert_eq!(history["currency"], "EUR");
+    let total = &history["total"];
+    let (used, cost) = (&total["resource_used_gb_hours"], &total["cost"]);
+    let difference = 0.5 * used.as_f64().unwrap() - cost.as_f64().unwrap();
+    // Each application's cost is rounded to a millionth.
+    assert!(difference.abs() < 1e-3, "{used} {cost}");
+    // Each group's amounts over time add up to its own.
+    for groups in history["groups"].as_array().unwrap() {
+        for group in groups["groups"].as_array().unwrap() {
+            let Some(over_time) = group["over_time"]["resource_used_gb_hours"].as_array() else { continue };
+            let sum: f64 = over_time.iter().filter_map(Value::as_f64).sum();
+            assert!(sum <= group["resource_used_gb_hours"].as_f64().unwrap_or_default() + 1e-6, "{group}");
+        }
+    }
+    let page = printed(&[&priced[..], &["--format", "html"]].concat());
+    for id in ["answer", "time", "jobs", "users", "queues", "troubles", "remedies"] {
+        assert!(page.contains(&format!("<section id=\"{id}\"")), "{id}");
+    }
+    assert!(page.contains("EUR") && page.contains("Content-Security-Policy"), "{page}");
+    let markdown = printed(&[&priced[..], &["--format", "markdown"]].concat());
+    assert!(markdown.contains("| job | runs | failed |"), "{markdown}");
+    for options in [&["--worst"][..], &["--by", "day"]] {
+        let arguments = [&["history", "--store", &store, "--format", "html"], options].concat();
+        assert!(printed(&arguments).contains("<table"), "{options:?}");
+    }
+    fs::write(&prices, "currency: EUR\ngb_hour: 0.5\n---\nfor: {job_type: hive}\ngb_hour: 1\n").unwrap();
+    let refused = run(&priced);
+    let message = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && message.contains("job types"), "{message}");
+}

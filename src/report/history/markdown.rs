@@ -1,0 +1,105 @@
+//! Answers as Markdown: the sums first, then tables.
+
+use std::io::{self, Write};
+
+use super::words::{self, amount};
+use crate::report::markdown::text;
+use crate::report::words::plural;
+use crate::store::{Answer, Fleet, Group, Grouped, Grouping, Run, View};
+use crate::units::Millis;
+
+pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "## {}", escaped(&words::extent(answer)))?;
+    if answer.total.applications == 0 {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", escaped(&words::costs(answer)))?;
+    if summary {
+        return Ok(());
+    }
+    match &answer.view {
+        View::Overview(fleet) => overview(fleet, out),
+        View::Groups(grouping, grouped) => groups(*grouping, grouped, out),
+        View::Worst(all) => runs(all, out),
+        View::Job(job) => {
+            writeln!(out, "\n{}: {}", escaped(&job.job), plural(job.of, "run"))?;
+            for change in &job.changes {
+                writeln!(out, "\n{}", escaped(&words::change(change)))?;
+            }
+            runs(&job.shown, out)
+        }
+    }
+}
+
+fn overview(fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
+    groups(Grouping::Job, &fleet.jobs.grouped, out)?;
+    groups(Grouping::Trouble, &fleet.troubles, out)?;
+    groups(Grouping::User, &fleet.users.grouped, out)?;
+    groups(Grouping::Queue, &fleet.queues.grouped, out)?;
+    if !fleet.remedies.is_empty() {
+        writeln!(out, "\n| setting | applications | jobs | most often |\n| --- | --: | --: | --- |")?;
+    }
+    for remedy in &fleet.remedies {
+        let (setting, most) = (escaped(&remedy.setting), escaped(&words::remedy(remedy)));
+        writeln!(out, "| {setting} | {} | {} | {most} |", remedy.applications, remedy.jobs)?;
+    }
+    if !fleet.realised.is_empty() {
+        writeln!(out, "\nChanged configurations:\n")?;
+    }
+    for change in &fleet.realised {
+        writeln!(out, "- {}", escaped(&words::realised(change)))?;
+    }
+    if fleet.unread_of > 0 {
+        writeln!(out, "\n{} could not be read.", plural(fleet.unread_of, "file"))?;
+    }
+    Ok(())
+}
+
+fn groups(grouping: Grouping, grouped: &Grouped, out: &mut dyn Write) -> io::Result<()> {
+    if grouped.groups.is_empty() {
+        return Ok(());
+    }
+    let key = words::key(grouping);
+    writeln!(out, "\n| {key} | runs | failed | GB·h | not needed | share | remedies save |")?;
+    writeln!(out, "| --- | --: | --: | --: | --: | --: | --: |")?;
+    for group in &grouped.groups {
+        let name = group.key.as_deref().map_or_else(|| "(unknown)".to_owned(), escaped);
+        let share = words::share(group).map(|share| format!("{share:.0} %")).unwrap_or_default();
+        let saves = if grouping == Grouping::Rule { String::new() } else { amount(group.saved_gb_hours) };
+        let Group { applications, failed, used_gb_hours, wasted_gb_hours, .. } = group;
+        let (used, wasted) = (hours(*used_gb_hours), hours(*wasted_gb_hours));
+        writeln!(out, "| {name} | {applications} | {failed} | {used} | {wasted} | {share} | {saves} |")?;
+    }
+    let hidden = grouped.of.saturating_sub(grouped.groups.len() as u64);
+    if hidden == 0 { Ok(()) } else { writeln!(out, "\n{hidden} more (`--top`)") }
+}
+
+fn runs(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n| started | application | status | took | GB·h | not needed | first trouble |")?;
+    writeln!(out, "| --- | --- | --- | --: | --: | --: | --- |")?;
+    for run in runs {
+        let trouble = run.trouble.as_ref().map(|(cause, _)| escaped(cause)).unwrap_or_default();
+        writeln!(
+            out,
+            "| {} | {} | {} | {} | {} | {} | {trouble} |",
+            words::day(run.submitted).unwrap_or_default(),
+            escaped(&run.id),
+            escaped(&run.status),
+            run.run_time.as_ref().map(Millis::to_string).unwrap_or_default(),
+            hours(run.used_gb_hours),
+            hours(run.wasted_gb_hours),
+        )?;
+    }
+    Ok(())
+}
+
+/// Longer names are cut.
+const LONGEST: usize = 400;
+
+fn escaped(name: &str) -> String {
+    text(name, LONGEST)
+}
+
+fn hours(value: Option<f64>) -> String {
+    value.map(amount).unwrap_or_default()
+}

@@ -1,0 +1,92 @@
+//! The settings that applications ran with, each different set once.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::StoreError;
+use crate::model::conf::{Conf, ConfKey, secrets};
+
+/// Settings that name an application, its owner or its place, or that only its event log depends on. None of them decides
+/// what it costs.
+const NAMES: &[ConfKey] = &[
+    ConfKey::Queue,
+    ConfKey::JobName,
+    ConfKey::User,
+    ConfKey::CacheFiles,
+    ConfKey::CacheFileSizes,
+    ConfKey::CacheArchives,
+    ConfKey::CacheArchiveSizes,
+    ConfKey::SparkMaster,
+    ConfKey::SparkAppName,
+    ConfKey::SparkAppId,
+    ConfKey::SparkQueue,
+    ConfKey::SecondaryJars,
+    ConfKey::ProcessTreeMetrics,
+    ConfKey::EventLogRolling,
+    ConfKey::EventLogRollingMaxFileSize,
+    ConfKey::EventLogBlockUpdates,
+];
+
+/// Settings by their current names.
+pub(super) type Settings = BTreeMap<String, String>;
+
+/// The place of the settings of an application that decide what it costs.
+pub(super) fn place(connection: &Connection, conf: &Conf) -> Result<i64, StoreError> {
+    let settings = text(conf);
+    let known = connection
+        .prepare_cached("SELECT configuration FROM configuration WHERE settings = ?1")?
+        .query_row([&settings], |row| row.get(0))
+        .optional()?;
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    connection
+        .prepare_cached("INSERT INTO configuration (settings) VALUES (?1)")?
+        .execute([&settings])?;
+    Ok(connection.last_insert_rowid())
+}
+
+/// The settings at a place.
+pub(super) fn at(connection: &Connection, place: i64) -> Result<Settings, StoreError> {
+    let text: String = connection
+        .prepare_cached("SELECT settings FROM configuration WHERE configuration = ?1")?
+        .query_row([place], |row| row.get(0))?;
+    // Only this program writes them.
+    Ok(serde_json::from_str(&text).unwrap_or_default())
+}
+
+fn text(conf: &Conf) -> String {
+    let decisive = ConfKey::ALL.iter().filter(|key| !NAMES.contains(key));
+    let settings: BTreeMap<&str, String> =
+        decisive.filter_map(|&key| Some((key.name(), shown(key.name(), conf.text(key)?)))).collect();
+    serde_json::to_string(&settings).unwrap_or_default()
+}
+
+/// Options of a JVM may contain a password.
+fn shown(name: &str, value: String) -> String {
+    secrets::shown(name, &value).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+
+    #[test]
+    fn names_and_ids_are_not_part_of_a_configuration() {
+        let app = sample::app(&[
+            ("spark.executor.memory", "4g"),
+            ("spark.app.id", "application_1_1"),
+            ("spark.yarn.queue", "etl"),
+            ("spark.unknown", "1"),
+        ]);
+        assert_eq!(text(&app.conf), r#"{"spark.executor.memory":"4g"}"#);
+    }
+
+    #[test]
+    fn old_names_are_the_same_setting() {
+        let old = sample::app(&[("spark.yarn.executor.memoryOverhead", "512")]);
+        assert_eq!(text(&old.conf), r#"{"spark.executor.memoryOverhead":"512"}"#);
+    }
+}

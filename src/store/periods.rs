@@ -1,0 +1,196 @@
+//! Sums of groups over time.
+
+use chrono::{DateTime, Datelike, Days, Months, NaiveDate};
+use rustc_hash::FxHashMap;
+
+use super::selection::Selection;
+use super::{Grouped, Grouping, Store, StoreError, gb_hours};
+use crate::engine::Filter;
+use crate::units::Timestamp;
+
+/// At most as many periods are shown: two months of days, a year of weeks, or else months.
+const MOST: usize = 62;
+/// Earlier months are left out.
+const MOST_MONTHS: usize = 120;
+
+/// The length of a period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Length {
+    Day,
+    /// From Monday.
+    Week,
+    Month,
+}
+
+/// Periods without a gap, the last one with the last submission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Periods {
+    pub(crate) length: Length,
+    /// The first day of each, such as `2026-11-02`.
+    pub(crate) names: Vec<String>,
+    /// Whether there are earlier ones, for which there is no room.
+    pub(crate) is_cut: bool,
+}
+
+/// What a group used and wasted in each period; nothing where it did not run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct OverTime {
+    pub(crate) used_gb_hours: Vec<Option<f64>>,
+    pub(crate) wasted_gb_hours: Vec<Option<f64>>,
+}
+
+impl Length {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+        }
+    }
+
+    /// The first day of a submission's period, as a key.
+    const fn sql(self) -> &'static str {
+        match self {
+            Self::Day => "date(submitted / 1000, 'unixepoch')",
+            // The next Sunday, or the same day, and back to the Monday before.
+            Self::Week => "date(submitted / 1000, 'unixepoch', 'weekday 0', '-6 days')",
+            Self::Month => "date(submitted / 1000, 'unixepoch', 'start of month')",
+        }
+    }
+
+    fn beginning(self, day: NaiveDate) -> Option<NaiveDate> {
+        match self {
+            Self::Day => Some(day),
+            Self::Week => day.checked_sub_days(Days::new(day.weekday().num_days_from_monday().into())),
+            Self::Month => day.with_day(1),
+        }
+    }
+
+    fn after(self, day: NaiveDate) -> Option<NaiveDate> {
+        match self {
+            Self::Day => day.succ_opt(),
+            Self::Week => day.checked_add_days(Days::new(7)),
+            Self::Month => day.checked_add_months(Months::new(1)),
+        }
+    }
+}
+
+impl Periods {
+    /// The periods from the first to the last submission; `None` if no submission is known.
+    pub(super) fn between(from: Timestamp, until: Timestamp) -> Option<Self> {
+        let day = |moment: Timestamp| Some(DateTime::from_timestamp_millis(moment.as_millis())?.date_naive());
+        let (from, until) = (day(from)?, day(until)?);
+        [Length::Day, Length::Week, Length::Month].into_iter().find_map(|length| {
+            let most = if length == Length::Month { MOST_MONTHS } else { MOST };
+            let mut names = Vec::new();
+            // From the last one back: what does not fit is the beginning.
+            let mut first = length.beginning(until)?;
+            loop {
+                names.push(first.to_string());
+                if first <= from || names.len() == most {
+                    break;
+                }
+                first = length.beginning(first.pred_opt()?)?;
+            }
+            names.reverse();
+            let is_cut = first > from;
+            (!is_cut || length == Length::Month).then_some(Self { length, names, is_cut })
+        })
+    }
+
+    /// Days with these names.
+    #[cfg(test)]
+    pub(crate) fn of_days(names: &[&str]) -> Self {
+        Self { length: Length::Day, names: names.iter().map(|&name| name.to_owned()).collect(), is_cut: false }
+    }
+
+    /// "day", "week" or "month".
+    pub(crate) const fn unit(&self) -> &'static str {
+        self.length.name()
+    }
+
+    /// The last day of the period that begins on this day.
+    pub(crate) fn last_day(&self, name: &str) -> Option<String> {
+        let last = self.length.after(name.parse().ok()?)?.pred_opt()?;
+        Some(last.to_string())
+    }
+}
+
+impl Store {
+    /// What each of the `groups` used and wasted in each period.
+    pub(super) fn over_time(
+        &self,
+        grouping: Grouping,
+        groups: &Grouped,
+        periods: &Periods,
+        filter: &Filter,
+    ) -> Result<Vec<OverTime>, StoreError> {
+        let selection = Selection::of(&self.connection, filter)?;
+        let (table, key, _) = grouping.parts();
+        let places: FxHashMap<&str, usize> =
+            periods.names.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
+        let mut rows: FxHashMap<Option<String>, OverTime> = groups
+            .groups
+            .iter()
+            .map(|group| {
+                let nothing = vec![None; periods.names.len()];
+                let empty = OverTime { used_gb_hours: nothing.clone(), wasted_gb_hours: nothing };
+                (group.key.clone(), empty)
+            })
+            .collect();
+        let mut statement = self.connection.prepare(&format!(
+            "SELECT {key}, {}, sum(used), sum(wasted) FROM {table} WHERE {} AND submitted IS NOT NULL GROUP BY 1, 2",
+            periods.length.sql(),
+            selection.condition
+        ))?;
+        let mut found = statement.query(&*selection.values())?;
+        while let Some(row) = found.next()? {
+            let amount = |place: usize| -> rusqlite::Result<Option<f64>> {
+                Ok(row.get::<_, Option<i64>>(place)?.map(|sum| gb_hours(sum.max(0).cast_unsigned())))
+            };
+            let group: Option<String> = row.get(0)?;
+            let period: Option<String> = row.get(1)?;
+            let place = period.and_then(|period| places.get(period.as_str()));
+            let Some((over_time, &place)) = rows.get_mut(&group).zip(place) else { continue };
+            for (values, column) in [(&mut over_time.used_gb_hours, 2), (&mut over_time.wasted_gb_hours, 3)] {
+                if let Some(value) = values.get_mut(place) {
+                    *value = amount(column)?;
+                }
+            }
+        }
+        Ok(groups.groups.iter().map(|group| rows.remove(&group.key).unwrap_or_default()).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn periods(from: &str, until: &str) -> Periods {
+        let moment = |day: &str| {
+            let noon = day.parse::<NaiveDate>().unwrap().and_hms_opt(12, 0, 0).unwrap();
+            Timestamp::from_millis(noon.and_utc().timestamp_millis())
+        };
+        Periods::between(moment(from), moment(until)).unwrap()
+    }
+
+    #[test]
+    fn the_longer_the_time_the_longer_the_periods() {
+        let days = periods("2026-10-30", "2026-11-02");
+        assert_eq!(days.names, ["2026-10-30", "2026-10-31", "2026-11-01", "2026-11-02"]);
+        assert_eq!(periods("2026-11-02", "2026-11-02").names, ["2026-11-02"]);
+        let weeks = periods("2026-08-01", "2026-11-04");
+        // A Saturday and a Wednesday.
+        assert_eq!((weeks.unit(), weeks.names.len()), ("week", 15));
+        assert_eq!(weeks.names.first().unwrap(), "2026-07-27");
+        assert_eq!(weeks.names.last().unwrap(), "2026-11-02");
+        assert_eq!(weeks.last_day("2026-11-02").unwrap(), "2026-11-08");
+        let months = periods("2024-02-29", "2026-11-04");
+        assert_eq!((months.unit(), months.names.len()), ("month", 34));
+        assert_eq!(months.names.first().unwrap(), "2024-02-01");
+        assert_eq!(months.last_day("2024-02-01").unwrap(), "2024-02-29");
+        assert!(!months.is_cut);
+        let all = periods("1970-01-01", "2026-11-04");
+        assert_eq!((all.names.len(), all.is_cut), (MOST_MONTHS, true));
+    }
+}

@@ -1,0 +1,295 @@
+//! What changes of configurations saved: the cost of a job before and after.
+
+use rusqlite::Row;
+
+use super::configured::{self, Settings};
+use super::selection::Selection;
+use super::{Store, StoreError, gb_hours};
+use crate::engine::Filter;
+use crate::stats::descriptive::median;
+use crate::troubles::same_value;
+use crate::units::{Millis, Timestamp};
+
+/// Runs that succeeded which are needed on both sides of a change. A single run may have been slow by chance.
+const LEAST_RUNS: usize = 3;
+/// The last runs before a change that are compared with those after it.
+const MOST_BEFORE: usize = 20;
+/// Smaller changes of the cost are within what differs from run to run.
+const SMALLEST_CHANGE: f64 = 0.1;
+
+/// A setting that changed; `None` where it was not set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Changed {
+    pub(crate) setting: String,
+    pub(crate) from: Option<String>,
+    pub(crate) to: Option<String>,
+    /// Whether this value was recommended for a run before the change.
+    pub(crate) advised: bool,
+}
+
+/// A change of a job's configuration, with the medians of its runs before and after.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::struct_field_names)] // `run_time` is the usual name
+pub(crate) struct Realised {
+    pub(crate) job: String,
+    /// The first run with the new settings.
+    pub(crate) first: String,
+    pub(crate) since: Option<Timestamp>,
+    pub(crate) changed: Vec<Changed>,
+    /// Runs that succeeded and are compared, before and after.
+    pub(crate) runs: (u64, u64),
+    /// Memory of a run before and after.
+    pub(crate) used_gb_hours: (f64, f64),
+    /// Run time of a run before and after, if known.
+    pub(crate) run_time: Option<(Millis, Millis)>,
+    /// What all runs since then saved; negative if they took more.
+    pub(crate) saved_gb_hours: f64,
+}
+
+/// Runs of a job, one after the other, with the same settings.
+struct Section {
+    configuration: i64,
+    first: String,
+    since: Option<Timestamp>,
+    /// GB·h and, if known, milliseconds of those that succeeded.
+    runs: Vec<(f64, Option<f64>)>,
+}
+
+/// A run as the query has it.
+struct RunRow {
+    job: i64,
+    configuration: i64,
+    id: String,
+    submitted: Option<Timestamp>,
+    /// Of a run that succeeded and whose memory is known.
+    measured: Option<(f64, Option<f64>)>,
+}
+
+impl RunRow {
+    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let succeeded = row.get_ref(4)?.as_str().is_ok_and(|status| status == "succeeded");
+        let used = row.get::<_, Option<i64>>(5)?.map(|used| gb_hours(used.max(0).cast_unsigned()));
+        let run_time = row.get::<_, Option<i64>>(6)?.map(|time| time as f64);
+        Ok(Self {
+            job: row.get(0)?,
+            configuration: row.get(1)?,
+            id: row.get(2)?,
+            submitted: row.get::<_, Option<i64>>(3)?.map(Timestamp::from_millis),
+            measured: used.filter(|_| succeeded).map(|used| (used, run_time)),
+        })
+    }
+}
+
+impl Store {
+    /// The changes of configurations after which jobs cost clearly more or less, those that saved most first.
+    pub(super) fn realised(&self, filter: &Filter) -> Result<Vec<Realised>, StoreError> {
+        let selection = Selection::of(&self.connection, filter)?;
+        let mut statement = self.connection.prepare(&format!(
+            "SELECT job, configuration, application.id, submitted, status, used, run_time FROM application WHERE {} AND \
+             configuration IS NOT NULL AND job IN (SELECT job FROM application GROUP BY job HAVING count(DISTINCT \
+             configuration) > 1) ORDER BY job, submitted, application.id, attempt, source",
+            selection.condition
+        ))?;
+        let mut rows = statement.query(&*selection.values())?;
+        let mut realised = Vec::new();
+        let mut job = None;
+        let mut sections: Vec<Section> = Vec::new();
+        while let Some(row) = rows.next()? {
+            let run = RunRow::of(row)?;
+            if job != Some(run.job) {
+                self.compare(job, &sections, &mut realised)?;
+                sections.clear();
+                job = Some(run.job);
+            }
+            match sections.last_mut().filter(|section| section.configuration == run.configuration) {
+                Some(section) => section.runs.extend(run.measured),
+                None => sections.push(Section {
+                    configuration: run.configuration,
+                    first: run.id,
+                    since: run.submitted,
+                    runs: run.measured.into_iter().collect(),
+                }),
+            }
+        }
+        self.compare(job, &sections, &mut realised)?;
+        realised.sort_by(|a, b| {
+            b.saved_gb_hours.total_cmp(&a.saved_gb_hours).then_with(|| (&a.job, &a.first).cmp(&(&b.job, &b.first)))
+        });
+        Ok(realised)
+    }
+
+    /// Compares each section of a job with the one before it.
+    fn compare(
+        &self,
+        job: Option<i64>,
+        sections: &[Section],
+        realised: &mut Vec<Realised>,
+    ) -> Result<(), StoreError> {
+        let Some(job) = job else { return Ok(()) };
+        for pair in sections.windows(2) {
+            let [before, after] = pair else { continue };
+            let last = before.runs.len().saturating_sub(MOST_BEFORE);
+            let Some((_, compared)) = before.runs.split_at_checked(last) else { continue };
+            if compared.len() < LEAST_RUNS || after.runs.len() < LEAST_RUNS {
+                continue;
+            }
+            let Some(used) = medians(compared, &after.runs, |run| Some(run.0)) else { continue };
+            if (used.0 - used.1).abs() < SMALLEST_CHANGE * used.0.max(used.1) {
+                continue;
+            }
+            let run_time = medians(compared, &after.runs, |run| run.1);
+            let time = |ms: f64| Millis::from_f64(ms.round());
+            let runs = (compared.len() as u64, after.runs.len() as u64);
+            realised.push(Realised {
+                job: self.key_of(job)?,
+                first: after.first.clone(),
+                since: after.since,
+                changed: self.changed(job, before, after)?,
+                runs,
+                used_gb_hours: used,
+                run_time: run_time.and_then(|(before, after)| time(before).zip(time(after))),
+                saved_gb_hours: (used.0 - used.1) * runs.1 as f64,
+            });
+        }
+        Ok(())
+    }
+
+    fn key_of(&self, job: i64) -> Result<String, StoreError> {
+        let mut statement = self.connection.prepare_cached("SELECT key FROM job WHERE job = ?1")?;
+        Ok(statement.query_row([job], |row| row.get(0))?)
+    }
+
+    fn changed(&self, job: i64, before: &Section, after: &Section) -> Result<Vec<Changed>, StoreError> {
+        let old = configured::at(&self.connection, before.configuration)?;
+        let new = configured::at(&self.connection, after.configuration)?;
+        let names: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+        let value = |settings: &Settings, name: &str| settings.get(name).cloned();
+        let changed = names.into_iter().filter(|name| old.get(*name) != new.get(*name));
+        changed
+            .map(|name| {
+                let to = value(&new, name);
+                let advised = match &to {
+                    Some(to) => self.was_advised(job, before.configuration, (name, to))?,
+                    None => false,
+                };
+                Ok(Changed { setting: name.clone(), from: value(&old, name), to, advised })
+            })
+            .collect()
+    }
+
+    /// Whether this value was recommended for runs of the job with this configuration.
+    fn was_advised(
+        &self,
+        job: i64,
+        configuration: i64,
+        (name, to): (&str, &str),
+    ) -> Result<bool, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT DISTINCT new FROM setting JOIN application USING (application) WHERE job = ?1 AND configuration = ?2 \
+             AND setting.name = ?3",
+        )?;
+        let mut rows = statement.query((job, configuration, name))?;
+        while let Some(row) = rows.next()? {
+            let new: String = row.get(0)?;
+            if same_value(name, &new, to) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The medians of what is known of the runs before and after.
+fn medians<R>(before: &[R], after: &[R], value: impl Fn(&R) -> Option<f64>) -> Option<(f64, f64)> {
+    let of = |runs: &[R]| median(&runs.iter().filter_map(&value).collect::<Vec<f64>>());
+    Some((of(before)?, of(after)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+    use crate::model::Status;
+    use crate::results::ApplicationReport;
+    use crate::store::record;
+    use crate::units::{Bytes, MbMillis};
+
+    /// A run of an hour with this heap, which held so many GiB.
+    fn nightly(night: i64, heap: &str, gib: u64, status: Status) -> ApplicationReport {
+        let mut app = ApplicationReport::blank(&format!("app_{night:03}"));
+        app.name = Some("nightly".to_owned());
+        app.status = status;
+        app.sources = vec![format!("logs/app_{night:03}")];
+        app.submitted_at = Some(Timestamp::from_millis(night * 86_400_000));
+        app.metrics.run_time = Some(Millis::from_secs(3600));
+        app.metrics.used = Some(MbMillis::of(Bytes::from_mib(1024 * gib), Millis::from_secs(3600)));
+        app.configuration = Some(Box::new(sample::app(&[("spark.executor.memory", heap)]).conf));
+        app
+    }
+
+    fn store(apps: &[ApplicationReport]) -> Store {
+        let store = Store::with(rusqlite::Connection::open_in_memory().unwrap()).unwrap();
+        store.connection.execute("INSERT INTO run VALUES (1, 0, 'x', 'y', NULL)", []).unwrap();
+        for app in apps {
+            record::application(&store.connection, 1, app).unwrap();
+        }
+        store
+    }
+
+    fn realised(apps: &[ApplicationReport]) -> Vec<Realised> {
+        store(apps).realised(&Filter::default()).unwrap()
+    }
+
+    #[test]
+    fn a_changed_heap_saves_the_difference_of_the_medians_in_each_later_run() {
+        let mut apps: Vec<_> = (0..4).map(|night| nightly(night, "4g", 40, Status::Succeeded)).collect();
+        apps.push(nightly(4, "4g", 400, Status::Failed));
+        apps.extend((5..10).map(|night| nightly(night, "2g", 25, Status::Succeeded)));
+        let [change] = &realised(&apps)[..] else { panic!() };
+        assert_eq!((change.first.as_str(), change.runs), ("app_005", (4, 5)));
+        assert_eq!(change.since, Some(Timestamp::from_millis(5 * 86_400_000)));
+        assert_eq!(change.used_gb_hours, (40.0, 25.0));
+        assert!((change.saved_gb_hours - 75.0).abs() < 1e-9);
+        let [setting] = &change.changed[..] else { panic!() };
+        assert_eq!(setting.setting, "spark.executor.memory");
+        assert_eq!((setting.from.as_deref(), setting.to.as_deref()), (Some("4g"), Some("2g")));
+        assert!(!setting.advised);
+    }
+
+    #[test]
+    fn a_recommended_value_is_told_however_it_is_written() {
+        let apps: Vec<_> = (0..6)
+            .map(|night| {
+                let (heap, gib) = if night < 3 { ("4g", 40) } else { ("2g", 25) };
+                nightly(night, heap, gib, Status::Succeeded)
+            })
+            .collect();
+        let store = store(&apps);
+        store
+            .connection
+            .execute(
+                "INSERT INTO setting SELECT application, 0, 'spark.executor.memory', '4g', '2048m' FROM application WHERE id \
+                 = 'app_001'",
+                [],
+            )
+            .unwrap();
+        let [change] = &store.realised(&Filter::default()).unwrap()[..] else { panic!() };
+        assert!(change.changed.iter().all(|setting| setting.advised), "{change:?}");
+    }
+
+    #[test]
+    fn few_runs_and_small_differences_tell_nothing() {
+        let job = |sides: [(&str, u64, i64); 2]| {
+            let [(a, cost_a, runs_a), (b, cost_b, runs_b)] = sides;
+            let before = (0..runs_a).map(|night| nightly(night, a, cost_a, Status::Succeeded));
+            let after = (runs_a..runs_a + runs_b).map(|night| nightly(night, b, cost_b, Status::Succeeded));
+            realised(&before.chain(after).collect::<Vec<_>>())
+        };
+        assert_eq!(job([("4g", 40, 2), ("2g", 20, 9)]), []);
+        assert_eq!(job([("4g", 40, 9), ("2g", 20, 2)]), []);
+        assert_eq!(job([("4g", 40, 9), ("2g", 38, 9)]), []);
+        assert_eq!(job([("4g", 40, 9), ("4g", 20, 9)]), []);
+        // A change for the worse is one, too.
+        assert!(job([("2g", 20, 3), ("4g", 40, 3)]).iter().all(|change| change.saved_gb_hours < 0.0));
+    }
+}

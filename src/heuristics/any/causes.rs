@@ -163,9 +163,13 @@ fn remedy(app: &Application, cause: Cause, confidence: &str) -> Advice {
 /// What helps in Spark; `None` if it is the same for any engine.
 const fn of_spark(cause: Cause) -> Option<&'static str> {
     Some(match cause {
-        Cause::DataSkew => "distribute their data evenly: see spark-stage-metrics",
-        Cause::Gc => "run fewer tasks per heap or enlarge the heap: see spark-executor-gc",
-        Cause::Disk => "spill less: see spark-executor-spill; put spark.local.dir on several disks",
+        Cause::DataSkew => "distribute their data evenly (`elephant-rs rules show spark-skew`)",
+        Cause::Gc => {
+            "run fewer tasks per heap or enlarge the heap (`elephant-rs rules show spark-executor-gc`)"
+        }
+        Cause::Disk => {
+            "spill less (`elephant-rs rules show spark-executor-spill`), and put spark.local.dir on several disks"
+        }
         Cause::Network => {
             "fetch fewer and larger blocks, and check the network of the nodes that they fetched from"
         }
@@ -181,9 +185,13 @@ const fn of_spark(cause: Cause) -> Option<&'static str> {
 /// What helps in MapReduce; `None` if it is the same for any engine.
 const fn of_mapreduce(cause: Cause) -> Option<&'static str> {
     Some(match cause {
-        Cause::DataSkew => "distribute their data evenly: see mapper-skew and reducer-skew",
-        Cause::Gc => "create less garbage, or enlarge a heap that is full: see mapper-gc and reducer-gc",
-        Cause::Disk => "put yarn.nodemanager.local-dirs on several disks, and spill less: see mapper-spill",
+        Cause::DataSkew => "distribute their data evenly (`elephant-rs rules show reducer-skew`)",
+        Cause::Gc => {
+            "create less garbage, or enlarge a heap that is full (`elephant-rs rules show mapper-gc`)"
+        }
+        Cause::Disk => {
+            "put yarn.nodemanager.local-dirs on several disks, and spill less (`elephant-rs rules show mapper-spill`)"
+        }
         Cause::Network => "check the network between the nodes",
         Cause::Hardware => {
             "`elephant-rs nodes` over many jobs ranks the nodes; --exclude-list FILE writes the worst into a file for \

@@ -1,0 +1,240 @@
+//! The number of tasks of a stage: what sets it, which number to aim at, and how to change it. One place for every rule that
+//! advises on it.
+
+use super::memory::{Setting, in_force, shuffle_partitions};
+use super::slots::Slots;
+use super::stage_figures::{Figures, FlowKind};
+use crate::finding::Advice;
+use crate::heuristics::spark::{change, runs_sql};
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::counters::Counter;
+use crate::model::spark::{Spark, Stage};
+use crate::model::table::{TaskGroup, TimePoint};
+use crate::stats::descriptive::{mean, median, quantile};
+use crate::units::{Bytes, Millis};
+
+/// Tasks are worth splitting if their parts run for this multiple of a small task's time.
+pub(in crate::heuristics::spark) const TIMES_SMALL: f64 = 3.0;
+/// Smaller splits of input are not worth a task.
+const LEAST_INPUT: f64 = 1024.0 * 1024.0;
+
+/// What sets the number of tasks of a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::heuristics::spark) enum Source {
+    /// `spark.sql.shuffle.partitions`.
+    ShufflePartitions,
+    /// `spark.default.parallelism`.
+    DefaultParallelism,
+    /// `spark.sql.files.maxPartitionBytes`.
+    FileSplits,
+    /// Files of the input, or a number in the code that reads them.
+    Input,
+    /// A number in the application's code.
+    Code,
+}
+
+impl Source {
+    pub(in crate::heuristics::spark) const ALL: [Self; 5] =
+        [Self::ShufflePartitions, Self::DefaultParallelism, Self::FileSplits, Self::Input, Self::Code];
+
+    pub(in crate::heuristics::spark) fn of(
+        app: &Application,
+        spark: &Spark,
+        stage: &Stage,
+        group: &TaskGroup,
+    ) -> Self {
+        let figures = Figures::of(app, stage, group);
+        let is_sql = runs_sql(spark, stage);
+        let reads_input = figures.flow(FlowKind::Input).is_some_and(|flow| flow.total > Bytes::default());
+        if reads_input {
+            if is_sql && reads_full_splits(app, &figures) { Self::FileSplits } else { Self::Input }
+        } else if is_sql && figures.reads_shuffle_only() && figures.tasks == shuffle_partitions(app) {
+            Self::ShufflePartitions
+        } else if !is_sql && follows_default(app, spark, stage, &figures) {
+            Self::DefaultParallelism
+        } else {
+            Self::Code
+        }
+    }
+
+    /// The most tasks that make sense for the data.
+    #[allow(clippy::cast_precision_loss)]
+    fn most_tasks(self, group: &TaskGroup) -> f64 {
+        let of_files = matches!(self, Self::FileSplits | Self::Input);
+        let read = group.attempts.sum(&[Counter::InputBytes]).filter(|_| of_files);
+        read.map_or(f64::INFINITY, |bytes| (bytes as f64 / LEAST_INPUT).ceil())
+    }
+}
+
+/// Whether tasks read about as much as a split of files may have. Smaller reads have another reason, and larger ones are
+/// files that cannot be split.
+fn reads_full_splits(app: &Application, figures: &Figures) -> bool {
+    let most = split_size(app);
+    let read = figures.flow(FlowKind::Input).map(|flow| (flow.median.get(), flow.largest.get()));
+    read.zip(most).is_some_and(|((median, largest), most)| {
+        let most = most.get();
+        median.saturating_mul(2) >= most && largest <= most.saturating_add(most / 10)
+    })
+}
+
+fn split_size(app: &Application) -> Option<Bytes> {
+    app.in_force(ConfKey::FilesMaxPartitionBytes, |conf, key| conf.spark_size(key, Bytes::new(1)))
+}
+
+/// Whether `spark.default.parallelism` decides. Where it is not set, a shuffle without a number in the code has as many
+/// partitions as the largest stage before it.
+fn follows_default(app: &Application, spark: &Spark, stage: &Stage, figures: &Figures) -> bool {
+    match in_force(app, ConfKey::DefaultParallelism) {
+        Some(set) => set == figures.tasks,
+        None if !figures.reads_shuffle_only() => false,
+        None => {
+            let before = spark.stages.iter().filter(|other| stage.parents.contains(&other.id.stage));
+            before.filter_map(|other| other.announced_tasks).max() == Some(figures.tasks)
+        }
+    }
+}
+
+/// The successful tasks of a stage; times in milliseconds.
+pub(in crate::heuristics::spark) struct StageTasks {
+    pub(in crate::heuristics::spark) from: i64,
+    pub(in crate::heuristics::spark) to: i64,
+    pub(in crate::heuristics::spark) times: Vec<f64>,
+    /// What a task takes besides its work.
+    pub(in crate::heuristics::spark) overhead: f64,
+}
+
+/// The quantile of the times of small tasks that counts as a task without work.
+const SMALLEST: f64 = 0.05;
+
+impl StageTasks {
+    pub(in crate::heuristics::spark) fn of(group: &TaskGroup) -> Option<Self> {
+        let attempts = &group.attempts;
+        let (mut from, mut to, mut times, mut overheads) = (i64::MAX, i64::MIN, Vec::new(), Vec::new());
+        for row in group.winners() {
+            let start = attempts.time(row, TimePoint::Start)?.as_millis();
+            let end = attempts.time(row, TimePoint::Finish)?.as_millis();
+            (from, to) = (from.min(start), to.max(end));
+            let time = (end - start).max(0) as f64;
+            let run = attempts.millis(row, Counter::ExecutorRunTime).map_or(time, Millis::as_f64);
+            times.push(time);
+            overheads.push((time - run).max(0.0));
+        }
+        let overhead = median(&overheads)?;
+        Some(Self { from, to, times, overhead })
+    }
+
+    /// What each task takes besides its work, if tasks are small: the time of the smallest ones, which have hardly any. If
+    /// all tasks are alike, the smallest ones work, too, so it counts as at most `most`.
+    pub(in crate::heuristics::spark) fn overhead_of_small(&self, median: f64, most: f64) -> f64 {
+        let small = quantile(&self.times, SMALLEST).unwrap_or_default().min(most);
+        small.max(self.overhead).min(median)
+    }
+
+    /// The time of all tasks without their overhead.
+    pub(in crate::heuristics::spark) fn work(&self) -> Option<f64> {
+        Some((mean(&self.times)? - self.overhead).max(0.0) * self.times.len() as f64)
+    }
+}
+
+/// The number of tasks that advice aims at.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::heuristics::spark) struct Aim {
+    /// Tasks for each task slot, so that they balance, unless they would become small.
+    pub(in crate::heuristics::spark) tasks_per_slot: f64,
+    /// Tasks of less than this time, in milliseconds, are small.
+    pub(in crate::heuristics::spark) small_task_time: f64,
+}
+
+impl Aim {
+    /// The number for a stage that works for so long in all its tasks, on so many task slots.
+    pub(in crate::heuristics::spark) fn splits(
+        self,
+        slots: f64,
+        work: f64,
+        source: Source,
+        group: &TaskGroup,
+    ) -> f64 {
+        let for_each = (work / slots / (TIMES_SMALL * self.small_task_time)).floor();
+        let wanted = slots * for_each.clamp(1.0, self.tasks_per_slot.max(1.0));
+        wanted.ceil().min(source.most_tasks(group)).max(1.0)
+    }
+
+    /// The same for a stage of an application, if it has fewer tasks.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
+    pub(in crate::heuristics::spark) fn more_than(
+        self,
+        app: &Application,
+        spark: &Spark,
+        stage: &Stage,
+    ) -> Option<u64> {
+        let group = app.groups.get(stage.group?)?;
+        let tasks = StageTasks::of(group)?;
+        let slots = Slots::of(app, spark).within(tasks.from, tasks.to)?.round().max(1.0);
+        let wanted = self.splits(slots, tasks.work()?, Source::of(app, spark, stage, group), group);
+        (wanted > tasks.times.len() as f64).then_some(wanted as u64)
+    }
+}
+
+/// How a stage of `tasks` tasks gets `wanted` ones, by what sets their number.
+pub(in crate::heuristics::spark) fn advice(
+    app: &Application,
+    spark: &Spark,
+    stage: &Stage,
+    source: Source,
+    (tasks, wanted): (u64, u64),
+) -> Advice {
+    let few = tasks < wanted;
+    let what = if few { "use more tasks" } else { "use fewer tasks" };
+    let is_sql = runs_sql(spark, stage);
+    match source {
+        Source::Code if few && tasks == 1 => Advice::new(format!(
+            "a single task does all the work of the stage: avoid coalesce(1), sorting without partitions, and aggregates \
+             and windows without a key; repartition({wanted}) shares the work out"
+        )),
+        Source::ShufflePartitions => Advice::new(what).set([change(app, ConfKey::ShufflePartitions, wanted)]),
+        Source::DefaultParallelism => {
+            Advice::new(what).set([change(app, ConfKey::DefaultParallelism, wanted)])
+        }
+        Source::FileSplits => match split_for(app, tasks, wanted) {
+            Some(size) => {
+                let split = change(app, ConfKey::FilesMaxPartitionBytes, Setting(size));
+                Advice::new(format!("{what}: about {wanted} splits of the files")).set([split])
+            }
+            None => of_files(few, is_sql, tasks, wanted),
+        },
+        Source::Input => of_files(few, is_sql, tasks, wanted),
+        Source::Code if is_sql => Advice::new(format!(
+            "{what}: change repartition or coalesce before the stage to {wanted} partitions"
+        )),
+        Source::Code => Advice::new(format!(
+            "{what}: pass {wanted} as the number of partitions to the operation that creates the stage, or use \
+             repartition({wanted}) before it"
+        )),
+    }
+}
+
+/// The size of splits with which files have `wanted` instead of `tasks`.
+fn split_for(app: &Application, tasks: u64, wanted: u64) -> Option<Bytes> {
+    let size = split_size(app)?.as_f64() * tasks as f64 / wanted.max(1) as f64;
+    let mib = Bytes::from_f64(size)?.whole_mib();
+    (mib > 0).then(|| Bytes::from_mib(mib))
+}
+
+/// Advice on input whose splits no setting bounds.
+fn of_files(few: bool, is_sql: bool, tasks: u64, wanted: u64) -> Advice {
+    let text = match (few, is_sql) {
+        (true, true) => format!(
+            "split the input into about {wanted} tasks instead of {tasks}: more files, or files that can be split; or use \
+             repartition({wanted}) after reading them"
+        ),
+        (true, false) => format!(
+            "split the input into about {wanted} tasks instead of {tasks}: pass {wanted} as the minimum number of partitions \
+             to the operation that reads it, if its files can be split; otherwise use repartition({wanted}) after it"
+        ),
+        (false, _) => format!(
+            "read the input with about {wanted} tasks instead of {tasks}: merge small files into larger ones"
+        ),
+    };
+    text.into()
+}

@@ -3,8 +3,8 @@
 use super::heap::Heap;
 use super::sort_buffer::{SortBuffer, is_too_large, largest_output};
 use super::{
-    MissingCounters, Role, change, counter, grouped, limit, no_task_reports, rule, tasks, unreadable,
-    without_tasks,
+    MissingCounters, Role, change, counter, grouped, is_unreadable, limit, no_task_reports, rule, tasks,
+    unreadable, without_tasks,
 };
 use crate::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
@@ -14,9 +14,10 @@ use crate::model::counters::Counter;
 use crate::model::spark::Facet;
 use crate::model::table::TaskGroup;
 use crate::params::cutoffs::Ascending;
-use crate::params::quantity::{Count, Ratio};
+use crate::params::quantity::{Count, Ratio, Size};
 use crate::params::rule_params;
 use crate::severity::Severity;
+use crate::units::Bytes;
 
 rule_params! {
     /// Parameters of `mapper-spill`.
@@ -28,6 +29,9 @@ rule_params! {
         missing_counters: MissingCounters,
         /// Spilled records / map output records. A ratio of 1 is normal.
         spill_ratio: Ascending<Ratio>,
+        /// Bytes that all map tasks spilled beyond their output: each record counts as often as it was written more
+        /// than once.
+        spilled_again: Ascending<Size>,
         /// Number of map tasks.
         num_tasks: Ascending<Count>,
     }
@@ -77,8 +81,13 @@ impl Check for Spilling {
         let ratio = if spilled == 0 { 0.0 } else { spilled as f64 / output as f64 };
         let total = group.tasks.len() as u64;
         let low = Severity::Low;
+        let again = spilled_again(group, ratio);
+        // Without the bytes, records alone do not tell how much it costs.
+        let by_bytes =
+            again.map_or(low.max(params.spilled_again.severity(0.0)), |bytes| params.spilled_again.severity(bytes));
         let conditions = [
             ("spill_ratio", four_decimals(&params.spill_ratio, ratio), params.spill_ratio.describe(low)),
+            ("spilled_again", by_bytes, params.spilled_again.describe(low)),
             ("num_tasks", params.num_tasks.severity(total as f64), params.num_tasks.describe(low)),
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
@@ -90,6 +99,7 @@ impl Check for Spilling {
             .fact("spilled_records_count", count(spilled))
             .fact("output_records_count", count(output))
             .fact("spill_ratio", Measure::Ratio(ratio.is_finite().then_some(ratio)))
+            .facts(again.and_then(Bytes::from_f64).map(|bytes| ("spilled_again_bytes", Measure::Size(bytes))))
             .message(
                 MESSAGE,
                 &[
@@ -107,6 +117,14 @@ impl Check for Spilling {
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Tasks]
     }
+}
+
+/// The bytes of records that were written more than once, by the mean size of an output record.
+fn spilled_again(group: &TaskGroup, ratio: f64) -> Option<f64> {
+    let output = group.winners().filter_map(|row| group.attempts.count(row, Counter::MapOutputBytes));
+    let output = output.fold(None, |sum: Option<f64>, bytes| Some(sum.unwrap_or_default() + bytes as f64));
+    let known = output.filter(|_| !is_unreadable(group, &[Counter::MapOutputBytes]) && ratio.is_finite());
+    known.map(|output| output * (ratio - 1.0).max(0.0))
 }
 
 /// Dr. Elephant compares four decimals; both values are truncated.

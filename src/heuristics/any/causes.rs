@@ -160,6 +160,23 @@ fn remedy(app: &Application, cause: Cause, confidence: &str) -> Advice {
     }
 }
 
+/// Whether a copy of a straggler with this cause would have been faster; `None` if that is unknown.
+pub(super) const fn copy_helps(cause: Cause) -> Option<bool> {
+    match cause {
+        Cause::Gc
+        | Cause::Cpu
+        | Cause::Disk
+        | Cause::SlowFileSystem
+        | Cause::Network
+        | Cause::Hardware
+        | Cause::ColdStart
+        | Cause::Contention => Some(true),
+        // The copy has the same data, runs the same code, and waits for the same tasks.
+        Cause::DataSkew | Cause::MoreWork | Cause::EveryAttempt | Cause::Scheduler => Some(false),
+        Cause::Unexplained => None,
+    }
+}
+
 /// What helps in Spark; `None` if it is the same for any engine.
 const fn of_spark(cause: Cause) -> Option<&'static str> {
     Some(match cause {
@@ -215,8 +232,8 @@ const fn of_any(cause: Cause) -> &'static str {
              executors longer, use fewer and longer stages, or accept it"
         }
         Cause::MoreWork => {
-            "they do more work per byte than the others: look for records with many matches, large groups or user code \
-             that depends on the data"
+            "with no more data than the others they compute for longer: look at the values of their records (many matches in a \
+             join, large groups, records that are hard to parse) and at the code that handles them; copies do not help"
         }
         Cause::EveryAttempt => {
             "the nodes are not the cause, because another attempt on another node was slow, too: look at the input of these tasks \

@@ -1,6 +1,6 @@
 //! `straggler-detection`: how well the cluster's own speculation found the stragglers (S0 eq 2 to 4).
 
-use super::speculation_settings::{better_settings, is_on};
+use super::speculation_settings::{Candidates, better_settings, is_on};
 use super::{rule, tasks};
 use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::{decisive, percent, plural};
@@ -159,7 +159,11 @@ impl Check for OwnSpeculation {
                     ("missed", &caught.missed_in_words()),
                 ],
             )
-            .advice(|| better_settings(app, &watched, caught.in_time))
+            .advice(|| {
+                let on = |view: &GroupStragglers<'_>| is_on(app, view.group) == Some(true);
+                let watched = Candidates::of(views, stragglers.causes(), true, on);
+                better_settings(app, &watched, caught.in_time)
+            })
             .into()
     }
 

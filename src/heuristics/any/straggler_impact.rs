@@ -136,10 +136,7 @@ impl Check for HeldUp {
 
 fn advice(app: &Application, views: &[GroupStragglers<'_>], causes: &Causes) -> Vec<Advice> {
     let mut advice = remedies(app, causes);
-    // A copy of a task that is slow in every attempt is slow, too.
-    if causes.mostly() != Some(Cause::EveryAttempt) {
-        advice.extend(switch_on(app, views));
-    }
+    advice.extend(switch_on(app, views, causes));
     advice
 }
 

@@ -83,8 +83,9 @@ impl Check for Spilling {
         let low = Severity::Low;
         let again = spilled_again(group, ratio);
         // Without the bytes, records alone do not tell how much it costs.
-        let by_bytes =
-            again.map_or(low.max(params.spilled_again.severity(0.0)), |bytes| params.spilled_again.severity(bytes));
+        let by_bytes = again.map_or(low.max(params.spilled_again.severity(0.0)), |bytes| {
+            params.spilled_again.severity(bytes)
+        });
         let conditions = [
             ("spill_ratio", four_decimals(&params.spill_ratio, ratio), params.spill_ratio.describe(low)),
             ("spilled_again", by_bytes, params.spilled_again.describe(low)),

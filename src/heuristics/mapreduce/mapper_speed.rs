@@ -218,3 +218,24 @@ fn advice(
     }
     advice
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+
+    #[test]
+    fn tasks_that_compute_do_not_read_slowly() {
+        // 64 MiB in 40 minutes, with so much of them on the CPU.
+        let severity = |minutes: i64, dr_elephant| {
+            let mut group = sample::maps(&[(2400, 64); 4]);
+            for row in 0..4 {
+                group.attempts.set_counter(row, Counter::CpuMilliseconds, Some(minutes * 60_000));
+            }
+            sample::severity(&sample::job(vec![group], &[]), RULE.id, dr_elephant)
+        };
+        assert_eq!(severity(10, false), Some(Severity::Critical));
+        assert_eq!(severity(30, false), Some(Severity::Low));
+        assert_eq!(severity(30, true), Some(Severity::Critical));
+    }
+}

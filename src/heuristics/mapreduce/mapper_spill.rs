@@ -177,3 +177,34 @@ fn advice(app: &Application, group: &TaskGroup) -> Vec<Advice> {
     }
     advice
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+
+    const ID: &str = RULE.id;
+
+    /// So many maps that each wrote three times what they put out, with so many MiB of output if it is known.
+    fn spilling(maps: usize, output: Option<i64>) -> Application {
+        let mut group = sample::maps(&vec![(60, 64); maps]);
+        for row in 0..maps {
+            group.attempts.set_counter(row, Counter::SpilledRecords, Some(3_000_000));
+            group.attempts.set_counter(row, Counter::MapOutputRecords, Some(1_000_000));
+            group.attempts.set_counter(row, Counter::MapOutputBytes, output.map(|mib| mib << 20));
+        }
+        sample::job(vec![group], &[])
+    }
+
+    #[test]
+    fn bytes_decide_and_not_the_number_of_tasks() {
+        let severity = |maps, output| sample::severity(&spilling(maps, output), ID, false);
+        assert_eq!(severity(20, Some(300)), Some(Severity::Critical));
+        assert_eq!(severity(20, Some(30)), Some(Severity::Severe));
+        assert_eq!(severity(1000, Some(0)), Some(Severity::None));
+        // Records without bytes do not tell how much it costs.
+        assert_eq!(severity(1000, None), Some(Severity::Low));
+        assert_eq!(sample::severity(&spilling(20, Some(300)), ID, true), Some(Severity::None));
+        assert_eq!(sample::severity(&spilling(1000, Some(0)), ID, true), Some(Severity::Critical));
+    }
+}

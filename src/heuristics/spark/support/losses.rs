@@ -284,4 +284,34 @@ mod tests {
         sample::spark(&mut app).jobs[0].result = Some(JobResult::Failed);
         assert_eq!(ids(sample::spark(&mut app)), ["5", "6", "7"], "the loss may be the cause");
     }
+
+    #[test]
+    fn executors_that_end_with_the_application_are_not_lost() {
+        use crate::internal::sample;
+        let mut app = sample::app(&[]);
+        for (id, reason, at) in [
+            ("1", "Executor Process Lost", 14_000),
+            ("2", "Executor Process Lost", 19_700),
+            ("3", "Command exited with code 52", 19_700),
+        ] {
+            let executor = sample::executor(&mut app, id);
+            executor.removed_at = Some(Timestamp::from_millis(at));
+            executor.removed_reason = Some(reason.to_owned());
+        }
+        let job = |id: u32, failure: &str| {
+            let mut job = Job::new(id);
+            job.has_end = true;
+            job.completed_at = Some(Timestamp::from_millis(20_000));
+            job.result = Some(JobResult::Failed);
+            job.failure = Some(failure.into());
+            job
+        };
+        let ids =
+            |spark: &Spark| lost_executors(spark).map(|loss| loss.executor.id.clone()).collect::<Vec<_>>();
+        sample::spark(&mut app).jobs.push(job(0, "Job 0 cancelled because SparkContext was shut down"));
+        assert_eq!(ids(sample::spark(&mut app)), ["1", "3"], "memory is a cause of its own");
+        // A job that failed may have failed because of the loss.
+        sample::spark(&mut app).jobs.push(job(1, "Job aborted due to stage failure"));
+        assert_eq!(ids(sample::spark(&mut app)), ["1", "2", "3"]);
+    }
 }

@@ -238,3 +238,94 @@ fn of_files(few: bool, is_sql: bool, tasks: u64, wanted: u64) -> Advice {
     };
     text.into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::TroubleKind;
+    use crate::internal::sample;
+    use crate::model::spark::{Job, SqlExecution};
+    use crate::model::table::Outcome;
+    use crate::severity::Severity;
+    use crate::units::Timestamp;
+
+    /// A stage of so many tasks that take 190 s on 16 cores and read a shuffle, or input, of so many MiB each.
+    fn stage(tasks: usize, read: (Counter, i64), settings: &[(&str, &str)], sql: bool) -> Application {
+        let mut app = sample::app(settings);
+        for id in ["1", "2", "3", "4"] {
+            sample::executor(&mut app, id).cores = Some(4);
+        }
+        sample::stage(&mut app, 0, &vec![(Outcome::Succeeded, 190_000); tasks]);
+        sample::count(&mut app, read.0, read.1 << 20);
+        app.finished_at = Some(Timestamp::from_millis(200_000));
+        if sql {
+            let spark = sample::spark(&mut app);
+            spark.sql.push(SqlExecution::new(1));
+            let mut job = Job::new(0);
+            job.sql_execution = Some(1);
+            job.stages = vec![0].into();
+            spark.jobs.push(job);
+        }
+        app
+    }
+
+    /// The settings that rules on the number of tasks propose, and their texts without settings.
+    fn advised(app: &Application) -> (Vec<String>, Vec<String>) {
+        let findings = sample::evaluate_all(app, "").findings;
+        let few =
+            findings.iter().filter(|it| it.tells == TroubleKind::FewTasks && it.severity > Severity::None);
+        let rules: Vec<&str> = few.clone().map(|it| &*it.rule).collect();
+        assert!(rules.contains(&"spark-parallelism"), "{rules:?}");
+        assert!(rules.contains(&"spark-configuration-parameters"), "{rules:?}");
+        let advice: Vec<&Advice> = few.flat_map(|it| &it.advice).collect();
+        let settings = advice.iter().flat_map(|it| &it.settings).map(ToString::to_string);
+        let (mut settings, mut texts): (Vec<String>, Vec<String>) = (
+            settings.collect(),
+            advice.iter().filter(|it| it.settings.is_empty()).map(|it| it.text.clone()).collect(),
+        );
+        for list in [&mut settings, &mut texts] {
+            list.sort();
+            list.dedup();
+        }
+        (settings, texts)
+    }
+
+    const SHUFFLE: (Counter, i64) = (Counter::ShuffleRemoteBytesRead, 1000);
+
+    #[test]
+    fn all_rules_name_one_number_and_only_settings_that_reach_the_stage() {
+        // The code gives the number: more than the default changes nothing.
+        let (settings, texts) = advised(&stage(4, SHUFFLE, &[("spark.default.parallelism", "96")], false));
+        assert_eq!(settings, [""; 0]);
+        assert!(texts.len() == 1 && texts[0].contains("repartition(48)"), "{texts:?}");
+        let (settings, _) = advised(&stage(4, SHUFFLE, &[("spark.default.parallelism", "4")], false));
+        assert_eq!(settings, ["--conf spark.default.parallelism=48 (now 4)"]);
+        let (settings, _) = advised(&stage(4, SHUFFLE, &[("spark.sql.shuffle.partitions", "4")], true));
+        assert_eq!(settings, ["--conf spark.sql.shuffle.partitions=48 (now 4)"]);
+        let (settings, texts) = advised(&stage(4, SHUFFLE, &[("spark.sql.shuffle.partitions", "96")], true));
+        assert_eq!(settings, [""; 0]);
+        assert!(texts[0].ends_with("before the stage to 48 partitions"), "{texts:?}");
+    }
+
+    #[test]
+    fn a_shuffle_without_a_number_follows_the_default() {
+        let mut app = stage(4, SHUFFLE, &[], false);
+        assert_eq!(advised(&app).0, [""; 0]);
+        let before = sample::stage(&mut app, 1, &[(Outcome::Succeeded, 1000); 4]);
+        sample::spark(&mut app).stages[0].parents = vec![before.stage].into();
+        assert_eq!(advised(&app).0, ["--conf spark.default.parallelism=48"]);
+    }
+
+    #[test]
+    fn the_size_of_splits_is_advised_only_if_it_bounds_them() {
+        let input = |mib| (Counter::InputBytes, mib);
+        let (settings, _) = advised(&stage(4, input(128), &[], true));
+        assert_eq!(settings, ["--conf spark.sql.files.maxPartitionBytes=10m"]);
+        // A file that cannot be split; and files that Spark SQL does not read.
+        for app in [stage(4, input(5000), &[], true), stage(4, input(128), &[], false)] {
+            let (settings, texts) = advised(&app);
+            assert_eq!(settings, [""; 0]);
+            assert!(texts[0].contains("repartition(48)"), "{texts:?}");
+        }
+    }
+}

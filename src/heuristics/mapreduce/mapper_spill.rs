@@ -50,6 +50,14 @@ const MESSAGE: &str =
 
 struct Spilling(MapperSpill);
 
+impl MapperSpill {
+    /// Without the bytes, records alone do not tell how much it costs.
+    fn by_bytes(&self, again: Option<f64>) -> Severity {
+        let at_least = || self.spilled_again.severity(0.0).max(Severity::Low);
+        again.map_or_else(at_least, |bytes| self.spilled_again.severity(bytes))
+    }
+}
+
 impl Check for Spilling {
     fn check(&self, app: &Application) -> Verdict {
         let Self(params) = self;
@@ -82,13 +90,9 @@ impl Check for Spilling {
         let total = group.tasks.len() as u64;
         let low = Severity::Low;
         let again = spilled_again(group, ratio);
-        // Without the bytes, records alone do not tell how much it costs.
-        let by_bytes = again.map_or(low.max(params.spilled_again.severity(0.0)), |bytes| {
-            params.spilled_again.severity(bytes)
-        });
         let conditions = [
             ("spill_ratio", four_decimals(&params.spill_ratio, ratio), params.spill_ratio.describe(low)),
-            ("spilled_again", by_bytes, params.spilled_again.describe(low)),
+            ("spilled_again", params.by_bytes(again), params.spilled_again.describe(low)),
             ("num_tasks", params.num_tasks.severity(total as f64), params.num_tasks.describe(low)),
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();

@@ -52,6 +52,8 @@ rule_params! {
         spill_max_data: Quantity<Size>,
         /// Long tasks: median run time of a stage's tasks.
         long_task_time: Ascending<Duration>,
+        /// Severity of long tasks at most if they leave no task slot idle: then more of them would save nothing.
+        long_without_idle: Severity,
         /// For spill and long tasks: time of the stage / run time of the application.
         stage_share: Ascending<Ratio>,
         /// Failed task attempts / tasks of a stage. The same cut-offs apply to attempts out of memory and

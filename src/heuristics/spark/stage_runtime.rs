@@ -304,7 +304,9 @@ fn faster(app: &Application, spark: &Spark, stage: &Stage, wanted: Option<u64>) 
         let what = Advice::new(what + "; use more cores if the machine has them, or a cluster").set(more);
         return what.conditional();
     }
-    Advice::new(what + "; use more executors").set(memory::more_executors(app, spark))
+    // The work stays the same.
+    let what = Advice::new(what + "; if it must end earlier, use more executors");
+    what.set(memory::more_executors(app, spark)).conditional()
 }
 
 #[cfg(test)]

@@ -328,4 +328,14 @@ mod tests {
             assert!(texts[0].contains("repartition(48)"), "{texts:?}");
         }
     }
+    #[test]
+    fn long_tasks_that_leave_no_slot_idle_are_no_trouble() {
+        let app = stage(64, SHUFFLE, &[("spark.default.parallelism", "64")], false);
+        let severity = |dr_elephant| {
+            let rule = "spark-configuration-parameters";
+            let found = sample::evaluate(&app, rule, dr_elephant).findings;
+            found.iter().map(|it| it.severity).max()
+        };
+        assert_eq!((severity(false), severity(true)), (Some(Severity::None), Some(Severity::Low)));
+    }
 }

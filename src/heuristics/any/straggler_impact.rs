@@ -196,6 +196,7 @@ mod tests {
             (0..21).map(|task| (Outcome::Succeeded, if task == 20 { 1_800_000 } else { 60_000 })).collect();
         sample::stage(&mut app, 0, &times);
         sample::count(&mut app, Counter::InputBytes, 64 << 20);
+        sample::succeed(&mut app);
         for row in 0..21 {
             let cpu = cpu.map(|cpu| if row == 20 { cpu } else { 50_000 });
             app.groups[0].attempts.set_counter(row, Counter::CpuMilliseconds, cpu);

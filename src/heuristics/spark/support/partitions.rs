@@ -257,6 +257,7 @@ mod tests {
         }
         sample::stage(&mut app, 0, &vec![(Outcome::Succeeded, 190_000); tasks]);
         sample::count(&mut app, read.0, read.1 << 20);
+        sample::succeed(&mut app);
         app.finished_at = Some(Timestamp::from_millis(200_000));
         if sql {
             let spark = sample::spark(&mut app);
@@ -313,6 +314,7 @@ mod tests {
         assert_eq!(advised(&app).0, [""; 0]);
         let before = sample::stage(&mut app, 1, &[(Outcome::Succeeded, 1000); 4]);
         sample::spark(&mut app).stages[0].parents = vec![before.stage].into();
+        sample::succeed(&mut app);
         assert_eq!(advised(&app).0, ["--conf spark.default.parallelism=48"]);
     }
 

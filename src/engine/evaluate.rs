@@ -43,7 +43,7 @@ pub(super) fn evaluate(
     let counts = counts_by_severity(&findings);
     let Overall { severity, raw_severity, score } = Overall::of(&findings);
     let leading = Leading::of(app, &metrics, savings.as_ref(), basis, options.sort);
-    let place = Place { leading: &leading, severity, score, wasted: metrics.wasted, id: &app.id, sources };
+    let place = Place::new(&leading, (severity, score), metrics.wasted, (&app.id, sources));
     if options.charts > 0 {
         let copied = Copied::of(&RunCopy::of(app, sources), turn, place, may_be_superseded(sources));
         worst_charts.offer(place, turn, copied, || Charts::of(app, rules, &findings));

@@ -8,7 +8,8 @@ use crate::results::{ApplicationReport, Leading};
 use crate::severity::Severity;
 use crate::units::MbMillis;
 
-/// The sort key of an application: what leads the order, severity, score and wasted memory (unknown last), then id and sources.
+/// The sort key of an application: what leads the order, severity and score, then wasted memory (unknown last) unless savings
+/// lead, then id and sources.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) leading: &'a Leading,
@@ -22,7 +23,18 @@ pub(super) struct Place<'a> {
 impl<'a> Place<'a> {
     pub(super) fn of(app: &'a ApplicationReport) -> Self {
         let ApplicationReport { leading, severity, score, id, sources, metrics, .. } = app;
-        Self { leading, severity: *severity, score: *score, wasted: metrics.wasted, id, sources }
+        Self::new(leading, (*severity, *score), metrics.wasted, (id, sources))
+    }
+
+    /// The place of an application with this severity and score, and these names.
+    pub(super) fn new(
+        leading: &'a Leading,
+        (severity, score): (Severity, u64),
+        wasted: Option<MbMillis>,
+        (id, sources): (&'a str, &'a [String]),
+    ) -> Self {
+        let wasted = wasted.filter(|_| leading.counts_waste());
+        Self { leading, severity, score, wasted, id, sources }
     }
 
     /// Smaller is worse; without the names.
@@ -48,4 +60,28 @@ pub(super) fn applications(a: &ApplicationReport, b: &ApplicationReport) -> Orde
 pub(super) fn findings(a: &Finding, b: &Finding) -> Ordering {
     let key = |finding: &Finding| (Reverse(finding.severity), Reverse(finding.score));
     key(a).cmp(&key(b)).then_with(|| a.rule.cmp(&b.rule)).then_with(|| a.subject.cmp(&b.subject))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::troubles::Worth;
+
+    #[test]
+    fn waste_breaks_ties_only_where_savings_do_not_rank() {
+        let wasted = |app: &str, mb: u64, leading: &Leading| {
+            let mut report = ApplicationReport::blank(app);
+            report.metrics.wasted =
+                Some(MbMillis::of(crate::units::Bytes::from_mib(mb), crate::units::Millis::from_secs(1)));
+            report.leading = leading.clone();
+            report
+        };
+        let first = |leading: &Leading| {
+            let mut apps = [wasted("a", 1, leading), wasted("b", 9, leading)];
+            apps.sort_by(applications);
+            apps[0].id.clone()
+        };
+        assert_eq!(first(&Leading::Nothing), "b");
+        assert_eq!(first(&Leading::Worth(Worth::default())), "a");
+    }
 }

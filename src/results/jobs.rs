@@ -136,7 +136,7 @@ impl JobSum {
             self.worth.add(worth);
         }
         self.score = self.score.max(app.score);
-        self.wasted = self.wasted.max(app.metrics.wasted);
+        self.wasted = self.wasted.max(app.metrics.wasted.filter(|_| app.leading.counts_waste()));
         let started = app.begun_at();
         self.recent.insert((started, app.id.clone(), app.metrics.run_time));
         if self.recent.len() > RECENT_RUNS {

@@ -9,7 +9,8 @@ use crate::savings::{Amounts, ApplicationSavings};
 use crate::state::state;
 use crate::troubles::{Basis, Worth};
 
-/// What comes first in a report. Ties are broken by severity, score, wasted memory, id and sources.
+/// What comes first in a report. Ties are broken by severity and score, then by wasted memory unless savings come first, then
+/// by id and sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sort {
@@ -89,6 +90,11 @@ fn worth(
 }
 
 impl Leading {
+    /// Whether wasted memory breaks ties: as in Dr. Elephant, but not where savings rank.
+    pub(crate) const fn counts_waste(&self) -> bool {
+        !matches!(self, Self::Worth(_))
+    }
+
     /// Why an application that is before others is the first of them, in words. `failed` is whether it failed.
     pub(crate) fn reason(&self, failed: bool) -> &'static str {
         match self {

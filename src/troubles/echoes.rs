@@ -1,7 +1,8 @@
 //! Troubles that are only a consequence of others: their findings are echoes.
 
 use super::Trouble;
-use crate::finding::TroubleKind as Kind;
+use super::value::compare;
+use crate::finding::{SettingChange, TroubleKind as Kind};
 use crate::model::Subject;
 
 /// Where a cause and its consequence must be for one to explain the other.
@@ -57,10 +58,26 @@ pub(super) fn under_their_causes(mut troubles: Vec<Trouble>) -> Vec<Trouble> {
     kept
 }
 
+/// Kinds that only say that a setting does not fit. Beside a trouble that calls for the same setting, they say nothing new.
+const OF_SETTINGS: [Kind; 2] = [Kind::LittleMemory, Kind::Settings];
+
 impl Trouble {
+    /// Whether it calls for every setting that `other` calls for.
+    fn has_the_remedy_of(&self, other: &Self) -> bool {
+        let rises = |change: &SettingChange| compare(&change.setting, &change.to, change.from.as_deref()?);
+        let is_in = |wanted: &SettingChange| {
+            let own = self.change.iter().find(|own| own.setting == wanted.setting);
+            own.is_some_and(|own| own.to == wanted.to || rises(own) == rises(wanted))
+        };
+        OF_SETTINGS.contains(&other.kind) && !other.change.is_empty() && other.change.iter().all(is_in)
+    }
+
     fn explains(&self, other: &Self) -> bool {
         let how =
             EXPLAINS.iter().find(|(cause, consequence, _)| (*cause, *consequence) == (self.kind, other.kind));
+        if self.has_the_remedy_of(other) {
+            return true;
+        }
         let everywhere = |subject: &Subject| *subject == Subject::Application;
         how.is_some_and(|&(_, _, place)| {
             place == Where::Anywhere

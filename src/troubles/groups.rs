@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{Confidence, Telling, Trouble, Worth};
-use crate::finding::{Advice, Finding, SettingChange, TroubleKind};
+use crate::finding::{Advice, Finding, Measure, SettingChange, TroubleKind};
 use crate::model::Subject;
 use crate::savings::TroubleSavings;
 use crate::severity::Severity;
+use crate::units::Millis;
 
 /// How finely the findings of a kind are told apart.
 enum Extent {
@@ -42,8 +43,7 @@ struct Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    fn of(finding: &'a Finding) -> Self {
-        let kind = finding.tells;
+    fn of(finding: &'a Finding, kind: TroubleKind) -> Self {
         let (subject, rule) = match (Extent::of(kind), &finding.subject) {
             (Extent::Rules, subject) => (subject.clone(), &*finding.rule),
             (Extent::Subjects, subject) | (Extent::Kinds, subject @ Subject::Tasks(_)) => {
@@ -59,24 +59,65 @@ impl<'a> Key<'a> {
 pub(super) fn of(findings: &[Finding]) -> Vec<Trouble> {
     let mut groups: BTreeMap<Key<'_>, Vec<&Finding>> = BTreeMap::new();
     for finding in findings.iter().filter(|finding| finding.severity > Severity::None) {
-        groups.entry(Key::of(finding)).or_default().push(finding);
+        groups.entry(Key::of(finding, cause_of(finding, findings))).or_default().push(finding);
     }
     let mut troubles: Vec<Trouble> = Vec::new();
     for (key, mut findings) in groups {
         findings.sort_by(|a, b| weight(b).cmp(&weight(a)).then_with(|| order(a).cmp(&order(b))));
-        let trouble = Trouble::of(&key, &findings);
-        match troubles.iter_mut().find(|known| known.has_same_remedy(&trouble)) {
-            Some(known) => known.join(trouble),
-            None => troubles.push(trouble),
+        let mut trouble = Trouble::of(&key, &findings);
+        // What is part of this one, whichever of them came first.
+        while let Some(part) = troubles.iter().position(|known| trouble.covers(known)) {
+            trouble.take_in(troubles.remove(part));
+        }
+        if let Some(whole) = troubles.iter_mut().find(|known| known.covers(&trouble)) {
+            whole.take_in(trouble);
+        } else if let Some(known) = troubles.iter_mut().find(|known| known.has_same_remedy(&trouble)) {
+            known.join(trouble);
+        } else {
+            troubles.push(trouble);
         }
     }
     troubles
 }
 
+/// The kind of trouble that a finding tells of, among all findings: a task that is late because it has more data is not a
+/// straggler besides.
+fn cause_of(finding: &Finding, all: &[Finding]) -> TroubleKind {
+    let is_same = |other: &Finding| {
+        other.tells == TroubleKind::Skew
+            && other.severity > Severity::None
+            && other.subject == finding.subject
+            && is_same_task(finding, other)
+    };
+    match finding.tells {
+        TroubleKind::Stragglers if all.iter().any(is_same) => TroubleKind::Skew,
+        kind => kind,
+    }
+}
+
+/// The longest task of a stage ran for most of the time between the launch and the end of the straggler: it is the same one.
+const MOST_OF_ITS_TIME: f64 = 0.9;
+
+/// Whether a finding on a straggler and one on skew are about one task.
+fn is_same_task(straggler: &Finding, skew: &Finding) -> bool {
+    let times = time(straggler, "task_time_ms").zip(time(skew, "longest_run_time_ms"));
+    times.is_some_and(|(wall, run)| run <= wall && run.as_f64() >= MOST_OF_ITS_TIME * wall.as_f64())
+}
+
+/// A time in the evidence of a finding.
+fn time(finding: &Finding, key: &str) -> Option<Millis> {
+    finding.evidence.iter().find_map(|(name, measure)| match measure {
+        Measure::Time(time) if *name == key => Some(*time),
+        _ => None,
+    })
+}
+
 /// How much a finding says about the cause; the highest speaks for its trouble.
 fn weight(finding: &Finding) -> impl Ord {
     let proposes = finding.advice.iter().any(|advice| !advice.settings.is_empty());
-    (finding.severity, proposes, finding.subject != Subject::Application, finding.score)
+    // Of the rules on the number of tasks, the one that measures the time lost says more than one on long tasks.
+    let measures = finding.repartition.is_some() && time(finding, "lost_ms") > Some(Millis::ZERO);
+    (measures, finding.severity, proposes, finding.subject != Subject::Application, finding.score)
 }
 
 /// The order of findings that say as much as each other.
@@ -117,6 +158,9 @@ impl Trouble {
     fn add(&mut self, finding: &Finding, is_echo: bool) {
         self.findings.push(Telling { rule: finding.rule.clone(), subject: finding.subject.clone(), is_echo });
         self.subjects.push(finding.subject.clone());
+        // The finding names one of several stages.
+        let alike = finding.repartition.iter().flat_map(|repartition| &repartition.stages);
+        self.subjects.extend(alike.map(|stage| Subject::Stage(*stage)));
         // What an echo advises without a setting only points to the finding that leads.
         let known: Vec<String> = self
             .advice
@@ -143,6 +187,22 @@ impl Trouble {
         if self.subjects.len() > 1 {
             self.subjects.retain(|subject| *subject != Subject::Application);
         }
+    }
+
+    /// Whether it is about all that the other one is about.
+    fn covers(&self, other: &Self) -> bool {
+        let in_parts = other.subjects.iter().all(|subject| *subject != Subject::Application);
+        self.kind == other.kind
+            && matches!(Extent::of(self.kind), Extent::Subjects)
+            && in_parts
+            && other.subjects.iter().all(|subject| self.subjects.contains(subject))
+    }
+
+    /// Adds what is only a part of it.
+    fn take_in(&mut self, part: Self) {
+        self.findings.extend(part.findings.into_iter().map(|telling| Telling { is_echo: true, ..telling }));
+        self.severity = self.severity.max(part.severity);
+        self.score = self.score.max(part.score);
     }
 
     /// Whether the same change of settings removes both.

@@ -177,12 +177,16 @@ fn save(
 ) -> ApplicationSavings {
     let Basis { rules, prices } = basis;
     let cost = |amounts: &Amounts| prices?.cost(app, amounts);
-    let leading = |trouble: &Trouble| {
-        let first = trouble.findings.first()?;
-        findings.iter().find(|finding| finding.rule == first.rule && finding.subject == first.subject)
+    let told = |trouble: &Trouble| -> Vec<&Finding> {
+        let of = |telling: &Telling| {
+            let is_it =
+                |finding: &&Finding| telling.rule == finding.rule && telling.subject == finding.subject;
+            findings.iter().find(is_it)
+        };
+        trouble.findings.iter().filter_map(of).collect()
     };
     let removals: Vec<Removal> =
-        troubles.iter().map(|trouble| removal::of(app, rules, metrics, trouble, leading(trouble))).collect();
+        troubles.iter().map(|trouble| removal::of(app, rules, metrics, trouble, &told(trouble))).collect();
     let Savings { application, troubles: each } = shares(app, rules, metrics, &removals, false);
     let order = rules.order();
     for (trouble, mut savings) in troubles.iter_mut().zip(each) {

@@ -29,15 +29,16 @@ const NO_SIZE: &str = "the advice names no smaller size";
 const NO_NUMBER: &str = "the advice names no other number of tasks";
 const NOT_MEASURED: &str = "the history does not contain the times that it is computed from";
 
-/// What would remove `trouble`, of which `leading` is the finding that says most.
+/// What would remove `trouble`, of which `told` are the findings, the one that says most first.
 pub(super) fn of(
     app: &Application,
     rules: &RuleSet,
     metrics: &Metrics,
     trouble: &Trouble,
-    leading: Option<&Finding>,
+    told: &[&Finding],
 ) -> Removal {
     use TroubleKind as Kind;
+    let leading = told.first().copied();
     let parts = || trouble.subjects.clone();
     match trouble.kind {
         Kind::Failures => Removal::Replay(Cause::Failures, Vec::new()),
@@ -50,8 +51,8 @@ pub(super) fn of(
         Kind::GarbageCollection => {
             Removal::Replay(Cause::Collections { limit: limit_of_collections(leading) }, parts())
         }
-        Kind::FewTasks | Kind::ManyTasks if app.engine == Engine::MapReduce => tasks_of_job(trouble, leading),
-        Kind::FewTasks | Kind::ManyTasks => tasks(leading),
+        Kind::FewTasks | Kind::ManyTasks if app.engine == Engine::MapReduce => tasks_of_job(trouble, told),
+        Kind::FewTasks | Kind::ManyTasks => tasks(told),
         Kind::Speculation if trouble.findings.first().is_some_and(|first| first.rule == COPIES) => {
             Removal::Replay(Cause::Copies { lost: lost_by_copies(app, metrics) }, Vec::new())
         }
@@ -122,9 +123,9 @@ fn limit_of_collections(leading: Option<&Finding>) -> f64 {
     lowest.filter(|limit| (0.0..1.0).contains(limit)).unwrap_or(USUAL_COLLECTIONS)
 }
 
-/// Another number of tasks, as the rule names it.
-fn tasks(leading: Option<&Finding>) -> Removal {
-    let repartition = leading.and_then(|finding| finding.repartition.as_ref());
+/// Another number of tasks, as the first rule names it that does.
+fn tasks(told: &[&Finding]) -> Removal {
+    let repartition = told.iter().find_map(|finding| finding.repartition.as_ref());
     repartition.map_or(unknown(NO_NUMBER), |repartition| {
         let stages = repartition.stages.iter().map(|stage| Subject::Stage(*stage)).collect();
         Removal::Replay(Cause::Tasks { count: repartition.tasks }, stages)
@@ -132,7 +133,7 @@ fn tasks(leading: Option<&Finding>) -> Removal {
 }
 
 /// Another number of tasks of a job: as the number of reduces or the size of splits is proposed, or as the rule names it.
-fn tasks_of_job(trouble: &Trouble, leading: Option<&Finding>) -> Removal {
+fn tasks_of_job(trouble: &Trouble, told: &[&Finding]) -> Removal {
     let of = |kind: TaskKind, cause| Removal::Replay(cause, vec![Subject::Tasks(kind.name())]);
     let reduces = proposed(&trouble.change, ConfKey::Reduces);
     if let Some(count) = reduces.and_then(|change| change.to.parse().ok()) {
@@ -143,8 +144,9 @@ fn tasks_of_job(trouble: &Trouble, leading: Option<&Finding>) -> Removal {
     if let Some(size) = change.and_then(|change| Bytes::from_f64(magnitude(&change.setting, &change.to)?)) {
         return of(TaskKind::Map, Cause::Splits { size });
     }
-    let named = leading.and_then(|finding| Some((&finding.subject, finding.repartition.as_ref()?.tasks)));
-    named.map_or(unknown(NO_NUMBER), |(subject, count)| {
+    let mut named =
+        told.iter().filter_map(|finding| Some((&finding.subject, finding.repartition.as_ref()?.tasks)));
+    named.next().map_or(unknown(NO_NUMBER), |(subject, count)| {
         Removal::Replay(Cause::Tasks { count }, vec![subject.clone()])
     })
 }

@@ -219,3 +219,59 @@ fn giving_back_idle_executors_saves_what_they_held() {
     assert!((saved - 5.0 * 58.0 / 60.0).abs() < 1e-6, "{saved} {savings:?}");
     assert_eq!(savings.method, "measured idle time");
 }
+
+#[test]
+fn findings_on_a_part_belong_to_the_finding_on_all_parts() {
+    let id = |stage: u32| StageAttempt { stage, attempt: 0 };
+    let all = Finding {
+        repartition: Some(Repartition { stages: vec![id(1), id(3)], tasks: 48 }),
+        ..finding("spark-parallelism", TroubleKind::FewTasks, stage(1), Severity::Moderate)
+    };
+    let part = finding("long-tasks", TroubleKind::FewTasks, stage(3), Severity::Severe);
+    for mut findings in [[all.clone(), part.clone()], [part, all]] {
+        let troubles = diagnosed(&app(), &mut findings).troubles;
+        assert_eq!(troubles.len(), 1);
+        assert_eq!(troubles[0].subjects, [stage(1), stage(3)]);
+        assert_eq!(
+            (&*troubles[0].findings[0].rule, troubles[0].severity),
+            ("spark-parallelism", Severity::Severe)
+        );
+    }
+}
+
+#[test]
+fn a_setting_that_another_trouble_calls_for_is_no_trouble_of_its_own() {
+    let overhead = |to| [change("spark.executor.memoryOverhead", "1g", to)];
+    let killed = finding("killed", TroubleKind::Failures, stage(1), Severity::Severe);
+    let little = finding("settings", TroubleKind::LittleMemory, Subject::Application, Severity::Low);
+    let mut findings = [advised(killed.clone(), &overhead("2g")), advised(little.clone(), &overhead("3g"))];
+    let troubles = diagnosed(&app(), &mut findings).troubles;
+    assert_eq!(troubles.len(), 1);
+    assert_eq!(troubles[0].tells(&findings[1]), Some(true));
+    // Another setting, or less of it, is another trouble.
+    for other in [overhead("512m"), [change("spark.executor.memory", "8g", "10g")]] {
+        let mut findings = [advised(killed.clone(), &overhead("2g")), advised(little.clone(), &other)];
+        assert_eq!(diagnosed(&app(), &mut findings).troubles.len(), 2);
+    }
+}
+
+#[test]
+fn a_task_that_is_late_because_of_its_data_is_no_straggler_besides() {
+    let timed = |finding: Finding, key: &'static str, seconds: u64| Finding {
+        evidence: vec![(key.into(), Measure::Time(crate::units::Millis::from_secs(seconds)))],
+        ..finding
+    };
+    let troubles = |straggler: u64| {
+        let skew = finding("skew", TroubleKind::Skew, stage(1), Severity::Severe);
+        let late = finding("late", TroubleKind::Stragglers, stage(1), Severity::Low);
+        // Another stage has stragglers, too.
+        let other = finding("late", TroubleKind::Stragglers, stage(2), Severity::Low);
+        let mut findings =
+            [timed(skew, "longest_run_time_ms", 100), timed(late, "task_time_ms", straggler), other];
+        let troubles = diagnosed(&app(), &mut findings).troubles;
+        troubles.iter().map(|it| (it.kind, it.subjects.clone())).collect::<Vec<_>>()
+    };
+    let skew = (TroubleKind::Skew, vec![stage(1)]);
+    assert_eq!(troubles(101), [skew.clone(), (TroubleKind::Stragglers, vec![stage(2)])]);
+    assert_eq!(troubles(60), [skew, (TroubleKind::Stragglers, vec![stage(1), stage(2)])]);
+}

@@ -9,7 +9,8 @@ use crate::savings::{Amounts, Range, SavingStatus, TroubleSavings};
 use crate::state::state;
 
 /// How much it is worth to remove a trouble, or all troubles of an application. Smaller values come first: what is worth
-/// more. Ranks after those with a known saving if the saving is unknown, or not larger than its error.
+/// more. Ranks after those with a known saving if the saving is unknown, not larger than its error, or only known to be at
+/// most some time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub(crate) struct Worth {
     known: Known,
@@ -53,6 +54,8 @@ impl Worth {
         let hours = cores.map(|cores| cores + memory.unwrap_or_default()).or(memory);
         match cost.map(|cost| cost.point).or(hours) {
             Some(value) if value > 0.0 => Self::of_value(Known::Resources, value),
+            // An upper limit of time alone, as for waiting, is nothing to expect.
+            _ if amounts.wall_ms.low <= 0.0 => Self::default(),
             _ => Self::of_value(Known::Time, amounts.wall_ms.point),
         }
     }
@@ -105,7 +108,7 @@ mod tests {
     use crate::rules::RuleSet;
 
     fn amounts(wall: f64, cores: Option<f64>) -> Amounts {
-        let range = |point: f64| Range { low: 0.0, point, high: 2.0 * point };
+        let range = |point: f64| Range { low: point / 2.0, point, high: 2.0 * point };
         Amounts { wall_ms: range(wall), core_hours: cores.map(range), gb_hours: None }
     }
 
@@ -122,6 +125,9 @@ mod tests {
         ];
         assert!(sorted.is_sorted() && sorted.windows(2).all(|pair| pair[0] < pair[1]), "{sorted:?}");
         assert_eq!(of(&amounts(-1.0, None)), Worth::default());
+        // "Up to 20 ms" may be nothing.
+        let at_most = Range { low: 0.0, point: 10.0, high: 20.0 };
+        assert_eq!(of(&Amounts { wall_ms: at_most, ..Amounts::default() }), Worth::default());
     }
 
     #[test]

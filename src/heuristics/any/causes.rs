@@ -160,12 +160,33 @@ fn remedy(app: &Application, cause: Cause, confidence: &str) -> Advice {
     }
 }
 
+/// Whether a copy of a straggler with this cause would have been faster; `None` if that is unknown.
+pub(super) const fn copy_helps(cause: Cause) -> Option<bool> {
+    match cause {
+        Cause::Gc
+        | Cause::Cpu
+        | Cause::Disk
+        | Cause::SlowFileSystem
+        | Cause::Network
+        | Cause::Hardware
+        | Cause::ColdStart
+        | Cause::Contention => Some(true),
+        // The copy has the same data, runs the same code, and waits for the same tasks.
+        Cause::DataSkew | Cause::MoreWork | Cause::EveryAttempt | Cause::Scheduler => Some(false),
+        Cause::Unexplained => None,
+    }
+}
+
 /// What helps in Spark; `None` if it is the same for any engine.
 const fn of_spark(cause: Cause) -> Option<&'static str> {
     Some(match cause {
-        Cause::DataSkew => "distribute their data evenly: see spark-stage-metrics",
-        Cause::Gc => "run fewer tasks per heap or enlarge the heap: see spark-executor-gc",
-        Cause::Disk => "spill less: see spark-executor-spill; put spark.local.dir on several disks",
+        Cause::DataSkew => "distribute their data evenly (`elephant-rs rules show spark-skew`)",
+        Cause::Gc => {
+            "run fewer tasks per heap or enlarge the heap (`elephant-rs rules show spark-executor-gc`)"
+        }
+        Cause::Disk => {
+            "spill less (`elephant-rs rules show spark-executor-spill`), and put spark.local.dir on several disks"
+        }
         Cause::Network => {
             "fetch fewer and larger blocks, and check the network of the nodes that they fetched from"
         }
@@ -181,9 +202,13 @@ const fn of_spark(cause: Cause) -> Option<&'static str> {
 /// What helps in MapReduce; `None` if it is the same for any engine.
 const fn of_mapreduce(cause: Cause) -> Option<&'static str> {
     Some(match cause {
-        Cause::DataSkew => "distribute their data evenly: see mapper-skew and reducer-skew",
-        Cause::Gc => "create less garbage, or enlarge a heap that is full: see mapper-gc and reducer-gc",
-        Cause::Disk => "put yarn.nodemanager.local-dirs on several disks, and spill less: see mapper-spill",
+        Cause::DataSkew => "distribute their data evenly (`elephant-rs rules show reducer-skew`)",
+        Cause::Gc => {
+            "create less garbage, or enlarge a heap that is full (`elephant-rs rules show mapper-gc`)"
+        }
+        Cause::Disk => {
+            "put yarn.nodemanager.local-dirs on several disks, and spill less (`elephant-rs rules show mapper-spill`)"
+        }
         Cause::Network => "check the network between the nodes",
         Cause::Hardware => {
             "`elephant-rs nodes` over many jobs ranks the nodes; --exclude-list FILE writes the worst into a file for \
@@ -207,8 +232,8 @@ const fn of_any(cause: Cause) -> &'static str {
              executors longer, use fewer and longer stages, or accept it"
         }
         Cause::MoreWork => {
-            "they do more work per byte than the others: look for records with many matches, large groups or user code \
-             that depends on the data"
+            "with no more data than the others they compute for longer: look at the values of their records (many matches in a \
+             join, large groups, records that are hard to parse) and at the code that handles them; copies do not help"
         }
         Cause::EveryAttempt => {
             "the nodes are not the cause, because another attempt on another node was slow, too: look at the input of these tasks \

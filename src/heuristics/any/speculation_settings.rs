@@ -1,5 +1,6 @@
 //! Finds speculation settings with which stragglers would have been copied in time.
 
+use super::causes::{Causes, copy_helps};
 use crate::finding::{Advice, SettingChange};
 use crate::heuristics::wording::{change, plural};
 use crate::model::conf::{Conf, ConfKey};
@@ -10,6 +11,7 @@ use crate::stragglers::detect::mr2::Mr2;
 use crate::stragglers::detect::mr2_speculation::{Fate, fates};
 use crate::stragglers::detect::spark::SparkSpeculation;
 use crate::stragglers::detect::spark_settings::{MULTIPLIERS, Medians, QUANTILES};
+use crate::stragglers::executions::Execution;
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::replay::{Attempt, Options, Timeline};
 use crate::stragglers::speculation::Copies;
@@ -27,37 +29,81 @@ pub(super) fn is_on(app: &Application, group: &TaskGroup) -> Option<bool> {
     if set != Some(true) && Copies::of(group).launched > 0 { Some(true) } else { set }
 }
 
-/// Advice to switch speculation on, if it is off and would have helped.
-pub(super) fn switch_on(app: &Application, views: &[GroupStragglers<'_>]) -> Vec<Advice> {
-    let off: Vec<&GroupStragglers<'_>> =
-        views.iter().filter(|view| is_on(app, view.group) == Some(false)).collect();
-    match app.engine {
-        Engine::Spark if ClusterManager::of_application(app) == Some(ClusterManager::Local) => Vec::new(),
-        Engine::Spark => {
-            let stragglers = SparkStragglers::of(app, &off);
-            let (best, caught) = stragglers.best();
-            if caught == 0 {
-                return Vec::new();
-            }
-            let mut changes = vec![change(app, ConfKey::Speculation, true)];
-            changes.extend(stragglers.changes(app, best));
-            let caught = of_all(caught, stragglers.all());
-            let what = format!("enable speculative execution; {caught} would have been copied in time");
-            vec![Advice::new(what).set(changes)]
-        }
-        Engine::MapReduce => off.iter().filter_map(|view| switch_on_mapreduce(app, view)).collect(),
+/// A group with those of its stragglers of which a copy may win.
+pub(super) struct Candidates<'v, 'a> {
+    view: &'v GroupStragglers<'a>,
+    tasks: Vec<Execution>,
+}
+
+impl<'v, 'a> Candidates<'v, 'a> {
+    /// The groups that `of` selects, each with its unexplained stragglers; without those whose cause a copy would meet
+    /// again, and with those whose cause is unknown only if `unknown`.
+    pub(super) fn of(
+        views: &'v [GroupStragglers<'a>],
+        causes: &Causes,
+        unknown: bool,
+        of: impl Fn(&GroupStragglers<'a>) -> bool,
+    ) -> Vec<Self> {
+        let selected = views.iter().enumerate().filter(|(_, view)| of(view));
+        let candidates = selected.map(|(place, view)| {
+            let helps = |task: &Execution| {
+                let cause = causes.of_task(place, task.task());
+                cause.map_or(Some(true), |found| copy_helps(found.primary)).unwrap_or(unknown)
+            };
+            Self { view, tasks: view.unexplained().filter(|task| helps(task)).copied().collect() }
+        });
+        candidates.collect()
     }
 }
 
-fn switch_on_mapreduce(app: &Application, view: &GroupStragglers<'_>) -> Option<Advice> {
+/// The condition of advice on stragglers whose cause is unknown.
+const IF_UNKNOWN: &str = "if neither their input nor the code is why they are slow, ";
+
+/// Advice to switch speculation on, if it is off and would have helped.
+pub(super) fn switch_on(app: &Application, views: &[GroupStragglers<'_>], causes: &Causes) -> Vec<Advice> {
+    if app.engine == Engine::Spark && ClusterManager::of_application(app) == Some(ClusterManager::Local) {
+        return Vec::new();
+    }
+    let off = |unknown| Candidates::of(views, causes, unknown, |view| is_on(app, view.group) == Some(false));
+    let on = |candidates: &[Candidates<'_, '_>], condition: &str| -> Vec<Advice> {
+        match app.engine {
+            Engine::Spark => switch_on_spark(app, candidates, condition).into_iter().collect(),
+            Engine::MapReduce => {
+                candidates.iter().filter_map(|it| switch_on_mapreduce(app, it, condition)).collect()
+            }
+        }
+    };
+    let sure = on(&off(false), "");
+    if !sure.is_empty() {
+        return sure;
+    }
+    on(&off(true), IF_UNKNOWN).into_iter().map(Advice::conditional).collect()
+}
+
+fn switch_on_spark(app: &Application, off: &[Candidates<'_, '_>], condition: &str) -> Option<Advice> {
+    let stragglers = SparkStragglers::of(app, off);
+    let (best, caught) = stragglers.best();
+    if caught == 0 {
+        return None;
+    }
+    let mut changes = vec![change(app, ConfKey::Speculation, true)];
+    changes.extend(stragglers.changes(app, best));
+    let caught = of_all(caught, stragglers.all());
+    let what = format!("{condition}enable speculative execution; {caught} would have been copied in time");
+    Some(Advice::new(what).set(changes))
+}
+
+fn switch_on_mapreduce(app: &Application, off: &Candidates<'_, '_>, condition: &str) -> Option<Advice> {
     let copied =
-        fates_of_stragglers(view).iter().filter(|fate| matches!(fate, Fate::Speculated(_))).count() as u64;
-    let all = view.unexplained().count() as u64;
-    let key = switch(view.group.kind);
+        fates_of_stragglers(off).iter().filter(|fate| matches!(fate, Fate::Speculated(_))).count() as u64;
+    let kind = off.view.group.kind;
     (copied > 0).then(|| {
-        let (kind, copied) = (view.group.kind.name(), of_all(copied, all));
-        let what = format!("enable speculative execution for {kind} tasks; {copied} would have been copied");
-        Advice::new(what).set([change(app, key, true)])
+        let copied = of_all(copied, off.tasks.len() as u64);
+        let name = kind.name();
+        let what = format!(
+            "{condition}enable speculative execution for {name} tasks; {copied} would have been copied"
+        );
+        Advice::new(what).set([change(app, switch(kind), true)])
     })
 }
 
@@ -71,12 +117,19 @@ const fn switch(kind: TaskKind) -> ConfKey {
 /// Advice for groups with speculation whose stragglers were missed.
 pub(super) fn better_settings(
     app: &Application,
-    views: &[&GroupStragglers<'_>],
+    watched: &[Candidates<'_, '_>],
     in_time: u64,
 ) -> Vec<Advice> {
+    if watched.iter().all(|it| it.tasks.is_empty()) {
+        return vec![
+            "a copy of these tasks would have been slow, too: their input or the code is the cause; \
+             `elephant-rs stragglers` shows what is known of it"
+                .into(),
+        ];
+    }
     match app.engine {
         Engine::Spark => {
-            let stragglers = SparkStragglers::of(app, views);
+            let stragglers = SparkStragglers::of(app, watched);
             let (best, caught) = stragglers.best();
             let expected = stragglers.caught(stragglers.current);
             if expected > in_time {
@@ -99,9 +152,9 @@ pub(super) fn better_settings(
             vec![Advice::new(what).set(stragglers.changes(app, best))]
         }
         Engine::MapReduce => {
-            let fates: Vec<Fate> = views.iter().flat_map(|view| fates_of_stragglers(view)).collect();
+            let fates: Vec<Fate> = watched.iter().flat_map(fates_of_stragglers).collect();
             let copied = fates.iter().filter(|fate| matches!(fate, Fate::Speculated(_))).count() as u64;
-            if copied > 0 && views.iter().all(|view| Copies::of(view.group).launched == 0) {
+            if copied > 0 && watched.iter().all(|it| Copies::of(it.view.group).launched == 0) {
                 return vec![format!(
                     "judging by reported progress, Hadoop's speculator should have copied {} but copied none: check \
                      whether the job really ran with {}=true, and whether containers were free",
@@ -126,14 +179,14 @@ struct SparkStragglers {
 }
 
 impl SparkStragglers {
-    fn of(app: &Application, views: &[&GroupStragglers<'_>]) -> Self {
+    fn of(app: &Application, candidates: &[Candidates<'_, '_>]) -> Self {
         let defaults = defaults(app);
-        let groups = views.iter().filter_map(|view| {
+        let groups = candidates.iter().filter_map(|Candidates { view, tasks }| {
             let limit = view.labels.limit?;
-            view.unexplained().next()?;
+            tasks.first()?;
             let timeline = Timeline::of(view.group, &view.executions);
             let places = timeline.places();
-            let late = view.unexplained().filter_map(|task| {
+            let late = tasks.iter().filter_map(|task| {
                 let attempt = timeline.attempts.get(*places.get(&task.attempt())?)?.clone();
                 // A copy that starts later than this would be too late.
                 let latest = Millis::from_seconds(task.duration - limit.reference)?;
@@ -210,15 +263,15 @@ pub(super) fn defaults(app: &Application) -> SparkSpeculation {
     }
 }
 
-/// The decisions of Hadoop's speculator about the unexplained stragglers of a group.
-fn fates_of_stragglers(view: &GroupStragglers<'_>) -> Vec<Fate> {
-    if view.unexplained().next().is_none() {
+/// The decisions of Hadoop's speculator about stragglers of a group.
+fn fates_of_stragglers(Candidates { view, tasks }: &Candidates<'_, '_>) -> Vec<Fate> {
+    if tasks.is_empty() {
         return Vec::new();
     }
     let timeline = Timeline::of(view.group, &view.executions);
     let places = timeline.places();
     let all = fates(&timeline, &Mr2::LEGACY, &Options::of_engine(Engine::MapReduce));
-    view.unexplained().filter_map(|task| all.get(*places.get(&task.attempt())?).copied()).collect()
+    tasks.iter().filter_map(|task| all.get(*places.get(&task.attempt())?).copied()).collect()
 }
 
 /// The pause after scans that copied nothing; the shortest that makes a difference.

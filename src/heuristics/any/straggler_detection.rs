@@ -1,8 +1,9 @@
 //! `straggler-detection`: how well the cluster's own speculation found the stragglers (S0 eq 2 to 4).
 
-use super::speculation_settings::{better_settings, is_on};
+use super::causes::Causes;
+use super::speculation_settings::{Candidates, better_settings, is_on};
 use super::{rule, tasks};
-use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
+use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::{decisive, percent, plural};
 use crate::heuristics::{Check, Rule, Shared, load};
 use crate::model::Application;
@@ -159,7 +160,7 @@ impl Check for OwnSpeculation {
                     ("missed", &caught.missed_in_words()),
                 ],
             )
-            .advice(|| better_settings(app, &watched, caught.in_time))
+            .advice(|| advice(app, views, stragglers.causes(), caught.in_time))
             .into()
     }
 
@@ -170,4 +171,9 @@ impl Check for OwnSpeculation {
     fn reads(&self, kind: TaskKind) -> CounterMask {
         input_counters(kind)
     }
+}
+
+fn advice(app: &Application, views: &[GroupStragglers<'_>], causes: &Causes, in_time: u64) -> Vec<Advice> {
+    let watched = Candidates::of(views, causes, true, |view| is_on(app, view.group) == Some(true));
+    better_settings(app, &watched, in_time)
 }

@@ -136,10 +136,7 @@ impl Check for HeldUp {
 
 fn advice(app: &Application, views: &[GroupStragglers<'_>], causes: &Causes) -> Vec<Advice> {
     let mut advice = remedies(app, causes);
-    // A copy of a task that is slow in every attempt is slow, too.
-    if causes.mostly() != Some(Cause::EveryAttempt) {
-        advice.extend(switch_on(app, views));
-    }
+    advice.extend(switch_on(app, views, causes));
     advice
 }
 
@@ -188,6 +185,43 @@ fn longest_tail(views: &[GroupStragglers<'_>]) -> Option<String> {
 mod tests {
     use super::*;
     use crate::internal::sample;
+    use crate::model::counters::Counter;
+    use crate::model::table::Outcome;
+
+    /// Twenty tasks of a stage that run for a minute with as much input, and one for half an hour; with so much CPU time.
+    fn one_late(cpu: Option<i64>) -> Vec<Advice> {
+        let settings = [("spark.master", "yarn"), ("spark.speculation", "false")];
+        let mut app = sample::app(&settings);
+        let times: Vec<(Outcome, i64)> =
+            (0..21).map(|task| (Outcome::Succeeded, if task == 20 { 1_800_000 } else { 60_000 })).collect();
+        sample::stage(&mut app, 0, &times);
+        sample::count(&mut app, Counter::InputBytes, 64 << 20);
+        sample::succeed(&mut app);
+        for row in 0..21 {
+            let cpu = cpu.map(|cpu| if row == 20 { cpu } else { 50_000 });
+            app.groups[0].attempts.set_counter(row, Counter::CpuMilliseconds, cpu);
+        }
+        let found = sample::evaluate(&app, RULE.id, false).findings;
+        assert_eq!(found[0].severity, Severity::Critical, "{}", found[0].message);
+        found[0].advice.clone()
+    }
+
+    #[test]
+    fn speculation_is_advised_only_if_a_copy_may_win() {
+        let computing = one_late(Some(1_700_000));
+        assert!(
+            computing[0].starts_with("more work for the same input (inferred): with no more data"),
+            "{computing:?}"
+        );
+        assert!(computing.iter().all(|line| line.settings.is_empty()), "{computing:?}");
+        let unknown = one_late(None);
+        let copies = unknown.iter().find(|line| line.contains("enable speculative execution")).unwrap();
+        assert!(copies.conditional && copies.starts_with("if neither their input nor the code"), "{copies}");
+        // It got no CPU: another node would have run it faster.
+        let waiting = one_late(Some(50_000));
+        let copies = waiting.iter().find(|line| line.contains("enable speculative execution")).unwrap();
+        assert!(!copies.conditional, "{copies}");
+    }
 
     #[test]
     fn the_stragglers_that_cost_the_time_are_named() {

@@ -22,6 +22,8 @@ rule_params! {
         wait_share: Ascending<Ratio>,
         /// Wait time of the application. Short waits do no harm, however large the share.
         wait_time: Ascending<Duration>,
+        /// Severity at most if tasks waited because others of the job ran in all the containers that it got.
+        waves_at_most: Severity,
     }
 }
 
@@ -61,6 +63,10 @@ impl Check for Waited {
         let by_time = params.wait_time.severity(wait.as_f64());
         // Even with both limits off, a wait of 0 is not a finding.
         let severity = if wait == Millis::ZERO { Severity::None } else { by_share.min(by_time) };
+        // Finding the cause reads every attempt.
+        let cause = (severity > Severity::None).then(|| Cause::of(app, metrics, wait));
+        let waves = cause.as_ref().is_some_and(Cause::is_capacity);
+        let severity = if waves { severity.min(params.waves_at_most) } else { severity };
         let level = severity.max(Severity::Low);
         let limits = [
             (by_share, params.wait_share.describe_in(level, percent)),
@@ -71,8 +77,6 @@ impl Check for Waited {
             ("run_time_ms", Measure::Time(run)),
             ("wait_ratio", Measure::Ratio(Some(share))),
         ];
-        // Finding the cause reads every attempt.
-        let cause = (severity > Severity::None).then(|| Cause::of(app, metrics, wait));
         evidence.extend(cause.iter().flat_map(Cause::evidence));
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
@@ -252,8 +256,10 @@ mod tests {
         let found = found(&job(vec![group(TaskKind::Map, &maps), reduces], 60));
         assert_eq!(
             found.message,
-            "waited 50m of its run time of 1h, 83.3 %; at most 2 of 12 map tasks ran concurrently (moderate from 30m)"
+            "waited 50m of its run time of 1h, 83.3 %; at most 2 of 12 map tasks ran concurrently (low from 30 %)"
         );
+        // The job worked all the time.
+        assert_eq!(found.severity, Severity::Low);
         let evidence =
             |key: &str| found.evidence.iter().find(|(name, _)| name == key).map(|(_, value)| value);
         assert_eq!(evidence("at_a_time_count"), Some(&Measure::Count(2)));
@@ -274,7 +280,7 @@ mod tests {
         assert_eq!(
             found.message,
             "tasks waited 1h 50m in total, in a run time of 1h 5m, 100 %; at most 1 of 2 map tasks ran \
-             concurrently (moderate from 30m)"
+             concurrently (low from 30 %)"
         );
     }
 

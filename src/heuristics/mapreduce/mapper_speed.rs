@@ -42,6 +42,10 @@ rule_params! {
         speed: Descending<Speed>,
         /// Median (or mean) run time of the map tasks.
         run_time: Ascending<Duration>,
+        /// Tasks whose CPU time is at least this share of their run time compute.
+        computing_share: Quantity<Ratio>,
+        /// Severity at most if tasks compute: what they read is not what slows them down.
+        computing_at_most: Severity,
         /// How speed and run time are averaged over the map tasks: median, or mean as in Dr. Elephant
         /// 0.4.
         middle: Middle,
@@ -120,6 +124,8 @@ impl Check for Reading {
             ("run_time", params.run_time.severity(millis as f64), params.run_time.describe(Severity::Low)),
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
+        let computes = busy(group).is_some_and(|busy| busy >= params.computing_share.get());
+        let severity = if computes { severity.min(params.computing_at_most) } else { severity };
         let shown = BytesPerSecond::new(speed as f64);
         Judgement::of(Role::Map.subject(), severity)
             .tasks(group.tasks.len() as u64)
@@ -154,6 +160,17 @@ impl MapperSpeed {
     }
 }
 
+/// Mean CPU time as a share of mean run time.
+fn busy(group: &TaskGroup) -> Option<f64> {
+    let known = !is_unreadable(group, &[Counter::CpuMilliseconds]);
+    let rows = group.winners().filter(|_| known);
+    let times =
+        rows.filter_map(|row| counter(group, row, Counter::CpuMilliseconds, MissingCounters::Unknown));
+    let cpu = truncated_mean(&times.collect::<Vec<_>>()).filter(|&cpu| cpu > 0)?;
+    let times: Vec<i64> = group.winners().filter_map(|row| run_time(group, row)).collect();
+    Some(cpu as f64 / truncated_mean(&times)?.max(1) as f64)
+}
+
 fn advice(
     app: &Application,
     group: &TaskGroup,
@@ -161,19 +178,9 @@ fn advice(
     severity: Severity,
     params: &MapperSpeed,
 ) -> Vec<Advice> {
-    let known = |c| {
-        let known = !is_unreadable(group, &[c]);
-        let rows = group.winners().filter(|_| known);
-        let values = rows.filter_map(|row| counter(group, row, c, MissingCounters::Unknown));
-        truncated_mean(&values.collect::<Vec<_>>())
-    };
     let times: Vec<i64> = group.winners().filter_map(|row| run_time(group, row)).collect();
-    let busy = known(Counter::CpuMilliseconds)
-        .filter(|&cpu| cpu > 0)
-        .zip(truncated_mean(&times))
-        .map(|(cpu, run)| cpu as f64 / run.max(1) as f64);
-    let mut advice = match busy {
-        Some(busy) if busy >= 0.7 => {
+    let mut advice = match busy(group) {
+        Some(busy) if busy >= params.computing_share.get() => {
             let percent = three_digits(100.0 * busy);
             vec![Advice::new(format!(
                 "the map tasks are CPU-bound: CPU time is {percent} % of their run time; profile the map code"
@@ -210,4 +217,25 @@ fn advice(
         advice.push(Advice::new("meanwhile use more map tasks").set([change]).and(&aim));
     }
     advice
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+
+    #[test]
+    fn tasks_that_compute_do_not_read_slowly() {
+        // 64 MiB in 40 minutes, with so much of them on the CPU.
+        let severity = |minutes: i64, dr_elephant| {
+            let mut group = sample::maps(&[(2400, 64); 4]);
+            for row in 0..4 {
+                group.attempts.set_counter(row, Counter::CpuMilliseconds, Some(minutes * 60_000));
+            }
+            sample::severity(&sample::job(vec![group], &[]), RULE.id, dr_elephant)
+        };
+        assert_eq!(severity(10, false), Some(Severity::Critical));
+        assert_eq!(severity(30, false), Some(Severity::Low));
+        assert_eq!(severity(30, true), Some(Severity::Critical));
+    }
 }

@@ -3,8 +3,8 @@
 use super::heap::Heap;
 use super::sort_buffer::{SortBuffer, is_too_large, largest_output};
 use super::{
-    MissingCounters, Role, change, counter, grouped, limit, no_task_reports, rule, tasks, unreadable,
-    without_tasks,
+    MissingCounters, Role, change, counter, grouped, is_unreadable, limit, no_task_reports, rule, tasks,
+    unreadable, without_tasks,
 };
 use crate::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
@@ -14,9 +14,10 @@ use crate::model::counters::Counter;
 use crate::model::spark::Facet;
 use crate::model::table::TaskGroup;
 use crate::params::cutoffs::Ascending;
-use crate::params::quantity::{Count, Ratio};
+use crate::params::quantity::{Count, Ratio, Size};
 use crate::params::rule_params;
 use crate::severity::Severity;
+use crate::units::Bytes;
 
 rule_params! {
     /// Parameters of `mapper-spill`.
@@ -28,6 +29,9 @@ rule_params! {
         missing_counters: MissingCounters,
         /// Spilled records / map output records. A ratio of 1 is normal.
         spill_ratio: Ascending<Ratio>,
+        /// Bytes that all map tasks spilled beyond their output: each record counts as often as it was written more
+        /// than once.
+        spilled_again: Ascending<Size>,
         /// Number of map tasks.
         num_tasks: Ascending<Count>,
     }
@@ -45,6 +49,14 @@ const MESSAGE: &str =
     "{maps} spilled {spilled} records for {output} output records, a ratio of {each} ({limit})";
 
 struct Spilling(MapperSpill);
+
+impl MapperSpill {
+    /// Without the bytes, records alone do not tell how much it costs.
+    fn by_bytes(&self, again: Option<f64>) -> Severity {
+        let at_least = || self.spilled_again.severity(0.0).max(Severity::Low);
+        again.map_or_else(at_least, |bytes| self.spilled_again.severity(bytes))
+    }
+}
 
 impl Check for Spilling {
     fn check(&self, app: &Application) -> Verdict {
@@ -77,8 +89,10 @@ impl Check for Spilling {
         let ratio = if spilled == 0 { 0.0 } else { spilled as f64 / output as f64 };
         let total = group.tasks.len() as u64;
         let low = Severity::Low;
+        let again = spilled_again(group, ratio);
         let conditions = [
             ("spill_ratio", four_decimals(&params.spill_ratio, ratio), params.spill_ratio.describe(low)),
+            ("spilled_again", params.by_bytes(again), params.spilled_again.describe(low)),
             ("num_tasks", params.num_tasks.severity(total as f64), params.num_tasks.describe(low)),
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
@@ -90,6 +104,7 @@ impl Check for Spilling {
             .fact("spilled_records_count", count(spilled))
             .fact("output_records_count", count(output))
             .fact("spill_ratio", Measure::Ratio(ratio.is_finite().then_some(ratio)))
+            .facts(again.and_then(Bytes::from_f64).map(|bytes| ("spilled_again_bytes", Measure::Size(bytes))))
             .message(
                 MESSAGE,
                 &[
@@ -107,6 +122,14 @@ impl Check for Spilling {
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Tasks]
     }
+}
+
+/// The bytes of records that were written more than once, by the mean size of an output record.
+fn spilled_again(group: &TaskGroup, ratio: f64) -> Option<f64> {
+    let output = group.winners().filter_map(|row| group.attempts.count(row, Counter::MapOutputBytes));
+    let output = output.fold(None, |sum: Option<f64>, bytes| Some(sum.unwrap_or_default() + bytes as f64));
+    let known = output.filter(|_| !is_unreadable(group, &[Counter::MapOutputBytes]) && ratio.is_finite());
+    known.map(|output| output * (ratio - 1.0).max(0.0))
 }
 
 /// Dr. Elephant compares four decimals; both values are truncated.
@@ -157,4 +180,35 @@ fn advice(app: &Application, group: &TaskGroup) -> Vec<Advice> {
         );
     }
     advice
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+
+    const ID: &str = RULE.id;
+
+    /// So many maps that each wrote three times what they put out, with so many MiB of output if it is known.
+    fn spilling(maps: usize, output: Option<i64>) -> Application {
+        let mut group = sample::maps(&vec![(60, 64); maps]);
+        for row in 0..maps {
+            group.attempts.set_counter(row, Counter::SpilledRecords, Some(3_000_000));
+            group.attempts.set_counter(row, Counter::MapOutputRecords, Some(1_000_000));
+            group.attempts.set_counter(row, Counter::MapOutputBytes, output.map(|mib| mib << 20));
+        }
+        sample::job(vec![group], &[])
+    }
+
+    #[test]
+    fn bytes_decide_and_not_the_number_of_tasks() {
+        let severity = |maps, output| sample::severity(&spilling(maps, output), ID, false);
+        assert_eq!(severity(20, Some(300)), Some(Severity::Critical));
+        assert_eq!(severity(20, Some(30)), Some(Severity::Severe));
+        assert_eq!(severity(1000, Some(0)), Some(Severity::None));
+        // Records without bytes do not tell how much it costs.
+        assert_eq!(severity(1000, None), Some(Severity::Low));
+        assert_eq!(sample::severity(&spilling(20, Some(300)), ID, true), Some(Severity::None));
+        assert_eq!(sample::severity(&spilling(1000, Some(0)), ID, true), Some(Severity::Critical));
+    }
 }

@@ -6,6 +6,7 @@ mod recommend;
 mod stage_analysis;
 mod stages;
 
+use super::support::partitions::Aim;
 use super::support::stage_figures;
 use super::{rule, spark};
 use crate::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
@@ -51,6 +52,8 @@ rule_params! {
         spill_max_data: Quantity<Size>,
         /// Long tasks: median run time of a stage's tasks.
         long_task_time: Ascending<Duration>,
+        /// Severity of long tasks at most if they leave no task slot idle: then more of them would save nothing.
+        long_without_idle: Severity,
         /// For spill and long tasks: time of the stage / run time of the application.
         stage_share: Ascending<Ratio>,
         /// Failed task attempts / tasks of a stage. The same cut-offs apply to attempts out of memory and
@@ -77,6 +80,10 @@ rule_params! {
         method: Method,
         /// Task run time that advice on partitions aims at.
         target_task_time: Positive<Duration>,
+        /// For stages that leave task slots idle: the number of tasks for each slot that advice aims at.
+        tasks_per_slot: Quantity<Count>,
+        /// For stages that leave task slots idle: tasks that would be shorter are not worth splitting.
+        small_task_time: Quantity<Duration>,
         /// Largest number of partitions to recommend.
         max_partitions: Quantity<Count>,
         /// Largest number of executors to recommend.
@@ -99,6 +106,13 @@ const ONE_MISFIT: &str = "1 setting does not fit the measurements[: {measured}]"
 const MISFITS: &str = "{changes} settings do not fit the measurements[: {measured}]";
 
 struct Settings(Limits);
+
+impl Limits {
+    /// The number of tasks for stages that leave task slots idle.
+    const fn aim(&self) -> Aim {
+        Aim { tasks_per_slot: self.tasks_per_slot.get(), small_task_time: self.small_task_time.get() }
+    }
+}
 
 impl Check for Settings {
     fn check(&self, app: &Application) -> Verdict {

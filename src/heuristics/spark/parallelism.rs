@@ -1,19 +1,18 @@
 //! `spark-parallelism`: stages with so few tasks that cores are idle, or so many small ones that their overhead costs
 //! time.
 
-mod idle;
 mod stages;
 
 use std::cmp::Reverse;
 
 use super::support::memory;
+use super::support::partitions::{Aim, Source, advice};
 use super::support::stage_text::label;
-use super::{change, percent, rule, spark};
-use crate::finding::{Advice, Judgement, Measure, Repartition, Subject, TroubleKind, Verdict, Worse};
+use super::{percent, rule, spark};
+use crate::finding::{Judgement, Measure, Repartition, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::wording::{decisive, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
-use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{Facet, Spark};
 use crate::model::table::TaskKind;
@@ -22,7 +21,7 @@ use crate::params::quantity::{Count, Duration, Quantity, Ratio};
 use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::Millis;
-use stages::{Lost, Source};
+use stages::Lost;
 
 rule_params! {
     /// Parameters of `spark-parallelism`.
@@ -95,6 +94,11 @@ impl Check for TaskCounts {
 }
 
 impl Parallelism {
+    /// The number of tasks that advice aims at.
+    const fn aim(&self) -> Aim {
+        Aim { tasks_per_slot: self.tasks_per_slot.get(), small_task_time: self.small_task_time.get() }
+    }
+
     /// The judgement on stages with the same remedy, the one that lost most first; `None` if there are none, or if they
     /// lost too little.
     fn judgement(
@@ -142,38 +146,7 @@ impl Parallelism {
                 stages: alike.iter().map(|it| it.stage.id).collect(),
                 tasks: u32::try_from(worst.wanted).unwrap_or(u32::MAX),
             });
-        Some(judgement.advice(|| vec![advice(app, spark, worst)]))
-    }
-}
-
-/// What sets the number of tasks of such stages.
-fn advice(app: &Application, spark: &Spark, worst: &Lost<'_>) -> Advice {
-    let Lost { kind, source, wanted, tasks, .. } = *worst;
-    let few = kind == TroubleKind::FewTasks;
-    let what = if few { "use more tasks" } else { "use fewer tasks" };
-    match source {
-        Source::Code if few && tasks == 1 => {
-            "a single task does all the work of the stage: avoid coalesce(1), sorting without partitions, and aggregates \
-             and windows without a key"
-                .into()
-        }
-        Source::ShufflePartitions => Advice::new(what).set([change(app, ConfKey::ShufflePartitions, wanted)]),
-        Source::DefaultParallelism => {
-            Advice::new(what).set([change(app, ConfKey::DefaultParallelism, wanted)])
-        }
-        Source::Input if few => Advice::new(format!(
-            "split the input into about {wanted} tasks instead of {tasks}: files that can be split, and smaller \
-             splits (spark.sql.files.maxPartitionBytes, or the minimum number of partitions of the input)"
-        )),
-        Source::Input => Advice::new(format!(
-            "read the input with about {wanted} tasks instead of {tasks}: merge small files into larger ones"
-        )),
-        Source::Code if spark.sql.is_empty() => Advice::new(format!(
-            "{what}: pass {wanted} as the number of partitions to the operation that creates the stage, or repartition \
-             before it"
-        )),
-        Source::Code => Advice::new(format!(
-            "{what}: change repartition or coalesce before the stage to {wanted} partitions"
-        )),
+        let counts = (worst.tasks, worst.wanted);
+        Some(judgement.advice(|| vec![advice(app, spark, worst.stage, worst.source, counts)]))
     }
 }

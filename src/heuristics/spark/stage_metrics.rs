@@ -258,7 +258,8 @@ fn more_at_once(app: &Application, spark: &Spark) -> Vec<Advice> {
         let what = Advice::new("use more cores if the machine has them, or a cluster");
         advice.push(what.set(more).conditional());
     } else if let Some(more) = memory::more_executors(app, spark) {
-        advice.push(Advice::new("use more executors").set([more]));
+        // The work stays the same.
+        advice.push(Advice::new("if it must end earlier, use more executors").set([more]).conditional());
     }
     advice.push(
         "reduce the work: read fewer columns and partitions, filter before joins, cache data that several jobs read"

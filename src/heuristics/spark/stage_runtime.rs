@@ -5,19 +5,20 @@ use std::cmp::Reverse;
 
 use super::support::lost_time::{Failures, limit_if_any, reason_of_stage, share_if_any};
 use super::support::memory;
+use super::support::partitions::{Aim, Source, advice};
 use super::support::root::Root;
-use super::support::stage_figures::Figures;
 use super::support::stage_text::label;
-use super::{change, percent, rule, runs_sql, spark};
-use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse, and_more};
+use super::{percent, rule, spark};
+use crate::finding::{
+    Advice, Judgement, Measure, Repartition, Subject, TroubleKind, Verdict, Worse, and_more,
+};
 use crate::heuristics::wording::decisive;
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
-use crate::model::conf::ConfKey;
 use crate::model::spark::{Facet, Spark, Stage, StageStatus};
 use crate::params::cutoffs::Ascending;
-use crate::params::quantity::{Duration, Ratio};
+use crate::params::quantity::{Count, Duration, Quantity, Ratio};
 use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::Millis;
@@ -40,6 +41,10 @@ rule_params! {
         stage_time: Ascending<Duration>,
         /// Time from the stage's submission to its end / run time of the application.
         run_time_share: Ascending<Ratio>,
+        /// For stages that leave task slots idle: the number of tasks for each slot that advice aims at.
+        tasks_per_slot: Quantity<Count>,
+        /// For stages that leave task slots idle: tasks that would be shorter are not worth splitting.
+        small_task_time: Quantity<Duration>,
     }
 }
 
@@ -202,19 +207,25 @@ impl StageRuntime {
         };
         let mut advice = Vec::new();
         let mut tells = TroubleKind::Failures;
+        let wanted = Some(()).filter(|()| facts.by_time > Severity::None);
+        let wanted = wanted.and_then(|()| self.wanted(app, spark, facts.stage));
         if facts.by_failures > Severity::None {
             advice.extend(failures.advice().into_iter().map(Advice::from));
         }
         if facts.by_time > Severity::None {
-            let (kind, faster) = faster(app, spark, facts.stage);
-            advice.push(faster);
+            advice.push(faster(app, spark, facts.stage, wanted));
             if facts.by_time > facts.by_failures {
-                tells = kind;
+                tells = if wanted.is_some() { TroubleKind::FewTasks } else { TroubleKind::LongRun };
             }
         }
         let group = facts.stage.group.and_then(|group| app.groups.get(group));
         let root = if failing { Root::of_stage(app, spark, facts.stage) } else { None };
-        Judgement::of(Subject::Stage(facts.stage.id), facts.severity())
+        let judged = Judgement::of(Subject::Stage(facts.stage.id), facts.severity());
+        let judged = match wanted.and_then(|tasks| u32::try_from(tasks).ok()) {
+            Some(tasks) => judged.repartition(Repartition { stages: vec![facts.stage.id], tasks }),
+            None => judged,
+        };
+        judged
             .tasks(group.map_or(0, |group| group.tasks.len() as u64))
             .facts(facts.evidence())
             .failed_by(root.map(|root| root.failure))
@@ -265,38 +276,37 @@ impl StageRuntime {
     }
 }
 
-/// More tasks if cores are idle; otherwise more cores. Also whether the trouble is too few tasks or just much work.
-fn faster(app: &Application, spark: &Spark, stage: &Stage) -> (TroubleKind, Advice) {
-    let slots = memory::most_slots(app, spark);
-    let tasks = stage.announced_tasks.unwrap_or_default();
-    if tasks < slots.saturating_mul(2) {
-        return (TroubleKind::FewTasks, more_tasks(app, spark, stage, (tasks, slots)));
+/// Tasks below this multiple of the task slots are few.
+const FEW_TIMES: u64 = 2;
+
+impl StageRuntime {
+    /// The number of tasks that a stage should have, if it has too few.
+    fn wanted(&self, app: &Application, spark: &Spark, stage: &Stage) -> Option<u64> {
+        let tasks = stage.announced_tasks.unwrap_or_default();
+        let few = tasks < memory::most_slots(app, spark).saturating_mul(FEW_TIMES);
+        let aim =
+            Aim { tasks_per_slot: self.tasks_per_slot.get(), small_task_time: self.small_task_time.get() };
+        Some(aim).filter(|_| few)?.more_than(app, spark, stage)
     }
-    let what = format!("{tasks} tasks share {slots} task slots");
+}
+
+/// More tasks if cores are idle; otherwise more cores.
+fn faster(app: &Application, spark: &Spark, stage: &Stage, wanted: Option<u64>) -> Advice {
+    let tasks = stage.announced_tasks.unwrap_or_default();
+    let group = stage.group.and_then(|group| app.groups.get(group));
+    if let Some((wanted, group)) = wanted.zip(group) {
+        return advice(app, spark, stage, Source::of(app, spark, stage, group), (tasks, wanted));
+    }
+    let slots = memory::most_slots(app, spark);
+    let what = format!("{} share {slots} task slots", plural(tasks, "task"));
     if memory::is_local(app, spark) {
         let more = memory::more_local_cores(app, slots);
         let what = Advice::new(what + "; use more cores if the machine has them, or a cluster").set(more);
-        return (TroubleKind::LongRun, what.conditional());
+        return what.conditional();
     }
-    (TroubleKind::LongRun, Advice::new(what + "; use more executors").set(memory::more_executors(app, spark)))
-}
-
-/// A larger number of tasks, if a setting determines it.
-fn more_tasks(app: &Application, spark: &Spark, stage: &Stage, (tasks, slots): (u64, u64)) -> Advice {
-    let what = Advice::new(format!(
-        "use more and smaller tasks, because {} {} few for an application that can run {slots} at a time",
-        plural(tasks, "task"),
-        if tasks == 1 { "is" } else { "are" },
-    ));
-    let enough = slots.saturating_mul(3);
-    let group = stage.group.and_then(|group| app.groups.get(group));
-    let shuffled = group.is_some_and(|group| Figures::of(app, stage, group).reads_shuffle_only());
-    let is_sql = runs_sql(spark, stage);
-    let key = if is_sql { ConfKey::ShufflePartitions } else { ConfKey::DefaultParallelism };
-    let now = if is_sql { Some(memory::shuffle_partitions(app)) } else { memory::in_force(app, key) };
-    // A setting that is large enough does not determine the number of tasks, and input does not follow that of shuffles.
-    let few = now.is_none_or(|now| now < enough) && (shuffled || !is_sql);
-    if few { what.set([change(app, key, enough)]) } else { what.and(": repartition") }
+    // The work stays the same.
+    let what = Advice::new(what + "; if it must end earlier, use more executors");
+    what.set(memory::more_executors(app, spark)).conditional()
 }
 
 #[cfg(test)]

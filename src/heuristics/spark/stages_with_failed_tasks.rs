@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
+use super::support::losses::fails_only_in_stop;
 use super::support::remedies::against_kinds;
 use super::support::root::{Root, in_words, stage_was_cancelled};
 use super::support::stage_figures::scored_tasks;
@@ -108,15 +109,14 @@ impl Check for Failed {
         }
         let done = Done::of(spark);
         let mut bad: Vec<Bad<'_>> =
-            spark.stages.iter().filter_map(|stage| params.judge(app, &done, stage)).collect();
+            spark.stages.iter().filter_map(|stage| params.judge(app, (spark, &done), stage)).collect();
         let stages = bad.len() as u64;
         bad.sort_by_key(|bad| (Reverse(bad.severity), Reverse(bad.failures.failed), bad.stage.id));
         let more = bad.len().saturating_sub(REPORTED);
         let worst = bad.iter().take(REPORTED);
         let mut judged: Vec<Judgement> = worst.map(|bad| params.finding(app, (spark, &done), bad)).collect();
         and_more(&mut judged, more, "stage");
-        let elsewhere = bad.iter().take(REPORTED).find(|bad| bad.failures.has_lost_executors());
-        judged.insert(0, losses::judge(params, app, spark, stages, elsewhere.map(|bad| bad.stage)));
+        judged.insert(0, losses::judge(params, app, spark, stages));
         Verdict::Several(judged)
     }
 
@@ -126,8 +126,17 @@ impl Check for Failed {
 }
 
 impl Failing {
-    fn judge<'a>(&self, app: &Application, done: &Done, stage: &'a Stage) -> Option<Bad<'a>> {
+    fn judge<'a>(
+        &self,
+        app: &Application,
+        (spark, done): (&Spark, &Done),
+        stage: &'a Stage,
+    ) -> Option<Bad<'a>> {
         let group = app.groups.get(stage.group?)?;
+        // What fails in the end of a stopped application is a consequence.
+        if self.count == Counted::All && fails_only_in_stop(spark, group) {
+            return None;
+        }
         let failures = Failures::of(app, group);
         let tasks = stage.announced_tasks.unwrap_or_default().max(group.tasks.len() as u64);
         let failed = stage.status == StageStatus::Failed && !stage_was_cancelled(stage);

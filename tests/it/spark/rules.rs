@@ -98,7 +98,8 @@ fn worst_failing_stages_are_named_and_the_rest_counted() {
     assert!(found[0].message.ends_with("mostly because the heap was full"), "{}", found[0].message);
     assert!(found[2].message.ends_with("; 2 more stages are similar"), "{}", found[2].message);
     assert!(
-        found[0].advice[0].starts_with("give tasks more heap: see spark-stages-with-failed-tasks"),
+        found[0].advice[0]
+            .starts_with("give tasks more heap (`elephant-rs rules show spark-stages-with-failed-tasks`)"),
         "{:?}",
         found[0].advice
     );

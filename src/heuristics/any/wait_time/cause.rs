@@ -82,6 +82,11 @@ impl Cause {
         Self::Containers { kind, at_a_time, tasks, by }
     }
 
+    /// Whether the job got fewer containers than it has tasks, and worked in all of them.
+    pub(super) const fn is_capacity(&self) -> bool {
+        matches!(self, Self::Containers { by: None, .. })
+    }
+
     /// The cause in a message, to follow the measured wait.
     pub(super) fn phrase(&self) -> Phrase {
         match self {

@@ -2,6 +2,7 @@
 
 use super::{Issue, LIMITED, Settings, setting, whole};
 use crate::finding::{Advice, Phrase};
+use crate::heuristics::spark::support::idle::{dynamic_allocation, keeps_shuffle_files};
 use crate::heuristics::spark::support::memory;
 use crate::heuristics::spark::{change, percent};
 use crate::model::Application;
@@ -24,10 +25,7 @@ pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issu
         return Some(Issue {
             severity: params.no_shuffle_service,
             message: Phrase::new(NO_SERVICE, &[]),
-            advice: Some(Advice::new("release idle executors").set([
-                change(app, ConfKey::DynamicAllocation, true),
-                change(app, ConfKey::ShuffleService, true),
-            ])),
+            advice: Some(Advice::new("release idle executors").set(dynamic_allocation(app))),
         });
     }
     if params.tracking_helps && kept_otherwise(app) {
@@ -36,11 +34,11 @@ pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issu
     Some(Issue {
         severity: params.lost_shuffle_files,
         message: Phrase::new(LOST_FILES, &[]),
-        advice: Some(
-            Advice::new("keep executors with shuffle files")
-                .set([change(app, ConfKey::ShuffleTracking, true)])
-                .and("; or, if the cluster has a shuffle service, use it (spark.shuffle.service.enabled)"),
-        ),
+        advice: Some(Advice::new("keep executors with shuffle files").set([change(
+            app,
+            keeps_shuffle_files(app),
+            true,
+        )])),
     })
 }
 

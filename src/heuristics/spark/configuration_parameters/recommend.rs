@@ -172,10 +172,7 @@ impl Plan {
             stage.long_tasks > Severity::None
                 && partitions_decide(facts.app, facts.spark, stage.stage, &stage.figures)
         });
-        let wanted = long.filter_map(|stage| {
-            let times = stage.figures.run_time?.median.as_f64() / limits.target_task_time.get();
-            Some((whole(facts.partitions as f64 * times, limits.max_partitions.get()), stage.long_tasks))
-        });
+        let wanted = long.filter_map(|stage| Some((tasks_for(facts, stage, limits)?, stage.long_tasks)));
         if let Some((partitions, severity)) = wanted.max()
             && partitions > self.to.partitions
         {
@@ -361,6 +358,17 @@ impl Recommended {
         let fraction = ("recommended_memory_fraction_ratio", Measure::Ratio(Some(self.fraction)));
         known.into_iter().flatten().chain([fraction]).collect()
     }
+}
+
+/// The number of tasks for a stage whose tasks are long: one that leaves no task slot idle or, if none is, one with which
+/// the median task takes the target time.
+pub(super) fn tasks_for(facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits) -> Option<u64> {
+    let most = limits.max_partitions.get();
+    if let Some(more) = limits.aim().more_than(facts.app, facts.spark, stage.stage) {
+        return Some(more.min(whole(most, f64::INFINITY)));
+    }
+    let times = stage.figures.run_time?.median.as_f64() / limits.target_task_time.get();
+    Some(whole(stage.figures.tasks as f64 * times, most)).filter(|more| *more > stage.figures.tasks)
 }
 
 /// The stage that spills most, if any spills with at least the severity `from`. Skewed stages are skipped:

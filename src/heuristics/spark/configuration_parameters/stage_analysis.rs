@@ -64,7 +64,14 @@ pub(super) fn analyse<'a>(app: &Application, spark: &'a Spark, limits: &Limits) 
         Some((stage, Figures::of(app, stage, group)))
     });
     let ran: Vec<(&Stage, Figures)> = ran.collect();
-    ran.into_iter().map(|(stage, figures)| analyse_stage(stage, figures, app_time, limits)).collect()
+    let mut stages: Vec<Analysis<'_>> =
+        ran.into_iter().map(|(stage, figures)| analyse_stage(stage, figures, app_time, limits)).collect();
+    for stage in stages.iter_mut().filter(|stage| stage.long_tasks > limits.long_without_idle) {
+        if limits.aim().more_than(app, spark, stage.stage).is_none() {
+            stage.long_tasks = limits.long_without_idle;
+        }
+    }
+    stages
 }
 
 fn analyse_stage<'a>(

@@ -3,15 +3,18 @@
 use std::cmp::Reverse;
 
 use super::facts::Facts;
-use super::recommend::{Change, Reason};
+use super::recommend::{Change, Reason, tasks_for};
 use super::stage_analysis::{Analysis, Cause};
 use super::{Limits, count};
-use crate::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, and_more, multiple, percent};
+use crate::finding::{
+    Advice, Judgement, Measure, Phrase, Repartition, Subject, TroubleKind, and_more, multiple, percent,
+};
+use crate::heuristics::spark::change_to;
 use crate::heuristics::spark::skew::{self, Skewed};
-use crate::heuristics::spark::support::memory::{Setting, in_force, is_local};
+use crate::heuristics::spark::support::memory::is_local;
+use crate::heuristics::spark::support::partitions::{self, Source};
 use crate::heuristics::spark::support::stage_figures::{Flow, FlowKind};
 use crate::heuristics::spark::support::stage_text::{first_line, label};
-use crate::heuristics::spark::{change, change_to, runs_sql};
 use crate::model::conf::ConfKey;
 use crate::severity::Severity;
 use crate::units::{Bytes, three_digits};
@@ -63,7 +66,14 @@ fn judgement(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change], limits
     // Failures because of memory are part of the severity without a phrase of their own.
     let kind = troubles.first().map_or(TroubleKind::Failures, |(kind, _)| *kind);
     let phrases = Phrase::list("; ", troubles.into_iter().map(|(_, phrase)| phrase));
-    Judgement::of(Subject::Stage(stage.stage.id), stage.severity(limits))
+    let judged = Judgement::of(Subject::Stage(stage.stage.id), stage.severity(limits));
+    let wanted = Some(()).filter(|()| stage.long_tasks > Severity::None);
+    let wanted = wanted.and_then(|()| u32::try_from(tasks_for(facts, stage, limits)?).ok());
+    let judged = match wanted {
+        Some(tasks) => judged.repartition(Repartition { stages: vec![stage.stage.id], tasks }),
+        None => judged,
+    };
+    judged
         .tasks(stage.figures.scored)
         .facts(evidence(stage, limits))
         .message(STAGE, &[("stage", &label(stage.stage)), ("troubles", &phrases)])
@@ -195,10 +205,12 @@ fn advice(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change], limits: &
         );
     }
     if stage.long_tasks > Severity::None {
-        advice.push(shorter_tasks(facts, stage, changes));
+        advice.push(shorter_tasks(facts, stage, changes, limits));
     }
     if limits.report_failures && stage.task_failures.max(stage.stage_failure) > Severity::None {
-        advice.push("see spark-stages-with-failed-tasks about the failures".into());
+        advice.push(
+            "find out why tasks failed (`elephant-rs rules show spark-stages-with-failed-tasks`)".into(),
+        );
     }
     advice.dedup();
     advice
@@ -216,7 +228,7 @@ fn against(cause: Cause, facts: &Facts<'_>, stage: &Analysis<'_>) -> Vec<Advice>
              executors longer, or use fewer in a short application"
                 .into(),
         ],
-        Cause::Gc(_) => vec!["give each task more heap: see spark-executor-gc".into()],
+        Cause::Gc(_) => vec!["give each task more heap (`elephant-rs rules show spark-executor-gc`)".into()],
         Cause::SameWork => vec![check_the_host(facts, stage)],
     }
 }
@@ -232,35 +244,17 @@ fn check_the_host(facts: &Facts<'_>, stage: &Analysis<'_>) -> Advice {
     }
 }
 
-/// More tasks than the stage has, by a setting that determines their number.
-fn shorter_tasks(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change]) -> Advice {
-    let app = facts.app;
-    let is_sql = runs_sql(facts.spark, stage.stage);
-    if !stage.figures.reads_shuffle_only() {
-        let now =
-            app.in_force(ConfKey::FilesMaxPartitionBytes, |conf, key| conf.spark_size(key, Bytes::new(1)));
-        let half = now.map(|now| Bytes::from_mib(now.whole_mib() / 2));
-        let smaller = half.filter(|half| is_sql && *half > Bytes::default());
-        let smaller = smaller.map(|half| change(app, ConfKey::FilesMaxPartitionBytes, Setting(half)));
-        return match smaller {
-            Some(smaller) => {
-                Advice::new("split the input into more tasks: repartition it, or use smaller splits")
-                    .set([smaller])
-            }
-            None => "split the input into more tasks: repartition it".into(),
-        };
+/// More tasks than the stage has, by what sets their number.
+fn shorter_tasks(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change], limits: &Limits) -> Advice {
+    let Facts { app, spark, .. } = facts;
+    let what = "split the work into more tasks";
+    let group = stage.stage.group.and_then(|group| app.groups.get(group));
+    let (Some(wanted), Some(group)) = (tasks_for(facts, stage, limits), group) else { return what.into() };
+    let source = Source::of(app, spark, stage.stage, group);
+    if source == Source::ShufflePartitions
+        && changes.iter().any(|change| change.key == ConfKey::ShufflePartitions)
+    {
+        return Advice::new(what).and(", with more partitions");
     }
-    let what = Advice::new("split the work into more tasks");
-    let partitions_change = changes.iter().any(|change| change.key == ConfKey::ShufflePartitions);
-    if is_sql && partitions_change {
-        return what.and(", with more partitions");
-    }
-    let more = stage.figures.tasks.saturating_mul(2);
-    let key = if is_sql { ConfKey::ShufflePartitions } else { ConfKey::DefaultParallelism };
-    // A setting that is larger already does not determine the number of tasks.
-    let now = if is_sql { Some(facts.partitions) } else { in_force(app, key) };
-    if now.is_some_and(|now| now >= more) {
-        return what.and(": repartition");
-    }
-    what.and(": repartition, or use more partitions").set([change(app, key, more)])
+    partitions::advice(app, spark, stage.stage, source, (stage.figures.tasks, wanted))
 }

@@ -1,72 +1,20 @@
 //! The time that stages lost because of their number of tasks.
 
 use super::Parallelism;
-use super::idle::Slots;
 use crate::finding::TroubleKind;
-use crate::heuristics::spark::support::memory::{in_force, shuffle_partitions};
-use crate::heuristics::spark::support::stage_figures::Figures;
-use crate::heuristics::spark::support::stage_figures::FlowKind;
+use crate::heuristics::spark::support::partitions::{Source, StageTasks, TIMES_SMALL};
+use crate::heuristics::spark::support::slots::Slots;
 use crate::model::Application;
-use crate::model::conf::ConfKey;
-use crate::model::counters::Counter;
 use crate::model::spark::{Spark, Stage, StageStatus};
-use crate::model::table::{TaskGroup, TimePoint};
-use crate::stats::descriptive::{mean, median, quantile};
-use crate::units::{Bytes, Millis};
+use crate::model::table::TaskGroup;
+use crate::stats::descriptive::{mean, median};
+use crate::units::Millis;
 
 /// A stage that loses less is not judged.
 const LEAST_LOSS: Millis = Millis::new(100);
 
 /// Small tasks are too many from this multiple of the wanted number on.
 const MANY_TIMES: f64 = 5.0;
-/// Tasks are worth splitting if their parts run for this multiple of a small task's time.
-const TIMES_SMALL: f64 = 3.0;
-/// Smaller splits of input are not worth a task.
-const LEAST_INPUT: f64 = 1024.0 * 1024.0;
-
-/// What sets the number of tasks of a stage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
-    /// `spark.sql.shuffle.partitions`.
-    ShufflePartitions,
-    /// `spark.default.parallelism`.
-    DefaultParallelism,
-    /// Splits of the input.
-    Input,
-    /// A number in the application's code.
-    Code,
-}
-
-impl Source {
-    pub(super) const ALL: [Self; 4] =
-        [Self::ShufflePartitions, Self::DefaultParallelism, Self::Input, Self::Code];
-
-    fn of(app: &Application, spark: &Spark, stage: &Stage, group: &TaskGroup) -> Self {
-        let figures = Figures::of(app, stage, group);
-        let of_sql = spark
-            .jobs
-            .iter()
-            .any(|job| job.sql_execution.is_some() && job.stages.binary_search(&stage.id.stage).is_ok());
-        let reads_input = figures.flow(FlowKind::Input).is_some_and(|flow| flow.total > Bytes::default());
-        if reads_input {
-            Self::Input
-        } else if of_sql && figures.reads_shuffle_only() && figures.tasks == shuffle_partitions(app) {
-            Self::ShufflePartitions
-        } else if !of_sql && in_force(app, ConfKey::DefaultParallelism) == Some(figures.tasks) {
-            Self::DefaultParallelism
-        } else {
-            Self::Code
-        }
-    }
-
-    /// The most tasks that make sense for the data.
-    #[allow(clippy::cast_precision_loss)]
-    fn most_tasks(self, group: &TaskGroup) -> f64 {
-        let read = group.attempts.sum(&[Counter::InputBytes]).filter(|_| self == Self::Input);
-        read.map_or(f64::INFINITY, |bytes| (bytes as f64 / LEAST_INPUT).ceil())
-    }
-}
-
 /// A stage with a number of tasks that does not fit, and what that cost.
 pub(super) struct Lost<'a> {
     pub(super) stage: &'a Stage,
@@ -83,42 +31,6 @@ pub(super) struct Lost<'a> {
     pub(super) time: Millis,
 }
 
-/// The successful tasks of a stage; times in milliseconds.
-struct Tasks {
-    from: i64,
-    to: i64,
-    times: Vec<f64>,
-    overhead: f64,
-}
-
-impl Tasks {
-    fn of(group: &TaskGroup) -> Option<Self> {
-        let attempts = &group.attempts;
-        let (mut from, mut to, mut times, mut overheads) = (i64::MAX, i64::MIN, Vec::new(), Vec::new());
-        for row in group.winners() {
-            let start = attempts.time(row, TimePoint::Start)?.as_millis();
-            let end = attempts.time(row, TimePoint::Finish)?.as_millis();
-            (from, to) = (from.min(start), to.max(end));
-            let time = (end - start).max(0) as f64;
-            let run = attempts.millis(row, Counter::ExecutorRunTime).map_or(time, Millis::as_f64);
-            times.push(time);
-            overheads.push((time - run).max(0.0));
-        }
-        let overhead = median(&overheads)?;
-        Some(Self { from, to, times, overhead })
-    }
-
-    /// What each task takes besides its work, if tasks are small: the time of the smallest ones, which have hardly any. If
-    /// all tasks are alike, the smallest ones work, too, so the overhead is bounded.
-    fn overhead_of_small(&self, median: f64, params: &Parallelism) -> f64 {
-        let small = quantile(&self.times, SMALLEST).unwrap_or_default().min(params.small_task_overhead.get());
-        small.max(self.overhead).min(median)
-    }
-}
-
-/// The quantile of the times of small tasks that counts as a task without work.
-const SMALLEST: f64 = 0.05;
-
 /// The stages that lost time because of their number of tasks, in the order of the stages.
 pub(super) fn all<'a>(app: &'a Application, spark: &'a Spark, params: &Parallelism) -> Vec<Lost<'a>> {
     let completed = spark.stages.iter().filter(|stage| stage.status == StageStatus::Complete);
@@ -131,12 +43,6 @@ pub(super) fn all<'a>(app: &'a Application, spark: &'a Spark, params: &Paralleli
     stages.into_iter().filter_map(|(stage, group)| lost(app, spark, (stage, group), &slots, params)).collect()
 }
 
-/// The number of tasks to aim at: several for each slot, so that they balance, unless they would become small.
-fn wanted(slots: f64, work: f64, most: f64, params: &Parallelism) -> f64 {
-    let for_each = (work / slots / (TIMES_SMALL * params.small_task_time.get())).floor();
-    (slots * for_each.clamp(1.0, params.tasks_per_slot.get().max(1.0))).ceil().min(most).max(1.0)
-}
-
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
 fn lost<'a>(
     app: &Application,
@@ -145,16 +51,16 @@ fn lost<'a>(
     slots: &Slots<'_>,
     params: &Parallelism,
 ) -> Option<Lost<'a>> {
-    let tasks = Tasks::of(group)?;
+    let tasks = StageTasks::of(group)?;
     let open = slots.within(tasks.from, tasks.to)?;
     let (all, slots) = (slots, open.round().max(1.0));
     let count = tasks.times.len() as f64;
     let (middle, mean) = (median(&tasks.times)?, mean(&tasks.times)?);
-    let work = (mean - tasks.overhead).max(0.0) * count;
+    let work = tasks.work()?;
     let source = Source::of(app, spark, stage, group);
     let small = params.small_task_time.get();
     let enough = (slots * params.tasks_per_slot.get()).ceil().max(1.0);
-    let splits = wanted(slots, work, source.most_tasks(group), params);
+    let splits = params.aim().splits(slots, work, source, group);
     let span = (tasks.to - tasks.from) as f64;
     let (kind, wanted, overhead, time) = if count < splits && mean >= TIMES_SMALL * small {
         // Uneven tasks are skew, which has its own rule: only the even part counts.
@@ -166,7 +72,7 @@ fn lost<'a>(
         let time = if most < LEAST_LOSS.as_f64() { most } else { idle(most) };
         (TroubleKind::FewTasks, splits, tasks.overhead, time)
     } else if middle < small && count >= MANY_TIMES * enough {
-        let overhead = tasks.overhead_of_small(middle, params);
+        let overhead = tasks.overhead_of_small(middle, params.small_task_overhead.get());
         (TroubleKind::ManyTasks, enough, overhead, ((count - enough) * overhead / slots).min(span))
     } else {
         return None;

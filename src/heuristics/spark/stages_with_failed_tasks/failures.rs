@@ -185,11 +185,6 @@ impl Failures {
         )
     }
 
-    /// Whether lost executors are among the causes.
-    pub(super) fn has_lost_executors(&self) -> bool {
-        self.count(Kind::ExecutorLost) + self.count(Kind::FetchFailed) > 0
-    }
-
     /// The most frequent message, unless it only repeats the cause.
     pub(super) fn informative_error(&self) -> Option<&str> {
         let (error, _) = self.most_frequent.as_ref()?;

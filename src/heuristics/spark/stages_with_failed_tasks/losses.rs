@@ -10,7 +10,7 @@ use crate::heuristics::spark::support::losses::{Loss, describe, lost_executors, 
 use crate::heuristics::spark::support::remedies::against_losses;
 use crate::heuristics::wording::{limit, plural};
 use crate::model::Application;
-use crate::model::spark::{Spark, Stage};
+use crate::model::spark::Spark;
 use crate::severity::Severity;
 
 /// The message.
@@ -29,13 +29,7 @@ const NODE: &str = "node {host} was excluded[ after failures on {executors}]";
 const MORE: &str = "{more} more were excluded";
 
 /// The judgement; `advised` is the stage whose finding contains the advice.
-pub(super) fn judge(
-    params: &Failing,
-    app: &Application,
-    spark: &Spark,
-    stages: u64,
-    advised: Option<&Stage>,
-) -> Judgement {
+pub(super) fn judge(params: &Failing, app: &Application, spark: &Spark, stages: u64) -> Judgement {
     let lost: Vec<Loss<'_>> = lost_executors(spark).collect();
     let all = spark.executors.len() as u64;
     let share = lost.len() as f64 / all as f64;
@@ -78,17 +72,17 @@ pub(super) fn judge(
                 ("excluded", &shown(excluded)),
             ],
         )
-        .advice(|| advice(app, spark, &lost, advised))
+        .advice(|| advice(app, spark, &lost))
 }
 
-fn advice(app: &Application, spark: &Spark, lost: &[Loss<'_>], advised: Option<&Stage>) -> Vec<Advice> {
-    match advised {
-        Some(stage) => vec![format!("see the finding about stage {}", stage.id).into()],
-        None if lost.is_empty() => {
-            vec!["check the disks, memory and logs of what was excluded; the other nodes did its work".into()]
-        }
-        None => against_losses(app, spark, lost),
+/// The same advice as that on the stages, whose findings may not be shown.
+fn advice(app: &Application, spark: &Spark, lost: &[Loss<'_>]) -> Vec<Advice> {
+    if lost.is_empty() {
+        return vec![
+            "check the disks, memory and logs of what was excluded; the other nodes did its work".into(),
+        ];
     }
+    against_losses(app, spark, lost)
 }
 
 /// The cause of most losses; of equally frequent ones, the one that explains most.

@@ -113,14 +113,16 @@ pub(in crate::heuristics) fn failed_attempts(ends: &Ends, limit: Limit) -> Phras
 pub(in crate::heuristics) fn advice(reason: Option<EndReason>) -> Vec<String> {
     let line = match reason {
         None => "check in the driver's log why they failed",
-        Some(EndReason::OutOfMemory) => "give tasks more heap: see spark-stages-with-failed-tasks",
+        Some(EndReason::OutOfMemory) => {
+            "give tasks more heap (`elephant-rs rules show spark-stages-with-failed-tasks`)"
+        }
         Some(EndReason::ContainerOverMemory) => {
-            "increase the memory overhead of containers: see spark-stages-with-failed-tasks"
+            "increase the memory overhead of containers (`elephant-rs rules show spark-stages-with-failed-tasks`)"
         }
         Some(EndReason::ExecutorLost | EndReason::FetchFailed | EndReason::ResultLost) => {
-            "see spark-stages-with-failed-tasks about lost executors"
+            "find out why executors were lost (`elephant-rs rules show spark-stages-with-failed-tasks`)"
         }
-        Some(_) => "fix the error that the exception names; spark-stages-with-failed-tasks quotes it",
+        Some(_) => "fix the error that the exception names",
     };
     vec![line.to_owned()]
 }

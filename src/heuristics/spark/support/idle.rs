@@ -1,9 +1,11 @@
 //! Advice on executors that hold memory while no task runs on them.
 
+use super::losses::lost_executors;
 use crate::finding::{Advice, SettingChange};
 use crate::heuristics::spark::{change, change_to, percent};
 use crate::model::Application;
 use crate::model::conf::{Conf, ConfKey};
+use crate::model::spark::ClusterManager;
 use crate::units::Millis;
 
 /// An idle timeout up to this is short: executors that come and go cost time to start.
@@ -36,13 +38,22 @@ pub(in crate::heuristics::spark) fn dynamic_allocation(
     app: &Application,
 ) -> impl Iterator<Item = SettingChange> {
     let served = app.conf.flag(ConfKey::ShuffleService) == Some(true);
-    // Spark 2 keeps them only with the cluster's shuffle service.
-    let keeps = match app.version() {
-        Some(version) if version < (3, 0) => ConfKey::ShuffleService,
-        _ => ConfKey::ShuffleTracking,
-    };
-    let kept = if served { None } else { change_to(app, keeps, true) };
+    let kept = if served { None } else { change_to(app, keeps_shuffle_files(app), true) };
     change_to(app, ConfKey::DynamicAllocation, true).into_iter().chain(kept)
+}
+
+/// The setting with which shuffle files survive their executors: the same for every rule.
+pub(in crate::heuristics::spark) fn keeps_shuffle_files(app: &Application) -> ConfKey {
+    if needs_service(app) { ConfKey::ShuffleService } else { ConfKey::ShuffleTracking }
+}
+
+/// Whether only the cluster's shuffle service keeps the files of executors that go: in Spark 2, and where executors were lost,
+/// because tracking only keeps dynamic allocation from removing them. Kubernetes has no such service.
+fn needs_service(app: &Application) -> bool {
+    let old = app.version().is_some_and(|version| version < (3, 0));
+    let on_kubernetes = ClusterManager::of_application(app) == Some(ClusterManager::Kubernetes);
+    let lost = || app.spark.as_deref().is_some_and(|spark| lost_executors(spark).next().is_some());
+    old || !on_kubernetes && lost()
 }
 
 #[cfg(test)]

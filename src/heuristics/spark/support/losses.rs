@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use super::memory::executor_life;
 use super::stage_text::first_line;
-use crate::diagnosis::FailureKind;
+use crate::diagnosis::{FailureKind, is_cancelled};
 use crate::finding::{Failure, Phrase};
 use crate::heuristics::root_cause::told;
-use crate::model::spark::{ClusterManager, Executor, JobResult, Spark};
+use crate::model::spark::{ClusterManager, Executor, Job, JobResult, Spark};
+use crate::model::table::{Outcome, TaskGroup, TimePoint};
 use crate::model::{Application, Symbol};
-use crate::units::Timestamp;
+use crate::units::{Millis, Timestamp};
 
 /// One lost executor.
 const LOST: &str = "executor {id}[ on {host}] was lost[ {life} after it was added]: {reason}";
@@ -81,14 +82,15 @@ impl Cause {
 }
 
 /// Every lost executor with its cause, in the order of the executors. Executors that the application gave back, that
-/// ended without an error, or that were stopped after the last job are not lost.
+/// ended without an error, or that were stopped after the last job or together with the application are not lost.
 pub(in crate::heuristics) fn lost_executors(spark: &Spark) -> impl Iterator<Item = Loss<'_>> {
-    let end = end_of_work(spark);
+    let (end, stop) = (end_of_work(spark), beginning_of_stop(spark));
     let lost = spark.executors.iter().filter(|executor| executor.was_lost());
     lost.filter_map(move |executor| {
         let reason = executor.removed_reason.as_deref();
         let cause = Cause::of(reason);
-        let in_the_end = end.is_some_and(|end| executor.removed_at > Some(end));
+        let in_the_end = end.is_some_and(|end| executor.removed_at > Some(end))
+            || stop.is_some_and(|stop| executor.removed_at >= Some(stop));
         let in_peace = match cause.failure.kind {
             FailureKind::ApplicationKill => true,
             FailureKind::ResourceManagerKill | FailureKind::ExecutorLost => in_the_end,
@@ -106,6 +108,32 @@ fn end_of_work(spark: &Spark) -> Option<Timestamp> {
     }
     let last = spark.jobs.iter().max_by_key(|job| (job.completed_at, job.id))?;
     last.completed_at.filter(|_| last.result == Some(JobResult::Succeeded))
+}
+
+/// What Spark says of jobs that ran when the application was stopped.
+const STOPPED: &str = "SparkContext was shut down";
+/// When a cluster or a user stops an application, its executors may end this long before the driver cancels its jobs.
+const STOPPING: Millis = Millis::from_secs(5);
+
+/// From when on an application was being stopped while it worked. Until then nothing failed by itself, so what is lost later is
+/// a consequence of the stop.
+pub(in crate::heuristics) fn beginning_of_stop(spark: &Spark) -> Option<Timestamp> {
+    let failed = spark.jobs.iter().filter(|job| job.result == Some(JobResult::Failed));
+    let of = |job: &Job, is_it: fn(&str) -> bool| job.failure.as_deref().is_some_and(is_it);
+    let stopped = failed.clone().filter(|job| of(job, |text| text.contains(STOPPED)));
+    let stop = stopped.filter_map(|job| job.completed_at).min()?;
+    let from = Timestamp::from_millis(stop.as_millis().saturating_sub_unsigned(STOPPING.get()));
+    let mut others = failed.filter(|job| !of(job, is_cancelled));
+    (!others.any(|job| job.completed_at.is_none_or(|at| at >= from))).then_some(from)
+}
+
+/// Whether tasks of a stage failed only because the application was being stopped.
+pub(in crate::heuristics) fn fails_only_in_stop(spark: &Spark, group: &TaskGroup) -> bool {
+    let Some(stop) = beginning_of_stop(spark) else { return false };
+    let attempts = &group.attempts;
+    let mut failed = (0..attempts.len()).filter(|row| attempts.outcome(*row) == Outcome::Failed).peekable();
+    failed.peek().is_some()
+        && failed.all(|row| attempts.time(row, TimePoint::Finish).is_some_and(|at| at >= stop))
 }
 
 /// Whether a process ended with exit code 0.
@@ -255,5 +283,35 @@ mod tests {
         assert_eq!(ids(sample::spark(&mut app)), ["5", "7"], "stopped after the last job");
         sample::spark(&mut app).jobs[0].result = Some(JobResult::Failed);
         assert_eq!(ids(sample::spark(&mut app)), ["5", "6", "7"], "the loss may be the cause");
+    }
+
+    #[test]
+    fn executors_that_end_with_the_application_are_not_lost() {
+        use crate::internal::sample;
+        let mut app = sample::app(&[]);
+        for (id, reason, at) in [
+            ("1", "Executor Process Lost", 14_000),
+            ("2", "Executor Process Lost", 19_700),
+            ("3", "Command exited with code 52", 19_700),
+        ] {
+            let executor = sample::executor(&mut app, id);
+            executor.removed_at = Some(Timestamp::from_millis(at));
+            executor.removed_reason = Some(reason.to_owned());
+        }
+        let job = |id: u32, failure: &str| {
+            let mut job = Job::new(id);
+            job.has_end = true;
+            job.completed_at = Some(Timestamp::from_millis(20_000));
+            job.result = Some(JobResult::Failed);
+            job.failure = Some(failure.into());
+            job
+        };
+        let ids =
+            |spark: &Spark| lost_executors(spark).map(|loss| loss.executor.id.clone()).collect::<Vec<_>>();
+        sample::spark(&mut app).jobs.push(job(0, "Job 0 cancelled because SparkContext was shut down"));
+        assert_eq!(ids(sample::spark(&mut app)), ["1", "3"], "memory is a cause of its own");
+        // A job that failed may have failed because of the loss.
+        sample::spark(&mut app).jobs.push(job(1, "Job aborted due to stage failure"));
+        assert_eq!(ids(sample::spark(&mut app)), ["1", "2", "3"]);
     }
 }

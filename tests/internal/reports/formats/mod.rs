@@ -159,7 +159,7 @@ fn sarif_levels_and_suppressions() {
         results.iter().filter(|result| result.get("suppressions").is_some()).collect();
     assert_eq!(suppressed.len(), 1);
     assert_eq!(suppressed[0]["suppressions"][0]["justification"], "DATA-123");
-    assert_eq!(suppressed[0]["ruleId"], "mapper-gc");
+    assert_eq!(suppressed[0]["ruleId"], "mapper-spill");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn junit_reports_passed_failed_and_skipped_rules() {
     let job = "mapreduce · nightly \"sessions\" import";
     assert!(case(job, "mapper-skew").unwrap().is_success());
     assert!(case(job, "mapper-memory").unwrap().is_failure());
-    assert!(case(job, "mapper-gc").unwrap().is_skipped(), "suppressed");
+    assert!(case(job, "mapper-spill").unwrap().is_skipped(), "suppressed");
     assert!(case("mapreduce · retries", "reducer-gc").unwrap().is_skipped(), "not evaluated");
     assert!(case(job, "spark-executor-gc").is_none(), "rules of the other engine do not apply");
 }
@@ -320,7 +320,7 @@ fn output_has_no_terminal_or_bidi_control_characters() {
 #[test]
 fn suppressed_findings_take_one_short_line() {
     let text = written(&mixed(), Format::Text);
-    assert!(text.contains("  1 finding suppressed: mapper-gc (DATA-123, until 2027-01-31)\n"), "{text}");
+    assert!(text.contains("  1 finding suppressed: mapper-spill (DATA-123, until 2027-01-31)\n"), "{text}");
 }
 
 #[test]

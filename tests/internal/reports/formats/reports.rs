@@ -58,7 +58,7 @@ pub fn mixed() -> Report {
     let rules = RuleSet::built_in().unwrap();
     let mut report = analyze(&paths.map(Into::into), &rules, Options::default());
     let job = report.applications.iter_mut().find(|app| app.engine == Engine::MapReduce).unwrap();
-    let place = job.findings.iter().position(|finding| finding.rule == "mapper-gc").unwrap();
+    let place = job.findings.iter().position(|finding| finding.rule == "mapper-spill").unwrap();
     job.suppressed.push(Suppressed {
         finding: job.findings.remove(place),
         reason: "DATA-123".to_owned(),

@@ -2,14 +2,14 @@
 
 use std::cell::OnceCell;
 
-use crate::heuristics::spark::support::memory;
+use super::memory;
 use crate::model::Application;
 use crate::model::spark::Spark;
 use crate::model::table::TimePoint;
 use crate::units::Timestamp;
 
 /// The time of slots and of tasks over time.
-pub(super) struct Slots<'a> {
+pub(in crate::heuristics::spark) struct Slots<'a> {
     app: &'a Application,
     /// From when to when a worker had how many slots; without an end until the log's end.
     workers: Vec<(i64, i64, u64)>,
@@ -18,7 +18,7 @@ pub(super) struct Slots<'a> {
 }
 
 impl<'a> Slots<'a> {
-    pub(super) fn of(app: &'a Application, spark: &Spark) -> Self {
+    pub(in crate::heuristics::spark) fn of(app: &'a Application, spark: &Spark) -> Self {
         let worker = |worker: &crate::model::spark::Executor| {
             let from = worker.added_at.or(worker.first_task_at).or(app.launched_at).or(app.submitted_at);
             let to = worker.removed_at.map_or(i64::MAX, Timestamp::as_millis);
@@ -28,7 +28,7 @@ impl<'a> Slots<'a> {
     }
 
     /// The slots that there were on average; `None` for an empty span, or if there was no slot.
-    pub(super) fn within(&self, from: i64, to: i64) -> Option<f64> {
+    pub(in crate::heuristics::spark) fn within(&self, from: i64, to: i64) -> Option<f64> {
         let span = (to - from) as f64;
         let open = |&(start, end, slots): &(i64, i64, u64)| {
             (end.min(to) - start.max(from)).max(0) as f64 * slots as f64
@@ -38,7 +38,7 @@ impl<'a> Slots<'a> {
     }
 
     /// How many of `slots` were idle on average.
-    pub(super) fn idle(&self, slots: f64, from: i64, to: i64) -> f64 {
+    pub(in crate::heuristics::spark) fn idle(&self, slots: f64, from: i64, to: i64) -> f64 {
         let taken = self.taken_until(to) - self.taken_until(from);
         (slots - taken / (to - from) as f64).max(0.0)
     }

@@ -84,6 +84,7 @@
     prepared.add(article);
     article.querySelectorAll("table.phases").forEach(tables.makeSortable);
   };
+  const details = byId("details");
 
   let order = rows;
   let most = FIRST;
@@ -124,6 +125,9 @@
     const others = wanted.filter((article) => !opened.has(article));
     list.replaceChildren(...asked, ...others);
     [...list.children].forEach(prepare);
+    reachFlags(list);
+    // Paper gets an application whole if the reader chose it.
+    details.classList.toggle("chosen", asked.length > 0 || list.children.length === 1);
     byId("more-details").hidden = left === 0;
     const open = asked.length + others.length;
     byId("shown-details").textContent = articles.size === 0 ? "" :
@@ -268,9 +272,10 @@
   addEventListener("hashchange", follow);
   addEventListener("beforeprint", () => {
     body.replaceChildren(...matching.slice(0, PRINTED_ROWS).map((row) => row.element));
+    if (opened.size > 0) list.replaceChildren(...[...opened].reverse());
     byId("shown").textContent = `${count(Math.min(matching.length, PRINTED_ROWS))} of ${count(matching.length)} matching applications (${count(rows.length)} in total).`;
   });
-  addEventListener("afterprint", show);
+  addEventListener("afterprint", () => { show(); showDetails(); });
 
   byId("filters").hidden = false;
   byId("rows").classList.add("ready");

@@ -45,3 +45,14 @@ const tables = (() => {
   document.querySelectorAll("table.sortable").forEach(makeSortable);
   return { makeSortable, mark, onSort, sorted };
 })();
+// A flag that is wider than its line scrolls, so that the keyboard must reach it.
+const reachFlags = (part) => {
+  const flags = [...part.querySelectorAll(".flag")];
+  const wide = flags.map((flag) => flag.scrollWidth > flag.clientWidth);
+  flags.forEach((flag, place) => {
+    if (wide[place]) flag.tabIndex = 0;
+    else flag.removeAttribute("tabindex");
+  });
+};
+addEventListener("resize", () => reachFlags(document));
+reachFlags(document);

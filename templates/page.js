@@ -46,7 +46,8 @@
   // What the text filter searches: the row, and what is wrong with the application.
   const wordsOf = (row) => {
     if (row.words === null) {
-      const parts = row.article ? [...row.article.querySelectorAll(":scope > .finding")] : [];
+      // A selector would look through all charts and evidence.
+      const parts = [...(row.article?.children ?? [])].filter((part) => part.classList.contains("finding"));
       row.words = [row.element, ...parts].map((part) => part.textContent).join(" ").toLowerCase();
     }
     return row.words;
@@ -54,10 +55,16 @@
   // Collected a few at a time, so that the first key press in the filter need not wait for all.
   const whenIdle = window.requestIdleCallback ? (run) => requestIdleCallback(run) : (run) => setTimeout(run, 20);
   let collected = 0;
-  const collect = () => {
-    const end = Math.min(collected + 100, rows.length);
-    for (; collected < end; collected += 1) wordsOf(rows[collected]);
-    if (collected < rows.length) whenIdle(collect);
+  const collectFor = (time) => {
+    const until = performance.now() + time;
+    for (; collected < rows.length && performance.now() < until; collected += 1) wordsOf(rows[collected]);
+    return collected === rows.length;
+  };
+  const collect = () => { if (!collectFor(20)) whenIdle(collect); };
+  // A search before all are collected waits for the rest, and lets key presses through.
+  const afterCollecting = (run) => {
+    if (collectFor(40)) run();
+    else setTimeout(afterCollecting, 0, run);
   };
 
   // The filters, by their name in the address.
@@ -240,7 +247,7 @@
   let timer;
   control("text").addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(() => { update(); remember(); }, 80);
+    timer = setTimeout(afterCollecting, 80, () => { update(); remember(); });
   });
   SELECTS.forEach((name) => control(name).addEventListener("change", () => { update(); remember(); }));
   byId("f-clear").addEventListener("click", () => {

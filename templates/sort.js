@@ -1,18 +1,21 @@
 "use strict";
 // Tables that are sorted by a button in each head.
 const tables = (() => {
-  const compareText = new Intl.Collator("en", { numeric: true }).compare;
+  // Text in an order that plain comparison keeps, numbers by their value. A collator would take half a second for
+  // 10,000 names.
+  const inOrder = (text) =>
+    text.trim().normalize("NFKD").toLowerCase().replace(/\d+/g, (digits) => digits.padStart(20, "0"));
   // Unknown values are last in both directions.
   const compare = (x, y, descending) => {
     if (x === null || y === null) return (x === null) - (y === null);
-    return (descending ? -1 : 1) * (typeof x === "number" ? x - y : compareText(x, y));
+    return (descending ? -1 : 1) * ((x > y) - (x < y));
   };
   // The value that a row is sorted by; null if it is unknown.
   const key = (row, head, column) => {
     const cell = row.cells[column];
     const value = cell.dataset.v ?? cell.textContent;
     if (value === "") return null;
-    return head.dataset.kind === "number" ? Number(value) : value;
+    return head.dataset.kind === "number" ? Number(value) : inOrder(value);
   };
   // Entries have an element and their first place.
   const sorted = (entries, head, column, descending) => {
@@ -54,5 +57,5 @@ const reachFlags = (part) => {
     else flag.removeAttribute("tabindex");
   });
 };
-addEventListener("resize", () => reachFlags(document));
-reachFlags(document);
+// Not before all scripts have run: until then, the details of all applications may be in the document.
+["load", "resize"].forEach((event) => addEventListener(event, () => reachFlags(document)));

@@ -195,7 +195,10 @@ mod tests {
         }
         let groups = sums.finish().jobs.groups;
         let of = |(name, waste): &(GroupName, Waste)| (name.user.clone().unwrap(), waste.applications);
-        assert_eq!(groups.iter().map(of).collect::<Vec<_>>(), [("bob".to_owned(), 2), ("alice".to_owned(), 1)]);
+        assert_eq!(
+            groups.iter().map(of).collect::<Vec<_>>(),
+            [("bob".to_owned(), 2), ("alice".to_owned(), 1)]
+        );
     }
 
     #[test]

@@ -57,6 +57,8 @@ pub(in crate::report) fn cut_text(text: &str, most: usize) -> String {
 
 /// Flags from this length on may be wider than a phone.
 const LONG_FLAG: usize = 24;
+/// Flags from this length on are smaller on phones.
+const SMALL_FLAG: usize = 46;
 
 /// Sentences, cut to `most` characters. No line ends inside of a flag, or between a number and its unit. In tables, long
 /// words such as paths are broken after punctuation.
@@ -82,8 +84,12 @@ fn with_whole_words(text: &str) -> Result<String> {
         let bare = word.trim_start_matches(['(', '"', '`', '\'']);
         let is_flag = bare.starts_with('-') && bare.len() > 1;
         if is_flag || together.len() > word.len() {
-            let long = if is_flag && together.len() >= LONG_FLAG { " flag" } else { "" };
-            write!(html, "<span class=\"whole{long}\">{}</span>", escape(&together, Html)?)?;
+            let size = match together.len() {
+                SMALL_FLAG.. if is_flag => " flag long",
+                LONG_FLAG.. if is_flag => " flag",
+                _ => "",
+            };
+            write!(html, "<span class=\"whole{size}\">{}</span>", escape(&together, Html)?)?;
         } else if word.len() > LONG_WORD {
             html.push_str(&with_breaks(word)?);
         } else {

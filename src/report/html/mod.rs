@@ -38,7 +38,7 @@ pub(super) use piece::piece;
 /// Filters and sorts the table of applications.
 const SCRIPT: Code = Code {
     text: include_str!("../../../templates/page.js"),
-    hash: "sha256-9bYN8SaRUk5ERRMqRRUU82+7Ua3UtG+gR/Ps1lFPX5U=",
+    hash: "sha256-8mJB7MQBMUR28XezoluCw3yQD37cfch9pcjKEOOJGjs=",
 };
 
 /// Number of findings on the first screen.
@@ -53,7 +53,8 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 /// Writes the report with all applications. Those that the report contains are the first.
 pub(super) fn write_pieces(report: &Report, pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<()> {
     let (worst, runs) = piece::worst(pieces, WORST_TROUBLES, &overview::with_findings(report))?;
-    let page = Page { report, worst, runs, listed: pieces.len() as u64 }.render().map_err(io::Error::other)?;
+    let page =
+        Page { report, worst, runs, listed: pieces.len() as u64 }.render().map_err(io::Error::other)?;
     filled(&page, out, |mark, out| match mark {
         "rows" => piece::write_rows(report, pieces, out),
         "details" => piece::write_details(report, pieces, out),

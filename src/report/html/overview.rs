@@ -46,7 +46,8 @@ impl Page<'_> {
             ("day", "Day", &rollups.days),
         ];
         let names_users = rollups.users.groups.len() > 1;
-        let views = all.into_iter().map(|(key, title, rollup)| RollupView { key, title, rollup, names_users });
+        let views =
+            all.into_iter().map(|(key, title, rollup)| RollupView { key, title, rollup, names_users });
         views.filter(|view| view.rollup.groups.len() > 1 && view.most() > MbMillis::ZERO).collect()
     }
 }

@@ -14,7 +14,8 @@ use crate::report::html::links::PageIds;
 use crate::report::words::{millis, small};
 use crate::units::three_digits;
 use crate::whatif::{
-    ApplicationReplays, Change, ChangeTotal, Job, PathStage, Prediction, Range, Replays, Scenario, Total, WhatIfReport,
+    ApplicationReplays, Change, ChangeTotal, Job, PathStage, Prediction, Range, Replays, Scenario, Total,
+    WhatIfReport,
 };
 use scaling::ScalingView;
 
@@ -99,9 +100,8 @@ impl<'a> Page<'a> {
             let runs: Vec<Run<'_>> = runs.into_iter().enumerate().map(of_run).collect();
             details_left -= runs.iter().filter(|run| run.is_detailed).count();
             let first = job.runs.first();
-            let id = first.map(|app| {
-                ids.job_of(app.engine.name(), app.name.as_deref(), app.user.as_deref(), &app.id)
-            });
+            let id = first
+                .map(|app| ids.job_of(app.engine.name(), app.name.as_deref(), app.user.as_deref(), &app.id));
             JobView { id: id.unwrap_or_default(), job, runs }
         };
         let jobs = all.into_iter().take(most).map(&mut view).collect();
@@ -166,10 +166,12 @@ impl<'a> Page<'a> {
 }
 
 impl<'a> JobView<'a> {
-    /// "etl (30 runs)".
-    fn count(&self) -> Option<String> {
+    /// "30 runs, alice": two users may have jobs of one name.
+    fn runs_and_user(&self) -> String {
         let runs = self.runs.len() as u64;
-        (runs > 1).then(|| filters::counted(runs, "run"))
+        let runs = (runs > 1).then(|| filters::counted(runs, "run"));
+        let user = self.user().map(|user| filters::cut_text(user, 80));
+        runs.into_iter().chain(user).collect::<Vec<_>>().join(", ")
     }
 
     /// Which change is best, and where it does most.
@@ -185,9 +187,9 @@ impl<'a> JobView<'a> {
     fn best(&self, kind: Kind) -> Option<&ChangeTotal> {
         let of_kind = self.job.total.changes.iter().filter(|total| kind.holds(&total.change));
         // Of equal savings the first: a single trouble before all of them.
-        of_kind.filter(|total| total.net_ms() > 0.0).reduce(|best, other| {
-            if other.net_ms() > best.net_ms() { other } else { best }
-        })
+        of_kind
+            .filter(|total| total.net_ms() > 0.0)
+            .reduce(|best, other| if other.net_ms() > best.net_ms() { other } else { best })
     }
 
     /// The runs that are listed: none of a job with one run that has details.

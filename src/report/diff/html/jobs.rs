@@ -1,7 +1,7 @@
 //! Jobs with their pairs: those that changed most first.
 
 use crate::diff::{Diff, Figure, JobPairs, Pair, Total};
-use crate::report::html::filters::counted;
+use crate::report::html::filters::{counted, cut_text};
 use crate::report::html::links::PageIds;
 
 /// Pairs that are shown with all tables.
@@ -24,6 +24,7 @@ pub(super) struct JobView<'a> {
     /// The id of its section, the same in each report.
     pub(super) id: String,
     pub(super) title: String,
+    pub(super) user: Option<&'a str>,
     /// All its pairs.
     pub(super) all: Vec<&'a Pair>,
     pub(super) total: Total,
@@ -56,29 +57,27 @@ pub(super) fn listed<'a>(diff: &'a Diff, top: Option<usize>) -> Listed<'a> {
         let details = most_details.min(details_left);
         details_left -= details.min(changed.len());
         let Some(first) = changed.first() else { continue };
-        let id = ids.job(&first.b.job.clone().into(), &first.a.job);
-        let title = super::title(first);
+        let (title, user) = (super::title(first), first.b.user.as_deref());
+        let id = ids.job(&title.clone().into(), user.unwrap_or_default());
         let view = |(place, pair): (usize, &'a Pair)| PairView {
             id: ids.application(&pair.b.id),
             pair,
             is_detailed: place < details,
         };
         let changed = changed.into_iter().enumerate().map(view).collect();
-        jobs.push(JobView { id, title, all: pairs, total, changed });
+        jobs.push(JobView { id, title, user, all: pairs, total, changed });
     }
     Listed { jobs, left_out }
 }
 
 impl<'a> JobView<'a> {
-    /// "30 pairs, 2 changed"; `None` of one pair.
-    pub(super) fn count(&self) -> Option<String> {
-        let pairs = counted(self.all.len() as u64, "pair");
-        let changed = self.changed.len();
-        match self.all.len() {
-            1 => None,
-            all if all == changed => Some(pairs),
-            _ => Some(format!("{pairs}, {changed} changed")),
-        }
+    /// "30 pairs, 2 changed, alice": two users may have jobs of one name.
+    pub(super) fn pairs_and_user(&self) -> String {
+        let (all, changed) = (self.all.len(), self.changed.len());
+        let pairs = (all > 1).then(|| counted(all as u64, "pair"));
+        let some = (changed < all).then(|| format!("{changed} changed"));
+        let user = self.user.map(|user| cut_text(user, 80));
+        [pairs, some, user].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
     pub(super) fn run_time(&self) -> Option<&Figure> {

@@ -3,7 +3,7 @@
 use super::super::{Shown, sentences};
 use super::Page;
 use super::application::ApplicationView;
-use crate::report::html::filters::counted;
+use crate::report::html::filters::{counted, cut_text};
 use crate::report::html::links::PageIds;
 use crate::survey::{ApplicationStragglers, Job, StragglerReport};
 use crate::units::Millis;
@@ -61,9 +61,10 @@ pub(super) fn listed(report: &StragglerReport, shown: Shown) -> Listed<'_> {
         details_left -= details.min(runs.len());
         let of_run = |(place, app): (usize, _)| Run::new(app, most_tasks, place < details, &mut ids);
         let runs: Vec<Run<'_>> = runs.into_iter().enumerate().map(of_run).collect();
-        let id = job.runs.first().map(|app| {
-            ids.job_of(app.origin.key(), app.name.as_deref(), app.user.as_deref(), &app.id)
-        });
+        let id = job
+            .runs
+            .first()
+            .map(|app| ids.job_of(app.origin.key(), app.name.as_deref(), app.user.as_deref(), &app.id));
         jobs.push(JobView { id: id.unwrap_or_default(), job, runs });
     }
     Listed { jobs, left_out }
@@ -91,9 +92,11 @@ impl<'a> JobView<'a> {
         self.job.runs.first()?.user.as_deref()
     }
 
-    /// "30 runs".
-    pub(super) fn count(&self) -> Option<String> {
-        (self.job.judged_runs > 1).then(|| counted(self.job.judged_runs, "run"))
+    /// "30 runs, alice": two users may have jobs of one name.
+    pub(super) fn runs_and_user(&self) -> String {
+        let runs = (self.job.judged_runs > 1).then(|| counted(self.job.judged_runs, "run"));
+        let user = self.user().map(|user| cut_text(user, 80));
+        runs.into_iter().chain(user).collect::<Vec<_>>().join(", ")
     }
 
     /// Which run waited longest, and for what.

@@ -90,6 +90,9 @@
     if (prepared.has(article)) return;
     prepared.add(article);
     article.querySelectorAll("table.phases").forEach(tables.makeSortable);
+    article.addEventListener("contentvisibilityautostatechange", (event) => {
+      if (!event.skipped) reachFlags(article);
+    });
   };
   const details = byId("details");
 
@@ -132,7 +135,6 @@
     const others = wanted.filter((article) => !opened.has(article));
     list.replaceChildren(...asked, ...others);
     [...list.children].forEach(prepare);
-    reachFlags(list);
     // Paper gets an application whole if the reader chose it.
     details.classList.toggle("chosen", asked.length > 0 || list.children.length === 1);
     byId("more-details").hidden = left === 0;

@@ -48,9 +48,11 @@ const tables = (() => {
   document.querySelectorAll("table.sortable").forEach(makeSortable);
   return { makeSortable, mark, onSort, sorted };
 })();
-// A flag that is wider than its line scrolls, so that the keyboard must reach it.
+// A flag that is wider than its line scrolls, so that the keyboard must reach it. To measure flags that are not laid out
+// would lay them out.
 const reachFlags = (part) => {
-  const flags = [...part.querySelectorAll(".flag")];
+  const isLaidOut = (flag) => flag.checkVisibility?.({ contentVisibilityAuto: true }) ?? true;
+  const flags = [...part.querySelectorAll(".flag")].filter(isLaidOut);
   const wide = flags.map((flag) => flag.scrollWidth > flag.clientWidth);
   flags.forEach((flag, place) => {
     if (wide[place]) flag.tabIndex = 0;

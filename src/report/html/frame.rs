@@ -22,7 +22,7 @@ pub(in crate::report) const STYLE: Code = Code {
 /// What the pages of `nodes`, `whatif`, `diff` and `stragglers` add.
 pub(in crate::report) const CHART_STYLE: Code = Code {
     text: include_str!("../../../templates/charts.css"),
-    hash: "sha256-geU5XcD7G6ADwrYJBa8lbdx2TEt/bbJVleP8HM2AO2Q=",
+    hash: "sha256-YP4g5PZG7Yql0RCmSPNkaDftpgp7dgnXTf4NorqCesw=",
 };
 /// Tells the style sheet that scripts run, before the page is laid out.
 pub(in crate::report) const FLAG: Code = Code {
@@ -32,7 +32,7 @@ pub(in crate::report) const FLAG: Code = Code {
 /// Sorts tables.
 pub(in crate::report) const SORT: Code = Code {
     text: include_str!("../../../templates/sort.js"),
-    hash: "sha256-xITU557RXjeZOkWpsQe1DAFnrqJ0+vMD/1v4F5o6KfQ=",
+    hash: "sha256-5q7bDA6bIh/PD2sPzOU/p/r109UHSzSTeV35iwbKyHA=",
 };
 
 /// The version in the head and the foot of a page.

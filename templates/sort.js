@@ -61,3 +61,5 @@ const reachFlags = (part) => {
 };
 // Not before all scripts have run: until then, the details of all applications may be in the document.
 ["load", "resize"].forEach((event) => addEventListener(event, () => reachFlags(document)));
+// Folded parts are laid out when they are opened.
+addEventListener("toggle", (event) => reachFlags(event.target), true);

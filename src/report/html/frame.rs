@@ -32,7 +32,7 @@ pub(in crate::report) const FLAG: Code = Code {
 /// Sorts tables.
 pub(in crate::report) const SORT: Code = Code {
     text: include_str!("../../../templates/sort.js"),
-    hash: "sha256-5q7bDA6bIh/PD2sPzOU/p/r109UHSzSTeV35iwbKyHA=",
+    hash: "sha256-qd74N1Xy9+ymfwVB7Z0xi8hQ52JdB0eZk1A/e8/n6ow=",
 };
 
 /// The version in the head and the foot of a page.

@@ -39,7 +39,14 @@ impl Job<'_> {
             Sort::Waste => greatest(&memory),
             Sort::Saving | Sort::Severity => Ordering::Equal,
         };
+        // Other resources shorten almost every job, and cost something: those that a trouble slows down come before.
+        let rank = |job: &Self| match job.total.best() {
+            Some(best) if !best.change.without.is_empty() => 0,
+            Some(_) => 1,
+            None => 2,
+        };
         first
+            .then_with(|| rank(self).cmp(&rank(other)))
             .then_with(|| greatest(&saved))
             .then_with(|| (self.total.replayed == 0).cmp(&(other.total.replayed == 0)))
     }

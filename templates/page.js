@@ -46,7 +46,8 @@
   // What the text filter searches: the row, and what is wrong with the application.
   const wordsOf = (row) => {
     if (row.words === null) {
-      const parts = row.article ? [...row.article.querySelectorAll(":scope > .finding")] : [];
+      // A selector would look through all charts and evidence.
+      const parts = [...(row.article?.children ?? [])].filter((part) => part.classList.contains("finding"));
       row.words = [row.element, ...parts].map((part) => part.textContent).join(" ").toLowerCase();
     }
     return row.words;
@@ -54,10 +55,16 @@
   // Collected a few at a time, so that the first key press in the filter need not wait for all.
   const whenIdle = window.requestIdleCallback ? (run) => requestIdleCallback(run) : (run) => setTimeout(run, 20);
   let collected = 0;
-  const collect = () => {
-    const end = Math.min(collected + 100, rows.length);
-    for (; collected < end; collected += 1) wordsOf(rows[collected]);
-    if (collected < rows.length) whenIdle(collect);
+  const collectFor = (time) => {
+    const until = performance.now() + time;
+    for (; collected < rows.length && performance.now() < until; collected += 1) wordsOf(rows[collected]);
+    return collected === rows.length;
+  };
+  const collect = () => { if (!collectFor(20)) whenIdle(collect); };
+  // A search before all are collected waits for the rest, and lets key presses through.
+  const afterCollecting = (run) => {
+    if (collectFor(40)) run();
+    else setTimeout(afterCollecting, 0, run);
   };
 
   // The filters, by their name in the address.
@@ -83,7 +90,11 @@
     if (prepared.has(article)) return;
     prepared.add(article);
     article.querySelectorAll("table.phases").forEach(tables.makeSortable);
+    article.addEventListener("contentvisibilityautostatechange", (event) => {
+      if (!event.skipped) reachFlags(article);
+    });
   };
+  const details = byId("details");
 
   let order = rows;
   let most = FIRST;
@@ -124,6 +135,8 @@
     const others = wanted.filter((article) => !opened.has(article));
     list.replaceChildren(...asked, ...others);
     [...list.children].forEach(prepare);
+    // Paper gets an application whole if the reader chose it.
+    details.classList.toggle("chosen", asked.length > 0 || list.children.length === 1);
     byId("more-details").hidden = left === 0;
     const open = asked.length + others.length;
     byId("shown-details").textContent = articles.size === 0 ? "" :
@@ -236,7 +249,7 @@
   let timer;
   control("text").addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(() => { update(); remember(); }, 80);
+    timer = setTimeout(afterCollecting, 80, () => { update(); remember(); });
   });
   SELECTS.forEach((name) => control(name).addEventListener("change", () => { update(); remember(); }));
   byId("f-clear").addEventListener("click", () => {
@@ -268,9 +281,10 @@
   addEventListener("hashchange", follow);
   addEventListener("beforeprint", () => {
     body.replaceChildren(...matching.slice(0, PRINTED_ROWS).map((row) => row.element));
+    if (opened.size > 0) list.replaceChildren(...[...opened].reverse());
     byId("shown").textContent = `${count(Math.min(matching.length, PRINTED_ROWS))} of ${count(matching.length)} matching applications (${count(rows.length)} in total).`;
   });
-  addEventListener("afterprint", show);
+  addEventListener("afterprint", () => { show(); showDetails(); });
 
   byId("filters").hidden = false;
   byId("rows").classList.add("ready");

@@ -16,7 +16,7 @@ use crate::stats::{median, nearest_rank};
 use crate::units::{Millis, Timestamp};
 
 /// This many phases are listed: those with the worst findings first, then those with most task time.
-const MOST_PHASES: usize = 100;
+const MOST_PHASES: usize = 500;
 /// The maximum number of lanes.
 const MOST_LANES: u64 = 12;
 /// A phase takes at least this part of the timeline in its lane, so that it can be seen.
@@ -217,9 +217,10 @@ mod tests {
 
     #[test]
     fn lanes_and_rows_are_bounded_and_the_rest_is_counted() {
-        let phases = phases(&app(&[(0, 1000); 110]));
+        let all = MOST_PHASES + 10;
+        let phases = phases(&app(&vec![(0, 1000); all]));
         assert_eq!((phases.shown.len(), phases.left_out), (MOST_PHASES, 10));
-        assert_eq!((phases.lanes, phases.without_lane()), (MOST_LANES, 110 - MOST_LANES));
+        assert_eq!((phases.lanes, phases.without_lane()), (MOST_LANES, all as u64 - MOST_LANES));
         assert_eq!(phases.task_time_left_out, Millis::new(10 * 1010));
     }
 

@@ -69,7 +69,7 @@ pub(super) struct Stragglers {
     /// Table to print with --format csv
     #[arg(long, value_enum, default_value_t = CsvTable::Stragglers)]
     table: CsvTable,
-    /// Show only the first N jobs (text), or applications: those that waited longest for stragglers, or the first by --sort
+    /// Show only the first N jobs (text, html), or applications: those that waited longest for stragglers, or the first by --sort
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
     /// Show only the N longest stragglers of each group (text, html)

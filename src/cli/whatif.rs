@@ -48,7 +48,7 @@ pub(super) struct WhatIf {
     /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Show only the first N jobs (text), or applications: those that can save the most time, or the first by --sort
+    /// Show only the first N jobs (text, html), or applications: those that can save the most time, or the first by --sort
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
     /// Order of the applications

@@ -6,7 +6,9 @@ use super::{Diff, Figure, Move, Pair, SAME_RUN_TIME};
 use crate::results::Sort;
 use crate::severity::Severity;
 
-/// The pairs of one job.
+type Key<'a> = (&'a str, &'a str, Option<&'a str>);
+
+/// The pairs of one job by one user.
 #[derive(Debug, Clone)]
 pub(crate) struct JobPairs<'a> {
     /// All its pairs, in the order of the report.
@@ -100,13 +102,14 @@ impl JobPairs<'_> {
         self.changed.iter().filter_map(|pair| pair.worst_new()).max()
     }
 
-    fn key(&self) -> Option<(&str, &str)> {
+    fn key(&self) -> Option<Key<'_>> {
         self.changed.first().map(|pair| key(pair))
     }
 }
 
-fn key(pair: &Pair) -> (&str, &str) {
-    (&pair.b.job, &pair.a.job)
+/// The jobs and the user of a pair: jobs of one name by two users are two jobs.
+fn key(pair: &Pair) -> Key<'_> {
+    (&pair.b.job, &pair.a.job, pair.b.user.as_deref())
 }
 
 impl Diff {
@@ -117,7 +120,7 @@ impl Diff {
 
     /// The jobs of which a pair changed: the one whose run time changed most first, or in the order that was asked for.
     pub(crate) fn jobs(&self) -> Vec<JobPairs<'_>> {
-        let mut jobs: BTreeMap<(&str, &str), JobPairs<'_>> = BTreeMap::new();
+        let mut jobs: BTreeMap<Key<'_>, JobPairs<'_>> = BTreeMap::new();
         for pair in self.largest() {
             let blank = || JobPairs { pairs: Vec::new(), changed: Vec::new(), total: Total::default() };
             jobs.entry(key(pair)).or_insert_with(blank).changed.push(pair);

@@ -2,9 +2,9 @@
 //!
 //! A [`Side`] is read from the JSON report of `analyze`. Histories are analysed with details first, so
 //! histories and stored reports are compared in the same way. Runs are paired by job definition
-//! ([`JobKey`](crate::results::JobKey)) and then by start time. A single run on each side is always a pair,
-//! whatever the names. Phases are paired by name, because a stage's id
-//! differs from run to run.
+//! ([`JobKey`](crate::results::JobKey)), by user where both sides have the same ones, and then by start
+//! time. A single run on each side is always a pair, whatever the names. Phases are paired by name, because
+//! a stage's id differs from run to run.
 //!
 //! ```
 //! use elephant_rs::diff::{Options, Side, diff};
@@ -91,6 +91,8 @@ pub struct Label {
     pub id: String,
     /// Its name.
     pub name: Option<String>,
+    /// Who ran it.
+    pub(crate) user: Option<String>,
     /// How it ended.
     pub status: String,
     /// When it was submitted or started, RFC 3339.

@@ -1,6 +1,6 @@
 //! Finds the runs and phases that belong together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::Run;
 use crate::fingerprint::JobKey;
@@ -11,7 +11,8 @@ pub(super) struct Paired<'a> {
     pub(super) only_b: Vec<&'a Run>,
 }
 
-/// Pairs runs of one job by start time.
+/// Pairs runs of one job by start time, if possible those of one user: two users may run jobs of one name, but the same job
+/// may also run as another user.
 pub(super) fn runs<'a>(a: &'a [Run], b: &'a [Run]) -> Paired<'a> {
     let mut paired = Paired { both: Vec::new(), only_a: Vec::new(), only_b: Vec::new() };
     if let ([one], [other]) = (a, b) {
@@ -29,12 +30,37 @@ pub(super) fn runs<'a>(a: &'a [Run], b: &'a [Run]) -> Paired<'a> {
         for side in [&mut a, &mut b] {
             side.sort_by(|one, other| (one.start(), &one.id).cmp(&(other.start(), &other.id)));
         }
-        let both = a.len().min(b.len());
-        paired.only_a.extend(a.iter().skip(both));
-        paired.only_b.extend(b.iter().skip(both));
-        paired.both.extend(a.into_iter().zip(b));
+        let mut both = of_one_user(&mut a, &mut b);
+        let rest = a.len().min(b.len());
+        both.extend(a.drain(..rest).zip(b.drain(..rest)));
+        both.sort_by(|(one, _), (other, _)| (one.start(), &one.id).cmp(&(other.start(), &other.id)));
+        paired.both.extend(both);
+        paired.only_a.extend(a);
+        paired.only_b.extend(b);
     }
     paired
+}
+
+/// Takes the runs of each user from both sides and pairs them in order.
+fn of_one_user<'a>(a: &mut Vec<&'a Run>, b: &mut Vec<&'a Run>) -> Vec<(&'a Run, &'a Run)> {
+    let mut free: BTreeMap<Option<&str>, VecDeque<usize>> = BTreeMap::new();
+    for (place, run) in b.iter().enumerate() {
+        free.entry(run.user.as_deref()).or_default().push_back(place);
+    }
+    let mut taken = BTreeSet::new();
+    let mut both = Vec::new();
+    a.retain(|run| {
+        let place = free.get_mut(&run.user.as_deref()).and_then(VecDeque::pop_front);
+        let partner = place.and_then(|place| b.get(place).map(|other| (place, *other)));
+        if let Some((place, other)) = partner {
+            taken.insert(place);
+            both.push((*run, other));
+        }
+        partner.is_none()
+    });
+    let mut place = 0..;
+    b.retain(|_| place.next().is_none_or(|place| !taken.contains(&place)));
+    both
 }
 
 /// Pairs the indices of equal keys, then of keys that are equal without the line numbers of call sites,

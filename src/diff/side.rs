@@ -226,6 +226,7 @@ impl Run {
             job: self.key().as_str().to_owned(),
             id: self.id.clone(),
             name: self.name.clone(),
+            user: self.user.clone(),
             status: self.status.clone(),
             started_at: self.start().cloned(),
         }

@@ -42,6 +42,20 @@ fn several_runs_are_paired_by_job_and_start() {
     assert_eq!(diff.only_b[0].id, "9");
 }
 
+/// Two users have a job of one name; on the other side one of them runs it, and a service.
+#[test]
+fn runs_of_one_user_are_a_pair() {
+    let by = |id: &str, user: &str, start: &str| run(id, "x", start, &format!(r#","user":"{user}""#));
+    let a = document(&[by("1", "alice", "2026-11-19"), by("2", "bob", "2026-11-20")]);
+    let b =
+        document(&[by("3", "bob", "2026-11-21"), by("4", "ci", "2026-11-22"), by("5", "ci", "2026-11-23")]);
+    let diff = diff(&a, &b, Options::default());
+    let pairs: Vec<(&str, &str)> =
+        diff.pairs.iter().map(|pair| (pair.a.id.as_str(), pair.b.id.as_str())).collect();
+    assert_eq!(pairs, [("1", "4"), ("2", "3")]);
+    assert_eq!((diff.only_a.len(), diff.only_b[0].id.as_str()), (0, "5"));
+}
+
 #[test]
 fn stages_are_paired_by_name_whatever_their_ids() {
     let phases = |list: &[(&str, &str, u64)]| {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_128;
 
 use super::{ApplicationReport, Leading};
@@ -14,7 +15,7 @@ use crate::troubles::WorthSum;
 use crate::units::{MbMillis, Millis, Timestamp};
 
 /// The job and the user that an application belongs to. An application without a name is alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct JobGroup(u128);
 
 impl JobGroup {

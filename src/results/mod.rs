@@ -51,7 +51,7 @@ pub(crate) use leading::Leading;
 pub use leading::Sort;
 pub use metric::{Floors, LimitBasis, Metric, Range};
 #[cfg(feature = "html")]
-pub(crate) use rollups::{Rollup, Waste};
+pub(crate) use rollups::{GroupName, Rollup, Waste};
 pub(crate) use rollups::{RollupSums, Rollups};
 pub use totals::{NotEvaluatedTotal, RuleTotal, Totals};
 pub use work::Work;

@@ -40,12 +40,19 @@ impl Waste {
     }
 }
 
+/// What the applications of a group have in common. Without the property they have no name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct GroupName {
+    pub(crate) name: Option<String>,
+    /// Who runs a job: jobs of one name by two users are two jobs.
+    pub(crate) user: Option<String>,
+}
+
 /// Applications by one property.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Rollup {
-    /// The groups by name, those that waste most first; days in their order. Applications without the property have no
-    /// name.
-    pub(crate) groups: Vec<(Option<String>, Waste)>,
+    /// The groups by name, those that waste most first; days in their order.
+    pub(crate) groups: Vec<(GroupName, Waste)>,
     /// The number of the other groups and their sum; for days, those before.
     pub(crate) others: Option<(u64, Waste)>,
 }
@@ -59,7 +66,7 @@ pub(crate) struct Rollups {
     pub(crate) days: Rollup,
 }
 
-type Groups = BTreeMap<Option<String>, Waste>;
+type Groups = BTreeMap<GroupName, Waste>;
 
 /// Adds up applications one by one, in any order: all sums are of integers.
 #[derive(Debug, Default)]
@@ -78,12 +85,13 @@ impl RollupSums {
         let short = |name: &Option<String>| {
             name.as_deref().map(|name| name.chars().take(MOST_CHARACTERS).collect::<String>())
         };
-        let day = app.day();
+        let job = GroupName { name: Some(app.job_key().to_string()), user: short(&app.user) };
+        let alone = |name| GroupName { name, user: None };
         let groups = [
-            (&mut self.jobs, Some(app.job_key().to_string())),
-            (&mut self.users, short(&app.user)),
-            (&mut self.queues, short(&app.queue)),
-            (&mut self.days, day),
+            (&mut self.jobs, job),
+            (&mut self.users, alone(short(&app.user))),
+            (&mut self.queues, alone(short(&app.queue))),
+            (&mut self.days, alone(app.day())),
         ];
         for (groups, name) in groups {
             groups.entry(name).or_default().add(waste);
@@ -114,7 +122,7 @@ fn last(days: Groups) -> Rollup {
     Rollup { groups, others: sum(&before) }
 }
 
-fn sum(groups: &[(Option<String>, Waste)]) -> Option<(u64, Waste)> {
+fn sum(groups: &[(GroupName, Waste)]) -> Option<(u64, Waste)> {
     let mut sum = Waste::default();
     for (_, waste) in groups {
         sum.add(*waste);
@@ -163,7 +171,7 @@ mod tests {
         let rollups = of(&mut runs.iter());
         assert_eq!(rollups, of(&mut runs.iter().rev()));
         let Rollup { groups, others } = &rollups.users;
-        assert_eq!(groups[0].0.as_deref(), Some("user19"));
+        assert_eq!(groups[0].0.name.as_deref(), Some("user19"));
         assert_eq!(groups[0].1.applications, 2);
         assert_eq!(groups[0].1.percent(), Some(50.0));
         assert_eq!((groups.len(), others.map(|(groups, _)| groups)), (MOST_GROUPS, Some(12)));
@@ -173,9 +181,24 @@ mod tests {
             shown.chain(rollup.others.map(|(_, waste)| waste)).for_each(|waste| all.add(waste));
             assert_eq!(all.applications, 40);
         }
-        let days: Vec<_> = rollups.days.groups.iter().filter_map(|(day, _)| day.clone()).collect();
+        let days: Vec<_> = rollups.days.groups.iter().filter_map(|(day, _)| day.name.clone()).collect();
         assert!(days.len() == MOST_DAYS && days.is_sorted(), "{days:?}");
         assert_eq!(days.last().map(String::as_str), Some("2023-12-23"));
+    }
+
+    #[test]
+    fn jobs_of_one_name_by_two_users_are_two_groups() {
+        let mut sums = RollupSums::default();
+        for (id, user) in [(1, "alice"), (2, "bob"), (3, "bob")] {
+            let name = Some(format!("etl 2026-11-2{id}"));
+            sums.add(&ApplicationReport { name, ..run(id, user, 0, 10 * id) });
+        }
+        let groups = sums.finish().jobs.groups;
+        let of = |(name, waste): &(GroupName, Waste)| (name.user.clone().unwrap(), waste.applications);
+        assert_eq!(
+            groups.iter().map(of).collect::<Vec<_>>(),
+            [("bob".to_owned(), 2), ("alice".to_owned(), 1)]
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_128;
 
+use super::jobs::JobGroup;
 use super::{ApplicationReport, Leading};
 use crate::severity::Severity;
 use crate::troubles::Worth;
@@ -17,8 +18,7 @@ pub(crate) struct WorstTrouble {
     pub(crate) place: usize,
     /// Which of the [candidates](Candidate) of that application it is.
     pub(crate) number: usize,
-    /// The number of other applications with the same name that have a trouble of this kind: mostly the same job on
-    /// other days.
+    /// The number of other runs of the same job that have a trouble of this kind.
     pub(crate) alike: u64,
 }
 
@@ -55,8 +55,8 @@ impl Candidate {
 }
 
 /// Collects the worst troubles of all applications: those whose remedies save most, if that is the order of the report,
-/// otherwise those of the highest severity. Only the worst is taken for each kind and application name; otherwise an
-/// hourly job, or a trouble in every stage, would fill the list.
+/// otherwise those of the highest severity. Only the worst is taken for each kind and job; otherwise an hourly job, or a
+/// trouble in every stage, would fill the list.
 #[derive(Debug, Default)]
 pub(crate) struct WorstTroubles {
     applications: usize,
@@ -64,12 +64,12 @@ pub(crate) struct WorstTroubles {
 }
 
 impl WorstTroubles {
-    /// Adds the next application in the order of the report. An application without a name is alone.
-    pub(crate) fn add(&mut self, name: &str, candidates: &[Candidate]) {
+    /// Adds the next application in the order of the report.
+    pub(crate) fn add(&mut self, group: JobGroup, candidates: &[Candidate]) {
         let place = self.applications;
         self.applications += 1;
         for (number, Candidate { kind, order, .. }) in candidates.iter().enumerate() {
-            let key = XxHash3_128::oneshot(format!("{kind}\n{name}").as_bytes());
+            let key = XxHash3_128::oneshot(format!("{kind}\n{group:?}").as_bytes());
             let own = WorstTrouble { place, number, alike: 0 };
             self.worst
                 .entry(key)
@@ -97,6 +97,7 @@ impl WorstTroubles {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Engine;
     use crate::troubles::Trouble;
 
     fn run(severities: &[Severity]) -> Vec<Candidate> {
@@ -110,17 +111,23 @@ mod tests {
         Candidate::of(&app)
     }
 
+    /// Runs of one name on several days are one job, but not those of two users.
     #[test]
-    fn the_worst_of_each_name_is_taken_and_others_are_counted() {
+    fn the_worst_of_each_job_is_taken_and_others_are_counted() {
         let (low, severe) = (Severity::Low, Severity::Severe);
+        let group = |name: &str, user: &str| JobGroup::of_run(Engine::Spark, Some(name), Some(user), "app");
         let mut worst = WorstTroubles::default();
-        for (name, severities) in
-            [("etl", &[low, severe, severe][..]), ("load", &[low]), ("etl", &[severe]), ("idle", &[])]
-        {
-            worst.add(name, &run(severities));
+        for (name, user, severities) in [
+            ("etl 2026-11-20", "alice", &[low, severe, severe][..]),
+            ("load", "alice", &[low]),
+            ("etl 2026-11-21", "alice", &[severe]),
+            ("etl 2026-11-21", "bob", &[severe]),
+            ("idle", "alice", &[]),
+        ] {
+            worst.add(group(name, user), &run(severities));
         }
         assert_eq!(run(&[low, severe, severe])[0].trouble, 1);
         let of = |place, alike| WorstTrouble { place, number: 0, alike };
-        assert_eq!(worst.finish(5), [of(0, 1), of(1, 0)]);
+        assert_eq!(worst.finish(5), [of(0, 1), of(3, 0), of(1, 0)]);
     }
 }

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::application::ApplicationReplays;
 use super::total::Total;
-use super::{Sort, WhatIfReport};
+use super::{Change, Sort, WhatIfReport};
 use crate::results::JobGroup;
 
 /// The runs of one job by one user.
@@ -14,7 +14,8 @@ use crate::results::JobGroup;
 pub(crate) struct Job<'a> {
     /// In the order of the report; not empty.
     pub(crate) runs: Vec<&'a ApplicationReplays>,
-    /// What the changes do to all of them.
+    /// What the changes do to all of them: those that were replayed for all applications or, if none of these saves
+    /// time, all.
     pub(crate) total: Total,
 }
 
@@ -38,10 +39,28 @@ impl Job<'_> {
             Sort::Waste => greatest(&memory),
             Sort::Saving | Sort::Severity => Ordering::Equal,
         };
+        // Other resources shorten almost every job, and cost something: those that a trouble slows down come before.
+        let rank = |job: &Self| match job.total.best() {
+            Some(best) if !best.change.without.is_empty() => 0,
+            Some(_) => 1,
+            None => 2,
+        };
         first
+            .then_with(|| rank(self).cmp(&rank(other)))
             .then_with(|| greatest(&saved))
             .then_with(|| (self.total.replayed == 0).cmp(&(other.total.replayed == 0)))
     }
+}
+
+/// All changes that were replayed for these runs. Some, such as twice as many executors, depend on the application.
+fn own_changes(runs: &[&ApplicationReplays]) -> Vec<Change> {
+    let mut changes: Vec<Change> = Vec::new();
+    for scenario in runs.iter().filter_map(|run| run.replays.as_ref().ok()).flat_map(|it| &it.scenarios) {
+        if !changes.contains(&scenario.change) {
+            changes.push(scenario.change.clone());
+        }
+    }
+    changes
 }
 
 impl WhatIfReport {
@@ -57,7 +76,10 @@ impl WhatIfReport {
             }
         }
         let changes: Vec<_> = self.total.changes.iter().map(|total| total.change.clone()).collect();
-        let total = |runs: &[&ApplicationReplays]| Total::of(runs.iter().copied(), &changes);
+        let total = |runs: &[&ApplicationReplays]| {
+            let of_all = Total::of(runs.iter().copied(), &changes);
+            if of_all.best().is_some() { of_all } else { Total::of(runs.iter().copied(), &own_changes(runs)) }
+        };
         let mut jobs: Vec<Job<'_>> = runs.into_iter().map(|runs| Job { total: total(&runs), runs }).collect();
         // The sort is stable: ties stay in the order of their first runs.
         jobs.sort_by(|one, other| one.order(other, self.order));

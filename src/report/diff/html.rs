@@ -1,6 +1,7 @@
-//! The differences as one HTML file: the answer, a table of all pairs, and for those that changed most costs, findings,
-//! settings and phases.
+//! The differences as one HTML file: the answer, a table of all jobs that changed, and for each job its pairs, with
+//! costs, findings, settings and phases of those that changed most.
 
+mod jobs;
 mod phases;
 
 use std::io::{self, Write};
@@ -14,35 +15,33 @@ use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, S
 use crate::report::html::filters::{self, counted};
 use crate::report::html::frame::{self, Code};
 use crate::severity::Severity;
+use jobs::{JobView, Listed};
 use phases::Phases;
 
-/// Pairs that are shown with all tables.
-const MAX_DETAILS: usize = 20;
-/// Rows of the table of pairs.
-const MAX_ROWS: usize = 2000;
+/// Unchanged pairs that are listed.
+const MAX_UNCHANGED: usize = 500;
 /// Runs of one side that are listed.
 const MAX_LABELS: usize = 100;
 /// Settings of a pair that are listed.
 const MAX_SETTINGS: usize = 300;
 
-/// Writes the pairs of the first `top` jobs that changed; of all without a number.
+/// Writes the first `top` jobs that changed; without a number, unchanged ones, too.
 pub(super) fn write(diff: &Diff, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
-    let largest = match (diff.pairs.as_slice(), top) {
-        ([only], _) => vec![only],
-        (_, Some(top)) => diff.jobs().into_iter().take(top).flat_map(|job| job.changed).collect(),
-        _ => diff.largest(),
-    };
-    Page { diff, largest, pairs: diff.pairs_of(top) }.write_into(out)
+    let Listed { jobs, left_out } = jobs::listed(diff, top);
+    let unchanged = diff.pairs.iter().filter(|pair| !pair.changed() && diff.pairs.len() > 1);
+    let unchanged = if top.is_none() { unchanged.collect() } else { Vec::new() };
+    Page { diff, jobs, jobs_left_out: left_out, unchanged }.write_into(out)
 }
 
 #[derive(Template)]
 #[template(path = "diff.html")]
 struct Page<'a> {
     diff: &'a Diff,
-    /// The pairs that changed, the one whose run time changed most first; a single pair in any case.
-    largest: Vec<&'a Pair>,
-    /// All pairs that have a row.
-    pairs: Vec<&'a Pair>,
+    /// The jobs that changed, in the order of the report; a single pair in any case.
+    jobs: Vec<JobView<'a>>,
+    jobs_left_out: u64,
+    /// Pairs that did not change.
+    unchanged: Vec<&'a Pair>,
 }
 
 impl<'a> Page<'a> {
@@ -54,13 +53,18 @@ impl<'a> Page<'a> {
         match self.diff.pairs.as_slice() {
             [] => "No job is on both sides".to_owned(),
             [only] => run_times(only),
-            pairs => {
-                let pairs = counted(pairs.len() as u64, "pair");
-                match self.diff.pairs.iter().filter(|pair| pair.changed()).count() as u64 {
-                    0 => format!("None of {pairs} of runs changed"),
-                    changed => format!("{} of {pairs} of runs changed", filters::grouped(changed)),
-                }
-            }
+            _ => answer(&self.diff.total()),
+        }
+    }
+
+    /// How many pairs changed; `None` of a single one.
+    fn counts(&self) -> Option<String> {
+        let all = self.diff.pairs.len() as u64;
+        let pairs = counted(all, "pair");
+        match self.diff.pairs.iter().filter(|pair| pair.changed()).count() as u64 {
+            _ if all < 2 => None,
+            0 => Some(format!("None of {pairs} of runs changed")),
+            changed => Some(format!("{} of {pairs} of runs changed", filters::grouped(changed))),
         }
     }
 
@@ -68,30 +72,13 @@ impl<'a> Page<'a> {
         self.diff.pairs.len() == 1
     }
 
-    /// The pairs with all tables.
-    fn details(&self) -> &[&'a Pair] {
-        self.largest.get(..MAX_DETAILS).unwrap_or(&self.largest)
+    /// Whether there is something to compare.
+    fn has_several(&self) -> bool {
+        self.jobs.len() > 1
     }
 
-    fn details_left_out(&self) -> u64 {
-        self.largest.len().saturating_sub(MAX_DETAILS) as u64
-    }
-
-    /// The pairs that changed, with the number of those that are shown with all tables, and then the others.
-    fn rows(&self) -> Vec<(&'a Pair, Option<usize>)> {
-        let numbered = self.largest.iter().enumerate();
-        let numbered = numbered.map(|(number, pair)| (*pair, (number < MAX_DETAILS).then_some(number)));
-        let others = self.pairs.iter().filter(|pair| !pair.changed()).map(|pair| (*pair, None));
-        numbered.chain(others).take(MAX_ROWS).collect()
-    }
-
-    fn rows_left_out(&self) -> u64 {
-        self.diff.pairs.len().saturating_sub(self.pairs.len().min(MAX_ROWS)) as u64
-    }
-
-    /// Whether B is better or worse over several pairs.
-    fn answer(&self) -> String {
-        if self.diff.pairs.len() > 1 { answer(&self.diff.total()) } else { String::new() }
+    fn shown_unchanged(&self) -> &[&'a Pair] {
+        self.unchanged.get(..MAX_UNCHANGED).unwrap_or(&self.unchanged)
     }
 
     /// The runs that only one side has.
@@ -103,6 +90,11 @@ impl<'a> Page<'a> {
         };
         sides.into_iter().map(side).filter(|(_, labels, _)| !labels.is_empty()).collect()
     }
+}
+
+/// The rules whose findings changed between pairs.
+fn moved_in(pairs: &[&Pair]) -> String {
+    moved(pairs.iter().flat_map(|pair| &pair.findings))
 }
 
 /// Both jobs, or the one.

@@ -55,6 +55,11 @@ pub(in crate::report) fn cut_text(text: &str, most: usize) -> String {
     }
 }
 
+/// Flags from this length on may be wider than a phone.
+const LONG_FLAG: usize = 24;
+/// Flags from this length on are smaller on phones.
+const SMALL_FLAG: usize = 46;
+
 /// Sentences, cut to `most` characters. No line ends inside of a flag, or between a number and its unit. In tables, long
 /// words such as paths are broken after punctuation.
 #[askama::filter_fn]
@@ -79,7 +84,12 @@ fn with_whole_words(text: &str) -> Result<String> {
         let bare = word.trim_start_matches(['(', '"', '`', '\'']);
         let is_flag = bare.starts_with('-') && bare.len() > 1;
         if is_flag || together.len() > word.len() {
-            write!(html, "<span class=\"whole\">{}</span>", escape(&together, Html)?)?;
+            let size = match together.len() {
+                SMALL_FLAG.. if is_flag => " flag long",
+                LONG_FLAG.. if is_flag => " flag",
+                _ => "",
+            };
+            write!(html, "<span class=\"whole{size}\">{}</span>", escape(&together, Html)?)?;
         } else if word.len() > LONG_WORD {
             html.push_str(&with_breaks(word)?);
         } else {
@@ -238,6 +248,8 @@ mod tests {
             whole("--conf a=1")
         );
         assert_eq!(html, expected);
+        let long = with_whole_words("--conf spark.sql.adaptive.enabled=true").unwrap();
+        assert_eq!(long, "<span class=\"whole flag\">--conf spark.sql.adaptive.enabled=true</span>");
         assert_eq!(with_whole_words("on node2.example.com").unwrap(), "on node2.<wbr>example.<wbr>com");
         assert_eq!(with_whole_words("of a.b").unwrap(), "of a.b");
     }

@@ -17,12 +17,12 @@ pub(in crate::report) struct Code {
 /// Colours, tables and charts of every page.
 pub(in crate::report) const STYLE: Code = Code {
     text: include_str!("../../../templates/page.css"),
-    hash: "sha256-NR8xNI9bKd3/nWYPXho/aj2vdFKPmTBE+vn8PqY6HSc=",
+    hash: "sha256-dHIV+IFz+Vr1upBA7RDvQewCRGDEqmWzwjpyb8M+kGU=",
 };
 /// What the pages of `nodes`, `whatif`, `diff` and `stragglers` add.
 pub(in crate::report) const CHART_STYLE: Code = Code {
     text: include_str!("../../../templates/charts.css"),
-    hash: "sha256-5w6m/5LvnaAY4CoREwblspvEhRxVYsN6VZbtimViEsQ=",
+    hash: "sha256-YP4g5PZG7Yql0RCmSPNkaDftpgp7dgnXTf4NorqCesw=",
 };
 /// Tells the style sheet that scripts run, before the page is laid out.
 pub(in crate::report) const FLAG: Code = Code {
@@ -32,7 +32,7 @@ pub(in crate::report) const FLAG: Code = Code {
 /// Sorts tables.
 pub(in crate::report) const SORT: Code = Code {
     text: include_str!("../../../templates/sort.js"),
-    hash: "sha256-G+3pBo/37oU1/hJsM0T/3My/T53qkTSCdcl+DSqROvc=",
+    hash: "sha256-qd74N1Xy9+ymfwVB7Z0xi8hQ52JdB0eZk1A/e8/n6ow=",
 };
 
 /// The version in the head and the foot of a page.

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashSet, FxHasher};
 use serde::{Deserialize, Serialize};
 
 use crate::charts::Charts;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, JobKey, job_key};
 use crate::model::{Engine, Subject};
 use crate::report::parts::MARK;
 use crate::results::ApplicationReport;
@@ -28,7 +28,7 @@ pub(super) struct Ids {
 }
 
 /// The ids that an application has if no other has them.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct OwnIds {
     /// The digits of the application.
     application: String,
@@ -41,10 +41,52 @@ pub(super) struct OwnIds {
 #[derive(Default)]
 pub(super) struct Taken(FxHashSet<u64>);
 
+/// Hands out ids on pages that are grouped by job.
+#[derive(Default)]
+pub(in crate::report) struct PageIds(Taken);
+
+impl PageIds {
+    /// The id of the job that a run belongs to. A run without a name is alone.
+    pub(in crate::report) fn job_of(
+        &mut self,
+        engine: &str,
+        name: Option<&str>,
+        user: Option<&str>,
+        id: &str,
+    ) -> String {
+        let job = job_key(engine, name);
+        let alone = job == job_key(engine, None);
+        self.job(&job, if alone { id } else { user.unwrap_or_default() })
+    }
+
+    /// The id of a job by a user.
+    pub(in crate::report) fn job(&mut self, job: &JobKey, owner: &str) -> String {
+        self.0.unique(format!("j-{}", digits(&Fingerprint::of("job", owner, job))), "")
+    }
+
+    /// The id of an application, the same as on the page of `analyze`.
+    pub(in crate::report) fn application(&mut self, id: &str) -> String {
+        self.0.unique(format!("a-{}", application_digits("", id)), "")
+    }
+
+    /// The id of a part of an element, for instance of a stage in an application.
+    pub(in crate::report) fn part(&mut self, of: &str, name: &str) -> String {
+        self.0.unique(format!("{of}-{}", slug(name)), "")
+    }
+}
+
+fn application_digits(attempt: &str, id: &str) -> String {
+    digits(&Fingerprint::of("application", attempt, &id.to_owned().into()))
+}
+
+/// A name with only letters, digits and dots.
+fn slug(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect()
+}
+
 impl OwnIds {
     pub(super) fn of(app: &ApplicationReport) -> Self {
-        let attempt = app.attempt.as_deref().unwrap_or_default();
-        let application = digits(&Fingerprint::of("application", attempt, &app.id.clone().into()));
+        let application = application_digits(app.attempt.as_deref().unwrap_or_default(), &app.id);
         let job = app.job_key();
         let troubles = app.troubles.iter().map(|trouble| {
             let subject = trouble.subjects.first().unwrap_or(&Subject::Application);
@@ -91,9 +133,7 @@ impl Ids {
 
     /// The id of the row of a phase in the table.
     pub(super) fn phase(&self, subject: &Subject) -> String {
-        let name = subject.name();
-        let name = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' });
-        format!("{}-{}", self.application, name.collect::<String>())
+        format!("{}-{}", self.application, slug(&subject.name()))
     }
 }
 

@@ -9,7 +9,7 @@ mod detail;
 pub(super) mod draw;
 pub(super) mod filters;
 pub(super) mod frame;
-mod links;
+pub(super) mod links;
 mod markdown;
 mod overview;
 mod phases;
@@ -20,23 +20,25 @@ mod timeline;
 use std::io::{self, Write};
 
 use askama::Template;
+use rustc_hash::FxHashMap;
 
 use crate::engine::Pieces;
 use crate::report::comparison::words::{UNDECIDED_HELP, counted, left_out, missing_jobs, unjudged_summary};
 use crate::report::parts::filled;
 use crate::report::totals::{Saved, knows_memory};
 use crate::report::words::why_empty;
-use crate::results::{Report, RuleTotal, Totals};
+use crate::results::{JobGroup, Report, RuleTotal, Totals};
 use crate::severity::Severity;
 use baseline::changes;
 use frame::Code;
 use markdown::RulePage;
+use piece::WorstRun;
 pub(super) use piece::piece;
 
 /// Filters and sorts the table of applications.
 const SCRIPT: Code = Code {
     text: include_str!("../../../templates/page.js"),
-    hash: "sha256-9bYN8SaRUk5ERRMqRRUU82+7Ua3UtG+gR/Ps1lFPX5U=",
+    hash: "sha256-ZBQZlSE+MFW/S8+lyNTZY9a4Qq30V9kR1A2OfIQsmIo=",
 };
 
 /// Number of findings on the first screen.
@@ -50,8 +52,9 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes the report with all applications. Those that the report contains are the first.
 pub(super) fn write_pieces(report: &Report, pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<()> {
-    let worst = piece::worst(pieces, WORST_TROUBLES)?;
-    let page = Page { report, worst, listed: pieces.len() as u64 }.render().map_err(io::Error::other)?;
+    let (worst, runs) = piece::worst(pieces, WORST_TROUBLES, &overview::with_findings(report))?;
+    let page =
+        Page { report, worst, runs, listed: pieces.len() as u64 }.render().map_err(io::Error::other)?;
     filled(&page, out, |mark, out| match mark {
         "rows" => piece::write_rows(report, pieces, out),
         "details" => piece::write_details(report, pieces, out),
@@ -65,6 +68,8 @@ struct Page<'a> {
     report: &'a Report,
     /// The worst troubles, rendered.
     worst: Vec<String>,
+    /// The worst runs of recurring jobs.
+    runs: FxHashMap<JobGroup, WorstRun>,
     /// The number of applications in the table.
     listed: u64,
 }
@@ -115,6 +120,11 @@ const LONG_NAME: usize = 80;
 fn levels(counts: [u64; 5]) -> Vec<(Severity, u64)> {
     let levels = Severity::ALL.into_iter().zip(counts).skip(1).rev();
     levels.filter(|(_, count)| *count > 0).collect()
+}
+
+/// The filter that shows the applications in which a rule found something, the worst first.
+fn rule_filter(total: &RuleTotal) -> String {
+    format!("{}&sort=-severity", overview::parameter("rule", &filters::cut_text(&total.rule, LONG_NAME)))
 }
 
 /// The rule's findings as "3 critical, 2 low".

@@ -2,11 +2,15 @@
 
 use std::fmt::Write as _;
 
+use rustc_hash::FxHashMap;
+
 use super::draw::{HEIGHT, MIN_BAR, Part, WIDTH};
 use super::filters::cut_text;
+use super::piece::WorstRun;
 use super::{LONG_NAME, Page};
 use crate::report::words;
-use crate::results::{JobTotal, Rollup, Waste};
+use crate::results::{GroupName, JobGroup, JobTotal, Report, Rollup, Waste};
+use crate::severity::Severity;
 use crate::units::{MbMillis, Millis, Timestamp, show_gb_hours};
 
 /// The recurring jobs that are listed.
@@ -20,7 +24,8 @@ impl Page<'_> {
     /// The jobs with several runs, in the order of the report.
     pub(super) fn jobs(&self) -> Vec<JobRow<'_>> {
         let currency = self.report.currency.as_deref();
-        self.recurring().take(MOST_JOBS).map(|job| JobRow { job, currency }).collect()
+        let row = |job| JobRow { job, currency, worst: self.runs.get(&job.group) };
+        self.recurring().take(MOST_JOBS).map(row).collect()
     }
 
     pub(super) fn jobs_left_out(&self) -> u64 {
@@ -28,7 +33,7 @@ impl Page<'_> {
     }
 
     fn recurring(&self) -> impl Iterator<Item = &JobTotal> {
-        self.report.totals.jobs.iter().filter(|job| job.runs > 1)
+        recurring(self.report)
     }
 
     /// Rollups that have more than one group, so that there is something to compare.
@@ -40,14 +45,29 @@ impl Page<'_> {
             ("queue", "Queue", &rollups.queues),
             ("day", "Day", &rollups.days),
         ];
-        let views = all.into_iter().map(|(key, title, rollup)| RollupView { key, title, rollup });
+        let names_users = rollups.users.groups.len() > 1;
+        let views =
+            all.into_iter().map(|(key, title, rollup)| RollupView { key, title, rollup, names_users });
         views.filter(|view| view.rollup.groups.len() > 1 && view.most() > MbMillis::ZERO).collect()
     }
+}
+
+/// The jobs with several runs.
+fn recurring(report: &Report) -> impl Iterator<Item = &JobTotal> {
+    report.totals.jobs.iter().filter(|job| job.runs > 1)
+}
+
+/// The jobs in the table that have findings, and their severities: their worst runs are named.
+pub(super) fn with_findings(report: &Report) -> FxHashMap<JobGroup, Severity> {
+    let jobs = recurring(report).take(MOST_JOBS).filter(|job| job.severity > Severity::None);
+    jobs.map(|job| (job.group, job.severity)).collect()
 }
 
 /// A row of the table of recurring jobs.
 pub(super) struct JobRow<'a> {
     pub(super) job: &'a JobTotal,
+    /// The run that has the severity of the job, if it is in the report.
+    pub(super) worst: Option<&'a WorstRun>,
     currency: Option<&'a str>,
 }
 
@@ -58,13 +78,7 @@ impl JobRow<'_> {
 
     /// The filter that shows the runs, the last one first.
     pub(super) fn filter(&self) -> String {
-        let user = self
-            .job
-            .user
-            .as_deref()
-            .map(|user| format!("&{}", parameter("user", &cut_text(user, LONG_NAME))));
-        let job = parameter("job", &cut_text(self.job.job.as_str(), usize::MAX));
-        format!("{job}{}&sort=-started", user.unwrap_or_default())
+        format!("{}&sort=-started", job_filter(self.job.job.as_str(), self.job.user.as_deref()))
     }
 
     /// The run times of the last runs as bars: place and height, in SVG units. `None` if fewer than two are known.
@@ -121,11 +135,15 @@ pub(super) struct RollupView<'a> {
     pub(super) key: &'static str,
     pub(super) title: &'static str,
     pub(super) rollup: &'a Rollup,
+    /// Whether the names of jobs need their users.
+    names_users: bool,
 }
 
 /// One bar.
 pub(super) struct RollupRow {
     pub(super) name: Option<String>,
+    /// Of a job, if there are several users.
+    pub(super) user: Option<String>,
     pub(super) filter: Option<String>,
     pub(super) waste: Waste,
     pub(super) used: Part,
@@ -151,12 +169,20 @@ impl RollupView<'_> {
             x: 0.0,
             width: amount.share_of(most).unwrap_or_default().min(1.0) * WIDTH,
         };
-        let row = |(name, waste): &(Option<String>, Waste)| {
-            let name = name
-                .as_deref()
-                .map(|name| cut_text(name, if self.key == "job" { usize::MAX } else { LONG_NAME }));
-            let filter = name.as_deref().map(|name| parameter(self.key, name));
-            RollupRow { name, filter, waste: *waste, used: part(waste.used), wasted: part(waste.wasted) }
+        let row = |(group, waste): &(GroupName, Waste)| {
+            let (name, user) = (group.name.as_deref(), group.user.as_deref());
+            let is_job = self.key == "job";
+            let filter = name.map(|name| {
+                if is_job { job_filter(name, user) } else { parameter(self.key, &cut_text(name, LONG_NAME)) }
+            });
+            RollupRow {
+                name: name.map(|name| cut_text(name, if is_job { usize::MAX } else { LONG_NAME })),
+                user: user.filter(|_| self.names_users).map(|user| cut_text(user, LONG_NAME)),
+                filter,
+                waste: *waste,
+                used: part(waste.used),
+                wasted: part(waste.wasted),
+            }
         };
         self.rollup.groups.iter().map(row).collect()
     }
@@ -170,8 +196,14 @@ impl RollupView<'_> {
     }
 }
 
+/// The filter that shows the runs of a job by a user.
+fn job_filter(job: &str, user: Option<&str>) -> String {
+    let user = user.map(|user| format!("&{}", parameter("user", &cut_text(user, LONG_NAME))));
+    format!("{}{}", parameter("job", &cut_text(job, usize::MAX)), user.unwrap_or_default())
+}
+
 /// `name=value` as a part of an address.
-fn parameter(name: &str, value: &str) -> String {
+pub(super) fn parameter(name: &str, value: &str) -> String {
     let mut text = format!("{name}=");
     for byte in value.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

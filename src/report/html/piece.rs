@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use askama::Template;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::LONG_NAME;
@@ -14,7 +15,7 @@ use crate::engine::Pieces;
 use crate::fingerprint::JobKey;
 use crate::report::parts::{Parts, Reader, filled};
 use crate::report::words;
-use crate::results::{ApplicationReport, Candidate, Report, WorstTrouble, WorstTroubles};
+use crate::results::{ApplicationReport, Candidate, JobGroup, Report, WorstTrouble, WorstTroubles};
 use crate::severity::Severity;
 use crate::troubles::Trouble;
 use crate::units::{MbMillis, Millis, Timestamp};
@@ -23,9 +24,21 @@ use crate::units::{MbMillis, Millis, Timestamp};
 #[derive(Serialize, Deserialize)]
 struct Head {
     ids: OwnIds,
-    /// The name or, without one, the id.
-    name: String,
+    /// The application's id.
+    id: String,
+    group: JobGroup,
+    severity: Severity,
+    /// The index of the first trouble that has the severity of the application.
+    gravest: Option<usize>,
     candidates: Vec<Candidate>,
+}
+
+/// The run of a job that has the highest severity.
+pub(super) struct WorstRun {
+    /// The application's id.
+    pub(super) application: String,
+    /// The id of the element that tells of its worst trouble.
+    pub(super) link: String,
 }
 
 /// One application without charts.
@@ -40,8 +53,14 @@ pub(super) fn of_kept(app: &ApplicationReport) -> io::Result<Vec<u8>> {
 
 fn render(app: &ApplicationReport, is_kept: bool) -> io::Result<Vec<u8>> {
     let candidates = Candidate::of(app);
-    let name = app.name.as_ref().filter(|name| !name.is_empty()).unwrap_or(&app.id);
-    let head = Head { ids: OwnIds::of(app), name: name.clone(), candidates };
+    let head = Head {
+        ids: OwnIds::of(app),
+        id: app.id.clone(),
+        group: JobGroup::of(app),
+        severity: app.severity,
+        gravest: app.troubles.iter().position(|trouble| trouble.severity == app.severity),
+        candidates,
+    };
     let mut parts = Parts::with_head(&head)?;
     let ids = Ids::marks(app);
     let row = if is_kept { String::new() } else { text(&Row { app, ids: &ids })? };
@@ -63,15 +82,16 @@ fn text(template: &impl Template) -> io::Result<String> {
 /// Passes all applications with their ids to `take`.
 fn each(
     pieces: &mut Pieces,
-    mut take: impl FnMut(usize, &Ids, Reader<'_>) -> io::Result<()>,
+    mut take: impl FnMut(usize, &Ids, &Head, Reader<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut taken = Taken::default();
     let mut places = 0..;
     pieces.each(|piece| {
         let mut reader = Reader::new(piece);
-        let head: Head = reader.head()?;
+        let mut head: Head = reader.head()?;
         let place = places.next().unwrap_or(usize::MAX);
-        take(place, &Ids::of(head.ids, &mut taken), reader)
+        let ids = Ids::of(std::mem::take(&mut head.ids), &mut taken);
+        take(place, &ids, &head, reader)
     })
 }
 
@@ -80,23 +100,39 @@ fn write_with(ids: &Ids, text: &str, out: &mut dyn Write) -> io::Result<()> {
     filled(text, out, |mark, out| out.write_all(ids.of_mark(mark).unwrap_or_default().as_bytes()))
 }
 
-/// The `most` worst troubles, rendered.
-pub(super) fn worst(pieces: &mut Pieces, most: usize) -> io::Result<Vec<String>> {
+/// The `most` worst troubles, rendered, and the worst runs of `jobs`, which have these severities.
+pub(super) fn worst(
+    pieces: &mut Pieces,
+    most: usize,
+    jobs: &FxHashMap<JobGroup, Severity>,
+) -> io::Result<(Vec<String>, FxHashMap<JobGroup, WorstRun>)> {
     let mut worst = WorstTroubles::default();
     pieces.each(|piece| {
-        let Head { name, candidates, .. } = Reader::new(piece).head()?;
-        worst.add(&name, &candidates);
+        let Head { group, candidates, .. } = Reader::new(piece).head()?;
+        worst.add(group, &candidates);
         Ok(())
     })?;
     let worst = worst.finish(most);
     let mut items = vec![String::new(); worst.len()];
-    each(pieces, |place, ids, reader| {
+    let mut runs = FxHashMap::default();
+    each(pieces, |place, ids, head, reader| {
+        if jobs.get(&head.group) == Some(&head.severity) {
+            runs.entry(head.group).or_insert_with(|| WorstRun::of(head, ids));
+        }
         for (item, worst) in items.iter_mut().zip(&worst).filter(|(_, worst)| worst.place == place) {
             *item = worst_item(ids, *worst, reader)?;
         }
         Ok(())
     })?;
-    Ok(items)
+    Ok((items, runs))
+}
+
+impl WorstRun {
+    fn of(head: &Head, ids: &Ids) -> Self {
+        let trouble = head.gravest.and_then(|place| ids.troubles.get(place));
+        let link = trouble.unwrap_or(&ids.application).clone();
+        Self { application: head.id.clone(), link }
+    }
 }
 
 fn worst_item(ids: &Ids, worst: WorstTrouble, mut reader: Reader<'_>) -> io::Result<String> {
@@ -108,8 +144,9 @@ fn worst_item(ids: &Ids, worst: WorstTrouble, mut reader: Reader<'_>) -> io::Res
     filled(reader.next_text()?, &mut item, |mark, out| match mark {
         Worst::ALIKE if worst.alike == 0 => Ok(()),
         Worst::ALIKE => {
-            let alike = filters::counted(worst.alike, "application");
-            write!(out, "; {alike} more of this name have such a trouble")
+            let have = if worst.alike == 1 { "has" } else { "have" };
+            let runs = filters::counted(worst.alike, "other run");
+            write!(out, "; {runs} of this job {have} such a trouble")
         }
         mark => out.write_all(ids.of_mark(mark).unwrap_or_default().as_bytes()),
     })?;
@@ -119,7 +156,7 @@ fn worst_item(ids: &Ids, worst: WorstTrouble, mut reader: Reader<'_>) -> io::Res
 /// Writes the rows of the table. Those of the applications that the report contains, which are the first, lead to their
 /// charts, even without findings.
 pub(super) fn write_rows(report: &Report, pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<()> {
-    each(pieces, |place, ids, mut reader| {
+    each(pieces, |place, ids, _, mut reader| {
         writeln!(out)?;
         match report.applications.get(place) {
             Some(app) => out.write_all(text(&Row { app, ids })?.as_bytes()),
@@ -130,7 +167,7 @@ pub(super) fn write_rows(report: &Report, pieces: &mut Pieces, out: &mut dyn Wri
 
 /// Writes the details: with charts those of the applications that the report contains, which are the first.
 pub(super) fn write_details(report: &Report, pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<()> {
-    each(pieces, |place, ids, mut reader| {
+    each(pieces, |place, ids, _, mut reader| {
         if let Some(app) = report.applications.get(place) {
             if has_detail(app) {
                 write!(out, "\n{}", text(&Detail::new(app, ids))?)?;

@@ -1,46 +1,45 @@
-//! The survey as one HTML file: the answer, causes, detectors, all applications in a table, and for those that waited
-//! longest histograms with causes and the slowest tasks.
+//! The survey as one HTML file: the answer, a table of all jobs, causes, detectors, and for each job its runs, with
+//! histograms of causes and the slowest tasks of those that waited longest.
 
 mod application;
 mod causes;
 mod detectors;
+mod jobs;
 
 use std::io::{self, Write};
 
 use askama::Template;
 
-use super::{Shown, applications, sentences, words};
+use super::{Shown, sentences, words};
 use crate::report::html::draw::Part;
 use crate::report::html::filters::{self, counted, grouped};
 use crate::report::html::frame::{self, Code};
 use crate::stragglers::impact::Impact;
-use crate::survey::{ApplicationStragglers, StragglerDay, StragglerReport, Total, Waiting};
+use crate::survey::{StragglerDay, StragglerReport, Total, Waiting};
 use crate::units::{Millis, three_digits};
-use application::ApplicationView;
 use causes::{CauseRow, Palette};
 use detectors::DetectorsView;
+use jobs::{JobView, Listed};
 
-/// Applications with histograms and tasks.
-const MAX_DETAILS: usize = 30;
-/// Rows of the table of applications.
-const MAX_ROWS: usize = 2000;
 /// Days that are listed.
 const MAX_DAYS: usize = 60;
 /// Servers that are named.
 const MAX_SERVERS: usize = 5;
 
+/// Writes the first jobs; of each group the first tasks.
 pub(super) fn write(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
     let palette = Palette::of(&report.total.causes);
-    Page { report, shown, applications: applications(report, shown), palette }.write_into(out)
+    let Listed { jobs, left_out } = jobs::listed(report, shown);
+    Page { report, jobs, jobs_left_out: left_out, palette }.write_into(out)
 }
 
 #[derive(Template)]
 #[template(path = "stragglers.html")]
 struct Page<'a> {
     report: &'a StragglerReport,
-    shown: Shown,
-    /// Without those that `--top` leaves out.
-    applications: &'a [ApplicationStragglers],
+    /// The jobs with stragglers that are listed, in the order of the report.
+    jobs: Vec<JobView<'a>>,
+    jobs_left_out: u64,
     palette: Palette,
 }
 
@@ -146,52 +145,31 @@ impl<'a> Page<'a> {
         three_digits(self.report.settings.usual.factor)
     }
 
-    /// Applications with stragglers, longest wait first.
-    fn with_stragglers(&self) -> impl Iterator<Item = (usize, &'a ApplicationStragglers)> + use<'a> {
-        self.applications.iter().enumerate().filter(|(_, app)| app.stragglers() > 0)
+    /// Whether there is something to compare.
+    fn has_several(&self) -> bool {
+        self.jobs.len() > 1
     }
 
-    fn details(&self) -> impl Iterator<Item = ApplicationView<'_>> {
-        let details = self.with_stragglers().take(MAX_DETAILS);
-        details.map(|(number, app)| ApplicationView {
-            number,
-            app,
-            settings: &self.report.settings,
-            palette: &self.palette,
-            most_tasks: self.shown.stragglers.unwrap_or(usize::MAX),
-        })
+    /// "12 applications without stragglers".
+    fn without(&self) -> Option<String> {
+        let judged = self.report.applications.iter().filter(|app| app.judged() > 0);
+        let without = judged.filter(|app| app.stragglers() == 0).count() as u64;
+        (without > 0).then(|| format!("{} without stragglers.", counted(without, "application")))
     }
 
-    fn details_left_out(&self) -> u64 {
-        self.with_stragglers().count().saturating_sub(MAX_DETAILS) as u64
+    /// The jobs of traces that are not listed.
+    fn unlisted(&self) -> Option<String> {
+        (self.report.unlisted > 0).then(|| sentences::unlisted(self.report))
     }
-
-    /// The rows of the table, and whether each has details.
-    fn rows(&self) -> Vec<(usize, &'a ApplicationStragglers, bool)> {
-        let last = self.with_stragglers().take(MAX_DETAILS).last().map(|(number, _)| number);
-        let rows = self.applications.iter().enumerate().filter(|(_, app)| app.judged() > 0);
-        let has = |number: usize, app: &ApplicationStragglers| app.stragglers() > 0 && Some(number) <= last;
-        rows.take(MAX_ROWS).map(|(number, app)| (number, app, has(number, app))).collect()
-    }
-
-    /// Judged applications that have no row.
-    fn rows_left_out(&self) -> u64 {
-        let judged = self.report.applications.iter().filter(|app| app.judged() > 0).count();
-        judged.saturating_sub(self.rows().len()) as u64
-    }
-}
-
-/// What it waited for, or the most frequent cause.
-fn mainly(app: &ApplicationStragglers) -> String {
-    sentences::mainly(app).unwrap_or_default()
 }
 
 fn date(day: &StragglerDay) -> String {
     words::date(day.begin).unwrap_or_default()
 }
 
-fn waited(app: &ApplicationStragglers) -> String {
-    if app.delay > Millis::ZERO { app.delay.to_string() } else { String::new() }
+/// A time in a table; empty if there is none.
+fn waited(delay: Millis) -> String {
+    if delay > Millis::ZERO { delay.to_string() } else { String::new() }
 }
 
 /// "12 (3 %)".

@@ -1,5 +1,5 @@
-//! The replays as one HTML file: what saves most, a table of all applications, and for the first of them all changes and
-//! how they scale.
+//! The replays as one HTML file: what saves most over all applications, a table of all jobs, and for each job its runs,
+//! with all changes and how they scale for those that a change shortens most.
 
 mod scaling;
 
@@ -7,37 +7,63 @@ use std::io::{self, Write};
 
 use askama::Template;
 
-use super::shown;
 use super::words::{self, Saved};
 use crate::report::html::filters;
 use crate::report::html::frame::{self, Code};
+use crate::report::html::links::PageIds;
 use crate::report::words::{millis, small};
 use crate::units::three_digits;
-use crate::whatif::{ApplicationReplays, PathStage, Prediction, Range, Replays, Scenario, WhatIfReport};
+use crate::whatif::{
+    ApplicationReplays, Change, ChangeTotal, Job, PathStage, Prediction, Range, Replays, Scenario, Total,
+    WhatIfReport,
+};
 use scaling::ScalingView;
 
-/// Applications on the first screen.
+/// Jobs on the first screen.
 const MAX_FIRST: usize = 5;
-/// Applications with all changes.
+/// Runs with all changes.
 const MAX_DETAILS: usize = 50;
-/// Rows of the table.
-const MAX_ROWS: usize = 2000;
+/// Runs of one job with all changes, if there are several jobs.
+const MAX_DETAILS_OF_JOB: usize = 3;
+/// Jobs that are listed.
+const MAX_JOBS: usize = 500;
+/// Runs of a job that are listed.
+const MAX_RUNS: usize = 100;
 
+/// Writes the first `top` jobs.
 pub(super) fn write(report: &WhatIfReport, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
-    Page { report, shown: shown(report, top) }.write_into(out)
+    Page::new(report, top).write_into(out)
 }
 
 #[derive(Template)]
 #[template(path = "whatif.html")]
 struct Page<'a> {
     report: &'a WhatIfReport,
-    /// Without those that `--top` leaves out.
-    shown: &'a [ApplicationReplays],
+    /// The jobs that are listed, in the order of the report.
+    jobs: Vec<JobView<'a>>,
+    jobs_left_out: u64,
 }
 
-/// An application, with a number that its parts are named by.
+/// A job with its runs.
+struct JobView<'a> {
+    /// The id of its section, the same in each report.
+    id: String,
+    job: Job<'a>,
+    /// The one that a change shortens most comes first.
+    runs: Vec<Run<'a>>,
+}
+
+/// A run of a job.
+struct Run<'a> {
+    /// The id of its details, the same in each report.
+    id: String,
+    app: &'a ApplicationReplays,
+    /// Whether all its changes are shown.
+    is_detailed: bool,
+}
+
+/// A run that was replayed.
 struct Replayed<'a> {
-    number: usize,
     app: &'a ApplicationReplays,
     replays: &'a Replays,
 }
@@ -54,10 +80,37 @@ impl<'a> Page<'a> {
     const STYLES: &'static [Code] = &[frame::STYLE, frame::CHART_STYLE];
     const SCRIPTS: &'static [Code] = &[frame::SORT];
 
-    /// Applications that were replayed.
+    fn new(report: &'a WhatIfReport, top: Option<usize>) -> Self {
+        let mut ids = PageIds::default();
+        let all = report.jobs();
+        let most = top.unwrap_or(MAX_JOBS).min(MAX_JOBS);
+        let jobs_left_out = all.len().saturating_sub(most) as u64;
+        let most_details = if all.len() == 1 { MAX_DETAILS } else { MAX_DETAILS_OF_JOB };
+        let mut details_left = MAX_DETAILS;
+        let mut view = |job: Job<'a>| {
+            let mut runs = job.runs.clone();
+            // The sort is stable: ties stay in the order of the report.
+            runs.sort_by(|one, other| most_saved(other).total_cmp(&most_saved(one)));
+            let details = most_details.min(details_left);
+            let of_run = |(place, app): (usize, &'a ApplicationReplays)| Run {
+                id: ids.application(&app.id),
+                app,
+                is_detailed: place < details && app.replays.is_ok(),
+            };
+            let runs: Vec<Run<'_>> = runs.into_iter().enumerate().map(of_run).collect();
+            details_left -= runs.iter().filter(|run| run.is_detailed).count();
+            let first = job.runs.first();
+            let id = first
+                .map(|app| ids.job_of(app.engine.name(), app.name.as_deref(), app.user.as_deref(), &app.id));
+            JobView { id: id.unwrap_or_default(), job, runs }
+        };
+        let jobs = all.into_iter().take(most).map(&mut view).collect();
+        Self { report, jobs, jobs_left_out }
+    }
+
+    /// All runs that were replayed.
     fn replayed(&self) -> impl Iterator<Item = Replayed<'a>> + use<'a> {
-        let all = self.shown.iter().enumerate();
-        all.filter_map(|(number, app)| Some(Replayed { number, app, replays: app.replays.as_ref().ok()? }))
+        self.report.applications.iter().filter_map(Replayed::of)
     }
 
     /// The answer in one line.
@@ -80,44 +133,99 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The applications that can save most, with their best changes. Those with a trouble come first: more resources
-    /// shorten almost every application, and cost something.
-    fn first(&self) -> Vec<(Replayed<'a>, Vec<Best<'a>>)> {
-        let with = self.replayed().filter_map(|item| {
+    /// How many applications were replayed, and what each change does to all of them; nothing of a single one.
+    fn totals(&self) -> Option<(String, Vec<String>)> {
+        let Total { replayed, recorded, changes } = &self.report.total;
+        if self.report.applications.len() < 2 || *replayed == 0 {
+            return None;
+        }
+        let all = filters::counted(self.report.applications.len() as u64, "application");
+        let heading = format!("{} of {all} replayed; they took {recorded}", filters::grouped(*replayed));
+        Some((heading, changes.iter().map(words::total).collect()))
+    }
+
+    /// The jobs that can save most, with their best changes: leaving out troubles, and other resources.
+    fn first(&self) -> Vec<(&JobView<'a>, Vec<&ChangeTotal>)> {
+        let with = self.jobs.iter().filter_map(|view| {
             let kinds = [Kind::Trouble, Kind::Resources].into_iter();
-            let best: Vec<Best<'_>> = kinds.filter_map(|kind| best(item.replays, kind)).collect();
-            (!best.is_empty()).then_some((item, best))
+            let best: Vec<&ChangeTotal> = kinds.filter_map(|kind| view.best(kind)).collect();
+            (!best.is_empty()).then_some((view, best))
         });
-        let has_trouble =
-            |(item, _): &(Replayed<'a>, Vec<Best<'a>>)| best(item.replays, Kind::Trouble).is_some();
-        let (mut first, others): (Vec<_>, Vec<_>) = with.partition(has_trouble);
+        let (mut first, others): (Vec<_>, Vec<_>) =
+            with.partition(|(view, _)| view.best(Kind::Trouble).is_some());
+        // More resources shorten almost every application, and cost something.
         first.extend(others);
         first.truncate(MAX_FIRST);
         first
     }
 
-    fn details(&self) -> impl Iterator<Item = Replayed<'a>> + use<'a> {
-        self.replayed().take(MAX_DETAILS)
-    }
-
-    fn details_left_out(&self) -> u64 {
-        self.replayed().count().saturating_sub(MAX_DETAILS) as u64
-    }
-
-    /// The rows of the table, each with the number of its details if it has any.
-    fn rows(&self) -> Vec<(&'a ApplicationReplays, Option<usize>)> {
-        let detailed: Vec<usize> = self.details().map(|item| item.number).collect();
-        let number = |number: usize| detailed.binary_search(&number).is_ok().then_some(number);
-        let rows = self.shown.iter().enumerate().map(|(place, app)| (app, number(place)));
-        rows.take(MAX_ROWS).collect()
-    }
-
-    fn rows_left_out(&self) -> u64 {
-        (self.report.applications.len() - self.shown.len().min(MAX_ROWS)) as u64
+    /// Whether there is something to compare.
+    fn has_several(&self) -> bool {
+        self.jobs.len() > 1
     }
 }
 
+impl<'a> JobView<'a> {
+    /// "30 runs, alice": two users may have jobs of one name.
+    fn runs_and_user(&self) -> String {
+        let runs = self.runs.len() as u64;
+        let runs = (runs > 1).then(|| filters::counted(runs, "run"));
+        let user = self.user().map(|user| filters::cut_text(user, 80));
+        runs.into_iter().chain(user).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Which change is best, and where it does most.
+    fn told(&self) -> String {
+        words::of_job(&self.job)
+    }
+
+    fn user(&self) -> Option<&str> {
+        self.runs.first()?.app.user.as_deref()
+    }
+
+    /// The change of this kind that saves most time over all runs.
+    fn best(&self, kind: Kind) -> Option<&ChangeTotal> {
+        let of_kind = self.job.total.changes.iter().filter(|total| kind.holds(&total.change));
+        // Of equal savings the first: a single trouble before all of them.
+        of_kind
+            .filter(|total| total.net_ms() > 0.0)
+            .reduce(|best, other| if other.net_ms() > best.net_ms() { other } else { best })
+    }
+
+    /// The runs that are listed: none of a job with one run that has details.
+    fn rows(&self) -> &[Run<'a>] {
+        match self.runs.as_slice() {
+            [only] if only.is_detailed => &[],
+            runs => runs.get(..MAX_RUNS).unwrap_or(runs),
+        }
+    }
+
+    fn rows_left_out(&self) -> u64 {
+        self.runs.len().saturating_sub(MAX_RUNS) as u64
+    }
+
+    fn details(&self) -> impl Iterator<Item = (&Run<'a>, Replayed<'a>)> {
+        let detailed = self.runs.iter().filter(|run| run.is_detailed);
+        detailed.filter_map(|run| Some((run, Replayed::of(run.app)?)))
+    }
+
+    /// Replayed runs without details.
+    fn details_left_out(&self) -> u64 {
+        self.runs.iter().filter(|run| run.app.replays.is_ok() && !run.is_detailed).count() as u64
+    }
+}
+
+/// The time that the best change saves; of a run that was not replayed less than nothing.
+fn most_saved(app: &ApplicationReplays) -> f64 {
+    let saved = |replays| best(replays, Kind::Any).map_or(0.0, |best| best.prediction.saves.wall_ms.point);
+    app.replays.as_ref().map_or(-1.0, saved)
+}
+
 impl<'a> Replayed<'a> {
+    fn of(app: &'a ApplicationReplays) -> Option<Self> {
+        app.replays.as_ref().ok().map(|replays| Self { app, replays })
+    }
+
     /// The change, if only one is replayed.
     fn only(&self) -> Option<&'a Scenario> {
         match self.replays.scenarios.as_slice() {
@@ -162,24 +270,6 @@ impl<'a> Replayed<'a> {
 }
 
 impl Best<'_> {
-    /// "takes 33.1 s instead of 1m, for 0.0368 core-hours instead of 0.0335".
-    fn takes(&self, replays: &Replays) -> String {
-        let Prediction { takes, saves, .. } = self.prediction;
-        let time = format!("takes {} instead of {}", millis(takes.wall_ms.point), replays.replayed);
-        let cost = |takes: Option<Range>, saves: Option<Range>, unit: &str| {
-            let (takes, saves) = takes.zip(saves)?;
-            let [new, old] = [takes.point, takes.point + saves.point].map(small);
-            Some(if new == old {
-                format!("for as many {unit}")
-            } else {
-                format!("for {new} {unit} instead of {old}")
-            })
-        };
-        let cost = cost(takes.core_hours, saves.core_hours, "core-hours")
-            .or_else(|| cost(takes.gb_hours, saves.gb_hours, "GB·h"));
-        cost.map_or(time.clone(), |cost| format!("{time}, {cost}"))
-    }
-
     fn change(&self) -> String {
         words::change(self.scenario)
     }
@@ -196,15 +286,15 @@ enum Kind {
 }
 
 impl Kind {
-    fn holds(self, scenario: &Scenario) -> bool {
-        let leaves_out = !scenario.change.without.is_empty();
+    fn holds(self, change: &Change) -> bool {
+        let leaves_out = !change.without.is_empty();
         self == Self::Any || leaves_out == (self == Self::Trouble)
     }
 }
 
 /// The change of this kind that saves the most time beyond the error.
 fn best(replays: &Replays, kind: Kind) -> Option<Best<'_>> {
-    let scenarios = replays.scenarios.iter().filter(|scenario| kind.holds(scenario));
+    let scenarios = replays.scenarios.iter().filter(|scenario| kind.holds(&scenario.change));
     let known = scenarios.filter_map(|scenario| {
         let prediction = scenario.prediction.as_ref().ok()?;
         let Saved::Less(saved) = Saved::of(prediction) else { return None };

@@ -25,7 +25,7 @@ pub enum WhatIfFormat {
     Html,
 }
 
-/// Writes the replays; only the first `top` applications if given, in text jobs. `options` apply to text only.
+/// Writes the replays; only the first `top` applications if given, in text and HTML jobs. `options` apply to text only.
 ///
 /// # Errors
 /// Returns the errors of the writer.

@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 
 use super::browser::Browser;
 use super::html::{assert_consistent, assert_policy, select, sound, text};
-use super::html_browser::{CONTRAST, ENTER, TAB, assert_quiet, assert_words_whole, wait_for};
+use super::html_browser::{
+    CONTRAST, ENTER, TAB, assert_quiet, assert_words_whole, axe, violations, wait_for,
+};
 use crate::common;
 use crate::common::spark_log::{App, Job, Stage, Task};
 
@@ -179,10 +181,102 @@ fn curves_show_the_replays() {
     }
 }
 
+/// A folder with runs of a job on several days: its name, its user, and the ids of its runs.
+fn runs(folder: &std::path::Path, name: &str, user: &str, ids: &[&str]) {
+    std::fs::create_dir_all(folder).unwrap();
+    let skew = std::fs::read("testdata/spark/3.5.9/skew/app-20261121094318-0000.zstd").unwrap();
+    let log = String::from_utf8(zstd::decode_all(skew.as_slice()).unwrap()).unwrap();
+    for id in ids {
+        let log = log
+            .replace("app-20261121094318-0000", id)
+            .replace("\"App Name\":\"skew-3.5.9\"", &format!("\"App Name\":\"{name}\""))
+            .replace("\"User\":\"alice\"", &format!("\"User\":\"{user}\""));
+        std::fs::write(folder.join(id), log).unwrap();
+    }
+}
+
+/// The answer and totals over all applications, then the jobs, and in each its runs; each has an id that stays the same.
+#[test]
+fn pages_are_grouped_by_job_with_lasting_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let [tonight, tomorrow] = [path("tonight"), path("tomorrow")];
+    runs(
+        tonight.as_ref(),
+        "etl 2026-11-21",
+        "alice",
+        &["app-20261121000000-0001", "app-20261121000000-0002"],
+    );
+    runs(tonight.as_ref(), "etl 2026-11-21", "bob", &["app-20261121000000-0003"]);
+    runs(tomorrow.as_ref(), "etl 2026-11-22", "bob", &["app-20261122000000-0004"]);
+    runs(tomorrow.as_ref(), "etl 2026-11-21", "alice", &["app-20261121000000-0002"]);
+    let links = |html: &scraper::Html, selector: &str| -> Vec<String> {
+        select(html, selector).iter().map(|link| link.attr("href").unwrap()[1..].to_owned()).collect()
+    };
+    for command in ["whatif", "stragglers"] {
+        let [first, second] = [&tonight, &tomorrow].map(|path| sound(&page(&[command, path])));
+        [&first, &second].into_iter().for_each(assert_consistent);
+        // Two users: two jobs, the same tomorrow.
+        let [mut jobs, mut later] = [&first, &second].map(|html| links(html, "#jobs tbody th a"));
+        assert_eq!(select(&first, "section.job").len(), 2, "{command}");
+        jobs.sort();
+        later.sort();
+        assert_eq!(jobs, later, "{command}");
+        let mut all: Vec<String> =
+            jobs.iter().map(|id| text(select(&first, &format!("#{id} h2"))[0])).collect();
+        all.sort();
+        assert!(all[0].contains("2 runs, alice") && all[1].contains("bob"), "{all:?}");
+        // The runs are inside of their job, by the id that they have on the page of `analyze`.
+        let id = select(&first, "section.job [id^=a-]").len();
+        assert!(id >= 3, "{command}: {id}");
+        let report = sound(&page(&["analyze", &tonight]));
+        for run in select(&first, "section.job article") {
+            assert_eq!(
+                select(&report, &format!("article#{}", run.attr("id").unwrap())).len(),
+                1,
+                "{command}"
+            );
+        }
+        let place = |wanted: &str| {
+            let sections = select(&first, "main > section");
+            sections.iter().position(|section| section.attr("id") == Some(wanted)).unwrap()
+        };
+        assert!(place("answer") < place("jobs") && place("jobs") < place(&jobs[0]), "{command}");
+    }
+    let totals = sound(&page(&["whatif", &tonight]));
+    assert!(text(select(&totals, "#answer .lead")[0]).starts_with("3 of 3 applications replayed"));
+    assert!(select(&totals, "#answer .totals li").len() > 3);
+
+    // Runs of a user are compared with runs of the same user.
+    runs(tomorrow.as_ref(), "load", "carol", &["app-20261122000000-0009"]);
+    let diff = sound(&page(&["diff", &tonight, &tomorrow]));
+    assert_consistent(&diff);
+    let unchanged: Vec<String> = select(&diff, "#unchanged tbody tr").into_iter().map(text).collect();
+    assert_eq!(unchanged.len(), 2, "{unchanged:?}");
+    assert!(unchanged.iter().any(|row| row.contains("-0003") && row.contains("-0004")), "{unchanged:?}");
+}
+
+/// A job whose runs only other resources would shorten says so.
+#[test]
+fn jobs_do_not_contradict_their_runs() {
+    let html = sound(&page(&["whatif", "testdata/spark/3.5.9"]));
+    let mut shortened = 0;
+    for row in select(&html, "#jobs tbody tr") {
+        let link = row.select(&scraper::Selector::parse("th a").unwrap()).next().unwrap();
+        let better = select(&html, &format!("{} td.better", link.attr("href").unwrap())).len();
+        shortened += usize::from(better > 0);
+        let has_none =
+            ["none beyond the error", "cannot be replayed"].iter().any(|none| text(row).contains(none));
+        assert_eq!(has_none, better == 0, "{}", text(row));
+    }
+    assert!(shortened > 0);
+}
+
 /// How the pages behave in a browser: wide and narrow, light and dark, with the keyboard.
 #[test]
 fn pages_work_in_a_browser() {
     let Some(browser) = Browser::start() else { return };
+    let axe = axe();
     for (name, arguments) in PAGES {
         let source = page(arguments);
         for scheme in ["light", "dark"] {
@@ -199,6 +293,10 @@ fn pages_work_in_a_browser() {
                 e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80))";
             let fits = browser.value("document.documentElement.scrollWidth <= innerWidth");
             assert_eq!(fits, json!(true), "{name}, {scheme}: {}", browser.value(wide));
+            if let Some(axe) = &axe {
+                browser.value("document.querySelectorAll('details').forEach(e => { e.open = true; })");
+                assert_eq!(violations(&browser, axe), json!([]), "{name}, {scheme}");
+            }
         }
         keyboard(&browser, name);
         assert_quiet(&browser);

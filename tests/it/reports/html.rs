@@ -111,6 +111,29 @@ fn recurring_jobs_are_listed_with_their_runs() {
     }
 }
 
+/// A job that is headed by a severity leads to the run that has it.
+#[test]
+fn the_worst_run_of_a_job_is_named() {
+    let html = sound(&page(&recurring()));
+    let mut named = 0;
+    for job in select(&html, ".jobs tbody tr") {
+        let cell: ElementRef<'_> = job.child_elements().nth(1).unwrap();
+        let inside = |selector: &str| cell.select(&Selector::parse(selector).unwrap()).next();
+        let severity = text(inside(".badge").unwrap());
+        let Some(link) = inside("a") else {
+            assert_eq!(severity, "none");
+            continue;
+        };
+        let trouble = select(&html, link.attr("href").unwrap())[0];
+        assert!(trouble.value().classes().any(|class| class == severity), "{}", trouble.html());
+        let article =
+            trouble.ancestors().filter_map(ElementRef::wrap).find(|e| e.value().name() == "article");
+        assert!(text(article.unwrap()).contains(&text(link)), "{}", text(link));
+        named += 1;
+    }
+    assert!(named > 2, "{named}");
+}
+
 /// "low" beside a text that says "severe from 20 %" needs a reason.
 #[test]
 fn severities_that_are_capped_say_why() {

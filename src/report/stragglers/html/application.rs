@@ -16,9 +16,9 @@ const MAX_GROUPS: usize = 4;
 
 /// One application.
 pub(super) struct ApplicationView<'a> {
-    /// A number that its parts are named by.
-    pub(super) number: usize,
     pub(super) app: &'a ApplicationStragglers,
+    /// The ids of the groups that are shown.
+    pub(super) ids: &'a [String],
     pub(super) settings: &'a Settings,
     pub(super) palette: &'a Palette,
     /// Tasks that are listed for each group.
@@ -52,23 +52,28 @@ impl<'a> ApplicationView<'a> {
         facts
     }
 
+    /// The groups that have histograms.
+    pub(super) fn shown(app: &'a ApplicationStragglers) -> Vec<&'a GroupReport> {
+        Self::with_stragglers(app).into_iter().take(MAX_GROUPS).collect()
+    }
+
     /// Groups with stragglers, the one with the longest first.
-    fn with_stragglers(&self) -> Vec<&'a GroupReport> {
+    fn with_stragglers(app: &'a ApplicationStragglers) -> Vec<&'a GroupReport> {
         let mut groups: Vec<&GroupReport> =
-            self.app.groups.iter().filter(|group| !group.stragglers.is_empty()).collect();
+            app.groups.iter().filter(|group| !group.stragglers.is_empty()).collect();
         let longest = |group: &GroupReport| group.stragglers.first().map(|straggler| straggler.duration);
         groups.sort_by_key(|group| (std::cmp::Reverse(longest(group)), group.kind));
         groups
     }
 
     pub(super) fn groups(&self) -> Vec<GroupView<'_>> {
-        let groups = self.with_stragglers().into_iter().take(MAX_GROUPS);
-        groups.map(|group| GroupView { group, view: self }).collect()
+        let groups = Self::shown(self.app).into_iter().zip(self.ids);
+        groups.map(|(group, id)| GroupView { group, id, view: self }).collect()
     }
 
     /// "3 more groups with 7 stragglers".
     pub(super) fn left_out(&self) -> Option<String> {
-        let groups = self.with_stragglers();
+        let groups = Self::with_stragglers(self.app);
         let rest = groups.get(MAX_GROUPS..).filter(|rest| !rest.is_empty())?;
         let stragglers: usize = rest.iter().map(|group| group.stragglers.len()).sum();
         Some(format!(
@@ -82,6 +87,7 @@ impl<'a> ApplicationView<'a> {
 /// One group of tasks.
 pub(super) struct GroupView<'a> {
     group: &'a GroupReport,
+    pub(super) id: &'a str,
     view: &'a ApplicationView<'a>,
 }
 

@@ -11,6 +11,7 @@ mod groups;
 mod harm;
 mod inert;
 mod removal;
+mod resources;
 mod value;
 mod worth;
 
@@ -160,7 +161,8 @@ pub(crate) fn diagnose(
             settled.guide(app, &mut finding.advice);
         }
     }
-    let savings = (!troubles.is_empty()).then(|| save(app, basis, metrics, &mut troubles, findings));
+    let savings =
+        (!troubles.is_empty()).then(|| save(app, basis, metrics, &mut troubles, (findings, &settled)));
     troubles.sort_by(|a, b| (a.worth, a.rank()).cmp(&(b.worth, b.rank())));
     Diagnosed { troubles, configuration: settled.recommended, savings }
 }
@@ -171,7 +173,7 @@ fn save(
     basis: Basis<'_>,
     metrics: &Metrics,
     troubles: &mut [Trouble],
-    findings: &[Finding],
+    (findings, settled): (&[Finding], &configuration::Settled),
 ) -> ApplicationSavings {
     let Basis { rules, prices } = basis;
     let cost = |amounts: &Amounts| prices?.cost(app, amounts);
@@ -179,8 +181,13 @@ fn save(
         let first = trouble.findings.first()?;
         findings.iter().find(|finding| finding.rule == first.rule && finding.subject == first.subject)
     };
-    let removals: Vec<Removal> =
-        troubles.iter().map(|trouble| removal::of(app, rules, metrics, trouble, leading(trouble))).collect();
+    let removal = |trouble: &Trouble| {
+        if settled.without_change.contains(&trouble.id) {
+            return removal::WITHOUT_CHANGE;
+        }
+        removal::of(app, rules, metrics, trouble, leading(trouble))
+    };
+    let removals: Vec<Removal> = troubles.iter().map(removal).collect();
     let Savings { application, troubles: each } = shares(app, rules, metrics, &removals, false);
     let order = rules.order();
     for (trouble, mut savings) in troubles.iter_mut().zip(each) {

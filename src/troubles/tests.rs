@@ -134,7 +134,7 @@ fn less_memory_is_never_advised_next_to_less_garbage_collection() {
     assert_eq!(configuration[0].change.setting, "spark.executor.cores");
     assert_eq!(
         findings[1].advice,
-        ["no change of spark.executor.memory is recommended: less of it would make garbage collection worse"]
+        ["keep spark.executor.memory: less would make garbage collection worse"]
     );
 }
 

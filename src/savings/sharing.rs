@@ -68,9 +68,8 @@ impl Single {
 
     /// What it saves alone, without a share of what all save.
     fn part(&self, players: &Players<'_>, cost: Cost) -> Part {
-        let alone = |measure| {
-            self.range(measure).widened(self.error.of(measure)).within(players.most(measure))
-        };
+        let alone =
+            |measure| self.range(measure).widened(self.error.of(measure)).within(players.most(measure));
         let more = cost.gb_hours.zip(self.more(Measure::Memory));
         Part {
             status: self.status(cost),

@@ -76,9 +76,7 @@ pub(super) fn of(
                 None => without_idle(app, rules, metrics, trouble).unwrap_or(unknown(NO_SIZE)),
             }
         }
-        Kind::IdleExecutors => {
-            without_idle(app, rules, metrics, trouble).unwrap_or(unknown(NOT_RELEASED))
-        }
+        Kind::IdleExecutors => without_idle(app, rules, metrics, trouble).unwrap_or(unknown(NOT_RELEASED)),
         Kind::Waiting => metrics.wait_time.map_or(unknown(NOT_MEASURED), |time| Removal::Waiting {
             time: avoidable_wait(app, metrics, time),
         }),
@@ -131,12 +129,7 @@ fn resized(app: &Application, trouble: &Trouble, (cause, parts): (Cause, Vec<Sub
 }
 
 /// Executors that are given back while they are idle, or fewer of them; `None` if the change proposes neither.
-fn without_idle(
-    app: &Application,
-    rules: &RuleSet,
-    metrics: &Metrics,
-    trouble: &Trouble,
-) -> Option<Removal> {
+fn without_idle(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &Trouble) -> Option<Removal> {
     let released = released(app, rules, metrics, &trouble.change).map(|share| Removal::Idle { share });
     released.or_else(|| Some(Removal::Resized(resources::of(app, &trouble.change)?, None)))
 }

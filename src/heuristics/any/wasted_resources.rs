@@ -138,9 +138,11 @@ impl Waste {
                 ("idle_cores_ratio", Measure::Ratio(Some(idle))),
             ])
             .message(IDLE, &[("used", &show_gb_hours(used)), ("limit", &decisive(severity, &limits))]);
-        judgement.advice(|| {
-            if is_local(app) { vec![IN_ONE_PROCESS.into()] } else { spark::release_idle(app) }
-        })
+        judgement.advice(
+            || {
+                if is_local(app) { vec![IN_ONE_PROCESS.into()] } else { spark::release_idle(app) }
+            },
+        )
     }
 }
 

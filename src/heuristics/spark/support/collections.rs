@@ -40,8 +40,7 @@ pub(in crate::heuristics) struct Collections {
 impl Collections {
     /// `None` if no task reports the time of collections.
     pub(in crate::heuristics) fn of(app: &Application, spark: &Spark) -> Option<Self> {
-        let sum =
-            |of: fn(&Executor) -> Option<Millis>| spark.workers().filter_map(of).reduce(|a, b| a + b);
+        let sum = |of: fn(&Executor) -> Option<Millis>| spark.workers().filter_map(of).reduce(|a, b| a + b);
         let (collections, time) = (sum(|it| it.totals.gc_time)?, sum(|it| it.totals.task_time)?);
         Some(Self {
             now: ExecutorSize::now(app, spark),
@@ -134,7 +133,8 @@ impl Collections {
         if settings.is_empty() {
             return vec![LESS_DATA.into()];
         }
-        let what = if to.cores < self.now.cores { "run fewer tasks per heap" } else { "give tasks more heap" };
+        let what =
+            if to.cores < self.now.cores { "run fewer tasks per heap" } else { "give tasks more heap" };
         let cutoffs = cutoffs.unwrap_or_default();
         if self.fall(Some(to.heap), Some(to.cores), &cutoffs) {
             return vec![Advice::new(what).set(settings)];
@@ -239,7 +239,10 @@ mod tests {
     #[test]
     fn a_heap_that_was_not_full_stays() {
         let advice = advice(&heap("8g", "4"), 4096, 60);
-        assert!(advice.contains("at most 4 GiB of 8 GiB were in use") && !advice.contains("--conf"), "{advice}");
+        assert!(
+            advice.contains("at most 4 GiB of 8 GiB were in use") && !advice.contains("--conf"),
+            "{advice}"
+        );
     }
 
     #[test]
@@ -249,6 +252,8 @@ mod tests {
             ("spark.dynamicAllocation.enabled", "true"),
             ("spark.dynamicAllocation.maxExecutors", "1"),
         ]);
-        assert!(advice(&settings, 8000, 60).contains("--conf spark.dynamicAllocation.maxExecutors=2 (now 1)"));
+        assert!(
+            advice(&settings, 8000, 60).contains("--conf spark.dynamicAllocation.maxExecutors=2 (now 1)")
+        );
     }
 }

@@ -159,7 +159,8 @@ mod tests {
     #[test]
     fn executors_are_released_with_what_keeps_their_shuffle_files() {
         let tracked = "--conf spark.dynamicAllocation.enabled=true --conf spark.dynamicAllocation.shuffleTracking.enabled=true";
-        let served = "[--conf spark.dynamicAllocation.enabled=true --conf spark.shuffle.service.enabled=true]";
+        let served =
+            "[--conf spark.dynamicAllocation.enabled=true --conf spark.shuffle.service.enabled=true]";
         assert_eq!(texts(&[], Some("3.5.1")).1, tracked);
         assert_eq!(texts(&[], None).1, tracked);
         assert_eq!(texts(&[], Some("2.4.8")).1, served);

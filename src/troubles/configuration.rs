@@ -7,12 +7,14 @@
 
 use std::cmp::Ordering;
 
-use super::value::{compare, options_on_top};
+use super::value::{compare, magnitude, options_on_top};
 use super::{Trouble, inert};
 use crate::finding::{Advice, SettingChange, TroubleKind};
-use crate::model::Application;
+use crate::heuristics::spark::stays_free;
 use crate::model::conf::ConfKey;
+use crate::model::{Application, Engine};
 use crate::state::state;
+use crate::units::Bytes;
 
 /// A setting with the value that is right for all troubles.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +67,7 @@ pub(super) fn settle(
     harm: impl Fn(&SettingChange, &[SettingChange]) -> Option<String>,
 ) -> Settled {
     let mut settled = Settled { recommended: resolve(troubles), ..Settled::default() };
-    settled.drop_contradictions(troubles);
+    settled.drop_contradictions(app, troubles);
     let fails = |it: &Recommended| {
         let calls =
             |trouble: &&Trouble| it.why.contains(&trouble.id) && trouble.kind == TroubleKind::Failures;
@@ -165,8 +167,15 @@ impl Settled {
             .then(|| format!("{way}, because of {}: {}", settled.why.join(", "), settled.change))
     }
 
-    /// Removes less memory where a trouble needs more of the same process.
-    fn drop_contradictions(&mut self, troubles: &[Trouble]) {
+    /// Removes less memory where a trouble needs more of the same process. Executors may collect for lack of memory even if
+    /// no larger heap is proposed.
+    fn drop_contradictions(&mut self, app: &Application, troubles: &[Trouble]) {
+        let collects = |trouble: &Trouble| trouble.kind == TroubleKind::GarbageCollection;
+        let collecting = app.engine == Engine::Spark && troubles.iter().any(collects);
+        let is_free = |heap: &str| {
+            let heap = magnitude("spark.executor.memory", heap).and_then(Bytes::from_f64);
+            heap.is_some_and(|heap| stays_free(app, heap))
+        };
         let pressing = |process: &str| {
             let presses = |trouble: &&Trouble| {
                 let sizes = trouble.change.iter().any(|change| process_of(&change.setting) == process);
@@ -184,8 +193,11 @@ impl Settled {
             }
             let SettingChange { setting, from, to } = &recommended.change;
             let less = from.as_deref().and_then(|from| compare(setting, to, from)) == Some(Ordering::Less);
-            let pressing =
-                pressing(process_of(setting)).filter(|_| less && MEMORY.contains(&setting.as_str()));
+            let heap_of_executors = ConfKey::ExecutorMemory.names().contains(&setting.as_str());
+            let of_heap =
+                (collecting && heap_of_executors && !is_free(to)).then_some(TroubleKind::GarbageCollection);
+            let pressing = pressing(process_of(setting)).or(of_heap);
+            let pressing = pressing.filter(|_| less && MEMORY.contains(&setting.as_str()));
             pressing.map(|kind| format!("less would make {} worse", kind.words().to_lowercase()))
         });
     }

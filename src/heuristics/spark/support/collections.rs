@@ -16,8 +16,8 @@ use crate::model::conf::ConfKey;
 use crate::model::spark::{ClusterManager, Executor, Spark};
 use crate::units::{Bytes, Millis};
 
-/// With a lower peak than this share of its size, a heap was not full, and a larger one changes nothing.
-const FULL: f64 = 0.7;
+/// With a lower peak than this share of its size, a heap was not full, and a larger one changes little.
+const FULL: f64 = 0.5;
 /// Up to this size, a heap may grow by any factor.
 const SMALL: Bytes = Bytes::from_mib(8 * 1024);
 /// Up to this size, a heap may double.
@@ -121,7 +121,7 @@ impl Collections {
         if let Some(peak) = self.not_full() {
             return vec![
                 format!(
-                    "create fewer objects, or compare another collector: a larger heap would not help, because at most {peak} \
+                    "create fewer objects, or compare another collector: a larger heap would hardly help, because at most {peak} \
                      of {} were in use",
                     self.now.heap
                 )
@@ -142,6 +142,12 @@ impl Collections {
         let first = Advice::new(format!("as a first step, {what}")).set(settings);
         vec![first.and("; then look again: the event log does not tell how much heap is enough")]
     }
+}
+
+/// Whether executors would not collect more with this heap: even that would not be full.
+pub(crate) fn stays_free(app: &Application, heap: Bytes) -> bool {
+    let peak = spark(app).and_then(peak_heap);
+    peak.is_some_and(|peak| peak.as_f64() < FULL * heap.as_f64())
 }
 
 /// Whether garbage collection falls by a level of `cutoffs` with this heap and these cores of executors.
@@ -238,9 +244,9 @@ mod tests {
 
     #[test]
     fn a_heap_that_was_not_full_stays() {
-        let advice = advice(&heap("8g", "4"), 4096, 60);
+        let advice = advice(&heap("8g", "4"), 3072, 60);
         assert!(
-            advice.contains("at most 4 GiB of 8 GiB were in use") && !advice.contains("--conf"),
+            advice.contains("at most 3 GiB of 8 GiB were in use") && !advice.contains("--conf"),
             "{advice}"
         );
     }

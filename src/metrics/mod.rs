@@ -11,7 +11,7 @@ pub(crate) use mapreduce::{MetricParams, requested_container};
 pub(crate) use mapreduce::{Usage, delay};
 pub(crate) use spark::SparkMetricParams;
 pub use spark::{ExecutorCounts, JobCounts, SparkCounts, StageCounts};
-pub(crate) use spark::{executor_memory, executor_memory_factor, idle_beyond};
+pub(crate) use spark::{executor_memory, executor_memory_factor, idle_beyond, share_idle_beyond};
 
 use crate::model::table::{Outcome, TaskGroup};
 use crate::model::{Application, TaskCounts};

@@ -148,7 +148,10 @@ pub(super) fn currency(app: &ApplicationReport) -> Option<&str> {
 pub(super) fn saves(savings: &TroubleSavings, currency: Option<&str>) -> String {
     match (&savings.status, &savings.share) {
         (SavingStatus::Estimated, Some(share)) => {
-            format!("saves {}", saved(share, savings.share_cost, currency))
+            let more = savings.more_gb_hours.filter(|more| more.point >= 0.01);
+            let more = more.map(|more| in_range(more, as_precise_as(more.high)));
+            let more = more.map(|more| format!(", but takes {more} GB·h more")).unwrap_or_default();
+            format!("saves {}{more}", saved(share, savings.share_cost, currency))
         }
         (SavingStatus::WithinError, _) if savings.alone.as_ref().is_some_and(Amounts::is_nothing) => {
             "saves nothing in a replay".to_owned()

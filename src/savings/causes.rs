@@ -5,7 +5,7 @@ use super::mapreduce::MapReduceReplays;
 use super::predict::{Baseline, Unknown};
 use super::removal::Cause;
 use super::replays::Replays;
-use super::spark::SparkReplays;
+use super::spark::{Resources, SparkReplays};
 use crate::model::Subject;
 use crate::replay::{PerMille, Replayed, mapreduce, spark};
 
@@ -61,13 +61,36 @@ impl Replays<'_> {
         }
     }
 
-    /// The replay without these causes; `None` if it is the recorded run.
+    /// No cause of this engine.
+    pub(super) const fn no_causes(&self) -> EngineCauses {
+        match self {
+            Self::Spark(_) => EngineCauses::Spark(Vec::new()),
+            Self::MapReduce(_) => EngineCauses::MapReduce(Vec::new()),
+        }
+    }
+
+    /// By which factors slots change with other resources: their number, the memory and the cores of one.
+    ///
+    /// # Errors
+    /// If that cannot be replayed.
+    pub(super) fn factors(&self, resources: Resources) -> Result<[f64; 3], Unknown> {
+        match self {
+            Self::Spark(spark) => {
+                spark.sizes(resources).map(|sizes| [sizes.factor, sizes.memory, sizes.cores])
+            }
+            Self::MapReduce(_) if resources.is_nothing() => Ok([1.0; 3]),
+            Self::MapReduce(_) => Err(Unknown::NotApplicable("MapReduce has no executors")),
+        }
+    }
+
+    /// The replay without these causes, with other resources; `None` if it is the recorded run.
     ///
     /// # Errors
     /// If together they leave nothing that can be replayed.
-    pub(super) fn without<'c>(
+    pub(super) fn with<'c>(
         &self,
         causes: impl Iterator<Item = &'c EngineCauses>,
+        resources: Resources,
         bound: Bound,
     ) -> Result<Option<Replayed>, Unknown> {
         let (mut of_spark, mut of_job) = (Vec::new(), Vec::new());
@@ -82,7 +105,7 @@ impl Replays<'_> {
             }
         }
         match self {
-            Self::Spark(spark) => spark.replay_without(&of_spark),
+            Self::Spark(spark) => spark.replay_with(&of_spark, resources),
             Self::MapReduce(job) => job.replay_without(&of_job),
         }
     }

@@ -7,6 +7,7 @@ use super::causes::EngineCauses;
 use super::estimate::Range;
 use super::predict::{Unknown, error_of};
 use super::replays::Replays;
+use super::spark::Resources;
 use crate::replay::Replayed;
 
 /// What is saved, in the units of [`Measure`].
@@ -45,8 +46,13 @@ impl Saved {
 /// What removing a trouble does.
 #[derive(Debug, Clone)]
 pub(super) enum Effect {
-    /// A replay, and the share of what is held that it frees besides, without ending earlier.
-    Replay(EngineCauses, f64),
+    /// A replay without causes, with other resources.
+    Replay {
+        causes: EngineCauses,
+        resources: Resources,
+        /// The share of what is held that it frees besides, without ending earlier.
+        freed: f64,
+    },
     /// The factor on the memory held.
     Memory(f64),
     /// The share of what is held that is idle.
@@ -57,12 +63,12 @@ pub(super) enum Effect {
 
 impl Effect {
     pub(super) const fn is_replay(&self) -> bool {
-        matches!(self, Self::Replay(..))
+        matches!(self, Self::Replay { .. })
     }
 
     /// Whether it takes two replays.
     pub(super) fn is_range(&self) -> bool {
-        matches!(self, Self::Replay(causes, _) if causes.is_range())
+        matches!(self, Self::Replay { causes, .. } if causes.is_range())
     }
 }
 
@@ -116,6 +122,19 @@ impl<'a> Players<'a> {
         self.replayed_of(1 << place) != 0
     }
 
+    /// The resources that the replays of a set have. Settings have one value each, so those of its members agree.
+    fn resources(&self, set: u64) -> Resources {
+        self.members(set).fold(Resources::default(), |all, (_, effect)| match effect {
+            Effect::Replay { resources, .. } => all.and(*resources),
+            _ => all,
+        })
+    }
+
+    /// By which factors slots change in a set: their number, the memory and the cores of one.
+    fn factors(&self, set: u64) -> Result<[f64; 3], Unknown> {
+        self.replays.map_or(Ok([1.0; 3]), |replays| replays.factors(self.resources(set)))
+    }
+
     /// How many replays there were so far.
     pub(super) const fn count(&self) -> usize {
         self.count
@@ -133,20 +152,21 @@ impl<'a> Players<'a> {
         }
         let causes = || {
             self.members(set).filter_map(|(_, effect)| match effect {
-                Effect::Replay(causes, _) => Some(causes),
+                Effect::Replay { causes, .. } => Some(causes),
                 _ => None,
             })
         };
+        let resources = self.resources(set);
         let is_range = self.members(set).any(|(_, effect)| effect.is_range());
-        let least = replays.without(causes(), Bound::Least)?;
+        let least = replays.with(causes(), resources, Bound::Least)?;
         let mut most = least;
         if is_range {
             // What is possible alone may not be possible together with others: then the range is narrower.
-            most = replays.without(causes(), Bound::Most).unwrap_or(least);
+            most = replays.with(causes(), resources, Bound::Most).unwrap_or(least);
             self.count += usize::from(most.is_some());
         }
         self.count += usize::from(least.is_some());
-        if (least, most) == (None, None) && set.is_power_of_two() {
+        if (least, most) == (None, None) && set.is_power_of_two() && resources.is_nothing() {
             self.absent |= set;
         }
         let [least, most] = [least, most].map(|replayed| replayed.unwrap_or_else(|| replays.base()));
@@ -161,10 +181,11 @@ impl<'a> Players<'a> {
     pub(super) fn saved(&mut self, set: u64) -> Result<[Saved; 2], Unknown> {
         let of_replays = self.replay(self.replayed_of(set))?;
         let base = self.replays.map(Replays::base);
-        let (mut memory, mut busy, mut waiting) = (1.0, 1.0, 0.0);
+        let [_, mut memory, cores] = self.factors(set)?;
+        let (mut busy, mut waiting) = (1.0, 0.0);
         for (_, effect) in self.members(set) {
             match effect {
-                Effect::Replay(_, freed) => busy *= 1.0 - freed,
+                Effect::Replay { freed, .. } => busy *= 1.0 - freed,
                 Effect::Memory(factor) => memory *= factor,
                 Effect::Idle(share) => busy *= 1.0 - share,
                 Effect::Waiting(time) => waiting += time,
@@ -176,7 +197,7 @@ impl<'a> Players<'a> {
             let held = replayed.map_or(1.0, |(new, base)| new.held.as_f64() / base.held.as_f64().max(1.0));
             Saved {
                 wall: (wall + waiting).min(self.most),
-                cores: 1.0 - held * busy,
+                cores: 1.0 - held * busy * cores,
                 memory: 1.0 - held * busy * memory,
             }
         };
@@ -195,7 +216,8 @@ impl<'a> Players<'a> {
         }
         let [least, most] = ends.map(|end| end.wall.as_f64() / 1000.0);
         let walls = Range::between(least, most);
-        let wall = error_of(replays.baseline(), walls.point);
+        let [slots, ..] = self.factors(set)?;
+        let wall = error_of(replays.baseline(), walls.point, slots);
         let relative = if walls.point > 0.0 { wall / walls.point } else { 0.0 };
         let [least, most] = self.saved(set)?;
         let left = |measure| 1.0 - f64::midpoint(least.of(measure), most.of(measure));

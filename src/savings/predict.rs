@@ -150,20 +150,19 @@ pub(crate) fn error_of_replay(recorded: Millis, replayed: Millis, wall: Millis) 
     trusted.then(|| ERROR.mul_add(wall.as_f64(), residual))
 }
 
-/// By how much a replay that took `wall`, in milliseconds, may be off on the recorded slots.
-pub(super) fn error_of(baseline: &Baseline, wall: f64) -> f64 {
-    ERROR.mul_add(wall, baseline.residual_ms())
+/// By how much a replay that took `wall`, in milliseconds, may be off; `slots` is the factor by which their number changes.
+pub(super) fn error_of(baseline: &Baseline, wall: f64, slots: f64) -> f64 {
+    let share = if slots >= 2.0 || slots <= 0.5 { ERROR_OF_SLOTS } else { ERROR };
+    share.mul_add(wall, baseline.residual_ms())
 }
 
 /// The prediction for a change.
 pub(crate) fn predict(baseline: &Baseline, base: Replayed, cost: Cost, outlook: &Outlook) -> Prediction {
     let [one, other] = outlook.replayed.map(|replayed| replayed.wall.to_millis().as_f64());
-    let many = outlook.slots >= 2.0 || outlook.slots <= 0.5;
-    let share = if many { ERROR_OF_SLOTS } else { ERROR };
     let walls = Range::between(one, other);
     let unchanged =
         one.max(other) <= baseline.replayed.as_f64() && one.min(other) >= baseline.replayed.as_f64();
-    let error = if unchanged { 0.0 } else { share.mul_add(walls.point, baseline.residual_ms()) };
+    let error = if unchanged { 0.0 } else { error_of(baseline, walls.point, outlook.slots) };
     let wall = walls.widened(error);
     let takes_wall = Range { low: wall.low.max(0.0), ..wall };
     let relative = if walls.point > 0.0 { error / walls.point } else { 0.0 };

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::spark::Resources;
 use crate::model::Subject;
 use crate::units::{Bytes, Millis};
 
@@ -45,6 +46,9 @@ pub(crate) enum Removal {
     /// The application runs without a cause: in these stages (Spark), in tasks of these kinds (MapReduce), or everywhere
     /// if they include another subject, or none is named.
     Replay(Cause, Vec<Subject>),
+    /// The application runs on executors of another number or size (Spark), as `whatif` replays it, and without a cause
+    /// that this removes.
+    Resized(Resources, Option<(Cause, Vec<Subject>)>),
     /// Containers of another size: by which factor the memory held changes. If only some of them change, the mean over
     /// memory and time. It takes no time and saves none.
     Memory { factor: f64 },
@@ -57,10 +61,16 @@ pub(crate) enum Removal {
 }
 
 impl Removal {
+    /// Whether it takes a replay of the application.
+    pub(super) const fn is_replay(&self) -> bool {
+        matches!(self, Self::Replay(..) | Self::Resized(..))
+    }
+
     /// How the saving is computed.
     pub(super) const fn method(&self) -> &'static str {
         match self {
-            Self::Replay(cause, _) => cause.method(),
+            Self::Replay(cause, _) | Self::Resized(_, Some((cause, _))) => cause.method(),
+            Self::Resized(_, None) => "replay",
             Self::Memory { .. } => "measured memory",
             Self::Idle { .. } => "measured idle time",
             Self::Waiting { .. } => "measured waiting time, at most",

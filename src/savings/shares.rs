@@ -8,6 +8,7 @@ use super::predict::{Cost, Unknown};
 use super::removal::{Cause, Removal};
 use super::replays::Replays;
 use super::sharing::{Part, allowed, share};
+use super::spark::Resources;
 use super::troubles::{ApplicationSavings, Savings, TroubleSavings};
 use crate::metrics::Metrics;
 use crate::model::{Application, Engine, Status};
@@ -29,7 +30,7 @@ pub(crate) fn shares(
     removals: &[Removal],
     baseline: bool,
 ) -> Savings {
-    let needed = baseline || removals.iter().any(|removal| matches!(removal, Removal::Replay(..)));
+    let needed = baseline || removals.iter().any(Removal::is_replay);
     let replays = needed.then(|| Replays::of(app, rules, metrics));
     let mut effects = Vec::new();
     let mut places: Vec<Result<usize, Cow<'static, str>>> = Vec::new();
@@ -71,7 +72,7 @@ pub(crate) fn shares(
 }
 
 fn named(part: Part, removal: &Removal) -> TroubleSavings {
-    let Part { status, in_order, alone, share } = part;
+    let Part { status, in_order, alone, more_gb_hours, share } = part;
     let method = removal.method();
     let method = if in_order { format!("{method}, shared in order").into() } else { method.into() };
     TroubleSavings {
@@ -79,6 +80,7 @@ fn named(part: Part, removal: &Removal) -> TroubleSavings {
         method,
         by_size: matches!(removal, Removal::Memory { .. }),
         alone: Some(alone),
+        more_gb_hours,
         share: Some(share),
         alone_cost: None,
         share_cost: None,
@@ -106,13 +108,26 @@ fn effect(
             };
             match replayed {
                 // A container of MapReduce runs one attempt, so its replay holds less without copies.
-                Ok(causes) => {
-                    Ok(Effect::Replay(causes, if app.engine == Engine::Spark { lost } else { 0.0 }))
-                }
+                Ok(causes) => Ok(Effect::Replay {
+                    causes,
+                    resources: Resources::default(),
+                    freed: if app.engine == Engine::Spark { lost } else { 0.0 },
+                }),
                 // What losing copies took was measured; only the time is unknown.
                 Err(_) if lost > 0.0 => Ok(Effect::Idle(lost)),
                 Err(why) => Err(why),
             }
+        }
+        Removal::Resized(resources, cause) => {
+            let text = |why: Unknown| Cow::from(why.to_string());
+            known()?;
+            let replays = replays.ok_or(MANY)?.as_ref().map_err(|why| text(*why))?;
+            replays.baseline().trusted(app.status).map_err(text)?;
+            replays.factors(*resources).map_err(text)?;
+            let causes = cause.as_ref().map_or(Ok(replays.no_causes()), |(cause, subjects)| {
+                replays.causes(*cause, subjects).map_err(text)
+            });
+            Ok(Effect::Replay { causes: causes?, resources: *resources, freed: 0.0 })
         }
         Removal::Memory { factor } => known().map(|()| Effect::Memory(factor.max(0.0))),
         Removal::Idle { share } => known().map(|()| Effect::Idle(share.clamp(0.0, 1.0))),

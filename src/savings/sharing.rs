@@ -39,6 +39,8 @@ pub(super) struct Part {
     /// Whether it comes after others, whatever it would save before them.
     pub(super) in_order: bool,
     pub(super) alone: Amounts,
+    /// The GB-hours that its remedy takes beyond those recorded, if it takes more.
+    pub(super) more_gb_hours: Option<Range>,
     pub(super) share: Amounts,
 }
 
@@ -62,6 +64,26 @@ impl Single {
 
     const fn set(&self) -> u64 {
         1 << self.place
+    }
+
+    /// What it saves alone, without a share of what all save.
+    fn part(&self, players: &Players<'_>, cost: Cost) -> Part {
+        let alone =
+            |measure| self.range(measure).widened(self.error.of(measure)).within(players.most(measure));
+        let more = cost.gb_hours.zip(self.more(Measure::Memory));
+        Part {
+            status: self.status(cost),
+            in_order: false,
+            alone: amounts(cost, alone),
+            more_gb_hours: more.map(|(held, more)| more.times(held)),
+            share: amounts(cost, |_| Range::default()),
+        }
+    }
+
+    /// What the remedy takes beyond what was recorded, as a share of it, if it takes more.
+    fn more(&self, measure: Measure) -> Option<Range> {
+        let more = self.range(measure).widened(self.error.of(measure)).subtracted_from(0.0);
+        (more.point > NOTHING).then(|| more.within(f64::INFINITY))
     }
 
     fn status(&self, cost: Cost) -> SavingStatus {
@@ -96,8 +118,14 @@ pub(super) fn share(
         unknown.push(saved.as_ref().err().map(|why| why.to_string().into()));
         singles.extend(saved.map(|(saved, error)| Single { place, saved, error }));
     }
-    let exact = in_all_orders(players, replays, &singles);
-    let mut parts = Game { players, singles: &singles, exact: &exact }.parts(cost).into_iter();
+    // A saving within its error may be none at all, so it has no part in what all remedies save.
+    let (sold, doubtful): (Vec<Single>, Vec<Single>) =
+        singles.into_iter().partition(|single| single.status(cost) == SavingStatus::Estimated);
+    let exact = in_all_orders(players, replays, &sold);
+    let mut parts = Game { players, singles: &sold, exact: &exact }.parts(cost);
+    parts.extend(doubtful.iter().map(|single| (single.place, single.part(players, cost))));
+    parts.sort_by_key(|(place, _)| *place);
+    let mut parts = parts.into_iter().map(|(_, part)| part);
     let part = |why: Option<Cow<'static, str>>| match why {
         Some(why) => Err(why),
         None => parts.next().ok_or(Cow::Borrowed(TOO_MANY)),
@@ -176,7 +204,8 @@ impl Game<'_, '_> {
         marginals
     }
 
-    fn parts(mut self, cost: Cost) -> Vec<Part> {
+    /// The parts of the troubles, by their place.
+    fn parts(mut self, cost: Cost) -> Vec<(usize, Part)> {
         let (table, marginals) = (self.table(), self.marginals());
         let all = self.singles.iter().map(Single::set).sum();
         let error = self.players.error(all).unwrap_or_default();
@@ -202,17 +231,14 @@ impl Game<'_, '_> {
         });
         let [wall, cores, memory] = shares;
         let shares = wall.into_iter().zip(cores).zip(memory);
-        let part = |(single, ((wall, cores), memory)): (&Single, ((Range, Range), Range))| Part {
-            status: single.status(cost),
-            in_order: !self.is_exact(single) && self.is_effective(single),
-            alone: amounts(cost, |measure| {
-                single.range(measure).widened(single.error.of(measure)).within(self.players.most(measure))
-            }),
-            share: amounts(cost, |measure| match measure {
+        let part = |(single, ((wall, cores), memory)): (&Single, ((Range, Range), Range))| {
+            let share = amounts(cost, |measure| match measure {
                 Measure::Wall => wall,
                 Measure::Cores => cores,
                 Measure::Memory => memory,
-            }),
+            });
+            let in_order = !self.is_exact(single) && self.is_effective(single);
+            (single.place, Part { in_order, share, ..single.part(self.players, cost) })
         };
         self.singles.iter().zip(shares).map(part).collect()
     }

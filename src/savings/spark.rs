@@ -24,15 +24,32 @@ pub(crate) struct Resources {
     pub(crate) memory: Option<Bytes>,
 }
 
+impl Resources {
+    /// Whether nothing changes.
+    pub(super) fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// These changes, and those of `other` besides them.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            executors: self.executors.or(other.executors),
+            cores: self.cores.or(other.cores),
+            memory: self.memory.or(other.memory),
+        }
+    }
+}
+
 /// The slots of a replay, and by which factors they differ from the recorded ones.
-struct Sizes {
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
     slots: Slots,
     /// Their number.
-    factor: f64,
+    pub(super) factor: f64,
     /// The memory of one.
-    memory: f64,
+    pub(super) memory: f64,
     /// The cores of one.
-    cores: f64,
+    pub(super) cores: f64,
 }
 
 /// A Spark application, replayed without a change, and ready for replays with one.
@@ -82,12 +99,17 @@ impl<'a> SparkReplays<'a> {
         self.plan.attempts.len()
     }
 
-    /// The replay without these causes; `None` if it is the recorded run.
+    /// The replay without these causes, with other resources; `None` if it is the recorded run.
     ///
     /// # Errors
     /// If they leave nothing that can be replayed.
-    pub(super) fn replay_without(&self, causes: &[Cause]) -> Result<Option<Replayed>, Unknown> {
-        let change = self.plan.without(self.app, causes)?;
+    pub(super) fn replay_with(
+        &self,
+        causes: &[Cause],
+        resources: Resources,
+    ) -> Result<Option<Replayed>, Unknown> {
+        let slots = self.sizes(resources)?.slots;
+        let change = Change { slots, ..self.plan.without(self.app, causes)? };
         if change.is_nothing() {
             return Ok(None);
         }
@@ -149,18 +171,19 @@ impl<'a> SparkReplays<'a> {
     }
 
     fn outlook(&self, causes: &[Cause], resources: Resources) -> Result<Outlook, Unknown> {
-        let Sizes { slots, factor, memory, cores } = self.slots_with(resources)?;
+        let Sizes { factor, memory, cores, .. } = self.sizes(resources)?;
         let replay = |bound: Bound| -> Result<Replayed, Unknown> {
             let causes: Vec<Cause> = causes.iter().filter_map(|cause| at_bound(cause, bound)).collect();
-            let change = Change { slots, ..self.plan.without(self.app, &causes)? };
-            Ok(self.plan.replay(&change)?.replayed)
+            Ok(self.replay_with(&causes, resources)?.unwrap_or_else(|| self.base()))
         };
         let one = replay(Bound::Least)?;
         let other = if causes.iter().any(is_range) { replay(Bound::Most)? } else { one };
         Ok(Outlook { replayed: [one, other], memory, cores, slots: factor })
     }
 
-    fn slots_with(&self, resources: Resources) -> Result<Sizes, Unknown> {
+    /// # Errors
+    /// If the log does not tell the present sizes, or if there can be none like these.
+    pub(super) fn sizes(&self, resources: Resources) -> Result<Sizes, Unknown> {
         let Resources { executors, cores, memory } = resources;
         let recorded = self.plan.executor_slots();
         let memory = memory.map_or(Ok(1.0), |memory| self.memory_factor(memory))?;

@@ -49,6 +49,8 @@ pub(crate) struct TroubleSavings {
     pub(crate) by_size: bool,
     /// If only this trouble is removed; `None` if unknown.
     pub(crate) alone: Option<Amounts>,
+    /// The GB-hours that the remedy takes beyond those recorded, if it takes more.
+    pub(crate) more_gb_hours: Option<Range>,
     /// Its share if all troubles of the application are removed whose saving is known.
     pub(crate) share: Option<Amounts>,
     /// What these cost, if prices are given.
@@ -56,14 +58,23 @@ pub(crate) struct TroubleSavings {
     pub(crate) share_cost: Option<Range>,
 }
 
-state!(struct TroubleSavings { status, method, by_size, alone, share, alone_cost, share_cost });
+state!(struct TroubleSavings { status, method, by_size, alone, more_gb_hours, share, alone_cost, share_cost });
 
 impl TroubleSavings {
     /// One whose saving is unknown.
     pub(crate) fn unknown(why: impl Into<Cow<'static, str>>) -> Self {
         let status = SavingStatus::Unknown(why.into());
         let method = "none".into();
-        Self { status, method, by_size: false, alone: None, share: None, alone_cost: None, share_cost: None }
+        Self {
+            status,
+            method,
+            by_size: false,
+            alone: None,
+            more_gb_hours: None,
+            share: None,
+            alone_cost: None,
+            share_cost: None,
+        }
     }
 }
 

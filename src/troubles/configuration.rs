@@ -7,12 +7,14 @@
 
 use std::cmp::Ordering;
 
-use super::value::{compare, options_on_top};
+use super::value::{compare, magnitude, options_on_top};
 use super::{Trouble, inert};
 use crate::finding::{Advice, SettingChange, TroubleKind};
-use crate::model::Application;
+use crate::heuristics::spark::stays_free;
 use crate::model::conf::ConfKey;
+use crate::model::{Application, Engine};
 use crate::state::state;
+use crate::units::Bytes;
 
 /// A setting with the value that is right for all troubles.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +34,8 @@ pub(super) struct Settled {
     pub(super) recommended: Vec<Recommended>,
     /// Settings that stay as they are, with the reason.
     kept: Vec<(String, String)>,
+    /// The ids of the troubles of whose changes nothing is left.
+    pub(super) without_change: Vec<String>,
 }
 
 /// A proposed change and the trouble that calls for it, by its place.
@@ -62,8 +66,8 @@ pub(super) fn settle(
     troubles: &mut [Trouble],
     harm: impl Fn(&SettingChange, &[SettingChange]) -> Option<String>,
 ) -> Settled {
-    let mut settled = Settled { recommended: resolve(troubles), kept: Vec::new() };
-    settled.drop_contradictions(troubles);
+    let mut settled = Settled { recommended: resolve(troubles), ..Settled::default() };
+    settled.drop_contradictions(app, troubles);
     let fails = |it: &Recommended| {
         let calls =
             |trouble: &&Trouble| it.why.contains(&trouble.id) && trouble.kind == TroubleKind::Failures;
@@ -82,7 +86,9 @@ pub(super) fn settle(
             }
             None => false,
         });
-        settled.guide(app, &mut trouble.advice);
+        if settled.guide(app, &mut trouble.advice) {
+            settled.without_change.push(trouble.id.clone());
+        }
     }
     settled
 }
@@ -161,8 +167,15 @@ impl Settled {
             .then(|| format!("{way}, because of {}: {}", settled.why.join(", "), settled.change))
     }
 
-    /// Removes less memory where a trouble needs more of the same process.
-    fn drop_contradictions(&mut self, troubles: &[Trouble]) {
+    /// Removes less memory where a trouble needs more of the same process. Executors may collect for lack of memory even if
+    /// no larger heap is proposed.
+    fn drop_contradictions(&mut self, app: &Application, troubles: &[Trouble]) {
+        let collects = |trouble: &Trouble| trouble.kind == TroubleKind::GarbageCollection;
+        let collecting = app.engine == Engine::Spark && troubles.iter().any(collects);
+        let is_free = |heap: &str| {
+            let heap = magnitude("spark.executor.memory", heap).and_then(Bytes::from_f64);
+            heap.is_some_and(|heap| stays_free(app, heap))
+        };
         let pressing = |process: &str| {
             let presses = |trouble: &&Trouble| {
                 let sizes = trouble.change.iter().any(|change| process_of(&change.setting) == process);
@@ -180,9 +193,12 @@ impl Settled {
             }
             let SettingChange { setting, from, to } = &recommended.change;
             let less = from.as_deref().and_then(|from| compare(setting, to, from)) == Some(Ordering::Less);
-            let pressing =
-                pressing(process_of(setting)).filter(|_| less && MEMORY.contains(&setting.as_str()));
-            pressing.map(|kind| format!("less of it would make {} worse", kind.words().to_lowercase()))
+            let heap_of_executors = ConfKey::ExecutorMemory.names().contains(&setting.as_str());
+            let of_heap =
+                (collecting && heap_of_executors && !is_free(to)).then_some(TroubleKind::GarbageCollection);
+            let pressing = pressing(process_of(setting)).or(of_heap);
+            let pressing = pressing.filter(|_| less && MEMORY.contains(&setting.as_str()));
+            pressing.map(|kind| format!("less would make {} worse", kind.words().to_lowercase()))
         });
     }
 
@@ -212,7 +228,7 @@ impl Settled {
 
     /// Removes the changes for which there is a reason against them.
     fn keep_if(&mut self, against: impl Fn(&Recommended) -> Option<String>) {
-        let Self { recommended, kept } = self;
+        let Self { recommended, kept, .. } = self;
         recommended.retain(|it| match against(it) {
             Some(why) => {
                 kept.push((it.change.setting.clone(), why));
@@ -223,8 +239,8 @@ impl Settled {
     }
 
     /// Makes advice propose the recommended values and nothing without effect. If nothing of the advice is left, it says
-    /// why the settings stay.
-    pub(super) fn guide(&self, app: &Application, advice: &mut Vec<Advice>) {
+    /// why the settings stay, and this returns true.
+    pub(super) fn guide(&self, app: &Application, advice: &mut Vec<Advice>) -> bool {
         let changes: Vec<SettingChange> = self.recommended.iter().map(|it| it.change.clone()).collect();
         let stays = |change: &SettingChange| {
             if let Some(opposite) = self.opposite_of(change) {
@@ -233,7 +249,7 @@ impl Settled {
             let kept = self.kept.iter().find(|(setting, _)| *setting == change.setting);
             let kept = kept.map(|(_, why)| why.clone());
             let why = kept.or_else(|| inert::why(app, change, &changes).map(str::to_owned))?;
-            Some(format!("no change of {} is recommended: {why}", change.setting))
+            Some(format!("keep {}: {why}", change.setting))
         };
         let mut reasons: Vec<String> = Vec::new();
         advice.retain(|line| {
@@ -247,9 +263,11 @@ impl Settled {
         for line in advice.iter_mut() {
             self.rewrite(line, |change| stays(change).is_some());
         }
-        if advice.is_empty() {
+        let is_empty = advice.is_empty();
+        if is_empty {
             advice.extend(reasons.into_iter().take(1).map(Advice::from));
         }
+        is_empty && !advice.is_empty()
     }
 
     /// Replaces the values of settings that are settled, and leaves out those that stay.

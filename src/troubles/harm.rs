@@ -1,5 +1,6 @@
 //! Changes of settings that would make an application slower.
 
+use super::resources;
 use crate::finding::SettingChange;
 use crate::metrics::Metrics;
 use crate::model::conf::ConfKey;
@@ -25,10 +26,8 @@ pub(super) fn of(
     if cores >= now {
         return None;
     }
-    let names = ConfKey::ExecutorInstances.names();
-    let executors = all.iter().find(|other| names.contains(&other.setting.as_str()));
-    let executors = executors.and_then(|other| other.to.parse().ok());
+    let executors = resources::of(app, all)?.executors;
     let resources = Resources { cores: Some(cores), executors, ..Resources::default() };
     let saved = replays.predict(&[], resources).ok()?.saves.wall_ms;
-    (saved.high < 0.0).then(|| format!("with {cores} cores for each executor the application takes longer"))
+    (saved.high < 0.0).then(|| format!("with {cores} the application would take longer"))
 }

@@ -30,19 +30,20 @@ fn of_spark(app: &Application, change: &SettingChange, others: &[SettingChange])
         }
     };
     let manager = ClusterManager::of_application(app);
+    let allocates = || is_on(ConfKey::DynamicAllocation) && !app.fixes_executors();
     let is_local = manager == Some(ClusterManager::Local);
     let belongs_to = |key: ConfKey, prefix: &str| name.starts_with(prefix) && !key.names().contains(&name);
     let of_executors =
         ["spark.executor.", "spark.speculation", "spark.dynamicAllocation.", "spark.shuffle.service."];
     if is_local && of_executors.iter().any(|prefix| name.starts_with(prefix)) {
         Some("there are no executors in local mode")
-    } else if belongs_to(ConfKey::DynamicAllocation, "spark.dynamicAllocation.")
-        && !is_on(ConfKey::DynamicAllocation)
-    {
+    } else if ConfKey::DynamicAllocation.names().contains(&name) && app.fixes_executors() {
+        Some("Spark before 2.0 ignores it while spark.executor.instances is set")
+    } else if belongs_to(ConfKey::DynamicAllocation, "spark.dynamicAllocation.") && !allocates() {
         Some("dynamic allocation is off")
     } else if belongs_to(ConfKey::Speculation, "spark.speculation.") && !is_on(ConfKey::Speculation) {
         Some("speculation is off")
-    } else if name == ConfKey::ExecutorInstances.name() && is_on(ConfKey::DynamicAllocation) {
+    } else if name == ConfKey::ExecutorInstances.name() && allocates() {
         Some("dynamic allocation sets the number of executors")
     } else if name == ConfKey::ExecutorInstances.name() && manager == Some(ClusterManager::Standalone) {
         Some("a standalone cluster starts as many executors as spark.cores.max allows")
@@ -74,6 +75,18 @@ mod tests {
         assert!(why(&app, &change("spark.executor.memory", Some("4g"), "4096m"), &[]).is_some());
         assert!(why(&app, &change("spark.executor.memory", Some("4g"), "5g"), &[]).is_none());
         assert!(why(&app, &change("spark.sql.shuffle.partitions", None, "50"), &[]).is_some());
+    }
+
+    /// Spark 1 warns, and keeps the fixed number.
+    #[test]
+    fn before_spark_2_a_number_of_executors_switches_dynamic_allocation_off() {
+        let mut app = sample::app(&[("spark.master", "yarn"), ("spark.executor.instances", "40")]);
+        let on = change("spark.dynamicAllocation.enabled", None, "true");
+        app.engine_version = Some("1.5.2".to_owned());
+        assert!(why(&app, &on, &[]).is_some());
+        assert!(why(&app, &change("spark.executor.instances", Some("40"), "10"), &[on.clone()]).is_none());
+        app.engine_version = Some("2.4.8".to_owned());
+        assert!(why(&app, &on, &[]).is_none());
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod groups;
 mod harm;
 mod inert;
 mod removal;
+mod resources;
 mod value;
 mod worth;
 
@@ -162,7 +163,8 @@ pub(crate) fn diagnose(
             settled.guide(app, &mut finding.advice);
         }
     }
-    let savings = (!troubles.is_empty()).then(|| save(app, basis, metrics, &mut troubles, findings));
+    let savings =
+        (!troubles.is_empty()).then(|| save(app, basis, metrics, &mut troubles, (findings, &settled)));
     troubles.sort_by(|a, b| (a.worth, a.rank()).cmp(&(b.worth, b.rank())));
     Diagnosed { troubles, configuration: settled.recommended, savings }
 }
@@ -173,7 +175,7 @@ fn save(
     basis: Basis<'_>,
     metrics: &Metrics,
     troubles: &mut [Trouble],
-    findings: &[Finding],
+    (findings, settled): (&[Finding], &configuration::Settled),
 ) -> ApplicationSavings {
     let Basis { rules, prices } = basis;
     let cost = |amounts: &Amounts| prices?.cost(app, amounts);
@@ -185,8 +187,13 @@ fn save(
         };
         trouble.findings.iter().filter_map(of).collect()
     };
-    let removals: Vec<Removal> =
-        troubles.iter().map(|trouble| removal::of(app, rules, metrics, trouble, &told(trouble))).collect();
+    let removal = |trouble: &Trouble| {
+        if settled.without_change.contains(&trouble.id) {
+            return removal::WITHOUT_CHANGE;
+        }
+        removal::of(app, rules, metrics, trouble, &told(trouble))
+    };
+    let removals: Vec<Removal> = troubles.iter().map(removal).collect();
     let Savings { application, troubles: each } = shares(app, rules, metrics, &removals, false);
     let order = rules.order();
     for (trouble, mut savings) in troubles.iter_mut().zip(each) {

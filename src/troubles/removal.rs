@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::Trouble;
 use super::value::magnitude;
+use super::{Trouble, resources};
 use crate::finding::{Finding, SettingChange, TroubleKind};
+use crate::heuristics::spark::collections_fall;
 use crate::metrics::{Metrics, executor_memory_factor, idle_beyond, requested_container};
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::spark::ClusterManager;
@@ -12,7 +13,7 @@ use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Engine, Subject};
 use crate::params::Assumed;
 use crate::rules::RuleSet;
-use crate::savings::{Cause, Removal};
+use crate::savings::{Cause, Removal, Resources};
 use crate::stragglers::speculation::Copies;
 use crate::units::{Bytes, MbMillis, Millis};
 
@@ -24,10 +25,16 @@ const COPIES: &str = "speculation-waste";
 
 const CANCELLED: &str = "the application was stopped, so the rest of its work is unknown";
 const NO_MODEL: &str = "there is no model for this remedy";
+const NO_SETTING: &str = "the advice names no setting";
 const NO_REMEDY: &str = "the rule names no remedy";
 const NO_SIZE: &str = "the advice names no smaller size";
 const NO_NUMBER: &str = "the advice names no other number of tasks";
+const NOT_RELEASED: &str = "the advice names no setting that would give back idle cores";
+const FIRST_STEP: &str = "the history does not tell how much heap is enough";
 const NOT_MEASURED: &str = "the history does not contain the times that it is computed from";
+
+/// Nothing is saved by a change that is not recommended.
+pub(super) const WITHOUT_CHANGE: Removal = unknown("the change that the rule proposes is not recommended");
 
 /// What would remove `trouble`, of which `told` are the findings, the one that says most first.
 pub(super) fn of(
@@ -47,9 +54,13 @@ pub(super) fn of(
         }
         Kind::Skew => Removal::Replay(Cause::Skew, parts()),
         Kind::Stragglers => Removal::Replay(Cause::Stragglers, parts()),
-        Kind::Spill => Removal::Replay(Cause::Spill, parts()),
+        Kind::Spill => resized(app, trouble, (Cause::Spill, parts())),
+        Kind::GarbageCollection if app.engine == Engine::Spark && trouble.change.is_empty() => {
+            unknown(NO_SETTING)
+        }
+        Kind::GarbageCollection if !is_enough(app, trouble, leading) => unknown(FIRST_STEP),
         Kind::GarbageCollection => {
-            Removal::Replay(Cause::Collections { limit: limit_of_collections(leading) }, parts())
+            resized(app, trouble, (Cause::Collections { limit: limit_of_collections(leading) }, parts()))
         }
         Kind::FewTasks | Kind::ManyTasks if app.engine == Engine::MapReduce => tasks_of_job(trouble, told),
         Kind::FewTasks | Kind::ManyTasks => tasks(told),
@@ -61,17 +72,12 @@ pub(super) fn of(
                 Engine::Spark => executors(app, rules, &trouble.change),
                 Engine::MapReduce => containers(app, &trouble.change),
             };
-            let released = || released(app, rules, metrics, &trouble.change);
             match factor {
                 Some(factor) => Removal::Memory { factor },
-                None => released().map_or(unknown(NO_SIZE), |share| Removal::Idle { share }),
+                None => without_idle(app, rules, metrics, trouble).unwrap_or(unknown(NO_SIZE)),
             }
         }
-        Kind::IdleExecutors => {
-            let idle = || metrics.idle_percent().map(|idle| idle / 100.0);
-            let share = released(app, rules, metrics, &trouble.change).or_else(idle);
-            share.map_or(unknown(NOT_MEASURED), |share| Removal::Idle { share })
-        }
+        Kind::IdleExecutors => without_idle(app, rules, metrics, trouble).unwrap_or(unknown(NOT_RELEASED)),
         Kind::Waiting => metrics.wait_time.map_or(unknown(NOT_MEASURED), |time| Removal::Waiting {
             time: avoidable_wait(app, metrics, time),
         }),
@@ -113,6 +119,29 @@ pub(crate) fn saves(kind: TroubleKind, rule: &str) -> Option<&'static str> {
 
 const fn unknown(why: &'static str) -> Removal {
     Removal::Unknown(Cow::Borrowed(why))
+}
+
+/// Without a cause, on the executors that the trouble's change asks for.
+fn resized(app: &Application, trouble: &Trouble, (cause, parts): (Cause, Vec<Subject>)) -> Removal {
+    match resources::of(app, &trouble.change) {
+        Some(resources) => Removal::Resized(resources, Some((cause, parts))),
+        None => Removal::Replay(cause, parts),
+    }
+}
+
+/// Executors that are given back while they are idle, or fewer of them; `None` if the change proposes neither.
+fn without_idle(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &Trouble) -> Option<Removal> {
+    let released = released(app, rules, metrics, &trouble.change).map(|share| Removal::Idle { share });
+    released.or_else(|| Some(Removal::Resized(resources::of(app, &trouble.change)?, None)))
+}
+
+/// Whether the rule finds less garbage collection with the heap that the change gives to each task. In MapReduce the history
+/// tells too little of heaps to say.
+fn is_enough(app: &Application, trouble: &Trouble, leading: Option<&Finding>) -> bool {
+    let Some(Resources { memory, cores, .. }) = resources::of(app, &trouble.change) else { return true };
+    let thresholds = leading.into_iter().flat_map(|finding| finding.thresholds.iter());
+    let cutoffs = thresholds.filter(|threshold| threshold.key == "gc_ratio").flat_map(|it| &it.cutoffs);
+    collections_fall(app, (memory, cores), cutoffs.copied())
 }
 
 /// The lowest cut-off of the rule, if it is a share of task time.
@@ -166,7 +195,8 @@ fn lost_by_copies(app: &Application, metrics: &Metrics) -> f64 {
 /// The share of the memory held that dynamic allocation would give back, if it is proposed.
 fn released(app: &Application, rules: &RuleSet, metrics: &Metrics, changes: &[SettingChange]) -> Option<f64> {
     let timeout = proposed(changes, ConfKey::DynamicAllocationIdleTimeout);
-    if timeout.is_none() && proposed(changes, ConfKey::DynamicAllocation).is_none() {
+    let releases = [ConfKey::DynamicAllocation, ConfKey::DynamicAllocationMin];
+    if timeout.is_none() && !releases.into_iter().any(|key| proposed(changes, key).is_some()) {
         return None;
     }
     let timeout = match timeout {

@@ -4,7 +4,7 @@ use super::*;
 use crate::finding::{Measure, Repartition, RuleFacts};
 use crate::internal::sample;
 use crate::model::counters::Counter;
-use crate::model::spark::{SqlExecution, StageAttempt};
+use crate::model::spark::{ExecutorMetric, SqlExecution, StageAttempt};
 use crate::model::table::{Outcome, TaskKind, TimePoint};
 use crate::units::Timestamp;
 
@@ -132,10 +132,7 @@ fn less_memory_is_never_advised_next_to_less_garbage_collection() {
     let configuration = diagnosed(&app(), &mut findings).configuration;
     assert_eq!(configuration.len(), 1);
     assert_eq!(configuration[0].change.setting, "spark.executor.cores");
-    assert_eq!(
-        findings[1].advice,
-        ["no change of spark.executor.memory is recommended: less of it would make garbage collection worse"]
-    );
+    assert_eq!(findings[1].advice, ["keep spark.executor.memory: less would make garbage collection worse"]);
 }
 
 #[test]
@@ -181,6 +178,58 @@ fn other_numbers_of_map_tasks_have_a_saving() {
     // 8000 MiB are 16 splits of 512 MiB.
     assert_eq!(by_number.savings.alone, by_setting.savings.alone);
     assert_eq!(told(many()).savings.status.name(), "unknown");
+}
+
+/// Two executors of which one works to the end of an hour, and the other for a minute; with the peak of their heaps, in MiB.
+fn half_idle(peak: i64) -> Application {
+    let settings = [("spark.master", "yarn"), ("spark.executor.memory", "4g"), ("spark.executor.cores", "1")];
+    let mut app = sample::app(&settings);
+    (app.status, app.complete) = (Status::Succeeded, true);
+    app.submitted_at = Some(Timestamp::from_millis(0));
+    app.finished_at = Some(Timestamp::from_millis(3_600_000));
+    for id in ["1", "2"] {
+        let executor = sample::executor(&mut app, id);
+        executor.cores = Some(1);
+        sample::peaks(executor, &[(ExecutorMetric::JvmHeapMemory, peak << 20)]);
+    }
+    sample::stage(&mut app, 0, &[(Outcome::Succeeded, 3_600_000), (Outcome::Succeeded, 60_000)]);
+    let names = ["1", "2"].map(|id| app.strings.intern(id));
+    for (row, name) in names.into_iter().enumerate() {
+        app.groups[0].attempts.set_executor(row, name);
+    }
+    app
+}
+
+#[test]
+fn idle_executors_are_found_with_and_without_measured_memory() {
+    let rules = RuleSet::built_in().unwrap();
+    let found = |peak: i64| {
+        let app = half_idle(peak);
+        let found = rules.evaluate(&app).findings.into_iter().find(|it| it.rule == "wasted-resources");
+        let found = found.unwrap_or_else(|| panic!("nothing found with a peak of {peak} MiB"));
+        (found.severity, found.tells, found.advice)
+    };
+    // Unknown, full, and half used heaps.
+    let (severity, kind, advice) = found(0);
+    assert!(severity > Severity::None);
+    assert_eq!(kind, TroubleKind::IdleExecutors);
+    assert!(advice[0].starts_with("release idle executors: --conf spark.dynamicAllocation.enabled=true"));
+    for peak in [4000, 2600] {
+        assert_eq!(found(peak), (severity, kind, advice.clone()));
+    }
+}
+
+#[test]
+fn a_change_that_is_not_recommended_has_no_saving() {
+    let rules = RuleSet::built_in().unwrap();
+    let app = half_idle(4000);
+    let metrics = rules.measure(&app);
+    let unused = finding("unused", TroubleKind::MuchMemory, Subject::Application, Severity::Severe);
+    // It already has this heap.
+    let found = &mut [advised(unused, &[change("spark.executor.memory", "4g", "4096m")])];
+    let told = diagnose(&app, Basis { rules: &rules, prices: None }, &metrics, found).troubles.remove(0);
+    assert_eq!(told.advice, ["keep spark.executor.memory: it already has this value"]);
+    assert_eq!(told.savings.status.name(), "unknown");
 }
 
 #[test]

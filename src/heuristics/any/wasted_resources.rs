@@ -73,6 +73,16 @@ impl Check for Unneeded {
         let by_share = params.wasted_share.severity(share);
         let by_amount = params.wasted.severity(wasted.as_gb_hours());
         let severity = by_share.min(by_amount);
+        let idle = metrics.idle_percent().map(|idle| idle / 100.0);
+        // Fewer threads of a single process free no memory.
+        let released = idle.filter(|&idle| idle > share && !is_local(app));
+        if let Some(idle) = released {
+            // What is held while no task runs is for nothing, too, whether or not tasks need it when they run.
+            let judged = params.idle(app, used, idle);
+            if judged.severity > severity {
+                return judged.into();
+            }
+        }
         let level = severity.max(Severity::Low);
         let limits = [
             (by_share, params.wasted_share.describe_in(level, percent)),
@@ -84,10 +94,7 @@ impl Check for Unneeded {
             ("wasted_gb_hours", hours(wasted)),
             ("wasted_ratio", Measure::Ratio(Some(share))),
         ];
-        let idle = metrics.idle_percent().map(|idle| idle / 100.0);
         evidence.extend(idle.map(|idle| ("idle_cores_ratio", Measure::Ratio(Some(idle)))));
-        // Fewer threads of a single process free no memory.
-        let released = idle.filter(|&idle| idle > share && !is_local(app));
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
             .tells(if released.is_some() { TroubleKind::IdleExecutors } else { TroubleKind::MuchMemory })
@@ -101,7 +108,7 @@ impl Check for Unneeded {
                 ],
             )
             .advice(|| match released {
-                Some(idle) => vec![spark::release_idle(app, idle)],
+                Some(_) => spark::release_idle(app),
                 None => advice(app, shared),
             })
             .into()
@@ -131,9 +138,11 @@ impl Waste {
                 ("idle_cores_ratio", Measure::Ratio(Some(idle))),
             ])
             .message(IDLE, &[("used", &show_gb_hours(used)), ("limit", &decisive(severity, &limits))]);
-        judgement.advice(|| {
-            if is_local(app) { vec![IN_ONE_PROCESS.into()] } else { vec![spark::release_idle(app, idle)] }
-        })
+        judgement.advice(
+            || {
+                if is_local(app) { vec![IN_ONE_PROCESS.into()] } else { spark::release_idle(app) }
+            },
+        )
     }
 }
 

@@ -1,7 +1,7 @@
 //! `spark-executor-gc`: executors spend much task time in garbage collection (Dr. Elephant
 //! `ExecutorGcHeuristic`).
 
-use super::support::memory::more_heap_advice;
+use super::support::collections::Collections;
 use super::support::memory::unreadable;
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
@@ -79,7 +79,11 @@ impl Check for Collection {
             .tasks(workers.len() as u64)
             .facts(evidence)
             .message(MESSAGE, &[("limit", &limit(severity, passed, &conditions))])
-            .advice(|| more_heap_advice(app, spark))
+            .advice(|| {
+                let collections = Collections::of(app, spark);
+                let advice = collections.map(|it| it.advice(app, spark, params.gc_ratio.values()));
+                advice.unwrap_or_default()
+            })
             .into()
     }
 

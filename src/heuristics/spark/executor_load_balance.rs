@@ -9,7 +9,6 @@ use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::{decisive, limit};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
-use crate::model::conf::ConfKey;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{Executor, Facet, Spark};
 use crate::model::table::TaskKind;
@@ -285,8 +284,8 @@ fn advice(app: &Application, uneven: &[&str]) -> Vec<Advice> {
             "{uneven} also differ: repartition the data into smaller tasks of similar size, at least three per core"
         )));
     }
-    if app.conf.flag(ConfKey::DynamicAllocation) != Some(true) {
-        advice.push(Advice::new("release idle executors").set(dynamic_allocation(app)));
+    if !app.allocates_dynamically() {
+        advice.extend(dynamic_allocation(app));
     }
     if advice.is_empty() {
         advice.push(sooner(app));

@@ -308,7 +308,7 @@ fn advice(app: &Application, compared: &[&Executor], worst: &Spread<'_>) -> Vec<
             compared.len()
         );
         // Under dynamic allocation, executors come with the tasks.
-        let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
+        let dynamic = app.allocates_dynamically();
         let all = change_to(app, ConfKey::MinRegisteredRatio, "1.0").filter(|_| !dynamic);
         advice.extend(all.map(|all| Advice::new(what).set([all])));
     }

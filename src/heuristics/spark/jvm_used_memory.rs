@@ -117,10 +117,11 @@ fn remedy(app: &Application, spark: &Spark, now: Bytes) -> Remedy {
             let line = Advice::new("set a heap that fits").set([change(app, key, Setting(fits))]);
             Remedy::Change(std::iter::once(line).chain(overhead_to_keep(app, spark, fits)).collect())
         }
-        None => Remedy::NoSetting(
+        None if memory::twice_the_tasks_fit(app, spark) => Remedy::NoSetting(
             "use the heap better: run more tasks per executor, or cache data that is read repeatedly"
                 .to_owned(),
         ),
+        None => Remedy::NoSetting("use the heap better: cache data that is read repeatedly".to_owned()),
     }
 }
 

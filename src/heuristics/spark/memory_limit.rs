@@ -1,7 +1,7 @@
 //! `spark-memory-limit`: applications that allocate much of the cluster's memory but use little of it (Dr.
 //! Elephant `MemoryLimitHeuristic` of 2.0.9).
 
-use super::support::idle::dynamic_allocation;
+use super::support::idle::release_idle;
 use super::support::memory::{self, Setting};
 use super::{change, percent, rule, spark};
 use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
@@ -262,7 +262,7 @@ fn advice(app: &Application, spark: &Spark) -> Vec<Advice> {
         let line = change(app, ConfKey::ExecutorMemory, Setting(enough));
         advice.push(Advice::new("size heaps at their peaks plus 25 %").set([line]));
     }
-    if app.conf.flag(ConfKey::DynamicAllocation) == Some(true) {
+    if app.allocates_dynamically() {
         let most = memory::max_executors(&spark.executors);
         // Fewer executors take longer, so first the heap that none of them needs.
         if advice.is_empty() && most > 1 {
@@ -272,7 +272,7 @@ fn advice(app: &Application, spark: &Spark) -> Vec<Advice> {
             advice.push("request a smaller executor".into());
         }
     } else {
-        advice.push(Advice::new("release idle executors").set(dynamic_allocation(app)));
+        advice.extend(release_idle(app));
     }
     advice
 }

@@ -23,6 +23,7 @@ mod support;
 mod tests;
 
 pub(super) use support::beyond_heap::memory_to_reduce;
+pub(crate) use support::collections::{collections_fall, stays_free};
 pub(super) use support::idle::release_idle;
 pub(super) use support::memory::no_peaks;
 pub(super) use support::root::{Root, in_words};

@@ -167,7 +167,7 @@ impl Facts {
         let share = |(_, peak, total): &(&Executor, Bytes, Bytes)| peak.as_f64() / total.as_f64();
         let &(worker, peak, total) = measured.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
         let sum: Bytes = measured.iter().map(|(_, peak, _)| *peak).sum();
-        let task_peak = if params.task_peaks { largest_task_peak(app) } else { None };
+        let task_peak = if params.task_peaks { memory::largest_task_peak(app) } else { None };
         let fraction = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
         Some(Self {
             executors: measured.len() as u64,
@@ -211,7 +211,8 @@ impl Facts {
         }
         // More cores share the present heap: they are no remedy next to a smaller one.
         let cores = spark.workers().filter_map(|worker| worker.cores).max();
-        if let Some(cores) = cores.filter(|_| advice.is_empty() && key == ConfKey::ExecutorMemory) {
+        let fits = || memory::twice_the_tasks_fit(app, spark);
+        if let Some(cores) = cores.filter(|_| advice.is_empty() && key == ConfKey::ExecutorMemory && fits()) {
             let line = change(app, ConfKey::ExecutorCores, cores.saturating_mul(2));
             advice.push(Advice::new("run more tasks with the same memory").set([line]));
         }
@@ -226,16 +227,6 @@ impl Facts {
 fn peak(worker: &Executor) -> Option<Bytes> {
     let unified = worker.peaks.unified()?;
     (unified.get() > 0 || worker.peaks.heap().is_some()).then_some(unified)
-}
-
-/// The largest peak that a task reports. Polls miss short peaks; tasks do not.
-fn largest_task_peak(app: &Application) -> Option<Bytes> {
-    let attempts = app.groups.iter().map(|group| &group.attempts);
-    attempts
-        .flat_map(|attempts| {
-            (0..attempts.len()).filter_map(|row| attempts.bytes(row, Counter::PeakExecutionMemory))
-        })
-        .max()
 }
 
 #[cfg(test)]

@@ -34,13 +34,18 @@ pub(super) struct Lifetimes<'a> {
 }
 
 impl<'a> Lifetimes<'a> {
-    /// `None` if the log does not show all lifetimes completely.
-    pub(super) fn of(app: &'a Application, spark: &'a Spark, params: &SparkMetricParams) -> Option<Self> {
+    /// `None` if the log does not show all lifetimes completely. Without `params`, sizes are unknown.
+    pub(super) fn of(
+        app: &'a Application,
+        spark: &'a Spark,
+        params: Option<&SparkMetricParams>,
+    ) -> Option<Self> {
         if !shows_all_executors(spark) {
             return None;
         }
         let (start, end) = (app.submitted_at?, app.finished_at?);
-        let containers = Containers::of(app, spark, params);
+        let containers = params.and_then(|params| Containers::of(app, spark, params));
+        let charge_driver = params.is_some_and(|params| params.charge_driver);
         let local = manager(app, spark) == Some(ClusterManager::Local);
         if !local && spark.driver.totals.tasks > 0 {
             return None;
@@ -59,11 +64,11 @@ impl<'a> Lifetimes<'a> {
         }
         let inside = containers.as_ref().is_some_and(Containers::driver_is_inside);
         let driver = match containers {
-            _ if !params.charge_driver => Some(Bytes::default()),
+            _ if !charge_driver => Some(Bytes::default()),
             Some(containers) => containers.driver(),
             None => None,
         };
-        let driver_peaks = (inside && params.charge_driver && !local).then_some(&spark.driver.peaks);
+        let driver_peaks = (inside && charge_driver && !local).then_some(&spark.driver.peaks);
         Some(Self {
             all: lifetimes,
             by_executor,
@@ -122,6 +127,20 @@ impl<'a> Lifetimes<'a> {
     /// Memory that executors held while no task ran on them for longer than `timeout`, from then on. `None` if a size or a
     /// time is unknown.
     pub(super) fn idle_beyond(&self, app: &Application, timeout: Millis) -> Option<MbMillis> {
+        let times = self.times_idle_beyond(app, timeout)?;
+        let held = self.all.iter().zip(times).map(|(it, time)| Some(MbMillis::of(it.container?, time)));
+        held.sum()
+    }
+
+    /// The same as a share of the time of all executors.
+    pub(super) fn share_idle_beyond(&self, app: &Application, timeout: Millis) -> Option<f64> {
+        let idle: Millis = self.times_idle_beyond(app, timeout)?.into_iter().sum();
+        let all: Millis = self.all.iter().map(Lifetime::length).sum();
+        (all > Millis::ZERO).then(|| idle.as_f64() / all.as_f64())
+    }
+
+    /// How long each executor was idle for longer than `timeout`, from then on.
+    fn times_idle_beyond(&self, app: &Application, timeout: Millis) -> Option<Vec<Millis>> {
         let mut busy: Vec<Vec<(Timestamp, Timestamp)>> = self.all.iter().map(|_| Vec::new()).collect();
         for group in &app.groups {
             let attempts = &group.attempts;
@@ -133,7 +152,7 @@ impl<'a> Lifetimes<'a> {
                 busy.get_mut(place)?.push((start, end));
             }
         }
-        let mut idle = MbMillis::ZERO;
+        let mut times = Vec::with_capacity(busy.len());
         for (lifetime, mut busy) in self.all.iter().zip(busy) {
             busy.sort_unstable();
             let (mut since, mut time) = (lifetime.from, Millis::ZERO);
@@ -142,9 +161,9 @@ impl<'a> Lifetimes<'a> {
                 time = time + Millis::new(gap.get().saturating_sub(timeout.get()));
                 since = since.max(end);
             }
-            idle = idle + MbMillis::of(lifetime.container?, time);
+            times.push(time);
         }
-        Some(idle)
+        Some(times)
     }
 
     /// Core time held by executors.

@@ -71,7 +71,7 @@ impl Metrics {
     #[must_use]
     pub(crate) fn of_spark(app: &Application, params: &SparkMetricParams) -> Self {
         let Some(spark) = app.spark.as_deref() else { return Self::default() };
-        let lifetimes = Lifetimes::of(app, spark, params);
+        let lifetimes = Lifetimes::of(app, spark, Some(params));
         let cost = match params.formula {
             Formula::ExecutorLives => {
                 lifetimes.as_ref().map(|lifetimes| lifetimes.cost(params)).unwrap_or_default()
@@ -136,12 +136,24 @@ pub(crate) fn idle_beyond(
     params: &SparkMetricParams,
     timeout: Millis,
 ) -> Option<MbMillis> {
+    lifetimes_with_tasks(app, Some(params))?.idle_beyond(app, timeout)
+}
+
+/// The same as a share of the time of all executors, whatever their sizes.
+pub(crate) fn share_idle_beyond(app: &Application, timeout: Millis) -> Option<f64> {
+    lifetimes_with_tasks(app, None)?.share_idle_beyond(app, timeout)
+}
+
+fn lifetimes_with_tasks<'a>(
+    app: &'a Application,
+    params: Option<&SparkMetricParams>,
+) -> Option<Lifetimes<'a>> {
     let spark = app.spark.as_deref()?;
     let local = containers::manager(app, spark) == Some(ClusterManager::Local);
     if local || spark.gaps.reason(&[Facet::Tasks]).is_some() {
         return None;
     }
-    Lifetimes::of(app, spark, params)?.idle_beyond(app, timeout)
+    Lifetimes::of(app, spark, params)
 }
 
 /// Counts over all stages: reports have one entry for all tasks of an application. `None` if a limit cut the

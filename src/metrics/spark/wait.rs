@@ -51,7 +51,7 @@ fn lifetimes(spark: &Spark, end: Timestamp) -> Option<Vec<Span>> {
 /// Whether executors are requested when the application starts; dynamic allocation may wait for the first
 /// job. `None` if a setting is not a number.
 fn asks_at_once(app: &Application) -> Option<bool> {
-    if app.conf.flag(ConfKey::DynamicAllocation) != Some(true) {
+    if !app.allocates_dynamically() {
         return Some(true);
     }
     let keys = [ConfKey::DynamicAllocationMin, ConfKey::DynamicAllocationInitial, ConfKey::ExecutorInstances];

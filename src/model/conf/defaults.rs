@@ -130,6 +130,20 @@ fn in_version(values: &[(Version, &'static str)], version: Option<Version>) -> O
 }
 
 impl Application {
+    /// Whether executors come and go with the tasks: `spark.dynamicAllocation.enabled`, which Spark before 2.0 ignores, with a
+    /// warning, if the number of executors is set.
+    #[must_use]
+    pub(crate) fn allocates_dynamically(&self) -> bool {
+        self.conf.flag(ConfKey::DynamicAllocation) == Some(true) && !self.fixes_executors()
+    }
+
+    /// Whether `spark.executor.instances` switches dynamic allocation off.
+    #[must_use]
+    pub(crate) fn fixes_executors(&self) -> bool {
+        let is_set = self.conf.integer(ConfKey::ExecutorInstances).is_some_and(|count| count > 0);
+        is_set && self.version().is_some_and(|version| version < (2, 0))
+    }
+
     /// Major and minor version of the engine, if the history tells them.
     #[must_use]
     pub(crate) fn version(&self) -> Option<Version> {

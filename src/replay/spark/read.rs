@@ -4,7 +4,6 @@ use super::plan::{Attempt, Clock, Plan, Stage, Task, Unknown, to_u32};
 use super::slots::{self, FreeSlots};
 use super::{jobs, stages};
 use crate::model::Application;
-use crate::model::conf::ConfKey;
 use crate::model::spark::Spark;
 use crate::model::table::{Outcome, TimePoint};
 use crate::replay::Micros;
@@ -31,7 +30,7 @@ impl Plan {
             orders: Vec::new(),
             windows: Vec::new(),
             steps: Vec::new(),
-            dynamic: app.conf.flag(ConfKey::DynamicAllocation) == Some(true),
+            dynamic: app.allocates_dynamically(),
             fair: app
                 .conf
                 .setting("spark.scheduler.mode")

@@ -45,11 +45,14 @@ pub(super) struct SavingsView<'a> {
     reason: Option<&'a str>,
     method: &'a str,
     alone: Option<AmountsView>,
+    /// What the remedy takes beyond what was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    more_gb_hours: Option<RangeView>,
     share: Option<AmountsView>,
 }
 
 pub(super) fn savings(savings: &TroubleSavings) -> SavingsView<'_> {
-    let TroubleSavings { status, method, alone, share, alone_cost, share_cost, .. } = savings;
+    let TroubleSavings { status, method, alone, more_gb_hours, share, alone_cost, share_cost, .. } = savings;
     SavingsView {
         status: status.name(),
         reason: match status {
@@ -58,6 +61,7 @@ pub(super) fn savings(savings: &TroubleSavings) -> SavingsView<'_> {
         },
         method,
         alone: alone.as_ref().map(|alone| amounts(alone, *alone_cost)),
+        more_gb_hours: more_gb_hours.map(range),
         share: share.as_ref().map(|share| amounts(share, *share_cost)),
     }
 }

@@ -15,7 +15,9 @@ use crate::model::spark::StageAttempt;
 use crate::model::table::TaskKind;
 use crate::model::{Application, Subject};
 use crate::rules::RuleSet;
-use crate::savings::{Cause, Removal, SavingStatus, Savings, Sums, TroubleSavings, shares};
+use crate::savings::{
+    Cause, Removal, Resources, SavingStatus, Savings, SparkReplays, Sums, TroubleSavings, shares,
+};
 use crate::units::{Bytes, Millis, Timestamp};
 
 fn each<T: Send>(paths: &[PathBuf], look: impl Fn(&Application) -> T + Sync) -> Vec<T> {
@@ -160,7 +162,8 @@ fn check_sum(application: &crate::savings::ApplicationSavings, troubles: &[Troub
     let joint = application.joint.wall_ms;
     assert!((shares - joint.point).abs() < 1e-6 * (1.0 + shares), "{application:?}");
     // Whoever removes all troubles need not save less than by removing one.
-    for alone in troubles.iter().filter_map(|trouble| trouble.alone) {
+    let sold = troubles.iter().filter(|trouble| trouble.status == SavingStatus::Estimated);
+    for alone in sold.filter_map(|trouble| trouble.alone) {
         let rounding = 1e-6 * (1.0 + shares);
         assert!(joint.point >= alone.wall_ms.point - rounding, "{application:?} {troubles:?}");
     }
@@ -241,6 +244,44 @@ proptest! {
             prop_assert!((share(trouble).unwrap_or(-1.0) - share(same).unwrap_or(-1.0)).abs() < 1e-6);
         }
     }
+}
+
+/// The saving of a trouble and `whatif` are one computation.
+#[test]
+fn executors_of_another_size_save_what_whatif_says() {
+    let rules = RuleSet::built_in().unwrap();
+    let app = application(&vec![vec![(10_000, 0); 16]; 2], 4);
+    judged(&app, |app| {
+        let replays = SparkReplays::of(app, &rules, &rules.measure(app)).unwrap();
+        let limit = crate::replay::PerMille::of_share(0.1);
+        let cause = crate::replay::spark::Cause::Collections(None, limit);
+        for (cores, executors) in [(2, 2), (2, 4), (8, 1), (4, 2)] {
+            let resources =
+                Resources { cores: Some(cores), executors: Some(executors), ..Resources::default() };
+            let said = replays.predict(std::slice::from_ref(&cause), resources).unwrap().saves;
+            let removal = Removal::Resized(
+                resources,
+                Some((Cause::Collections { limit: 0.1 }, vec![Subject::Application])),
+            );
+            let saved = savings(app, &rules, &[removal]).troubles.remove(0);
+            let alone = saved.alone.unwrap();
+            let near = |one: f64, other: f64| (one - other.max(0.0)).abs() < 1e-6 * (1.0 + one);
+            assert!(near(alone.wall_ms.point, said.wall_ms.point), "{cores} {executors}: {alone:?} {said:?}");
+            let (one, other) = (alone.gb_hours.unwrap().point, said.gb_hours.unwrap().point);
+            assert!(near(one, other), "{cores} {executors}: {alone:?} {said:?}");
+            // With half the cores, each of as many slots holds twice the memory.
+            let more = saved.more_gb_hours.map_or(0.0, |more| more.point);
+            assert!(near(more, -other), "{cores} {executors}: {saved:?} {said:?}");
+        }
+    });
+}
+
+#[test]
+fn what_is_within_its_error_has_no_part_in_what_all_remedies_save() {
+    let Some(failures) = recorded("failures", &[everywhere(Cause::Failures)]) else { return };
+    assert_eq!(failures.troubles[0].status, SavingStatus::WithinError);
+    assert!(failures.troubles[0].alone.unwrap().wall_ms.point > 0.0, "{failures:?}");
+    assert_eq!(failures.application.joint.wall_ms.high.to_bits(), 0.0_f64.to_bits(), "{failures:?}");
 }
 
 #[test]

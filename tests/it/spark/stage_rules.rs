@@ -292,6 +292,38 @@ fn no_setting_makes_the_application_slower() {
     assert!(!proposed("spark.executor.cores"), "{:?}", judged.recommended);
 }
 
+/// The settings recommended for each application of a history.
+fn recommended(path: &str) -> Option<Vec<String>> {
+    let report = analyze(&[common::shared(path)?], &rules(&[], ""), Options::default());
+    let apps = report.applications.into_iter();
+    let all =
+        apps.flat_map(|app| app.recommended).map(|it| format!("{}={}", it.change.setting, it.change.to));
+    Some(all.collect())
+}
+
+#[test]
+fn a_heap_against_collections_is_larger_than_one_that_was_measured_to_be_too_small() {
+    let Some(of_small) = recommended("runs/replay/gc-heap512m") else { return };
+    // With 2560 MiB, 19.5 % of the time was garbage collection.
+    assert_eq!(of_small, ["spark.executor.memory=2816m"]);
+    // Of which at most 1.1 GiB were in use.
+    assert_eq!(recommended("runs/replay/gc-heap2560m").unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_second_task_is_not_advised_where_its_memory_does_not_fit() {
+    let path = "corpus/spark-rolling/kubeflow__mcp-apache-spark-history-server";
+    let Some(of_taxis) = recommended(path) else { return };
+    assert!(!of_taxis.iter().any(|it| it.contains("cores")), "{of_taxis:?}");
+}
+
+#[test]
+fn executors_that_were_idle_for_seconds_are_not_released() {
+    let path = "corpus/spark-compressed/NVIDIA__spark-rapids/nds_q86_fail_test.zstd";
+    let Some(of_short) = recommended(path) else { return };
+    assert!(!of_short.iter().any(|it| it.contains("dynamicAllocation")), "{of_short:?}");
+}
+
 #[test]
 fn more_executors_come_only_with_fewer_cores() {
     let tasks = (0..160)

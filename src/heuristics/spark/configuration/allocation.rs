@@ -20,12 +20,12 @@ pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issu
     if app.conf.flag(ConfKey::ShuffleService) == Some(true) {
         return None;
     }
-    let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
+    let dynamic = app.allocates_dynamically();
     if !dynamic {
         return Some(Issue {
             severity: params.no_shuffle_service,
             message: Phrase::new(NO_SERVICE, &[]),
-            advice: Some(Advice::new("release idle executors").set(dynamic_allocation(app))),
+            advice: dynamic_allocation(app),
         });
     }
     if params.tracking_helps && kept_otherwise(app) {
@@ -34,12 +34,18 @@ pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issu
     Some(Issue {
         severity: params.lost_shuffle_files,
         message: Phrase::new(LOST_FILES, &[]),
-        advice: Some(Advice::new("keep executors with shuffle files").set([change(
-            app,
-            keeps_shuffle_files(app),
-            true,
-        )])),
+        advice: Some(keep_shuffle_files(app)),
     })
+}
+
+/// The external shuffle service must run on each node.
+fn keep_shuffle_files(app: &Application) -> Advice {
+    let key = keeps_shuffle_files(app);
+    let set = [change(app, key, true)];
+    if key == ConfKey::ShuffleService {
+        return Advice::new("if the cluster runs the external shuffle service, use it").set(set).conditional();
+    }
+    Advice::new("keep executors with shuffle files").set(set)
 }
 
 /// Whether Spark keeps shuffle files without a shuffle service. If the version is unknown, assume that it
@@ -56,7 +62,7 @@ fn kept_otherwise(app: &Application) -> bool {
 /// A minimum of dynamic allocation that keeps idle executors.
 pub(super) fn min_executors(params: &Settings, app: &Application, spark: &Spark) -> Option<Issue> {
     let least = whole(app, ConfKey::DynamicAllocationMin)?;
-    let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
+    let dynamic = app.allocates_dynamically();
     let by_number = params.min_executors.severity(least as f64);
     let (allowed, idle) = match (params.idle_ratio.values(), idle(app, spark, least)) {
         (None, idle) => (Severity::Critical, idle),
@@ -95,7 +101,7 @@ fn idle(app: &Application, spark: &Spark, least: u64) -> Option<f64> {
 
 /// A number of executors so large that it is probably a mistake.
 pub(super) fn max_executors(params: &Settings, app: &Application) -> Vec<Issue> {
-    let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
+    let dynamic = app.allocates_dynamically();
     let judge = |key| {
         let in_force = dynamic || params.judge_inactive || key != ConfKey::DynamicAllocationMax;
         let most = whole(app, key).filter(|_| in_force)?;

@@ -98,7 +98,7 @@ fn fewer_cores(app: &Application, cores: u64, fewer: u64) -> Vec<SettingChange> 
     if fewer >= cores {
         return Vec::new();
     }
-    let fixed = app.conf.flag(ConfKey::DynamicAllocation) != Some(true);
+    let fixed = !app.allocates_dynamically();
     let instances = in_force(app, ConfKey::ExecutorInstances).filter(|_| fixed);
     let same = instances.map(|count| count.saturating_mul(cores).div_ceil(fewer.max(1)));
     let more = same.map(|count| change(app, ConfKey::ExecutorInstances, count));

@@ -64,7 +64,7 @@ impl<'a> Facts<'a> {
         let peak = peak_heap(spark);
         let stages = analyse(app, spark, limits);
         let (gc_ratio, gc) = collection(spark, limits);
-        let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
+        let dynamic = app.allocates_dynamically();
         // Dr. Elephant supports neither dynamic allocation nor local mode.
         let fixed = limits.method == Method::DrElephant || !(dynamic || is_local(app, spark));
         Self {

@@ -5,6 +5,7 @@ use super::stage_analysis::Analysis;
 use super::{Limits, Method, count, mebibytes};
 use crate::finding::{Advice, Measure, TroubleKind};
 use crate::heuristics::spark::change;
+use crate::heuristics::spark::support::collections::Collections;
 use crate::heuristics::spark::support::memory::heap_key;
 use crate::heuristics::spark::support::memory::{
     DRIVER_ROOM, ExecutorSize, RESERVED, Setting, driver_heap_for, heap_for, heap_that_fits, more_overhead,
@@ -144,7 +145,7 @@ impl Plan {
             .into_iter()
             .find(|(_, severity)| *severity > Severity::None);
         if let Some(pressure) = pressure {
-            self.relieve(facts, pressure);
+            self.relieve(facts, pressure, limits);
         } else if spill.is_none() && facts.complete && facts.heap > Severity::None {
             self.shrink(facts);
         }
@@ -201,12 +202,16 @@ impl Plan {
     }
 
     /// More heap per task, unless spill already requires it.
-    fn relieve(&mut self, facts: &Facts<'_>, because: (Reason, Severity)) {
+    fn relieve(&mut self, facts: &Facts<'_>, because: (Reason, Severity), limits: &Limits) {
         if facts.fraction > MEMORY_FRACTION {
             self.to.fraction = MEMORY_FRACTION;
             self.fraction = Some(because);
         }
-        let more = facts.now.more_heap_per_task();
+        let more = match because.0 {
+            Reason::Gc => Collections::of(facts.app, facts.spark)
+                .map_or(facts.now, |collections| collections.wanted(limits.gc_ratio.values())),
+            _ => facts.now.more_heap_per_task(),
+        };
         if self.to.size == facts.now && more != facts.now {
             self.to.size = more;
             self.size = Some(because);

@@ -1,45 +1,142 @@
 //! Advice on executors that hold memory while no task runs on them.
 
 use super::losses::lost_executors;
+use super::memory::{in_force, is_local};
 use crate::finding::{Advice, SettingChange};
-use crate::heuristics::spark::{change, change_to, percent};
-use crate::model::Application;
+use crate::heuristics::spark::{change, change_to, spark};
+use crate::metrics::share_idle_beyond;
 use crate::model::conf::{Conf, ConfKey};
-use crate::model::spark::ClusterManager;
-use crate::units::Millis;
+use crate::model::spark::{ClusterManager, Executor, Spark};
+use crate::model::{Application, Status};
+use crate::replay::spark::{Change, Plan, Slots, task_cpus};
+use crate::units::{Bytes, Millis};
 
 /// An idle timeout up to this is short: executors that come and go cost time to start.
 const SHORT_IDLE_TIMEOUT: Millis = Millis::from_secs(30);
+/// The idle timeout of every version.
+const IDLE_TIMEOUT: Millis = Millis::from_secs(60);
+/// Giving back a smaller share of what executors held is not worth a change.
+const WORTH: f64 = 0.05;
+/// By how much an application may take longer with fewer executors: the error of a replay.
+const AS_LONG: f64 = 1.05;
+/// The replays that look for a number of executors, and the most attempts that they schedule.
+const REPLAYS: usize = 6;
+const ATTEMPTS: usize = 400_000;
 
-/// The advice if the cores of executors were idle for this share of the time.
-pub(in crate::heuristics) fn release_idle(app: &Application, share: f64) -> Advice {
-    let share = percent(share);
-    let fewer = format!("the cores of executors were idle for {share} of the time: use fewer executors");
-    let changes: Vec<SettingChange> = if app.conf.flag(ConfKey::DynamicAllocation) == Some(true) {
-        shorter_idle_timeout(app).into_iter().collect()
+const GIVE_WORK: &str = "give idle cores work: more tasks at once, or independent jobs at the same time; no executor was idle \
+                         for long, and with fewer of them the application would take longer";
+
+/// The advice if the cores of executors were idle for much of the time.
+pub(in crate::heuristics) fn release_idle(app: &Application) -> Vec<Advice> {
+    let mut advice = Vec::new();
+    if app.allocates_dynamically() {
+        advice.extend(sooner(app).map(|change| Advice::new("release idle executors").set([change])));
     } else {
-        dynamic_allocation(app).collect()
-    };
-    if changes.is_empty() {
-        return fewer.into();
+        advice.extend(dynamic_allocation(app));
     }
-    Advice::new(fewer + ", or release them while they are idle").set(changes)
+    if advice.iter().any(|advice| !advice.conditional) {
+        return advice;
+    }
+    match fewer_executors(app) {
+        Some(Some(fewer)) => {
+            let what = "use fewer executors; in a replay the application takes as long with them";
+            advice.insert(0, Advice::new(what).set([fewer]));
+        }
+        Some(None) if advice.is_empty() => advice.push(GIVE_WORK.into()),
+        None if advice.is_empty() => advice.push("use fewer executors".into()),
+        _ => {}
+    }
+    advice
 }
 
-/// A shorter time after which dynamic allocation releases idle executors; `None` if it is already short.
+/// What makes dynamic allocation release executors that it keeps: no minimum, or a shorter timeout.
+fn sooner(app: &Application) -> Option<SettingChange> {
+    let least = in_force(app, ConfKey::DynamicAllocationMin).is_some_and(|least| least > 1);
+    let keeps_idle = least && frees(app, timeout(app));
+    let no_minimum = keeps_idle.then(|| change(app, ConfKey::DynamicAllocationMin, 0));
+    no_minimum.or_else(|| shorter_idle_timeout(app))
+}
+
+/// A shorter time after which dynamic allocation releases idle executors; `None` if it is already short, or if no executor
+/// was idle for as long.
 pub(in crate::heuristics::spark) fn shorter_idle_timeout(app: &Application) -> Option<SettingChange> {
-    let now = app.in_force(ConfKey::DynamicAllocationIdleTimeout, Conf::spark_duration);
-    let is_short = now.is_some_and(|now| now <= SHORT_IDLE_TIMEOUT);
-    (!is_short).then(|| change(app, ConfKey::DynamicAllocationIdleTimeout, "30s"))
+    let helps = timeout(app) > SHORT_IDLE_TIMEOUT && frees(app, SHORT_IDLE_TIMEOUT);
+    helps.then(|| change(app, ConfKey::DynamicAllocationIdleTimeout, "30s"))
 }
 
-/// Turns dynamic allocation on, with what keeps shuffle files when executors go.
-pub(in crate::heuristics::spark) fn dynamic_allocation(
-    app: &Application,
-) -> impl Iterator<Item = SettingChange> {
-    let served = app.conf.flag(ConfKey::ShuffleService) == Some(true);
-    let kept = if served { None } else { change_to(app, keeps_shuffle_files(app), true) };
-    change_to(app, ConfKey::DynamicAllocation, true).into_iter().chain(kept)
+fn timeout(app: &Application) -> Millis {
+    app.in_force(ConfKey::DynamicAllocationIdleTimeout, Conf::spark_duration).unwrap_or(IDLE_TIMEOUT)
+}
+
+/// Whether executors were idle for longer than `timeout` often enough; also if the log does not tell.
+fn frees(app: &Application, timeout: Millis) -> bool {
+    share_idle_beyond(app, timeout).is_none_or(|share| share >= WORTH)
+}
+
+/// Turns dynamic allocation on, with what keeps shuffle files when executors go. `None` if no executor was idle for longer than
+/// its timeout, or if Spark would ignore it.
+pub(in crate::heuristics::spark) fn dynamic_allocation(app: &Application) -> Option<Advice> {
+    if app.fixes_executors() || !frees(app, timeout(app)) {
+        return None;
+    }
+    let on = change_to(app, ConfKey::DynamicAllocation, true);
+    if app.conf.flag(ConfKey::ShuffleService) == Some(true) {
+        return Some(Advice::new("release idle executors").set(on));
+    }
+    let key = keeps_shuffle_files(app);
+    let set = on.into_iter().chain(change_to(app, key, true));
+    if key == ConfKey::ShuffleService {
+        let what = "if the cluster runs the external shuffle service, release idle executors";
+        return Some(Advice::new(what).set(set).conditional());
+    }
+    Some(Advice::new("release idle executors").set(set))
+}
+
+/// The fewest executors with which a replay takes as long, if they are clearly fewer than now; `None` if it cannot be
+/// replayed.
+fn fewer_executors(app: &Application) -> Option<Option<SettingChange>> {
+    let spark = spark(app).filter(|spark| app.status == Status::Succeeded && !is_local(app, spark))?;
+    let plan = Plan::of(app).ok()?;
+    let (now, slots) = plan.executor_slots()?;
+    if plan.attempts.len().saturating_mul(REPLAYS) > ATTEMPTS {
+        return None;
+    }
+    let longest = plan.replay(&Change::default()).ok()?.replayed.wall.as_f64() * AS_LONG;
+    let is_enough = |count: u32| {
+        let slots = Slots::Number(count.saturating_mul(slots));
+        let replayed = plan.replay(&Change { slots, ..Change::default() });
+        replayed.is_ok_and(|it| it.replayed.wall.as_f64() <= longest)
+    };
+    let (mut too_few, mut enough) = (0, now);
+    for _ in 0..REPLAYS {
+        let middle = u32::midpoint(too_few, enough);
+        if middle == too_few {
+            break;
+        }
+        if is_enough(middle) { enough = middle } else { too_few = middle }
+    }
+    let count = enough.max(least_for_cache(spark)?).max(1);
+    let is_clear = count.saturating_mul(4) <= now.saturating_mul(3);
+    Some(is_clear.then(|| number_of_executors(app, count, count.saturating_mul(slots))))
+}
+
+/// The setting that bounds the number of executors, for so many with so many slots.
+fn number_of_executors(app: &Application, count: u32, slots: u32) -> SettingChange {
+    if app.allocates_dynamically() {
+        change(app, ConfKey::DynamicAllocationMax, count)
+    } else if ClusterManager::of_application(app) == Some(ClusterManager::Standalone) {
+        change(app, ConfKey::CoresMax, slots.saturating_mul(task_cpus(app)))
+    } else {
+        change(app, ConfKey::ExecutorInstances, count)
+    }
+}
+
+/// So many executors hold what was cached.
+fn least_for_cache(spark: &Spark) -> Option<u32> {
+    let cached = |executor: &Executor| executor.peaks.storage().or(executor.storage.peak_used);
+    let all: Bytes = spark.executors.iter().filter_map(cached).sum();
+    let Some(one) = spark.executors.iter().filter_map(|it| it.storage.total).min() else { return Some(0) };
+    u32::try_from(all.get().div_ceil(one.get().max(1))).ok()
 }
 
 /// The setting with which shuffle files survive their executors: the same for every rule.
@@ -64,32 +161,40 @@ mod tests {
     fn texts(settings: &[(&str, &str)], version: Option<&str>) -> (String, String) {
         let mut app = sample::app(settings);
         app.engine_version = version.map(str::to_owned);
-        let on: Vec<String> = dynamic_allocation(&app).map(|change| change.to_string()).collect();
-        (release_idle(&app, 0.75).text, on.join(" "))
+        let on = dynamic_allocation(&app).map(|advice| {
+            let on: Vec<String> = advice.settings.iter().map(ToString::to_string).collect();
+            if advice.conditional { format!("[{}]", on.join(" ")) } else { on.join(" ") }
+        });
+        let advice = release_idle(&app);
+        let lines: Vec<String> = advice.iter().map(|line| line.text.clone()).collect();
+        (lines.join("\n"), on.unwrap_or_default())
     }
 
     #[test]
     fn executors_are_released_with_what_keeps_their_shuffle_files() {
         let tracked = "--conf spark.dynamicAllocation.enabled=true --conf spark.dynamicAllocation.shuffleTracking.enabled=true";
-        let served = "--conf spark.dynamicAllocation.enabled=true --conf spark.shuffle.service.enabled=true";
+        let served =
+            "[--conf spark.dynamicAllocation.enabled=true --conf spark.shuffle.service.enabled=true]";
         assert_eq!(texts(&[], Some("3.5.1")).1, tracked);
         assert_eq!(texts(&[], None).1, tracked);
         assert_eq!(texts(&[], Some("2.4.8")).1, served);
         let with_service = texts(&[("spark.shuffle.service.enabled", "true")], Some("2.4.8"));
         assert_eq!(with_service.1, "--conf spark.dynamicAllocation.enabled=true");
+        // Spark 1 ignores it if the number of executors is set.
+        let fixed = [("spark.shuffle.service.enabled", "true"), ("spark.executor.instances", "40")];
+        assert_eq!(texts(&fixed, Some("1.5.2")).1, "");
+        assert_eq!(texts(&fixed, Some("2.4.8")).1, "--conf spark.dynamicAllocation.enabled=true");
     }
 
     #[test]
     fn executors_that_dynamic_allocation_already_releases_soon_are_too_many() {
         let dynamic = ("spark.dynamicAllocation.enabled", "true");
-        let fewer = "the cores of executors were idle for 75 % of the time: use fewer executors";
+        let fewer = "use fewer executors";
         let text = |settings: &[(&str, &str)]| texts(settings, Some("3.5.1")).0;
         assert_eq!(text(&[dynamic, ("spark.dynamicAllocation.executorIdleTimeout", "20s")]), fewer);
         assert_eq!(
             text(&[dynamic]),
-            format!(
-                "{fewer}, or release them while they are idle: --conf spark.dynamicAllocation.executorIdleTimeout=30s"
-            )
+            "release idle executors: --conf spark.dynamicAllocation.executorIdleTimeout=30s"
         );
     }
 }

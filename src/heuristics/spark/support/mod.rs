@@ -2,6 +2,7 @@
 //! stages.
 
 pub(super) mod beyond_heap;
+pub(super) mod collections;
 pub(super) mod failures;
 pub(super) mod idle;
 pub(super) mod losses;

@@ -21,7 +21,7 @@ pub(in crate::heuristics) enum Missing {
 pub(in crate::heuristics) fn waiting_advice(app: &Application, missing: Missing) -> Vec<Advice> {
     let Some(spark) = spark(app) else { return Vec::new() };
     let mut advice = Vec::new();
-    let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
+    let dynamic = app.allocates_dynamically();
     let least = app.conf.integer(ConfKey::DynamicAllocationMin).unwrap_or_default();
     if missing == Missing::Later && dynamic && least <= 0 {
         let keep = change(app, ConfKey::DynamicAllocationMin, 1);

@@ -3,7 +3,6 @@
 use super::{is_local, slots};
 use crate::heuristics::max_concurrent::max_concurrent;
 use crate::model::Application;
-use crate::model::conf::ConfKey;
 use crate::model::spark::{Executor, Spark};
 use crate::units::{Millis, Timestamp};
 
@@ -41,7 +40,7 @@ pub(in crate::heuristics) fn executor_life(app: &Application, executor: &Executo
 /// The time for which an executor could work: if dynamic allocation released it, until its last task. Being idle before
 /// that is what dynamic allocation waits for.
 pub(in crate::heuristics) fn working_life(app: &Application, executor: &Executor) -> Option<Millis> {
-    let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
+    let dynamic = app.allocates_dynamically();
     let is_released = dynamic && executor.removed_at.is_some() && !executor.was_lost();
     let until_last_task = executor.added_at.zip(executor.last_task_at.filter(|_| is_released));
     let working = until_last_task.and_then(|(added, last)| Millis::between(added, last));

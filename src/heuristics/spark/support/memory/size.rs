@@ -4,12 +4,13 @@
 use std::fmt;
 
 use super::heap::RESERVED;
-use super::{heap_key, is_local, max_executors, overhead};
+use super::{heap_key, heap_of, is_local, max_executors, overhead, slots};
 use crate::finding::{Advice, SettingChange};
 use crate::heuristics::spark::change;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::conf::defaults::{HEAP, MEMORY_FRACTION, SHUFFLE_PARTITIONS};
+use crate::model::counters::Counter;
 use crate::model::spark::{ClusterManager, Executor, Spark};
 use crate::units::Bytes;
 
@@ -161,6 +162,32 @@ pub(in crate::heuristics) fn heap_that_fits(app: &Application, spark: &Spark) ->
     peak_heap(spark).map(|peak| rounded_up(heap_for(peak).max(unified)))
 }
 
+/// Whether twice as many tasks at a time fit into the memory of each executor: its execution and storage memory, and its heap,
+/// where their peaks are known. The largest peak of a single task counts for each of them.
+pub(in crate::heuristics) fn twice_the_tasks_fit(app: &Application, spark: &Spark) -> bool {
+    let fits = |now: Option<Bytes>, size: Option<Bytes>| {
+        now.zip(size).is_none_or(|(now, size)| now.as_f64() * 2.0 <= size.as_f64())
+    };
+    let of_task = |slots: u64| {
+        let peak = largest_task_peak(app)?;
+        Some(Bytes::new(peak.get().saturating_mul(slots)))
+    };
+    workers(spark).all(|worker| {
+        let unified = worker.peaks.unified().max(of_task(slots(app, worker)));
+        fits(unified, worker.storage.total) && fits(worker.peaks.heap(), Some(heap_of(app, spark, worker)))
+    })
+}
+
+/// The largest peak that a task reports. Polls miss short peaks; tasks do not.
+pub(in crate::heuristics) fn largest_task_peak(app: &Application) -> Option<Bytes> {
+    let attempts = app.groups.iter().map(|group| &group.attempts);
+    attempts
+        .flat_map(|attempts| {
+            (0..attempts.len()).filter_map(|row| attempts.bytes(row, Counter::PeakExecutionMemory))
+        })
+        .max()
+}
+
 /// The recommended overhead after containers were killed because of memory.
 pub(in crate::heuristics) fn more_overhead(app: &Application) -> Bytes {
     rounded_up(overhead(app) + Bytes::from_mib(1024))
@@ -169,7 +196,7 @@ pub(in crate::heuristics) fn more_overhead(app: &Application) -> Bytes {
 /// Twice as many executors at a time; nothing if no setting bounds their number.
 pub(in crate::heuristics) fn more_executors(app: &Application, spark: &Spark) -> Option<SettingChange> {
     let most = max_executors(&spark.executors).max(1);
-    let dynamic = app.conf.flag(ConfKey::DynamicAllocation) == Some(true);
+    let dynamic = app.allocates_dynamically();
     let standalone = ClusterManager::of_application(app) == Some(ClusterManager::Standalone);
     let key = match dynamic {
         true => ConfKey::DynamicAllocationMax,

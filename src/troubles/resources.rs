@@ -1,0 +1,28 @@
+//! The executors that changes of settings ask for, in the terms of replays.
+
+use super::value::magnitude;
+use crate::finding::SettingChange;
+use crate::model::conf::ConfKey;
+use crate::model::spark::ClusterManager;
+use crate::model::{Application, Engine};
+use crate::savings::Resources;
+use crate::units::Bytes;
+
+/// What `changes` ask for; `None` if they do not change executors.
+pub(super) fn of(app: &Application, changes: &[SettingChange]) -> Option<Resources> {
+    let find = |key: ConfKey| changes.iter().find(|change| key.names().contains(&change.setting.as_str()));
+    let number = |key: ConfKey| find(key)?.to.parse().ok();
+    let is_local = ClusterManager::of_application(app) == Some(ClusterManager::Local);
+    let heap = find(if is_local { ConfKey::DriverMemory } else { ConfKey::ExecutorMemory });
+    let most =
+        if app.allocates_dynamically() { ConfKey::DynamicAllocationMax } else { ConfKey::ExecutorInstances };
+    // A standalone cluster starts as many executors as have these cores together.
+    let each = app.spark.as_deref().and_then(|spark| spark.workers().find_map(|worker| worker.cores));
+    let of_cores = || Some(number(ConfKey::CoresMax)? / each.filter(|&cores| cores > 0)?);
+    let resources = Resources {
+        executors: number(most).or_else(of_cores).filter(|_| !is_local),
+        cores: number(ConfKey::ExecutorCores).filter(|_| !is_local),
+        memory: heap.and_then(|heap| Bytes::from_f64(magnitude(&heap.setting, &heap.to)?)),
+    };
+    (app.engine == Engine::Spark && resources != Resources::default()).then_some(resources)
+}

@@ -85,7 +85,7 @@ impl Advice {
         for (place, change) in self.settings.iter().enumerate().skip(before) {
             self.text += match place {
                 _ if self.text.is_empty() => "",
-                _ if place == before => ": ",
+                0 => ": ",
                 // Options begin with a word of their own.
                 _ if change.is_option() => " ",
                 _ => ", ",

@@ -9,7 +9,7 @@ use super::super::text::TextOptions;
 use super::super::words::plural;
 use super::super::wrap::{clean, fit, lines, width};
 use super::words::{
-    PHASES_BY, change, details, label as move_label, largest_differences, run_times, setting, severity, value,
+    PHASES_BY, by_job, change, details, label as move_label, largest_differences, run_times, setting, severity, value,
 };
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, PhasePair};
 use crate::severity::Severity;
@@ -48,9 +48,6 @@ pub(super) fn write(diff: &Diff, options: TextOptions, out: &mut dyn Write) -> i
     }
     page.only_in("A", &diff.only_a)?;
     page.only_in("B", &diff.only_b)?;
-    if diff.pairs.is_empty() {
-        page.paragraph(0, "No job is on both sides.")?;
-    }
     Ok(())
 }
 
@@ -208,17 +205,32 @@ impl Page<'_> {
         writeln!(self.out)
     }
 
+    /// A line for each job, with its only run or how many there are; with details all runs.
     fn only_in(&mut self, side: &str, labels: &[Label]) -> io::Result<()> {
         if labels.is_empty() {
             return Ok(());
         }
         writeln!(self.out, "only in {side}")?;
+        let jobs = by_job(labels);
         let most = if self.options.details { usize::MAX } else { LISTED };
-        for item in labels.iter().take(most) {
-            self.paragraph(2, &format!("{}: {}", clean(&item.job), clean(&item.id)))?;
+        for runs in jobs.iter().take(most) {
+            let Some(first) = runs.first() else { continue };
+            let several = runs.len() > 1 && !self.options.details;
+            let shown = if several { runs.get(..1).unwrap_or_default() } else { runs };
+            for run in shown {
+                let rest = match several {
+                    true => format!(": {}, the first {}", plural(runs.len() as u64, "run"), clean(&run.id)),
+                    false => format!(": {}", clean(&run.id)),
+                };
+                let room = self.columns.saturating_sub(2 + width(&rest)).max(NAME);
+                self.paragraph(2, &format!("{}{rest}", fit(&clean(&first.job), room)))?;
+            }
         }
-        if let Some(more) = labels.len().checked_sub(most).filter(|&more| more > 0) {
-            self.paragraph(2, &format!("… and {} (--details)", plural(more as u64, "more run")))?;
+        if let Some(left_out) = jobs.get(most..).filter(|jobs| !jobs.is_empty()) {
+            let runs: usize = left_out.iter().map(Vec::len).sum();
+            let (jobs, runs) =
+                (plural(left_out.len() as u64, "more job"), plural(runs as u64, "run"));
+            self.paragraph(2, &format!("… and {jobs} ({runs}; --details)"))?;
         }
         writeln!(self.out)
     }

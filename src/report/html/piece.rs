@@ -109,7 +109,8 @@ fn worst_item(ids: &Ids, worst: WorstTrouble, mut reader: Reader<'_>) -> io::Res
         Worst::ALIKE if worst.alike == 0 => Ok(()),
         Worst::ALIKE => {
             let alike = filters::counted(worst.alike, "application");
-            write!(out, "; {alike} more of this name have such a trouble")
+            let have = if worst.alike == 1 { "has" } else { "have" };
+            write!(out, "; {alike} more of this name {have} such a trouble")
         }
         mark => out.write_all(ids.of_mark(mark).unwrap_or_default().as_bytes()),
     })?;

@@ -16,7 +16,7 @@ const FULL: usize = 10;
 /// The jobs after them that are shown in two lines each.
 const BRIEF: usize = 20;
 /// Columns of what a job saves, and of the blanks after it.
-const SAVING: usize = 18;
+const SAVING: usize = 24;
 /// With fewer columns for a name, the id and the name get a line of their own.
 const LEAST_NAME: usize = 12;
 /// The kinds of trouble that are listed for all runs of a job.
@@ -163,7 +163,8 @@ impl<'a> Jobs<'a> {
         let verdict = severity.name().to_uppercase();
         let saving = total.map(|job| self.saving(job)).unwrap_or_default();
         let start = format!("{}{saving}", self.numbered());
-        let start = format!("{start}{}", " ".repeat((INDENT + SAVING).saturating_sub(width(&start))));
+        let blanks = (INDENT + SAVING).saturating_sub(width(&start)).max(2);
+        let start = format!("{start}{}", " ".repeat(blanks));
         let room = self.options.columns.saturating_sub(width(&start) + width(&verdict) + 2);
         let named = |room: usize| {
             let rest = room.saturating_sub(width(piece.id) + 2 + width(&runs));

@@ -78,6 +78,9 @@ fn in_words(change: &Change, is_local: bool) -> String {
 
 /// "no skew saves 12m ± 2m in 3 applications; takes 46.7 s longer in 1; 0.3 core-hours less; unknown in 2".
 pub(super) fn total(total: &ChangeTotal) -> String {
+    if total.known == 0 && total.unknown > 0 {
+        return format!("{}: {}", of_total(total), unknown(total));
+    }
     let mut parts = vec![match &total.saves_ms {
         Some(saves) => {
             let applications = if total.shortened == 1 { "application" } else { "applications" };
@@ -92,9 +95,18 @@ pub(super) fn total(total: &ChangeTotal) -> String {
     parts.extend(longer.map(|longer| format!("takes {longer} longer in {}", total.lengthened)));
     parts.extend(hours(total));
     if total.unknown > 0 {
-        parts.push(format!("unknown in {}", total.unknown));
+        parts.push(unknown(total));
     }
     parts.join("; ")
+}
+
+/// "unknown in 4 applications (local mode has no executors; the number of cores can change)".
+fn unknown(total: &ChangeTotal) -> String {
+    let mostly = if total.reasons.len() > 1 { "mostly: " } else { "" };
+    let why = total.mostly_unknown_because().map(|why| format!(" ({mostly}{why})")).unwrap_or_default();
+    let applications = if total.unknown == 1 { "application" } else { "applications" };
+    let applications = if total.known == 0 { format!(" {applications}") } else { String::new() };
+    format!("unknown in {}{applications}{why}", total.unknown)
 }
 
 /// The change of a total in words.
@@ -123,6 +135,10 @@ pub(super) fn of_job(job: &Job<'_>) -> String {
         let id = job.runs.first().map(|run| run.id.as_str()).unwrap_or_default();
         return match why.filter(|_| job.total.replayed == 0) {
             Some(why) => format!("{id}: cannot be replayed: {why}"),
+            None if unknown_to_all(job).is_some() => {
+                let id = if several { String::new() } else { format!("{id}: ") };
+                format!("{id}unknown: {}", unknown_to_all(job).unwrap_or_default())
+            }
             None if several => "no change saves time beyond the error of the model".to_owned(),
             None => format!("{id}: no change saves time beyond the error of the model"),
         };
@@ -154,6 +170,13 @@ pub(super) fn of_job(job: &Job<'_>) -> String {
     parts.join("; ")
 }
 
+/// Why no change has a known effect on a job; `None` if one has.
+fn unknown_to_all<'a>(job: &'a Job<'_>) -> Option<&'a str> {
+    let known = job.total.changes.iter().any(|total| total.known > 0);
+    let most = job.total.changes.iter().max_by_key(|total| total.unknown).filter(|_| !known)?;
+    most.mostly_unknown_because()
+}
+
 /// Fewer hours are not named.
 const LEAST_HOURS: f64 = 0.0001;
 
@@ -168,6 +191,8 @@ fn plural(count: u32, what: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::units::Bytes;
     use crate::whatif::Trouble;
@@ -184,14 +209,18 @@ mod tests {
             longer_ms: None,
             core_hours: None,
             gb_hours: None,
+            known: 3,
             unknown: 0,
+            reasons: BTreeMap::new(),
         };
         let hours = |point: f64| Some(Range { low: point, point, high: point });
         let helps = ChangeTotal { shortened: 1, saves_ms: Some(saves), ..nothing.clone() };
         let mixed =
             ChangeTotal { lengthened: 2, longer_ms: Some(saves), gb_hours: hours(-1.5), ..helps.clone() };
         let all = ChangeTotal { core_hours: hours(0.25), gb_hours: hours(2.0), ..helps };
-        let unknown = ChangeTotal { unknown: 3, ..nothing };
+        let none = ChangeTotal { unknown: 3, ..nothing.clone() };
+        let reasons = BTreeMap::from([("local mode".to_owned(), 2), ("a".to_owned(), 1)]);
+        let unknown = ChangeTotal { known: 0, unknown: 3, reasons, ..nothing };
         assert_eq!(
             total(&mixed),
             "no skew saves 1m ± 10 s in 1 application; takes 1m ± 10 s longer in 2; 1.5 GB-hours more"
@@ -200,7 +229,8 @@ mod tests {
             total(&all),
             "no skew saves 1m ± 10 s in 1 application; 0.25 core-hours and 2 GB-hours less"
         );
-        assert_eq!(total(&unknown), "no skew saves nothing beyond the error of the model; unknown in 3");
+        assert_eq!(total(&none), "no skew saves nothing beyond the error of the model; unknown in 3");
+        assert_eq!(total(&unknown), "no skew: unknown in 3 applications (mostly: local mode)");
     }
 
     #[test]

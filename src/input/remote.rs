@@ -62,7 +62,10 @@ pub(super) fn decoded(path: &str) -> OsString {
     while let Some((&first, after)) = rest.split_first() {
         let escaped = || {
             let digits = std::str::from_utf8(after.get(..2).filter(|_| first == b'%')?).ok()?;
-            digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u8::from_str_radix(digits, 16).ok())?
+            digits
+                .bytes()
+                .all(|digit| digit.is_ascii_hexdigit())
+                .then(|| u8::from_str_radix(digits, 16).ok())?
         };
         // No path contains a zero byte.
         let byte = escaped().filter(|&byte| byte != 0);

@@ -1,5 +1,6 @@
 //! The runs of each job, for reports that show a job instead of every run.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use twox_hash::XxHash3_128;
@@ -56,10 +57,50 @@ pub(crate) struct JobTotal {
     pub(crate) run_times: Vec<Option<Millis>>,
     /// The highest severity of all runs.
     pub(crate) severity: Severity,
+    /// The run that has it; `None` without findings.
+    pub(crate) worst: Option<WorstRun>,
     /// What the remedies save over all runs.
     pub(crate) savings: Sums,
     /// The kinds of trouble and in how many runs they were found, most runs first.
     pub(crate) troubles: Vec<(TroubleKind, u64)>,
+}
+
+/// The run of a job with the highest severity, of several the one with the highest score.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct WorstRun {
+    severity: Severity,
+    score: u64,
+    /// Of equal runs, the first in the alphabet.
+    id: Reverse<String>,
+    source: Reverse<Option<String>>,
+    /// Its worst finding: the rule's name for readers, and the subject.
+    finding: String,
+}
+
+impl WorstRun {
+    fn of(app: &ApplicationReport) -> Option<Self> {
+        let worst = app.findings.iter().max_by_key(|finding| (finding.raw_severity, finding.score))?;
+        Some(Self {
+            severity: app.severity,
+            score: app.score,
+            id: Reverse(app.id.clone()),
+            source: Reverse(app.sources.first().cloned()),
+            finding: format!("{} ({})", worst.title, worst.subject.name()),
+        })
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        &self.id.0
+    }
+
+    /// The first of its files.
+    pub(crate) fn source(&self) -> Option<&str> {
+        self.source.0.as_deref()
+    }
+
+    pub(crate) fn finding(&self) -> &str {
+        &self.finding
+    }
 }
 
 /// Adds up the runs of each job, in any order.
@@ -93,7 +134,7 @@ impl JobSums {
                 *worth = sum.worth.total();
             }
             sum.total.run_times = sum.recent.iter().map(|(_, _, time)| *time).collect();
-            sum.total.troubles.sort_by_key(|&(kind, runs)| (std::cmp::Reverse(runs), kind));
+            sum.total.troubles.sort_by_key(|&(kind, runs)| (Reverse(runs), kind));
         }
         sums.sort_by(|a, b| {
             (a.leading.cmp(&b.leading))
@@ -120,6 +161,7 @@ impl JobSum {
             last_started: None,
             run_times: Vec::new(),
             severity: Severity::None,
+            worst: None,
             savings: Sums::default(),
             troubles: Vec::new(),
         };
@@ -151,6 +193,8 @@ impl JobSum {
         total.runs += 1;
         total.runs_with_findings += u64::from(app.severity > Severity::None);
         total.severity = total.severity.max(app.severity);
+        let worst = total.worst.take();
+        total.worst = worst.max(WorstRun::of(app));
         let mut kinds: Vec<TroubleKind> = Vec::new();
         for trouble in &app.troubles {
             total.savings.add(&trouble.savings);

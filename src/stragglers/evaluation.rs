@@ -293,7 +293,9 @@ pub(crate) fn best(detectors: &[Evaluated], engine: Option<Engine>) -> Best {
 impl fmt::Display for Best {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooFew { stragglers: 0 } => write!(f, "no task was overdue, so detectors cannot be compared"),
+            Self::TooFew { stragglers: 0 } => {
+                write!(f, "no task was overdue, so detectors cannot be compared")
+            }
             Self::TooFew { stragglers: 1 } => write!(f, "1 overdue task is too few to compare detectors"),
             Self::TooFew { stragglers } => {
                 write!(f, "{stragglers} overdue tasks are too few to compare detectors")

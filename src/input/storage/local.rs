@@ -114,8 +114,11 @@ mod tests {
             fs::write(folder.path().join(name), name).unwrap();
         }
         #[cfg(unix)]
-        fs::write(folder.path().join(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"\xff")), "x")
-            .unwrap();
+        fs::write(
+            folder.path().join(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"\xff")),
+            "x",
+        )
+        .unwrap();
         let mut found = Vec::new();
         LocalFiles.list(&address(folder.path()), &mut |path, _| found.push(path)).unwrap();
         assert!(found.len() >= 4);

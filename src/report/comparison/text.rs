@@ -16,8 +16,10 @@ use crate::results::{
 };
 use crate::severity::Severity;
 
-/// Columns before the text of a label.
-const INDENT: usize = 12;
+/// Columns of a label, with the blanks before it.
+const LABEL: usize = 12;
+/// In narrower terminals, the text continues below its label.
+const WIDE: usize = 60;
 /// The label of findings and runs that could not be judged.
 const NOT_JUDGED: &str = "UNJUDGED";
 
@@ -28,6 +30,9 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut page = Page { options, out };
+    let text = format!("{} against the baseline: {}", outcome(comparison), counted(comparison.counts));
+    page.paragraph(0, &text)?;
+    writeln!(page.out)?;
     if let Some(missing) = missing_jobs(comparison) {
         page.paragraph(0, &missing)?;
         writeln!(page.out)?;
@@ -45,6 +50,18 @@ pub(crate) fn write(
     }
     write_summary(report, options.columns, page.out)?;
     page.verdict(comparison)
+}
+
+/// The answer in a word. What to do follows at the end, where terminals and logs of CI servers stop.
+fn outcome(comparison: &Comparison) -> &'static str {
+    match comparison {
+        Comparison { updated: true, .. } => "Baseline updated:",
+        Comparison { unfinished: Some(_), .. } => "NOT PASSED",
+        Comparison { failed: true, .. } => "FAILED",
+        Comparison { undecided: true, .. } => "NOT PASSED",
+        _ if unjudged_summary(comparison.counts).is_some() => "PASSED as far as it could be judged",
+        _ => "PASSED",
+    }
 }
 
 /// Whether the job is listed with details. New jobs without findings and jobs as accepted are only counted.
@@ -94,15 +111,21 @@ impl Page<'_> {
 
     fn finding(&mut self, found: &FindingChange) -> io::Result<()> {
         self.labelled(&found.change.name().to_uppercase(), found.finding.severity, &head(found))?;
-        self.paragraph(INDENT + 2, &clean(&found.finding.message))?;
+        let indent = self.indent();
+        self.paragraph(indent, &clean(&found.finding.message))?;
         for advice in &found.finding.advice {
-            let room = self.options.columns.saturating_sub(INDENT + 2).max(20);
+            let room = self.options.columns.saturating_sub(indent).max(20);
             for (index, line) in lines(&clean(&advice.text), room).iter().enumerate() {
                 let arrow = if index == 0 { "→" } else { " " };
-                writeln!(self.out, "{}{arrow} {line}", " ".repeat(INDENT))?;
+                writeln!(self.out, "{}{arrow} {line}", " ".repeat(indent - 2))?;
             }
         }
         Ok(())
+    }
+
+    /// Columns before text that belongs to a label.
+    fn indent(&self) -> usize {
+        if self.options.columns < WIDE { 4 } else { LABEL + 2 }
     }
 
     /// What does not fail the check: findings that are gone, unknown or as accepted, and steady costs.
@@ -222,12 +245,16 @@ impl Page<'_> {
     /// A label in capitals, followed by its text.
     fn labelled(&mut self, label: &str, severity: Severity, text: &str) -> io::Result<()> {
         let style = self.options.style(severity);
-        let room = self.options.columns.saturating_sub(INDENT + 2).max(20);
-        for (index, line) in lines(text, room).iter().enumerate() {
+        let indent = self.indent();
+        if indent < LABEL {
+            writeln!(self.out, "  {style}{label}{style:#}")?;
+            return self.paragraph(indent, text);
+        }
+        for (index, line) in lines(text, self.options.columns.saturating_sub(indent)).iter().enumerate() {
             if index == 0 {
                 writeln!(self.out, "  {style}{label:<8}{style:#}  {line}")?;
             } else {
-                writeln!(self.out, "{}  {line}", " ".repeat(INDENT))?;
+                writeln!(self.out, "{:indent$}{line}", "")?;
             }
         }
         Ok(())

@@ -64,9 +64,8 @@ pub(super) fn paired(diff: &Diff) -> String {
         return format!("No job in common; {sides}");
     }
     let changed = diff.pairs.iter().filter(|pair| pair.changed()).count();
-    let sides: Vec<String> = sides
-        .map(|(side, runs)| format!("{} only in {side}", plural(runs.len() as u64, "run")))
-        .collect();
+    let sides: Vec<String> =
+        sides.map(|(side, runs)| format!("{} only in {side}", plural(runs.len() as u64, "run"))).collect();
     let sides = if sides.is_empty() { String::new() } else { format!("; {}", sides.join(", ")) };
     format!("{} of runs, {changed} changed{sides}", plural(diff.pairs.len() as u64, "pair"))
 }

@@ -133,6 +133,9 @@ impl<'a> Jobs<'a> {
         }
         facts.push(format!("last {}", clean(&job.last)));
         self.paragraph(&facts.join(", "))?;
+        if let Some(worst) = worst_run(job, piece, &self.ids) {
+            self.paragraph(&worst)?;
+        }
         let kinds =
             (job.troubles.iter().take(KINDS)).map(|(kind, runs)| format!("{} in {runs}", kind.words()));
         let kinds = kinds.collect::<Vec<_>>().join(", ");
@@ -181,7 +184,10 @@ impl<'a> Jobs<'a> {
         for line in with_remedy(piece, self.options.columns.saturating_sub(INDENT)) {
             writeln!(self.out, "{:INDENT$}{line}", "")?;
         }
-        Ok(())
+        match job.and_then(|job| worst_run(job, piece, &self.ids)) {
+            Some(worst) => self.paragraph(&worst),
+            None => Ok(()),
+        }
     }
 
     /// "saves 2.9 GB·h", over all runs of a job.
@@ -226,6 +232,15 @@ impl<'a> Jobs<'a> {
         let room = self.options.columns.saturating_sub(INDENT);
         lines(text, room).iter().try_for_each(|line| writeln!(self.out, "{indent}{line}"))
     }
+}
+
+/// "critical: app-7, Mapper Skew (map)": the run that the severity of its job is from, unless it is the one that is shown.
+/// Where ids are not unique, its file is named.
+fn worst_run(job: &JobTotal, shown: &Piece<'_>, ids: &BTreeSet<String>) -> Option<String> {
+    let worst = job.worst.as_ref().filter(|_| shown.severity < job.severity)?;
+    let is_ambiguous = shown.id == worst.id() || ids.contains(worst.id());
+    let name = worst.source().filter(|_| is_ambiguous).unwrap_or(worst.id());
+    Some(format!("{}: {}, {}", job.severity, clean(name), clean(worst.finding())))
 }
 
 /// The trouble and its remedy in one line if both fit, otherwise in a line each; both are cut to whole words.

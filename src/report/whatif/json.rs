@@ -67,7 +67,8 @@ fn total(total: &Total) -> TotalView<'_> {
 }
 
 fn change_total(total: &ChangeTotal) -> ChangeTotalView<'_> {
-    let ChangeTotal { change: of, shortened, saves_ms, lengthened, longer_ms, core_hours, gb_hours, .. } = total;
+    let ChangeTotal { change: of, shortened, saves_ms, lengthened, longer_ms, core_hours, gb_hours, .. } =
+        total;
     ChangeTotalView {
         change: change(of),
         shortened_count: *shortened,

@@ -234,7 +234,7 @@ fn remedy(error: &io::Error) -> &'static str {
         io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => {
             "it is truncated or damaged; copy it again"
         }
-        io::ErrorKind::InvalidInput => "correct the path or address",
+        io::ErrorKind::InvalidInput => "correct the path or address, such as file:///PATH",
         _ => "check the disk or mount, or exclude it",
     }
 }

@@ -80,15 +80,17 @@ pub(crate) struct WorstRun {
 impl WorstRun {
     fn of(app: &ApplicationReport) -> Option<Self> {
         let worst = app.findings.iter().max_by_key(|finding| (finding.raw_severity, finding.score))?;
+        let attempt = app.attempt.as_ref().map(|attempt| format!(" ({attempt})"));
         Some(Self {
             severity: app.severity,
             score: app.score,
-            id: Reverse(app.id.clone()),
+            id: Reverse(format!("{}{}", app.id, attempt.unwrap_or_default())),
             source: Reverse(app.sources.first().cloned()),
             finding: format!("{} ({})", worst.title, worst.subject.name()),
         })
     }
 
+    /// Its id, with the attempt.
     pub(crate) fn id(&self) -> &str {
         &self.id.0
     }

@@ -13,6 +13,8 @@ use crate::units::Millis;
 pub(crate) struct Total {
     /// How many applications were replayed.
     pub(crate) replayed: u64,
+    /// Why the others were not, and how many.
+    pub(crate) not_replayed: BTreeMap<String, u64>,
     /// How long they took together.
     pub(crate) recorded: Millis,
     /// The changes that were replayed for all of them.
@@ -89,8 +91,7 @@ impl ChangeTotal {
 
     /// The most frequent reason why its effect is not known; of several the first in the alphabet.
     pub(crate) fn mostly_unknown_because(&self) -> Option<&str> {
-        let most = self.reasons.iter().max_by_key(|&(why, count)| (count, Reverse(why)))?;
-        Some(most.0)
+        most_frequent(&self.reasons)
     }
 
     /// The time that it saves, less what it adds.
@@ -98,6 +99,10 @@ impl ChangeTotal {
         let point = |range: Option<Range>| range.map_or(0.0, |range| range.point);
         point(self.saves_ms) - point(self.longer_ms)
     }
+}
+
+fn most_frequent(reasons: &BTreeMap<String, u64>) -> Option<&str> {
+    Some(reasons.iter().max_by_key(|&(why, count)| (count, Reverse(why)))?.0)
 }
 
 fn add(sum: &mut Option<Range>, range: Range) {
@@ -110,8 +115,14 @@ impl Total {
         applications: impl IntoIterator<Item = &'a ApplicationReplays>,
         changes: &[Change],
     ) -> Self {
-        let replayed: Vec<&Replays> =
-            applications.into_iter().filter_map(|app| app.replays.as_ref().ok()).collect();
+        let mut not_replayed: BTreeMap<String, u64> = BTreeMap::new();
+        let mut replayed: Vec<&Replays> = Vec::new();
+        for app in applications {
+            match &app.replays {
+                Ok(replays) => replayed.push(replays),
+                Err(why) => *not_replayed.entry(why.clone()).or_default() += 1,
+            }
+        }
         let total = |change: &Change| {
             let mut total = ChangeTotal::blank(change.clone());
             let of_change = |scenario: &&Scenario| scenario.change == *change;
@@ -123,9 +134,15 @@ impl Total {
         };
         Self {
             replayed: replayed.len() as u64,
+            not_replayed,
             recorded: replayed.iter().map(|replays| replays.recorded).sum(),
             changes: changes.iter().map(total).collect(),
         }
+    }
+
+    /// The most frequent reason why applications were not replayed.
+    pub(crate) fn mostly_not_replayed_because(&self) -> Option<&str> {
+        most_frequent(&self.not_replayed)
     }
 
     /// The change that saves most time; of several the first, which leaves out the fewest troubles.

@@ -24,7 +24,7 @@ fn local(address: &Path) -> io::Result<PathBuf> {
         (host.is_empty() || host.eq_ignore_ascii_case("localhost")).then_some(path)
     });
     path.map(|path| decoded(path).into()).ok_or_else(|| {
-        io::Error::new(io::ErrorKind::InvalidInput, "it names another machine; write file:///PATH")
+        io::Error::new(io::ErrorKind::InvalidInput, "it names another machine")
     })
 }
 

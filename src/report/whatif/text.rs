@@ -58,9 +58,16 @@ struct Page {
 impl Page {
     /// What each change saves over all applications.
     fn total(&self, report: &WhatIfReport, out: &mut dyn Write) -> io::Result<()> {
-        let Total { replayed, recorded, changes } = &report.total;
+        let Total { replayed, not_replayed, recorded, changes } = &report.total;
         let all = plural(report.applications.len() as u64, "application");
-        let took = if *replayed > 0 { format!("; they took {recorded}") } else { String::new() };
+        let took = match replayed {
+            0 => report.total.mostly_not_replayed_because().map_or_else(String::new, |why| {
+                let mostly = if not_replayed.len() > 1 { "mostly: " } else { "" };
+                format!("; what changes would save is unknown ({mostly}{})", clean(why))
+            }),
+            1 => format!("; it took {recorded}"),
+            _ => format!("; they took {recorded}"),
+        };
         self.paragraph(&format!("{replayed} of {all} replayed{took}"), out)?;
         for change in changes.iter().filter(|_| *replayed > 0) {
             let text = words::total(change);

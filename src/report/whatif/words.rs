@@ -76,7 +76,7 @@ fn in_words(change: &Change, is_local: bool) -> String {
     parts.join(", ")
 }
 
-/// "no skew saves 12m ± 2m in 3 applications; takes 46.7 s longer in 1; 0.3 core-hours less; unknown in 2".
+/// "no skew: saves 12m ± 2m in 3 applications; takes 46.7 s longer in 1; 0.3 core-hours less; unknown in 2".
 pub(super) fn total(total: &ChangeTotal) -> String {
     if total.known == 0 && total.unknown > 0 {
         return format!("{}: {}", of_total(total), unknown(total));
@@ -85,11 +85,11 @@ pub(super) fn total(total: &ChangeTotal) -> String {
         Some(saves) => {
             let applications = if total.shortened == 1 { "application" } else { "applications" };
             let (saves, count) = (with_error(saves), total.shortened);
-            format!("{} saves {saves} in {count} {applications}", of_total(total))
+            format!("{}: saves {saves} in {count} {applications}", of_total(total))
         }
-        None if total.lengthened > 0 => format!("{} saves no time", of_total(total)),
-        None if total.core_hours.or(total.gb_hours).is_some() => format!("{} saves no time", of_total(total)),
-        None => format!("{} saves nothing beyond the error of the model", of_total(total)),
+        None if total.lengthened > 0 => format!("{}: saves no time", of_total(total)),
+        None if total.core_hours.or(total.gb_hours).is_some() => format!("{}: saves no time", of_total(total)),
+        None => format!("{}: saves nothing beyond the error of the model", of_total(total)),
     }];
     let longer = total.longer_ms.as_ref().map(with_error);
     parts.extend(longer.map(|longer| format!("takes {longer} longer in {}", total.lengthened)));
@@ -223,13 +223,13 @@ mod tests {
         let unknown = ChangeTotal { known: 0, unknown: 3, reasons, ..nothing };
         assert_eq!(
             total(&mixed),
-            "no skew saves 1m ± 10 s in 1 application; takes 1m ± 10 s longer in 2; 1.5 GB-hours more"
+            "no skew: saves 1m ± 10 s in 1 application; takes 1m ± 10 s longer in 2; 1.5 GB-hours more"
         );
         assert_eq!(
             total(&all),
-            "no skew saves 1m ± 10 s in 1 application; 0.25 core-hours and 2 GB-hours less"
+            "no skew: saves 1m ± 10 s in 1 application; 0.25 core-hours and 2 GB-hours less"
         );
-        assert_eq!(total(&none), "no skew saves nothing beyond the error of the model; unknown in 3");
+        assert_eq!(total(&none), "no skew: saves nothing beyond the error of the model; unknown in 3");
         assert_eq!(total(&unknown), "no skew: unknown in 3 applications (mostly: local mode)");
     }
 

@@ -174,7 +174,7 @@ fn size(text: &str) -> Result<Bytes, String> {
     let quantity: Quantity<Size> = Quantity::parse(text)?;
     Bytes::from_f64(quantity.get())
         .filter(|size| size.get() > 0)
-        .ok_or_else(|| format!("\"{text}\" is not a size"))
+        .ok_or_else(|| format!("expected a size above 0, such as 256m, got \"{text}\""))
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use super::WhatIfReport;
 use super::application::{ApplicationReplays, Replays, Scenario};
 use super::settings::Change;
 use crate::savings::Range;
@@ -13,8 +14,6 @@ use crate::units::Millis;
 pub(crate) struct Total {
     /// How many applications were replayed.
     pub(crate) replayed: u64,
-    /// Why the others were not, and how many.
-    pub(crate) not_replayed: BTreeMap<String, u64>,
     /// How long they took together.
     pub(crate) recorded: Millis,
     /// The changes that were replayed for all of them.
@@ -101,7 +100,8 @@ impl ChangeTotal {
     }
 }
 
-fn most_frequent(reasons: &BTreeMap<String, u64>) -> Option<&str> {
+/// Of several the first in the alphabet.
+pub(crate) fn most_frequent(reasons: &BTreeMap<String, u64>) -> Option<&str> {
     Some(reasons.iter().max_by_key(|&(why, count)| (count, Reverse(why)))?.0)
 }
 
@@ -115,14 +115,8 @@ impl Total {
         applications: impl IntoIterator<Item = &'a ApplicationReplays>,
         changes: &[Change],
     ) -> Self {
-        let mut not_replayed: BTreeMap<String, u64> = BTreeMap::new();
-        let mut replayed: Vec<&Replays> = Vec::new();
-        for app in applications {
-            match &app.replays {
-                Ok(replays) => replayed.push(replays),
-                Err(why) => *not_replayed.entry(why.clone()).or_default() += 1,
-            }
-        }
+        let replayed: Vec<&Replays> =
+            applications.into_iter().filter_map(|app| app.replays.as_ref().ok()).collect();
         let total = |change: &Change| {
             let mut total = ChangeTotal::blank(change.clone());
             let of_change = |scenario: &&Scenario| scenario.change == *change;
@@ -134,15 +128,9 @@ impl Total {
         };
         Self {
             replayed: replayed.len() as u64,
-            not_replayed,
             recorded: replayed.iter().map(|replays| replays.recorded).sum(),
             changes: changes.iter().map(total).collect(),
         }
-    }
-
-    /// The most frequent reason why applications were not replayed.
-    pub(crate) fn mostly_not_replayed_because(&self) -> Option<&str> {
-        most_frequent(&self.not_replayed)
     }
 
     /// The change that saves most time; of several the first, which leaves out the fewest troubles.
@@ -154,6 +142,17 @@ impl Total {
             }
         }
         best
+    }
+}
+
+impl WhatIfReport {
+    /// Why applications were not replayed, and how many.
+    pub(crate) fn not_replayed(&self) -> BTreeMap<String, u64> {
+        let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
+        for why in self.applications.iter().filter_map(|app| app.replays.as_ref().err()) {
+            *reasons.entry(why.clone()).or_default() += 1;
+        }
+        reasons
     }
 }
 

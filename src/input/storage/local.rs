@@ -23,9 +23,8 @@ fn local(address: &Path) -> io::Result<PathBuf> {
         let (host, path) = after.split_at(after.find('/')?);
         (host.is_empty() || host.eq_ignore_ascii_case("localhost")).then_some(path)
     });
-    path.map(|path| decoded(path).into()).ok_or_else(|| {
-        io::Error::new(io::ErrorKind::InvalidInput, "it names another machine")
-    })
+    path.map(|path| decoded(path).into())
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names another machine"))
 }
 
 /// The address of a path: an escape for each byte that [`local`] would not read as itself.

@@ -7,8 +7,8 @@ use super::super::text::{TextOptions, write_summary};
 use super::super::words::plural;
 use super::super::wrap::{clean, fit, lines, width};
 use super::words::{
-    EXPIRED, MISSING_HELP, UNDECIDED_HELP, cost, counted, head, left_out, missing_jobs, unjudged_summary,
-    why_absent,
+    EXPIRED, MISSING_HELP, UNDECIDED_HELP, cost, counted, head, left_out, missing_jobs, of_several,
+    unjudged_summary, why_absent,
 };
 use crate::results::Report;
 use crate::results::{
@@ -30,15 +30,17 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut page = Page { options, out };
-    let text = format!("{} against the baseline: {}", outcome(comparison), counted(comparison.counts));
-    page.paragraph(0, &text)?;
-    writeln!(page.out)?;
+    let present = comparison.jobs.iter().filter(|job| job.state != JobState::Absent);
+    let (detailed, quiet): (Vec<_>, Vec<_>) = present.partition(|job| needs_details(job));
+    if !detailed.is_empty() {
+        let text = format!("{} against the baseline: {}", outcome(comparison), counted(comparison.counts));
+        page.paragraph(0, &text)?;
+        writeln!(page.out)?;
+    }
     if let Some(missing) = missing_jobs(comparison) {
         page.paragraph(0, &missing)?;
         writeln!(page.out)?;
     }
-    let present = comparison.jobs.iter().filter(|job| job.state != JobState::Absent);
-    let (detailed, quiet): (Vec<_>, Vec<_>) = present.partition(|job| needs_details(job));
     detailed.into_iter().try_for_each(|job| page.job(job))?;
     let (new, known): (Vec<_>, Vec<_>) = quiet.into_iter().partition(|job| job.state == JobState::New);
     for (jobs, what) in [(new, "new job"), (known, "job")] {
@@ -188,11 +190,13 @@ impl Page<'_> {
             reasons.entry(run.reason).or_default().push(&run.application);
         }
         for (reason, runs) in reasons {
-            let runs = match runs.as_slice() {
-                [one] => clean(one),
-                several => format!("{} runs", several.len()),
+            let text = match runs.as_slice() {
+                [one] => format!("costs of {} not compared: {reason}", clean(one)),
+                several => {
+                    format!("costs of {} runs not compared: {}", several.len(), of_several(reason))
+                }
             };
-            self.paragraph(2, &format!("costs of {runs} not compared: {reason}"))?;
+            self.paragraph(2, &text)?;
         }
         Ok(())
     }

@@ -37,7 +37,6 @@ impl Serialize for Document<'_> {
 #[derive(Serialize)]
 struct TotalView<'a> {
     replayed_count: u64,
-    not_replayed_mostly_because: Option<&'a str>,
     recorded_ms: u64,
     changes: Each<'a, ChangeTotal, ChangeTotalView<'a>>,
 }
@@ -62,7 +61,6 @@ struct ChangeTotalView<'a> {
 fn total(total: &Total) -> TotalView<'_> {
     TotalView {
         replayed_count: total.replayed,
-        not_replayed_mostly_because: total.mostly_not_replayed_because(),
         recorded_ms: total.recorded.get(),
         changes: Each(&total.changes, change_total),
     }

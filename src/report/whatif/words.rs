@@ -1,7 +1,10 @@
 //! Phrases for changes.
 
 use crate::report::words::{millis, small};
-use crate::whatif::{Change, ChangeTotal, Job, Prediction, Range, Replays, Scenario};
+use crate::report::wrap::clean;
+use crate::whatif::{
+    Change, ChangeTotal, Job, Prediction, Range, Replays, Scenario, WhatIfReport, most_frequent,
+};
 
 /// What a change does to the run time.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,18 +81,51 @@ fn in_words(change: &Change, is_local: bool) -> String {
 
 /// "no skew: saves 12m ± 2m in 3 applications; takes 46.7 s longer in 1; 0.3 core-hours less; unknown in 2".
 pub(super) fn total(total: &ChangeTotal) -> String {
+    format!("{}: {}", of_total(total), effect(total))
+}
+
+/// The same for several changes; those with the same effect share a line.
+pub(super) fn totals(changes: &[ChangeTotal]) -> Vec<String> {
+    let mut lines: Vec<(Vec<&ChangeTotal>, String)> = Vec::new();
+    for change in changes {
+        let effect = effect(change);
+        match lines.iter_mut().find(|(_, known)| *known == effect) {
+            Some((alike, _)) => alike.push(change),
+            None => lines.push((vec![change], effect)),
+        }
+    }
+    let line = |(alike, effect): (Vec<&ChangeTotal>, String)| match alike.as_slice() {
+        [one] => total(one),
+        several => {
+            let names: Vec<String> = several.iter().map(|change| of_total(change)).collect();
+            format!("{}: {effect}", names.join("; "))
+        }
+    };
+    lines.into_iter().map(line).collect()
+}
+
+/// "; what changes would save is unknown (the event log is incomplete)"; empty without applications.
+pub(super) fn not_replayed(report: &WhatIfReport) -> String {
+    let reasons = report.not_replayed();
+    let mostly = if reasons.len() > 1 { "mostly: " } else { "" };
+    let why = most_frequent(&reasons).map(clean);
+    why.map(|why| format!("; what changes would save is unknown ({mostly}{why})")).unwrap_or_default()
+}
+
+/// What a change does over all applications.
+fn effect(total: &ChangeTotal) -> String {
     if total.known == 0 && total.unknown > 0 {
-        return format!("{}: {}", of_total(total), unknown(total));
+        return unknown(total);
     }
     let mut parts = vec![match &total.saves_ms {
         Some(saves) => {
             let applications = if total.shortened == 1 { "application" } else { "applications" };
             let (saves, count) = (with_error(saves), total.shortened);
-            format!("{}: saves {saves} in {count} {applications}", of_total(total))
+            format!("saves {saves} in {count} {applications}")
         }
-        None if total.lengthened > 0 => format!("{}: saves no time", of_total(total)),
-        None if total.core_hours.or(total.gb_hours).is_some() => format!("{}: saves no time", of_total(total)),
-        None => format!("{}: saves nothing beyond the error of the model", of_total(total)),
+        None if total.lengthened > 0 => "saves no time".to_owned(),
+        None if total.core_hours.or(total.gb_hours).is_some() => "saves no time".to_owned(),
+        None => "saves nothing beyond the error of the model".to_owned(),
     }];
     let longer = total.longer_ms.as_ref().map(with_error);
     parts.extend(longer.map(|longer| format!("takes {longer} longer in {}", total.lengthened)));
@@ -231,6 +267,7 @@ mod tests {
         );
         assert_eq!(total(&none), "no skew: saves nothing beyond the error of the model; unknown in 3");
         assert_eq!(total(&unknown), "no skew: unknown in 3 applications (mostly: local mode)");
+        assert_eq!(totals(&[none.clone(), all.clone(), none]).len(), 2, "equal effects share a line");
     }
 
     #[test]

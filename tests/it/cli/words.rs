@@ -130,17 +130,23 @@ fn addresses_of_local_files_work_or_are_refused_in_words() {
     let folder = tempfile::tempdir().unwrap();
     let below = folder.path().join("a b");
     std::fs::create_dir(&below).unwrap();
-    std::fs::write(below.join("log"), App::with(&[], 1, 1).stage(vec![Task::new("1", 1_000)]).text()).unwrap();
+    std::fs::write(below.join("log"), App::with(&[], 1, 1).stage(vec![Task::new("1", 1_000)]).text())
+        .unwrap();
     let root = folder.path().to_str().unwrap();
-    for address in
-        [format!("file://{root}/a%20b"), format!("file://localhost{root}/a%20b/log"), format!("file://{root}/a b")]
-    {
+    for address in [
+        format!("file://{root}/a%20b"),
+        format!("file://localhost{root}/a%20b/log"),
+        format!("file://{root}/a b"),
+    ] {
         let shown = text(&["analyze", "--summary", &address]);
         assert!(shown.contains("1 file read"), "{address}: {shown}");
     }
     for (address, why) in [
         (format!("file://{root}/missing"), "there is no such file or folder"),
-        ("file://elsewhere/x".to_owned(), "it names another machine; correct the path or address, such as file:///PATH"),
+        (
+            "file://elsewhere/x".to_owned(),
+            "it names another machine; correct the path or address, such as file:///PATH",
+        ),
         (format!("file:{root}/a%20b"), "give the path instead: "),
     ] {
         let output = run("C.UTF-8", &["analyze", &address]);
@@ -164,7 +170,10 @@ fn diff_without_a_common_job_says_so_first_and_has_a_line_for_each_job() {
     }
     let (a, b) = (folder.path().join("a"), folder.path().join("b"));
     let shown = text(&["diff", a.to_str().unwrap(), b.to_str().unwrap()]);
-    assert!(shown.starts_with("No job in common; 2 jobs (3 runs) only in A, 1 job (1 run) only in B\n"), "{shown}");
+    assert!(
+        shown.starts_with("No job in common; 2 jobs (3 runs) only in A, 1 job (1 run) only in B\n"),
+        "{shown}"
+    );
     assert_eq!(shown.matches("spark · x").count(), 1, "{shown}");
     assert!(words(&shown).contains("spark · x: 2 runs, the first application_1700000000000_"), "{shown}");
     let details = text(&["diff", "--details", a.to_str().unwrap(), b.to_str().unwrap()]);
@@ -192,8 +201,9 @@ fn a_change_without_a_known_effect_is_not_said_to_save_nothing() {
 #[test]
 fn a_straggler_that_its_input_explains_delays_its_stage() {
     let folder = tempfile::tempdir().unwrap();
-    let task = |duration, mib: u64| {
-        Task { metrics: vec![("Input Metrics.Bytes Read", mib << 20)], ..Task::new("1", duration) }
+    let task = |duration, mib: u64| Task {
+        metrics: vec![("Input Metrics.Bytes Read", mib << 20)],
+        ..Task::new("1", duration)
     };
     let mut tasks: Vec<Task> = (0..11).map(|_| task(2_000, 64)).collect();
     tasks.push(task(14_800, 473));

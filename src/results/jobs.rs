@@ -216,6 +216,7 @@ impl JobSum {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::{Finding, Subject};
 
     fn run(id: &str, name: &str, user: &str) -> ApplicationReport {
         let mut app = ApplicationReport::blank(id);
@@ -230,6 +231,54 @@ mod tests {
         assert_eq!(JobGroup::of(&first), JobGroup::of(&run("app-2", "etl 2026-11-22", "alice")));
         assert_ne!(JobGroup::of(&first), JobGroup::of(&run("app-2", "etl 2026-11-22", "bob")));
         assert_ne!(JobGroup::of(&first), JobGroup::of(&run("app-2", "load", "alice")));
+    }
+
+    fn finding(title: &'static str, raw_severity: Severity) -> Finding {
+        Finding {
+            rule: "a-rule".into(),
+            title: title.into(),
+            rule_facts: crate::finding::RuleFacts::USER,
+            tells: TroubleKind::Other,
+            repartition: None,
+            of_more_parts: false,
+            conditions: Vec::new(),
+            raw_severity,
+            severity: raw_severity,
+            score: 0,
+            subject: Subject::Application,
+            message: String::new(),
+            evidence: Vec::new(),
+            thresholds: [].into(),
+            advice: Vec::new(),
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn the_run_that_a_severity_is_from_is_known() {
+        let with = |id: &str, severity, titles: &[(&'static str, Severity)]| {
+            let findings = titles.iter().map(|&(title, severity)| finding(title, severity)).collect();
+            ApplicationReport { severity, findings, ..run(id, "etl", "alice") }
+        };
+        let (low, critical) = (Severity::Low, Severity::Critical);
+        let runs = [
+            with("app-1", low, &[("Spill", low)]),
+            with("app-3", critical, &[("Spill", low), ("Skew", critical)]),
+            with("app-2", critical, &[("Skew", critical)]),
+            with("app-4", Severity::None, &[]),
+        ];
+        for order in [[0, 1, 2, 3], [3, 2, 1, 0]] {
+            let mut sums = JobSums::default();
+            for place in order {
+                sums.add(&runs[place]);
+            }
+            let jobs = sums.finish();
+            let worst = jobs[0].worst.as_ref().unwrap();
+            assert_eq!((worst.id(), worst.finding(), worst.source()), ("app-2", "Skew (application)", None));
+        }
+        let mut quiet = JobSums::default();
+        quiet.add(&runs[3]);
+        assert_eq!(quiet.finish()[0].worst, None);
     }
 
     #[test]

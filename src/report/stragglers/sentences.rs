@@ -49,13 +49,14 @@ pub(super) fn definition(settings: &Settings) -> String {
 
 /// Which tasks detectors are rated by. They are not the stragglers of the rest of the report.
 pub(super) fn overdue(engine: &EngineDetectors, settings: &Settings) -> String {
+    let factor = three_digits(settings.usual.factor);
+    let which = match engine.stragglers() {
+        0 => format!("A task is overdue if it took more than {factor}× its"),
+        1 => format!("Rated by 1 overdue task: it took more than {factor}× its"),
+        tasks => format!("Rated by {tasks} overdue tasks: they took more than {factor}× their"),
+    };
     format!(
-        "Rated by {}: {} more than {}× {} usual time, which is known from runs of the job, or else from the input or the \
-         median of the group.",
-        plural(engine.stragglers(), "overdue task"),
-        if engine.stragglers() == 1 { "it took" } else { "they took" },
-        three_digits(settings.usual.factor),
-        if engine.stragglers() == 1 { "its" } else { "their" },
+        "{which} usual time, which is known from runs of the job, or else from the input or the median of the group."
     )
 }
 

@@ -173,7 +173,7 @@ pub(super) fn of_job(job: &Job<'_>) -> String {
             Some(why) => format!("{id}: cannot be replayed: {why}"),
             None if unknown_to_all(job).is_some() => {
                 let id = if several { String::new() } else { format!("{id}: ") };
-                format!("{id}unknown: {}", unknown_to_all(job).unwrap_or_default())
+                format!("{id}effects unknown ({})", unknown_to_all(job).unwrap_or_default())
             }
             None if several => "no change saves time beyond the error of the model".to_owned(),
             None => format!("{id}: no change saves time beyond the error of the model"),

@@ -128,7 +128,11 @@ fn no_match_is_a_failure_that_says_so() {
     let (code, error) = failure(&["analyze", "--user", "nobody", folder.path().to_str().unwrap()]);
     assert_eq!((code, error.contains("the input has no files")), (2, true), "{error}");
     let (code, error) = failure(&["diff", "--user", "nobody", INPUT[0], INPUT[1]]);
-    assert_eq!((code, error.contains("no application matches the filters")), (2, true), "{error}");
+    assert_eq!(
+        (code, error.contains("none of the 5 applications matches the filters")),
+        (2, true),
+        "{error}"
+    );
 }
 
 #[test]

@@ -31,7 +31,11 @@ impl Page<'_> {
             return writeln!(out);
         }
         let delay = Waiting::total(&total.waiting);
-        let who = if all == 1 { "It".to_owned() } else { counted(total.applications_waiting, "application") };
+        let who = if all == 1 {
+            "The application".to_owned()
+        } else {
+            counted(total.applications_waiting, "application")
+        };
         self.paragraph(&format!("{who} waited {delay} only for stragglers:"), 0, out)?;
         let mut waiting = total.waiting.iter().take(CAUSES);
         waiting.try_for_each(|waiting| self.waited(waiting, delay, out))?;

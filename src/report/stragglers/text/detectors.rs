@@ -79,9 +79,7 @@ impl Page<'_> {
     /// The best detectors, without the table.
     fn best(&self, engine: &EngineDetectors, of: &str, out: &mut dyn Write) -> io::Result<()> {
         self.heading(&format!("Best detector{of}"), out)?;
-        if engine.stragglers() > 0 {
-            self.paragraph(&sentences::overdue(engine, &self.report.settings), 2, out)?;
-        }
+        self.paragraph(&sentences::overdue(engine, &self.report.settings), 2, out)?;
         self.verdict(engine, out)
     }
 

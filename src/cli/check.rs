@@ -30,7 +30,7 @@ the accepted runs of the same job. A finding is worse if its severity is higher,
 accepted by more than the tolerance. The costs of each run are compared separately: with 5 or more accepted runs, the \
 limit is their median plus 3 scaled median absolute deviations; with fewer, it is their median plus the tolerance. If \
 a run read more input, its limits rise in proportion. Differences below the floors of the document `gate` in rule files \
-(10 s of run time, 0.02 GB·h, 30 s of task time, one failed attempt) do not count, unless the tolerance is 0. Failed \
+(10 s of run time, 0.02 GB-hours, 30 s of task time, one failed attempt) do not count, unless the tolerance is 0. Failed \
 and incomplete runs are judged by rules only; they never show that a finding is better or gone. --fail-on applies to \
 findings only. Higher costs fail whatever its level, except with --fail-on none; --costs changes that.
 

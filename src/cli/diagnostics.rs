@@ -6,6 +6,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anstream::{AutoStream, ColorChoice};
 
+use super::output::in_locale;
 use crate::rules::{Importance, RuleProblem};
 
 /// Limits the output for files that are not rule files, which may have a problem in every line.
@@ -19,7 +20,7 @@ pub(super) fn print_problems(problems: &[RuleProblem]) {
     let renderer = renderer.decor_style(DecorStyle::Ascii);
     let mut out = io::stderr();
     for problem in problems.iter().take(MAX_SHOWN) {
-        let _ = writeln!(out, "{}\n", renderer.render(&[group(problem)]));
+        let _ = writeln!(out, "{}\n", in_locale(&renderer.render(&[group(problem)])));
     }
     if problems.len() > MAX_SHOWN {
         let _ = writeln!(out, "and {} more problems", problems.len() - MAX_SHOWN);

@@ -10,7 +10,7 @@ use super::Exit;
 use super::counts::positive_count;
 use super::filter_args::OnlyRules;
 use super::finding_args::RuleArgs;
-use super::input_args::InputArgs;
+use super::input_args::{InputArgs, none_matches};
 use super::path_args::StdinArgs;
 use super::view_args::{PairOrder, SummaryArg};
 use crate::diff::{self, Side};
@@ -154,6 +154,6 @@ impl Diff {
         if matching > 0 || left_out == 0 || self.input.allow_empty {
             return Ok(());
         }
-        Err(format!("{}: no application matches the filters; left out: {left_out}", path.display()))
+        Err(format!("{}: {}", path.display(), none_matches(left_out)))
     }
 }

@@ -157,7 +157,7 @@ impl InputArgs {
     fn explain_empty(summary: &Summary) {
         let Summary { files_found, files_skipped, files_failed, left_out, .. } = summary;
         let what = if *left_out > 0 {
-            format!("no application matches the filters; left out: {left_out}")
+            none_matches(*left_out)
         } else if *files_found <= *files_failed && *files_failed > 0 {
             "no application was read: none of the paths can be read".to_owned()
         } else if *files_found == 0 {
@@ -169,6 +169,14 @@ impl InputArgs {
             )
         };
         output::print_message("error", &format!("{what}; --allow-empty accepts that"));
+    }
+}
+
+/// Why filters leave nothing.
+pub(super) fn none_matches(left_out: u64) -> String {
+    match left_out {
+        1 => "the only application does not match the filters".to_owned(),
+        _ => format!("none of the {left_out} applications matches the filters"),
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use env_filter::{Builder, Filter};
 use log::{Log, Metadata, Record};
 
-use super::output::{print_message, without_controls};
+use super::output::{print_message, printable};
 
 /// Variables that contain a filter such as `debug` or `elephant_rs::input=debug`. The first one that is set wins.
 const VARIABLES: [&str; 2] = [OWN, "RUST_LOG"];
@@ -51,7 +51,7 @@ impl Log for StandardError {
     fn log(&self, record: &Record<'_>) {
         if self.0.matches(record) {
             let level = record.level().as_str().to_lowercase();
-            let message = without_controls(&record.args().to_string());
+            let message = printable(&record.args().to_string());
             let _ = writeln!(io::stderr(), "elephant-rs: {level}: {message}");
         }
     }

@@ -29,6 +29,8 @@ mod view_args;
 mod watch;
 mod whatif;
 
+use std::borrow::Cow;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -171,7 +173,7 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             let printed = if error.use_stderr() { Ok(()) } else { output::try_standard_output() };
-            return match printed.and_then(|()| error.print()) {
+            return match printed.and_then(|()| print_usage(&error)) {
                 _ if error.use_stderr() => Exit::Failure.into(),
                 Err(failed) if !output::is_closed_pipe(&failed) => {
                     output::print_message("error", &format!("cannot write the help: {failed}"));
@@ -214,6 +216,16 @@ pub fn run() -> ExitCode {
             }
             Exit::Failure.into()
         }
+    }
+}
+
+/// Prints the help or a wrong use. It may repeat an argument, which may have any characters.
+fn print_usage(error: &clap::Error) -> io::Result<()> {
+    let text = error.render().to_string();
+    match output::in_locale(&text) {
+        Cow::Borrowed(_) => error.print(),
+        Cow::Owned(converted) if error.use_stderr() => io::stderr().write_all(converted.as_bytes()),
+        Cow::Owned(converted) => io::stdout().write_all(converted.as_bytes()),
     }
 }
 

@@ -75,7 +75,7 @@ pub(super) struct Nodes {
     /// Rank only nodes with at least N tasks
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<u64>, default_value_t = Settings::default().min_node_tasks)]
     min_node_tasks: u64,
-    /// Use only groups of at least N successful tasks; z-scores in a group of n tasks cannot exceed (n - 1) / √n
+    /// Use only groups of at least N successful tasks; z-scores in a group of n tasks cannot exceed (n - 1) / sqrt(n)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<usize>, default_value_t = Settings::default().min_group)]
     min_group: usize,
     /// Quantile of the tasks' z-scores to report

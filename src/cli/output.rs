@@ -1,5 +1,6 @@
 //! Writes reports to standard output, or to a file that appears whole or not at all.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -16,6 +17,7 @@ use super::interrupt::Temporary;
 use super::{Color, locale};
 use crate::engine::discover;
 use crate::report::TextOptions;
+use crate::report::ascii::to_ascii;
 
 /// File names that mean standard output. Treated as files, they would be replaced, with everything that other commands
 /// had written to them.
@@ -234,18 +236,24 @@ fn write_buffered<W: Write>(
 /// Writes one line to standard error. Write errors are ignored, because standard error may be closed.
 #[allow(clippy::let_underscore_must_use)]
 pub(super) fn print_message(level: &str, message: &str) {
-    let _ = writeln!(io::stderr(), "elephant-rs: {level}: {}", without_controls(message));
+    let _ = writeln!(io::stderr(), "elephant-rs: {level}: {}", printable(message));
 }
 
-/// Replaces control characters: a file name in a message must not move the cursor or start a new line.
-pub(super) fn without_controls(message: &str) -> String {
-    message.replace(char::is_control, " ")
+/// Replaces control characters, because a file name in a message must not move the cursor or start a new line, and
+/// characters that the terminal cannot show.
+pub(super) fn printable(message: &str) -> String {
+    in_locale(&message.replace(char::is_control, " ")).into_owned()
+}
+
+/// Text in the characters of the locale.
+pub(super) fn in_locale(text: &str) -> Cow<'_, str> {
+    if locale::is_ascii() { to_ascii(text) } else { Cow::Borrowed(text) }
 }
 
 /// Like [`print_message`], without a level.
 #[allow(clippy::let_underscore_must_use)]
 pub(super) fn print_note(message: &str) {
-    let _ = writeln!(io::stderr(), "elephant-rs: {}", without_controls(message));
+    let _ = writeln!(io::stderr(), "elephant-rs: {}", printable(message));
 }
 
 /// Whether the error means that the reader of our output closed the pipe.

@@ -23,7 +23,7 @@ pub(super) struct PathArgs {
 /// A list of paths.
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
-    /// Also read the paths in this file: one a line, or each followed by a NUL byte (find -print0); - reads the list
+    /// Also read the paths in this file: one per line, or each followed by a NUL byte (find -print0); - reads the list
     /// from standard input
     #[arg(long, value_name = "FILE")]
     files_from: Option<PathBuf>,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{interrupt, logging};
+use super::{interrupt, locale, logging};
 use crate::engine::{Progress, SoFar};
 use crate::units::Bytes;
 
@@ -43,7 +43,11 @@ fn draw(progress: &Progress, ended: &Receiver<()>) {
     interrupt::clear_on_interrupt(&bar);
     // The message comes last, so a narrow terminal cuts it and the bar stays on one line.
     if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {bar:20} {wide_msg}") {
-        bar.set_style(style.tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ ").progress_chars("━╸─"));
+        bar.set_style(if locale::is_ascii() {
+            style.tick_chars("|/-\\ ").progress_chars("=>-")
+        } else {
+            style.tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ ").progress_chars("━╸─")
+        });
     }
     loop {
         let so_far = progress.so_far();

@@ -21,7 +21,7 @@ use crate::whatif::{self, Change, Settings, Trouble};
 
 pub(super) const EXAMPLES: &str = "\
 The recorded tasks are scheduled again with the change. A replay without any change shows the error of the model for \
-each application. Predictions have a range, and a saving smaller than the error is not given. Several options are one \
+each application. Predictions have a range, and a saving smaller than the error is not given. Several options together are one \
 change. Without options, each trouble is left out alone, then all together, and the number of executors is varied.
 
 Examples:
@@ -174,7 +174,7 @@ fn size(text: &str) -> Result<Bytes, String> {
     let quantity: Quantity<Size> = Quantity::parse(text)?;
     Bytes::from_f64(quantity.get())
         .filter(|size| size.get() > 0)
-        .ok_or_else(|| format!("\"{text}\" is not a size"))
+        .ok_or_else(|| format!("expected a size above 0, such as 256m, got \"{text}\""))
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -82,15 +82,17 @@ impl Advice {
     pub(crate) fn set(mut self, settings: impl IntoIterator<Item = SettingChange>) -> Self {
         let before = self.settings.len();
         self.settings.extend(settings);
-        for (place, change) in self.settings.iter().enumerate().skip(before) {
-            self.text += match place {
+        let mut last: Option<&SettingChange> = before.checked_sub(1).and_then(|last| self.settings.get(last));
+        for change in self.settings.iter().skip(before) {
+            self.text += match last {
                 _ if self.text.is_empty() => "",
-                _ if place == before => ": ",
-                // Options begin with a word of their own.
-                _ if change.is_option() => " ",
-                _ => ", ",
+                None => ": ",
+                // Options begin with a word of their own, and can be pasted together.
+                Some(last) if last.is_option() && change.is_option() => " ",
+                Some(_) => ", ",
             };
             self.text += &change.to_string();
+            last = Some(change);
         }
         self
     }
@@ -161,6 +163,8 @@ mod tests {
         assert_eq!(change("a.b", Some("1"), "2").to_string(), "a.b 1 → 2");
         let several = Advice::new("try").set([change("a.b", Some("1"), "2"), change("a.c", None, "3")]);
         assert_eq!(several.text, "try: a.b 1 → 2, a.c → 3");
+        let more = several.set([change("spark.d", None, "4")]).set([change("spark.e", None, "5")]);
+        assert_eq!(more.text, "try: a.b 1 → 2, a.c → 3, --conf spark.d=4 --conf spark.e=5");
     }
 
     #[test]

@@ -27,12 +27,12 @@ pub(crate) enum InputError {
         command: String,
     },
     /// The address of a file of this machine.
-    #[error("cannot read {path}: it is an address; give the path instead: {local}", path = .path.display())]
+    #[error("cannot read {path}: it is an address; give the path instead: {local}", path = .path.display(), local = .local.display())]
     FileAddress {
         /// As the user wrote it.
         path: PathBuf,
         /// The path in it.
-        local: String,
+        local: PathBuf,
     },
     /// A path in a list.
     #[error("{error}; it is in line {line} of {list}")]
@@ -155,7 +155,7 @@ impl InputError {
     #[must_use]
     pub(crate) fn not_found(path: &Path) -> Self {
         let path = path.to_path_buf();
-        match (remote::how_to_fetch(&path), remote::local_path(&path).map(str::to_owned)) {
+        match (remote::how_to_fetch(&path), remote::local_path(&path)) {
             (Some(command), _) => Self::Remote { path, command },
             (None, Some(local)) => Self::FileAddress { path, local },
             (None, None) => Self::NotFound { path },
@@ -234,6 +234,7 @@ fn remedy(error: &io::Error) -> &'static str {
         io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => {
             "it is truncated or damaged; copy it again"
         }
+        io::ErrorKind::InvalidInput => "correct the path or address, such as file:///PATH",
         _ => "check the disk or mount, or exclude it",
     }
 }

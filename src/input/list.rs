@@ -17,7 +17,7 @@ pub(crate) struct PathList {
 
 /// A list that cannot be read.
 #[derive(Debug, Error)]
-#[error("cannot read the list of paths {name}: {source}; --files-from takes a file with one path a line")]
+#[error("cannot read the list of paths {name}: {source}; --files-from takes a file with one path per line")]
 pub(crate) struct ListError {
     name: String,
     source: io::Error,

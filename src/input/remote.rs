@@ -1,6 +1,7 @@
 //! Addresses of storage that this program does not read, and how to fetch from there.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 /// The command that fetches from a path that is an address; `None` for a path of this machine.
 pub(super) fn how_to_fetch(path: &Path) -> Option<String> {
@@ -45,14 +46,43 @@ fn from_server(address: &str) -> Option<String> {
     }
 }
 
-/// The path of an address of this machine, such as `file:///var/log/spark`.
-pub(super) fn local_path(path: &Path) -> Option<&str> {
+/// The path of an address of this machine in Java's short form, `file:/var/log/spark`.
+pub(super) fn local_path(path: &Path) -> Option<PathBuf> {
     let (scheme, rest) = path.to_str()?.split_once(':')?;
     if !scheme.eq_ignore_ascii_case("file") {
         return None;
     }
-    let rest = rest.strip_prefix("//").map_or(rest, |rest| rest.strip_prefix("localhost").unwrap_or(rest));
-    rest.starts_with('/').then_some(rest)
+    (rest.starts_with('/') && !rest.starts_with("//")).then(|| decoded(rest).into())
+}
+
+/// The path in an address. What is no escape (`%20`) stands for itself, because people paste paths behind `file://`.
+pub(super) fn decoded(path: &str) -> OsString {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let escaped = || {
+            let digits = std::str::from_utf8(after.get(..2).filter(|_| first == b'%')?).ok()?;
+            digits
+                .bytes()
+                .all(|digit| digit.is_ascii_hexdigit())
+                .then(|| u8::from_str_radix(digits, 16).ok())?
+        };
+        // No path contains a zero byte.
+        let byte = escaped().filter(|&byte| byte != 0);
+        bytes.push(byte.unwrap_or(first));
+        rest = byte.and_then(|_| after.get(2..)).unwrap_or(after);
+    }
+    from_bytes(bytes)
+}
+
+#[cfg(unix)]
+fn from_bytes(bytes: Vec<u8>) -> OsString {
+    std::os::unix::ffi::OsStringExt::from_vec(bytes)
+}
+
+#[cfg(not(unix))]
+fn from_bytes(bytes: Vec<u8>) -> OsString {
+    String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
 /// As one word of a shell.
@@ -91,14 +121,14 @@ mod tests {
             assert!(fetch(path).is_some_and(|fetch| fetch.contains(command)), "{path}: {:?}", fetch(path));
         }
         for (path, local) in [
-            ("file:///tmp/x y", Some("/tmp/x y")),
-            ("FILE://localhost/x", Some("/x")),
             ("file:/x", Some("/x")),
+            ("FILE:/x%20y", Some("/x y")),
+            ("file:///x", None),
             ("file:x", None),
             ("file", None),
             ("files:///x", None),
         ] {
-            assert_eq!(local_path(Path::new(path)), local, "{path}");
+            assert_eq!(local_path(Path::new(path)).as_deref(), local.map(Path::new), "{path}");
         }
         for path in ["history/s3/app.log", "C:/histories", "s3", "/hdfs://x", "s4://x", "app:1"] {
             assert_eq!(fetch(path), None, "{path}");

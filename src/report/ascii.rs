@@ -1,5 +1,6 @@
 //! Text for terminals without Unicode.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::TextOptions;
@@ -13,6 +14,18 @@ pub(crate) fn in_charset(
     if options.ascii { write(&mut Ascii(out)) } else { write(out) }
 }
 
+/// The same characters as [`in_charset`] writes.
+pub(crate) fn to_ascii(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    let mut converted = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii() { converted.push(c) } else { converted.push_str(ascii(c)) }
+    }
+    Cow::Owned(converted)
+}
+
 /// Writes ASCII: common signs in their usual ASCII form, and `?` for every other character.
 struct Ascii<'a>(&'a mut dyn Write);
 
@@ -23,9 +36,7 @@ impl Write for Ascii<'_> {
         }
         let mut text = String::with_capacity(bytes.len());
         for chunk in bytes.utf8_chunks() {
-            for c in chunk.valid().chars() {
-                if c.is_ascii() { text.push(c) } else { text.push_str(ascii(c)) }
-            }
+            text.push_str(&to_ascii(chunk.valid()));
             text.extend(chunk.invalid().iter().map(|_| '?'));
         }
         self.0.write_all(text.as_bytes())?;

@@ -184,19 +184,29 @@ pub(super) fn saved_parts(amounts: &Amounts, cost: Option<Range>, currency: Opti
     if parts.is_empty() { vec!["less than 0.01 GB·h".to_owned()] } else { parts }
 }
 
-/// The first of these amounts, without its error, in the order of their weight: "2.9 core·h".
+/// The first of these amounts in the order of their weight: "2.9 core·h", or "about 2.9 core·h" with an error.
 pub(super) fn saved_briefly(amounts: &Amounts, cost: Option<Range>, currency: Option<&str>) -> String {
-    let point = |range: Range, least: f64| Some(range.point).filter(|point| *point >= least);
-    let money = cost.and_then(|cost| point(cost, 0.005)).zip(currency);
-    let money = money.map(|(cost, currency)| format!("{cost:.2} {currency}"));
+    let at_least = |range: Range, least: f64| Some(range).filter(|range| range.point >= least);
+    let money = cost.and_then(|cost| at_least(cost, 0.005)).zip(currency);
+    let money = money.map(|(cost, currency)| {
+        let cost = briefly_in_range(cost, |value| format!("{value:.2}"));
+        format!("{cost} {currency}")
+    });
     let hours = |hours: Option<Range>, unit: &str| {
-        hours.and_then(|hours| point(hours, 0.01)).map(|hours| format!("{} {unit}", three_digits(hours)))
+        let hours = at_least(hours?, 0.01)?;
+        Some(format!("{} {unit}", briefly_in_range(hours, three_digits)))
     };
     money
         .or_else(|| hours(amounts.core_hours, "core·h"))
         .or_else(|| hours(amounts.gb_hours, "GB·h"))
-        .or_else(|| point(amounts.wall_ms, 100.0).map(millis))
+        .or_else(|| at_least(amounts.wall_ms, 100.0).map(|time| briefly_in_range(time, millis)))
         .unwrap_or_else(|| "< 0.01 GB·h".to_owned())
+}
+
+/// The same range as [`in_range`], with "about" for its half width.
+fn briefly_in_range(range: Range, show: impl Fn(f64) -> String) -> String {
+    let text = in_range(range, show);
+    text.split_once(" ± ").map_or(text.clone(), |(point, _)| format!("about {point}"))
 }
 
 /// "9.0 s ± 1.5 s"; a wide range as "up to 9.0 s" or "3.0 s to 9.0 s".
@@ -255,6 +265,18 @@ mod tests {
         assert_eq!(briefly(&amounts(0.0, 0.001, 9000.0)), "9 s");
         assert_eq!(briefly(&amounts(0.0, 0.001, 9.0)), "< 0.01 GB·h");
         assert_eq!(saved_briefly(&amounts(1.0, 1.0, 1.0), Some(exactly(3.5)), Some("EUR")), "3.50 EUR");
+        let time = |low: f64, point: f64, high: f64| Amounts {
+            wall_ms: Range { low, point, high },
+            ..Amounts::default()
+        };
+        // As certain as the longer form of the same amount.
+        for (amounts, brief, long) in [
+            (time(8000.0, 9000.0, 1e4), "about 9 s", "9 s ± 1 s"),
+            (time(0.0, 5000.0, 9000.0), "up to 9 s", "up to 9 s"),
+            (time(1000.0, 5000.0, 9000.0), "1 s to 9 s", "1 s to 9 s"),
+        ] {
+            assert_eq!((briefly(&amounts), saved(&amounts, None, None)), (brief.to_owned(), long.to_owned()));
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The runs of each job, for reports that show a job instead of every run.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
@@ -57,10 +58,52 @@ pub(crate) struct JobTotal {
     pub(crate) run_times: Vec<Option<Millis>>,
     /// The highest severity of all runs.
     pub(crate) severity: Severity,
+    /// The run that has it; `None` without findings.
+    pub(crate) worst: Option<WorstRun>,
     /// What the remedies save over all runs.
     pub(crate) savings: Sums,
     /// The kinds of trouble and in how many runs they were found, most runs first.
     pub(crate) troubles: Vec<(TroubleKind, u64)>,
+}
+
+/// The run of a job with the highest severity, of several the one with the highest score.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct WorstRun {
+    severity: Severity,
+    score: u64,
+    /// Of equal runs, the first in the alphabet.
+    id: Reverse<String>,
+    source: Reverse<Option<String>>,
+    /// Its worst finding: the rule's name for readers, and the subject.
+    finding: String,
+}
+
+impl WorstRun {
+    fn of(app: &ApplicationReport) -> Option<Self> {
+        let worst = app.findings.iter().max_by_key(|finding| (finding.raw_severity, finding.score))?;
+        let attempt = app.attempt.as_ref().map(|attempt| format!(" ({attempt})"));
+        Some(Self {
+            severity: app.severity,
+            score: app.score,
+            id: Reverse(format!("{}{}", app.id, attempt.unwrap_or_default())),
+            source: Reverse(app.sources.first().cloned()),
+            finding: format!("{} ({})", worst.title, worst.subject.name()),
+        })
+    }
+
+    /// Its id, with the attempt.
+    pub(crate) fn id(&self) -> &str {
+        &self.id.0
+    }
+
+    /// The first of its files.
+    pub(crate) fn source(&self) -> Option<&str> {
+        self.source.0.as_deref()
+    }
+
+    pub(crate) fn finding(&self) -> &str {
+        &self.finding
+    }
 }
 
 /// Adds up the runs of each job, in any order.
@@ -94,7 +137,7 @@ impl JobSums {
                 *worth = sum.worth.total();
             }
             sum.total.run_times = sum.recent.iter().map(|(_, _, time)| *time).collect();
-            sum.total.troubles.sort_by_key(|&(kind, runs)| (std::cmp::Reverse(runs), kind));
+            sum.total.troubles.sort_by_key(|&(kind, runs)| (Reverse(runs), kind));
         }
         sums.sort_by(|a, b| {
             (a.leading.cmp(&b.leading))
@@ -121,6 +164,7 @@ impl JobSum {
             last_started: None,
             run_times: Vec::new(),
             severity: Severity::None,
+            worst: None,
             savings: Sums::default(),
             troubles: Vec::new(),
         };
@@ -152,6 +196,8 @@ impl JobSum {
         total.runs += 1;
         total.runs_with_findings += u64::from(app.severity > Severity::None);
         total.severity = total.severity.max(app.severity);
+        let worst = total.worst.take();
+        total.worst = worst.max(WorstRun::of(app));
         let mut kinds: Vec<TroubleKind> = Vec::new();
         for trouble in &app.troubles {
             total.savings.add(&trouble.savings);
@@ -171,6 +217,7 @@ impl JobSum {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::{Finding, Subject};
 
     fn run(id: &str, name: &str, user: &str) -> ApplicationReport {
         let mut app = ApplicationReport::blank(id);
@@ -185,6 +232,54 @@ mod tests {
         assert_eq!(JobGroup::of(&first), JobGroup::of(&run("app-2", "etl 2026-11-22", "alice")));
         assert_ne!(JobGroup::of(&first), JobGroup::of(&run("app-2", "etl 2026-11-22", "bob")));
         assert_ne!(JobGroup::of(&first), JobGroup::of(&run("app-2", "load", "alice")));
+    }
+
+    fn finding(title: &'static str, raw_severity: Severity) -> Finding {
+        Finding {
+            rule: "a-rule".into(),
+            title: title.into(),
+            rule_facts: crate::finding::RuleFacts::USER,
+            tells: TroubleKind::Other,
+            repartition: None,
+            of_more_parts: false,
+            conditions: Vec::new(),
+            raw_severity,
+            severity: raw_severity,
+            score: 0,
+            subject: Subject::Application,
+            message: String::new(),
+            evidence: Vec::new(),
+            thresholds: [].into(),
+            advice: Vec::new(),
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn the_run_that_a_severity_is_from_is_known() {
+        let with = |id: &str, severity, titles: &[(&'static str, Severity)]| {
+            let findings = titles.iter().map(|&(title, severity)| finding(title, severity)).collect();
+            ApplicationReport { severity, findings, ..run(id, "etl", "alice") }
+        };
+        let (low, critical) = (Severity::Low, Severity::Critical);
+        let runs = [
+            with("app-1", low, &[("Spill", low)]),
+            with("app-3", critical, &[("Spill", low), ("Skew", critical)]),
+            with("app-2", critical, &[("Skew", critical)]),
+            with("app-4", Severity::None, &[]),
+        ];
+        for order in [[0, 1, 2, 3], [3, 2, 1, 0]] {
+            let mut sums = JobSums::default();
+            for place in order {
+                sums.add(&runs[place]);
+            }
+            let jobs = sums.finish();
+            let worst = jobs[0].worst.as_ref().unwrap();
+            assert_eq!((worst.id(), worst.finding(), worst.source()), ("app-2", "Skew (application)", None));
+        }
+        let mut quiet = JobSums::default();
+        quiet.add(&runs[3]);
+        assert_eq!(quiet.finish()[0].worst, None);
     }
 
     #[test]

@@ -293,15 +293,18 @@ pub(crate) fn best(detectors: &[Evaluated], engine: Option<Engine>) -> Best {
 impl fmt::Display for Best {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooFew { stragglers: 1 } => write!(f, "1 straggler is too few to compare detectors"),
+            Self::TooFew { stragglers: 0 } => {
+                write!(f, "no task was overdue, so detectors cannot be compared")
+            }
+            Self::TooFew { stragglers: 1 } => write!(f, "1 overdue task is too few to compare detectors"),
             Self::TooFew { stragglers } => {
-                write!(f, "{stragglers} stragglers are too few to compare detectors")
+                write!(f, "{stragglers} overdue tasks are too few to compare detectors")
             }
             Self::None => {
                 write!(f, "no detector would have shortened the tasks")
             }
             Self::FewFound { .. } => {
-                write!(f, "no detector would have found {:.0} % of the stragglers", 100.0 * ENOUGH_RECALL)
+                write!(f, "no detector would have found {:.0} % of the overdue tasks", 100.0 * ENOUGH_RECALL)
             }
             Self::Detector { id, .. } => write!(f, "{id} would have performed best"),
         }
@@ -368,7 +371,7 @@ mod tests {
         };
         let one = [finds("late", 19)];
         assert_eq!(best(&one, None), Best::FewFound { id: "late", place: 0 });
-        assert_eq!(best(&one, None).to_string(), "no detector would have found 20 % of the stragglers");
+        assert_eq!(best(&one, None).to_string(), "no detector would have found 20 % of the overdue tasks");
         let two = [finds("late", 19), finds("mantri", 20)];
         assert_eq!(best(&two, None), Best::Detector { id: "mantri", place: 1 });
     }

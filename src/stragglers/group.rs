@@ -60,14 +60,29 @@ impl<'a> GroupStragglers<'a> {
     /// winning copy ends.
     #[must_use]
     pub(crate) fn tail(&self) -> Option<(Timestamp, Timestamp)> {
-        let last = |unexplained: bool| {
-            let tasks = self.executions.tasks.iter().enumerate().filter(move |&(place, _)| {
+        self.period(|place| !self.is_explained(place))
+    }
+
+    /// The same for all stragglers, explained or not.
+    #[must_use]
+    fn tail_of_all(&self) -> Option<(Timestamp, Timestamp)> {
+        self.period(|_| true)
+    }
+
+    /// The period in which only the stragglers that `counts` selects were not at their end.
+    fn period(&self, counts: impl Fn(usize) -> bool) -> Option<(Timestamp, Timestamp)> {
+        let last = |counted: bool| {
+            let tasks = self.executions.tasks.iter().enumerate().filter(|&(place, _)| {
                 let straggler = self.labels.stragglers.get(place) == Some(&Some(true));
-                (straggler && !self.is_explained(place)) == unexplained
+                (straggler && counts(place)) == counted
             });
-            tasks.filter_map(|(_, task)| self.group.attempts.time(task.winner(), TimePoint::Finish)).max()
+            tasks.filter_map(|(_, task)| self.end(task)).max()
         };
         Some((last(false)?, last(true)?)).filter(|(others, stragglers)| others < stragglers)
+    }
+
+    fn end(&self, task: &Execution) -> Option<Timestamp> {
+        self.group.attempts.time(task.winner(), TimePoint::Finish)
     }
 
     /// The unexplained stragglers that ended in that period, and how long the group waited until then, longest first.
@@ -75,7 +90,7 @@ impl<'a> GroupStragglers<'a> {
     pub(crate) fn held_up_by(&self) -> Vec<(Execution, Millis)> {
         let Some((from, _)) = self.tail() else { return Vec::new() };
         let waits = self.unexplained().filter_map(|task| {
-            let end = self.group.attempts.time(task.winner(), TimePoint::Finish)?;
+            let end = self.end(task)?;
             Some((*task, Millis::between(from, end).filter(|wait| *wait > Millis::ZERO)?))
         });
         let mut waits: Vec<(Execution, Millis)> = waits.collect();
@@ -83,15 +98,22 @@ impl<'a> GroupStragglers<'a> {
         waits
     }
 
-    /// The straggler that ended last in that period, and how long the period was; of several the first. `None` if there is no
-    /// such period.
+    /// What the group waited for while only stragglers had not ended: each straggler that ended then, with the time
+    /// from the end before it. The straggler that ends next is what the group waits for, and of several that end
+    /// together the first. In the order of time; empty if another task ended last.
     #[must_use]
-    pub(crate) fn waited_for(&self) -> Option<(Execution, Millis)> {
-        let (from, to) = self.tail()?;
-        let ends = |task: &&Execution| {
-            self.group.attempts.time(task.winner(), TimePoint::Finish).is_some_and(|end| end == to)
-        };
-        Some((*self.unexplained().find(ends)?, Millis::between(from, to)?))
+    pub(crate) fn waits(&self) -> Vec<(Execution, (Timestamp, Timestamp))> {
+        let Some((from, _)) = self.tail_of_all() else { return Vec::new() };
+        let mut ends: Vec<(Timestamp, &Execution)> = self
+            .stragglers()
+            .filter_map(|task| Some((self.end(task)?, task)))
+            .filter(|(end, _)| *end > from)
+            .collect();
+        ends.sort_by_key(|(end, task)| (*end, task.task()));
+        ends.dedup_by_key(|(end, _)| *end);
+        let mut before = from;
+        let wait = |(end, task): (Timestamp, &Execution)| (*task, (std::mem::replace(&mut before, end), end));
+        ends.into_iter().map(wait).collect()
     }
 }
 
@@ -150,13 +172,24 @@ mod tests {
         let durations = |tasks: Vec<&Execution>| tasks.iter().map(|task| task.duration).collect::<Vec<_>>();
         assert_eq!(durations(view.stragglers().collect()), [40.0, 30.0]);
         assert_eq!(durations(view.unexplained().collect()), [30.0]);
-        // The large task ends even later.
-        assert_eq!((view.tail(), view.waited_for()), (None, None));
+        // The large task ends even later. The group waits for both, one after the other.
+        assert_eq!(view.tail(), None);
+        assert_eq!(waits(&view), [(4, 10_000, 30_000), (3, 30_000, 40_000)]);
         let group = maps(&[(10, 64), (10, 64), (10, 64), (50, 64), (30, 64)]);
         let view = GroupStragglers::of(&group, Labelling::MEDIAN, Basis::Wall);
         assert_eq!(view.tail(), Some((Timestamp::from_millis(10_000), Timestamp::from_millis(50_000))));
-        let waited_for = view.waited_for().map(|(task, time)| (task.task(), time));
-        assert_eq!(waited_for, Some((3, Millis::new(40_000))));
+        assert_eq!(waits(&view), [(4, 10_000, 30_000), (3, 30_000, 50_000)]);
+        // Both end together: the first is named.
+        let group = maps(&[(10, 64), (10, 64), (10, 64), (30, 64), (30, 64)]);
+        let view = GroupStragglers::of(&group, Labelling::MEDIAN, Basis::Wall);
+        assert_eq!(waits(&view), [(3, 10_000, 30_000)]);
+    }
+
+    /// The task, and from when to when it was waited for.
+    fn waits(view: &GroupStragglers<'_>) -> Vec<(usize, i64, i64)> {
+        let millis = |at: Timestamp| at.as_millis();
+        let waits = view.waits().into_iter();
+        waits.map(|(task, (from, to))| (task.task(), millis(from), millis(to))).collect()
     }
 
     #[test]
@@ -171,7 +204,7 @@ mod tests {
         for tasks in [&[][..], &[(5, 1)], &[(5, 1), (5, 1)]] {
             let group = maps(tasks);
             let view = GroupStragglers::of(&group, Labelling::MEDIAN, Basis::Wall);
-            assert_eq!((view.stragglers().count(), view.tail()), (0, None));
+            assert_eq!((view.stragglers().count(), view.tail(), view.waits().len()), (0, None, 0));
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::state::state;
 use crate::stragglers::cause::{Cause, CauseCounts, Confidence, LabelledGroup, StragglerCause, attribute};
 use crate::stragglers::evaluation::Evaluated;
 use crate::stragglers::executions::Execution;
-use crate::stragglers::group::{GroupStragglers, covered};
+use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::impact::{JobImpact, JudgedGroup, JudgedTask, Speculation};
 use crate::stragglers::labels::{Labels, Reference};
 use crate::stragglers::speculation::Copies;
@@ -45,10 +45,12 @@ pub struct ApplicationStragglers {
     pub groups: Vec<GroupReport>,
     /// Groups with too few tasks to have stragglers.
     pub small_groups: u64,
-    /// Time in which the application only waited for stragglers that their input does not explain.
+    /// Time in which the application only waited for stragglers, explained by their input or not.
     pub delay: Millis,
     /// The straggler that it waited for longest; `None` if it waited for none.
     pub waited_for: Option<WaitedFor>,
+    /// The parts of that time by cause; they add up to it.
+    pub(super) waits: BTreeMap<Cause, (Option<Confidence>, Millis)>,
     /// Cost of the stragglers, by the median and by the mean.
     pub by_median: JobImpact,
     pub by_mean: JobImpact,
@@ -64,10 +66,10 @@ pub struct ApplicationStragglers {
 }
 
 state!(struct ApplicationStragglers { id, origin, name, user, status, complete, sources, submitted_at,
-    run_time, run_times, groups, small_groups, delay, waited_for, by_median, by_mean, copies, speculation, causes,
+    run_time, run_times, groups, small_groups, delay, waited_for, waits, by_median, by_mean, copies, speculation, causes,
     with_node_metrics } without { detectors: Vec::new() });
 
-/// A straggler that ended after all other tasks of its group.
+/// A straggler that ended after all tasks of its group that are none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitedFor {
@@ -114,17 +116,16 @@ impl ApplicationStragglers {
         let groups = labelled(&views, &labels, settings);
         let found = attribute(app, &groups, metrics, &settings.causes);
         let mut causes = CauseCounts::default();
-        for group in &found {
-            causes.add(group);
-        }
-        let waited_for = waited_for(app, &views, &found);
+        found.iter().for_each(|group| causes.add(group));
+        let waits = waits(&views, &found);
+        let waited_for = waited_for(app, &waits);
+        let (delay, waits) = by_cause(waits);
         let with_node_metrics = metrics.map_or(0, |metrics| with_metrics(app, &groups, metrics));
         let mean = settings.labelling(Reference::Mean);
         let by_mean: Vec<JudgedGroup> =
             views.iter().map(|view| judged(app, view, &mean.of(&view.executions))).collect();
         let by_median: Vec<JudgedGroup> = views.iter().map(|view| judged(app, view, &view.labels)).collect();
         let copies = app.groups.iter().map(Copies::of).fold(Copies::default(), Copies::and);
-        let tails = views.iter().filter_map(GroupStragglers::tail);
         let mut keys = keys(app, &views, settings).into_iter();
         let reports: Vec<GroupReport> = views
             .iter()
@@ -146,8 +147,9 @@ impl ApplicationStragglers {
             submitted_at: app.submitted_at,
             run_time: run_time(app),
             small_groups,
-            delay: covered(tails),
+            delay,
             waited_for,
+            waits,
             by_median: JobImpact::of(&by_median),
             by_mean: JobImpact::of(&by_mean),
             speculation: speculation(&views, &copies),
@@ -208,25 +210,63 @@ fn keys(app: &Application, views: &[GroupStragglers<'_>], settings: &Settings) -
     GroupKey::of_groups(app, views.iter().map(|view| view.group))
 }
 
-/// The straggler of the group that was waited for longest; of equal ones that of the first group.
-fn waited_for(
-    app: &Application,
-    views: &[GroupStragglers<'_>],
-    causes: &[Vec<StragglerCause>],
-) -> Option<WaitedFor> {
-    let waits =
-        views.iter().zip(causes).filter_map(|(view, causes)| Some((view, causes, view.waited_for()?)));
-    let longest = waits.enumerate().max_by_key(|&(place, (.., (_, time)))| (time, Reverse(place)));
-    let (_, (view, causes, (task, _))) = longest?;
-    let cause = causes.iter().find(|cause| cause.task == task.task());
+/// A time in which a group only waited for stragglers, and the one that ended it.
+struct Wait<'a> {
+    view: &'a GroupStragglers<'a>,
+    task: Execution,
+    cause: Cause,
+    confidence: Option<Confidence>,
+    from: Timestamp,
+    to: Timestamp,
+}
+
+/// The waits of all groups, in the order of the groups and of time.
+fn waits<'a>(views: &'a [GroupStragglers<'a>], causes: &[Vec<StragglerCause>]) -> Vec<Wait<'a>> {
+    let of_group = |(view, causes): (&'a GroupStragglers<'a>, &Vec<StragglerCause>)| {
+        let wait = |(task, (from, to)): (Execution, (Timestamp, Timestamp))| {
+            let cause = causes.iter().find(|cause| cause.task == task.task());
+            let (cause, confidence) =
+                cause.map_or((Cause::Unexplained, None), |cause| (cause.primary, cause.confidence));
+            Wait { view, task, cause, confidence, from, to }
+        };
+        view.waits().into_iter().map(wait).collect::<Vec<_>>()
+    };
+    views.iter().zip(causes).flat_map(of_group).collect()
+}
+
+/// The straggler that was waited for longest; of equal ones the first.
+fn waited_for(app: &Application, waits: &[Wait<'_>]) -> Option<WaitedFor> {
+    let longest = waits.iter().enumerate();
+    let (_, wait) =
+        longest.max_by_key(|(place, wait)| (Millis::between(wait.from, wait.to), Reverse(*place)))?;
+    let group = wait.view.group;
     Some(WaitedFor {
-        group: view.group.kind,
+        group: group.kind,
         label: None,
-        task: view.group.tasks.number(task.task()),
-        node: host(app, view.group, task.attempt()),
-        cause: cause.map_or(Cause::Unexplained, |cause| cause.primary),
-        confidence: cause.and_then(|cause| cause.confidence),
+        task: group.tasks.number(wait.task.task()),
+        node: host(app, group, wait.task.attempt()),
+        cause: wait.cause,
+        confidence: wait.confidence,
     })
+}
+
+/// How long the application waited only for stragglers, and the parts by cause with the least certain confidence. Where
+/// several groups waited at the same time, the time counts once, for the one that began to wait first.
+fn by_cause(mut waits: Vec<Wait<'_>>) -> (Millis, BTreeMap<Cause, (Option<Confidence>, Millis)>) {
+    let mut causes: BTreeMap<Cause, (Option<Confidence>, Millis)> = BTreeMap::new();
+    // The sort is stable: waits that begin together stay in the order of the groups.
+    waits.sort_by_key(|wait| wait.from);
+    let mut until: Option<Timestamp> = None;
+    for wait in &waits {
+        let from = until.map_or(wait.from, |until| until.max(wait.from));
+        let part = Millis::between(from, wait.to).filter(|part| *part > Millis::ZERO);
+        until = Some(until.map_or(wait.to, |until| until.max(wait.to)));
+        let Some(part) = part else { continue };
+        let (confidence, sum) = causes.entry(wait.cause).or_insert((wait.confidence, Millis::ZERO));
+        *confidence = (*confidence).min(wait.confidence);
+        *sum = *sum + part;
+    }
+    (causes.values().map(|(_, part)| *part).sum(), causes)
 }
 
 /// The groups with the labels of their tasks.

@@ -133,6 +133,8 @@ pub struct Total {
     pub causes: CauseCounts,
     /// Waiting for stragglers by cause, the longest first.
     pub waiting: Vec<Waiting>,
+    /// How many applications waited.
+    pub(crate) applications_waiting: u64,
     /// The days of submission.
     pub days: Vec<StragglerDay>,
     /// How the causes of extreme stragglers go together over the days.

@@ -15,6 +15,7 @@ use crate::stragglers::impact::{ImpactSums, Speculation, tail_correlation};
 use crate::stragglers::labels::UsualSource;
 use crate::stragglers::progress::ProgressSource;
 use crate::stragglers::speculation::Copies;
+use crate::units::Millis;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -30,6 +31,7 @@ pub(super) struct Sums {
     speculation: Vec<Speculation>,
     causes: CauseCounts,
     waiting: BTreeMap<Cause, Waiting>,
+    applications_waiting: u64,
     days: BTreeMap<i64, StragglerDay>,
     origins: BTreeMap<Origin, OriginSums>,
     with_models: u64,
@@ -63,6 +65,7 @@ impl Sums {
         self.speculation.push(app.speculation);
         self.causes.merge(&app.causes);
         Waiting::add_to(&mut self.waiting, app);
+        self.applications_waiting += u64::from(app.delay > Millis::ZERO);
         StragglerDay::add_to(&mut self.days, app);
         let origin = self.origins.entry(app.origin).or_default();
         origin.pool.add(&app.detectors);
@@ -99,6 +102,7 @@ impl Sums {
             tail_correlation: tail_correlation(&self.speculation),
             causes: self.causes,
             waiting: Waiting::longest_first(self.waiting),
+            applications_waiting: self.applications_waiting,
             correlations: StragglerDay::correlations(&days),
             days,
             engines: origins.filter_map(|(origin, sums)| sums.finish(origin, settings)).collect(),

@@ -7,7 +7,7 @@ use super::application::ApplicationStragglers;
 use crate::stragglers::cause::{Cause, Confidence};
 use crate::units::Millis;
 
-/// The applications whose longest wait was for a straggler with one cause.
+/// The time in which applications only waited for stragglers with one cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Waiting {
@@ -15,28 +15,27 @@ pub struct Waiting {
     pub cause: Cause,
     /// The least certain of their confidences; `None` if nothing explains the stragglers.
     pub confidence: Option<Confidence>,
-    /// Number of applications.
+    /// Number of applications that waited for such stragglers; one may wait for several causes.
     pub applications: u64,
     /// How long they waited only for stragglers.
     pub delay: Millis,
 }
 
 impl Waiting {
-    /// How many applications waited, and how long in all.
-    pub(crate) fn total(waiting: &[Self]) -> (u64, Millis) {
-        let applications = waiting.iter().map(|waiting| waiting.applications).sum();
-        (applications, waiting.iter().map(|waiting| waiting.delay).sum())
+    /// How long all of them waited.
+    pub(crate) fn total(waiting: &[Self]) -> Millis {
+        waiting.iter().map(|waiting| waiting.delay).sum()
     }
 
-    /// Adds how long an application waited for its longest straggler, if it waited.
+    /// Adds how long an application waited for stragglers of each cause.
     pub(super) fn add_to(sums: &mut BTreeMap<Cause, Self>, app: &ApplicationStragglers) {
-        let Some(waited_for) = &app.waited_for else { return };
-        let (cause, confidence) = (waited_for.cause, waited_for.confidence);
-        let none = Self { cause, confidence, applications: 0, delay: Millis::ZERO };
-        let sum = sums.entry(cause).or_insert(none);
-        sum.confidence = sum.confidence.min(confidence);
-        sum.applications += 1;
-        sum.delay = sum.delay + app.delay;
+        for (&cause, &(confidence, delay)) in &app.waits {
+            let none = Self { cause, confidence, applications: 0, delay: Millis::ZERO };
+            let sum = sums.entry(cause).or_insert(none);
+            sum.confidence = sum.confidence.min(confidence);
+            sum.applications += 1;
+            sum.delay = sum.delay + delay;
+        }
     }
 
     /// The sums by cause, the longest wait first.

@@ -32,7 +32,7 @@ pub use application::{ApplicationReplays, PathStage, Replays, Scenario};
 pub(crate) use jobs::Job;
 pub use scaling::{Resource, Scaling, ScalingPoint};
 pub use settings::{Change, Settings, Trouble};
-pub(crate) use total::{ChangeTotal, Total};
+pub(crate) use total::{ChangeTotal, Total, most_frequent};
 
 use crate::engine::{Filter, Progress, visit_for_rules};
 use crate::input::named::Named;

@@ -1,5 +1,9 @@
 //! What each change saves over all applications.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::WhatIfReport;
 use super::application::{ApplicationReplays, Replays, Scenario};
 use super::settings::Change;
 use crate::savings::Range;
@@ -32,12 +36,16 @@ pub(crate) struct ChangeTotal {
     /// costs more. `None` without such an application.
     pub(crate) core_hours: Option<Range>,
     pub(crate) gb_hours: Option<Range>,
+    /// For how many its effect is known, be it nothing.
+    pub(crate) known: u64,
     /// For how many its effect is not known.
     pub(crate) unknown: u64,
+    /// Why it is not known, and for how many applications.
+    pub(crate) reasons: BTreeMap<String, u64>,
 }
 
 impl ChangeTotal {
-    const fn blank(change: Change) -> Self {
+    fn blank(change: Change) -> Self {
         Self {
             change,
             shortened: 0,
@@ -46,15 +54,22 @@ impl ChangeTotal {
             longer_ms: None,
             core_hours: None,
             gb_hours: None,
+            known: 0,
             unknown: 0,
+            reasons: BTreeMap::new(),
         }
     }
 
     fn add(&mut self, scenario: &Scenario) {
-        let Ok(prediction) = &scenario.prediction else {
-            self.unknown += 1;
-            return;
+        let prediction = match &scenario.prediction {
+            Ok(prediction) => prediction,
+            Err(why) => {
+                self.unknown += 1;
+                *self.reasons.entry(why.clone()).or_default() += 1;
+                return;
+            }
         };
+        self.known += 1;
         let saves = prediction.saves.wall_ms;
         if !prediction.within_error && saves.point > 0.0 {
             self.shortened += 1;
@@ -73,11 +88,21 @@ impl ChangeTotal {
         }
     }
 
+    /// The most frequent reason why its effect is not known; of several the first in the alphabet.
+    pub(crate) fn mostly_unknown_because(&self) -> Option<&str> {
+        most_frequent(&self.reasons)
+    }
+
     /// The time that it saves, less what it adds.
     pub(crate) fn net_ms(&self) -> f64 {
         let point = |range: Option<Range>| range.map_or(0.0, |range| range.point);
         point(self.saves_ms) - point(self.longer_ms)
     }
+}
+
+/// Of several the first in the alphabet.
+pub(crate) fn most_frequent(reasons: &BTreeMap<String, u64>) -> Option<&str> {
+    Some(reasons.iter().max_by_key(|&(why, count)| (count, Reverse(why)))?.0)
 }
 
 fn add(sum: &mut Option<Range>, range: Range) {
@@ -120,6 +145,17 @@ impl Total {
     }
 }
 
+impl WhatIfReport {
+    /// Why applications were not replayed, and how many.
+    pub(crate) fn not_replayed(&self) -> BTreeMap<String, u64> {
+        let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
+        for why in self.applications.iter().filter_map(|app| app.replays.as_ref().err()) {
+            *reasons.entry(why.clone()).or_default() += 1;
+        }
+        reasons
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,11 +175,26 @@ mod tests {
         for scenario in [scenario(9.0, false, 5.0), scenario(-3.0, false, -7.0), scenario(0.5, true, 0.5)] {
             total.add(&scenario);
         }
-        assert_eq!((total.shortened, total.lengthened, total.unknown), (1, 1, 0));
+        assert_eq!((total.shortened, total.lengthened, total.known, total.unknown), (1, 1, 3, 0));
         assert_eq!(total.saves_ms.map(|saves| saves.point), Some(9.0));
         let longer = total.longer_ms.unwrap();
         assert_eq!((longer.low, longer.point, longer.high), (2.0, 3.0, 4.0));
         assert_eq!(total.gb_hours.map(|hours| hours.point), Some(-2.0), "an amount within its error counts");
         assert_eq!(total.net_ms().to_bits(), 6.0_f64.to_bits());
+    }
+
+    #[test]
+    fn the_most_frequent_reason_is_named() {
+        let unknown = |why: &str| Scenario {
+            change: Change::default(),
+            prediction: Err(why.to_owned()),
+            is_local: false,
+        };
+        let mut total = ChangeTotal::blank(Change::default());
+        assert_eq!(total.mostly_unknown_because(), None);
+        for why in ["b", "c", "c", "b", "a"] {
+            total.add(&unknown(why));
+        }
+        assert_eq!((total.known, total.unknown, total.mostly_unknown_because()), (0, 5, Some("b")));
     }
 }

@@ -15,7 +15,7 @@ use crate::troubles::saves;
 
 pub(super) const EXAMPLES: &str = "\
 Columns: the rule's id; the engine whose applications it judges; what its remedies mainly save (run time, or memory \
-over time; – if reports do not compute it); and its origin: built-in, a preset, or the file that changes or defines it.
+over time; - if reports do not compute it); and its origin: built-in, a preset, or the file that changes or defines it.
 
 Examples:
   elephant-rs rules list
@@ -78,7 +78,7 @@ impl List {
 
     /// The lines of a rule: the columns, what it finds if words were given, what files change, and parameters.
     fn entry(&self, active: &ActiveRule, rules: &RuleSet, columns: usize) -> String {
-        let saves = saves(active.facts.tells, &active.info.id).unwrap_or("–");
+        let saves = saves(active.facts.tells, &active.info.id).unwrap_or("-");
         let mut text = row(&active.info.id, [active.engine(), saves, origin(active, rules)], columns);
         let mut below = Vec::new();
         if !self.words.is_empty() {

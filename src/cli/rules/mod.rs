@@ -67,7 +67,7 @@ pub(super) enum Rules {
 }
 
 const SCHEMA_HELP: &str = "\
-The YAML language server (VS Code, Neovim, IntelliJ, …) uses the schema if a rule file begins with
+The YAML language server (VS Code, Neovim, IntelliJ and others) uses the schema if a rule file begins with
   # yaml-language-server: $schema=./rules.schema.json
 
 Examples:

@@ -18,7 +18,7 @@ use crate::savings::Prices;
 use crate::store::{Grouping, Question};
 
 pub(in crate::cli) const EXAMPLES: &str = "\
-Answers questions about all applications in a store, without opening a history. Copies of one run count once.
+Answers questions about all applications in a database, without opening a history. Copies of one run count once.
 
 Examples:
   elephant-rs history --store fleet.db
@@ -36,13 +36,13 @@ Exit status: 0 the question was answered, 2 the run failed or there is no such j
 pub(in crate::cli) struct History {
     #[command(flatten)]
     store: StoreArgs,
-    /// Sums by what applications have in common
+    /// Show a row for each of these, with its sums
     #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["worst", "job"])]
     by: Option<By>,
-    /// The applications that waste most
+    /// Show the applications that waste most
     #[arg(long, conflicts_with = "job")]
     worst: bool,
-    /// The runs of the job with this name, in the order of time, and where its run time or memory changed
+    /// Show the runs of the job with this name in the order of time, and where its run time or memory changed
     #[arg(long, value_name = "NAME", value_hint = ValueHint::Other)]
     job: Option<String>,
     /// Show at most N lines of each table

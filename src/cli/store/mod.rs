@@ -14,7 +14,7 @@ use crate::store::{Store, StoreError};
 /// Where the database is.
 #[derive(Debug, Args)]
 pub(super) struct StoreArgs {
-    /// The file of the database, which ingest makes
+    /// The database file; ingest creates it
     #[arg(long, value_name = "FILE")]
     store: PathBuf,
 }

@@ -31,14 +31,14 @@ use lines::Lines;
 
 pub(super) const EXAMPLES: &str = "\
 A straggler is reported once for each detector that flags it, as soon as enough is known. Event logs do not contain the \
-progress of running tasks, so only detectors that compare times speak of them; servers tell more. Spark writes its log in \
-blocks: a task may have ended before that shows. Its flag is withdrawn then.
+progress of running tasks, so only detectors that compare times can flag them; servers report more. Spark writes its log in \
+blocks, so a task may end before the log shows it; its flag is then withdrawn.
 
 Examples:
   elephant-rs watch /spark-events
       all applications that run now or begin later
   elephant-rs watch --format ndjson --state watch.state /spark-events
-      for another program; after a restart it goes on where it ended
+      for another program; after a restart it continues where it stopped
   elephant-rs watch http://resource-manager:8088
       MapReduce jobs and Spark applications that YARN runs, with the progress of
       their tasks
@@ -129,7 +129,7 @@ pub(super) struct WatchArgs {
 enum Format {
     /// For people at a terminal
     Text,
-    /// For other programs: one JSON object a line
+    /// For other programs: one JSON object per line
     Ndjson,
 }
 

@@ -45,7 +45,7 @@ pub(super) const RULE: Rule =
 
 /// The message of a finding.
 const MESSAGE: &str = "{stragglers} of {judged} took at least {factor}× the median without more input; only \
-    stragglers were still running for {delay_ms}, {delay_ratio:%} of the time that tasks ran ({limit})[; the longest: \
+    such tasks were still running for {delay_ms}, {delay_ratio:%} of the time that tasks ran ({limit})[; the longest: \
     {longest}]";
 
 /// A task that others waited for.

@@ -6,7 +6,7 @@ use super::support::memory::{ExecutorSize, Setting};
 use super::support::spill_sizing::AgainstSpill;
 use super::{change, percent, rule, spark};
 use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse, multiple};
-use crate::heuristics::wording::limit;
+use crate::heuristics::wording::{limit, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -64,7 +64,7 @@ pub(super) const RULE: Rule = rule!(
 .telling(TroubleKind::Spill);
 
 /// The message of a finding.
-const MESSAGE: &str = "{spilling_executors_count} of {executors_count} executors spilled {spilled_bytes} from memory, \
+const MESSAGE: &str = "{spilling_executors_count} of {executors} spilled {spilled_bytes} from memory, \
     {spilled_per_task_bytes} per task; heap per task {task_heap_bytes} ({limit})";
 
 /// The message if nothing was spilled.
@@ -104,7 +104,10 @@ impl Check for Spilling {
             .facts(facts.evidence())
             .message(
                 if facts.spilling == 0 { NO_SPILL } else { MESSAGE },
-                &[("limit", &limit(severity, passed, &conditions))],
+                &[
+                    ("limit", &limit(severity, passed, &conditions)),
+                    ("executors", &plural(facts.executors, "executor")),
+                ],
             )
             .advice(|| advice(app, spark))
             .into()

@@ -1,5 +1,6 @@
 //! Finds the objects of storages.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ impl Walk<'_> {
             self.object(Object::new(storage, path, &stat), false);
         });
         match listed {
+            Err(error) if error.kind() == ErrorKind::NotFound => self.fail(InputError::not_found(root), true),
             Err(error) => self.fail(InputError::from_io(root, error), true),
             Ok(()) if self.sorter.inventory.found == before => self.fail(InputError::not_found(root), true),
             Ok(()) => {}

@@ -8,6 +8,7 @@ use std::time::UNIX_EPOCH;
 use walkdir::WalkDir;
 
 use super::{Stat, Storage};
+use crate::input::remote::decoded;
 use crate::units::Timestamp;
 
 const SCHEME: &str = "file";
@@ -15,12 +16,27 @@ const SCHEME: &str = "file";
 #[derive(Debug)]
 pub(super) struct LocalFiles;
 
-/// The path of an address.
+/// The path of an address, with its escapes (`%20`) decoded. `localhost` is this machine, as RFC 8089 says.
 fn local(address: &Path) -> io::Result<PathBuf> {
-    let path = address.to_str().and_then(|address| address.split_once("://")).map(|(_, path)| path);
-    path.filter(|path| path.starts_with('/')).map(PathBuf::from).ok_or_else(|| {
-        io::Error::new(io::ErrorKind::InvalidInput, "it names another machine; write file:///PATH")
-    })
+    let after = address.to_str().and_then(|address| address.split_once("://")).map(|(_, after)| after);
+    let path = after.and_then(|after| {
+        let (host, path) = after.split_at(after.find('/')?);
+        (host.is_empty() || host.eq_ignore_ascii_case("localhost")).then_some(path)
+    });
+    path.map(|path| decoded(path).into())
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names another machine"))
+}
+
+/// The address of a path: an escape for each byte that [`local`] would not read as itself.
+fn address(path: &Path) -> PathBuf {
+    let mut address = format!("{SCHEME}://");
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        address.push_str(&chunk.valid().replace('%', "%25"));
+        for byte in chunk.invalid() {
+            address.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    address.into()
 }
 
 fn stat(metadata: &Metadata) -> Stat {
@@ -36,12 +52,16 @@ impl Storage for LocalFiles {
 
     fn list(&self, folder: &Path, found: &mut dyn FnMut(PathBuf, Stat)) -> io::Result<()> {
         for entry in WalkDir::new(local(folder)?) {
-            let entry = entry.map_err(io::Error::other)?;
-            let metadata = fs::metadata(entry.path())?;
-            if metadata.is_file() {
-                let mut address = std::ffi::OsString::from(format!("{SCHEME}://"));
-                address.push(entry.path());
-                found(address.into(), stat(&metadata));
+            // The system's own words: the caller names the path.
+            let entry = entry.map_err(|error| io::Error::from(io::Error::from(error).kind()))?;
+            match fs::metadata(entry.path()) {
+                Ok(metadata) if metadata.is_file() => found(address(entry.path()), stat(&metadata)),
+                Ok(_) => {}
+                // A link to nowhere, or a file that was removed since.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    log::info!("{}: skipped: {error}", entry.path().display());
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(())
@@ -63,5 +83,46 @@ impl Storage for LocalFiles {
             }
         }
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_this_machine_are_paths_with_their_escapes_decoded() {
+        for (address, path) in [
+            ("file:///tmp/a b", Some("/tmp/a b")),
+            ("file:///tmp/a%20b%2Fc", Some("/tmp/a b/c")),
+            ("FILE://LocalHost/tmp/%C3%A4", Some("/tmp/ä")),
+            ("file:///tmp/100%.log", Some("/tmp/100%.log")),
+            ("file:///tmp/%4", Some("/tmp/%4")),
+            ("file://other/tmp", None),
+            ("file://localhost.example/tmp", None),
+            ("file://tmp", None),
+        ] {
+            assert_eq!(local(Path::new(address)).ok().as_deref(), path.map(Path::new), "{address}");
+        }
+    }
+
+    #[test]
+    fn listed_addresses_lead_back_to_their_files() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a b", "50%", "50%20", "ä"] {
+            fs::write(folder.path().join(name), name).unwrap();
+        }
+        #[cfg(unix)]
+        fs::write(
+            folder.path().join(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"\xff")),
+            "x",
+        )
+        .unwrap();
+        let mut found = Vec::new();
+        LocalFiles.list(&address(folder.path()), &mut |path, _| found.push(path)).unwrap();
+        assert!(found.len() >= 4);
+        for path in found {
+            assert!(LocalFiles.stat(&path).is_ok(), "{path:?}");
+        }
     }
 }

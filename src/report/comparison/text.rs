@@ -7,8 +7,8 @@ use super::super::text::{TextOptions, write_summary};
 use super::super::words::plural;
 use super::super::wrap::{clean, fit, lines, width};
 use super::words::{
-    EXPIRED, MISSING_HELP, UNDECIDED_HELP, cost, counted, head, left_out, missing_jobs, unjudged_summary,
-    why_absent,
+    EXPIRED, MISSING_HELP, UNDECIDED_HELP, cost, counted, head, left_out, missing_jobs, of_several,
+    unjudged_summary, why_absent,
 };
 use crate::results::Report;
 use crate::results::{
@@ -16,8 +16,10 @@ use crate::results::{
 };
 use crate::severity::Severity;
 
-/// Columns before the text of a label.
-const INDENT: usize = 12;
+/// Columns of a label, with the blanks before it.
+const LABEL: usize = 12;
+/// In narrower terminals, the text continues below its label.
+const WIDE: usize = 60;
 /// The label of findings and runs that could not be judged.
 const NOT_JUDGED: &str = "UNJUDGED";
 
@@ -28,12 +30,17 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut page = Page { options, out };
+    let present = comparison.jobs.iter().filter(|job| job.state != JobState::Absent);
+    let (detailed, quiet): (Vec<_>, Vec<_>) = present.partition(|job| needs_details(job));
+    if !detailed.is_empty() {
+        let text = format!("{} against the baseline: {}", outcome(comparison), counted(comparison.counts));
+        page.paragraph(0, &text)?;
+        writeln!(page.out)?;
+    }
     if let Some(missing) = missing_jobs(comparison) {
         page.paragraph(0, &missing)?;
         writeln!(page.out)?;
     }
-    let present = comparison.jobs.iter().filter(|job| job.state != JobState::Absent);
-    let (detailed, quiet): (Vec<_>, Vec<_>) = present.partition(|job| needs_details(job));
     detailed.into_iter().try_for_each(|job| page.job(job))?;
     let (new, known): (Vec<_>, Vec<_>) = quiet.into_iter().partition(|job| job.state == JobState::New);
     for (jobs, what) in [(new, "new job"), (known, "job")] {
@@ -45,6 +52,18 @@ pub(crate) fn write(
     }
     write_summary(report, options.columns, page.out)?;
     page.verdict(comparison)
+}
+
+/// The answer in a word. What to do follows at the end, where terminals and logs of CI servers stop.
+fn outcome(comparison: &Comparison) -> &'static str {
+    match comparison {
+        Comparison { updated: true, .. } => "Baseline updated:",
+        Comparison { unfinished: Some(_), .. } => "NOT PASSED",
+        Comparison { failed: true, .. } => "FAILED",
+        Comparison { undecided: true, .. } => "NOT PASSED",
+        _ if unjudged_summary(comparison.counts).is_some() => "PASSED as far as it could be judged",
+        _ => "PASSED",
+    }
 }
 
 /// Whether the job is listed with details. New jobs without findings and jobs as accepted are only counted.
@@ -94,15 +113,21 @@ impl Page<'_> {
 
     fn finding(&mut self, found: &FindingChange) -> io::Result<()> {
         self.labelled(&found.change.name().to_uppercase(), found.finding.severity, &head(found))?;
-        self.paragraph(INDENT + 2, &clean(&found.finding.message))?;
+        let indent = self.indent();
+        self.paragraph(indent, &clean(&found.finding.message))?;
         for advice in &found.finding.advice {
-            let room = self.options.columns.saturating_sub(INDENT + 2).max(20);
+            let room = self.options.columns.saturating_sub(indent).max(20);
             for (index, line) in lines(&clean(&advice.text), room).iter().enumerate() {
                 let arrow = if index == 0 { "→" } else { " " };
-                writeln!(self.out, "{}{arrow} {line}", " ".repeat(INDENT))?;
+                writeln!(self.out, "{}{arrow} {line}", " ".repeat(indent - 2))?;
             }
         }
         Ok(())
+    }
+
+    /// Columns before text that belongs to a label.
+    fn indent(&self) -> usize {
+        if self.options.columns < WIDE { 4 } else { LABEL + 2 }
     }
 
     /// What does not fail the check: findings that are gone, unknown or as accepted, and steady costs.
@@ -165,11 +190,13 @@ impl Page<'_> {
             reasons.entry(run.reason).or_default().push(&run.application);
         }
         for (reason, runs) in reasons {
-            let runs = match runs.as_slice() {
-                [one] => clean(one),
-                several => format!("{} runs", several.len()),
+            let text = match runs.as_slice() {
+                [one] => format!("costs of {} not compared: {reason}", clean(one)),
+                several => {
+                    format!("costs of {} runs not compared: {}", several.len(), of_several(reason))
+                }
             };
-            self.paragraph(2, &format!("costs of {runs} not compared: {reason}"))?;
+            self.paragraph(2, &text)?;
         }
         Ok(())
     }
@@ -222,12 +249,16 @@ impl Page<'_> {
     /// A label in capitals, followed by its text.
     fn labelled(&mut self, label: &str, severity: Severity, text: &str) -> io::Result<()> {
         let style = self.options.style(severity);
-        let room = self.options.columns.saturating_sub(INDENT + 2).max(20);
-        for (index, line) in lines(text, room).iter().enumerate() {
+        let indent = self.indent();
+        if indent < LABEL {
+            writeln!(self.out, "  {style}{label}{style:#}")?;
+            return self.paragraph(indent, text);
+        }
+        for (index, line) in lines(text, self.options.columns.saturating_sub(indent)).iter().enumerate() {
             if index == 0 {
                 writeln!(self.out, "  {style}{label:<8}{style:#}  {line}")?;
             } else {
-                writeln!(self.out, "{}  {line}", " ".repeat(INDENT))?;
+                writeln!(self.out, "{:indent$}{line}", "")?;
             }
         }
         Ok(())

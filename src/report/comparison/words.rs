@@ -38,6 +38,18 @@ pub(in crate::report) const MISSING_HELP: &str =
 /// Growth of the input is mentioned from this factor.
 const GROWTH: f64 = 1.05;
 
+/// Why a run is not compared, said of several runs.
+pub(crate) fn of_several(reason: &str) -> String {
+    let plural = [
+        ("it is ", "they are "),
+        ("it was ", "they were "),
+        ("its history is ", "their histories are "),
+        ("it ", "they "),
+    ];
+    let found = plural.iter().find_map(|(one, more)| Some(format!("{more}{}", reason.strip_prefix(one)?)));
+    found.unwrap_or_else(|| reason.replace("this run", "these runs"))
+}
+
 /// "1 new finding, 2 higher costs, 3 findings not judged".
 pub(crate) fn counted(counts: Counts) -> String {
     let Counts { new, worse, better, gone, regressed, improved, .. } = counts;
@@ -199,4 +211,22 @@ pub(in crate::report) fn cost(change: &MetricChange) -> String {
         format!("it read {}× the input, which the limit takes into account", three_digits(growth))
     }));
     parts.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_said_of_several_runs() {
+        for (one, several) in [
+            ("it is older than the accepted runs", "they are older than the accepted runs"),
+            ("it was killed", "they were killed"),
+            ("it failed", "they failed"),
+            ("its history is incomplete", "their histories are incomplete"),
+            ("the baseline already contains this run", "the baseline already contains these runs"),
+        ] {
+            assert_eq!(of_several(one), several);
+        }
+    }
 }

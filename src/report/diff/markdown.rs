@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::super::markdown::text;
 use super::super::words::plural;
 use super::words::{
-    answer, change, details, label, largest_differences, run_times, setting, severity, value,
+    answer, change, details, label, largest_differences, paired, run_times, setting, severity, value,
 };
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, PhasePair};
 
@@ -18,6 +18,8 @@ const SENTENCE: usize = 400;
 pub(super) fn write(diff: &Diff, top: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     if diff.pairs.len() > 1 {
         writeln!(out, "{}.\n", answer(&diff.total()))?;
+    } else if diff.pairs.is_empty() {
+        writeln!(out, "{}.\n", paired(diff))?;
     }
     let pairs = diff.pairs_of(top);
     pairs.iter().try_for_each(|item| pair(item, out))?;
@@ -27,9 +29,6 @@ pub(super) fn write(diff: &Diff, top: Option<usize>, out: &mut dyn Write) -> io:
     }
     only_in("A", &diff.only_a, out)?;
     only_in("B", &diff.only_b, out)?;
-    if diff.pairs.is_empty() {
-        writeln!(out, "No job is on both sides.")?;
-    }
     Ok(())
 }
 

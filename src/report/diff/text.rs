@@ -9,7 +9,8 @@ use super::super::text::TextOptions;
 use super::super::words::plural;
 use super::super::wrap::{clean, fit, lines, width};
 use super::words::{
-    PHASES_BY, change, details, label as move_label, largest_differences, run_times, setting, severity, value,
+    PHASES_BY, by_job, change, details, label as move_label, largest_differences, run_times, setting,
+    severity, value,
 };
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, PhasePair};
 use crate::severity::Severity;
@@ -24,6 +25,10 @@ const CHANGE: usize = 10;
 const LISTED: usize = 20;
 /// Changed jobs of which the pair that changed most is shown with all tables, without details.
 const TABLES: usize = 3;
+/// Columns before text that belongs to the label of a finding.
+const BELOW_LABEL: usize = 14;
+/// In narrower terminals, the text continues below its label.
+const WIDE: usize = 60;
 /// Maximum width of a setting's value.
 const VALUE: usize = 200;
 
@@ -48,9 +53,6 @@ pub(super) fn write(diff: &Diff, options: TextOptions, out: &mut dyn Write) -> i
     }
     page.only_in("A", &diff.only_a)?;
     page.only_in("B", &diff.only_b)?;
-    if diff.pairs.is_empty() {
-        page.paragraph(0, "No job is on both sides.")?;
-    }
     Ok(())
 }
 
@@ -191,16 +193,22 @@ impl Page<'_> {
             let worst = pair.b.or(pair.a).unwrap_or(Severity::None);
             let style = self.options.style(worst);
             let head = format!("{} ({}), {}", clean(&pair.rule), clean(&pair.subject), severity(pair));
-            for (index, line) in lines(&head, self.columns.saturating_sub(14)).iter().enumerate() {
-                match index {
-                    0 => writeln!(self.out, "    {style}{label:<8}{style:#}  {line}")?,
-                    _ => writeln!(self.out, "              {line}")?,
+            let indent = if self.columns < WIDE { 6 } else { BELOW_LABEL };
+            if indent < BELOW_LABEL {
+                writeln!(self.out, "    {style}{label}{style:#}")?;
+                self.paragraph(indent, &head)?;
+            } else {
+                for (index, line) in lines(&head, self.columns.saturating_sub(indent)).iter().enumerate() {
+                    match index {
+                        0 => writeln!(self.out, "    {style}{label:<8}{style:#}  {line}")?,
+                        _ => writeln!(self.out, "{:indent$}{line}", "")?,
+                    }
                 }
             }
             if let Some(reason) = &pair.reason {
-                self.paragraph(14, &clean(reason))?;
+                self.paragraph(indent, &clean(reason))?;
             }
-            self.paragraph(14, &clean(&pair.message))?;
+            self.paragraph(indent, &clean(&pair.message))?;
         }
         if same > 0 {
             writeln!(self.out, "    SAME      {}", plural(same as u64, "finding"))?;
@@ -208,17 +216,31 @@ impl Page<'_> {
         writeln!(self.out)
     }
 
+    /// A line for each job, with its only run or how many there are; with details all runs.
     fn only_in(&mut self, side: &str, labels: &[Label]) -> io::Result<()> {
         if labels.is_empty() {
             return Ok(());
         }
         writeln!(self.out, "only in {side}")?;
+        let jobs = by_job(labels);
         let most = if self.options.details { usize::MAX } else { LISTED };
-        for item in labels.iter().take(most) {
-            self.paragraph(2, &format!("{}: {}", clean(&item.job), clean(&item.id)))?;
+        for runs in jobs.iter().take(most) {
+            let Some(first) = runs.first() else { continue };
+            let several = runs.len() > 1 && !self.options.details;
+            let shown = if several { runs.get(..1).unwrap_or_default() } else { runs };
+            for run in shown {
+                let rest = match several {
+                    true => format!(": {}, the first {}", plural(runs.len() as u64, "run"), clean(&run.id)),
+                    false => format!(": {}", clean(&run.id)),
+                };
+                let room = self.columns.saturating_sub(2 + width(&rest)).max(NAME);
+                self.paragraph(2, &format!("{}{rest}", fit(&clean(&first.job), room)))?;
+            }
         }
-        if let Some(more) = labels.len().checked_sub(most).filter(|&more| more > 0) {
-            self.paragraph(2, &format!("… and {} (--details)", plural(more as u64, "more run")))?;
+        if let Some(left_out) = jobs.get(most..).filter(|jobs| !jobs.is_empty()) {
+            let runs: usize = left_out.iter().map(Vec::len).sum();
+            let (jobs, runs) = (plural(left_out.len() as u64, "more job"), plural(runs as u64, "run"));
+            self.paragraph(2, &format!("… and {jobs} ({runs}; --details)"))?;
         }
         writeln!(self.out)
     }

@@ -1,9 +1,11 @@
 //! Values and phrases that text, HTML and Markdown share.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
-use crate::diff::{Figure, FindingPair, Move, Pair, PhasePair, Setting, Total, Unit};
+use crate::diff::{Diff, Figure, FindingPair, Label, Move, Pair, PhasePair, Setting, Total, Unit};
 use crate::model::conf::secrets;
+use crate::report::words::plural;
 use crate::report::wrap::clean;
 use crate::units::{Bytes, Millis, three_digits};
 
@@ -47,6 +49,39 @@ pub(super) fn change(figure: &Figure) -> String {
         (None, Some(a), Some(b)) if a.total_cmp(&b) == Ordering::Equal => "=".to_owned(),
         _ => String::new(),
     }
+}
+
+/// "4 pairs of runs, 1 changed; 5 runs only in A, 2 only in B", or "No job in common; 9 jobs (12 runs) only in A".
+pub(super) fn paired(diff: &Diff) -> String {
+    let sides = [("A", &diff.only_a), ("B", &diff.only_b)].into_iter().filter(|(_, runs)| !runs.is_empty());
+    if diff.pairs.is_empty() {
+        let of_side = |(side, runs): (&str, &Vec<Label>)| {
+            let (jobs, runs) = (plural(by_job(runs).len() as u64, "job"), plural(runs.len() as u64, "run"));
+            format!("{jobs} ({runs}) only in {side}")
+        };
+        let sides: Vec<String> = sides.map(of_side).collect();
+        let sides = if sides.is_empty() { "no run was read".to_owned() } else { sides.join(", ") };
+        return format!("No job in common; {sides}");
+    }
+    let changed = diff.pairs.iter().filter(|pair| pair.changed()).count();
+    let sides: Vec<String> =
+        sides.map(|(side, runs)| format!("{} only in {side}", plural(runs.len() as u64, "run"))).collect();
+    let sides = if sides.is_empty() { String::new() } else { format!("; {}", sides.join(", ")) };
+    format!("{} of runs, {changed} changed{sides}", plural(diff.pairs.len() as u64, "pair"))
+}
+
+/// The runs of each job, in the order of the first ones.
+pub(super) fn by_job(runs: &[Label]) -> Vec<Vec<&Label>> {
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut jobs: Vec<Vec<&Label>> = Vec::new();
+    for run in runs {
+        let place = *places.entry(&run.job).or_insert(jobs.len());
+        match jobs.get_mut(place) {
+            Some(job) => job.push(run),
+            None => jobs.push(vec![run]),
+        }
+    }
+    jobs
 }
 
 /// "B took 46.2 s instead of 57.7 s (−20 %)".

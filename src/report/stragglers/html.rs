@@ -70,10 +70,9 @@ impl<'a> Page<'a> {
         let waiting = &self.report.total.waiting;
         let stragglers = self.report.total.stragglers;
         if waiting.is_empty() {
-            let none = "No application waited only for stragglers: other tasks ended later.";
-            return (stragglers > 0).then(|| none.to_owned());
+            return (stragglers > 0).then(|| sentences::NO_WAIT.to_owned());
         }
-        let (waited, delay) = Waiting::total(waiting);
+        let (waited, delay) = (self.report.total.applications_waiting, Waiting::total(waiting));
         Some(format!("{} waited {delay} only for stragglers.", counted(waited, "application")))
     }
 

@@ -11,6 +11,10 @@ use crate::survey::{
 };
 use crate::units::{Millis, three_digits};
 
+/// What is said if there are stragglers, and none of them cost time.
+pub(super) const NO_WAIT: &str =
+    "No application waited only for stragglers: in each group, a task that was none ended last.";
+
 /// The jobs of traces that are counted and not listed.
 pub(super) fn unlisted(report: &StragglerReport) -> String {
     format!(
@@ -29,6 +33,31 @@ pub(super) fn sample(engine: &EngineDetectors) -> Option<String> {
             plural(engine.all_groups, "group")
         )
     })
+}
+
+/// "at least 1.5× the median time of their group": which tasks are stragglers.
+pub(super) fn definition(settings: &Settings) -> String {
+    let factor = three_digits(settings.factor);
+    match settings.method {
+        Method::Median | Method::Mean => {
+            format!("at least {factor}× the {} time of their group", settings.method.name())
+        }
+        Method::Usual => format!("more than {factor}× their usual time"),
+        Method::DosIndex => format!("a DoS-index of at least {factor}"),
+    }
+}
+
+/// Which tasks detectors are rated by. They are not the stragglers of the rest of the report.
+pub(super) fn overdue(engine: &EngineDetectors, settings: &Settings) -> String {
+    let factor = three_digits(settings.usual.factor);
+    let which = match engine.stragglers() {
+        0 => format!("A task is overdue if it took more than {factor}× its"),
+        1 => format!("Rated by 1 overdue task: it took more than {factor}× its"),
+        tasks => format!("Rated by {tasks} overdue tasks: they took more than {factor}× their"),
+    };
+    format!(
+        "{which} usual time, which is known from runs of the job, or else from the input or the median of the group."
+    )
 }
 
 /// Which detector is best, of all and of those that the engine ships.
@@ -54,7 +83,7 @@ fn best(best: Best, engine: &EngineDetectors) -> String {
         Some(format!(
             "found {} of {}{}, and flagged {} falsely ({})",
             quality.true_positives,
-            plural(quality.stragglers, "straggler"),
+            plural(quality.stragglers, "overdue task"),
             interval.unwrap_or_default(),
             plural(quality.detected.saturating_sub(quality.true_positives), "task"),
             words::parameters(&pooled.total.parameters),

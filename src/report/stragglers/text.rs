@@ -147,7 +147,7 @@ impl Page<'_> {
         self.heading(&fit(&format!("{}{name}", clean(&app.id)), self.columns), out)?;
         let by_median = self.report.settings.method == Method::Median;
         let waited = if by_median && app.delay > Millis::ZERO {
-            format!("; it waited {} only for stragglers", app.delay)
+            format!("; the application waited {} only for stragglers", app.delay)
         } else {
             String::new()
         };

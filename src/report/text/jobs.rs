@@ -16,7 +16,7 @@ const FULL: usize = 10;
 /// The jobs after them that are shown in two lines each.
 const BRIEF: usize = 20;
 /// Columns of what a job saves, and of the blanks after it.
-const SAVING: usize = 18;
+const SAVING: usize = 24;
 /// With fewer columns for a name, the id and the name get a line of their own.
 const LEAST_NAME: usize = 12;
 /// The kinds of trouble that are listed for all runs of a job.
@@ -133,6 +133,9 @@ impl<'a> Jobs<'a> {
         }
         facts.push(format!("last {}", clean(&job.last)));
         self.paragraph(&facts.join(", "))?;
+        if let Some(worst) = worst_run(job, piece, &self.ids) {
+            self.paragraph(&worst)?;
+        }
         let kinds =
             (job.troubles.iter().take(KINDS)).map(|(kind, runs)| format!("{} in {runs}", kind.words()));
         let kinds = kinds.collect::<Vec<_>>().join(", ");
@@ -163,7 +166,8 @@ impl<'a> Jobs<'a> {
         let verdict = severity.name().to_uppercase();
         let saving = total.map(|job| self.saving(job)).unwrap_or_default();
         let start = format!("{}{saving}", self.numbered());
-        let start = format!("{start}{}", " ".repeat((INDENT + SAVING).saturating_sub(width(&start))));
+        let blanks = (INDENT + SAVING).saturating_sub(width(&start)).max(2);
+        let start = format!("{start}{}", " ".repeat(blanks));
         let room = self.options.columns.saturating_sub(width(&start) + width(&verdict) + 2);
         let named = |room: usize| {
             let rest = room.saturating_sub(width(piece.id) + 2 + width(&runs));
@@ -180,7 +184,10 @@ impl<'a> Jobs<'a> {
         for line in with_remedy(piece, self.options.columns.saturating_sub(INDENT)) {
             writeln!(self.out, "{:INDENT$}{line}", "")?;
         }
-        Ok(())
+        match job.and_then(|job| worst_run(job, piece, &self.ids)) {
+            Some(worst) => self.paragraph(&worst),
+            None => Ok(()),
+        }
     }
 
     /// "saves 2.9 GB·h", over all runs of a job.
@@ -225,6 +232,15 @@ impl<'a> Jobs<'a> {
         let room = self.options.columns.saturating_sub(INDENT);
         lines(text, room).iter().try_for_each(|line| writeln!(self.out, "{indent}{line}"))
     }
+}
+
+/// "critical: app-7, Mapper Skew (map)": the run that the severity of its job is from, unless it is the one that is shown.
+/// Where ids are not unique, its file is named.
+fn worst_run(job: &JobTotal, shown: &Piece<'_>, ids: &BTreeSet<String>) -> Option<String> {
+    let worst = job.worst.as_ref().filter(|_| shown.severity < job.severity)?;
+    let is_ambiguous = shown.id == worst.id() || ids.contains(worst.id());
+    let name = worst.source().filter(|_| is_ambiguous).unwrap_or(worst.id());
+    Some(format!("{}: {}, {}", job.severity, clean(name), clean(worst.finding())))
 }
 
 /// The trouble and its remedy in one line if both fit, otherwise in a line each; both are cut to whole words.

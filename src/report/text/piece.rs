@@ -6,7 +6,8 @@ use crate::finding::SettingChange;
 use crate::model::Status;
 use crate::report::words::headline;
 use crate::report::wrap::clean;
-use crate::results::ApplicationReport;
+use crate::results::{ApplicationReport, Leading};
+use crate::savings::SavingStatus;
 use crate::severity::Severity;
 use crate::troubles::Trouble;
 
@@ -39,8 +40,19 @@ pub(super) fn write_head(app: &ApplicationReport, out: &mut Vec<u8>) -> io::Resu
     writeln!(out, "{}", clean(app.name.as_deref().unwrap_or_default()).trim())?;
     writeln!(out, "{}", app.troubles.first().map(headline).unwrap_or_default())?;
     writeln!(out, "{}", app.troubles.first().map(remedy).unwrap_or_default())?;
-    writeln!(out, "{}", app.leading.reason(app.status == Status::Failed))?;
+    writeln!(out, "{}", lead(app))?;
     writeln!(out, "{}", app.sources.first().map(|source| clean(source)).unwrap_or_default())
+}
+
+/// Why the run comes first among those of its job. Savings within the error of their estimate may decide, too, and no
+/// reader would call that the most to save.
+fn lead(app: &ApplicationReport) -> &'static str {
+    let failed = app.status == Status::Failed;
+    let estimated = app.troubles.iter().any(|trouble| trouble.savings.status == SavingStatus::Estimated);
+    match app.leading {
+        Leading::Worth(_) if !failed && !estimated => "the first run in the report",
+        _ => app.leading.reason(failed),
+    }
 }
 
 fn remedy(trouble: &Trouble) -> String {

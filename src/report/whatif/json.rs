@@ -38,16 +38,18 @@ impl Serialize for Document<'_> {
 struct TotalView<'a> {
     replayed_count: u64,
     recorded_ms: u64,
-    changes: Each<'a, ChangeTotal, ChangeTotalView>,
+    changes: Each<'a, ChangeTotal, ChangeTotalView<'a>>,
 }
 
 #[derive(Serialize)]
 #[allow(clippy::struct_field_names)] // keys name their unit
-struct ChangeTotalView {
+struct ChangeTotalView<'a> {
     change: ChangeView,
     shortened_count: u64,
     lengthened_count: u64,
+    known_count: u64,
     unknown_count: u64,
+    unknown_mostly_because: Option<&'a str>,
     saves_low_ms: Option<f64>,
     saves_ms: Option<f64>,
     saves_high_ms: Option<f64>,
@@ -64,14 +66,16 @@ fn total(total: &Total) -> TotalView<'_> {
     }
 }
 
-fn change_total(total: &ChangeTotal) -> ChangeTotalView {
-    let ChangeTotal { change: of, shortened, saves_ms, lengthened, longer_ms, core_hours, gb_hours, unknown } =
+fn change_total(total: &ChangeTotal) -> ChangeTotalView<'_> {
+    let ChangeTotal { change: of, shortened, saves_ms, lengthened, longer_ms, core_hours, gb_hours, .. } =
         total;
     ChangeTotalView {
         change: change(of),
         shortened_count: *shortened,
         lengthened_count: *lengthened,
-        unknown_count: *unknown,
+        known_count: total.known,
+        unknown_count: total.unknown,
+        unknown_mostly_because: total.mostly_unknown_because(),
         saves_low_ms: saves_ms.map(|saves| saves.low),
         saves_ms: saves_ms.map(|saves| saves.point),
         saves_high_ms: saves_ms.map(|saves| saves.high),

@@ -60,10 +60,14 @@ impl Page {
     fn total(&self, report: &WhatIfReport, out: &mut dyn Write) -> io::Result<()> {
         let Total { replayed, recorded, changes } = &report.total;
         let all = plural(report.applications.len() as u64, "application");
-        let took = if *replayed > 0 { format!("; they took {recorded}") } else { String::new() };
+        let took = match replayed {
+            0 => words::not_replayed(report),
+            1 => format!("; it took {recorded}"),
+            _ => format!("; they took {recorded}"),
+        };
         self.paragraph(&format!("{replayed} of {all} replayed{took}"), out)?;
-        for change in changes.iter().filter(|_| *replayed > 0) {
-            let text = words::total(change);
+        let changes = if *replayed > 0 { words::totals(changes) } else { Vec::new() };
+        for text in changes {
             for (place, line) in lines(&text, self.columns.saturating_sub(4)).iter().enumerate() {
                 writeln!(out, "{}{line}", if place == 0 { "  " } else { "    " })?;
             }

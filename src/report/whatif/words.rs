@@ -1,7 +1,10 @@
 //! Phrases for changes.
 
 use crate::report::words::{millis, small};
-use crate::whatif::{Change, ChangeTotal, Job, Prediction, Range, Replays, Scenario};
+use crate::report::wrap::clean;
+use crate::whatif::{
+    Change, ChangeTotal, Job, Prediction, Range, Replays, Scenario, WhatIfReport, most_frequent,
+};
 
 /// What a change does to the run time.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,25 +79,70 @@ fn in_words(change: &Change, is_local: bool) -> String {
     parts.join(", ")
 }
 
-/// "no skew saves 12m ± 2m in 3 applications; takes 46.7 s longer in 1; 0.3 core-hours less; unknown in 2".
+/// "no skew: saves 12m ± 2m in 3 applications; takes 46.7 s longer in 1; 0.3 core-hours less; unknown in 2".
 pub(super) fn total(total: &ChangeTotal) -> String {
+    format!("{}: {}", of_total(total), effect(total))
+}
+
+/// The same for several changes; those with the same effect share a line.
+pub(super) fn totals(changes: &[ChangeTotal]) -> Vec<String> {
+    let mut lines: Vec<(Vec<&ChangeTotal>, String)> = Vec::new();
+    for change in changes {
+        let effect = effect(change);
+        match lines.iter_mut().find(|(_, known)| *known == effect) {
+            Some((alike, _)) => alike.push(change),
+            None => lines.push((vec![change], effect)),
+        }
+    }
+    let line = |(alike, effect): (Vec<&ChangeTotal>, String)| match alike.as_slice() {
+        [one] => total(one),
+        several => {
+            let names: Vec<String> = several.iter().map(|change| of_total(change)).collect();
+            format!("{}: {effect}", names.join("; "))
+        }
+    };
+    lines.into_iter().map(line).collect()
+}
+
+/// "; what changes would save is unknown (the event log is incomplete)"; empty without applications.
+pub(super) fn not_replayed(report: &WhatIfReport) -> String {
+    let reasons = report.not_replayed();
+    let mostly = if reasons.len() > 1 { "mostly: " } else { "" };
+    let why = most_frequent(&reasons).map(clean);
+    why.map(|why| format!("; what changes would save is unknown ({mostly}{why})")).unwrap_or_default()
+}
+
+/// What a change does over all applications.
+fn effect(total: &ChangeTotal) -> String {
+    if total.known == 0 && total.unknown > 0 {
+        return unknown(total);
+    }
     let mut parts = vec![match &total.saves_ms {
         Some(saves) => {
             let applications = if total.shortened == 1 { "application" } else { "applications" };
             let (saves, count) = (with_error(saves), total.shortened);
-            format!("{} saves {saves} in {count} {applications}", of_total(total))
+            format!("saves {saves} in {count} {applications}")
         }
-        None if total.lengthened > 0 => format!("{} saves no time", of_total(total)),
-        None if total.core_hours.or(total.gb_hours).is_some() => format!("{} saves no time", of_total(total)),
-        None => format!("{} saves nothing beyond the error of the model", of_total(total)),
+        None if total.lengthened > 0 => "saves no time".to_owned(),
+        None if total.core_hours.or(total.gb_hours).is_some() => "saves no time".to_owned(),
+        None => "saves nothing beyond the error of the model".to_owned(),
     }];
     let longer = total.longer_ms.as_ref().map(with_error);
     parts.extend(longer.map(|longer| format!("takes {longer} longer in {}", total.lengthened)));
     parts.extend(hours(total));
     if total.unknown > 0 {
-        parts.push(format!("unknown in {}", total.unknown));
+        parts.push(unknown(total));
     }
     parts.join("; ")
+}
+
+/// "unknown in 4 applications (local mode has no executors; the number of cores can change)".
+fn unknown(total: &ChangeTotal) -> String {
+    let mostly = if total.reasons.len() > 1 { "mostly: " } else { "" };
+    let why = total.mostly_unknown_because().map(|why| format!(" ({mostly}{why})")).unwrap_or_default();
+    let applications = if total.unknown == 1 { "application" } else { "applications" };
+    let applications = if total.known == 0 { format!(" {applications}") } else { String::new() };
+    format!("unknown in {}{applications}{why}", total.unknown)
 }
 
 /// The change of a total in words.
@@ -123,6 +171,10 @@ pub(super) fn of_job(job: &Job<'_>) -> String {
         let id = job.runs.first().map(|run| run.id.as_str()).unwrap_or_default();
         return match why.filter(|_| job.total.replayed == 0) {
             Some(why) => format!("{id}: cannot be replayed: {why}"),
+            None if unknown_to_all(job).is_some() => {
+                let id = if several { String::new() } else { format!("{id}: ") };
+                format!("{id}effects unknown ({})", unknown_to_all(job).unwrap_or_default())
+            }
             None if several => "no change saves time beyond the error of the model".to_owned(),
             None => format!("{id}: no change saves time beyond the error of the model"),
         };
@@ -154,6 +206,13 @@ pub(super) fn of_job(job: &Job<'_>) -> String {
     parts.join("; ")
 }
 
+/// Why no change has a known effect on a job; `None` if one has.
+fn unknown_to_all<'a>(job: &'a Job<'_>) -> Option<&'a str> {
+    let known = job.total.changes.iter().any(|total| total.known > 0);
+    let most = job.total.changes.iter().max_by_key(|total| total.unknown).filter(|_| !known)?;
+    most.mostly_unknown_because()
+}
+
 /// Fewer hours are not named.
 const LEAST_HOURS: f64 = 0.0001;
 
@@ -168,6 +227,8 @@ fn plural(count: u32, what: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::units::Bytes;
     use crate::whatif::Trouble;
@@ -184,23 +245,29 @@ mod tests {
             longer_ms: None,
             core_hours: None,
             gb_hours: None,
+            known: 3,
             unknown: 0,
+            reasons: BTreeMap::new(),
         };
         let hours = |point: f64| Some(Range { low: point, point, high: point });
         let helps = ChangeTotal { shortened: 1, saves_ms: Some(saves), ..nothing.clone() };
         let mixed =
             ChangeTotal { lengthened: 2, longer_ms: Some(saves), gb_hours: hours(-1.5), ..helps.clone() };
         let all = ChangeTotal { core_hours: hours(0.25), gb_hours: hours(2.0), ..helps };
-        let unknown = ChangeTotal { unknown: 3, ..nothing };
+        let none = ChangeTotal { unknown: 3, ..nothing.clone() };
+        let reasons = BTreeMap::from([("local mode".to_owned(), 2), ("a".to_owned(), 1)]);
+        let unknown = ChangeTotal { known: 0, unknown: 3, reasons, ..nothing };
         assert_eq!(
             total(&mixed),
-            "no skew saves 1m ± 10 s in 1 application; takes 1m ± 10 s longer in 2; 1.5 GB-hours more"
+            "no skew: saves 1m ± 10 s in 1 application; takes 1m ± 10 s longer in 2; 1.5 GB-hours more"
         );
         assert_eq!(
             total(&all),
-            "no skew saves 1m ± 10 s in 1 application; 0.25 core-hours and 2 GB-hours less"
+            "no skew: saves 1m ± 10 s in 1 application; 0.25 core-hours and 2 GB-hours less"
         );
-        assert_eq!(total(&unknown), "no skew saves nothing beyond the error of the model; unknown in 3");
+        assert_eq!(total(&none), "no skew: saves nothing beyond the error of the model; unknown in 3");
+        assert_eq!(total(&unknown), "no skew: unknown in 3 applications (mostly: local mode)");
+        assert_eq!(totals(&[none.clone(), all.clone(), none]).len(), 2, "equal effects share a line");
     }
 
     #[test]

@@ -82,7 +82,11 @@ fn read(expr: &Expr, names: &[String], mistakes: &mut Vec<Mistake>) -> Option<Co
             }
             let near = nearest(name, names.iter().map(String::as_str));
             let help = near.map_or_else(
-                || format!("thresholds are {}", names.join(", ")),
+                || match names {
+                    [] => "the rule has no thresholds; add them under `thresholds`".to_owned(),
+                    [name] => format!("the only threshold is {name}"),
+                    names => format!("thresholds are {}", names.join(", ")),
+                },
                 |near| format!("did you mean \"{near}\"?"),
             );
             wrong(format!("there is no threshold \"{name}\""), help)

@@ -19,3 +19,4 @@ mod watch;
 #[cfg(feature = "http")]
 mod watch_servers;
 mod whatif;
+mod words;

@@ -101,7 +101,7 @@ fn summaries_have_the_answer_and_no_list() {
 fn a_summary_says_what_changes_save_together() {
     let shown = text(&["whatif", "--summary", "testdata/spark/3.5.9"]);
     assert!(shown.contains("applications replayed; they took"), "{shown}");
-    assert!(shown.contains("no skew saves"), "{shown}");
+    assert!(shown.contains("no skew; no stragglers; no speculation: saves nothing"), "{shown}");
     let total = &json(&["whatif", "testdata/spark/3.5.9"])["total"];
     let failures = &total["changes"][2];
     assert_eq!(failures["change"]["without"], serde_json::json!(["failures"]));

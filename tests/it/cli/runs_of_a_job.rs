@@ -87,7 +87,7 @@ fn whatif_and_stragglers_begin_with_the_answer_and_have_one_row() {
     assert_eq!(text(&["whatif", "--details", a, b]).matches("\napplication_").count(), 8);
     assert_eq!(json(&["whatif", a, b])["applications"].as_array().map(Vec::len), Some(8));
     let shown = text(&["stragglers", a, b]);
-    assert!(shown.contains("stragglers, in 8 of 8 applications."), "{shown}");
+    assert!(shown.contains("\nin 8 of 8 applications.\n8 applications waited "), "{shown}");
     assert_eq!(shown.matches("nightly (8 runs)").count(), 1, "{shown}");
     assert_eq!(json(&["stragglers", a, b])["applications"].as_array().map(Vec::len), Some(8));
 }

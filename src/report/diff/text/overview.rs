@@ -4,7 +4,7 @@ use std::io;
 
 use super::{LISTED, Page};
 use crate::diff::{Diff, Figure, JobPairs, Move, Pair};
-use crate::report::diff::words::{answer, change, moved, run_times, value};
+use crate::report::diff::words::{answer, change, moved, paired, run_times, value};
 use crate::report::words::plural;
 use crate::report::wrap::clean;
 
@@ -23,11 +23,7 @@ impl Page<'_> {
             [pair] => self.paragraph(0, &run_times(pair))?,
             _ => self.paragraph(0, &answer(&diff.total()))?,
         }
-        let changed = diff.pairs.iter().filter(|pair| pair.changed()).count();
-        let pairs = plural(diff.pairs.len() as u64, "pair");
-        let (only_a, only_b) = (diff.only_a.len(), diff.only_b.len());
-        let text = format!("{pairs} of runs, {changed} changed; {only_a} only in A, {only_b} only in B");
-        self.paragraph(0, &text)
+        self.paragraph(0, &paired(diff))
     }
 
     /// The same, and a row for each of the jobs that changed most.

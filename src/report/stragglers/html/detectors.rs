@@ -10,7 +10,7 @@ use crate::survey::EngineDetectors;
 /// The detectors of one engine.
 pub(super) struct DetectorsView<'a> {
     pub(super) engine: &'a EngineDetectors,
-    /// Stragglers that could be found.
+    /// Overdue tasks, which could be found.
     pub(super) stragglers: u64,
 }
 
@@ -39,11 +39,11 @@ impl<'a> DetectorsView<'a> {
         (stragglers > 0 || flagged > 0).then_some(Self { engine, stragglers })
     }
 
-    /// "spark: 12 groups with 34 stragglers".
+    /// "spark: 12 groups with 34 overdue tasks".
     pub(super) fn title(&self) -> String {
         let (groups, stragglers) = (self.engine.groups, self.stragglers);
         let engine = self.engine.origin.name();
-        format!("{engine}: {} with {}", counted(groups, "group"), counted(stragglers, "straggler"))
+        format!("{engine}: {} with {}", counted(groups, "group"), counted(stragglers, "overdue task"))
     }
 
     pub(super) fn optimistic(&self) -> String {

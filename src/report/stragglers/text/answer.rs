@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Page, counted};
-use crate::report::stragglers::words;
+use crate::report::stragglers::{sentences, words};
 use crate::report::wrap::lines;
 use crate::survey::{Total, Waiting};
 use crate::units::Millis;
@@ -21,45 +21,53 @@ impl Page<'_> {
         }
         let verb = if stragglers == 1 { "was a straggler" } else { "were stragglers" };
         let inside = if all == 1 { String::new() } else { format!(", in {with} of {all} applications") };
-        let text = format!("{stragglers} of {} {verb}{inside}.", counted(tasks, "task"));
+        let definition = sentences::definition(&self.report.settings);
+        let text = format!("{stragglers} of {} {verb} ({definition}){inside}.", counted(tasks, "task"));
         self.paragraph(&text, 0, out)?;
         if total.waiting.is_empty() {
             if stragglers > 0 {
-                self.paragraph(
-                    "No application waited only for stragglers: other tasks ended later.",
-                    0,
-                    out,
-                )?;
+                self.paragraph(sentences::NO_WAIT, 0, out)?;
             }
             return writeln!(out);
         }
-        let (waited, delay) = Waiting::total(&total.waiting);
-        let who = if all == 1 { "It".to_owned() } else { counted(waited, "application") };
-        self.paragraph(&format!("{who} waited {delay} only for stragglers, mainly because of"), 0, out)?;
-        total.waiting.iter().take(CAUSES).try_for_each(|waiting| line(waiting, all, self.columns, out))?;
+        let delay = Waiting::total(&total.waiting);
+        let who = if all == 1 {
+            "The application".to_owned()
+        } else {
+            counted(total.applications_waiting, "application")
+        };
+        self.paragraph(&format!("{who} waited {delay} only for stragglers:"), 0, out)?;
+        let mut waiting = total.waiting.iter().take(CAUSES);
+        waiting.try_for_each(|waiting| self.waited(waiting, delay, out))?;
         let others = total.waiting.get(CAUSES..).unwrap_or_default();
         if !others.is_empty() {
-            let (_, delay) = Waiting::total(others);
-            delayed(delay, &counted(others.len() as u64, "other cause"), self.columns, out)?;
+            let part = Waiting::total(others);
+            let share = part.as_f64() / delay.as_f64();
+            delayed(part, share, &counted(others.len() as u64, "other cause"), self.columns, out)?;
         }
         writeln!(out)
     }
+
+    /// "    12 min   76 %  data skew: 3 applications".
+    fn waited(&self, waiting: &Waiting, total: Millis, out: &mut dyn Write) -> io::Result<()> {
+        let cause = words::cause(waiting.cause, waiting.confidence);
+        let inside = match self.report.total.applications {
+            1 => String::new(),
+            _ => format!(": {}", counted(waiting.applications, "application")),
+        };
+        let share = waiting.delay.as_f64() / total.as_f64();
+        delayed(waiting.delay, share, &format!("{cause}{inside}"), self.columns, out)
+    }
 }
 
-/// "    12 min  data skew: 3 applications".
-fn line(waiting: &Waiting, all: u64, columns: usize, out: &mut dyn Write) -> io::Result<()> {
-    let cause = words::cause(waiting.cause, waiting.confidence);
-    let inside =
-        if all == 1 { String::new() } else { format!(": {}", counted(waiting.applications, "application")) };
-    delayed(waiting.delay, &format!("{cause}{inside}"), columns, out)
-}
-
-/// A time, and beside it a text of one or more lines.
-fn delayed(delay: Millis, text: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
-    const INDENT: usize = 13;
+/// A time, its share of all, and beside it a text of one or more lines.
+fn delayed(delay: Millis, share: f64, text: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    const INDENT: usize = 20;
     for (place, line) in lines(text, columns.saturating_sub(INDENT)).iter().enumerate() {
-        let delay = if place == 0 { delay.to_string() } else { String::new() };
-        writeln!(out, "  {delay:>9}  {line}")?;
+        let first = place == 0;
+        let delay = if first { delay.to_string() } else { String::new() };
+        let share = if first { format!("{:.0} %", 100.0 * share) } else { String::new() };
+        writeln!(out, "  {delay:>9}  {share:>5}  {line}")?;
     }
     Ok(())
 }

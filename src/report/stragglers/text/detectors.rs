@@ -11,7 +11,6 @@ use crate::stragglers::evaluation::pool::Pooled;
 use crate::stragglers::evaluation::{ACTUAL, Ranked};
 use crate::stragglers::quality::Quality;
 use crate::survey::EngineDetectors;
-use crate::units::three_digits;
 
 /// Columns of a detector's name.
 const DETECTOR: usize = 20;
@@ -33,11 +32,10 @@ impl Page<'_> {
             return self.best(engine, &of, out);
         }
         self.heading(&format!("Detector replay{of}"), out)?;
+        let overdue = sentences::overdue(engine, &self.report.settings);
         let text = format!(
-            "Replayed on {} with {} (more than {}× the usual time). \"late\": flagged too late to save time.",
+            "Replayed on {}. {overdue} \"late\": flagged too late to save time.",
             counted(engine.groups, "group"),
-            counted(stragglers, "straggler"),
-            three_digits(self.report.settings.usual.factor),
         );
         self.paragraph(&text, 2, out)?;
         if self.report.settings.models.is_some() {
@@ -71,7 +69,7 @@ impl Page<'_> {
             self.paragraph(&format!("Flagged nothing: {}.", silent.join(", ")), 2, out)?;
         }
         self.paragraph(
-            "actual: the cluster's own speculation; prec: share of flagged tasks that were stragglers, without late ones; mean job: mean over applications; after: time until the flag, in usual times; time: change of the mean task time by detection, by a first-order model without contention (- if it does not apply).",
+            "actual: the cluster's own speculation; prec: share of flagged tasks that were overdue, without late ones; mean job: mean over applications; after: time until the flag, in usual times; time: change of the mean task time by detection, by a first-order model without contention (- if it does not apply).",
             2,
             out,
         )?;
@@ -81,6 +79,7 @@ impl Page<'_> {
     /// The best detectors, without the table.
     fn best(&self, engine: &EngineDetectors, of: &str, out: &mut dyn Write) -> io::Result<()> {
         self.heading(&format!("Best detector{of}"), out)?;
+        self.paragraph(&sentences::overdue(engine, &self.report.settings), 2, out)?;
         self.verdict(engine, out)
     }
 

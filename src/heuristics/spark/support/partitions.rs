@@ -264,7 +264,7 @@ mod tests {
             spark.sql.push(SqlExecution::new(1));
             let mut job = Job::new(0);
             job.sql_execution = Some(1);
-            job.stages = vec![0].into();
+            job.stages = vec![0];
             spark.jobs.push(job);
         }
         app

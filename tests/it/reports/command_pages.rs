@@ -270,6 +270,9 @@ fn jobs_do_not_contradict_their_runs() {
         assert_eq!(has_none, better == 0, "{}", text(row));
     }
     assert!(shortened > 0);
+    // More executors shorten most jobs, and cost something. A job that failures slow down comes before.
+    let first = text(select(&html, "#jobs tbody tr")[0]);
+    assert!(first.contains("no failures"), "{first}");
 }
 
 /// How the pages behave in a browser: wide and narrow, light and dark, with the keyboard.

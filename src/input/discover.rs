@@ -275,13 +275,8 @@ impl Walk<'_> {
             histories.filter(|source| id(source).is_some_and(|id| !known.contains(id.as_str())));
         let candidates: Vec<_> =
             without_conf.map(|source| job_id::confs_beside(source.path.as_path())).collect();
-        let found = |conf: &PathBuf| match self.storages.of(conf) {
-            Some(storage) => storage.stat(conf).is_ok(),
-            None => conf.is_file(),
-        };
-        let confs: Vec<PathBuf> =
-            candidates.into_iter().filter_map(|confs| confs.into_iter().find(found)).collect();
-        for conf in confs {
+        for confs in candidates {
+            let Some(conf) = confs.into_iter().find(|conf| self.is_there(conf)) else { continue };
             if let Some(storage) = self.storages.of(&conf).cloned() {
                 if let Ok(stat) = storage.stat(&conf) {
                     self.object(Object::new(&storage, conf, stat), false);

@@ -1,6 +1,6 @@
 //! Finds the objects of storages.
 
-use std::io;
+use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,10 +29,9 @@ impl Walk<'_> {
     pub(super) fn named_object(&mut self, named: NamedPath<'_>, storage: &Arc<dyn Storage>) -> bool {
         match storage.stat(named.path) {
             Ok(stat) => self.object(Object::new(storage, named.path.to_path_buf(), stat), true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return true,
+            Err(error) if error.kind() == ErrorKind::NotFound => return true,
             Err(error) => {
                 let path = storage.shown(named.path);
-                self.sorter.inventory.found += 1;
                 self.fail(named.failed(InputError::from_io(&path, error)), true);
             }
         }
@@ -60,7 +59,7 @@ impl Walk<'_> {
         let path = storage.shown(root);
         match (listed, late) {
             (_, Some(reached)) => self.fail(InputError::SearchTooSlow { path, reached }, true),
-            (Err(error), None) if error.kind() == io::ErrorKind::NotFound && error.get_ref().is_none() => {
+            (Err(error), None) if error.kind() == ErrorKind::NotFound && error.get_ref().is_none() => {
                 self.fail(InputError::NoObject { path }, true);
             }
             (Err(error), None) => self.fail(InputError::from_io(&path, error), true),
@@ -75,6 +74,21 @@ impl Walk<'_> {
         let is_listed = self.listed.iter().any(|root| object.address().starts_with(root));
         if !is_listed && self.files.insert(object.address().to_path_buf()) {
             self.add_object(object, named_by_user);
+        }
+    }
+
+    /// Whether there is a file or an object. A storage that fails is told: the answer might be wrong.
+    pub(super) fn is_there(&mut self, path: &Path) -> bool {
+        let Some(storage) = self.storages.of(path) else { return path.is_file() };
+        match storage.stat(path) {
+            Ok(_) => true,
+            // Who may not list a bucket is told that what is missing is forbidden.
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => false,
+            Err(error) => {
+                let path = storage.shown(path);
+                self.fail(InputError::from_io(&path, error), false);
+                false
+            }
         }
     }
 

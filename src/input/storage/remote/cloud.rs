@@ -60,6 +60,7 @@ impl Cloud {
 
     /// A client with the settings and credentials of the environment.
     fn client(&self, authority: &str) -> object_store::Result<Arc<dyn ObjectStore>> {
+        runtime::choose_tls();
         // The agent's name helps those who read the store's logs.
         let options = ClientOptions::new()
             .with_connect_timeout(self.patience.silence)
@@ -147,26 +148,38 @@ fn stat(object: &ObjectMeta) -> Stat {
     Stat { size: Some(object.size), modified, etag: object.e_tag.clone() }
 }
 
+/// Where machines in clouds tell the credentials of their role.
+const METADATA: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "/latest/api/token"];
+
 /// The client has already tried again what may pass.
 fn reason(error: &Error) -> Reason {
-    let said = causes(error);
-    match error {
-        Error::NotFound { source, .. } => Reason::NotFound(told(source.as_ref())),
-        Error::PermissionDenied { source, .. } | Error::Unauthenticated { source, .. } => {
-            Reason::Refused(told(source.as_ref()))
-        }
-        Error::Precondition { .. } => Reason::Changed,
-        _ if said.contains("status code: 5") || said.contains("error sending request") => {
-            Reason::Passing(said)
-        }
-        _ => Reason::Lasting(said),
+    if matches!(error, Error::Precondition { .. }) {
+        return Reason::Changed;
+    }
+    // Without credentials, the client asks the machine for those of its role.
+    if METADATA.iter().any(|place| error.to_string().contains(place)) {
+        return Reason::Refused("no credentials were found".to_owned());
+    }
+    let reason = match status(error) {
+        Some((status, said)) => Reason::of_status(status, &said),
+        None => match causes(error) {
+            said if said.contains("error sending request") => Reason::Passing(said),
+            said => Reason::Lasting(said),
+        },
+    };
+    match reason {
+        Reason::Passing(said) => Reason::Exhausted(said),
+        reason => reason,
     }
 }
 
-/// What the server said, without what was asked.
-fn told(source: &(dyn std::error::Error + 'static)) -> String {
-    let text = causes(source);
-    short(text.split_once("status code: ").map_or(text.as_str(), |(_, rest)| rest))
+/// The status that a server answered with, and what it said. The client has it in a text only.
+fn status(error: &(dyn std::error::Error + 'static)) -> Option<(u16, String)> {
+    let text = error.to_string();
+    let Some((_, rest)) = text.split_once("status code: ") else { return status(error.source()?) };
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (number, said) = rest.split_at_checked(digits)?;
+    Some((number.parse().ok()?, short(said.trim_start().trim_end_matches([':', ' ']))))
 }
 
 impl Remote for Cloud {

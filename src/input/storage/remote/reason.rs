@@ -18,6 +18,8 @@ pub(super) enum Reason {
     NoRanges,
     /// Another attempt may succeed.
     Passing(String),
+    /// As [`Self::Passing`], after all attempts.
+    Exhausted(String),
     /// Another attempt will fail, too.
     Lasting(String),
 }
@@ -53,7 +55,7 @@ impl Reason {
                     .to_owned(),
             ),
             Self::NoRanges => return ErrorKind::Unsupported.into(),
-            Self::Passing(said) => (
+            Self::Passing(said) | Self::Exhausted(said) => (
                 ErrorKind::ConnectionAborted,
                 format!("it fails again and again ({said}); try again later, or check the address and the network"),
             ),

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::io;
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 
 use tokio::runtime::{Builder, Runtime};
 
@@ -16,12 +16,19 @@ pub(super) fn wait_for<T>(future: impl Future<Output = T>) -> io::Result<T> {
     Ok(runtime()?.block_on(future))
 }
 
-fn runtime() -> io::Result<&'static Runtime> {
-    let started = RUNTIME.get_or_init(|| {
-        // Another part of the process may have chosen the implementation of TLS.
+/// Chooses the implementation of TLS, before the first client is made.
+pub(super) fn choose_tls() {
+    static CHOSEN: Once = Once::new();
+    CHOSEN.call_once(|| {
+        // Another part of the process may have chosen before.
         if rustls::crypto::ring::default_provider().install_default().is_err() {
             log::debug!("TLS was set up before");
         }
+    });
+}
+
+fn runtime() -> io::Result<&'static Runtime> {
+    let started = RUNTIME.get_or_init(|| {
         // It only waits for sockets; two threads are enough for them.
         let runtime =
             Builder::new_multi_thread().worker_threads(2).thread_name("storage").enable_all().build();

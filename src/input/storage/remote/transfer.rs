@@ -76,9 +76,9 @@ pub(super) fn within<T>(
     runtime::wait_for(limited)?.map_err(|stopped| match stopped {
         Stopped::Limit(reached) => reached.into(),
         Stopped::Disk(error) => error,
-        Stopped::Reason(Reason::Passing(said)) => match remote.patience().reached(begun.elapsed()) {
+        Stopped::Reason(reason @ Reason::Exhausted(_)) => match remote.patience().reached(begun.elapsed()) {
             Some(reached) => reached.into(),
-            None => Reason::Passing(said).error(remote.credentials()),
+            None => reason.error(remote.credentials()),
         },
         Stopped::Reason(reason) => reason.error(remote.credentials()),
     })
@@ -246,7 +246,7 @@ impl Attempts {
         let Reason::Passing(said) = reason else { return Err(reason.into()) };
         self.count += 1;
         if self.count > RETRIES || self.since.elapsed() >= self.failing {
-            return Err(Reason::Passing(format!("{said}, {} attempts", self.count)).into());
+            return Err(Reason::Exhausted(format!("{said}, {} attempts", self.count)).into());
         }
         log::debug!("attempt {} failed: {said}", self.count);
         // At most 2^5 times the first pause.

@@ -22,6 +22,10 @@ use super::transfer::{self, Answer, Attempts, Remote, Stopped};
 use super::{Patience, runtime};
 use crate::units::Timestamp;
 
+/// What is said of a page for people.
+const PAGE: &str = "it is a web page, not a history; name a file, Spark's history server (http://HOST:18080), or for \
+                    MapReduce the folder of its histories (mapreduce.jobhistory.done-dir)";
+
 /// Web servers of one scheme.
 #[derive(Debug)]
 pub(super) struct Web {
@@ -37,6 +41,7 @@ impl Web {
 
     fn client(&self) -> Result<&Client, Reason> {
         let client = self.client.get_or_init(|| {
+            runtime::choose_tls();
             let builder = Client::builder()
                 .user_agent(concat!("elephant-rs/", env!("CARGO_PKG_VERSION")))
                 .connect_timeout(self.patience.silence)
@@ -216,12 +221,13 @@ impl Storage for Web {
             Place::Application(_) => return Ok(Stat { size: None, modified: None, etag: None }),
             Place::Server(_) => return Err(ErrorKind::NotFound.into()),
             Place::File(url) if server::is_folder(&url) => return Err(ErrorKind::NotFound.into()),
-            Place::File(url) => {
-                let is_server = async { self.is_page(&url).await && self.is_server(&url).await };
-                if runtime::wait_for(is_server)? {
+            Place::File(url) if runtime::wait_for(self.is_page(&url))? => {
+                if runtime::wait_for(self.is_server(&url))? {
                     return Err(ErrorKind::NotFound.into());
                 }
+                return Err(StorageFailure::error(ErrorKind::InvalidData, PAGE));
             }
+            Place::File(_) => {}
         }
         transfer::stat(self, address)
     }

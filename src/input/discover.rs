@@ -47,14 +47,15 @@ pub(crate) fn discover(named: Named<'_>, limits: &Limits, identify: Identify) ->
     let walk = Walk::new(*limits, identify, storages);
     let mut walk = Walk { unchanged: named.unchanged, wanted: named.wanted, ..walk };
     let named_paths = named.sorted().into_iter();
-    let folders: Vec<&Path> =
-        named_paths.filter(|path| walk.named_path(*path, named.stdin)).map(|named| named.path).collect();
+    let folders: Vec<NamedPath<'_>> =
+        named_paths.filter(|path| walk.named_path(*path, named.stdin)).collect();
     for folder in &folders {
-        walk.folder(folder);
+        walk.folder(*folder);
     }
     walk.linked_files();
     walk.examine_batch();
     walk.confs_beside_named_histories();
+    let folders: Vec<&Path> = folders.iter().map(|named| named.path).collect();
     let mut inventory = walk.sorter.finish(&folders);
     inventory.sort();
     inventory
@@ -156,9 +157,10 @@ impl Walk<'_> {
         self.sorter.inventory.histories.push(Source::stream(path, self.limits.time));
     }
 
-    fn folder(&mut self, root: &Path) {
+    fn folder(&mut self, named: NamedPath<'_>) {
+        let root = named.path;
         if let Some(storage) = self.storages.of(root).cloned() {
-            return self.objects(root, &storage);
+            return self.objects(named, &storage);
         }
         let metadata = fs::metadata(root).ok();
         let named_device = metadata.as_ref().and_then(mounts::device);

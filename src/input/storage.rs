@@ -135,6 +135,12 @@ impl Storages {
         Self(vec![storage])
     }
 
+    /// A path as messages name it, without passwords and signatures.
+    pub(crate) fn shown(path: &Path) -> PathBuf {
+        let storages = Self::built_in(&Limits::NONE);
+        storages.of(path).map_or_else(|| path.to_path_buf(), |storage| storage.shown(path))
+    }
+
     /// The storage that an address is in; `None` for a path of this machine.
     pub(super) fn of(&self, path: &Path) -> Option<&Arc<dyn Storage>> {
         let (scheme, _) = path.to_str()?.split_once("://")?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use super::Walk;
-use crate::input::named::Named;
+use crate::input::named::{Named, NamedPath};
 use crate::input::storage::{Object, Storages};
 use crate::limits::Limits;
 
@@ -16,10 +16,8 @@ pub(crate) fn list(named: Named<'_>, limits: &Limits) -> Vec<Listed> {
     let walk = Walk::new(*limits, |_, _| None, storages);
     let mut walk = Walk { listing: Some(Vec::new()), wanted: named.wanted, ..walk };
     let named_paths = named.sorted().into_iter();
-    let folders: Vec<&Path> = named_paths
-        .filter(|path| path.path != Path::new("-") && walk.named_path(*path, None))
-        .map(|named| named.path)
-        .collect();
+    let folders: Vec<NamedPath<'_>> =
+        named_paths.filter(|path| path.path != Path::new("-") && walk.named_path(*path, None)).collect();
     for folder in folders {
         walk.folder(folder);
     }

@@ -39,7 +39,8 @@ impl Walk<'_> {
     }
 
     /// Adds all objects below a folder of a storage. They are examined while the rest is listed.
-    pub(super) fn objects(&mut self, root: &Path, storage: &Arc<dyn Storage>) {
+    pub(super) fn objects(&mut self, named: NamedPath<'_>, storage: &Arc<dyn Storage>) {
+        let root = named.path;
         let (mut any, mut late) = (false, None);
         let listing = Listing { folder: root, wanted: self.wanted };
         let listed = storage.list(listing, &mut |path, stat| {
@@ -57,14 +58,16 @@ impl Walk<'_> {
             ControlFlow::Continue(())
         });
         let path = storage.shown(root);
-        match (listed, late) {
-            (_, Some(reached)) => self.fail(InputError::SearchTooSlow { path, reached }, true),
+        let error = match (listed, late) {
+            (_, Some(reached)) => Some(InputError::SearchTooSlow { path, reached }),
             (Err(error), None) if error.kind() == ErrorKind::NotFound && error.get_ref().is_none() => {
-                self.fail(InputError::NoObject { path }, true);
+                Some(InputError::NoObject { path })
             }
-            (Err(error), None) => self.fail(InputError::from_io(&path, error), true),
-            (Ok(()), None) if !any => self.fail(InputError::NoObject { path }, true),
-            (Ok(()), None) => {}
+            (Err(error), None) => Some(InputError::from_io(&path, error)),
+            (Ok(()), None) => (!any).then_some(InputError::NoObject { path }),
+        };
+        if let Some(error) = error {
+            self.fail(named.failed(error), true);
         }
         self.listed.push(root.to_path_buf());
     }

@@ -131,6 +131,7 @@ fn allows_http() -> bool {
         |name: &str, accepts: fn(&str) -> bool| std::env::var(name).is_ok_and(|value| accepts(&value));
     let endpoints = [
         "AWS_ENDPOINT_URL_S3",
+        "GOOGLE_BASE_URL",
         "AWS_ENDPOINT_URL",
         "AWS_ENDPOINT",
         "AZURE_STORAGE_ENDPOINT",

@@ -194,7 +194,12 @@ impl Storage for Web {
     ) -> io::Result<()> {
         let address = text(listing.folder)?;
         let place = transfer::within(self, async { Ok(Place::of(&url(address)?)) })?;
+        let may_be_file = matches!(&place, Place::File(url) if !server::is_folder(url));
         let Some(base) = runtime::wait_for(self.server(place))? else {
+            if may_be_file {
+                // Says why there is no such file.
+                transfer::stat(self, address)?;
+            }
             return Err(StorageFailure::error(
                 ErrorKind::NotFound,
                 "it is neither a file nor Spark's history server, and web servers do not list their files; name the files, \

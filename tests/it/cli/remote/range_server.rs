@@ -93,11 +93,6 @@ impl RangeServer {
         Self { host, requests, is_over }
     }
 
-    /// A server with one file at every path.
-    pub fn with_file(file: Vec<u8>) -> Self {
-        Self::start(move |request| Reply::of(&file, request))
-    }
-
     pub fn url(&self, path: &str) -> String {
         format!("http://{}/{path}", self.host)
     }

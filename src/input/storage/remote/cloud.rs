@@ -154,8 +154,13 @@ const METADATA: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "/la
 
 /// The client has already tried again what may pass.
 fn reason(error: &Error) -> Reason {
-    if matches!(error, Error::Precondition { .. }) {
-        return Reason::Changed;
+    match error {
+        Error::Precondition { .. } => return Reason::Changed,
+        Error::InvalidPath { source } => {
+            let said = format!("an object below it has a name that cannot be read ({source}); name other folders");
+            return Reason::Lasting(said);
+        }
+        _ => {}
     }
     // Without credentials, the client asks the machine for those of its role.
     if METADATA.iter().any(|place| error.to_string().contains(place)) {

@@ -114,13 +114,12 @@ impl Ranges {
 
     fn fetch(&mut self) -> io::Result<()> {
         let wanted = self.wanted();
-        let read = match self.ahead.take() {
-            Some(ahead) => ahead.join().unwrap_or_else(|_| Err(io::Error::other("a thread ended early"))),
-            None => {
-                let mut range = std::mem::take(&mut self.range);
-                range.resize(wanted, 0);
-                self.object.read_at(self.at, range)
-            }
+        let read = if let Some(ahead) = self.ahead.take() {
+            ahead.join().unwrap_or_else(|_| Err(io::Error::other("a thread ended early")))
+        } else {
+            let mut range = std::mem::take(&mut self.range);
+            range.resize(wanted, 0);
+            self.object.read_at(self.at, range)
         };
         let (mut range, count) = match read {
             Err(error) if error.kind() == ErrorKind::Unsupported => return self.use_copy(),

@@ -157,7 +157,8 @@ fn reason(error: &Error) -> Reason {
     match error {
         Error::Precondition { .. } => return Reason::Changed,
         Error::InvalidPath { source } => {
-            let said = format!("an object below it has a name that cannot be read ({source}); name other folders");
+            let said =
+                format!("an object below it has a name that cannot be read ({source}); name other folders");
             return Reason::Lasting(said);
         }
         _ => {}

@@ -58,7 +58,7 @@ impl Web {
         if let Some(range) = range {
             request = request.header(RANGE, format!("bytes={}-{}", range.start, range.end.saturating_sub(1)));
         }
-        let answer = request.send().await.map_err(|error| reason(error))?;
+        let answer = request.send().await.map_err(reason)?;
         let status = answer.status();
         // An empty object has no first byte.
         if status.is_success() || is_empty(&answer) {
@@ -97,11 +97,25 @@ impl Web {
         Ok(Answer { starts_at, stat, pieces: pieces.boxed() })
     }
 
-    /// Whether a page is the beginning of a history server.
-    async fn is_server(&self, base: &Url) -> bool {
-        let Some(version) = server::version(base) else { return false };
-        let Ok(answer) = self.ask(version, None).await else { return false };
-        answer.text().await.is_ok_and(|text| text.contains("\"spark\""))
+    /// As [`Self::ask`], with all attempts.
+    async fn ask_again(&self, url: Url) -> Result<Response, Stopped> {
+        let mut attempts = Attempts::new(&self.patience);
+        loop {
+            match self.ask(url.clone(), None).await {
+                Ok(answer) => return Ok(answer),
+                Err(reason) => attempts.after(reason, false).await?,
+            }
+        }
+    }
+
+    /// Whether a page is the beginning of a history server. One that refuses or fails might be.
+    async fn is_server(&self, base: &Url) -> Result<bool, Stopped> {
+        let Some(version) = server::version(base) else { return Ok(false) };
+        match self.ask_again(version).await {
+            Ok(answer) => Ok(answer.text().await.is_ok_and(|text| text.contains("\"spark\""))),
+            Err(Stopped::Reason(Reason::NotFound(_) | Reason::Lasting(_))) => Ok(false),
+            Err(stopped) => Err(stopped),
+        }
     }
 
     /// Whether a file is a page for people, which a history server has at its root.
@@ -111,14 +125,14 @@ impl Web {
     }
 
     /// The history server at an address, if there is one.
-    async fn server(&self, place: Place) -> Option<Url> {
-        match place {
+    async fn server(&self, place: Place) -> Result<Option<Url>, Stopped> {
+        Ok(match place {
             Place::Server(base) => Some(base),
             Place::File(url) if server::is_folder(&url) || self.is_page(&url).await => {
-                self.is_server(&url).await.then_some(url)
+                self.is_server(&url).await?.then_some(url)
             }
             Place::File(_) | Place::Application(_) => None,
-        }
+        })
     }
 }
 
@@ -195,7 +209,7 @@ impl Storage for Web {
         let address = text(listing.folder)?;
         let place = transfer::within(self, async { Ok(Place::of(&url(address)?)) })?;
         let may_be_file = matches!(&place, Place::File(url) if !server::is_folder(url));
-        let Some(base) = runtime::wait_for(self.server(place))? else {
+        let Some(base) = transfer::within(self, self.server(place))? else {
             if may_be_file {
                 // Says why there is no such file.
                 transfer::stat(self, address)?;
@@ -206,15 +220,8 @@ impl Storage for Web {
                  or a list of them by --files-from",
             ));
         };
-        let applications = transfer::within(self, async {
-            let mut attempts = Attempts::new(&self.patience);
-            loop {
-                match self.ask(server::list(&base, listing.wanted), None).await {
-                    Ok(answer) => return Ok::<_, Stopped>(answer),
-                    Err(reason) => attempts.after(reason, false).await?,
-                }
-            }
-        })?;
+        let list = server::list(&base, listing.wanted);
+        let applications = transfer::within(self, self.ask_again(list))?;
         server::read_list(applications, (&base, listing.wanted), self.patience.silence, found)
     }
 
@@ -227,7 +234,7 @@ impl Storage for Web {
             Place::Server(_) => return Err(ErrorKind::NotFound.into()),
             Place::File(url) if server::is_folder(&url) => return Err(ErrorKind::NotFound.into()),
             Place::File(url) if runtime::wait_for(self.is_page(&url))? => {
-                if runtime::wait_for(self.is_server(&url))? {
+                if transfer::within(self, self.is_server(&url))? {
                     return Err(ErrorKind::NotFound.into());
                 }
                 return Err(StorageFailure::error(ErrorKind::InvalidData, PAGE));

@@ -129,7 +129,11 @@ fn objects_of_a_store_give_the_bytes_of_the_folder() {
             let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();
             let remote = analyze(&moto.endpoint(), &addresses);
             assert_eq!(remote.status.code(), local.status.code(), "{}", errors(&remote));
-            assert_eq!(without(&remote, &format!("{scheme}://bucket/")), without(&local, "s3://"), "{paths:?}");
+            assert_eq!(
+                without(&remote, &format!("{scheme}://bucket/")),
+                without(&local, "s3://"),
+                "{paths:?}"
+            );
         }
     }
 }

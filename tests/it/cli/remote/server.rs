@@ -148,3 +148,17 @@ fn copies_are_removed_at_the_end() {
     assert!(output(command).status.success());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn a_server_that_fails_at_first_is_still_a_history_server() {
+    let count = std::sync::atomic::AtomicUsize::new(0);
+    let server =
+        RangeServer::start(move |request| match count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+            0 | 2 => Reply::status(503),
+            _ => answer(request),
+        });
+    assert_eq!(ids(&analyze(&[&server.url("")])).len(), 2);
+    let refusing = RangeServer::start(|_| Reply::status(401));
+    let (_, message) = problem(&analyze(&[&refusing.url("")]));
+    assert!(message.contains("access is refused (status 401)"), "{message}");
+}

@@ -16,6 +16,7 @@ use super::view_args::{PairOrder, SummaryArg};
 use crate::diff::{self, Side};
 use crate::engine::{self, Options};
 use crate::input::named::Named;
+use crate::input::storage::Storages;
 use crate::report::{DiffFormat, TextOptions, write_diff};
 use crate::rules::RuleSet;
 use crate::troubles::Basis;
@@ -140,6 +141,7 @@ impl Diff {
         }
         self.expect_a_match(path, matching, left_out)?;
         if matching == 0 && left_out == 0 && !self.input.allow_empty {
+            let path = Storages::shown(path);
             let path = path.display();
             return Err(format!(
                 "{path} contains no event log or job history, and is not a JSON report of `elephant-rs analyze`"
@@ -154,6 +156,6 @@ impl Diff {
         if matching > 0 || left_out == 0 || self.input.allow_empty {
             return Ok(());
         }
-        Err(format!("{}: {}", path.display(), none_matches(left_out)))
+        Err(format!("{}: {}", Storages::shown(path).display(), none_matches(left_out)))
     }
 }

@@ -60,6 +60,8 @@ impl InputArgs {
         &self,
         work: impl FnOnce(&Progress) -> T + Send,
     ) -> Result<T, ThreadPoolBuildError> {
+        #[cfg(feature = "remote")]
+        super::interrupt::remove_copies_on_interrupt();
         let threads = self.threads()?;
         let counts = Progress::default();
         let work = || threads.install(|| work(&counts));

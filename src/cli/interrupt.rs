@@ -83,6 +83,12 @@ pub(super) fn handle_file_size_signal() {
 #[cfg(not(unix))]
 pub(super) fn handle_file_size_signal() {}
 
+/// Removes copies of objects on an interruption.
+#[cfg(feature = "remote")]
+pub(super) fn remove_copies_on_interrupt() {
+    watch(&mut cleanup());
+}
+
 /// Clears this bar on an interruption. There is only one bar at a time.
 pub(super) fn clear_on_interrupt(bar: &ProgressBar) {
     let mut cleanup = cleanup();
@@ -98,6 +104,8 @@ fn clean_up_and_end(signal: i32) {
             log::debug!("cannot remove {}: {error}", file.display());
         }
     }
+    #[cfg(feature = "remote")]
+    crate::input::storage::remove_fetched();
     if let Some(bar) = &cleanup.bar {
         bar.finish_and_clear();
     }

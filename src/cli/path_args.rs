@@ -112,6 +112,7 @@ impl Inputs<'_> {
             paths: self.paths,
             list: self.list.as_ref(),
             stdin: self.stdin,
+            wanted: None,
             storages: None,
             unchanged: None,
         }

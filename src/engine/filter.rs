@@ -3,6 +3,7 @@
 use std::iter;
 
 use crate::input::kind::SourceKind;
+use crate::input::storage::{Announced, Wanted};
 use crate::model::{Application, Engine};
 use crate::rules::Pattern;
 use crate::units::Timestamp;
@@ -135,6 +136,24 @@ impl Filter {
         let other = other_id(id);
         let mut names = iter::once(id).chain(other.as_deref());
         (!id.is_empty()).then(|| names.any(|name| self.ids.iter().any(|pattern| pattern.matches(name))))
+    }
+}
+
+impl Wanted for Filter {
+    fn since(&self) -> Option<Timestamp> {
+        self.since
+    }
+
+    fn until(&self) -> Option<Timestamp> {
+        self.until
+    }
+
+    fn may_be(&self, app: Announced<'_>) -> bool {
+        let Announced { id, name, user, start } = app;
+        // A server does not tell the queue, and only the history says what is missing here.
+        let known = Self { queues: Vec::new(), ..self.clone() };
+        let unknown = Identity { engine: Engine::Spark.name(), id, user, queue: None, name, start };
+        known.conditions(unknown).all(|met| met != Some(false))
     }
 }
 

@@ -156,7 +156,7 @@ pub(crate) fn visit_beside_traces<T: Send>(
     look: impl Fn(&Application, &[String]) -> T + Sync,
 ) -> (Visited<T>, Vec<Source>) {
     let extent = Extent { wanted: Wanted::ForRules(OtherCounters::Dropped), limits, filter };
-    let mut inventory = inventory(named, limits, insisting(insisted));
+    let mut inventory = inventory(named, (filter, limits), insisting(insisted));
     let traces = std::mem::take(&mut inventory.traces);
     let visited =
         visit_all(&inventory, &traces, extent, progress, |app, sources, _| Some(look(app, sources)));
@@ -177,7 +177,7 @@ pub(crate) fn gather_beside_traces<T: Send, R>(
     then: impl FnOnce(Gathered<'_, T>) -> R,
 ) -> Result<R, PathBuf> {
     let extent = Extent { wanted: Wanted::ForRules(OtherCounters::Dropped), limits, filter };
-    let inventory = inventory(named, limits, insisting(insisted));
+    let inventory = inventory(named, (filter, limits), insisting(insisted));
     if let Some(trace) = inventory.traces.first() {
         return Err(trace.path.as_path().to_path_buf());
     }
@@ -194,7 +194,7 @@ pub(super) fn gather_in_turn<T: Send, R>(
     look: impl Fn(&Application, &[String], Turn) -> T + Sync,
     then: impl FnOnce(Gathered<'_, T>) -> R,
 ) -> R {
-    let mut inventory = inventory(named, extent.limits, identify);
+    let mut inventory = inventory(named, (extent.filter, extent.limits), identify);
     inventory.skip_traces();
     let look = |app: &Application, sources: &[String], turn| Some(look(app, sources, turn));
     then(gather(&inventory, &[], extent, progress, Ids::ForMerging, look).with_confs(&inventory))
@@ -229,13 +229,14 @@ pub(super) fn visit_in_turn<T: Send>(
     progress: &Progress,
     look: impl Fn(&Application, &[String], Turn) -> Option<T> + Sync,
 ) -> Visited<T> {
-    let mut inventory = inventory(named, extent.limits, identify);
+    let mut inventory = inventory(named, (extent.filter, extent.limits), identify);
     inventory.skip_traces();
     visit_all(&inventory, &[], extent, progress, look)
 }
 
-fn inventory(named: Named<'_>, limits: &Limits, identify: Identify) -> Inventory {
+fn inventory(named: Named<'_>, (filter, limits): (&Filter, &Limits), identify: Identify) -> Inventory {
     let started = Instant::now();
+    let named = Named { wanted: Some(filter), ..named };
     let mut inventory = discover::discover(named, limits, identify);
     inventory.look_at_streams(limits, identify);
     log_inventory(&inventory, started);

@@ -13,7 +13,6 @@ use std::ffi::OsStr;
 use std::fs::{self, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -28,7 +27,7 @@ use super::mounts::{self, PseudoFileSystems};
 use super::named::{Named, NamedPath};
 use super::sorter::{Candidate, Sorter};
 use super::source::{Source, SourcePath};
-use super::storage::{Object, Storage, Storages};
+use super::storage::{Object, Storages, Wanted};
 use crate::limits::{LimitReached, Limits};
 use crate::units::Millis;
 
@@ -44,17 +43,19 @@ const BATCH: usize = 1024;
 /// to [`Inventory::failures`] and do not stop the search.
 #[must_use]
 pub(crate) fn discover(named: Named<'_>, limits: &Limits, identify: Identify) -> Inventory {
-    let storages = named.storages.cloned().unwrap_or_default();
-    let mut walk = Walk { unchanged: named.unchanged, ..Walk::new(*limits, identify, storages) };
+    let storages = named.storages.cloned().unwrap_or_else(|| Storages::built_in(limits));
+    let walk = Walk::new(*limits, identify, storages);
+    let mut walk = Walk { unchanged: named.unchanged, wanted: named.wanted, ..walk };
     let named_paths = named.sorted().into_iter();
-    let folders: Vec<&Path> =
-        named_paths.filter(|path| walk.named_path(*path, named.stdin)).map(|named| named.path).collect();
+    let folders: Vec<NamedPath<'_>> =
+        named_paths.filter(|path| walk.named_path(*path, named.stdin)).collect();
     for folder in &folders {
-        walk.folder(folder);
+        walk.folder(*folder);
     }
     walk.linked_files();
     walk.examine_batch();
     walk.confs_beside_named_histories();
+    let folders: Vec<&Path> = folders.iter().map(|named| named.path).collect();
     let mut inventory = walk.sorter.finish(&folders);
     inventory.sort();
     inventory
@@ -68,6 +69,10 @@ struct Walk<'a> {
     #[cfg(feature = "store")]
     listing: Option<Vec<Listed>>,
     storages: Storages,
+    /// Which applications are read, for storages that know them.
+    wanted: Option<&'a dyn Wanted>,
+    /// Folders of storages that were listed.
+    listed: Vec<PathBuf>,
     pseudo: PseudoFileSystems,
     /// When the search ends, if its time is limited.
     deadline: Option<(Instant, Millis)>,
@@ -97,6 +102,8 @@ impl Walk<'_> {
             #[cfg(feature = "store")]
             listing: None,
             storages,
+            wanted: None,
+            listed: Vec::new(),
             batch: Vec::new(),
             folders: FxHashSet::default(),
             files: FxHashSet::default(),
@@ -150,20 +157,10 @@ impl Walk<'_> {
         self.sorter.inventory.histories.push(Source::stream(path, self.limits.time));
     }
 
-    /// Adds an object that the user named; `true` if there is none, so that the name may be that of a folder.
-    fn named_object(&mut self, named: NamedPath<'_>, storage: &Arc<dyn Storage>) -> bool {
-        let path = named.path;
-        match storage.stat(path) {
-            Ok(stat) => self.object(Object::new(storage, path.to_path_buf(), &stat), true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return true,
-            Err(error) => self.fail(named.failed(InputError::from_io(path, error)), true),
-        }
-        false
-    }
-
-    fn folder(&mut self, root: &Path) {
+    fn folder(&mut self, named: NamedPath<'_>) {
+        let root = named.path;
         if let Some(storage) = self.storages.of(root).cloned() {
-            return self.objects(root, &storage);
+            return self.objects(named, &storage);
         }
         let metadata = fs::metadata(root).ok();
         let named_device = metadata.as_ref().and_then(mounts::device);
@@ -280,16 +277,11 @@ impl Walk<'_> {
             histories.filter(|source| id(source).is_some_and(|id| !known.contains(id.as_str())));
         let candidates: Vec<_> =
             without_conf.map(|source| job_id::confs_beside(source.path.as_path())).collect();
-        let found = |conf: &PathBuf| match self.storages.of(conf) {
-            Some(storage) => storage.stat(conf).is_ok(),
-            None => conf.is_file(),
-        };
-        let confs: Vec<PathBuf> =
-            candidates.into_iter().filter_map(|confs| confs.into_iter().find(found)).collect();
-        for conf in confs {
+        for confs in candidates {
+            let Some(conf) = confs.into_iter().find(|conf| self.is_there(conf)) else { continue };
             if let Some(storage) = self.storages.of(&conf).cloned() {
                 if let Ok(stat) = storage.stat(&conf) {
-                    self.object(Object::new(&storage, conf, &stat), false);
+                    self.object(Object::new(&storage, conf, stat), false);
                 }
                 continue;
             }
@@ -329,13 +321,16 @@ impl Walk<'_> {
     /// Examines the files of the batch in parallel, and keeps their order.
     fn examine_batch(&mut self) {
         let batch = std::mem::take(&mut self.batch);
-        let examined: Vec<_> = batch
-            .into_par_iter()
-            .map(|candidate| match self.time_is_up().filter(|_| !candidate.named_by_user) {
-                None => Ok(candidate.examine(&self.limits, self.identify)),
-                Some(reached) => Err((candidate.path, reached)),
-            })
-            .collect();
+        let examine = |candidate: Candidate| match self.time_is_up().filter(|_| !candidate.named_by_user) {
+            None => Ok(candidate.examine(&self.limits, self.identify)),
+            Some(reached) => Err((candidate.path, reached)),
+        };
+        let has_objects = batch.iter().any(|candidate| candidate.object.is_some());
+        let examine_all = || batch.into_par_iter().map(examine).collect();
+        let examined: Vec<_> = match objects::pool().filter(|_| has_objects) {
+            Some(pool) => pool.install(examine_all),
+            None => examine_all(),
+        };
         let mut late = Vec::new();
         for file in examined {
             match file {

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use super::codec::Codec;
 use super::remote;
+use super::storage::StorageFailure;
 use crate::limits::{self, LimitReached};
 
 /// Why a path could not be used.
@@ -18,8 +19,8 @@ pub(crate) enum InputError {
         /// As the user wrote it.
         path: PathBuf,
     },
-    /// The address of a storage that this program does not read.
-    #[error("cannot read {path}: it is an address, but only local files can be read; fetch it first: {command}", path = .path.display())]
+    /// The address of a storage that this build does not read.
+    #[error("cannot read {path}: it is an address, but {readable}; fetch it first: {command}", path = .path.display(), readable = readable())]
     Remote {
         /// As the user wrote it.
         path: PathBuf,
@@ -33,6 +34,20 @@ pub(crate) enum InputError {
         path: PathBuf,
         /// The path in it.
         local: PathBuf,
+    },
+    /// Nothing in a storage has that name.
+    #[error("cannot read {path}: there is no object of that name, and none below it; check the spelling", path = .path.display())]
+    NoObject {
+        /// As the user wrote it.
+        path: PathBuf,
+    },
+    /// A storage refuses or fails, and says what to do.
+    #[error("cannot read {path}: {failure}", path = .path.display())]
+    Storage {
+        /// The object or the folder.
+        path: PathBuf,
+        /// What it says.
+        failure: StorageFailure,
     },
     /// A path in a list.
     #[error("{error}; it is in line {line} of {list}")]
@@ -166,9 +181,10 @@ impl InputError {
     #[must_use]
     pub(crate) fn from_io(path: &Path, source: io::Error) -> Self {
         let path = path.to_path_buf();
-        match limits::behind(&source) {
-            Some(reached) => Self::TooSlow { path, reached },
-            None => Self::Unreadable { path, source },
+        match (limits::behind(&source), StorageFailure::behind(&source)) {
+            (Some(reached), _) => Self::TooSlow { path, reached },
+            (None, Some(failure)) => Self::Storage { failure: failure.clone(), path },
+            (None, None) => Self::Unreadable { path, source },
         }
     }
 
@@ -177,7 +193,10 @@ impl InputError {
     pub(crate) fn code(&self) -> &'static str {
         match self {
             Self::Listed { error, .. } => error.code(),
-            Self::NotFound { .. } | Self::Remote { .. } | Self::FileAddress { .. } => "not-found",
+            Self::NotFound { .. }
+            | Self::Remote { .. }
+            | Self::FileAddress { .. }
+            | Self::NoObject { .. } => "not-found",
             Self::ArchiveTooLarge { .. }
             | Self::TooManyMembers { .. }
             | Self::TooSlow { .. }
@@ -197,6 +216,8 @@ impl InputError {
             Self::NotFound { path }
             | Self::Remote { path, .. }
             | Self::FileAddress { path, .. }
+            | Self::NoObject { path }
+            | Self::Storage { path, .. }
             | Self::Unreadable { path, .. }
             | Self::NotReadableAsFile { path }
             | Self::Undecodable { path, .. }
@@ -212,6 +233,15 @@ impl InputError {
             | Self::TooSlow { path, .. }
             | Self::BrokenArchive { path, .. } => path,
         }
+    }
+}
+
+/// What this build reads.
+const fn readable() -> &'static str {
+    if cfg!(feature = "remote") {
+        "this program reads s3://, s3a://, gs://, abfs://, https:// and local files only"
+    } else {
+        "this build reads local files only (cargo install --path . --features remote reads s3://, gs://, abfs:// and https://)"
     }
 }
 

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::error::InputError;
 use super::inventory::by_bytes;
 use super::list::PathList;
-use super::storage::Storages;
+use super::storage::{Storages, Wanted};
 
 /// Paths of the command line and of a list, and a name for standard input.
 #[derive(Debug, Clone, Copy, Default)]
@@ -20,6 +20,8 @@ pub(crate) struct Named<'a> {
     pub(crate) stdin: Option<&'a Path>,
     /// Files that are left out unopened, as if they were not there.
     pub(crate) unchanged: Option<&'a FxHashSet<PathBuf>>,
+    /// Which applications are read, for storages that know them.
+    pub(crate) wanted: Option<&'a dyn Wanted>,
     /// The storages that addresses may be in; `None` for the built-in ones.
     pub(crate) storages: Option<&'a Storages>,
 }

@@ -91,7 +91,7 @@ impl Part {
     pub(crate) fn open(&self) -> Result<Decoded, InputError> {
         match &self.place {
             Place::File(path) => open_file(path),
-            Place::Object(object) => Ok(codec::decode_sized(Box::new(object.reader()), object.size())),
+            Place::Object(object) => open_object(object),
             Place::Stream(stream) => stream.open(),
             Place::Member(member) => member.open().map(codec::decode),
         }
@@ -113,7 +113,7 @@ impl Part {
     pub(crate) fn stored_len(&self) -> Option<u64> {
         match &self.place {
             Place::File(path) => fs::metadata(path).ok().map(|metadata| metadata.len()),
-            Place::Object(object) => Some(object.size()),
+            Place::Object(object) => object.size(),
             Place::Stream(_) => None,
             Place::Member(member) => member.stored_len(),
         }
@@ -154,6 +154,12 @@ impl Stream {
 
 fn open_file(path: &Path) -> Result<Decoded, InputError> {
     codec::open(path).map_err(|error| InputError::from_io(path, error))
+}
+
+fn open_object(object: &Object) -> Result<Decoded, InputError> {
+    let reader = object.reader().map_err(|error| InputError::from_io(object.path(), error))?;
+    // An object of unknown size was copied by now.
+    Ok(codec::decode_sized(reader, object.size()))
 }
 
 fn timed_stream<R: Read>(

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::archive::{self, Members};
+use super::archive::{self, Members, Stored};
 use super::codec::Codec;
 use super::error::InputError;
 use super::found::Found;
@@ -35,12 +35,15 @@ pub(super) enum Examined {
 impl Candidate {
     pub(super) fn examine(self, limits: &Limits, identify: Identify) -> Examined {
         let Self { path, object, named_by_user } = self;
-        let size = object.as_ref().map(Object::size);
-        let part = object.map_or_else(|| Part::new_file(path.clone()), Part::object);
+        let part = object.clone().map_or_else(|| Part::new_file(path.clone()), Part::object);
         let detected = match detect(&part, &path, identify) {
             Ok((_, SourceKind::Unrelated(Reason::Archive))) => {
+                // A storage that gives no ranges was copied by now.
+                let size = object.as_ref().and_then(Object::size);
+                let copy = object.as_ref().and_then(Object::copy);
+                let stored = Stored { file: &path, size, copy };
                 let members =
-                    part.open().and_then(|decoded| archive::members(decoded, (&path, size), &path, limits));
+                    part.open().and_then(|decoded| archive::members(decoded, stored, &path, limits));
                 match members {
                     Ok(members) => {
                         let inventory = inventory_of(members, named_by_user, identify);

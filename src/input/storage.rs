@@ -1,27 +1,72 @@
 //! Storages of objects, besides the folders of this machine: they are listed, looked up and read by ranges. Paths in them
 //! are addresses, `SCHEME://…`. Local files named by their paths do not come here: they are walked and read directly.
 
+mod failure;
+mod fetched;
 mod local;
 mod object;
+#[cfg(feature = "remote")]
+mod remote;
 
 use std::fmt;
+use std::fs::File;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::limits::Limits;
 use crate::units::Timestamp;
 
+pub(super) use failure::StorageFailure;
+pub(super) use fetched::Fetched;
 pub(super) use object::Object;
+
+#[cfg(all(feature = "remote", feature = "cli"))]
+pub(crate) use fetched::remove_all as remove_fetched;
 
 /// What is known of an object without reading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stat {
-    /// Its length in bytes.
-    pub(crate) size: u64,
+    /// Its length in bytes; `None` if it is known only once the object was read.
+    pub(crate) size: Option<u64>,
     /// When it was last changed.
     pub(crate) modified: Option<Timestamp>,
     /// A name of its content, if the storage gives one.
     pub(crate) etag: Option<String>,
+}
+
+/// What is known of an application before its history is read. `None` is unknown.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(feature = "remote"), allow(dead_code))] // only servers tell it
+pub(crate) struct Announced<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) name: Option<&'a str>,
+    pub(crate) user: Option<&'a str>,
+    pub(crate) start: Option<Timestamp>,
+}
+
+/// Which applications are read, for storages that know them. The rest need not be listed.
+#[cfg_attr(not(feature = "remote"), allow(dead_code))] // only servers ask
+pub(crate) trait Wanted: fmt::Debug + Sync {
+    /// Only those that began at this time or later.
+    fn since(&self) -> Option<Timestamp>;
+
+    /// Only those that began before this time.
+    fn until(&self) -> Option<Timestamp>;
+
+    /// Whether an application may be one of them.
+    fn may_be(&self, app: Announced<'_>) -> bool;
+}
+
+/// What to list.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(feature = "remote"), allow(dead_code))] // only servers ask for the applications
+pub(crate) struct Listing<'a> {
+    /// An address; all objects below it.
+    pub(crate) folder: &'a Path,
+    /// Which applications are read; `None` for all.
+    pub(crate) wanted: Option<&'a dyn Wanted>,
 }
 
 /// A storage. All calls block; they come from several threads.
@@ -29,12 +74,21 @@ pub(crate) trait Storage: fmt::Debug + Send + Sync {
     /// The scheme of its addresses, in lower case.
     fn scheme(&self) -> &'static str;
 
-    /// Passes each object below a folder to `found`, in any order. There need not be a folder: objects may only have
-    /// names that begin with it.
+    /// An address as reports name it, without passwords and signatures.
+    fn shown(&self, address: &Path) -> PathBuf {
+        address.to_path_buf()
+    }
+
+    /// Passes each object below a folder to `found`, in any order, until it breaks. There need not be a folder: objects
+    /// may only have names that begin with it.
     ///
     /// # Errors
     /// If they cannot be listed.
-    fn list(&self, folder: &Path, found: &mut dyn FnMut(PathBuf, Stat)) -> io::Result<()>;
+    fn list(
+        &self,
+        listing: Listing<'_>,
+        found: &mut dyn FnMut(PathBuf, Stat) -> ControlFlow<()>,
+    ) -> io::Result<()>;
 
     /// What is known of one object.
     ///
@@ -42,29 +96,49 @@ pub(crate) trait Storage: fmt::Debug + Send + Sync {
     /// `NotFound` if there is no such object, though there may be others below that name.
     fn stat(&self, path: &Path) -> io::Result<Stat>;
 
-    /// Reads from an offset; fewer bytes than fit only at the end of the object.
+    /// Reads from an offset; fewer bytes than fit only at the end of the object. `stat` is what was known of it: an object
+    /// that is another one by now is an error.
     ///
     /// # Errors
-    /// If they cannot be read, after what attempts the storage makes.
-    fn read_at(&self, path: &Path, at: u64, out: &mut [u8]) -> io::Result<usize>;
+    /// If they cannot be read, after what attempts the storage makes. `Unsupported` if the storage only gives whole objects.
+    fn read_at(&self, path: &Path, stat: &Stat, at: u64, out: &mut [u8]) -> io::Result<usize>;
+
+    /// Copies a whole object to an empty file. Only for objects that cannot be read by ranges.
+    ///
+    /// # Errors
+    /// If it cannot be copied, after what attempts the storage makes.
+    fn fetch(&self, path: &Path, stat: &Stat, to: &mut File) -> io::Result<()> {
+        let (_, _, _) = (path, stat, to);
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// The storages by their schemes.
 #[derive(Debug, Clone)]
 pub(crate) struct Storages(Vec<Arc<dyn Storage>>);
 
-impl Default for Storages {
-    /// Those that are built in.
-    fn default() -> Self {
-        Self(vec![Arc::new(local::LocalFiles)])
-    }
-}
-
 impl Storages {
+    /// Those that are built in. Requests take no longer than the limits allow.
+    pub(crate) fn built_in(limits: &Limits) -> Self {
+        #[allow(unused_mut)] // most builds have no other
+        let mut storages: Vec<Arc<dyn Storage>> = vec![Arc::new(local::LocalFiles)];
+        #[cfg(feature = "remote")]
+        storages.extend(remote::all(limits));
+        #[cfg(not(feature = "remote"))]
+        let _ = limits;
+        Self(storages)
+    }
+
     /// Only this one.
     #[cfg(test)]
     pub(crate) fn only(storage: Arc<dyn Storage>) -> Self {
         Self(vec![storage])
+    }
+
+    /// A path as messages name it, without passwords and signatures.
+    pub(crate) fn shown(path: &Path) -> PathBuf {
+        let storages = Self::built_in(&Limits::NONE);
+        storages.of(path).map_or_else(|| path.to_path_buf(), |storage| storage.shown(path))
     }
 
     /// The storage that an address is in; `None` for a path of this machine.

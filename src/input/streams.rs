@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::archive;
+use super::archive::{self, Stored};
 use super::codec::Decoded;
 use super::error::InputError;
 use super::inventory::{Failure, Inventory};
@@ -74,7 +74,8 @@ fn examine(source: Source, limits: &Limits, identify: Identify) -> Outcome {
 
 fn members(source: Source, decoded: Decoded, limits: &Limits, identify: Identify) -> Outcome {
     let file = source.path.as_path();
-    match archive::members(decoded, (file, None), &shown(&source.path), limits) {
+    let stored = Stored { file, size: None, copy: None };
+    match archive::members(decoded, stored, &shown(&source.path), limits) {
         Ok(members) => {
             let inventory = inventory_of(members, source.named_by_user, identify);
             Outcome::Members(source, inventory)

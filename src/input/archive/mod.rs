@@ -19,12 +19,13 @@ use std::sync::Arc;
 use super::budget::{Budget, Metered};
 use super::codec::{Codec, Decoded};
 use super::error::InputError;
+use super::storage::Fetched;
 use crate::limits::Limits;
 use crate::units::Bytes;
 use inflate::Inflate;
 use region::Region;
 use spool::Spooled;
-use stored::Stored;
+use stored::StoredMember;
 
 /// Members after this many are ignored.
 const MAX_MEMBERS: usize = 100_000;
@@ -36,7 +37,9 @@ struct Archive {
     file: PathBuf,
     /// Its path as shown to the user.
     shown: PathBuf,
-    /// The unpacked bytes, if they differ from the file's.
+    /// A copy of an object on this machine.
+    copy: Option<Fetched>,
+    /// The unpacked bytes, if they differ from those on disk.
     spooled: Option<Arc<File>>,
     truncated: bool,
 }
@@ -87,6 +90,17 @@ struct Listing {
     lost: bool,
 }
 
+/// Where an archive is.
+#[derive(Debug)]
+pub(super) struct Stored<'a> {
+    /// The file, the address of an object, or `-` for standard input.
+    pub(super) file: &'a Path,
+    /// The size of an object, if it is one.
+    pub(super) size: Option<u64>,
+    /// The copy of an object on this machine, if there is one.
+    pub(super) copy: Option<Fetched>,
+}
+
 /// The members of an archive, and the problems met while listing them.
 pub(super) struct Members {
     pub(super) list: Vec<Member>,
@@ -101,16 +115,17 @@ pub(super) struct Members {
 /// If it cannot be read, or is too damaged to find a member.
 pub(super) fn members(
     decoded: Decoded,
-    (file, object_size): (&Path, Option<u64>),
+    Stored { file, size, copy }: Stored<'_>,
     shown: &Path,
     limits: &Limits,
 ) -> Result<Members, InputError> {
-    let is_on_disk = decoded.codec() == Codec::Plain && file.is_file();
+    let on_disk = copy.as_ref().map_or(file, Fetched::path);
+    let is_on_disk = decoded.codec() == Codec::Plain && on_disk.is_file();
     let file_size = || fs::metadata(file).ok().filter(Metadata::is_file).map(|metadata| metadata.len());
-    let stored = object_size.or_else(file_size).map(Bytes::new);
+    let stored = size.or_else(file_size).map(Bytes::new);
     let budget = Budget::new(limits, stored);
     let Spooled { file: bytes, truncated: spool_truncated, reached } = if is_on_disk {
-        Spooled { file: open(file)?, truncated: false, reached: None }
+        Spooled { file: open(on_disk)?, truncated: false, reached: None }
     } else {
         spool::write(Metered::new(decoded, budget.clone(), None)).map_err(|reason| broken(shown, reason))?
     };
@@ -121,6 +136,7 @@ pub(super) fn members(
     let archive = Arc::new(Archive {
         file: file.to_path_buf(),
         shown: shown.to_path_buf(),
+        copy,
         spooled: (!is_on_disk).then_some(bytes),
         truncated: listing.truncated || spool_truncated,
     });
@@ -212,11 +228,11 @@ impl Member {
     pub(super) fn open(&self) -> Result<Box<dyn Read + Send>, InputError> {
         let bytes = match &self.archive.spooled {
             Some(bytes) => Arc::clone(bytes),
-            None => open(&self.archive.file)?,
+            None => open(self.archive.copy.as_ref().map_or(&self.archive.file, Fetched::path))?,
         };
         let region = Region::new(&bytes, self.entry.at, self.entry.stored_len);
         match self.entry.packing {
-            Packing::Stored => Ok(Box::new(Stored::new(region, self.entry.checksum))),
+            Packing::Stored => Ok(Box::new(StoredMember::new(region, self.entry.checksum))),
             Packing::Scattered => Err(InputError::ScatteredMember { path: self.path.clone() }),
             Packing::Deflated => Ok(Box::new(Inflate::new(region, self.entry.checksum))),
             Packing::Foreign => Err(InputError::ForeignMember { path: self.path.clone() }),

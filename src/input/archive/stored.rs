@@ -7,19 +7,19 @@ use flate2::Crc;
 use super::region::Region;
 
 /// Reads a member, and compares its checksum at the end.
-pub(super) struct Stored {
+pub(super) struct StoredMember {
     region: Region,
     sum: Crc,
     expected: Option<u32>,
 }
 
-impl Stored {
+impl StoredMember {
     pub(super) fn new(region: Region, expected: Option<u32>) -> Self {
         Self { region, sum: Crc::new(), expected }
     }
 }
 
-impl Read for Stored {
+impl Read for StoredMember {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let count = self.region.read(out)?;
         if self.expected.is_none() || out.is_empty() {

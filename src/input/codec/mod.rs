@@ -131,10 +131,10 @@ pub(crate) fn open(path: &Path) -> io::Result<Decoded> {
 }
 
 /// Decodes an object of this size, as [`open`] does a file.
-pub(super) fn decode_sized(reader: Box<dyn Read + Send>, size: u64) -> Decoded {
+pub(super) fn decode_sized(reader: Box<dyn Read + Send>, size: Option<u64>) -> Decoded {
     let decoded = decode(reader);
     let is_plain = decoded.codec == Codec::Plain;
-    Decoded { plain_len: is_plain.then_some(size), ..decoded }
+    Decoded { plain_len: size.filter(|_| is_plain), ..decoded }
 }
 
 /// Decodes a stream. Its first bytes are read immediately.

@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use super::Walk;
-use crate::input::named::Named;
-use crate::input::storage::Storages;
+use crate::input::named::{Named, NamedPath};
+use crate::input::storage::{Object, Storages};
 use crate::limits::Limits;
 
 /// Lists the files that [`super::discover`] would examine, without opening one. The list is in the order of the walk; a file that
 /// cannot be examined is missing.
 pub(crate) fn list(named: Named<'_>, limits: &Limits) -> Vec<Listed> {
-    let mut walk = Walk { listing: Some(Vec::new()), ..Walk::new(*limits, |_, _| None, Storages::default()) };
+    let storages = named.storages.cloned().unwrap_or_else(|| Storages::built_in(limits));
+    let walk = Walk::new(*limits, |_, _| None, storages);
+    let mut walk = Walk { listing: Some(Vec::new()), wanted: named.wanted, ..walk };
     let named_paths = named.sorted().into_iter();
-    let folders: Vec<&Path> = named_paths
-        .filter(|path| path.path != Path::new("-") && walk.named_path(*path, None))
-        .map(|named| named.path)
-        .collect();
+    let folders: Vec<NamedPath<'_>> =
+        named_paths.filter(|path| path.path != Path::new("-") && walk.named_path(*path, None)).collect();
     for folder in folders {
         walk.folder(folder);
     }
@@ -46,4 +46,12 @@ pub(super) fn listed(path: PathBuf) -> Option<Listed> {
     let modified = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     let modified = modified.and_then(|since| i64::try_from(since.as_nanos()).ok());
     Some(Listed { path, state: FileState { size: metadata.len(), modified } })
+}
+
+pub(super) fn listed_object(object: &Object) -> Listed {
+    let stat = object.stat();
+    let modified = stat.modified.and_then(|at| at.as_millis().checked_mul(1_000_000));
+    // What a server makes when it is asked has a time, but no size.
+    let size = stat.size.unwrap_or_default();
+    Listed { path: object.path().to_path_buf(), state: FileState { size, modified } }
 }

@@ -1,33 +1,115 @@
 //! Finds the objects of storages.
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
 use super::Walk;
+#[cfg(feature = "store")]
+use super::listing;
 use crate::input::error::InputError;
+use crate::input::named::NamedPath;
 use crate::input::sorter::Candidate;
-use crate::input::storage::{Object, Storage};
+use crate::input::storage::{Listing, Object, Storage};
+
+/// Objects examined at the same time. A thread mostly waits for the storage, so these are more than processors.
+const AT_ONCE: usize = 16;
+
+/// Threads that wait for storages; `None` if they cannot be started.
+pub(super) fn pool() -> Option<ThreadPool> {
+    let threads = AT_ONCE.max(rayon::current_num_threads());
+    ThreadPoolBuilder::new().num_threads(threads).build().ok()
+}
 
 impl Walk<'_> {
-    /// Adds all objects below a folder of a storage.
-    pub(super) fn objects(&mut self, root: &Path, storage: &Arc<dyn Storage>) {
-        let before = self.sorter.inventory.found;
-        let listed = storage.list(root, &mut |path, stat| {
-            self.object(Object::new(storage, path, &stat), false);
+    /// Adds an object that the user named; `true` if there is none, so that the name may be that of a folder.
+    pub(super) fn named_object(&mut self, named: NamedPath<'_>, storage: &Arc<dyn Storage>) -> bool {
+        match storage.stat(named.path) {
+            Ok(stat) => self.object(Object::new(storage, named.path.to_path_buf(), stat), true),
+            Err(error) if error.kind() == ErrorKind::NotFound => return true,
+            Err(error) => {
+                let path = storage.shown(named.path);
+                self.fail(named.failed(InputError::from_io(&path, error)), true);
+            }
+        }
+        false
+    }
+
+    /// Adds all objects below a folder of a storage. They are examined while the rest is listed.
+    pub(super) fn objects(&mut self, named: NamedPath<'_>, storage: &Arc<dyn Storage>) {
+        let root = named.path;
+        let (mut any, mut late) = (false, None);
+        let listing = Listing { folder: root, wanted: self.wanted };
+        let listed = storage.list(listing, &mut |path, stat| {
+            any = true;
+            late = self.time_is_up();
+            if late.is_some() {
+                return ControlFlow::Break(());
+            }
+            // Objects of a folder come once; there may be too many to keep their names.
+            let is_known =
+                self.files.contains(&path) || self.listed.iter().any(|root| path.starts_with(root));
+            if !is_known {
+                self.add_object(Object::new(storage, path, stat), false);
+            }
+            ControlFlow::Continue(())
         });
-        match listed {
-            Err(error) if error.kind() == ErrorKind::NotFound => self.fail(InputError::not_found(root), true),
-            Err(error) => self.fail(InputError::from_io(root, error), true),
-            Ok(()) if self.sorter.inventory.found == before => self.fail(InputError::not_found(root), true),
-            Ok(()) => {}
+        let path = storage.shown(root);
+        // A path of this machine may be meant.
+        let missing = |path: PathBuf| match storage.scheme() {
+            "file" => InputError::not_found(&path),
+            _ => InputError::NoObject { path },
+        };
+        let error = match (listed, late) {
+            (_, Some(reached)) => Some(InputError::SearchTooSlow { path, reached }),
+            (Err(error), None) if error.kind() == ErrorKind::NotFound && error.get_ref().is_none() => {
+                Some(missing(path))
+            }
+            (Err(error), None) => Some(InputError::from_io(&path, error)),
+            (Ok(()), None) => (!any).then(|| missing(path)),
+        };
+        if let Some(error) = error {
+            self.fail(named.failed(error), true);
+        }
+        self.listed.push(root.to_path_buf());
+    }
+
+    /// Adds a single object, unless it was found before.
+    pub(super) fn object(&mut self, object: Object, named_by_user: bool) {
+        let is_listed = self.listed.iter().any(|root| object.address().starts_with(root));
+        if !is_listed && self.files.insert(object.address().to_path_buf()) {
+            self.add_object(object, named_by_user);
         }
     }
 
-    pub(super) fn object(&mut self, object: Object, named_by_user: bool) {
-        let path = object.path().to_path_buf();
-        if self.files.insert(path.clone()) {
-            self.candidate(Candidate { path, object: Some(object), named_by_user });
+    /// Whether there is a file or an object. A storage that fails is told: the answer might be wrong.
+    pub(super) fn is_there(&mut self, path: &Path) -> bool {
+        let Some(storage) = self.storages.of(path) else { return path.is_file() };
+        match storage.stat(path) {
+            Ok(_) => true,
+            // Who may not list a bucket is told that what is missing is forbidden.
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => false,
+            Err(error) => {
+                let path = storage.shown(path);
+                self.fail(InputError::from_io(&path, error), false);
+                false
+            }
         }
+    }
+
+    fn add_object(&mut self, object: Object, named_by_user: bool) {
+        #[cfg(feature = "store")]
+        if let Some(listing) = &mut self.listing {
+            listing.push(listing::listed_object(&object));
+            return;
+        }
+        if self.unchanged.is_some_and(|unchanged| unchanged.contains(object.path())) {
+            return;
+        }
+        let path = object.path().to_path_buf();
+        self.candidate(Candidate { path, object: Some(object), named_by_user });
     }
 }

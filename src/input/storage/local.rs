@@ -2,12 +2,13 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use walkdir::WalkDir;
 
-use super::{Stat, Storage};
+use super::{Listing, Stat, Storage};
 use crate::input::remote::decoded;
 use crate::units::Timestamp;
 
@@ -42,7 +43,7 @@ fn address(path: &Path) -> PathBuf {
 fn stat(metadata: &Metadata) -> Stat {
     let modified = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     let modified = modified.and_then(|since| i64::try_from(since.as_millis()).ok());
-    Stat { size: metadata.len(), modified: modified.map(Timestamp::from_millis), etag: None }
+    Stat { size: Some(metadata.len()), modified: modified.map(Timestamp::from_millis), etag: None }
 }
 
 impl Storage for LocalFiles {
@@ -50,12 +51,20 @@ impl Storage for LocalFiles {
         SCHEME
     }
 
-    fn list(&self, folder: &Path, found: &mut dyn FnMut(PathBuf, Stat)) -> io::Result<()> {
-        for entry in WalkDir::new(local(folder)?) {
+    fn list(
+        &self,
+        listing: Listing<'_>,
+        found: &mut dyn FnMut(PathBuf, Stat) -> ControlFlow<()>,
+    ) -> io::Result<()> {
+        for entry in WalkDir::new(local(listing.folder)?) {
             // The system's own words: the caller names the path.
             let entry = entry.map_err(|error| io::Error::from(io::Error::from(error).kind()))?;
             match fs::metadata(entry.path()) {
-                Ok(metadata) if metadata.is_file() => found(address(entry.path()), stat(&metadata)),
+                Ok(metadata) if metadata.is_file() => {
+                    if found(address(entry.path()), stat(&metadata)).is_break() {
+                        break;
+                    }
+                }
                 Ok(_) => {}
                 // A link to nowhere, or a file that was removed since.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -72,7 +81,7 @@ impl Storage for LocalFiles {
         if metadata.is_file() { Ok(stat(&metadata)) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    fn read_at(&self, path: &Path, at: u64, out: &mut [u8]) -> io::Result<usize> {
+    fn read_at(&self, path: &Path, _: &Stat, at: u64, out: &mut [u8]) -> io::Result<usize> {
         let mut file = File::open(local(path)?)?;
         file.seek(SeekFrom::Start(at))?;
         let mut read = 0;

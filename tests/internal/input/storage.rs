@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::engine::{Options, Progress, analyze, analyze_by};
 use crate::input::named::Named;
-use crate::input::storage::{Stat, Storage, Storages};
+use crate::input::storage::{Listing, Stat, Storage, Storages};
 use crate::internal::common;
 use crate::report::write_json;
 use crate::results::Report;
@@ -30,10 +31,16 @@ impl Storage for Memory {
         "mem"
     }
 
-    fn list(&self, folder: &Path, found: &mut dyn FnMut(PathBuf, Stat)) -> io::Result<()> {
+    fn list(
+        &self,
+        listing: Listing<'_>,
+        found: &mut dyn FnMut(PathBuf, Stat) -> ControlFlow<()>,
+    ) -> io::Result<()> {
         // In no helpful order.
-        for (path, bytes) in self.objects.iter().rev().filter(|(path, _)| path.starts_with(folder)) {
-            found(path.clone(), stat(bytes));
+        for (path, bytes) in self.objects.iter().rev().filter(|(path, _)| path.starts_with(listing.folder)) {
+            if found(path.clone(), stat(bytes)).is_break() {
+                break;
+            }
         }
         Ok(())
     }
@@ -42,7 +49,7 @@ impl Storage for Memory {
         self.objects.get(path).map(|bytes| stat(bytes)).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    fn read_at(&self, path: &Path, at: u64, out: &mut [u8]) -> io::Result<usize> {
+    fn read_at(&self, path: &Path, _: &Stat, at: u64, out: &mut [u8]) -> io::Result<usize> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         let mut bytes = self.objects[path].as_slice();
         if self.cut.as_deref() == Some(path) {
@@ -56,7 +63,7 @@ impl Storage for Memory {
 }
 
 fn stat(bytes: &[u8]) -> Stat {
-    Stat { size: bytes.len() as u64, modified: None, etag: Some(format!("{:x}", bytes.len())) }
+    Stat { size: Some(bytes.len() as u64), modified: None, etag: Some(format!("{:x}", bytes.len())) }
 }
 
 const BUCKET: &str = "mem://bucket/";
@@ -110,7 +117,7 @@ fn folders_without_objects_and_other_schemes_are_failures() {
     let storage = Arc::new(stored("testdata/hadoop1"));
     let report = judged(&storage, &["testdata/hadoop2"]);
     assert!(report.named_input_failed && report.summary.applications == 0);
-    assert!(report.problems[0].problem.message.contains("there is no such file or folder"));
+    assert!(report.problems[0].problem.message.contains("there is no object of that name"));
     assert_eq!(storage.reads.load(Ordering::Relaxed), 0);
 }
 

@@ -10,6 +10,8 @@ mod manners;
 mod nodes;
 mod order_and_summary;
 mod parts;
+#[cfg(feature = "remote")]
+mod remote;
 mod runs_of_a_job;
 mod simulate;
 #[cfg(feature = "store")]

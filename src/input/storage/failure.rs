@@ -1,0 +1,31 @@
+//! Why a storage did not give what it was asked for, in words that say what to do.
+
+use std::fmt;
+use std::io::{self, ErrorKind};
+
+/// See the module. It travels inside an [`io::Error`], so that readers need not know storages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StorageFailure {
+    text: String,
+}
+
+impl StorageFailure {
+    /// As an error of this kind. The text continues "cannot read ADDRESS:".
+    #[cfg_attr(not(feature = "remote"), allow(dead_code))]
+    pub(super) fn error(kind: ErrorKind, text: impl Into<String>) -> io::Error {
+        io::Error::new(kind, Self { text: text.into() })
+    }
+
+    /// The failure behind an error.
+    pub(crate) fn behind(error: &io::Error) -> Option<&Self> {
+        error.get_ref()?.downcast_ref()
+    }
+}
+
+impl fmt::Display for StorageFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for StorageFailure {}

@@ -1,0 +1,288 @@
+//! Object stores: Amazon S3 and what speaks its protocol, Google Cloud Storage, Azure.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::ops::{ControlFlow, Range};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use futures_util::{FutureExt, StreamExt};
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::{
+    ClientOptions, Error, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, RetryConfig,
+};
+use tokio::time::timeout;
+
+use super::super::{Listing, Stat, Storage, StorageFailure};
+use super::address::Address;
+use super::reason::{Reason, causes, short};
+use super::transfer::{self, Answer, Attempts, Remote};
+use super::{Patience, RETRIES, runtime};
+use crate::units::Timestamp;
+
+/// Whose store it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Provider {
+    Amazon,
+    Google,
+    Azure,
+}
+
+/// The stores of one scheme.
+#[derive(Debug)]
+pub(super) struct Cloud {
+    scheme: &'static str,
+    provider: Provider,
+    patience: Patience,
+    /// A client for each bucket.
+    buckets: Mutex<BTreeMap<String, Arc<dyn ObjectStore>>>,
+}
+
+impl Cloud {
+    pub(super) fn new(scheme: &'static str, provider: Provider, patience: Patience) -> Self {
+        Self { scheme, provider, patience, buckets: Mutex::default() }
+    }
+
+    fn bucket(&self, authority: &str) -> Result<Arc<dyn ObjectStore>, Reason> {
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = buckets.get(authority) {
+            return Ok(Arc::clone(known));
+        }
+        let client = self.client(authority).map_err(|error| Reason::Lasting(causes(&error)))?;
+        buckets.insert(authority.to_owned(), Arc::clone(&client));
+        Ok(client)
+    }
+
+    /// A client with the settings and credentials of the environment.
+    fn client(&self, authority: &str) -> object_store::Result<Arc<dyn ObjectStore>> {
+        runtime::choose_tls();
+        // The agent's name helps those who read the store's logs.
+        let options = ClientOptions::new()
+            .with_connect_timeout(self.patience.silence)
+            .with_read_timeout(self.patience.silence)
+            .with_timeout_disabled()
+            .with_allow_http(allows_http());
+        let retry = RetryConfig {
+            max_retries: RETRIES,
+            retry_timeout: self.patience.failing,
+            ..RetryConfig::default()
+        };
+        Ok(match self.provider {
+            Provider::Amazon => {
+                let builder = AmazonS3Builder::from_env().with_bucket_name(authority);
+                Arc::new(builder.with_client_options(options).with_retry(retry).build()?)
+            }
+            Provider::Google => {
+                let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(authority);
+                Arc::new(builder.with_client_options(options).with_retry(retry).build()?)
+            }
+            Provider::Azure => {
+                let builder = MicrosoftAzureBuilder::from_env().with_url(format!("abfss://{authority}/"));
+                Arc::new(builder.with_client_options(options).with_retry(retry).build()?)
+            }
+        })
+    }
+
+    async fn answer(&self, address: &str, range: Option<Range<u64>>) -> Result<Answer, Reason> {
+        let wrong = |error: io::Error| Reason::Lasting(error.to_string());
+        let Address { authority, key, .. } = Address::of(Path::new(address)).map_err(wrong)?;
+        let bucket = self.bucket(authority)?;
+        let ranged = GetOptions { range: range.map(GetRange::Bounded), ..GetOptions::default() };
+        let result = match bucket.get_opts(&key, ranged).await {
+            // The client insists on a range; all of it is as good at the beginning.
+            Err(error) if causes(&error).contains("non-partial") => {
+                bucket.get_opts(&key, GetOptions::default()).await
+            }
+            result => result,
+        };
+        let result = result.map_err(|error| reason(&error))?;
+        let (starts_at, stat) = (result.range.start, stat(&result.meta));
+        let pieces = result.into_stream().map(|piece| match piece {
+            Ok(piece) => Ok(piece.to_vec()),
+            Err(error) => Err(Reason::Passing(causes(&error))),
+        });
+        Ok(Answer { starts_at, stat, pieces: pieces.boxed() })
+    }
+
+    /// The next object of a list. The client asks for a page again if it fails.
+    async fn next(
+        &self,
+        objects: &mut BoxStream<'static, object_store::Result<ObjectMeta>>,
+    ) -> Result<Option<ObjectMeta>, Reason> {
+        match timeout(self.patience.failing, objects.next()).await {
+            Ok(object) => object.transpose().map_err(|error| reason(&error)),
+            Err(_) => Err(Reason::Passing("no answer in time".to_owned())),
+        }
+    }
+
+    fn error(&self, reason: Reason) -> io::Error {
+        reason.error(self.credentials())
+    }
+}
+
+/// Whether the environment allows connections without TLS: it names such a server, or says so.
+fn allows_http() -> bool {
+    let is_set =
+        |name: &str, accepts: fn(&str) -> bool| std::env::var(name).is_ok_and(|value| accepts(&value));
+    let endpoints = [
+        "AWS_ENDPOINT_URL_S3",
+        "GOOGLE_BASE_URL",
+        "AWS_ENDPOINT_URL",
+        "AWS_ENDPOINT",
+        "AZURE_STORAGE_ENDPOINT",
+        "AZURE_ENDPOINT",
+    ];
+    let said = ["AWS_ALLOW_HTTP", "GOOGLE_ALLOW_HTTP", "AZURE_ALLOW_HTTP"];
+    endpoints.iter().any(|name| is_set(name, |url| url.starts_with("http://")))
+        || said.iter().any(|name| is_set(name, |value| value == "true" || value == "1"))
+}
+
+fn stat(object: &ObjectMeta) -> Stat {
+    let modified = Some(Timestamp::from_millis(object.last_modified.timestamp_millis()));
+    // Zero stands for a time that the answer does not tell.
+    let modified = modified.filter(|at| at.as_millis() > 0);
+    Stat { size: Some(object.size), modified, etag: object.e_tag.clone() }
+}
+
+/// Where machines in clouds tell the credentials of their role.
+const METADATA: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "/latest/api/token"];
+
+/// The client has already tried again what may pass.
+fn reason(error: &Error) -> Reason {
+    match error {
+        Error::Precondition { .. } => return Reason::Changed,
+        Error::InvalidPath { source } => {
+            let said =
+                format!("an object below it has a name that cannot be read ({source}); name other folders");
+            return Reason::Lasting(said);
+        }
+        _ => {}
+    }
+    // Without credentials, the client asks the machine for those of its role.
+    if METADATA.iter().any(|place| error.to_string().contains(place)) {
+        return Reason::Refused("no credentials were found".to_owned());
+    }
+    let reason = match status(error) {
+        Some((status, said)) => Reason::of_status(status, &said),
+        None => match causes(error) {
+            said if said.contains("error sending request") => Reason::Passing(said),
+            said => Reason::Lasting(said),
+        },
+    };
+    match reason {
+        Reason::Passing(said) => Reason::Exhausted(said),
+        reason => reason,
+    }
+}
+
+/// The status that a server answered with, and what it said. The client has it in a text only.
+fn status(error: &(dyn std::error::Error + 'static)) -> Option<(u16, String)> {
+    let text = error.to_string();
+    let Some((_, rest)) = text.split_once("status code: ") else { return status(error.source()?) };
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (number, said) = rest.split_at_checked(digits)?;
+    Some((number.parse().ok()?, short(said.trim_start().trim_end_matches([':', ' ']))))
+}
+
+impl Remote for Cloud {
+    fn get<'a>(
+        &'a self,
+        address: &'a str,
+        range: Option<Range<u64>>,
+    ) -> BoxFuture<'a, Result<Answer, Reason>> {
+        self.answer(address, range).boxed()
+    }
+
+    fn credentials(&self) -> &'static str {
+        match self.provider {
+            Provider::Amazon => {
+                "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_REGION, and whether they may \
+                 list and read the bucket"
+            }
+            Provider::Google => {
+                "check GOOGLE_APPLICATION_CREDENTIALS, and whether that account may list and read the bucket"
+            }
+            Provider::Azure => {
+                "check AZURE_STORAGE_ACCOUNT_KEY, or AZURE_CLIENT_ID, AZURE_CLIENT_SECRET and AZURE_TENANT_ID, and \
+                 whether they may list and read the container"
+            }
+        }
+    }
+
+    fn patience(&self) -> &Patience {
+        &self.patience
+    }
+}
+
+impl Storage for Cloud {
+    fn scheme(&self) -> &'static str {
+        self.scheme
+    }
+
+    fn list(
+        &self,
+        listing: Listing<'_>,
+        found: &mut dyn FnMut(PathBuf, Stat) -> ControlFlow<()>,
+    ) -> io::Result<()> {
+        let Address { scheme, authority, key, .. } = Address::of(listing.folder)?;
+        let bucket = self.bucket(authority).map_err(|reason| self.error(reason))?;
+        let mut objects = bucket.list(Some(&key));
+        let address =
+            |object: &ObjectMeta| PathBuf::from(format!("{scheme}://{authority}/{}", object.location));
+        // An empty object that others are below is how some tools write a folder.
+        let mut empty: Option<ObjectMeta> = None;
+        loop {
+            let object = runtime::wait_for(self.next(&mut objects))?.map_err(|reason| self.error(reason))?;
+            if let Some(before) = empty.take() {
+                let is_folder = object.as_ref().is_some_and(|object| {
+                    object.location != before.location && object.location.prefix_matches(&before.location)
+                });
+                if !is_folder && before.location != key && found(address(&before), stat(&before)).is_break() {
+                    return Ok(());
+                }
+            }
+            let Some(object) = object else { return Ok(()) };
+            if object.size == 0 {
+                empty = Some(object);
+            } else if found(address(&object), stat(&object)).is_break() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Stat> {
+        let Address { authority, key, is_folder, .. } = Address::of(path)?;
+        if is_folder {
+            return Err(ErrorKind::NotFound.into());
+        }
+        let found = transfer::within(self, async {
+            let bucket = self.bucket(authority)?;
+            let mut attempts = Attempts::new(&self.patience);
+            loop {
+                match bucket.head(&key).await {
+                    Ok(object) => return Ok(object),
+                    Err(error) => attempts.after(reason(&error), false).await?,
+                }
+            }
+        });
+        Ok(stat(&found?))
+    }
+
+    fn read_at(&self, path: &Path, stat: &Stat, at: u64, out: &mut [u8]) -> io::Result<usize> {
+        transfer::read_at(self, text(path)?, stat, (at, out))
+    }
+
+    fn fetch(&self, path: &Path, stat: &Stat, to: &mut File) -> io::Result<()> {
+        transfer::fetch(self, text(path)?, stat, to)
+    }
+}
+
+/// The text of an address.
+pub(super) fn text(path: &Path) -> io::Result<&str> {
+    path.to_str().ok_or_else(|| StorageFailure::error(ErrorKind::InvalidInput, "it is no address"))
+}

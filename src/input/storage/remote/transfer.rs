@@ -1,0 +1,284 @@
+//! Moves bytes of objects to this machine: reads on where a connection broke, and never mixes two versions of an object.
+
+use std::fs::File;
+use std::future::Future;
+use std::io::{self, Seek, Write};
+use std::ops::Range;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::super::Stat;
+use super::reason::Reason;
+use super::{Patience, RETRIES, runtime};
+use crate::limits::LimitReached;
+
+/// The wait before the first retry. It doubles each time.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The beginning of an answer, with the bytes that follow.
+pub(super) struct Answer {
+    /// Where the bytes start in the object: 0 if the server ignored the range.
+    pub(super) starts_at: u64,
+    /// What the server says of the object.
+    pub(super) stat: Stat,
+    /// The bytes. They may end early.
+    pub(super) pieces: BoxStream<'static, Result<Vec<u8>, Reason>>,
+}
+
+/// A client for one kind of servers.
+pub(super) trait Remote: Sync {
+    /// Asks for a range, or for all of an object.
+    fn get<'a>(
+        &'a self,
+        address: &'a str,
+        range: Option<Range<u64>>,
+    ) -> BoxFuture<'a, Result<Answer, Reason>>;
+
+    /// Where credentials come from, as advice.
+    fn credentials(&self) -> &'static str;
+
+    fn patience(&self) -> &Patience;
+}
+
+/// Why a transfer ended early.
+pub(super) enum Stopped {
+    Reason(Reason),
+    Limit(LimitReached),
+    /// The copy cannot be written.
+    Disk(io::Error),
+}
+
+impl From<Reason> for Stopped {
+    fn from(reason: Reason) -> Self {
+        Self::Reason(reason)
+    }
+}
+
+/// Waits for a transfer, at most as long as the user's limit on time.
+pub(super) fn within<T>(
+    remote: &impl Remote,
+    transfer: impl Future<Output = Result<T, Stopped>>,
+) -> io::Result<T> {
+    let begun = Instant::now();
+    let time = remote.patience().time;
+    let limited = async {
+        match time {
+            None => transfer.await,
+            Some(time) => timeout(Duration::from_millis(time.get()), transfer)
+                .await
+                .unwrap_or(Err(Stopped::Limit(LimitReached::Time(time)))),
+        }
+    };
+    runtime::wait_for(limited)?.map_err(|stopped| match stopped {
+        Stopped::Limit(reached) => reached.into(),
+        Stopped::Disk(error) => error,
+        Stopped::Reason(reason @ Reason::Exhausted(_)) => match remote.patience().reached(begun.elapsed()) {
+            Some(reached) => reached.into(),
+            None => reason.error(remote.credentials()),
+        },
+        Stopped::Reason(reason) => reason.error(remote.credentials()),
+    })
+}
+
+/// Reads a range of an object of known size.
+///
+/// # Errors
+/// As [`super::super::Storage::read_at`].
+pub(super) fn read_at(
+    remote: &impl Remote,
+    address: &str,
+    stat: &Stat,
+    (at, out): (u64, &mut [u8]),
+) -> io::Result<usize> {
+    let left = stat.size.map_or(u64::MAX, |size| size.saturating_sub(at));
+    let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(out.len());
+    let out = out.get_mut(..wanted).unwrap_or_default();
+    within(remote, async {
+        let mut filled = 0;
+        let mut attempts = Attempts::new(remote.patience());
+        while filled < out.len() {
+            let before = filled;
+            match range(remote, address, stat, (at, out, &mut filled)).await {
+                Ok(()) => {}
+                Err(reason) => attempts.after(reason, filled > before).await?,
+            }
+        }
+        Ok(filled)
+    })
+}
+
+/// One attempt to fill the rest of a range.
+async fn range(
+    remote: &impl Remote,
+    address: &str,
+    stat: &Stat,
+    (at, out, filled): (u64, &mut [u8], &mut usize),
+) -> Result<(), Reason> {
+    let (start, end) = (at + *filled as u64, at + out.len() as u64);
+    let mut answer = answer(remote, address, Some(start..end)).await?;
+    is_same(stat, &answer.stat)?;
+    if answer.starts_at != start {
+        return Err(Reason::NoRanges);
+    }
+    while let Some(room) = out.get_mut(*filled..).filter(|room| !room.is_empty()) {
+        let piece = next(remote, &mut answer).await?.ok_or_else(ended_early)?;
+        // A server that ignores the end of a range sends more.
+        let count = piece.len().min(room.len());
+        if let Some((room, piece)) = room.get_mut(..count).zip(piece.get(..count)) {
+            room.copy_from_slice(piece);
+        }
+        *filled += count;
+    }
+    Ok(())
+}
+
+/// Copies a whole object to an empty file.
+///
+/// # Errors
+/// As [`super::super::Storage::fetch`].
+pub(super) fn fetch(remote: &impl Remote, address: &str, stat: &Stat, to: &mut File) -> io::Result<()> {
+    within(remote, async {
+        let mut attempts = Attempts::new(remote.patience());
+        loop {
+            to.set_len(0).and_then(|()| to.rewind()).map_err(Stopped::Disk)?;
+            match whole(remote, address, stat, to).await {
+                // Nothing is gained by a part: what a server makes when it is asked may differ the next time.
+                Err(Stopped::Reason(reason)) => attempts.after(reason, false).await?,
+                ended => return ended,
+            }
+        }
+    })
+}
+
+/// One attempt to copy an object.
+async fn whole(remote: &impl Remote, address: &str, stat: &Stat, to: &mut File) -> Result<(), Stopped> {
+    let mut answer = answer(remote, address, None).await?;
+    is_same(stat, &answer.stat)?;
+    let mut copied = 0;
+    while let Some(piece) = next(remote, &mut answer).await? {
+        copied += piece.len() as u64;
+        if let Some(most) = remote.patience().most.filter(|most| copied > most.get()) {
+            return Err(Stopped::Limit(LimitReached::Decoded(most)));
+        }
+        to.write_all(&piece).map_err(Stopped::Disk)?;
+    }
+    match answer.stat.size.or(stat.size) {
+        Some(size) if size != copied => Err(ended_early().into()),
+        _ => Ok(()),
+    }
+}
+
+/// What is known of an object.
+///
+/// # Errors
+/// As [`super::super::Storage::stat`].
+pub(super) fn stat(remote: &impl Remote, address: &str) -> io::Result<Stat> {
+    within(remote, async {
+        let mut attempts = Attempts::new(remote.patience());
+        loop {
+            match answer(remote, address, Some(0..1)).await {
+                Ok(answer) => return Ok(answer.stat),
+                Err(reason) => attempts.after(reason, false).await?,
+            }
+        }
+    })
+}
+
+async fn answer(remote: &impl Remote, address: &str, range: Option<Range<u64>>) -> Result<Answer, Reason> {
+    match timeout(remote.patience().failing, remote.get(address, range)).await {
+        Ok(answer) => answer,
+        Err(_) => Err(Reason::Passing("no answer in time".to_owned())),
+    }
+}
+
+async fn next(remote: &impl Remote, answer: &mut Answer) -> Result<Option<Vec<u8>>, Reason> {
+    match timeout(remote.patience().silence, answer.pieces.next()).await {
+        Ok(piece) => piece.transpose(),
+        Err(_) => Err(Reason::Passing("the connection is silent".to_owned())),
+    }
+}
+
+fn ended_early() -> Reason {
+    Reason::Passing("the connection ended early".to_owned())
+}
+
+/// Whether an answer is about the object that was listed.
+fn is_same(listed: &Stat, answered: &Stat) -> Result<(), Reason> {
+    if listed.size.is_none() {
+        // It is made when it is asked for, and its time is that of the application.
+        return Ok(());
+    }
+    let differ = |a: Option<u64>, b: Option<u64>| a.zip(b).is_some_and(|(a, b)| a != b);
+    // Lists and answers quote names differently.
+    let name = |etag: &Option<String>| {
+        let etag = etag.as_deref()?;
+        Some(etag.strip_prefix("W/").unwrap_or(etag).trim_matches('"').to_owned())
+    };
+    // Answers have whole seconds.
+    let second = |stat: &Stat| stat.modified.map(|at| at.as_millis().div_euclid(1000));
+    let is_other = match name(&listed.etag).zip(name(&answered.etag)) {
+        Some((listed, answered)) => listed != answered,
+        None => second(listed).zip(second(answered)).is_some_and(|(listed, answered)| listed != answered),
+    };
+    if is_other || differ(listed.size, answered.size) { Err(Reason::Changed) } else { Ok(()) }
+}
+
+/// Counts attempts that brought nothing.
+pub(super) struct Attempts {
+    failing: Duration,
+    since: Instant,
+    count: usize,
+}
+
+impl Attempts {
+    pub(super) fn new(patience: &Patience) -> Self {
+        Self { failing: patience.failing, since: Instant::now(), count: 0 }
+    }
+
+    /// Waits for the next attempt.
+    ///
+    /// # Errors
+    /// The reason why there should be none.
+    pub(super) async fn after(&mut self, reason: Reason, has_progress: bool) -> Result<(), Stopped> {
+        if has_progress {
+            (self.since, self.count) = (Instant::now(), 0);
+        }
+        let Reason::Passing(said) = reason else { return Err(reason.into()) };
+        self.count += 1;
+        if self.count > RETRIES || self.since.elapsed() >= self.failing {
+            return Err(Reason::Exhausted(format!("{said}, {} attempts", self.count)).into());
+        }
+        log::debug!("attempt {} failed: {said}", self.count);
+        // At most 2^5 times the first pause.
+        sleep(PAUSE * (1 << (self.count - 1).min(5))).await;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Timestamp;
+
+    #[test]
+    fn another_version_of_an_object_is_noticed() {
+        let stat = |size, second: i64, etag: Option<&str>| Stat {
+            size: Some(size),
+            modified: Some(Timestamp::from_millis(second)),
+            etag: etag.map(str::to_owned),
+        };
+        let listed = stat(5, 1700, Some("\"a\""));
+        assert_eq!(is_same(&listed, &stat(5, 1000, Some("a"))), Ok(()));
+        assert_eq!(is_same(&listed, &stat(5, 9000, Some("W/\"a\""))), Ok(()));
+        assert_eq!(is_same(&listed, &stat(5, 1000, Some("b"))), Err(Reason::Changed));
+        assert_eq!(is_same(&listed, &stat(6, 1000, Some("a"))), Err(Reason::Changed));
+        assert_eq!(is_same(&listed, &stat(5, 1000, None)), Ok(()));
+        assert_eq!(is_same(&listed, &stat(5, 2000, None)), Err(Reason::Changed));
+        let unknown = Stat { size: None, modified: None, etag: None };
+        assert_eq!(is_same(&unknown, &listed), Ok(()));
+    }
+}

@@ -116,7 +116,7 @@ impl ApplicationStragglers {
         let groups = labelled(&views, &labels, settings);
         let found = attribute(app, &groups, metrics, &settings.causes);
         let mut causes = CauseCounts::default();
-        found.iter().for_each(|group| causes.add(group));
+        causes.add(found.iter().flatten());
         let waits = waits(&views, &found);
         let waited_for = waited_for(app, &waits);
         let (delay, waits) = by_cause(waits);

@@ -33,9 +33,7 @@ fn address(path: &Path) -> PathBuf {
     let mut address = format!("{SCHEME}://");
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
         address.push_str(&chunk.valid().replace('%', "%25"));
-        for byte in chunk.invalid() {
-            address.push_str(&format!("%{byte:02X}"));
-        }
+        address.extend(chunk.invalid().iter().map(|byte| format!("%{byte:02X}")));
     }
     address.into()
 }

@@ -229,10 +229,12 @@ impl Page<'_> {
             let several = runs.len() > 1 && !self.options.details;
             let shown = if several { runs.get(..1).unwrap_or_default() } else { runs };
             for run in shown {
-                let rest = match several {
-                    true => format!(": {}, the first {}", plural(runs.len() as u64, "run"), clean(&run.id)),
-                    false => format!(": {}", clean(&run.id)),
+                let count = if several {
+                    format!("{}, the first ", plural(runs.len() as u64, "run"))
+                } else {
+                    String::new()
                 };
+                let rest = format!(": {count}{}", clean(&run.id));
                 let room = self.columns.saturating_sub(2 + width(&rest)).max(NAME);
                 self.paragraph(2, &format!("{}{rest}", fit(&clean(&first.job), room)))?;
             }

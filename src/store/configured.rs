@@ -41,9 +41,7 @@ pub(super) fn place(connection: &Connection, conf: &Conf) -> Result<i64, StoreEr
     if let Some(known) = known {
         return Ok(known);
     }
-    connection
-        .prepare_cached("INSERT INTO configuration (settings) VALUES (?1)")?
-        .execute([&settings])?;
+    connection.prepare_cached("INSERT INTO configuration (settings) VALUES (?1)")?.execute([&settings])?;
     Ok(connection.last_insert_rowid())
 }
 
@@ -59,13 +57,13 @@ pub(super) fn at(connection: &Connection, place: i64) -> Result<Settings, StoreE
 fn text(conf: &Conf) -> String {
     let decisive = ConfKey::ALL.iter().filter(|key| !NAMES.contains(key));
     let settings: BTreeMap<&str, String> =
-        decisive.filter_map(|&key| Some((key.name(), shown(key.name(), conf.text(key)?)))).collect();
+        decisive.filter_map(|&key| Some((key.name(), shown(key.name(), &conf.text(key)?)))).collect();
     serde_json::to_string(&settings).unwrap_or_default()
 }
 
 /// Options of a JVM may contain a password.
-fn shown(name: &str, value: String) -> String {
-    secrets::shown(name, &value).to_owned()
+fn shown(name: &str, value: &str) -> String {
+    secrets::shown(name, value).to_owned()
 }
 
 #[cfg(test)]

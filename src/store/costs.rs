@@ -40,15 +40,12 @@ fn define(connection: &Connection, prices: Prices) -> Result<(), StoreError> {
 
 fn cost(prices: &Prices, row: &Context<'_>) -> rusqlite::Result<Option<i64>> {
     let engine: String = row.get(0)?;
-    let Some(engine) = [Engine::MapReduce, Engine::Spark].into_iter().find(|known| known.name() == engine) else {
+    let Some(engine) = [Engine::MapReduce, Engine::Spark].into_iter().find(|known| known.name() == engine)
+    else {
         return Ok(None);
     };
-    let app = Application {
-        name: row.get(1)?,
-        user: row.get(2)?,
-        queue: row.get(3)?,
-        ..Application::new(engine)
-    };
+    let app =
+        Application { name: row.get(1)?, user: row.get(2)?, queue: row.get(3)?, ..Application::new(engine) };
     let exactly = |value: f64| Range { low: value, point: value, high: value };
     let cores = row.get::<Option<i64>>(4)?.map(|time| exactly(time as f64 / MS_PER_HOUR));
     let memory = row.get::<Option<i64>>(5)?.map(|held| exactly(gb_hours(held.max(0).cast_unsigned())));

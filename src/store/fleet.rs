@@ -110,16 +110,13 @@ impl Store {
             let count = row.get::<_, i64>(3)?.max(0).cast_unsigned();
             let jobs: String = row.get(4)?;
             let jobs = jobs.split(',').map(str::to_owned);
-            match remedies.last_mut().filter(|(known, _)| known.setting == setting) {
-                Some((known, all)) => {
-                    known.applications += count;
-                    all.extend(jobs);
-                }
-                None => {
-                    let (from, to) = (row.get(1)?, row.get(2)?);
-                    let remedy = Remedy { setting, applications: count, jobs: 0, from, to, alike: count };
-                    remedies.push((remedy, jobs.collect()));
-                }
+            if let Some((known, all)) = remedies.last_mut().filter(|(known, _)| known.setting == setting) {
+                known.applications += count;
+                all.extend(jobs);
+            } else {
+                let (from, to) = (row.get(1)?, row.get(2)?);
+                let remedy = Remedy { setting, applications: count, jobs: 0, from, to, alike: count };
+                remedies.push((remedy, jobs.collect()));
             }
         }
         let counted = remedies.into_iter().map(|(remedy, jobs)| Remedy { jobs: jobs.len() as u64, ..remedy });

@@ -101,7 +101,11 @@ impl Periods {
     /// Days with these names.
     #[cfg(test)]
     pub(crate) fn of_days(names: &[&str]) -> Self {
-        Self { length: Length::Day, names: names.iter().map(|&name| name.to_owned()).collect(), is_cut: false }
+        Self {
+            length: Length::Day,
+            names: names.iter().map(|&name| name.to_owned()).collect(),
+            is_cut: false,
+        }
     }
 
     /// "day", "week" or "month".

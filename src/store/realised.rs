@@ -113,7 +113,9 @@ impl Store {
         }
         self.compare(job, &sections, &mut realised)?;
         realised.sort_by(|a, b| {
-            b.saved_gb_hours.total_cmp(&a.saved_gb_hours).then_with(|| (&a.job, &a.first).cmp(&(&b.job, &b.first)))
+            b.saved_gb_hours
+                .total_cmp(&a.saved_gb_hours)
+                .then_with(|| (&a.job, &a.first).cmp(&(&b.job, &b.first)))
         });
         Ok(realised)
     }

@@ -84,7 +84,10 @@ mod tests {
         let on = change("spark.dynamicAllocation.enabled", None, "true");
         app.engine_version = Some("1.5.2".to_owned());
         assert!(why(&app, &on, &[]).is_some());
-        assert!(why(&app, &change("spark.executor.instances", Some("40"), "10"), &[on.clone()]).is_none());
+        assert!(
+            why(&app, &change("spark.executor.instances", Some("40"), "10"), std::slice::from_ref(&on))
+                .is_none()
+        );
         app.engine_version = Some("2.4.8".to_owned());
         assert!(why(&app, &on, &[]).is_none());
     }

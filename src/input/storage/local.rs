@@ -126,7 +126,13 @@ mod tests {
         )
         .unwrap();
         let mut found = Vec::new();
-        LocalFiles.list(&address(folder.path()), &mut |path, _| found.push(path)).unwrap();
+        let root = address(folder.path());
+        let listing = Listing { folder: &root, wanted: None };
+        let each = &mut |path, _| {
+            found.push(path);
+            ControlFlow::Continue(())
+        };
+        LocalFiles.list(listing, each).unwrap();
         assert!(found.len() >= 4);
         for path in found {
             assert!(LocalFiles.stat(&path).is_ok(), "{path:?}");

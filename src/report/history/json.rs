@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::super::json::{Tool, write_pretty};
 use super::words;
 use crate::store::{
-    Answer, Change, Changed, Fleet, Group, Grouped, Grouping, Measure, OverTime, Periods, Ranked, Realised, Run, Runs, Unread,
-    View,
+    Answer, Change, Changed, Fleet, Group, Grouped, Grouping, Measure, OverTime, Periods, Ranked, Realised,
+    Run, Runs, Unread, View,
 };
 use crate::units::{Millis, Timestamp};
 

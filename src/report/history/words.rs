@@ -63,11 +63,10 @@ pub(super) fn costs(answer: &Answer) -> String {
     let wasted = total.wasted_gb_hours.zip(share(total));
     let wasted =
         wasted.map(|(wasted, share)| format!(", {} GB·h of it not needed ({share:.1} %)", amount(wasted)));
-    let saved = (total.saved_gb_hours > 0.0)
-        .then(|| {
-            let cost = total.saved_cost.map(|cost| format!(" ({})", money(Some(cost), currency)));
-            format!("; the remedies save {} GB·h{}", amount(total.saved_gb_hours), cost.unwrap_or_default())
-        });
+    let saved = (total.saved_gb_hours > 0.0).then(|| {
+        let cost = total.saved_cost.map(|cost| format!(" ({})", money(Some(cost), currency)));
+        format!("; the remedies save {} GB·h{}", amount(total.saved_gb_hours), cost.unwrap_or_default())
+    });
     let without = (total.unmeasured > 0)
         .then(|| format!("; without {} whose memory is unknown", plural(total.unmeasured, "application")));
     [Some(used), wasted, saved, without].into_iter().flatten().collect()

@@ -43,7 +43,9 @@ fn keep_shuffle_files(app: &Application) -> Advice {
     let key = keeps_shuffle_files(app);
     let set = [change(app, key, true)];
     if key == ConfKey::ShuffleService {
-        return Advice::new("if the cluster runs the external shuffle service, use it").set(set).conditional();
+        return Advice::new("if the cluster runs the external shuffle service, use it")
+            .set(set)
+            .conditional();
     }
     Advice::new("keep executors with shuffle files").set(set)
 }

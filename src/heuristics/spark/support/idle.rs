@@ -38,12 +38,12 @@ pub(in crate::heuristics) fn release_idle(app: &Application) -> Vec<Advice> {
         return advice;
     }
     match fewer_executors(app) {
-        Some(Some(fewer)) => {
+        Fewer::Of(fewer) => {
             let what = "use fewer executors; in a replay the application takes as long with them";
             advice.insert(0, Advice::new(what).set([fewer]));
         }
-        Some(None) if advice.is_empty() => advice.push(GIVE_WORK.into()),
-        None if advice.is_empty() => advice.push("use fewer executors".into()),
+        Fewer::None if advice.is_empty() => advice.push(GIVE_WORK.into()),
+        Fewer::Unknown if advice.is_empty() => advice.push("use fewer executors".into()),
         _ => {}
     }
     advice
@@ -92,9 +92,33 @@ pub(in crate::heuristics::spark) fn dynamic_allocation(app: &Application) -> Opt
     Some(Advice::new("release idle executors").set(set))
 }
 
-/// The fewest executors with which a replay takes as long, if they are clearly fewer than now; `None` if it cannot be
-/// replayed.
-fn fewer_executors(app: &Application) -> Option<Option<SettingChange>> {
+/// Whether an application would take as long with clearly fewer executors than now.
+enum Fewer {
+    /// It cannot be replayed.
+    Unknown,
+    None,
+    Of(SettingChange),
+}
+
+fn fewer_executors(app: &Application) -> Fewer {
+    match fewest_executors(app) {
+        None => Fewer::Unknown,
+        Some(Fewest { count, now, .. }) if count.saturating_mul(4) > now.saturating_mul(3) => Fewer::None,
+        Some(Fewest { count, slots, .. }) => {
+            Fewer::Of(number_of_executors(app, count, count.saturating_mul(slots)))
+        }
+    }
+}
+
+/// Executors, each with so many slots.
+struct Fewest {
+    count: u32,
+    now: u32,
+    slots: u32,
+}
+
+/// The fewest executors with which a replay takes as long; `None` if it cannot be replayed.
+fn fewest_executors(app: &Application) -> Option<Fewest> {
     let spark = spark(app).filter(|spark| app.status == Status::Succeeded && !is_local(app, spark))?;
     let plan = Plan::of(app).ok()?;
     let (now, slots) = plan.executor_slots()?;
@@ -116,8 +140,7 @@ fn fewer_executors(app: &Application) -> Option<Option<SettingChange>> {
         if is_enough(middle) { enough = middle } else { too_few = middle }
     }
     let count = enough.max(least_for_cache(spark)?).max(1);
-    let is_clear = count.saturating_mul(4) <= now.saturating_mul(3);
-    Some(is_clear.then(|| number_of_executors(app, count, count.saturating_mul(slots))))
+    Some(Fewest { count, now, slots })
 }
 
 /// The setting that bounds the number of executors, for so many with so many slots.

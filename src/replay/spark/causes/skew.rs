@@ -14,8 +14,8 @@ impl Plan {
     pub(crate) fn knows_data(&self, app: &Application, scope: &Scope) -> bool {
         let mut knows = false;
         self.each_stage(scope, |stage| {
-            knows = knows
-                || Work::of(self, app, stage, &Change::default()).is_some_and(|work| work.knows_data());
+            knows =
+                knows || Work::of(self, app, stage, &Change::default()).is_some_and(|work| work.knows_data());
         });
         knows
     }

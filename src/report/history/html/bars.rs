@@ -6,7 +6,7 @@ use crate::store::{OverTime, Periods};
 
 /// One bar for each period, with what of it is wasted.
 pub(super) struct Bars {
-    pub(super) bars: Vec<Bar>,
+    pub(super) all: Vec<Bar>,
     /// The numbers on the axis, from the top.
     pub(super) heights: Vec<String>,
     /// What they show, for those who do not see them.
@@ -37,7 +37,7 @@ impl Bars {
         });
         let mut heights = axis.ticks();
         heights.reverse();
-        Some(Self { bars: bars.collect(), heights, text: summary(&over_time.used_gb_hours, "used", periods) })
+        Some(Self { all: bars.collect(), heights, text: summary(&over_time.used_gb_hours, "used", periods) })
     }
 
     /// What was wasted, on a scale of its own: rows differ by orders of magnitude. `None` if that is nothing.
@@ -53,7 +53,7 @@ impl Bars {
             Some(Bar { part: place_of(place, periods), used: 0.0, wasted: HEIGHT * wasted / most, text })
         });
         let text = summary(&over_time.wasted_gb_hours, "wasted", periods);
-        Some(Self { bars: bars.collect(), heights: Vec::new(), text })
+        Some(Self { all: bars.collect(), heights: Vec::new(), text })
     }
 }
 
@@ -82,10 +82,10 @@ mod tests {
             OverTime { used_gb_hours: vec![Some(4.0), None], wasted_gb_hours: vec![Some(1.0), None] };
         let bars = Bars::both(&over_time, &periods).unwrap();
         assert_eq!(bars.heights.first().unwrap(), "4");
-        assert_eq!((bars.bars[0].used, bars.bars[0].wasted), (100.0, 25.0));
-        assert_eq!((bars.bars[1].used, bars.bars[1].text.as_str()), (0.0, "2026-11-02: nothing"));
+        assert_eq!((bars.all[0].used, bars.all[0].wasted), (100.0, 25.0));
+        assert_eq!((bars.all[1].used, bars.all[1].text.as_str()), (0.0, "2026-11-02: nothing"));
         assert_eq!(bars.text, "most used in the day of 2026-11-01: 4.00 GB·h");
         assert!(Bars::wasted(&OverTime::default(), &periods).is_none());
-        assert_eq!(Bars::wasted(&over_time, &periods).unwrap().bars.len(), 1);
+        assert_eq!(Bars::wasted(&over_time, &periods).unwrap().all.len(), 1);
     }
 }

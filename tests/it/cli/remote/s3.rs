@@ -266,11 +266,13 @@ fn refusals_and_failures_of_stores_are_told() {
     assert_eq!(json(&output)["summary"]["applications"], 0);
     let (_, message) = problem(&output);
     assert!(message.contains("it fails again and again (status 500"), "{message}");
-    let changed = fake(|request, reply| match is_object(request) {
-        true => Reply { headers: vec![reply.headers[0].clone()], ..reply }
+    let changed = fake(|request, reply| {
+        if !is_object(request) {
+            return reply;
+        }
+        Reply { headers: vec![reply.headers[0].clone()], ..reply }
             .header("ETag", "\"v2\"")
-            .header("Last-Modified", "Fri, 20 Nov 2026 10:00:00 GMT"),
-        false => reply,
+            .header("Last-Modified", "Fri, 20 Nov 2026 10:00:00 GMT")
     });
     let (_, message) = problem(&analyze(&changed.url(""), &["s3://bucket/logs"]));
     assert!(message.contains("it was replaced while it was read"), "{message}");

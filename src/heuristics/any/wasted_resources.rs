@@ -258,29 +258,6 @@ mod tests {
         assert_eq!(roomy.advice, ["mapreduce.map.memory.mb 4096 → 2048 (measured peak 1 GiB plus 100 %)"]);
     }
 
-    /// Two numbers for memory that is not needed must say what each is.
-    #[test]
-    fn a_finding_about_idle_cores_says_what_is_too_large_and_what_is_idle() {
-        let folder =
-            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/heuristics/wasted-resources");
-        let rules = crate::rules::RuleSet::built_in().unwrap();
-        let report = crate::engine::analyze(&[folder], &rules, crate::engine::Options::default());
-        let found: Vec<&Finding> = report
-            .applications
-            .iter()
-            .flat_map(|app| &app.findings)
-            .filter(|it| it.rule == RULE.id)
-            .collect();
-        let heap = found.iter().find(|it| it.message.contains("108 GB·h"));
-        let message = heap.map(|it| it.message.as_str());
-        assert!(
-            message
-                .is_some_and(|it| it.starts_with("executors held 362 GB·h while their cores were idle for")
-                    && it.contains("by its size alone, 108 GB·h of the memory were not needed, 29.8 %")),
-            "{found:#?}"
-        );
-    }
-
     #[test]
     fn kinds_that_cannot_shrink_are_skipped_if_another_can() {
         let groups = vec![group(TaskKind::Map, 1024), group(TaskKind::Reduce, 4000)];

@@ -204,8 +204,9 @@ fn check(rules: &RuleSet, app: &Application) -> Checked {
         if rule == "wasted-resources" && finding.advice.iter().any(|advice| advice.contains("sort buffer")) {
             continue;
         }
-        // With dynamic allocation other executors would have run, which no setting of a recorded application shows.
-        if settings.iter().any(|change| change.setting.starts_with("spark.dynamicAllocation.")) {
+        // Other executors would have run, which no setting of a recorded application shows.
+        let of_executors = ["spark.dynamicAllocation.", "spark.executor.instances", "spark.cores.max"];
+        if settings.iter().any(|change| of_executors.iter().any(|name| change.setting.starts_with(name))) {
             continue;
         }
         if settings.is_empty() || !(BY_SETTINGS.contains(&rule) || BY_ARITHMETIC.contains(&rule)) {

@@ -265,7 +265,7 @@ fn executors_of_another_size_save_what_whatif_says() {
             );
             let saved = savings(app, &rules, &[removal]).troubles.remove(0);
             let alone = saved.alone.unwrap();
-            let near = |one: f64, other: f64| (one - other.max(0.0)).abs() < 1e-6 * (1.0 + one);
+            let near = |one: f64, other: f64| (one - other.max(0.0)).abs() < 1e-4 * (1.0 + one);
             assert!(near(alone.wall_ms.point, said.wall_ms.point), "{cores} {executors}: {alone:?} {said:?}");
             let (one, other) = (alone.gb_hours.unwrap().point, said.gb_hours.unwrap().point);
             assert!(near(one, other), "{cores} {executors}: {alone:?} {said:?}");
@@ -417,13 +417,12 @@ fn copies_that_lost_are_saved_and_those_that_won_are_not() {
 #[test]
 fn a_large_application_is_replayed_a_bounded_number_of_times() {
     let rules = RuleSet::built_in().unwrap();
-    // Among short tasks are a few long ones, some of them with more data.
-    let task = |task: i64| match task % 5000 {
-        4998 => (600, 3),
-        4999 => (600, 2),
+    // Among short tasks are a few long ones; in every other stage they have more data.
+    let task = |stage: u8, task: i64| match task % 5000 {
+        4999 => (6000, 2 + stage % 2),
         _ => (5 + task % 7, u8::try_from(task % 6).unwrap()),
     };
-    let stages: Stages = (0..4).map(|_| (0..57_000).map(task).collect()).collect();
+    let stages: Stages = (0..4).map(|stage| (0..57_000).map(|it| task(stage, it)).collect()).collect();
     let app = application(&stages, 200);
     let (large, time) = judged(&app, |app| {
         let metrics = rules.measure(app);

@@ -234,7 +234,7 @@ fn a_large_log_is_left_out_by_its_beginning() {
 
 #[test]
 fn only_findings_troubles_and_savings_of_some_rules_are_reported() {
-    let report = analyze(&["--details", "--rule", "spark-skew", "--rule", "mapper-gc"]);
+    let report = analyze(&["--details", "--rule", "spark-skew", "--rule", "mapper-spill"]);
     let mut rules = BTreeSet::new();
     for app in report["applications"].as_array().unwrap() {
         let of = |list: &Value| -> Vec<String> {
@@ -248,7 +248,7 @@ fn only_findings_troubles_and_savings_of_some_rules_are_reported() {
         }
         assert_eq!(of(&app["findings"]).is_empty(), app["severity"] == "none");
     }
-    assert_eq!(rules, BTreeSet::from(["mapper-gc".to_owned(), "spark-skew".to_owned()]));
+    assert_eq!(rules, BTreeSet::from(["mapper-spill".to_owned(), "spark-skew".to_owned()]));
     let all = analyze(&[]);
     let skewed = |report: &Value| {
         let apps = report["applications"].as_array().unwrap();

@@ -417,9 +417,9 @@ fn copies_that_lost_are_saved_and_those_that_won_are_not() {
 #[test]
 fn a_large_application_is_replayed_a_bounded_number_of_times() {
     let rules = RuleSet::built_in().unwrap();
-    // Among short tasks are a few long ones; in every other stage they have more data.
+    // Among short tasks are a few long ones, in each stage of another cause.
     let task = |stage: u8, task: i64| match task % 5000 {
-        4999 => (6000, 2 + stage % 2),
+        4999 => (6000, stage % 4),
         _ => (5 + task % 7, u8::try_from(task % 6).unwrap()),
     };
     let stages: Stages = (0..4).map(|stage| (0..57_000).map(|it| task(stage, it)).collect()).collect();

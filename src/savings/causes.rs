@@ -1,5 +1,7 @@
 //! The causes that engines know, for those that savings name.
 
+use std::collections::BTreeSet;
+
 use super::bounds::{Bound, at_bound, at_bound_of_job, is_range, is_range_of_job};
 use super::mapreduce::MapReduceReplays;
 use super::predict::{Baseline, Unknown};
@@ -141,13 +143,13 @@ impl SparkReplays<'_> {
     /// The places of stages; `None` for all.
     fn scope(&self, subjects: &[Subject]) -> Result<spark::Scope, Unknown> {
         let stages = subjects.iter().map(|subject| match subject {
-            Subject::Stage(id) => Some(self.places_of(*id)),
+            Subject::Stage(id) => Some(*id),
             _ => None,
         });
-        let Some(stages) = stages.collect::<Option<Vec<_>>>().filter(|stages| !stages.is_empty()) else {
+        let Some(stages) = stages.collect::<Option<BTreeSet<_>>>().filter(|stages| !stages.is_empty()) else {
             return Ok(None);
         };
-        let places: std::collections::BTreeSet<u32> = stages.into_iter().flatten().collect();
+        let places = self.places_of(&stages);
         if places.is_empty() {
             return Err(Unknown::NotApplicable("the stage has no tasks with a start and an end"));
         }

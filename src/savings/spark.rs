@@ -1,5 +1,7 @@
 //! Replays of a Spark application.
 
+use std::collections::BTreeSet;
+
 use super::bounds::{Bound, at_bound, is_range};
 use super::estimate::Prediction;
 use super::predict::{Baseline, Cost, Outlook, PathStage, Unknown, predict};
@@ -132,10 +134,10 @@ impl<'a> SparkReplays<'a> {
         Ok(())
     }
 
-    /// The places of a stage attempt that completed.
-    pub(super) fn places_of(&self, id: StageAttempt) -> Vec<u32> {
-        let places = (0u32..).zip(&self.plan.stages);
-        places.filter(|(_, known)| known.id == id && known.completed).map(|(place, _)| place).collect()
+    /// The places of the stage attempts that completed.
+    pub(super) fn places_of(&self, ids: &BTreeSet<StageAttempt>) -> BTreeSet<u32> {
+        let completed = (0u32..).zip(&self.plan.stages).filter(|(_, known)| known.completed);
+        completed.filter(|(_, known)| ids.contains(&known.id)).map(|(place, _)| place).collect()
     }
 
     /// The most slots that were open at once.

@@ -72,8 +72,8 @@ fn spark(app: &Application) -> Option<&Spark> {
 
 /// Whether the stage belongs to a query of Spark SQL.
 fn runs_sql(spark: &Spark, stage: &Stage) -> bool {
-    let of_stage = |job: &&Job| job.stages.binary_search(&stage.id.stage).is_ok();
-    spark.jobs.iter().filter(of_stage).any(|job| job.sql_execution.is_some())
+    let of_stage = |job: &Job| job.stages.binary_search(&stage.id.stage).is_ok();
+    spark.jobs.iter().filter(|job| job.sql_execution.is_some()).any(of_stage)
 }
 
 /// The change of a setting; `None` if it already has this value.

@@ -80,6 +80,13 @@ impl Spark {
         self.stages.get(at)
     }
 
+    /// All attempts of a stage.
+    pub(crate) fn attempts_of(&self, stage: u32) -> impl Iterator<Item = &Stage> {
+        let first = self.stages.partition_point(|other| other.id.stage < stage);
+        let rest = self.stages.get(first..).unwrap_or_default();
+        rest.iter().take_while(move |other| other.id.stage == stage)
+    }
+
     /// The executors with this id: several if the id was reused, none if it is unknown.
     #[must_use]
     pub fn executors_with_id(&self, id: &str) -> &[Executor] {

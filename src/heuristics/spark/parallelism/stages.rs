@@ -57,12 +57,18 @@ fn lost<'a>(
     let count = tasks.times.len() as f64;
     let (middle, mean) = (median(&tasks.times)?, mean(&tasks.times)?);
     let work = tasks.work()?;
-    let source = Source::of(app, spark, stage, group);
     let small = params.small_task_time.get();
     let enough = (slots * params.tasks_per_slot.get()).ceil().max(1.0);
+    let may_be_few = mean >= TIMES_SMALL * small && count < params.aim().most_splits(slots);
+    let is_many = middle < small && count >= MANY_TIMES * enough;
+    // What sets the number of tasks takes a look at all jobs, and most stages have a number that fits.
+    if !may_be_few && !is_many {
+        return None;
+    }
+    let source = Source::of(app, spark, stage, group);
     let splits = params.aim().splits(slots, work, source, group);
     let span = (tasks.to - tasks.from) as f64;
-    let (kind, wanted, overhead, time) = if count < splits && mean >= TIMES_SMALL * small {
+    let (kind, wanted, overhead, time) = if may_be_few && count < splits {
         // Uneven tasks are skew, which has its own rule: only the even part counts.
         let even = (count / slots).ceil() * mean;
         let ideal = (splits / slots).ceil().mul_add(tasks.overhead, work / slots);
@@ -71,7 +77,7 @@ fn lost<'a>(
         let idle = |most: f64| most.min(span * all.idle(open, tasks.from, tasks.to) / slots);
         let time = if most < LEAST_LOSS.as_f64() { most } else { idle(most) };
         (TroubleKind::FewTasks, splits, tasks.overhead, time)
-    } else if middle < small && count >= MANY_TIMES * enough {
+    } else if is_many {
         let overhead = tasks.overhead_of_small(middle, params.small_task_overhead.get());
         (TroubleKind::ManyTasks, enough, overhead, ((count - enough) * overhead / slots).min(span))
     } else {

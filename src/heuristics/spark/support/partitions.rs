@@ -89,7 +89,7 @@ fn follows_default(app: &Application, spark: &Spark, stage: &Stage, figures: &Fi
         Some(set) => set == figures.tasks,
         None if !figures.reads_shuffle_only() => false,
         None => {
-            let before = spark.stages.iter().filter(|other| stage.parents.contains(&other.id.stage));
+            let before = stage.parents.iter().flat_map(|&parent| spark.attempts_of(parent));
             before.filter_map(|other| other.announced_tasks).max() == Some(figures.tasks)
         }
     }
@@ -147,6 +147,11 @@ pub(in crate::heuristics::spark) struct Aim {
 }
 
 impl Aim {
+    /// The most that it can be on so many task slots, whatever the work.
+    pub(in crate::heuristics::spark) fn most_splits(self, slots: f64) -> f64 {
+        (slots * self.tasks_per_slot.max(1.0)).ceil().max(1.0)
+    }
+
     /// The number for a stage that works for so long in all its tasks, on so many task slots.
     pub(in crate::heuristics::spark) fn splits(
         self,

@@ -69,7 +69,7 @@ state!(struct ApplicationStragglers { id, origin, name, user, status, complete, 
     run_time, run_times, groups, small_groups, delay, waited_for, waits, by_median, by_mean, copies, speculation, causes,
     with_node_metrics } without { detectors: Vec::new() });
 
-/// A straggler that ended after all tasks of its group that are none.
+/// A straggler that ended after all tasks of its group that are not stragglers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitedFor {

@@ -36,7 +36,7 @@ pub(crate) struct ChangeTotal {
     /// costs more. `None` without such an application.
     pub(crate) core_hours: Option<Range>,
     pub(crate) gb_hours: Option<Range>,
-    /// For how many its effect is known, be it nothing.
+    /// For how many its effect is known, also if it has none.
     pub(crate) known: u64,
     /// For how many its effect is not known.
     pub(crate) unknown: u64,

@@ -1,10 +1,10 @@
 # An image with nothing but the static executable: docker build -t elephant-rs .
 FROM rust:1.95-alpine AS build
-# The C compiler is for zstd and the linker.
+# The C compiler is for zstd, SQLite, TLS and the linker.
 RUN apk add --no-cache gcc musl-dev
 WORKDIR /src
 COPY . .
-RUN cargo build --locked --profile dist --features http,store
+RUN cargo build --locked --profile dist --features http,hdfs,store
 # Large reports are collected in a temporary file, so the image needs a folder that every user can write to.
 RUN mkdir -p /image/usr/local/bin /image/tmp && chmod 1777 /image/tmp \
     && cp target/dist/elephant-rs /image/usr/local/bin/ && cp LICENSE /image/

@@ -137,6 +137,10 @@ impl InputArgs {
     ) -> Option<&'static str> {
         let is_empty = summary.applications == 0 && !self.allow_empty;
         if is_empty {
+            if self.quiet {
+                // Why nothing was read is no warning.
+                warn(problems);
+            }
             Self::explain_empty(summary);
         }
         if self.failed(problems, named_input_failed) {

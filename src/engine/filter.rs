@@ -140,14 +140,6 @@ impl Filter {
 }
 
 impl Wanted for Filter {
-    fn since(&self) -> Option<Timestamp> {
-        self.since
-    }
-
-    fn until(&self) -> Option<Timestamp> {
-        self.until
-    }
-
     fn may_be(&self, app: Announced<'_>) -> bool {
         let Announced { id, name, user, start } = app;
         // A server does not tell the queue, and only the history says what is missing here.

@@ -12,7 +12,7 @@ use crate::input::part::Part;
 use crate::input::window::ByteWindow;
 use crate::limits::Limits;
 use crate::parse::spark::{self, Completeness, Feed, Log, Names};
-use crate::parse::{Level, OtherCounters, Parsed, Problems, hadoop1, identify, jhist};
+use crate::parse::{Level, OtherCounters, Parsed, Problems, ToldByName, hadoop1, identify, jhist};
 use crate::units::Bytes;
 
 /// How much of a history is read.
@@ -59,10 +59,12 @@ pub(super) fn read(source: &Source, extent: Extent<'_>) -> Result<Parsed, InputE
     let (tail, expected) = (stream.tail(), stream.plain_len());
     let window = ByteWindow::expecting(expected, Metered::new(stream, budget, expected));
     let others = extent.wanted.other_counters();
+    let name = source.parts.first().map(Part::name).unwrap_or_default();
+    let name = ToldByName::read(&name);
     let mut parsed = match kind {
-        SourceKind::JhistJson => jhist::json::parse_within(window, limits, others),
-        SourceKind::JhistBinary => jhist::avro::parse_within(window, limits, others),
-        SourceKind::Hadoop1History => hadoop1::parse_within(window, limits, others),
+        SourceKind::JhistJson => jhist::json::parse_within(window, limits, others, name),
+        SourceKind::JhistBinary => jhist::avro::parse_within(window, limits, others, name),
+        SourceKind::Hadoop1History => hadoop1::parse_within(window, limits, others, name),
         SourceKind::JobConf | SourceKind::SparkEventLog | SourceKind::Trace(_) | SourceKind::Unrelated(_) => {
             Parsed::default()
         }

@@ -147,7 +147,7 @@ pub(crate) fn visit_for_rules<T: Send>(
 }
 
 /// Like [`visit_for_rules`], and returns the cluster traces among them, for `visit_traces`; other commands skip
-/// them. `insisted` says which trace the files are from that are no histories.
+/// them. `insisted` says which trace the files other than histories are from.
 pub(crate) fn visit_beside_traces<T: Send>(
     named: Named<'_>,
     insisted: Option<TraceFormat>,

@@ -19,13 +19,14 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use walkdir::{DirEntry, WalkDir};
 
+use super::blocking;
 use super::error::InputError;
 use super::inventory::{Failure, Inventory, Notice, by_bytes};
 use super::job_id;
 use super::kind::{Identify, Reason, SourceKind};
 use super::mounts::{self, PseudoFileSystems};
 use super::named::{Named, NamedPath};
-use super::sorter::{Candidate, Sorter};
+use super::sorter::{Candidate, Examined, Sorter};
 use super::source::{Source, SourcePath};
 use super::storage::{Object, Storages, Wanted};
 use crate::limits::{LimitReached, Limits};
@@ -322,7 +323,7 @@ impl Walk<'_> {
     fn examine_batch(&mut self) {
         let batch = std::mem::take(&mut self.batch);
         let examine = |candidate: Candidate| match self.time_is_up().filter(|_| !candidate.named_by_user) {
-            None => Ok(candidate.examine(&self.limits, self.identify)),
+            None => Ok(self.examine(candidate)),
             Some(reached) => Err((candidate.path, reached)),
         };
         let has_objects = batch.iter().any(|candidate| candidate.object.is_some());
@@ -344,6 +345,20 @@ impl Walk<'_> {
             let file = error.path().to_path_buf();
             self.sorter.inventory.failures.push(Failure { error, file, named_by_user: true, count });
         }
+    }
+
+    /// Examines a file; one that may block has only so much time.
+    fn examine(&self, candidate: Candidate) -> Examined {
+        let (limits, identify) = (self.limits, self.identify);
+        if candidate.object.is_some() || !blocking::may_block(&candidate.path, &self.pseudo) {
+            return candidate.examine(&limits, identify);
+        }
+        let left =
+            self.deadline.map_or(Duration::MAX, |(end, _)| end.saturating_duration_since(Instant::now()));
+        let time = left.min(blocking::PATIENCE);
+        let work = candidate.clone();
+        blocking::within(time, move || work.examine(&limits, identify))
+            .unwrap_or_else(|| candidate.failed(|path| blocking::gave_nothing(path, time)))
     }
 
     fn fail(&mut self, error: InputError, named_by_user: bool) {

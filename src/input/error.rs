@@ -238,10 +238,13 @@ impl InputError {
 
 /// What this build reads.
 const fn readable() -> &'static str {
-    if cfg!(feature = "remote") {
-        "this program reads s3://, s3a://, gs://, abfs://, https:// and local files only"
+    if cfg!(feature = "hdfs") {
+        "this program reads s3://, s3a://, gs://, abfs://, https://, hdfs:// and local files only"
+    } else if cfg!(feature = "remote") {
+        "this build reads s3://, s3a://, gs://, abfs://, https:// and local files only (with --features hdfs also hdfs://)"
     } else {
-        "this build reads local files only (cargo install --path . --features remote reads s3://, gs://, abfs:// and https://)"
+        "this build reads local files only (cargo install --path . --features hdfs reads s3://, gs://, abfs://, https:// and \
+         hdfs://)"
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use super::error::InputError;
 use super::kind::{Reason, SourceKind};
 use super::part::Part;
+use super::storage::LeftOut;
 
 pub(crate) use super::source::Source;
 #[cfg(test)]
@@ -28,6 +29,8 @@ pub(crate) struct Inventory {
     pub failures: Vec<Failure>,
     /// What was not read although no file failed, by path.
     pub notices: Vec<Notice>,
+    /// Logs of servers that the filters leave out; they are among the files found.
+    pub left_out: LeftOut,
     /// Number of files found, including standard input, skipped files and failures. Each counts once; folders
     /// do not count.
     pub found: u64,

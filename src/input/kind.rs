@@ -22,10 +22,17 @@ pub(super) struct Verification {
     left: usize,
 }
 
+/// More than the first block of most formats decodes to.
+const BLOCK: usize = 2 << 20;
+
+/// The most that a block of bzip2 decodes to: its 900,000 bytes are run lengths at worst, where five bytes stand for 259. Its
+/// checksum follows it, so damage may show only then.
+const BLOCK_OF_BZIP2: usize = 900_000 / 5 * 259 + 1;
+
 impl Verification {
-    /// For one file: more than the first block of any format.
+    /// For one file.
     pub(super) const fn of_file() -> Self {
-        Self { left: 2 << 20 }
+        Self { left: BLOCK_OF_BZIP2 }
     }
 
     /// For the members of an archive.
@@ -36,7 +43,7 @@ impl Verification {
     /// Reads a stream up to its end or the maximum, for its errors only.
     fn read(&mut self, decoded: &mut Decoded) -> io::Result<()> {
         let mut buffer = [0; 16 * 1024];
-        let most = self.left.min(Self::of_file().left);
+        let most = self.left.min(if decoded.codec() == Codec::Bzip2 { BLOCK_OF_BZIP2 } else { BLOCK });
         let mut read = 0;
         while read < most {
             match decoded.read(&mut buffer) {

@@ -12,6 +12,7 @@
 //! one file is an [`error::InputError`] in the inventory and never ends the run.
 
 mod archive;
+mod blocking;
 pub(crate) mod budget;
 pub(crate) mod codec;
 pub(crate) mod discover;

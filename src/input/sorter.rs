@@ -18,6 +18,7 @@ use super::storage::Object;
 use crate::limits::Limits;
 
 /// A file or an object to examine.
+#[derive(Clone)]
 pub(super) struct Candidate {
     pub(super) path: PathBuf,
     /// The object, if it is one.
@@ -55,6 +56,12 @@ impl Candidate {
             detected => detected,
         };
         Examined::File(Found::file(path, part, named_by_user, detected))
+    }
+
+    /// The result for a file that could not be examined.
+    pub(super) fn failed(self, error: impl FnOnce(&Path) -> InputError) -> Examined {
+        let (part, error) = (Part::new_file(self.path.clone()), error(&self.path));
+        Examined::File(Found::file(self.path, part, self.named_by_user, Err(error)))
     }
 }
 

@@ -7,7 +7,10 @@ mod local;
 mod object;
 #[cfg(feature = "remote")]
 mod remote;
+#[cfg(feature = "store")]
+mod watched;
 
+use std::cell::Cell;
 use std::fmt;
 use std::fs::File;
 use std::io;
@@ -16,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::limits::Limits;
+use crate::state::state;
 use crate::units::Timestamp;
 
 pub(super) use failure::StorageFailure;
@@ -24,6 +28,8 @@ pub(super) use object::Object;
 
 #[cfg(all(feature = "remote", feature = "cli"))]
 pub(crate) use fetched::remove_all as remove_fetched;
+#[cfg(feature = "store")]
+pub(crate) use watched::BrokenOff;
 
 /// What is known of an object without reading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,12 +55,6 @@ pub(crate) struct Announced<'a> {
 /// Which applications are read, for storages that know them. The rest need not be listed.
 #[cfg_attr(not(feature = "remote"), allow(dead_code))] // only servers ask
 pub(crate) trait Wanted: fmt::Debug + Sync {
-    /// Only those that began at this time or later.
-    fn since(&self) -> Option<Timestamp>;
-
-    /// Only those that began before this time.
-    fn until(&self) -> Option<Timestamp>;
-
     /// Whether an application may be one of them.
     fn may_be(&self, app: Announced<'_>) -> bool;
 }
@@ -67,6 +67,25 @@ pub(crate) struct Listing<'a> {
     pub(crate) folder: &'a Path,
     /// Which applications are read; `None` for all.
     pub(crate) wanted: Option<&'a dyn Wanted>,
+    /// Counts those that are not listed.
+    pub(crate) left_out: &'a Cell<LeftOut>,
+}
+
+/// Objects that a storage did not list, because their applications are not read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    pub(crate) files: u64,
+    /// Their attempts, which count like applications.
+    pub(crate) applications: u64,
+}
+
+state!(struct LeftOut { files, applications });
+
+impl std::ops::AddAssign for LeftOut {
+    fn add_assign(&mut self, other: Self) {
+        self.files += other.files;
+        self.applications += other.applications;
+    }
 }
 
 /// A storage. All calls block; they come from several threads.
@@ -133,6 +152,22 @@ impl Storages {
     #[cfg(test)]
     pub(crate) fn only(storage: Arc<dyn Storage>) -> Self {
         Self(vec![storage])
+    }
+
+    /// The same, and what they do not give is added to `broken_off`.
+    #[cfg(feature = "store")]
+    pub(crate) fn watched(&self, broken_off: &BrokenOff) -> Self {
+        let watched = |storage: &Arc<dyn Storage>| {
+            let (storage, broken_off) = (Arc::clone(storage), broken_off.clone());
+            Arc::new(watched::Watched { storage, broken_off }) as Arc<dyn Storage>
+        };
+        Self(self.0.iter().map(watched).collect())
+    }
+
+    /// Whether a path is the address of an object.
+    #[cfg(feature = "store")]
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        self.of(path).is_some()
     }
 
     /// A path as messages name it, without passwords and signatures.

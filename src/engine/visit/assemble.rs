@@ -21,7 +21,7 @@ impl<T> Gathered<'_, T> {
 
 /// Combines what was read of all histories, which must be in the order of their paths.
 fn assemble<T>(gathered: Gathered<'_, T>) -> Visited<T> {
-    let Gathered { found, failures, notices, skipped, histories, .. } = gathered;
+    let Gathered { found, left_out: unasked, failures, notices, skipped, histories, .. } = gathered;
     let mut visited = Visited {
         summary: Summary { files_found: found, ..Summary::default() },
         applications: Vec::new(),
@@ -31,7 +31,7 @@ fn assemble<T>(gathered: Gathered<'_, T>) -> Visited<T> {
     };
     // An archive with several logs is one file, and so is a log with an unreadable part.
     let (mut analysed, mut failed) = (BTreeSet::<Cow<'_, Path>>::new(), BTreeSet::<Cow<'_, Path>>::new());
-    let (mut passed, mut left_out) = (0, 0);
+    let (mut passed, mut left_out) = (0, unasked.applications);
     let mut files_left_out = BTreeSet::<Cow<'_, Path>>::new();
     for failure in failures {
         failed.insert(failure.file.into());
@@ -61,7 +61,7 @@ fn assemble<T>(gathered: Gathered<'_, T>) -> Visited<T> {
     summary.left_out = left_out;
     let only_left_out =
         files_left_out.iter().filter(|file| !analysed.contains(*file) && !failed.contains(*file));
-    match only_left_out.count() as u64 {
+    match only_left_out.count() as u64 + unasked.files {
         0 => {}
         files => visited.skipped.push(("left out by the filters", files)),
     }
@@ -71,7 +71,8 @@ fn assemble<T>(gathered: Gathered<'_, T>) -> Visited<T> {
 }
 
 /// The warning for files that the user named but that hold no history. Side files of histories get no
-/// warning, because a pattern such as `history/*` includes them.
+/// warning, because a pattern such as `history/*` includes them. Tables of a trace do, wherever they were found: only
+/// `--trace` leaves them out.
 fn named_without_history(skipped: &Skipped) -> Option<SourceProblem> {
     let Skipped { reason, named_by_user, count, path } = skipped;
     let is_side_file = matches!(
@@ -85,7 +86,8 @@ fn named_without_history(skipped: &Skipped) -> Option<SourceProblem> {
     );
     // A notice names the member.
     let is_told = matches!(reason, Reason::Archive | Reason::OtherFormat);
-    (*named_by_user && !is_side_file && !is_told).then(|| SourceProblem {
+    let of_other_trace = matches!(reason, Reason::OtherTrace(_));
+    (of_other_trace || *named_by_user && !is_side_file && !is_told).then(|| SourceProblem {
         source: path.display().to_string(),
         problem: Problem {
             level: Level::Warning,

@@ -11,6 +11,7 @@ use super::source::{SourceOutcome, error_problem};
 use super::{Turn, Visit};
 use crate::input::error::InputError;
 use crate::input::inventory::{Failure, Inventory, Notice, Skipped, Source, by_bytes};
+use crate::input::storage::LeftOut;
 use crate::parse::{Level, Problem};
 use crate::results::SourceProblem;
 use crate::state::state;
@@ -19,6 +20,8 @@ use crate::state::state;
 pub(crate) struct Gathered<'a, T> {
     /// Number of files found.
     pub(super) found: u64,
+    /// Logs that servers were not asked for.
+    pub(super) left_out: LeftOut,
     /// By path, as the lists below.
     pub(super) failures: Vec<Failed>,
     pub(super) notices: Vec<Noticed>,
@@ -52,7 +55,7 @@ pub(super) struct HistoryRead<'a, T> {
     pub(super) outcome: SourceOutcome<'a, T>,
 }
 
-state!(struct Gathered<'a, T> { found, failures, notices, skipped, confs, histories });
+state!(struct Gathered<'a, T> { found, left_out, failures, notices, skipped, confs, histories });
 state!(struct Failed { path, file, named_by_user, told });
 state!(struct Noticed { path, told });
 state!(struct HistoryRead<'a, T> { path, id, named_by_user, files, outcome });
@@ -83,6 +86,7 @@ impl<'a, T> Gathered<'a, T> {
     pub(super) fn of(inventory: &'a Inventory, histories: Vec<HistoryRead<'a, T>>) -> Self {
         Self {
             found: inventory.found,
+            left_out: inventory.left_out,
             failures: inventory.failures.iter().map(failed).collect(),
             notices: inventory.notices.iter().map(noticed).collect(),
             skipped: inventory.skipped.clone(),
@@ -116,7 +120,7 @@ impl<'a, T> Gathered<'a, T> {
         nth: impl Fn(&T) -> usize,
         mut look: impl FnMut(Visit<T>, Turn) -> Option<Visit<U>>,
     ) -> Gathered<'a, U> {
-        let Self { found, failures, notices, skipped, confs, histories } = self;
+        let Self { found, left_out, failures, notices, skipped, confs, histories } = self;
         let single = single(histories.iter().map(|history| history.id.as_deref()));
         let is_alone = histories.len() == 1;
         let read = |(place, history): (usize, HistoryRead<'a, T>)| {
@@ -136,7 +140,7 @@ impl<'a, T> Gathered<'a, T> {
             HistoryRead { path, id, named_by_user, files, outcome }
         };
         let histories = histories.into_iter().enumerate().map(read).collect();
-        Gathered { found, failures, notices, skipped, confs, histories }
+        Gathered { found, left_out, failures, notices, skipped, confs, histories }
     }
 
     /// What all parts have read together, whatever their order.
@@ -146,6 +150,7 @@ impl<'a, T> Gathered<'a, T> {
     pub(crate) fn merge(parts: Vec<Self>) -> Result<Self, Unfit> {
         let mut all = Self {
             found: 0,
+            left_out: LeftOut::default(),
             failures: Vec::new(),
             notices: Vec::new(),
             skipped: Vec::new(),
@@ -156,6 +161,7 @@ impl<'a, T> Gathered<'a, T> {
         let mut confs: BTreeMap<PathBuf, usize> = BTreeMap::new();
         for (place, part) in parts.into_iter().enumerate() {
             all.found += part.found;
+            all.left_out += part.left_out;
             all.failures.extend(part.failures);
             all.notices.extend(part.notices);
             part.skipped.into_iter().for_each(|skipped| add_skipped(&mut all.skipped, skipped));

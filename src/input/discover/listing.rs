@@ -33,19 +33,30 @@ pub(crate) struct Listed {
 }
 
 /// What changes when a file is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileState {
     /// Bytes.
     pub(crate) size: u64,
     /// When it was last modified, in nanoseconds since 1970; `None` if the file system does not tell.
     pub(crate) modified: Option<i64>,
+    /// The name of its content, if a storage gives one.
+    pub(crate) etag: Option<String>,
+}
+
+impl FileState {
+    /// Whether a file has the same content, as far as can be told without opening it.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        // Names of contents were not recorded at first.
+        let is_renamed = self.etag.as_ref().zip(other.etag.as_ref()).is_some_and(|(own, other)| own != other);
+        (self.size, self.modified) == (other.size, other.modified) && !is_renamed
+    }
 }
 
 pub(super) fn listed(path: PathBuf) -> Option<Listed> {
     let metadata = fs::metadata(&path).ok()?;
     let modified = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     let modified = modified.and_then(|since| i64::try_from(since.as_nanos()).ok());
-    Some(Listed { path, state: FileState { size: metadata.len(), modified } })
+    Some(Listed { path, state: FileState { size: metadata.len(), modified, etag: None } })
 }
 
 pub(super) fn listed_object(object: &Object) -> Listed {
@@ -53,5 +64,8 @@ pub(super) fn listed_object(object: &Object) -> Listed {
     let modified = stat.modified.and_then(|at| at.as_millis().checked_mul(1_000_000));
     // What a server makes when it is asked has a time, but no size.
     let size = stat.size.unwrap_or_default();
-    Listed { path: object.path().to_path_buf(), state: FileState { size, modified } }
+    // Lists and answers quote it differently.
+    let etag =
+        stat.etag.as_deref().map(|name| name.strip_prefix("W/").unwrap_or(name).trim_matches('"').to_owned());
+    Listed { path: object.path().to_path_buf(), state: FileState { size, modified, etag } }
 }

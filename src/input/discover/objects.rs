@@ -1,5 +1,6 @@
 //! Finds the objects of storages.
 
+use std::cell::Cell;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use super::listing;
 use crate::input::error::InputError;
 use crate::input::named::NamedPath;
 use crate::input::sorter::Candidate;
-use crate::input::storage::{Listing, Object, Storage};
+use crate::input::storage::{LeftOut, Listing, Object, Storage};
 
 /// Objects examined at the same time. A thread mostly waits for the storage, so these are more than processors.
 const AT_ONCE: usize = 16;
@@ -42,7 +43,8 @@ impl Walk<'_> {
     pub(super) fn objects(&mut self, named: NamedPath<'_>, storage: &Arc<dyn Storage>) {
         let root = named.path;
         let (mut any, mut late) = (false, None);
-        let listing = Listing { folder: root, wanted: self.wanted };
+        let left_out = Cell::new(LeftOut::default());
+        let listing = Listing { folder: root, wanted: self.wanted, left_out: &left_out };
         let listed = storage.list(listing, &mut |path, stat| {
             any = true;
             late = self.time_is_up();
@@ -57,6 +59,9 @@ impl Walk<'_> {
             }
             ControlFlow::Continue(())
         });
+        let left_out = left_out.get();
+        self.sorter.inventory.found += left_out.files;
+        self.sorter.inventory.left_out += left_out;
         let path = storage.shown(root);
         // A path of this machine may be meant.
         let missing = |path: PathBuf| match storage.scheme() {
@@ -69,7 +74,7 @@ impl Walk<'_> {
                 Some(missing(path))
             }
             (Err(error), None) => Some(InputError::from_io(&path, error)),
-            (Ok(()), None) => (!any).then(|| missing(path)),
+            (Ok(()), None) => (!any && left_out.files == 0).then(|| missing(path)),
         };
         if let Some(error) = error {
             self.fail(named.failed(error), true);

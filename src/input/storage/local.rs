@@ -127,7 +127,7 @@ mod tests {
         .unwrap();
         let mut found = Vec::new();
         let root = address(folder.path());
-        let listing = Listing { folder: &root, wanted: None };
+        let listing = Listing { folder: &root, wanted: None, left_out: &std::cell::Cell::default() };
         let each = &mut |path, _| {
             found.push(path);
             ControlFlow::Continue(())

@@ -190,3 +190,14 @@ fn no_cut_makes_a_file_vanish() {
         cuts.map(|cut| (format!("cut to {cut}"), packed.bytes[..cut].to_vec())).collect()
     });
 }
+
+#[test]
+fn a_wrong_checksum_after_a_long_block_of_bzip2_is_noticed() {
+    // Runs make a block of 100 kB decode to 5 MB before its checksum is compared.
+    let mut bytes = bzip2(&vec![b'x'; 10 << 20]);
+    const CHECKSUM: usize = 10;
+    bytes[CHECKSUM] ^= 1;
+    let folder = tempfile::tempdir().unwrap();
+    let told = told(&folder.path().join("history"), &bytes);
+    assert_eq!((told.skipped, told.problems.len()), (0, 1), "{told:?}");
+}

@@ -1,10 +1,13 @@
-//! Storages behind a network: object stores, web servers, and Spark's history servers.
+//! Storages behind a network: object stores, Hadoop's file system, web servers, and Spark's history servers.
 //!
 //! The clients are asynchronous. One small runtime drives them, and nothing outside of this folder knows: each call blocks
 //! its thread. [`transfer`] reads on where a connection broke, and compares what arrives with what was listed.
 
 mod address;
 mod cloud;
+mod hadoop;
+#[cfg(feature = "hdfs")]
+mod hdfs;
 mod reason;
 mod runtime;
 mod server;
@@ -40,6 +43,10 @@ pub(super) fn all(limits: &Limits) -> Vec<Arc<dyn Storage>> {
         cloud("abfss", Provider::Azure),
         web("https"),
         web("http"),
+        #[cfg(feature = "hdfs")]
+        Arc::new(hdfs::Hdfs::new("hdfs", patience)),
+        #[cfg(feature = "hdfs")]
+        Arc::new(hdfs::Hdfs::new("viewfs", patience)),
     ]
 }
 

@@ -16,6 +16,15 @@ pub(super) fn wait_for<T>(future: impl Future<Output = T>) -> io::Result<T> {
     Ok(runtime()?.block_on(future))
 }
 
+/// Where clients may run what they do beside an answer.
+///
+/// # Errors
+/// If the runtime cannot be started.
+#[cfg(feature = "hdfs")]
+pub(super) fn handle() -> io::Result<tokio::runtime::Handle> {
+    Ok(runtime()?.handle().clone())
+}
+
 /// Chooses the implementation of TLS, before the first client is made.
 pub(super) fn choose_tls() {
     static CHOSEN: Once = Once::new();

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use tokio::time::timeout;
 
-use super::super::{Announced, Stat, StorageFailure, Wanted};
+use super::super::{Announced, LeftOut, Listing, Stat, StorageFailure};
 use super::runtime;
 use crate::units::Timestamp;
 
@@ -33,14 +33,13 @@ const API: [&str; 2] = ["api", "v1"];
 impl Place {
     /// By the form of the address alone.
     pub(super) fn of(url: &Url) -> Self {
-        let parts: Vec<&str> = url
-            .path_segments()
-            .map(|parts| parts.filter(|part| !part.is_empty()).collect())
-            .unwrap_or_default();
+        let parts = parts(url);
         let place = |at: usize| parts.get(..at).zip(parts.get(at..)).unwrap_or_default();
         // A gateway may put its own folders first.
         let api = parts.windows(2).position(|pair| pair == API);
         let history = parts.iter().position(|part| *part == "history");
+        // Hadoop's servers have this part, too.
+        let history = history.filter(|_| !is_of_hadoop(url));
         let (before, rest) = match (api, history) {
             (Some(at), _) => {
                 let (before, rest) = place(at);
@@ -70,6 +69,17 @@ impl Place {
     }
 }
 
+/// The parts of an address that are not empty.
+pub(super) fn parts(url: &Url) -> Vec<&str> {
+    url.path_segments().map(|parts| parts.filter(|part| !part.is_empty()).collect()).unwrap_or_default()
+}
+
+/// Whether an address has the form of an answer of one of Hadoop's own servers, which is no page.
+pub(super) fn is_of_hadoop(url: &Url) -> bool {
+    let has = |form: [&str; 3]| parts(url).windows(3).any(|parts| parts == form);
+    has(["ws", "v1", "history"]) || has(["ws", "v1", "cluster"])
+}
+
 /// The ids that cluster managers give to applications.
 fn is_id(text: &str) -> bool {
     ["application_", "app-", "local-", "spark-"].iter().any(|start| text.starts_with(start))
@@ -77,7 +87,7 @@ fn is_id(text: &str) -> bool {
 }
 
 /// The same server with these folders.
-fn joined(url: &Url, folders: &[&str]) -> Url {
+pub(super) fn joined(url: &Url, folders: &[&str]) -> Url {
     let mut joined = url.clone();
     joined.set_query(None);
     joined.set_fragment(None);
@@ -92,28 +102,13 @@ pub(super) fn is_folder(url: &Url) -> bool {
 }
 
 /// Where a history server tells its version.
-pub(super) fn version(base: &Url) -> Option<Url> {
-    let folders: Vec<&str> = base.path_segments()?.filter(|part| !part.is_empty()).collect();
-    Some(joined(base, &[folders.as_slice(), &API, &["version"]].concat()))
+pub(super) fn version(base: &Url) -> Url {
+    joined(base, &[parts(base).as_slice(), &API, &["version"]].concat())
 }
 
-/// Where a history server lists the applications that are read.
-pub(super) fn list(base: &Url, wanted: Option<&dyn Wanted>) -> Url {
-    let folders: Vec<&str> =
-        base.path_segments().map(|parts| parts.filter(|part| !part.is_empty()).collect()).unwrap_or_default();
-    let mut url = joined(base, &[folders.as_slice(), &API, &["applications"]].concat());
-    let moment = |at: Timestamp| {
-        let at = chrono::DateTime::from_timestamp_millis(at.as_millis())?;
-        Some(at.format("%Y-%m-%dT%H:%M:%S%.3fGMT").to_string())
-    };
-    let since = wanted.and_then(Wanted::since).and_then(moment);
-    let until = wanted.and_then(Wanted::until).and_then(moment);
-    for (name, value) in [("minDate", since), ("maxDate", until)] {
-        if let Some(value) = value {
-            url.query_pairs_mut().append_pair(name, &value);
-        }
-    }
-    url
+/// Where a history server lists its applications. All, because those that are left out are counted.
+pub(super) fn list(base: &Url) -> Url {
+    joined(base, &[parts(base).as_slice(), &API, &["applications"]].concat())
 }
 
 /// Parts of an address that tell secrets: signatures and tokens of storages and gateways.
@@ -161,31 +156,30 @@ struct Attempt {
 /// Passes the logs of each application to `found` while the list arrives.
 pub(super) fn read_list(
     answer: Response,
-    (base, wanted): (&Url, Option<&dyn Wanted>),
+    (base, listing): (&Url, Listing<'_>),
     silence: Duration,
     found: &mut dyn FnMut(PathBuf, Stat) -> ControlFlow<()>,
 ) -> io::Result<()> {
-    let base_folders: Vec<String> = base
-        .path_segments()
-        .map(|parts| parts.filter(|part| !part.is_empty()).map(str::to_owned).collect())
-        .unwrap_or_default();
+    let base_folders = parts(base);
     let mut take = |app: Listed| {
         let is_wanted = app.attempts.is_empty()
-            || wanted.is_none_or(|wanted| {
+            || listing.wanted.is_none_or(|wanted| {
                 app.attempts.iter().any(|attempt| wanted.may_be(app.announced(attempt)))
             });
         if !is_wanted {
+            let mut left_out = listing.left_out.get();
+            left_out += LeftOut { files: 1, applications: app.attempts.len() as u64 };
+            listing.left_out.set(left_out);
             return ControlFlow::Continue(());
         }
-        let folders = base_folders.iter().map(String::as_str);
+        let folders = base_folders.iter().copied();
         let folders: Vec<&str> =
             folders.chain(API).chain(["applications", app.id.as_str(), "logs"]).collect();
         let updated = app.attempts.iter().filter_map(|attempt| attempt.last_updated_epoch).max();
         let modified = updated.filter(|at| *at > 0).map(Timestamp::from_millis);
         found(PathBuf::from(String::from(joined(base, &folders))), Stat { size: None, modified, etag: None })
     };
-    let body = Body { pieces: answer.bytes_stream().boxed(), piece: Vec::new(), taken: 0, silence };
-    let mut json = serde_json::Deserializer::from_reader(BufReader::new(body));
+    let mut json = serde_json::Deserializer::from_reader(BufReader::new(Body::of(answer, silence)));
     let mut ended = false;
     let read = json.deserialize_seq(EachOf { take: &mut take, ended: &mut ended });
     match read {
@@ -236,18 +230,25 @@ impl<'de, F: FnMut(Listed) -> ControlFlow<()>> Visitor<'de> for EachOf<'_, F> {
 }
 
 /// The body of an answer, as a reader.
-struct Body<B> {
-    pieces: BoxStream<'static, reqwest::Result<B>>,
+pub(super) struct Body {
+    pieces: BoxStream<'static, reqwest::Result<Vec<u8>>>,
     piece: Vec<u8>,
     taken: usize,
     silence: Duration,
 }
 
-impl<B: AsRef<[u8]>> Read for Body<B> {
+impl Body {
+    pub(super) fn of(answer: Response, silence: Duration) -> Self {
+        let pieces = answer.bytes_stream().map(|piece| piece.map(|piece| piece.to_vec())).boxed();
+        Self { pieces, piece: Vec::new(), taken: 0, silence }
+    }
+}
+
+impl Read for Body {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         while self.taken == self.piece.len() {
             match runtime::wait_for(async { timeout(self.silence, self.pieces.next()).await })? {
-                Ok(Some(Ok(piece))) => (self.piece, self.taken) = (piece.as_ref().to_vec(), 0),
+                Ok(Some(Ok(piece))) => (self.piece, self.taken) = (piece, 0),
                 Ok(Some(Err(error))) => return Err(io::Error::other(error.without_url())),
                 Ok(None) => return Ok(0),
                 Err(_) => return Err(io::Error::new(ErrorKind::TimedOut, "the connection is silent")),
@@ -290,6 +291,7 @@ mod tests {
             "http://h/logs/app-1",
             "http://h/history/app-1.zstd",
             "http://h/history/done/x.jhist",
+            "http://h:19888/ws/v1/history",
         ] {
             assert_eq!(of(file), Place::File(url(file)), "{file}");
         }

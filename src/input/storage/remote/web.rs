@@ -19,12 +19,16 @@ use super::cloud::text;
 use super::reason::{Reason, causes, short};
 use super::server::{self, Place};
 use super::transfer::{self, Answer, Attempts, Remote, Stopped};
-use super::{Patience, runtime};
+use super::{Patience, hadoop, runtime};
 use crate::units::Timestamp;
 
 /// What is said of a page for people.
 const PAGE: &str = "it is a web page, not a history; name a file, Spark's history server (http://HOST:18080), or for \
                     MapReduce the folder of its histories (mapreduce.jobhistory.done-dir)";
+
+/// What is said of a folder.
+const NO_LIST: &str = "it is neither a file nor Spark's history server, and web servers do not list their files; name the \
+                       files, or a list of them by --files-from";
 
 /// Web servers of one scheme.
 #[derive(Debug)]
@@ -110,8 +114,7 @@ impl Web {
 
     /// Whether a page is the beginning of a history server. One that refuses or fails might be.
     async fn is_server(&self, base: &Url) -> Result<bool, Stopped> {
-        let Some(version) = server::version(base) else { return Ok(false) };
-        match self.ask_again(version).await {
+        match self.ask_again(server::version(base)).await {
             Ok(answer) => Ok(answer.text().await.is_ok_and(|text| text.contains("\"spark\""))),
             Err(Stopped::Reason(Reason::NotFound(_) | Reason::Lasting(_))) => Ok(false),
             Err(stopped) => Err(stopped),
@@ -122,6 +125,11 @@ impl Web {
     async fn is_page(&self, url: &Url) -> bool {
         let Ok(answer) = self.ask(url.clone(), Some(0..1)).await else { return false };
         answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))
+    }
+
+    /// What to read instead of a server of Hadoop.
+    fn instead(&self, url: &Url) -> Option<String> {
+        hadoop::instead(url, &self.patience, &|url| transfer::within(self, self.ask_again(url)).ok())
     }
 
     /// The history server at an address, if there is one.
@@ -209,20 +217,20 @@ impl Storage for Web {
         let address = text(listing.folder)?;
         let place = transfer::within(self, async { Ok(Place::of(&url(address)?)) })?;
         let may_be_file = matches!(&place, Place::File(url) if !server::is_folder(url));
+        let page = match &place {
+            Place::File(url) | Place::Server(url) | Place::Application(url) => url.clone(),
+        };
         let Some(base) = transfer::within(self, self.server(place))? else {
             if may_be_file {
                 // Says why there is no such file.
                 transfer::stat(self, address)?;
             }
-            return Err(StorageFailure::error(
-                ErrorKind::NotFound,
-                "it is neither a file nor Spark's history server, and web servers do not list their files; name the files, \
-                 or a list of them by --files-from",
-            ));
+            let instead = self.instead(&page).unwrap_or_else(|| NO_LIST.to_owned());
+            return Err(StorageFailure::error(ErrorKind::NotFound, instead));
         };
-        let list = server::list(&base, listing.wanted);
+        let list = server::list(&base);
         let applications = transfer::within(self, self.ask_again(list))?;
-        server::read_list(applications, (&base, listing.wanted), self.patience.silence, found)
+        server::read_list(applications, (&base, listing), self.patience.silence, found)
     }
 
     fn stat(&self, path: &Path) -> io::Result<Stat> {
@@ -233,11 +241,12 @@ impl Storage for Web {
             Place::Application(_) => return Ok(Stat { size: None, modified: None, etag: None }),
             Place::Server(_) => return Err(ErrorKind::NotFound.into()),
             Place::File(url) if server::is_folder(&url) => return Err(ErrorKind::NotFound.into()),
-            Place::File(url) if runtime::wait_for(self.is_page(&url))? => {
+            Place::File(url) if server::is_of_hadoop(&url) || runtime::wait_for(self.is_page(&url))? => {
                 if transfer::within(self, self.is_server(&url))? {
                     return Err(ErrorKind::NotFound.into());
                 }
-                return Err(StorageFailure::error(ErrorKind::InvalidData, PAGE));
+                let instead = self.instead(&url).unwrap_or_else(|| PAGE.to_owned());
+                return Err(StorageFailure::error(ErrorKind::InvalidData, instead));
             }
             Place::File(_) => {}
         }

@@ -1,6 +1,14 @@
 //! Histories of object stores, web servers and history servers: fake ones on this machine that fail as real ones do, and
-//! a server that speaks the protocol of S3 (`moto_server`).
+//! a server that speaks the protocol of S3 (`moto_server`), and Hadoop.
 
+#[cfg(feature = "hdfs")]
+mod fake_hadoop;
+#[cfg(feature = "hdfs")]
+mod hadoop;
+#[cfg(feature = "hdfs")]
+mod hdfs;
+#[cfg(feature = "store")]
+mod ingest;
 mod range_server;
 mod s3;
 mod server;

@@ -12,7 +12,7 @@ use crate::common::{files_below, skipped};
 /// With this variable, a missing moto fails the tests.
 const REQUIRED: &str = "ELEPHANT_MOTO";
 
-fn with_endpoint(endpoint: &str, args: &[&str]) -> Output {
+pub(super) fn with_endpoint(endpoint: &str, args: &[&str]) -> Output {
     let mut command = command(args);
     command.env("AWS_ENDPOINT_URL", endpoint).env("AWS_REGION", "us-east-1");
     command.env("AWS_ACCESS_KEY_ID", "id").env("AWS_SECRET_ACCESS_KEY", "secret");
@@ -187,7 +187,13 @@ const KEY: &str = "logs/job_201311192236_0042_etl_nightly+sessions";
 
 /// A store with one object, and with answers that a test changes.
 fn fake(change: impl Fn(&Request, Reply) -> Reply + Send + Sync + 'static) -> RangeServer {
-    let file = super::history();
+    fake_of(super::history(), change)
+}
+
+pub(super) fn fake_of(
+    file: Vec<u8>,
+    change: impl Fn(&Request, Reply) -> Reply + Send + Sync + 'static,
+) -> RangeServer {
     RangeServer::start(move |request| {
         let size = file.len();
         let reply = if request.path.contains("list-type=2") {
@@ -215,7 +221,7 @@ fn fake(change: impl Fn(&Request, Reply) -> Reply + Send + Sync + 'static) -> Ra
     })
 }
 
-fn is_object(request: &Request) -> bool {
+pub(super) fn is_object(request: &Request) -> bool {
     request.method == "GET" && request.path.contains("nightly")
 }
 

@@ -19,14 +19,12 @@ fn logs(path: &str) -> Reply {
 }
 
 fn answer(request: &Request) -> Reply {
-    let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
+    let path = request.path.as_str();
     match path {
         "/api/v1/version" => return Reply::whole(br#"{"spark":"3.5.9"}"#),
         "/api/v1/applications" => {
-            let since = query.contains("minDate=2026-11-21T09%3A30");
             let list: Vec<_> = APPS
                 .iter()
-                .filter(|(_, _, second)| !since || *second > 1_795_253_400)
                 .map(|(id, _, second)| {
                     json!({"id": id, "name": "x", "attempts": [{
                         "sparkUser": "bob", "startTimeEpoch": second * 1000, "lastUpdatedEpoch": second * 1000 + 9,
@@ -95,6 +93,11 @@ fn only_applications_that_are_read_are_fetched() {
         let output = analyze(&[filter[0], filter[1], &server.url("")]);
         assert_eq!(ids(&output), expected, "{filter:?}");
         assert_eq!(logs_read(&server) - before, expected.len(), "{filter:?}");
+        // As for a folder, what is left out counts, and so does its file.
+        let summary = &json(&output)["summary"];
+        let (files, left_out) = (&summary["files"], APPS.len() - expected.len());
+        let counts = [&files["found"], &files["skipped"], &summary["applications_left_out"]];
+        assert_eq!(counts, [APPS.len(), left_out, left_out], "{filter:?}");
     }
 }
 

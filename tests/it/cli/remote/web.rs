@@ -163,3 +163,50 @@ fn folders_of_web_servers_are_not_listed() {
     let (_, message) = problem(&output);
     assert!(message.contains("web servers do not list their files"), "{message}");
 }
+
+/// A server of Hadoop with its pages and answers.
+fn of_hadoop(info: &'static str) -> RangeServer {
+    RangeServer::start(move |request| {
+        let answer = |json: &str| Reply::whole(json.as_bytes()).header("Content-Type", "application/json");
+        match request.path.as_str() {
+            "/ws/v1/history/info" if info.contains("historyInfo") => answer(info),
+            "/ws/v1/cluster/info" if info.contains("clusterInfo") => answer(info),
+            "/ws/v1/history/mapreduce/jobs?limit=1" => {
+                answer(r#"{"jobs":{"job":[{"id":"job_1_7","state":"SUCCEEDED"}]}}"#)
+            }
+            "/ws/v1/history/mapreduce/jobs/job_1_7/conf" => answer(
+                r#"{"conf":{"path":"hdfs://nn:8020/done/2026/11/20/000000/job_1_7_conf.xml","property":[{"name":"a","value":"b"}]}}"#,
+            ),
+            path if path.starts_with("/ws/") && !path.contains("jobs") => Reply::status(404),
+            path if path.contains("/api/v1/") => Reply::status(404),
+            _ => Reply::whole(b"<html>").header("Content-Type", "text/html"),
+        }
+    })
+}
+
+#[test]
+fn servers_of_hadoop_are_told_with_the_folder_to_read() {
+    let server = of_hadoop(r#"{"historyInfo":{"hadoopVersion":"3.4.0"}}"#);
+    for (page, read) in [
+        ("", "read their folder: elephant-rs analyze hdfs://nn:8020/done"),
+        ("jobhistory", "read their folder: elephant-rs analyze hdfs://nn:8020/done"),
+        ("ws/v1/history", "read their folder: elephant-rs analyze hdfs://nn:8020/done"),
+        ("ws/v1/history/mapreduce/jobs", "read their folder: elephant-rs analyze hdfs://nn:8020/done"),
+        ("jobhistory/job/job_1_7", "elephant-rs analyze --app job_1_7 hdfs://nn:8020/done/2026/11/20/000000"),
+        ("jobhistory/job/job_1_8", "such as hdfs://NAMENODE:8020/mr-history/done"),
+    ] {
+        let output = analyze(&[&server.url(page)]);
+        assert_eq!(output.status.code(), Some(2), "{page}");
+        let (_, message) = problem(&output);
+        assert!(message.contains("it is MapReduce's history server"), "{page}: {message}");
+        assert!(message.ends_with(read), "{page}: {message}");
+    }
+    let server = of_hadoop(r#"{"clusterInfo":{"state":"STARTED"}}"#);
+    for page in ["", "cluster/apps", "ws/v1/cluster/apps"] {
+        let (_, message) = problem(&analyze(&[&server.url(page)]));
+        assert!(
+            message.contains("it is YARN's resource manager, which has no histories"),
+            "{page}: {message}"
+        );
+    }
+}

@@ -4,15 +4,15 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, TransactionBehavior, params};
 use rustc_hash::FxHashMap;
 
 use super::{Store, StoreError, listing, record};
 use crate::engine::{self, Options, Progress};
 use crate::input::discover::{self, FileState};
 use crate::input::named::Named;
+use crate::input::storage::{BrokenOff, Storages};
 use crate::limits;
 use crate::results::{ApplicationReport, Report, SourceProblem};
 use crate::troubles::Basis;
@@ -20,8 +20,6 @@ use crate::units::Timestamp;
 
 /// The version of this program: figures of another one may differ.
 const TOOL: &str = env!("CARGO_PKG_VERSION");
-/// Applications between two commits. A killed run reads these again.
-const PER_COMMIT: usize = 256;
 
 /// What an ingest did.
 #[derive(Debug)]
@@ -30,6 +28,8 @@ pub(crate) struct Ingested {
     pub(crate) report: Report,
     /// Files that were not opened, because they had not changed.
     pub(crate) unchanged: u64,
+    /// Applications that were not stored, because only a part of them came.
+    pub(crate) cut: u64,
     /// All applications in the store, each once.
     pub(crate) applications: u64,
 }
@@ -45,6 +45,10 @@ impl Store {
         progress: &Progress,
         now: Timestamp,
     ) -> Result<Ingested, StoreError> {
+        let broken_off = BrokenOff::default();
+        let storages = named.storages.cloned().unwrap_or_else(|| Storages::built_in(&options.limits));
+        let storages = storages.watched(&broken_off);
+        let named = Named { storages: Some(&storages), ..named };
         let listed = discover::list(named, &options.limits);
         let rules_hash = basis.rules.hash();
         let mut unchanged = listing::unchanged(&self.connection, &listed, (TOOL, rules_hash))?;
@@ -59,7 +63,15 @@ impl Store {
         let states = listed.into_iter().map(|file| (file.path, file.state));
         let states: FxHashMap<PathBuf, FileState> =
             states.filter(|(path, _)| !unchanged.contains(path)).collect();
-        let writer = Mutex::new(Writer::new(&mut self.connection, run, states)?);
+        let sources = Sources { storages: &storages, broken_off };
+        let writer = Mutex::new(Writer {
+            connection: &mut self.connection,
+            run,
+            states,
+            sources,
+            cut: 0,
+            failure: None,
+        });
         let lock = || writer.lock().unwrap_or_else(PoisonError::into_inner);
         let render = |app: &ApplicationReport| {
             lock().application(app);
@@ -70,11 +82,11 @@ impl Store {
         let options = Options { details: true, ..options };
         let (report, _) = engine::analyze_in_pieces(named, basis, options, progress, &render);
         let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
-        writer.finish(&report.problems, now)?;
+        let cut = writer.finish(&report.problems, now)?;
         let applications =
             self.connection
                 .query_row("SELECT count(*) FROM application WHERE counts", [], |row| row.get::<_, i64>(0))?;
-        Ok(Ingested { report, unchanged: known, applications: applications.cast_unsigned() })
+        Ok(Ingested { report, unchanged: known, cut, applications: applications.cast_unsigned() })
     }
 }
 
@@ -93,27 +105,34 @@ impl Store {
     }
 }
 
-/// Writes while histories are read, a group of applications at a time.
+/// Where files come from.
+struct Sources<'s> {
+    storages: &'s Storages,
+    /// Objects that were not read to their ends.
+    broken_off: BrokenOff,
+}
+
+impl Sources<'_> {
+    /// Whether a file was read, and not only a part of it.
+    fn was_read(&self, path: &Path) -> bool {
+        if self.storages.has(path) { !self.broken_off.has(path) } else { can_be_read(path) }
+    }
+}
+
+/// Writes while histories are read. Each application is one transaction with its files, so that the lock of a writer is
+/// held for a moment only, and a killed run loses none that it stored.
 struct Writer<'c> {
     connection: &'c mut Connection,
     run: i64,
     /// The files listed and not yet recorded.
     states: FxHashMap<PathBuf, FileState>,
-    since_commit: usize,
-    committed: Instant,
+    sources: Sources<'c>,
+    /// Applications that were not recorded, because only a part of them came.
+    cut: u64,
     failure: Option<StoreError>,
 }
 
-impl<'c> Writer<'c> {
-    fn new(
-        connection: &'c mut Connection,
-        run: i64,
-        states: FxHashMap<PathBuf, FileState>,
-    ) -> Result<Self, StoreError> {
-        connection.execute_batch("BEGIN IMMEDIATE")?;
-        Ok(Self { connection, run, states, since_commit: 0, committed: Instant::now(), failure: None })
-    }
-
+impl Writer<'_> {
     /// Records an application with its files. After a failure, nothing more is recorded.
     fn application(&mut self, app: &ApplicationReport) {
         if self.failure.is_none() {
@@ -122,55 +141,59 @@ impl<'c> Writer<'c> {
     }
 
     fn add(&mut self, app: &ApplicationReport) -> Result<(), StoreError> {
-        record::application(self.connection, self.run, app)?;
+        // What a connection cut off is no record of an application: the next ingest reads it again.
+        if app.sources.iter().any(|source| self.sources.broken_off.has(Path::new(source))) {
+            self.cut += 1;
+            return Ok(());
+        }
+        let changes = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        record::application(&changes, self.run, app)?;
         // Members of an archive are not files: the archive is recorded at the end, when all of them are.
         for source in &app.sources {
             if let Some((path, state)) = self.states.remove_entry(Path::new(source)) {
-                file(self.connection, self.run, (&path, state), None)?;
-                forget_others(self.connection, self.run, &path)?;
+                file(&changes, self.run, (&path, &state), None)?;
+                forget_others(&changes, self.run, &path)?;
             }
         }
-        self.since_commit += 1;
-        if self.since_commit >= PER_COMMIT {
-            self.since_commit = 0;
-            self.connection.execute_batch("COMMIT; BEGIN IMMEDIATE")?;
-            log::debug!("committed after {:.1?}", self.committed.elapsed());
-            self.committed = Instant::now();
-        }
+        changes.commit()?;
         Ok(())
     }
 
-    /// Records all other files, and the end of the run.
-    fn finish(self, problems: &[SourceProblem], now: Timestamp) -> Result<(), StoreError> {
-        let Self { connection, run, states, failure, .. } = self;
+    /// Records all other files, and the end of the run. Returns how many applications were not recorded.
+    fn finish(self, problems: &[SourceProblem], now: Timestamp) -> Result<u64, StoreError> {
+        let Self { connection, run, states, sources, cut, failure } = self;
         if let Some(failure) = failure {
             // What was committed before stays.
-            connection.execute_batch("ROLLBACK")?;
             return Err(failure);
         }
         let told: FxHashMap<&Path, &SourceProblem> =
             problems.iter().rev().map(|told| (Path::new(&told.source), told)).collect();
         let mut states: Vec<(PathBuf, FileState)> = states.into_iter().collect();
         states.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let changes = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         for (path, state) in states {
-            match told.get(path.as_path()) {
-                // Another try may succeed: with another limit, or when the file can be read again.
-                Some(told) if told.problem.code == limits::REACHED || !can_be_read(&path) => {}
-                Some(told) => file(connection, run, (&path, state), Some(&told.problem.message))?,
-                None => {
-                    file(connection, run, (&path, state), None)?;
-                    forget_others(connection, run, &path)?;
-                }
+            let told = told.get(path.as_path());
+            // Another try may succeed: with another limit, or when the file can be read again.
+            let may_pass =
+                told.is_some_and(|told| told.problem.code == limits::REACHED || !sources.was_read(&path));
+            if may_pass || sources.broken_off.has(&path) {
+                continue;
+            }
+            file(&changes, run, (&path, &state), told.map(|told| told.problem.message.as_str()))?;
+            if told.is_none() {
+                forget_others(&changes, run, &path)?;
             }
         }
-        connection.execute("UPDATE run SET finished = ?2 WHERE run = ?1", params![run, now.as_millis()])?;
-        record::choose_again(connection)?;
+        changes.execute("UPDATE run SET finished = ?2 WHERE run = ?1", params![run, now.as_millis()])?;
+        record::choose_again(&changes)?;
         // Runs of which no file and no application is left tell nothing.
-        connection.execute_batch(
+        changes.execute(
             "DELETE FROM run WHERE finished IS NOT NULL AND run NOT IN (SELECT run FROM file UNION SELECT run FROM \
-             application); COMMIT",
+             application)",
+            [],
         )?;
-        Ok(())
+        changes.commit()?;
+        Ok(cut)
     }
 }
 
@@ -193,15 +216,15 @@ fn forget_others(connection: &Connection, run: i64, path: &Path) -> Result<(), S
 fn file(
     connection: &Connection,
     run: i64,
-    (path, state): (&Path, FileState),
+    (path, state): (&Path, &FileState),
     problem: Option<&str>,
 ) -> Result<(), StoreError> {
     let path = path.as_os_str().as_encoded_bytes();
     let size = i64::try_from(state.size).unwrap_or(i64::MAX);
     connection
         .prepare_cached(
-            "INSERT OR REPLACE INTO file (path, size, modified, run, problem) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT OR REPLACE INTO file (path, size, modified, run, problem, etag) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
-        .execute(params![path, size, state.modified, run, problem])?;
+        .execute(params![path, size, state.modified, run, problem, state.etag])?;
     Ok(())
 }

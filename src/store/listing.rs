@@ -24,16 +24,17 @@ pub(super) fn unchanged(
 ) -> Result<FxHashSet<PathBuf>, StoreError> {
     let mut known = FxHashMap::default();
     let mut statement = connection.prepare(
-        "SELECT path, size, modified, tool = ?1 AND rules_hash = ?2 FROM file JOIN run USING (run)",
+        "SELECT path, size, modified, tool = ?1 AND rules_hash = ?2, etag FROM file JOIN run USING (run)",
     )?;
     let mut rows = statement.query([tool, rules_hash])?;
     while let Some(row) = rows.next()? {
-        let state = FileState { size: row.get::<_, i64>(1)?.cast_unsigned(), modified: row.get(2)? };
+        let size = row.get::<_, i64>(1)?.cast_unsigned();
+        let state = FileState { size, modified: row.get(2)?, etag: row.get(4)? };
         known.insert(row.get::<_, Vec<u8>>(0)?, Known { state, is_current: row.get(3)? });
     }
     let is_changed = |file: &Listed| {
         let known = known.get(file.path.as_os_str().as_encoded_bytes());
-        known.is_none_or(|known| !known.is_current || known.state != file.state)
+        known.is_none_or(|known| !known.is_current || !known.state.is_same(&file.state))
     };
     // One new part of a log, or a configuration that came later, changes the whole application.
     let changed: FxHashSet<Unit> =

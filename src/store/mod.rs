@@ -95,6 +95,8 @@ impl Store {
         // Readers are never blocked by a writer, and a killed writer leaves the last commit.
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
+        // Pages between two copies from the log to the file: each of these waits for the disk.
+        connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
         connection.pragma_update(None, "foreign_keys", true)?;
         schema::migrate(&mut connection)?;
         Ok(Self { connection, currency: None })

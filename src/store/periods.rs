@@ -12,6 +12,8 @@ use crate::units::Timestamp;
 const MOST: usize = 62;
 /// Earlier months are left out.
 const MOST_MONTHS: usize = 120;
+/// The most groups that a query names.
+const MOST_NAMED: usize = 200;
 
 /// The length of a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,8 +131,12 @@ impl Store {
         periods: &Periods,
         filter: &Filter,
     ) -> Result<Vec<OverTime>, StoreError> {
-        let selection = Selection::of(&self.connection, filter)?;
+        let mut selection = Selection::of(&self.connection, filter)?;
         let (table, key, _) = grouping.parts();
+        // Few groups are looked up, so that not all applications are added up.
+        if grouping != Grouping::Everything && groups.groups.len() <= MOST_NAMED {
+            selection.among(key, groups.groups.iter().map(|group| group.key.as_deref()));
+        }
         let places: FxHashMap<&str, usize> =
             periods.names.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
         let mut rows: FxHashMap<Option<String>, OverTime> = groups

@@ -109,10 +109,12 @@ impl Store {
     }
 
     fn runs(&self, selection: &Selection, order: &str, most: usize) -> Result<Vec<Run>, StoreError> {
+        // Only the rows that are shown are read whole.
         let statement = format!(
             "SELECT application.id, attempt, source, application.name, user, queue, status, submitted, run_time, used, \
-             wasted, application.saved_memory, application.severity, trouble.cause, trouble.remedy FROM application LEFT \
-             JOIN trouble ON trouble.application = application.application AND n = 0 WHERE {} ORDER BY {order} LIMIT {most}",
+             wasted, application.saved_memory, application.severity, trouble.cause, trouble.remedy FROM (SELECT * \
+             FROM application WHERE {} ORDER BY {order} LIMIT {most}) AS application LEFT JOIN trouble ON \
+             trouble.application = application.application AND n = 0 ORDER BY {order}",
             selection.condition
         );
         let mut statement = self.connection.prepare(&statement)?;

@@ -8,7 +8,7 @@ use super::StoreError;
 const APPLICATION_ID: i32 = 0x656c_6570;
 
 /// The statements that lead from each version of the schema to the next. Released ones never change.
-const MIGRATIONS: &[&str] = &[FIRST, SECOND];
+const MIGRATIONS: &[&str] = &[FIRST, SECOND, THIRD, FOURTH];
 
 /// Version 1. Times are milliseconds since 1970 in UTC, durations milliseconds, memory over time MiB·s,
 /// cores over time core milliseconds: whole numbers, so that no sum depends on the order. Unknown is NULL.
@@ -115,6 +115,12 @@ CREATE INDEX application_by_configuration ON application (job, configuration);
 UPDATE run SET tool = '';
 ";
 
+/// Version 3: what a storage calls the content of an object. Objects that were read before count by size and time.
+const THIRD: &str = "ALTER TABLE file ADD COLUMN etag TEXT";
+
+/// Version 4: the applications that waste most are found without sorting all of them.
+const FOURTH: &str = "CREATE INDEX application_by_waste ON application (counts, wasted DESC, score DESC)";
+
 /// Brings the tables up to date.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     let latest = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
@@ -157,7 +163,7 @@ mod tests {
         migrate(&mut connection).unwrap();
         migrate(&mut connection).unwrap();
         let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-        assert_eq!(version, 2);
+        assert_eq!(version, 4);
         // No version of this program is empty, so every file counts as changed.
         let tool: String = connection.query_row("SELECT tool FROM run", [], |row| row.get(0)).unwrap();
         assert_eq!(tool, "");

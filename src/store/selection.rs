@@ -38,6 +38,22 @@ impl Selection {
         self.condition = format!("{} AND {condition} ?{}", self.condition, self.values.len());
     }
 
+    /// Only those of which `column` is one of these.
+    pub(super) fn among<'a>(&mut self, column: &str, keys: impl Iterator<Item = Option<&'a str>>) {
+        let mut places: Vec<String> = Vec::new();
+        let mut any = String::new();
+        for key in keys {
+            match key {
+                Some(key) => {
+                    self.values.push(Box::new(key.to_owned()));
+                    places.push(format!("?{}", self.values.len()));
+                }
+                None => any = format!(" OR {column} IS NULL"),
+            }
+        }
+        self.condition = format!("{} AND ({column} IN ({}){any})", self.condition, places.join(", "));
+    }
+
     pub(super) fn values(&self) -> Vec<&dyn ToSql> {
         self.values.iter().map(|value| &**value).collect()
     }

@@ -55,10 +55,12 @@ impl Ingest {
         let ingested = ingested.map_err(|error| self.store.failed("write", &error))?;
         self.input.warn(&ingested.report.problems);
         output.write(|out| writeln!(out, "{}", self.result(&ingested)))?;
-        let Ingested { report, unchanged, .. } = &ingested;
+        let Ingested { report, unchanged, cut, .. } = &ingested;
         // A run that finds nothing new has read what there is.
         let nothing_new = *unchanged > 0 && report.summary.applications == 0;
-        let failed = if nothing_new {
+        let failed = if *cut > 0 {
+            true
+        } else if nothing_new {
             self.input.failed(&report.problems, report.named_input_failed)
         } else {
             self.input.failure(&report.problems, report.named_input_failed, &report.summary).is_some()
@@ -68,15 +70,20 @@ impl Ingest {
 
     /// What was read, and what the store has now.
     fn result(&self, ingested: &Ingested) -> String {
-        let Ingested { report, unchanged, applications } = ingested;
+        let Ingested { report, unchanged, cut, applications } = ingested;
         let summary = &report.summary;
         let plural = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let stored = summary.applications.saturating_sub(*cut);
+        let cut = match cut {
+            0 => String::new(),
+            cut => format!(", {cut} broken off, which the next run reads again"),
+        };
         format!(
-            "{} read, {} skipped, {} failed, {unchanged} unchanged · {} stored; {} has {}",
+            "{} read, {} skipped, {} failed, {unchanged} unchanged · {} stored{cut}; {} has {}",
             plural(summary.files_analysed, "file"),
             summary.files_skipped,
             summary.files_failed,
-            plural(summary.applications, "application"),
+            plural(stored, "application"),
             self.store.store.display(),
             applications
         )

@@ -24,8 +24,8 @@ use chrono::{DateTime, Datelike, SecondsFormat};
 use crate::state::state;
 
 pub(crate) use digits::{three_digits, two_digits_at_least};
-pub(crate) use held::show_gb_hours;
 pub use held::{CoreMillis, MbMillis};
+pub(crate) use held::{show_gb_hours, show_hours};
 
 /// A time span in milliseconds. Never negative: if the end is before the start, the span is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]

@@ -3,6 +3,7 @@
 mod clocks;
 mod held;
 mod job;
+mod life;
 mod numbers;
 mod records;
 mod tasks;
@@ -13,13 +14,13 @@ use std::io;
 
 use rustc_hash::FxHashMap;
 
-use super::OtherCounters;
 use super::counter_names::CounterNames;
 use super::event::{EventFields, EventKind, EventPayload};
 use super::hosts::host_and_rack;
 use super::problem::{Level, Position, Problems};
 use super::reading::{Moments, set_text};
 use super::rows::{ByAttempt, ByTask};
+use super::{OtherCounters, ToldByName};
 use crate::limits::{self, Held, Limits, Remainder};
 use crate::model::table::{Outcome, TaskGroup, TaskKind};
 use crate::model::{Announced, Application, Engine, Interner, Status, Symbol};
@@ -57,6 +58,7 @@ pub(crate) struct HistoryBuilder {
     seen_submission: bool,
     seen_end: bool,
     told: records::Told,
+    name: ToldByName,
     lost: Lost,
     others: OtherCounters,
     limits: Limits,
@@ -101,6 +103,7 @@ impl Default for HistoryBuilder {
             seen_submission: false,
             seen_end: false,
             told: records::Told::default(),
+            name: ToldByName::default(),
             lost: Lost::default(),
             others: OtherCounters::default(),
             limits: Limits::default(),
@@ -124,6 +127,11 @@ impl HistoryBuilder {
         self.others = others;
         self.limits = *limits;
         self.held = Held::within(limits);
+    }
+
+    /// Compares the times of the job with those in the name of its file.
+    pub(crate) fn named(&mut self, name: ToldByName) {
+        self.name = name;
     }
 
     /// Returns what a decoder needs to record counters into an [`EventPayload`].
@@ -226,7 +234,7 @@ impl HistoryBuilder {
         });
         self.app.events_missing = !self.seen_submission || !self.seen_end || self.lost.events || damaged;
         self.app.complete = !self.app.events_missing && !self.lost.numbers;
-        clocks::check(&mut self.app, &mut self.problems, self.clocks);
+        clocks::check(&mut self.app, &mut self.problems, (self.clocks, self.told), &self.name);
         verify::check(&mut self.app, &mut self.problems);
         (self.app, self.problems)
     }

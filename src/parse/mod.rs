@@ -16,10 +16,12 @@ mod reading;
 mod rows;
 mod scan;
 pub(crate) mod spark;
+mod told_name;
 
 pub(crate) use identify::{identify, insisting};
 pub(crate) use problem::Problems;
 pub use problem::{Level, Position, Problem};
+pub(crate) use told_name::ToldByName;
 
 use crate::limits::Limits;
 use crate::model::Application;

@@ -87,6 +87,11 @@ impl Spark {
         rest.iter().take_while(move |other| other.id.stage == stage)
     }
 
+    /// The job that ran the stage; see [`Stage::job`].
+    pub(crate) fn job_of(&self, stage: &Stage) -> Option<&Job> {
+        self.jobs.get(stage.job?)
+    }
+
     /// The executors with this id: several if the id was reused, none if it is unknown.
     #[must_use]
     pub fn executors_with_id(&self, id: &str) -> &[Executor] {

@@ -1,26 +1,30 @@
 //! Impossible times become unknown: a time lies inside the life of its job, a part of an attempt inside the attempt, and
 //! no attempt lasts longer than its job.
 
-use super::Clocks;
+use super::records::Told;
+use super::{Clocks, life};
 use crate::model::counters::Counter;
 use crate::model::table::{Attempts, TaskGroup, TimePoint};
 use crate::model::{Application, Status};
+use crate::parse::ToldByName;
 use crate::parse::problem::Problems;
 use crate::parse::reading::latest_believed;
 use crate::units::{Millis, Timestamp};
 
-/// How far the clocks of task trackers may be apart (Hadoop 1).
-pub(super) const TRACKERS_APART: Millis = Millis::from_secs(3600);
+/// How far the clocks of machines may be apart: Kerberos allows no more. In Hadoop 1, task trackers time attempts and the
+/// job tracker the job; in Hadoop 2 and 3, the resource manager times the submission and the application master the rest.
+/// Recorded clocks were less than two minutes apart.
+pub(super) const MACHINES_APART: Millis = Millis::from_secs(5 * 60);
 
-/// How far the clock of the resource manager, which times the submission, may be from that of the application master:
-/// Kerberos allows no more.
-const MASTERS_APART: Millis = Millis::from_secs(5 * 60);
-
-/// How long after the end of its job an attempt may end.
+/// How long after the end of its job an attempt may end that the job no longer needs: it is killed in that time.
 const MASTER_SLACK: Millis = Millis::from_secs(60);
 
-/// A job that fails or is killed waits for its tasks: at most for a task's time-out, which is ten minutes by default.
-const WAIT_FOR_KILLS: Millis = Millis::from_secs(15 * 60);
+/// A job that fails waits a minute for its tasks to be killed (`yarn.app.mapreduce.am.job.committer.cancel-timeout`).
+/// Recorded: 1.5 s.
+const WAIT_AFTER_FAILURE: Millis = Millis::from_secs(2 * 60);
+
+/// A job that is killed waits for its tasks: at most for a task's time-out, which is ten minutes by default.
+pub(super) const WAIT_FOR_KILLS: Millis = Millis::from_secs(15 * 60);
 
 /// The phases of an attempt may be rounded.
 const PHASE_SLACK: Millis = Millis::from_secs(1);
@@ -37,13 +41,20 @@ struct Life {
 }
 
 /// Makes the impossible times of an application unknown. If there are any, results that rest on its events are partial.
-pub(super) fn check(app: &mut Application, problems: &mut Problems, clocks: Clocks) {
-    let mut impossible = check_job(app, problems);
+pub(super) fn check(
+    app: &mut Application,
+    problems: &mut Problems,
+    (clocks, told): (Clocks, Told),
+    name: &ToldByName,
+) {
     let trackers = clocks == Clocks::Trackers || app.masters.is_empty();
+    let restarted = app.masters.len() > 1 || (clocks == Clocks::Trackers && told.info_changed);
+    let mut impossible = life::check(app, problems, life::Of { trackers, restarted }, name);
     let slack = match (trackers, app.status) {
-        (true, _) => [TRACKERS_APART; 2],
-        (false, Status::Succeeded) => [MASTERS_APART, MASTER_SLACK],
-        (false, _) => [MASTERS_APART, WAIT_FOR_KILLS],
+        (true, _) => [MACHINES_APART; 2],
+        (false, Status::Succeeded) => [MACHINES_APART, MASTER_SLACK],
+        (false, Status::Failed) => [MACHINES_APART, WAIT_AFTER_FAILURE],
+        (false, _) => [MACHINES_APART, WAIT_FOR_KILLS],
     };
     let until = app.finished_at.or_else(|| latest_believed(app.groups.iter().flat_map(times)));
     let life = Life { from: app.submitted_at, until, slack };
@@ -57,45 +68,10 @@ pub(super) fn check(app: &mut Application, problems: &mut Problems, clocks: Cloc
 }
 
 /// The starts and ends of all attempts.
-fn times(group: &TaskGroup) -> impl Iterator<Item = Timestamp> {
+pub(super) fn times(group: &TaskGroup) -> impl Iterator<Item = Timestamp> {
     let attempts = &group.attempts;
     let of_row = |row| [TimePoint::Start, TimePoint::Finish].map(|point| attempts.time(row, point));
     (0..attempts.len()).flat_map(of_row).flatten()
-}
-
-/// Finds out which end of the job is impossible by the times of its tasks.
-fn check_job(app: &mut Application, problems: &mut Problems) -> bool {
-    let mut starts: Vec<Timestamp> = Vec::new();
-    for group in &app.groups {
-        let attempts = &group.attempts;
-        starts.extend((0..attempts.len()).filter_map(|row| attempts.time(row, TimePoint::Start)));
-    }
-    let middle = starts.len() / 2;
-    let half = (!starts.is_empty()).then(|| *starts.select_nth_unstable(middle).1);
-    let late = |at: Option<Timestamp>| at.zip(half).is_some_and(|(at, half)| at > half + TRACKERS_APART);
-    let early = |at: Option<Timestamp>| at.zip(half).is_some_and(|(at, half)| at + TRACKERS_APART < half);
-    let backwards = |app: &Application| {
-        let ends = app.submitted_at.zip(app.finished_at);
-        ends.is_some_and(|(submitted, finished)| finished < submitted)
-    };
-    let wrong = (late(app.submitted_at), early(app.finished_at), backwards(app));
-    if late(app.launched_at) {
-        app.launched_at = None;
-    }
-    let what = match wrong {
-        (false, false, false) => return false,
-        (true, false, _) => "was submitted after its tasks started; its start is unknown",
-        (false, true, _) => "ended before its tasks started; its end is unknown",
-        _ => "ended before it was submitted; its run time is unknown",
-    };
-    if wrong.0 || !wrong.1 {
-        app.submitted_at = None;
-    }
-    if wrong.1 || !wrong.0 {
-        app.finished_at = None;
-    }
-    problems.warn("clock-backwards", None, || format!("the job {what}"));
-    true
 }
 
 /// Whether the group had impossible times, and whether it had impossible counters.
@@ -109,6 +85,8 @@ fn check_group(group: &mut TaskGroup, life: &Life, trackers: bool, problems: &mu
         let started = attempts.time(row, TimePoint::Start);
         let before_task =
             !trackers && started.zip(scheduled).is_some_and(|(start, task)| start + MASTER_SLACK < task);
+        impossible |= outlives_task(group, row, problems);
+        let attempts = &mut group.attempts;
         let ends = started.zip(attempts.time(row, TimePoint::Finish));
         if before_task || ends.is_some_and(|(start, finish)| finish < start) {
             impossible = true;
@@ -125,6 +103,20 @@ fn check_group(group: &mut TaskGroup, life: &Life, trackers: bool, problems: &mu
         large |= large_times(attempts, row, problems);
     }
     (impossible, large)
+}
+
+/// An attempt that its task no longer needs is killed.
+fn outlives_task(group: &mut TaskGroup, row: usize, problems: &mut Problems) -> bool {
+    let task = group.attempts.task(row).and_then(|task| group.tasks.finish(task));
+    let own = group.attempts.time(row, TimePoint::Finish);
+    let outlives = own.zip(task).is_some_and(|(own, task)| own > task + WAIT_FOR_KILLS);
+    if outlives {
+        group.attempts.set_time(row, TimePoint::Finish, None);
+        problems.warn("attempt-outlives-task", None, || {
+            format!("an attempt ended more than {WAIT_FOR_KILLS} after its task; its end is unknown")
+        });
+    }
+    outlives
 }
 
 /// Times of an attempt outside the life of its job.
@@ -147,7 +139,7 @@ fn outside(attempts: &mut Attempts, row: usize, life: &Life, problems: &mut Prob
         }
     }
     let most = life.from.zip(life.until).and_then(|(from, until)| Millis::between(from, until));
-    let slack = if after == TRACKERS_APART { MASTER_SLACK } else { after };
+    let slack = if after == MACHINES_APART { MASTER_SLACK } else { after };
     if attempts.run_time(row).zip(most).is_some_and(|(time, most)| time > most + slack) {
         impossible = true;
         attempts.set_time(row, TimePoint::Start, None);

@@ -9,6 +9,9 @@ use crate::parse::event::EventFields;
 /// An application master numbers its attempts from this multiple on.
 const NUMBERS_OF_A_MASTER: u32 = 1000;
 
+/// The diagnostics of a job that was killed after its tasks had started.
+const KILLED_WHILE_RUNNING: &str = "while in RUNNING state";
+
 /// What the job says of its records.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Told {
@@ -194,8 +197,13 @@ impl<'a> Search<'a> {
         self.add(Missing::JobInit, any_task && !self.told.inited && self.writer != Writer::Other);
         self.add(Missing::JobTimes, any_task && self.by_master() && !self.told.info_changed);
         let unsuccessful = self.app.status != Status::Succeeded;
-        let names_task =
-            self.app.diagnostics.as_deref().is_some_and(|text| text.contains("Task failed task_"));
+        let diagnostics = self.app.diagnostics.as_deref();
+        let names_task = diagnostics.is_some_and(|text| text.contains("Task failed task_"));
+        let ran = diagnostics.is_some_and(|text| text.contains(KILLED_WHILE_RUNNING));
+        // Histories without diagnostics are of Hadoop 0.23, where a job that fails before its tasks is not inited.
+        let lacks_diagnostics =
+            self.told.inited && diagnostics.is_none() && self.app.status == Status::Failed;
+        let must_have_tasks = any_task || names_task || ran || lacks_diagnostics;
         let stopped =
             groups.iter().any(|g| g.count_tasks(Outcome::Failed) + g.count_tasks(Outcome::Killed) > 0);
         self.ended_its_tasks = self.by_master() && unsuccessful && (stopped || names_task);
@@ -205,7 +213,7 @@ impl<'a> Search<'a> {
         let shown =
             |kind| groups.iter().find(|group| group.kind == kind).map_or(0, |group| group.tasks.len() as u64);
         let short = announced.into_iter().any(|(kind, count)| count.is_some_and(|count| shown(kind) < count));
-        self.add(Missing::Tasks, self.by_master() && unsuccessful && any_task && short);
+        self.add(Missing::Tasks, self.by_master() && unsuccessful && must_have_tasks && short);
         // A job tracker runs both or none for a job that succeeds.
         let one = shown(TaskKind::Setup).min(1) != shown(TaskKind::Cleanup).min(1);
         self.add(Missing::Tasks, self.by_tracker() && !unsuccessful && one);

@@ -21,7 +21,7 @@ pub(crate) use reader::{Ending, Visitor};
 use super::build::{Clocks, HistoryBuilder};
 use super::event::{EventKind, EventPayload};
 use super::problem::{Level, Position, Problems};
-use super::{OtherCounters, Parsed};
+use super::{OtherCounters, Parsed, ToldByName};
 use crate::input::window::ByteWindow;
 use crate::limits::{self, Held, LimitReached, Limits};
 use crate::model::conf::Conf;
@@ -40,13 +40,18 @@ const PER_PROPERTY: usize = 160;
 #[cfg(any(test, feature = "internals"))]
 #[must_use]
 pub(crate) fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
-    parse_within(window, &Limits::default(), OtherCounters::Kept)
+    parse_within(window, &Limits::default(), OtherCounters::Kept, ToldByName::default())
 }
 
 /// Parses a history within `limits` on lines, records and tasks.
 #[must_use]
-pub(crate) fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits, others: OtherCounters) -> Parsed {
-    let mut jobs = Jobs { limits: *limits, others, held: Held::within(limits), ..Jobs::default() };
+pub(crate) fn parse_within<R: Read>(
+    window: ByteWindow<R>,
+    limits: &Limits,
+    others: OtherCounters,
+    name: ToldByName,
+) -> Parsed {
+    let mut jobs = Jobs { limits: *limits, others, name, held: Held::within(limits), ..Jobs::default() };
     let ending = reader::read_within(window, &mut jobs, limits);
     jobs.finish(ending)
 }
@@ -81,6 +86,7 @@ struct Jobs {
     confs: Vec<(String, Conf)>,
     problems: Problems,
     others: OtherCounters,
+    name: ToldByName,
     limits: Limits,
     /// The bytes of all jobs.
     held: Held,
@@ -164,6 +170,7 @@ impl Jobs {
         let index = self.list.len();
         let mut builder = HistoryBuilder::with_clocks(Clocks::Trackers);
         builder.keep_within(&self.limits, self.others);
+        builder.named(self.name.clone());
         self.list.push(Job { key: key.into(), id: format!("job_{key}"), builder, ended: false });
         self.by_key.insert(key.into(), index);
         self.held.add(size_of::<Job>() + PER_JOB);

@@ -21,7 +21,7 @@ pub(crate) fn identify(head: &[u8], complete: bool) -> Option<SourceKind> {
     identify_with(head, complete, None)
 }
 
-/// The same, for a user who says which cluster trace the files are from that are no histories.
+/// The same, for a user who says which cluster trace the files other than histories are from.
 #[must_use]
 pub(crate) fn insisting(format: Option<TraceFormat>) -> Identify {
     match format {

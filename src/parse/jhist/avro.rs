@@ -28,7 +28,7 @@ use crate::input::window::ByteWindow;
 use crate::limits::{self, Limits};
 use crate::parse::build::HistoryBuilder;
 use crate::parse::event::{EventFields, EventKind, EventPayload};
-use crate::parse::{Level, MAX_EVENT_LEN, OtherCounters, Parsed, Position, Problems};
+use crate::parse::{Level, MAX_EVENT_LEN, OtherCounters, Parsed, Position, Problems, ToldByName};
 use crate::units::Bytes;
 use header::{HeaderError, read_header};
 use source::Source;
@@ -36,11 +36,16 @@ use source::Source;
 /// Parses a binary history.
 #[cfg(any(test, feature = "internals"))]
 pub(crate) fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
-    parse_within(window, &Limits::default(), OtherCounters::Kept)
+    parse_within(window, &Limits::default(), OtherCounters::Kept, ToldByName::default())
 }
 
 /// Parses a history within `limits` on events and tasks.
-pub(crate) fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits, others: OtherCounters) -> Parsed {
+pub(crate) fn parse_within<R: Read>(
+    window: ByteWindow<R>,
+    limits: &Limits,
+    others: OtherCounters,
+    name: ToldByName,
+) -> Parsed {
     let mut source = Source::new(window);
     let plan = match read_header(&mut source) {
         Ok(plan) => plan,
@@ -54,6 +59,7 @@ pub(crate) fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits, othe
         max_event_len: limits.line_len().min(MAX_EVENT_LEN),
     };
     history.builder.keep_within(limits, others);
+    history.builder.named(name);
     let damaged = history.read(&mut source);
     let beyond_memory = history.builder.beyond_memory().is_some();
     let (application, problems) = history.builder.finish(damaged);

@@ -19,7 +19,7 @@ use crate::parse::counter_names::CounterNames;
 use crate::parse::event::{EventFields, EventKind, EventPayload};
 use crate::parse::problem::{Level, Position};
 use crate::parse::scan::{Cursor, RawStr, Scan, Unexpected};
-use crate::parse::{OtherCounters, Parsed, too_long};
+use crate::parse::{OtherCounters, Parsed, ToldByName, too_long};
 use counters::CounterReader;
 
 /// Unions nest one level deep in real histories; allow a few more.
@@ -28,14 +28,20 @@ const MAX_WRAPPERS: usize = 4;
 /// Parses a whole history.
 #[cfg(any(test, feature = "internals"))]
 pub(crate) fn parse<R: Read>(window: ByteWindow<R>) -> Parsed {
-    parse_within(window, &Limits::default(), OtherCounters::Kept)
+    parse_within(window, &Limits::default(), OtherCounters::Kept, ToldByName::default())
 }
 
 /// Parses a history within `limits` on lines and tasks.
-pub(crate) fn parse_within<R: Read>(window: ByteWindow<R>, limits: &Limits, others: OtherCounters) -> Parsed {
+pub(crate) fn parse_within<R: Read>(
+    window: ByteWindow<R>,
+    limits: &Limits,
+    others: OtherCounters,
+    name: ToldByName,
+) -> Parsed {
     let mut lines = LineReader::new(window, limits.line_len());
     let mut reader = Reader::default();
     reader.builder.keep_within(limits, others);
+    reader.builder.named(name);
     let mut damaged = false;
     let mut in_events = false;
     loop {

@@ -1,9 +1,11 @@
 //! Builds an [`Application`] from the events of an event log.
 
 mod assemble;
+mod cores;
 mod dispatch;
 mod executors;
 mod held;
+mod life;
 mod possible;
 mod seen;
 mod tasks;

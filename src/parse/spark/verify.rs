@@ -67,8 +67,10 @@ fn moments_of_application(builder: &mut Builder, problems: &mut Problems) {
             _ => "ended",
         };
         problems.warn("application-time-unknown", None, || {
+            let doubts: Vec<&str> = builder.seen.doubts.into_iter().flatten().collect();
+            let why = if doubts.is_empty() { String::new() } else { format!(" ({})", doubts.join("; ")) };
             format!(
-                "the event log has no valid time at which the application {which}; its run time is unknown"
+                "the event log has no valid time at which the application {which}{why}; its run time is unknown"
             )
         });
     }

@@ -1,6 +1,7 @@
 //! Histories that are truncated or damaged, or that change while they are read.
 
 mod changing_files;
+mod contradictions;
 mod fuzz_corpus;
 mod impossible_numbers;
 mod lost_records;

@@ -3,31 +3,25 @@
 //! The driver takes all of them from its own clock. One wrong time must not decide for the others: if most of the log
 //! contradicts a time, that one is wrong.
 
+use super::life::AFTER_THE_END;
 use super::{Builder, Outside, StageRecord};
 use crate::model::conf::ConfKey;
-use crate::model::spark::{ClusterManager, Executor, Stage, StageStatus};
+use crate::model::spark::StageStatus;
 use crate::model::table::TimePoint;
 use crate::parse::reading::latest_believed;
 use crate::units::{Millis, Timestamp};
 
 /// Tolerance between times that the driver takes one after the other.
-const TOLERANCE: Millis = Millis::from_secs(1);
-/// Tolerance after the application's end: the driver still records the ends of tasks and executors.
-const AFTER_THE_END: Millis = Millis::from_secs(60);
+pub(super) const TOLERANCE: Millis = Millis::from_secs(1);
 /// How long an executor may take from its registration to that of its block manager.
 const UNTIL_REGISTERED: Millis = Millis::from_secs(10 * 60);
-/// How long a driver may take from its start to the registration of its own block manager. With YARN, the application may
-/// wait in its queue in between.
-const UNTIL_STARTED: Millis = Millis::from_secs(24 * 60 * 60);
-const UNTIL_STARTED_LOCALLY: Millis = Millis::from_secs(10 * 60);
-
 /// The span between two times, whichever is first.
 pub(super) fn apart(one: Timestamp, other: Timestamp) -> Millis {
     Millis::between(one, other).or_else(|| Millis::between(other, one)).unwrap_or_default()
 }
 
 /// Whether `at` is later than `limit` by more than `tolerance`; false if either is unknown.
-fn later(at: Option<Timestamp>, limit: Option<Timestamp>, tolerance: Millis) -> bool {
+pub(super) fn later(at: Option<Timestamp>, limit: Option<Timestamp>, tolerance: Millis) -> bool {
     at.zip(limit).is_some_and(|(at, limit)| at > limit + tolerance)
 }
 
@@ -48,7 +42,8 @@ impl Builder {
     /// Forgets times of the application, its jobs, stages and tasks that cannot be right. Outcomes must be known.
     pub(super) fn forget_impossible_times(&mut self) {
         self.forget_times_of_application();
-        let (start, end) = (self.app.submitted_at, self.app.finished_at.or_else(|| self.latest_believed()));
+        let (start, end) =
+            (self.app.submitted_at, self.app.finished_at.or_else(|| latest_believed(self.moments())));
         let outside = |at: Option<Timestamp>| later(start, at, TOLERANCE) || later(at, end, TOLERANCE);
         for job in &mut self.jobs {
             for time in [&mut job.submitted_at, &mut job.completed_at] {
@@ -67,47 +62,9 @@ impl Builder {
         }
     }
 
-    /// The bound for times of a log without an end.
-    fn latest_believed(&self) -> Option<Timestamp> {
-        let of_jobs = self.jobs.iter().flat_map(|job| [job.submitted_at, job.completed_at]);
-        let of_stages = self.stages.iter().flat_map(|record| {
-            let Stage { submitted_at, completed_at, .. } = record.stage;
-            [submitted_at, completed_at, record.last_launch(), record.last_end()]
-        });
-        let of_executors =
-            self.executors.iter().flat_map(|executor| [executor.added_at, executor.removed_at]);
-        latest_believed(of_jobs.chain(of_stages).chain(of_executors).flatten())
-    }
-
-    /// Most stages ran within the application, and its driver started soon after it.
-    fn forget_times_of_application(&mut self) {
-        let app = &mut self.app;
-        let timed = self.stages.iter().filter(|record| record.first_launch().is_some());
-        let count = timed.clone().count();
-        let most = |is_outside: &dyn Fn(&StageRecord) -> bool| {
-            2 * timed.clone().filter(|record| is_outside(record)).count() > count
-        };
-        let (start, end) = (app.submitted_at, app.finished_at);
-        let is_local = ClusterManager::of_application(app) == Some(ClusterManager::Local);
-        let wait = if is_local { UNTIL_STARTED_LOCALLY } else { UNTIL_STARTED };
-        let driver = self.executors.iter().position(Executor::is_driver);
-        let driver = driver.and_then(|place| self.registered.get(&place)).copied();
-        if later(start, driver, TOLERANCE)
-            || later(driver, start, wait)
-            || most(&|record| later(start, record.last_launch(), TOLERANCE))
-        {
-            app.submitted_at = None;
-        }
-        if most(&|record| later(record.first_launch(), end, AFTER_THE_END)) {
-            app.finished_at = None;
-        }
-        if later(app.submitted_at, app.finished_at, Millis::ZERO) {
-            (app.submitted_at, app.finished_at) = (None, None);
-        }
-    }
-
     /// Forgets times and peaks of executors that cannot be right. Their tasks must be known.
     pub(super) fn forget_impossible_executors(&mut self) {
+        self.forget_impossible_cores();
         let (start, end) = (self.app.submitted_at, self.app.finished_at);
         let heap = |key| self.app.conf.text(key).and_then(|_| self.app.conf.spark_memory(key));
         let (executor_heap, driver_heap) = (heap(ConfKey::ExecutorMemory), heap(ConfKey::DriverMemory));

@@ -40,6 +40,8 @@ pub(in crate::parse::spark) struct Seen {
     pub(in crate::parse::spark) contradictions: u64,
     /// Times that lie outside the life of the application, the stage or the executor.
     pub(in crate::parse::spark) outside: Outside,
+    /// Why the start and the end of the application are not believed.
+    pub(in crate::parse::spark) doubts: [Option<&'static str>; 2],
     /// Objects that were skipped because a limit was reached.
     pub(in crate::parse::spark) beyond_limit: BeyondLimit,
     /// Sizes of cached blocks that cannot be read.
@@ -75,6 +77,8 @@ pub(in crate::parse::spark) struct Outside {
     pub(in crate::parse::spark) jobs: u64,
     /// Starts and ends of executors, and impossible numbers of cores.
     pub(in crate::parse::spark) executors: u64,
+    /// The numbers of cores among them.
+    pub(in crate::parse::spark) cores: u64,
 }
 
 /// Number of objects of each kind that were skipped because of a limit.

@@ -6,6 +6,10 @@ use super::counted;
 use crate::model::spark::{ClusterManager, Executor};
 use crate::parse::problem::Problems;
 use crate::parse::spark::build::Builder;
+use crate::units::Millis;
+
+/// How long an executor may take until it registers its block manager. Recorded: at most 5 s.
+const UNTIL_REGISTERED: Millis = Millis::from_secs(10);
 
 /// Warns about missing facts.
 pub(super) fn verify(builder: &Builder, problems: &mut Problems) {
@@ -31,8 +35,9 @@ fn beginnings(builder: &Builder, problems: &mut Problems) {
     let driver = is_local.then_some(&builder.spark.driver);
     let workers =
         || builder.spark.executors.iter().chain(driver).filter(|executor| executor.added_at.is_some());
-    let count = |is_missing: fn(&&Executor) -> bool| workers().filter(is_missing).count() as u64;
-    let without_cores = count(|executor| executor.cores.is_none());
+    let without_cores = workers().filter(|executor| executor.cores.is_none()).count() as u64;
+    // Others have cores in the log, which are not believed.
+    let without_cores = without_cores.saturating_sub(builder.seen.outside.cores);
     if without_cores > 0 {
         problems.warn("executor-starts-missing", None, || {
             counted(
@@ -42,10 +47,17 @@ fn beginnings(builder: &Builder, problems: &mut Problems) {
             )
         });
     }
-    // An executor that was removed before it ran a task may never have registered a block manager.
-    let without_storage = count(|executor| {
-        executor.storage.total.is_none() && (executor.removed_at.is_none() || executor.totals.tasks > 0)
-    });
+    // An executor that was removed before it ran a task, or came just before the end, may never have registered a block
+    // manager.
+    let last = builder.app.finished_at.max(builder.spark.log.last_event);
+    let just_came = |executor: &Executor| {
+        executor.added_at.zip(last).is_some_and(|(added, last)| added + UNTIL_REGISTERED > last)
+    };
+    let may_lack_it = |executor: &Executor| {
+        executor.totals.tasks == 0 && (executor.removed_at.is_some() || just_came(executor))
+    };
+    let lacks_it = |executor: &&Executor| executor.storage.total.is_none() && !may_lack_it(executor);
+    let without_storage = workers().filter(lacks_it).count() as u64;
     if without_storage > 0 {
         problems.warn("block-managers-missing", None, || {
             counted(

@@ -1,0 +1,312 @@
+//! When a job was submitted, was launched and ended: each is told in several ways, and a time that the others contradict
+//! is unknown.
+
+use super::SYNTHETIC_BEFORE;
+use super::clocks::MACHINES_APART;
+use crate::model::table::{Outcome, TaskGroup, TimePoint};
+use crate::model::{Application, Status};
+use crate::parse::ToldByName;
+use crate::parse::problem::Problems;
+use crate::units::{Millis, Timestamp};
+
+/// Times of one clock. In recorded histories they are never in the wrong order; clocks are set now and then.
+const ONE_CLOCK: Millis = Millis::from_secs(1);
+
+/// Time zones are at most so far from UTC. The id of a job of Hadoop 1 has the local time at which its job tracker started.
+const TIME_ZONES: Millis = Millis::from_secs(14 * 60 * 60);
+
+/// A job that succeeds ends with its last task, once its output is committed. Recorded: at most 4 minutes (Hadoop 1, where
+/// a task commits it) and 2 s.
+const COMMIT_BY_TASK: Millis = Millis::from_secs(60 * 60);
+const COMMIT_BY_MASTER: Millis = Millis::from_secs(24 * 60 * 60);
+
+/// A job may wait for resources for days, with nothing in its history. The delegation tokens of a job last no longer.
+const LONGEST_SILENCE: Millis = Millis::from_secs(7 * 24 * 60 * 60);
+
+/// Forgets times of the job that other times contradict, and warns about each. Returns whether there were any.
+pub(super) fn check(app: &mut Application, problems: &mut Problems, clocks: Of, name: &ToldByName) -> bool {
+    let (middle, first) = (middle_start(app), first_start(app));
+    let confirmed = Confirmed::default();
+    let mut life = Life { app, problems, clocks, middle, first, impossible: false, confirmed };
+    if name.job == life.app.id {
+        life.compare_with_name(name);
+    }
+    life.late_launch();
+    life.submission(name);
+    life.early_launch();
+    life.early_end();
+    life.late_end();
+    life.backwards();
+    life.impossible
+}
+
+/// The times that the name of the file repeats.
+#[derive(Default)]
+struct Confirmed {
+    submitted: bool,
+    finished: bool,
+}
+
+/// Who timed a job.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Of {
+    /// Whether task trackers timed the attempts.
+    pub(super) trackers: bool,
+    /// Whether a second application master or job tracker launched the job again.
+    pub(super) restarted: bool,
+}
+
+struct Life<'a> {
+    app: &'a mut Application,
+    problems: &'a mut Problems,
+    clocks: Of,
+    /// The median start of attempts, and the first start that a task and its attempt tell.
+    middle: Option<Timestamp>,
+    first: Option<Timestamp>,
+    impossible: bool,
+    confirmed: Confirmed,
+}
+
+impl Life<'_> {
+    fn warn(&mut self, code: &'static str, message: impl FnOnce() -> String) {
+        self.impossible = true;
+        self.problems.warn(code, None, message);
+    }
+
+    /// Hadoop names the file after the same times.
+    fn compare_with_name(&mut self, name: &ToldByName) {
+        let app = &mut *self.app;
+        let times = [
+            (&mut app.submitted_at, name.submitted, "was submitted"),
+            (&mut app.launched_at, name.launched, "was launched"),
+            (&mut app.finished_at, name.finished, "ended"),
+        ];
+        let mut wrong = Vec::new();
+        let confirmed = times.map(|(time, named, what)| {
+            let Some((own, named)) = time.zip(named) else { return false };
+            let differs = !within(own, named, ONE_CLOCK);
+            if differs {
+                *time = None;
+                wrong.push((what, own, named));
+            }
+            !differs
+        });
+        let [submitted, _, finished] = confirmed;
+        self.confirmed = Confirmed { submitted, finished };
+        for (what, own, named) in wrong {
+            self.warn("name-disagrees", || {
+                let (span, order) = (apart(own, named), if own < named { "earlier" } else { "later" });
+                format!("the job {what} {span} {order} than the name of its file says; when is unknown")
+            });
+        }
+    }
+
+    /// A job is submitted after its cluster started, before its application master started and before its tasks.
+    fn submission(&mut self, name: &ToldByName) {
+        let Some(submitted) = self.app.submitted_at.filter(|_| !self.confirmed.submitted) else { return };
+        let cluster =
+            name.tracker.filter(|_| name.job == self.app.id).or_else(|| cluster_start(&self.app.id));
+        let masters = self.app.masters.iter().filter_map(|master| master.started_at);
+        let slack = self.submission_slack();
+        let launched = self.app.launched_at.filter(|_| !self.clocks.restarted);
+        let is_synthetic = submitted <= SYNTHETIC_BEFORE;
+        let what = if !is_synthetic && cluster.is_some_and(|cluster| submitted + MACHINES_APART < cluster) {
+            "before its cluster started, judging by the id of the job or the name of the file"
+        } else if masters.min().is_some_and(|master| submitted > master + MACHINES_APART) {
+            "after its application master started"
+        } else if self.middle.is_some_and(|start| submitted > start + MACHINES_APART)
+            || self.first.is_some_and(|start| submitted > start + slack)
+        {
+            "after its tasks started"
+        } else if !is_synthetic && launched.is_some_and(|launched| launched > submitted + LONGEST_SILENCE) {
+            "more than a week before it was launched, which nothing else in the history confirms"
+        } else {
+            return;
+        };
+        self.app.submitted_at = None;
+        self.warn("submission-impossible", || format!("the job was submitted {what}; when is unknown"));
+    }
+
+    /// A job is launched before its tasks.
+    fn late_launch(&mut self) {
+        let Some(launched) = self.app.launched_at.filter(|_| !self.clocks.restarted) else { return };
+        if self.first.is_some_and(|start| launched > start + ONE_CLOCK)
+            || self.middle.is_some_and(|start| launched > start + MACHINES_APART)
+        {
+            self.app.launched_at = None;
+            self.warn("launch-impossible", || {
+                "the job was launched after its tasks started; when is unknown".to_owned()
+            });
+        }
+    }
+
+    /// A job is launched after its submission.
+    fn early_launch(&mut self) {
+        let slack = self.submission_slack();
+        let ends = self.app.submitted_at.zip(self.app.launched_at);
+        if ends.is_some_and(|(submitted, launched)| launched + slack < submitted) {
+            self.app.launched_at = None;
+            self.warn("launch-impossible", || {
+                "the job was launched before it was submitted; when is unknown".to_owned()
+            });
+        }
+    }
+
+    /// A job tracker times both the submission and the tasks.
+    const fn submission_slack(&self) -> Millis {
+        if self.clocks.trackers { ONE_CLOCK } else { MACHINES_APART }
+    }
+
+    /// A job ends after the tasks that it needs. The end of a task is told twice: by the task and by its attempt.
+    fn early_end(&mut self) {
+        let Some(finished) = self.app.finished_at.filter(|_| !self.confirmed.finished) else { return };
+        let early = self.middle.is_some_and(|start| finished + MACHINES_APART < start);
+        let needed = |outcome| match self.app.status {
+            Status::Succeeded => matches!(outcome, Outcome::Succeeded | Outcome::Failed),
+            // Other tasks are killed after the one that fails the job, and may still succeed.
+            Status::Failed => outcome == Outcome::Failed,
+            _ => false,
+        };
+        let contradicted = |group: &TaskGroup| {
+            let ends = (0..group.tasks.len()).filter(|&row| needed(group.tasks.outcome(row)));
+            let late = |at: Option<Timestamp>| at.is_some_and(|at| at > finished + ONE_CLOCK);
+            let both = |row: usize| {
+                let attempt = group.tasks.representative(row);
+                let own = attempt.and_then(|attempt| group.attempts.time(attempt, TimePoint::Finish));
+                late(group.tasks.finish(row)) && late(own)
+            };
+            let mut ends = ends.map(both);
+            // More than one task may fail; the first of them fails the job.
+            if self.app.status == Status::Failed {
+                let (all, late) =
+                    ends.fold((0, 0), |(all, late), is_late| (all + 1, late + u32::from(is_late)));
+                return (all > 0).then_some(all == late);
+            }
+            Some(ends.any(|is_late| is_late))
+        };
+        let groups: Vec<bool> = self.app.groups.iter().filter_map(contradicted).collect();
+        let contradicted = match self.app.status {
+            Status::Failed => !groups.is_empty() && groups.iter().all(|&late| late),
+            _ => groups.contains(&true),
+        };
+        if early || contradicted {
+            self.app.finished_at = None;
+            self.warn("end-impossible", || {
+                "the job ended before a task that it needs, judging by the task and its attempt; when it ended is unknown"
+                    .to_owned()
+            });
+        }
+    }
+
+    /// A job ends soon after its tasks.
+    fn late_end(&mut self) {
+        let Some(finished) = self.app.finished_at.filter(|_| !self.confirmed.finished) else { return };
+        let most = match (self.app.status, self.clocks.trackers) {
+            (Status::Succeeded, true) => COMMIT_BY_TASK,
+            (Status::Succeeded, false) => COMMIT_BY_MASTER,
+            _ => LONGEST_SILENCE,
+        };
+        let tasks = self
+            .app
+            .groups
+            .iter()
+            .flat_map(|group| (0..group.tasks.len()).filter_map(|row| group.tasks.finish(row)));
+        let attempts = self.app.groups.iter().flat_map(super::clocks::times);
+        let masters = self.app.masters.iter().filter_map(|master| master.started_at);
+        let job = self.app.submitted_at.into_iter().chain(self.app.launched_at);
+        let last = tasks.chain(attempts).chain(masters).chain(job).max();
+        if last.is_some_and(|last| finished > last + most) {
+            self.app.finished_at = None;
+            self.warn("end-impossible", || {
+                format!(
+                    "the job ended more than {most} after anything else in its history; when it ended is unknown"
+                )
+            });
+        }
+    }
+
+    fn backwards(&mut self) {
+        let ends = self.app.submitted_at.zip(self.app.finished_at);
+        if ends.is_some_and(|(submitted, finished)| finished < submitted) {
+            (self.app.submitted_at, self.app.finished_at) = (None, None);
+            self.warn("clock-backwards", || {
+                "the job ended before it was submitted; its run time is unknown".to_owned()
+            });
+        }
+    }
+}
+
+/// The first start of a task that its attempt confirms.
+fn first_start(app: &Application) -> Option<Timestamp> {
+    let of_group = |group: &TaskGroup| {
+        let confirmed = |row: usize| {
+            let own = group.attempts.time(row, TimePoint::Start)?;
+            let task = group.tasks.start(group.attempts.task(row)?)?;
+            Some(own.max(task))
+        };
+        (0..group.attempts.len()).filter_map(confirmed).min()
+    };
+    app.groups.iter().filter_map(of_group).min()
+}
+
+fn apart(one: Timestamp, other: Timestamp) -> Millis {
+    Millis::between(one.min(other), one.max(other)).unwrap_or_default()
+}
+
+fn within(one: Timestamp, other: Timestamp, most: Millis) -> bool {
+    apart(one, other) <= most
+}
+
+/// The median start of attempts: if a time of the job is on the wrong side of it, most attempts contradict it.
+fn middle_start(app: &Application) -> Option<Timestamp> {
+    let starts = |group: &TaskGroup| {
+        let attempts = &group.attempts;
+        (0..attempts.len()).filter_map(|row| attempts.time(row, TimePoint::Start)).collect::<Vec<_>>()
+    };
+    let mut starts: Vec<Timestamp> = app.groups.iter().flat_map(starts).collect();
+    let middle = starts.len() / 2;
+    (!starts.is_empty()).then(|| *starts.select_nth_unstable(middle).1)
+}
+
+/// The earliest start of the cluster that the id of a job tells: `job_<milliseconds>_<n>`, or
+/// `job_<year, month, day, hour, minute>_<n>` in the job tracker's time zone.
+fn cluster_start(id: &str) -> Option<Timestamp> {
+    let start = id.strip_prefix("job_")?.split('_').next()?;
+    let number = |text: &str| text.parse::<i64>().ok();
+    match start.len() {
+        13 => number(start).map(Timestamp::from_millis),
+        12 => {
+            let mut fields =
+                [(0, 4), (4, 6), (6, 8), (8, 10), (10, 12)].map(|(from, to)| start.get(from..to));
+            let [year, month, day, hour, minute] = fields.each_mut().map(Option::take);
+            let text = format!("{}-{}-{}T{}:{}:00Z", year?, month?, day?, hour?, minute?);
+            let local = Timestamp::from_rfc3339(&text)?;
+            let zones = i64::try_from(TIME_ZONES.get()).ok()?;
+            Some(Timestamp::from_millis(local.as_millis().saturating_sub(zones)))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_job_tells_when_its_cluster_started() {
+        let start = |id: &str| cluster_start(id).and_then(Timestamp::to_rfc3339);
+        assert_eq!(start("job_1416424547277_0002").as_deref(), Some("2014-11-19T19:15:47.277Z"));
+        // The earliest possible one, in the zone that is most ahead.
+        assert_eq!(start("job_201002080801_40864").as_deref(), Some("2010-02-07T18:01:00.000Z"));
+        for id in [
+            "",
+            "job_",
+            "job_1_0001",
+            "job_201099990801_1",
+            "job_200é0208080_1",
+            "application_1416424547277_2",
+        ] {
+            assert_eq!(start(id), None, "{id}");
+        }
+    }
+}

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::collect::{DayNumber, GroupCounts, Hosts, Sample};
 use super::losses::Losses;
-use super::peers::Peers;
 use super::run::Host;
 use crate::engine::Visit;
+use crate::stats::strata::Strata;
 
 /// Scores of the hosts, over all applications.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +35,7 @@ pub(crate) struct Scores {
     /// How many of these attempts were stragglers in their group.
     pub stragglers: u64,
     /// Stragglers on it and on others.
-    pub peers: Peers,
+    pub peers: Strata,
     /// What was lost on it.
     pub losses: Losses,
     /// Sums for each day on which attempts started.

@@ -7,7 +7,6 @@ use rustc_hash::FxHashMap;
 
 use super::conditions::{Conditions, Facts};
 use super::losses::Losses;
-use super::peers::Peers;
 use super::run::{Host, Run};
 use super::score::z_scores;
 use super::settings::Settings;
@@ -16,7 +15,9 @@ use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Interner, Symbol, job_type};
 use crate::state::state;
 use crate::stats::descriptive::median;
+use crate::stats::strata::Strata;
 use crate::stragglers::cause::faults::{Faults, hosts_of_lost_executors};
+use crate::stragglers::labels::multiple;
 use crate::trace::{Attempt, Job};
 use crate::units::{Millis, Timestamp};
 
@@ -99,7 +100,7 @@ pub(crate) struct Sample {
     /// The groups they come from.
     pub groups: GroupCounts,
     /// Stragglers on each host and on others, group by group.
-    pub peers: Vec<(Host, Peers)>,
+    pub peers: Vec<(Host, Strata)>,
     /// What was lost on which hosts.
     pub losses: Vec<(Host, Losses)>,
 }
@@ -250,13 +251,13 @@ impl Sample {
             return;
         };
         // With a median of 0, no limit makes sense.
-        let limit = median(&times).filter(|&usual| usual > 0.0).map(|usual| settings.straggler * usual);
+        let limit =
+            median(&times).filter(|&usual| usual > 0.0).map(|usual| multiple(settings.straggler, usual));
         self.groups.used += 1;
         self.groups.tasks += runs.len() as u64;
         let is_straggler = |time: f64| limit.is_some_and(|limit| time >= limit);
-        let labels: Vec<(Option<Host>, bool)> =
-            runs.iter().zip(&times).map(|(run, &time)| (run.host, is_straggler(time))).collect();
-        self.peers.extend(Peers::of_group(&labels));
+        let labels = runs.iter().zip(&times).map(|(run, &time)| (run.host, is_straggler(time)));
+        self.peers.extend(Strata::of_stratum(labels));
         for ((run, time), score) in runs.iter().zip(times).zip(scores) {
             let Some(host) = run.host else {
                 self.groups.tasks_without_node += 1;

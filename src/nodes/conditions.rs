@@ -13,6 +13,9 @@ const HOURS: i64 = 24;
 /// The days of the week, from the first day of 1970.
 const WEEKDAYS: [&str; 7] = ["thu", "fri", "sat", "sun", "mon", "tue", "wed"];
 
+/// The kinds of tasks.
+const KINDS: [&str; 6] = ["map", "reduce", "setup", "cleanup", "stage", "trace"];
+
 /// The tasks that count: those that meet all conditions. A value that is unknown meets no condition.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Conditions(Vec<Condition>);
@@ -76,6 +79,8 @@ pub(crate) enum ConditionError {
     Hour,
     #[error("{0}")]
     Pattern(String),
+    #[error("no {0} is \"{1}\"; there are {2}")]
+    Unknown(&'static str, String, String),
 }
 
 impl From<Vec<Condition>> for Conditions {
@@ -153,9 +158,9 @@ impl FromStr for Condition {
         let pattern = || Pattern::parse(value).map_err(ConditionError::Pattern);
         let test = match field {
             "type" => Test::Type(pattern()?),
-            "kind" => Test::Kind(pattern()?),
+            "kind" => Test::Kind(one_of("kind", pattern()?, &KINDS, value)?),
             "name" => Test::Name(pattern()?),
-            "weekday" => Test::Weekday(pattern()?),
+            "weekday" => Test::Weekday(one_of("weekday", pattern()?, &WEEKDAYS, value)?),
             "tasks" => Test::Tasks(Range::parse(value)?),
             "hour" => {
                 let range = Range::parse(value)?;
@@ -169,6 +174,19 @@ impl FromStr for Condition {
         };
         Ok(Self { written: written.to_owned(), negated, test })
     }
+}
+
+/// A pattern of which at least one of these is an example: all others would leave out every task without a word.
+fn one_of(
+    field: &'static str,
+    pattern: Pattern,
+    known: &[&str],
+    written: &str,
+) -> Result<Pattern, ConditionError> {
+    if known.iter().any(|name| pattern.matches(name)) {
+        return Ok(pattern);
+    }
+    Err(ConditionError::Unknown(field, written.to_owned(), known.join(", ")))
 }
 
 impl Range {
@@ -255,5 +273,11 @@ mod tests {
         assert!(message("tasks=many").contains("not a number or a range"));
         assert!(message("hour=24").contains("0 to 23") && message("hour=5-99").contains("0 to 23"));
         assert!("name=/(/".parse::<Condition>().is_err());
+        assert_eq!(
+            message("kind=mapp"),
+            "no kind is \"mapp\"; there are map, reduce, setup, cleanup, stage, trace"
+        );
+        assert!(message("weekday!=saturday").contains("thu, fri, sat"));
+        assert!("kind=m*".parse::<Condition>().is_ok());
     }
 }

@@ -45,7 +45,11 @@ pub struct Node {
     pub straggler_interval: Option<Interval>,
     /// The share of stragglers that other nodes have in the same groups; `None` if no group ran on other nodes, too.
     pub others_straggler_share: Option<f64>,
-    /// Whether its tasks are slower by enough to act on: by the mean z-score, or by the share of stragglers.
+    /// The probability of at least this many stragglers if other nodes are like it, adjusted for the number of ranked
+    /// nodes; `None` if nothing ran on other nodes, too.
+    pub more_stragglers_by_chance: Option<f64>,
+    /// Whether its tasks are slower by enough to act on: by the mean z-score, or by a share of stragglers that is not
+    /// chance.
     pub clearly_slow: bool,
     /// Whether it ran too few tasks to be ranked, and all of them were stragglers.
     pub suspected: bool,
@@ -62,7 +66,8 @@ pub struct Node {
 }
 
 impl Node {
-    /// Computes everything except what depends on the other nodes: the level, and whether the node is suspected.
+    /// Computes everything except what depends on the other nodes: the level, whether the node has significantly more
+    /// stragglers, and whether it is suspected.
     #[must_use]
     pub(crate) fn of(sample: NodeSample, settings: &Settings) -> Self {
         let NodeSample { name, rack, scores } = sample;
@@ -71,7 +76,6 @@ impl Node {
         let (mean, deviation) = (mean(&values), standard_deviation(&values, 1));
         let shares = peers.shares();
         let by_mean = mean.is_some_and(|mean| mean >= settings.slow_mean);
-        let more = |(own, others): (f64, f64)| own > 0.0 && own >= settings.slow_straggler_ratio * others;
         let mut sorted = values;
         sorted.sort_unstable_by(f64::total_cmp);
         let fits = fit::fit_all(&sorted);
@@ -102,7 +106,8 @@ impl Node {
             straggler_share: (tasks > 0).then(|| stragglers as f64 / tasks as f64),
             straggler_interval: z.and_then(|z| proportion::wilson(stragglers, tasks, z)).map(interval),
             others_straggler_share: shares.map(|(_, others)| others),
-            clearly_slow: by_mean || shares.is_some_and(more),
+            more_stragglers_by_chance: shares.map(|_| peers.p_value()),
+            clearly_slow: by_mean,
             suspected: false,
             losses,
             fits,

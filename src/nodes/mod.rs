@@ -21,7 +21,6 @@ pub(crate) mod indicators;
 pub(crate) mod levels;
 pub(crate) mod losses;
 mod parts;
-pub(crate) mod peers;
 mod rank;
 pub(crate) mod run;
 pub(crate) mod score;
@@ -153,6 +152,7 @@ pub(crate) fn rank(cluster: Cluster, hosts: Hosts, types: &NodeTypes, settings: 
         node.kind = types.of_host(&node.name).map(Into::into);
     }
     rank::assign_levels(&mut nodes, settings);
+    rank::compare_stragglers(&mut nodes, settings);
     rank::suspect(&mut nodes, settings);
     nodes.sort_by(|a, b| rank::order(a, b, settings.order));
     let summary = Summary::of(&nodes, groups);

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use super::indicators::Node;
 use super::levels::{Interval, levels};
 use super::settings::{Indicator, Settings};
+use crate::stats::false_discovery::benjamini_hochberg;
 
 /// Assigns a level to every node with enough tasks and an interval.
 pub(super) fn assign_levels(nodes: &mut [Node], settings: &Settings) {
@@ -13,6 +14,20 @@ pub(super) fn assign_levels(nodes: &mut [Node], settings: &Settings) {
     let mut found = levels(&intervals).into_iter();
     for node in nodes {
         node.level = rankable(node).and_then(|_| found.next());
+    }
+}
+
+/// Finds nodes that have clearly and significantly more stragglers than others in the same groups. With few stragglers, a
+/// single one is many times the share of the others; with many nodes, some have more by chance.
+pub(super) fn compare_stragglers(nodes: &mut [Node], settings: &Settings) {
+    let mut ranked: Vec<&mut Node> = nodes.iter_mut().filter(|node| node.level.is_some()).collect();
+    let by_chance: Vec<f64> =
+        ranked.iter().map(|node| node.more_stragglers_by_chance.unwrap_or(1.0)).collect();
+    for (node, by_chance) in ranked.iter_mut().zip(benjamini_hochberg(&by_chance)) {
+        let shares = node.straggler_share.zip(node.others_straggler_share);
+        let more = shares.is_some_and(|(own, others)| own >= settings.slow_straggler_ratio * others);
+        node.more_stragglers_by_chance = node.more_stragglers_by_chance.map(|_| by_chance);
+        node.clearly_slow |= more && by_chance <= 1.0 - settings.confidence;
     }
 }
 

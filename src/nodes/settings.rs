@@ -30,7 +30,7 @@ pub struct Settings {
     pub interval: IntervalKind,
     /// The indicator that sorts the nodes.
     pub order: Indicator,
-    /// The trace that files are from that are no histories; `None` to tell by their contents.
+    /// The trace that files other than histories are from; `None` to tell by their contents.
     pub trace: Option<TraceFormat>,
 }
 

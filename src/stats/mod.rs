@@ -6,10 +6,12 @@ pub(crate) mod beta;
 pub(crate) mod change_point;
 pub(crate) mod descriptive;
 pub(crate) mod elementary;
+pub(crate) mod false_discovery;
 pub(crate) mod gamma;
 pub(crate) mod normal;
 pub(crate) mod proportion;
 pub(crate) mod slope;
+pub(crate) mod strata;
 pub(crate) mod student;
 
 /// The mean, truncated to an integer (`Statistics.average`); `None` if there are no values.

@@ -4,7 +4,7 @@ use crate::model::Application;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::stats::descriptive::median;
 use crate::stragglers::executions::{Basis, Certainty, Execution, Executions};
-use crate::stragglers::labels::{Labelling, Labels};
+use crate::stragglers::labels::{Labelling, Labels, just_below};
 use crate::units::{Millis, Timestamp};
 
 /// A group with its executions and labels.
@@ -152,8 +152,9 @@ fn explained_by_input(executions: &Executions, labels: &Labels, factor: f64) -> 
     let (Some(rate), Some(input)) = (median(&rates), median(&inputs)) else { return Vec::new() };
     let explained = |(task, label): (&Execution, &Option<bool>)| {
         let known = task.input().map(|input| input as f64);
-        let by_input =
-            known.is_some_and(|known| known >= factor * input && task.duration / known < factor * rate);
+        let by_input = known.is_some_and(|known| {
+            known >= factor * input && task.duration / known < just_below(factor * rate)
+        });
         // A lower bound on the duration makes a task look fast for its input.
         *label == Some(true) && by_input && task.certainty != Certainty::AtLeast
     };

@@ -52,6 +52,22 @@ impl Edge {
     }
 }
 
+/// A multiple of a time in seconds, to the microsecond. Durations are whole milliseconds and the factors have few decimals,
+/// but neither have an exact binary fraction: 1.5 × 0.006 is more than 0.009.
+#[must_use]
+pub(crate) fn multiple(factor: f64, seconds: f64) -> f64 {
+    const MICROS: f64 = 1e6;
+    (factor * seconds * MICROS).round() / MICROS
+}
+
+/// The same for limits of times per input, which are no whole numbers: what is less than this is below the limit, and not
+/// equal to it but for rounding.
+#[must_use]
+pub(crate) fn just_below(limit: f64) -> f64 {
+    const ROUNDING: f64 = 1e-12;
+    limit * (1.0 - ROUNDING)
+}
+
 /// A rule that labels stragglers by duration: `duration edge factor × reference`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Labelling {
@@ -78,7 +94,7 @@ impl Labelling {
     pub(crate) fn limit(&self, durations: &[f64]) -> Option<Limit> {
         let enough = durations.len() >= self.min_tasks;
         let reference = self.reference.of(durations).filter(|&reference| enough && reference > 0.0)?;
-        Some(Limit { reference, at: self.factor * reference })
+        Some(Limit { reference, at: multiple(self.factor, reference) })
     }
 
     /// The label of each duration.
@@ -148,7 +164,7 @@ impl Labels {
 /// unknown.
 #[must_use]
 pub(crate) fn label_by_usual(duration: f64, usual: Option<f64>, factor: f64, edge: Edge) -> Option<bool> {
-    Some(edge.passed(duration, factor * usual?))
+    Some(edge.passed(duration, multiple(factor, usual?)))
 }
 
 /// The DoS-index of each task: its time per input over that of the whole group (S2 eq 1),
@@ -189,7 +205,7 @@ pub(crate) fn duration_ratios(durations: &[f64]) -> Option<Vec<f64>> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum UsualSource {
-    /// A quantile over runs of the same job.
+    /// A quantile over other runs of the same job.
     Runs,
     /// The task's input times the group's median time per input, where times follow inputs.
     InputScaled,
@@ -216,7 +232,7 @@ pub struct UsualRule {
     pub quantile: f64,
     /// A straggler takes more than this many times the usual, 1.2 in S0.
     pub factor: f64,
-    /// Fewer runs than this are not enough for a quantile over runs.
+    /// Fewer runs than this, with the one that is judged, are not enough for a quantile over the other runs.
     pub min_runs: usize,
     /// Largest relative difference of a task's input between runs.
     pub input_tolerance: f64,
@@ -257,11 +273,12 @@ impl UsualRule {
     pub(crate) fn usual(&self, run: &[TaskTime], others: &[&[TaskTime]]) -> (Vec<Option<f64>>, UsualSource) {
         let alike: Vec<&&[TaskTime]> = others.iter().filter(|other| self.is_like(run, other)).collect();
         if alike.len() + 1 >= self.min_runs {
-            let usual = |(place, task): (usize, &TaskTime)| {
+            // The task's own time is not among them: a slow task would be compared with itself.
+            let usual = |place: usize| {
                 let times = alike.iter().filter_map(|other| other.get(place)).map(|other| other.duration);
-                quantile(&times.chain([task.duration]).collect::<Vec<f64>>(), self.quantile)
+                quantile(&times.collect::<Vec<f64>>(), self.quantile)
             };
-            return (run.iter().enumerate().map(usual).collect(), UsualSource::Runs);
+            return ((0..run.len()).map(usual).collect(), UsualSource::Runs);
         }
         let rates: Option<Vec<f64>> = run
             .iter()
@@ -350,7 +367,7 @@ mod tests {
         };
         let this = run(&[10.0, 20.0], Some(5));
         let (second, third) = (run(&[12.0, 18.0], Some(5)), run(&[11.0, 100.0], Some(5)));
-        assert_eq!(rule.usual(&this, &[&second, &third]), (vec![Some(11.0), Some(20.0)], UsualSource::Runs));
+        assert_eq!(rule.usual(&this, &[&second, &third]), (vec![Some(11.5), Some(59.0)], UsualSource::Runs));
         let other_input = run(&[12.0, 18.0], Some(6));
         assert_eq!(
             rule.usual(&this, &[&second, &other_input]),
@@ -359,6 +376,33 @@ mod tests {
         let unknown = run(&[10.0, 20.0, 60.0], None);
         assert_eq!(rule.usual(&unknown, &[]), (vec![Some(20.0); 3], UsualSource::Group));
         assert_eq!(rule.usual(&[], &[]).0, []);
+    }
+
+    #[test]
+    fn a_task_is_not_compared_with_its_own_time() {
+        let rule = UsualRule::default();
+        let run = |duration| [TaskTime { duration, input: Some(5) }];
+        let [first, second, third] = [10.0, 10.0, 13.0].map(run);
+        // With its own 13 s among them, the median would be 11.5 s, and 13 s no more than 1.2 times as much.
+        let (usual, source) = rule.usual(&run(13.0), &[&first, &second, &third]);
+        assert_eq!((usual, source), (vec![Some(10.0)], UsualSource::Runs));
+        assert_eq!(rule.usual(&third, &[&first, &second]).0, [Some(10.0)]);
+    }
+
+    #[test]
+    fn ties_at_the_limit_are_exact() {
+        // 6 ms and 9 ms; as doubles, 1.5 × 0.006 is more than 0.009.
+        let seconds = [0.006, 0.006, 0.006, 0.009, 0.008];
+        assert_eq!(Labelling::MEDIAN.label(&seconds), [false, false, false, true, false]);
+        let above = Labelling { edge: Edge::Above, ..Labelling::MEDIAN };
+        assert_eq!(above.label(&seconds), [false; 5]);
+        assert_eq!(label_by_usual(0.009, Some(0.0075), 1.2, Edge::Above), Some(false));
+        assert_eq!(label_by_usual(0.01, Some(0.0075), 1.2, Edge::Above), Some(true));
+        for ms in 1..20_000u32 {
+            let time = |ms: u32| f64::from(ms) / 1000.0;
+            assert!(Edge::From.passed(time(3 * ms), multiple(1.5, time(2 * ms))), "{ms} ms");
+            assert!(!Edge::Above.passed(time(6 * ms), multiple(1.2, time(5 * ms))), "{ms} ms");
+        }
     }
 
     #[test]

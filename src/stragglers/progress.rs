@@ -21,9 +21,9 @@ const FINE_SLOPES: usize = 3;
 pub enum ProgressSource {
     /// Wall time per twelfth of progress, recorded by the application master (`clockSplits`).
     Splits,
-    /// Phase ends: map and sort; shuffle, sort and reduce; Spark's delay, run and result.
+    /// Phase ends: map and sort; shuffle, sort and reduce.
     Phases,
-    /// A straight line from launch to end.
+    /// A straight line to the known end: from the launch, or for a Spark task from when it runs.
     Linear,
 }
 
@@ -109,7 +109,8 @@ impl ProgressCurve {
     /// Curve of a Spark task: 0 until it runs, a straight line while it runs, then 1.
     #[must_use]
     pub(crate) fn of_spark(before_run: f64, run: f64) -> Option<Self> {
-        Self::of_phases(0.0, &[(0.0, 0.0), (before_run, 0.0), (before_run + run, 1.0)])
+        let ends = [(0.0, 0.0), (before_run, 0.0), (before_run + run, 1.0)];
+        Some(Self { source: ProgressSource::Linear, ..Self::of_phases(0.0, &ends)? })
     }
 
     /// A straight line that ends after `duration`.
@@ -241,6 +242,8 @@ mod tests {
         close(curve.at(100.0), 0.0);
         close(curve.at(600.0), 0.5);
         close(curve.at(5000.0), 1.0);
+        // The end of the line is known only afterwards.
+        assert_eq!(curve.source, ProgressSource::Linear);
         let no_time = ProgressCurve::of_spark(0.0, 0.0).unwrap();
         close(no_time.at(1.0), 1.0);
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::application::ApplicationStragglers;
 use crate::stats::descriptive::pearson;
-use crate::stragglers::cause::{Cause, CauseCounts, StragglerCause};
+use crate::stragglers::cause::{Cause, CauseCounts};
 use crate::stragglers::labels::{DOS_DIAGNOSE, is_dos_straggler};
 use crate::units::Timestamp;
 
@@ -25,10 +25,13 @@ pub struct StragglerDay {
     pub tasks: u64,
     /// Stragglers among them.
     pub stragglers: u64,
-    /// Tasks with a DoS-index of at least 2.5 and at least 10; `None` if no input is known.
+    /// Tasks with a DoS-index of at least 2.5 and at least 10, whether they are stragglers or not: a task with little
+    /// input may have a high index although it took no longer than others. `None` if no input is known.
     pub dos: Option<(u64, u64)>,
-    /// Causes of the stragglers with a DoS-index of at least 10.
+    /// Causes of all stragglers.
     pub causes: CauseCounts,
+    /// Causes of those stragglers that have a DoS-index of at least 10.
+    pub diagnosed: CauseCounts,
 }
 
 /// How the daily counts of two causes go together.
@@ -57,6 +60,7 @@ impl StragglerDay {
             stragglers: 0,
             dos: None,
             causes: CauseCounts::default(),
+            diagnosed: CauseCounts::default(),
         });
         day.add(app);
     }
@@ -70,17 +74,15 @@ impl StragglerDay {
                 let sum = self.dos.get_or_insert_default();
                 *sum = (sum.0 + report, sum.1 + diagnose);
             }
-            let diagnosed = group
-                .stragglers
-                .iter()
-                .filter(|straggler| is_dos_straggler(straggler.dos_index, DOS_DIAGNOSE));
-            let causes: Vec<&StragglerCause> =
-                diagnosed.filter_map(|straggler| straggler.cause.as_ref()).collect();
-            self.causes.add(causes);
+            let stragglers = || group.stragglers.iter();
+            self.causes.add(stragglers().filter_map(|straggler| straggler.cause.as_ref()));
+            let diagnosed =
+                stragglers().filter(|straggler| is_dos_straggler(straggler.dos_index, DOS_DIAGNOSE));
+            self.diagnosed.add(diagnosed.filter_map(|straggler| straggler.cause.as_ref()));
         }
     }
 
-    /// The correlations of the causes that S2's table 3 counts: busy CPUs, busy disks, slow requests to the file system.
+    /// The correlations of the causes that S2's table 3 counts, of stragglers with a DoS-index of at least 10: busy CPUs, busy disks, slow requests to the file system.
     pub(super) fn correlations(days: &[Self]) -> Vec<CauseCorrelation> {
         const PAIRS: [(Cause, Cause); 3] = [
             (Cause::Cpu, Cause::Disk),
@@ -90,7 +92,7 @@ impl StragglerDay {
         if days.len() < ENOUGH_DAYS {
             return Vec::new();
         }
-        let counts = |cause| days.iter().map(|day| day.causes.count(cause) as f64).collect::<Vec<f64>>();
+        let counts = |cause| days.iter().map(|day| day.diagnosed.count(cause) as f64).collect::<Vec<f64>>();
         let correlation = |(one, other)| {
             let pearson = pearson(&counts(one), &counts(other))?;
             Some(CauseCorrelation { one, other, pearson })
@@ -135,7 +137,15 @@ mod tests {
         }
         let begin = Timestamp::from_millis(0);
         let (applications, tasks, stragglers) = (1, 0, 0);
-        StragglerDay { begin, applications, tasks, stragglers, dos: None, causes }
+        StragglerDay {
+            begin,
+            applications,
+            tasks,
+            stragglers,
+            dos: None,
+            causes: CauseCounts::default(),
+            diagnosed: causes,
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The stragglers of one group of tasks.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::evaluated::{Evaluation, Replayed};
 use super::learnt::{GroupKey, LearntRun};
@@ -10,7 +10,7 @@ use crate::heuristics::max_concurrent::max_concurrent;
 use crate::model::Application;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::state::state;
-use crate::stragglers::cause::{Cause, StragglerCause};
+use crate::stragglers::cause::{CauseCounts, StragglerCause};
 use crate::stragglers::evaluation::{Evaluated, GroundTruth};
 use crate::stragglers::executions::{Certainty, Execution, Executions, InputUnit};
 use crate::stragglers::group::GroupStragglers;
@@ -197,13 +197,12 @@ impl GroupReport {
 
     /// The stragglers of each step of the histogram by cause.
     #[must_use]
-    pub(crate) fn causes_by_step(&self) -> Vec<BTreeMap<Cause, u64>> {
-        let mut steps = vec![BTreeMap::new(); self.histogram.steps.len()];
+    pub(crate) fn causes_by_step(&self) -> Vec<CauseCounts> {
+        let mut steps = vec![CauseCounts::default(); self.histogram.steps.len()];
         for straggler in &self.stragglers {
             let place = self.histogram.step_of_straggler(straggler.duration);
-            let cause = straggler.cause.as_ref().map_or(Cause::Unexplained, |cause| cause.primary);
             if let Some(step) = place.and_then(|place| steps.get_mut(place)) {
-                *step.entry(cause).or_default() += 1;
+                step.add(&straggler.cause);
             }
         }
         steps

@@ -76,7 +76,7 @@ pub struct Settings {
     pub report: Option<Millis>,
     /// The limits of the cause rules.
     pub causes: cause::Params,
-    /// The trace that files are from that are no histories; `None` to tell by their contents.
+    /// The trace that files other than histories are from; `None` to tell by their contents.
     pub trace: Option<TraceFormat>,
     /// How many jobs of traces are kept, those that waited longest for stragglers; the others are only counted.
     pub most_jobs: Option<usize>,

@@ -4,10 +4,11 @@
 mod excess;
 mod group;
 mod neighbours;
+mod warm_up;
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::components::Component;
 use super::counterfactual::{ComponentTimes, Scale};
@@ -25,6 +26,7 @@ use crate::stragglers::executions::{Basis, Certainty, Execution, Executions};
 use crate::units::Timestamp;
 use excess::{Place, blamed, tasks_by_node};
 use group::{Group, is_estimated, last_end};
+use warm_up::{WarmUp, warm_up};
 
 /// A group with the judged execution and the label of each of its tasks.
 #[derive(Debug, Clone, Copy)]
@@ -67,12 +69,12 @@ state!(struct StragglerCause { task, attempt, primary, confidence, evidence });
 /// 3. the component with the largest excess of those that explain the task,
 /// 4. another attempt, on another node, was slow as well: then nothing about the node is a cause,
 /// 5. the node metric that exceeds its limit the most,
-/// 6. a node with so many more stragglers than the others that neither chance nor a small effect explains them; it is
-///    blamed for the excess only,
+/// 6. a node with so many more stragglers than the others in the same groups that neither chance nor a small effect
+///    explains them; it is blamed for the excess only, and for none that 7 explains by warm-up,
 /// 7. warm-up; spills and failed fetches without a time of their own; more CPU time for the same input,
 /// 8. contention: the task did the same work as others and still took longer.
 ///
-/// Tasks of the group that ran on the node at the same time, and took as long as usual, refute 6 and 8.
+/// Tasks of the group that ran on the node at the same time, and took as long as usual, refute 6 and 8 ([`neighbours`]).
 #[must_use]
 pub(crate) fn attribute(
     app: &Application,
@@ -80,14 +82,16 @@ pub(crate) fn attribute(
     metrics: Option<&NodeMetrics>,
     params: &Params,
 ) -> Vec<Vec<StragglerCause>> {
-    let slow_nodes = slow_nodes(&tasks_by_node(groups), params);
+    let warm = warm_up(groups, params);
+    let slow_nodes = slow_nodes(&tasks_by_node(groups, &warm), params);
     let context = Context {
         app,
         metrics,
         params,
         faults: Faults::of(app),
-        blamed: blamed(groups, &slow_nodes),
+        blamed: blamed(groups, &slow_nodes, &warm),
         slow_nodes,
+        warm,
         last_map: app.group(TaskKind::Map).and_then(last_end),
     };
     groups.iter().enumerate().map(|(number, group)| context.group(number, *group)).collect()
@@ -102,6 +106,8 @@ struct Context<'a> {
     slow_nodes: BTreeMap<Symbol, SlowNode>,
     /// The stragglers that these nodes are blamed for.
     blamed: FxHashSet<Place>,
+    /// The stragglers that warm-up explains.
+    warm: FxHashMap<Place, WarmUp>,
     last_map: Option<Timestamp>,
 }
 
@@ -171,8 +177,8 @@ impl Context<'_> {
         other: Option<Fact>,
         found: &mut Found,
     ) {
-        if let Some(fact) = group.first_tasks.explain(place, &group.comparison, self.params.slow_factor) {
-            found.add(Cause::ColdStart, Confidence::Inferred, fact);
+        if let Some(WarmUp { confidence, fact }) = self.warm.get(&(group.number, place)) {
+            found.add(Cause::ColdStart, *confidence, fact.clone());
         }
         self.spills_and_fetches(group, place, execution, found);
         let alone = found.evidence.is_empty();

@@ -11,6 +11,7 @@
 use std::cell::OnceCell;
 
 use crate::stats::descriptive::{median, median_in_place};
+use crate::stragglers::labels::{just_below, multiple};
 
 /// One task of a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -114,7 +115,7 @@ impl Without {
     /// Whether the task would not have been a straggler without the component.
     #[must_use]
     pub(crate) fn explains(&self) -> bool {
-        self.rest < self.limit
+        self.rest < just_below(self.limit)
     }
 }
 
@@ -155,7 +156,7 @@ impl Comparison {
     /// Whether the task is slow in this scale; `None` if it cannot be compared.
     fn is_slow(&self, place: usize, scale: Scale) -> Option<bool> {
         let median = positive(self.median_time(scale))?;
-        Some(self.time(place, scale)? >= self.factor * median)
+        Some(self.time(place, scale)? >= just_below(self.factor * median))
     }
 
     /// The task's time in a scale: seconds, or seconds per input.
@@ -174,13 +175,13 @@ impl Comparison {
     /// A task is slow from this many seconds on, whatever its input.
     #[must_use]
     pub(crate) fn slow_from(&self) -> Option<f64> {
-        Some(self.factor * self.median_duration?)
+        Some(multiple(self.factor, self.median_duration?))
     }
 
     /// A task took as long as usual up to this many seconds: `factor` times the group's median.
     #[must_use]
     pub(crate) fn usual_to(&self, factor: f64) -> Option<f64> {
-        Some(factor * self.median_duration?)
+        Some(multiple(factor, self.median_duration?))
     }
 
     /// The task's input over the group's median.

@@ -306,11 +306,13 @@ impl fmt::Display for Fact {
             Self::SlowNode { node, test, .. } => {
                 write!(
                     f,
-                    "on {node} {} of {} tasks were stragglers, on the other nodes {} of {} (adjusted p = {:.2e})",
+                    "on {node} {} of {} tasks were stragglers, on the other nodes {} of {} ({:.1} expected by their share in \
+                     each group, adjusted p = {:.2e})",
                     test.own.stragglers,
                     test.own.tasks,
                     test.others.stragglers,
                     test.others.tasks,
+                    test.expected,
                     test.adjusted
                 )?;
                 if test.suspected { write!(f, ", a difference too small to blame the node") } else { Ok(()) }

@@ -1,15 +1,13 @@
-//! Rules of thumb: first tasks of executors, other attempts of the same task, remote input, and slow starts
+//! Rules of thumb: other attempts of the same task, remote input, and slow starts
 //! on many nodes at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::counterfactual::{Comparison, Scale};
 use super::evidence::Fact;
 use crate::model::table::{Locality, TaskGroup, TimePoint};
 use crate::model::{Application, Symbol};
-use crate::stats::descriptive::median;
 use crate::stragglers::executions::{Execution, Executions};
 use crate::units::{Millis, Timestamp};
 
@@ -29,60 +27,6 @@ pub(crate) fn first_ends(app: &Application) -> FxHashMap<Symbol, Timestamp> {
         }
     }
     first
-}
-
-/// The group's first tasks on each executor, compared with its later tasks.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct FirstTasks {
-    first: Vec<bool>,
-    medians: [Option<(f64, f64)>; 2],
-}
-
-impl FirstTasks {
-    /// A task is one of the first if it was launched in the first half of the time until a task of its group
-    /// ended on its executor. Half, because drivers launch the next task some time before they record the end
-    /// of the previous one. First and later tasks are compared if there are at least two of each. An executor that has run
-    /// other stages still has to load the code of this one and fetch its broadcast variables.
-    #[must_use]
-    pub(crate) fn of(group: &TaskGroup, executions: &Executions, comparison: &Comparison) -> Self {
-        let attempts = &group.attempts;
-        let mut firsts: FxHashMap<Symbol, (Timestamp, Timestamp)> = FxHashMap::default();
-        for row in 0..attempts.len() {
-            let times = attempts.time(row, TimePoint::Start).zip(attempts.time(row, TimePoint::Finish));
-            if let (Some(executor), Some((start, end))) = (attempts.executor(row), times) {
-                let first = firsts.entry(executor).or_insert((start, end));
-                *first = (first.0.min(start), first.1.min(end));
-            }
-        }
-        let is_first = |task: &Execution| {
-            let executor = attempts.executor(task.attempt())?;
-            let (launched, ended) = firsts.get(&executor)?;
-            let half = Millis::between(*launched, *ended)?.get() / 2;
-            Some(attempts.time(task.attempt(), TimePoint::Start)? <= *launched + Millis::new(half))
-        };
-        let first: Vec<Option<bool>> = executions.tasks.iter().map(is_first).collect();
-        let medians = [Scale::Duration, Scale::Input].map(|scale| {
-            let of = |wanted: bool| {
-                let places = first.iter().enumerate().filter(|(_, first)| **first == Some(wanted));
-                let times: Vec<f64> =
-                    places.filter_map(|(place, _)| comparison.comparable_time(place, scale)).collect();
-                median(&times).filter(|median| times.len() >= 2 && *median > 0.0)
-            };
-            Some((of(true)?, of(false)?))
-        });
-        Self { first: first.into_iter().map(|first| first == Some(true)).collect(), medians }
-    }
-
-    /// Evidence that a slow task is one of the first tasks, that those are slow, and that it is not slow
-    /// among them.
-    #[must_use]
-    pub(crate) fn explain(&self, place: usize, comparison: &Comparison, factor: f64) -> Option<Fact> {
-        let scale = comparison.scale(place).filter(|_| self.first.get(place) == Some(&true))?;
-        let (first, later) = (*self.medians.get(scale as usize)?)?;
-        let own = comparison.time(place, scale)?;
-        (first >= factor * later && own < factor * first)
-            .then_some(Fact::FirstOnExecutor { ratio: first / later, limit: factor })
-    }
 }
 
 /// Another attempt of a task, on another node.

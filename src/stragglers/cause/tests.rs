@@ -8,6 +8,7 @@ use crate::model::spark::StageAttempt;
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Engine, ProgressSplits};
 use crate::node_metrics::NodeMetrics;
+use crate::stragglers::cause::evidence::Fact;
 use crate::stragglers::executions::Basis;
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::Labelling;
@@ -159,6 +160,18 @@ fn cpu_time_distinguishes_more_work_from_contention() {
 }
 
 #[test]
+fn cpu_time_explains_no_more_than_the_delay() {
+    // Several threads: 85 s more CPU time in 30 s more.
+    let threads = usual(40).with(Counter::CpuMilliseconds, 90_000);
+    let causes = causes(&maps(&six_usual_and(threads)), None);
+    let share = causes[0].evidence.iter().find_map(|evidence| match evidence.fact {
+        Fact::CpuTime { share_of_delay, .. } => Some(share_of_delay),
+        _ => None,
+    });
+    assert_eq!(share, Some(100.0));
+}
+
+#[test]
 fn waiting_is_contention_only_where_tasks_compute() {
     // The others wait most of their time as well, or compute in processes whose CPU time is not logged.
     let waiting = |task: Task| task.with(Counter::CpuMilliseconds, 2000);
@@ -211,6 +224,26 @@ fn usual_neighbours_refute_contention() {
     assert_eq!(verdict(&maps(&tasks)).0, Cause::Contention);
 }
 
+#[test]
+fn tasks_that_only_touch_a_straggler_do_not_refute_contention() {
+    // Eight cores of n1 stand still from 12 s to 62 s: tasks end just before, and start just after.
+    let mut tasks: Vec<Task> = (0..8).map(|core| Task { start: core / 2, ..usual(10) }).collect();
+    tasks.extend((0..8).map(|core| Task { start: 10 + core / 2, ..usual(60) }));
+    tasks.extend((0..8).map(|core| Task { start: 70 + core / 2, ..usual(10) }));
+    tasks.extend(vec![usual(10).on("n2"); 16]);
+    let causes = causes(&maps(&tasks), None);
+    assert_eq!(causes.len(), 8);
+    for cause in &causes {
+        assert!(matches!(cause.primary, Cause::Contention | Cause::Hardware), "{cause:?}");
+    }
+    // Tasks of another core that follow each other show that the node was as fast as usual, although none of them ran
+    // during the straggler only.
+    let mut tasks = vec![usual(10).on("n2"); 6];
+    tasks.extend([0, 10, 20].map(|start| Task { start, ..usual(10) }));
+    tasks.push(Task { start: 5, ..usual(21) });
+    assert_eq!(verdict(&maps(&tasks)), (Cause::Unexplained, None));
+}
+
 fn fail(app: &mut Application, node: &str, secs: i64, message: &str) {
     let (node, message) = (app.strings.intern(node), app.strings.intern(message).unwrap());
     let group = &mut app.groups[0];
@@ -238,6 +271,37 @@ fn a_node_error_ranks_before_measured_times() {
         let cause = only(&app, None);
         assert_eq!(cause.primary, expected, "{node} {secs} {message}");
         assert!(cause.evidence.iter().any(|evidence| evidence.cause == Cause::Gc));
+    }
+}
+
+#[test]
+fn a_node_is_compared_with_others_within_each_stage() {
+    // 30 % of the tasks of the second stage are slow on each node. n1 runs most of them, and few of the first stage.
+    let nodes = ["n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8"];
+    let fast: Vec<Task> = (0..80).map(|place| task(10).on(nodes[place % 8])).collect();
+    let mixed: Vec<Task> = (0..68)
+        .map(|place| {
+            let node = if place < 40 { "n1" } else { nodes[1 + (place - 40) % 7] };
+            Task {
+                start: 100 + 50 * i64::try_from(place).unwrap(),
+                ..task(if place % 10 < 3 { 30 } else { 10 })
+            }
+            .on(node)
+        })
+        .collect();
+    let mut app = stage(&fast);
+    let strings = stage(&mixed);
+    let mut second = strings.groups.into_iter().next().unwrap();
+    second.kind = TaskKind::Stage(StageAttempt { stage: 1, attempt: 0 });
+    for row in 0..second.attempts.len() {
+        let node = mixed.get(row).and_then(|task| app.strings.intern(task.node));
+        second.attempts.set_node(row, node);
+    }
+    app.groups.push(second);
+    let causes = causes(&app, None);
+    assert!(causes.len() > 15);
+    for cause in &causes {
+        assert!(cause.evidence.iter().all(|evidence| evidence.cause != Cause::Hardware), "{cause:?}");
     }
 }
 
@@ -292,6 +356,48 @@ fn first_tasks_of_executors_are_slow_together() {
             .iter()
             .all(|cause| cause.primary == Cause::Unexplained)
     );
+}
+
+#[test]
+fn the_first_tasks_of_a_late_executor_warm_up() {
+    let on = |executor, node, start, secs| Task { executor: Some(executor), start, ..task(secs).on(node) };
+    let mut tasks = Vec::new();
+    // Two executors run for long, without any warm-up to see.
+    for start in [0, 10, 20, 30, 40, 50] {
+        tasks.extend([on("1", "n1", start, 10), on("1", "n1", start, 10)]);
+        tasks.extend([on("2", "n2", start, 10), on("2", "n2", start, 10)]);
+    }
+    // A third one joins. Its two first tasks take longer than its later ones.
+    tasks.extend([on("3", "n3", 30, 22), on("3", "n3", 30, 23)]);
+    tasks.extend([on("3", "n3", 53, 10), on("3", "n3", 53, 10), on("3", "n3", 63, 10)]);
+    let primary = |tasks: &[Task]| -> Vec<(Cause, Option<Confidence>)> {
+        causes(&stage(tasks), None).iter().map(|cause| (cause.primary, cause.confidence)).collect()
+    };
+    assert_eq!(primary(&tasks), [(Cause::ColdStart, Some(Confidence::Inferred)); 2]);
+    // A single slow task may be chance.
+    let one: Vec<Task> = tasks.iter().filter(|task| task.node != "n3" || task.secs != 22).cloned().collect();
+    assert_eq!(primary(&one), [(Cause::ColdStart, Some(Confidence::Weak))]);
+    // All tasks of the executor are slow: that is the node.
+    let slow: Vec<Task> = tasks
+        .iter()
+        .map(|task| if task.node == "n3" { Task { secs: 22, ..task.clone() } } else { task.clone() })
+        .collect();
+    assert_eq!(primary(&slow), [(Cause::Hardware, Some(Confidence::Inferred)); 5]);
+}
+
+#[test]
+fn a_first_task_that_is_slow_among_first_tasks_is_not_explained_by_warm_up() {
+    let on = |executor, node, start, secs| Task { executor: Some(executor), start, ..task(secs).on(node) };
+    let mut tasks = Vec::new();
+    for (executor, node) in [("1", "n1"), ("2", "n2"), ("3", "n3")] {
+        tasks.extend([on(executor, node, 0, 20), on(executor, node, 0, 20)]);
+        tasks.extend([20, 30, 40, 50].map(|start| on(executor, node, start, 10)));
+    }
+    tasks.extend([on("4", "n4", 0, 45), on("4", "n4", 0, 45)]);
+    tasks.extend([45, 55, 65].map(|start| on("4", "n4", start, 10)));
+    let causes = causes(&stage(&tasks), None);
+    let warm = causes.iter().filter(|cause| cause.primary == Cause::ColdStart).count();
+    assert_eq!((causes.len(), warm), (8, 6), "{causes:?}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::snapshot::{Past, Running, Snapshot};
 use super::{Detector, Needs, Parameter, Value};
+use crate::stragglers::labels::multiple;
 
 /// Flags attempts that exceed a multiple of the median time per input of the fastest finished tasks.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +34,7 @@ impl Flink {
         if let Some(weighted) = completed.weighted(rank).filter(|_| all_known) {
             return Some((true, weighted * self.multiplier));
         }
-        completed.duration_ms(rank).map(|median| (false, median as f64 / 1000.0 * self.multiplier))
+        completed.duration_ms(rank).map(|median| (false, multiple(self.multiplier, median as f64 / 1000.0)))
     }
 }
 

@@ -2,7 +2,7 @@
 //! Map-Reduce Clusters using Mantri"). Mantri's cause-aware placement and its protection of outputs need
 //! network data and are left out.
 
-use super::snapshot::{Past, Running, Snapshot};
+use super::snapshot::{Past, Running, Snapshot, to_millis};
 use super::{Compared, Detector, Parameter, Value};
 
 /// Probability that another run saves resources when `copies` are running: the share of run times of finished
@@ -59,7 +59,7 @@ impl Detector for Mantri {
 
     fn compared(&self, snapshot: &Snapshot<'_>, attempt: &Running) -> Option<Compared> {
         let (left, doubled) = (attempt.time_left()?, self.doubled(snapshot)?);
-        Some(Compared { measure: Compared::TIME_LEFT, value: 1000.0 * left, limit: 1000.0 * doubled })
+        Some(Compared { measure: Compared::TIME_LEFT, value: to_millis(left), limit: to_millis(doubled) })
     }
 
     fn flag(&self, snapshot: &Snapshot<'_>, _past: &Past<'_>, flags: &mut Vec<usize>) {

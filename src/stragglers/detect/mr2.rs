@@ -5,7 +5,7 @@
 
 use super::exponential::{Smoothing, replacement_with_margin};
 use super::options::EngineSetting;
-use super::snapshot::{Past, Running, Snapshot};
+use super::snapshot::{Past, Running, Snapshot, to_millis};
 use super::{Compared, Detector, Parameter, Value};
 use crate::model::Engine;
 
@@ -189,7 +189,7 @@ impl Mr2 {
                 replacement_with_margin(mean, completed.standard_deviation()?, completed.count())
             }
         };
-        Some((seconds * 1000.0) as i64)
+        Some(to_millis(seconds) as i64)
     }
 }
 

@@ -58,6 +58,11 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    /// Milliseconds since its launch. Whole ones stay whole.
+    pub(crate) fn elapsed_ms(&self) -> f64 {
+        to_millis(self.elapsed)
+    }
+
     /// The progress of an attempt that has reported. Before its first report nothing can be concluded.
     #[must_use]
     pub(crate) fn reported_progress(&self) -> Option<f64> {
@@ -193,6 +198,11 @@ impl Past<'_> {
     pub(crate) fn has_flagged(&self, attempt: &Running) -> bool {
         self.flagged.get(attempt.attempt).copied().unwrap_or(false)
     }
+}
+
+/// Seconds in milliseconds, to the nanosecond: as doubles, 1000 × 32.3 is less than 32,300.
+pub(super) fn to_millis(seconds: f64) -> f64 {
+    (1e9 * seconds).round() / 1e6
 }
 
 #[cfg(test)]

@@ -196,11 +196,11 @@ impl Detector for SparkSpeculation {
 
     fn compared(&self, snapshot: &Snapshot<'_>, attempt: &Running) -> Option<Compared> {
         let limit = self.threshold(snapshot.total, snapshot.completed).or(self.duration_threshold_ms)?;
-        Some(Compared { measure: Compared::ELAPSED, value: attempt.elapsed * 1000.0, limit })
+        Some(Compared { measure: Compared::ELAPSED, value: attempt.elapsed_ms(), limit })
     }
 
     fn flag(&self, snapshot: &Snapshot<'_>, _past: &Past<'_>, flags: &mut Vec<usize>) {
-        let runtime = |attempt: &Running| attempt.elapsed * 1000.0;
+        let runtime = Running::elapsed_ms;
         let attempts = snapshot.running.iter().enumerate();
         let Some(threshold) = self.threshold(snapshot.total, snapshot.completed) else {
             if let Some(limit) = self.duration_threshold_ms {

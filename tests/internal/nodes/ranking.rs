@@ -84,6 +84,35 @@ fn a_small_difference_is_significant_but_makes_no_straggler() {
 }
 
 #[test]
+fn one_straggler_more_than_others_is_no_reason_to_exclude_a_node() {
+    // 3 % slower than the others, which is significant on 400 tasks.
+    let time = |job: u64, task: u64| 10_000 + (job * 7919 + task * 104_729) % 1_000;
+    let jobs = |slow: u64| -> Jobs {
+        let task = |job: u64, task: u64| {
+            let host = u8::try_from(task % 4).unwrap();
+            let slower = if host == 2 { 103 } else { 100 };
+            let straggles = host == 2 && task < 4 && job < slow;
+            (host, 20_000, time(job, task) * slower / 100 * if straggles { 16 } else { 10 } / 10)
+        };
+        (0..40).map(|job| (0..40).map(|index| task(job, index)).collect()).collect()
+    };
+    // The mean z-score alone is no reason in this test.
+    let settings = Settings { slow_mean: 5.0, ..Settings::default() };
+    for (slow, expected) in [(0, false), (1, false), (20, true)] {
+        let ranking = rank(&jobs(slow), &[], &settings);
+        let worst = &ranking.nodes[0];
+        assert_eq!((&*worst.name, worst.stragglers), ("node2", slow));
+        assert!(worst.is_significantly_slow());
+        assert_eq!(
+            worst.is_straggler(),
+            expected,
+            "{slow} stragglers: {:?}",
+            worst.more_stragglers_by_chance
+        );
+    }
+}
+
+#[test]
 fn a_node_with_few_tasks_that_are_all_slow_is_suspected_and_comes_first() {
     let mut jobs = slow_cluster();
     let slow =

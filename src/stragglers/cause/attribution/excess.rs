@@ -2,23 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::LabelledGroup;
+use super::warm_up::WarmUp;
 use crate::model::Symbol;
 use crate::stats::descriptive::median_in_place;
-use crate::stragglers::cause::node_test::{NodeTasks, SlowNode};
+use crate::stats::strata::Strata;
+use crate::stragglers::cause::node_test::SlowNode;
 
-/// Labelled tasks by node.
-pub(super) fn tasks_by_node(groups: &[LabelledGroup<'_>]) -> BTreeMap<Symbol, NodeTasks> {
-    let mut nodes: BTreeMap<Symbol, NodeTasks> = BTreeMap::new();
-    for group in groups {
-        for (execution, label) in group.executions.tasks.iter().zip(group.stragglers) {
-            if let (Some(node), Some(straggler)) = (group.group.attempts.node(execution.attempt()), label) {
-                let node = nodes.entry(node).or_default();
-                node.tasks += 1;
-                node.stragglers += u64::from(*straggler);
-            }
+/// Labelled tasks by node, compared within each group. A slow node is no reason for those that warm-up explains.
+pub(super) fn tasks_by_node(
+    groups: &[LabelledGroup<'_>],
+    warm: &FxHashMap<Place, WarmUp>,
+) -> BTreeMap<Symbol, Strata> {
+    let mut nodes: BTreeMap<Symbol, Strata> = BTreeMap::new();
+    for (number, group) in groups.iter().enumerate() {
+        let tasks = group.executions.tasks.iter().zip(group.stragglers).enumerate();
+        let labelled = tasks.filter_map(|(place, (execution, label))| {
+            let counts = !warm.contains_key(&(number, place));
+            Some((group.group.attempts.node(execution.attempt()), (*label)?)).filter(|_| counts)
+        });
+        for (node, strata) in Strata::of_stratum(labelled) {
+            *nodes.entry(node).or_default() += strata;
         }
     }
     nodes
@@ -31,6 +37,7 @@ pub(super) type Place = (usize, usize);
 pub(super) fn blamed(
     groups: &[LabelledGroup<'_>],
     slow_nodes: &BTreeMap<Symbol, SlowNode>,
+    warm: &FxHashMap<Place, WarmUp>,
 ) -> FxHashSet<Place> {
     if slow_nodes.is_empty() {
         return FxHashSet::default();
@@ -38,7 +45,8 @@ pub(super) fn blamed(
     let mut by_node: BTreeMap<Symbol, Vec<(f64, Place)>> = BTreeMap::new();
     for (number, group) in groups.iter().enumerate() {
         let tasks = || group.executions.tasks.iter().zip(group.stragglers).enumerate();
-        let stragglers = tasks().filter(|(_, (_, label))| **label == Some(true));
+        let stragglers = tasks()
+            .filter(|(place, (_, label))| **label == Some(true) && !warm.contains_key(&(number, *place)));
         let on_slow = stragglers.filter_map(|(place, (task, _))| {
             let node = group.group.attempts.node(task.attempt())?;
             slow_nodes.contains_key(&node).then_some((node, task.duration, (number, place)))

@@ -9,7 +9,7 @@ use crate::stragglers::cause::components::{Clocks, Component};
 use crate::stragglers::cause::counterfactual::{
     ComparedTask, ComparedValues, Comparison, ComponentTimes, Scale,
 };
-use crate::stragglers::cause::hints::{self, FirstTasks};
+use crate::stragglers::cause::hints;
 use crate::stragglers::executions::{AttemptsByTask, Certainty, Execution};
 use crate::units::Timestamp;
 
@@ -23,7 +23,6 @@ pub(super) struct Group<'a> {
     pub(super) cpu: ComparedValues,
     pub(super) spill: ComparedValues,
     pub(super) beginning: Option<ComponentTimes>,
-    pub(super) first_tasks: FirstTasks,
     pub(super) local_share: Option<f64>,
     pub(super) attempts: AttemptsByTask,
     pub(super) neighbours: Neighbours,
@@ -57,13 +56,7 @@ impl<'g> Group<'g> {
         stragglers: &[usize],
     ) -> Self {
         let LabelledGroup { group, executions, basis, .. } = labelled;
-        let compared = |task: &Execution| ComparedTask {
-            duration: task.duration,
-            input: task.input().map(|input| input as f64),
-            comparable: task.certainty != Certainty::AtLeast,
-        };
-        let tasks = executions.tasks.iter().map(compared).collect();
-        let comparison = Comparison::new(tasks, context.params.slow_factor);
+        let comparison = comparison(&labelled, context.params);
         let clocks = Clocks { group, engine: context.app.engine, basis, last_map: context.last_map };
         let column = |value: &dyn Fn(usize) -> Option<f64>| -> Vec<Option<f64>> {
             let of = |task: &Execution| Some(value(task.attempt())? * stretch(group, task)?);
@@ -89,7 +82,6 @@ impl<'g> Group<'g> {
                 executions.tasks.iter().map(|task| clocks.spill(task.attempt())).collect(),
             ),
             beginning: times(&|row| hints::beginning(group, row)),
-            first_tasks: FirstTasks::of(group, executions, &comparison),
             local_share: hints::local_share(group, executions),
             attempts: AttemptsByTask::of(group),
             neighbours: Neighbours::of(&labelled, comparison.usual_to(context.params.neighbour_factor)),
@@ -107,7 +99,9 @@ impl<'g> Group<'g> {
         let duration = self.comparison.time(place, Scale::Duration).filter(|duration| *duration > 0.0)?;
         Some(CpuTime {
             ratio,
-            share_of_delay: excess.max(0.0) / delay,
+            // More CPU time than the delay explains all of it: the task waited less than the others, or computed with
+            // several threads.
+            share_of_delay: (excess / delay).clamp(0.0, 1.0),
             of_duration: self.cpu.value(place)? / duration,
             usual_of_duration: self.comparison.usual_share(&self.cpu)?,
         })
@@ -134,6 +128,16 @@ impl<'g> Group<'g> {
         };
         places.iter().filter_map(found).collect()
     }
+}
+
+/// Compares the tasks of a group.
+pub(super) fn comparison(labelled: &LabelledGroup<'_>, params: &Params) -> Comparison {
+    let compared = |task: &Execution| ComparedTask {
+        duration: task.duration,
+        input: task.input().map(|input| input as f64),
+        comparable: task.certainty != Certainty::AtLeast,
+    };
+    Comparison::new(labelled.executions.tasks.iter().map(compared).collect(), params.slow_factor)
 }
 
 /// Whether the duration of a task is not measured.

@@ -1,4 +1,9 @@
 //! A control for causes in the node: tasks of the same group that ran on it at the same time and took as long as usual.
+//!
+//! While its node is slow, no task does its work in the usual time. Before and after, a straggler does at most its own work.
+//! So the node was not slow if others did all of their work during the straggler, or if they show that the node was as fast
+//! as usual for longer than the straggler's work takes. Tasks that only touch a straggler show neither: those that end when
+//! the node becomes slow, and those that start when it recovers.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +14,19 @@ use crate::units::{Millis, Timestamp};
 
 /// So many usual tasks next to a straggler refute that its node was slow. One may have had luck.
 const ENOUGH: usize = 2;
+/// A task did its work during another if it ran at the same time for this share of its own time. Tasks that start together
+/// are launched a little apart.
+const ALL: f64 = 0.9;
+/// A task that ran at the same time for a smaller share of its own time only touched the straggler.
+const MUCH: f64 = 0.5;
 
 /// The usual tasks of a group by node, with start and end, in the order of their starts.
 pub(super) struct Neighbours {
     usual: BTreeMap<Symbol, Vec<(Timestamp, Timestamp)>>,
     /// The longest of them.
     longest: Millis,
+    /// The most that a usual task takes, in seconds.
+    usual_to: f64,
 }
 
 impl Neighbours {
@@ -23,8 +35,8 @@ impl Neighbours {
         let attempts = &labelled.group.attempts;
         let mut usual: BTreeMap<Symbol, Vec<(Timestamp, Timestamp)>> = BTreeMap::new();
         let mut longest = Millis::ZERO;
-        let limit = usual_to.unwrap_or(f64::NEG_INFINITY);
-        for task in labelled.executions.tasks.iter().filter(|task| task.duration <= limit) {
+        let usual_to = usual_to.unwrap_or(f64::NEG_INFINITY);
+        for task in labelled.executions.tasks.iter().filter(|task| task.duration <= usual_to) {
             let row = task.attempt();
             let times = attempts.time(row, TimePoint::Start).zip(attempts.time(row, TimePoint::Finish));
             if let (Some(node), Some((start, finish))) = (attempts.node(row), times) {
@@ -35,18 +47,35 @@ impl Neighbours {
         for tasks in usual.values_mut() {
             tasks.sort_unstable();
         }
-        Self { usual, longest }
+        Self { usual, longest, usual_to }
     }
 
-    /// Whether enough of them ran on `node` at some time from `start` to `finish`.
+    /// Whether they show that `node` was not slow for a task from `start` to `finish`.
     pub(super) fn refute(&self, node: Symbol, start: Timestamp, finish: Timestamp) -> bool {
         let Some(tasks) = self.usual.get(&node) else { return false };
         // Those that started earlier than this had ended by `start`.
         let earliest = start.as_millis().saturating_sub_unsigned(self.longest.get());
         let from = tasks.partition_point(|&(began, _)| began.as_millis() < earliest);
         let tasks = tasks.get(from..).unwrap_or_default();
-        let overlapping =
-            tasks.iter().take_while(|&&(began, _)| began < finish).filter(|&&(_, end)| end > start);
-        overlapping.take(ENOUGH).count() >= ENOUGH
+        let (mut inside, mut beside) = (0, 0);
+        // The time in which any of them ran, up to where.
+        let (mut covered, mut until) = (0.0, start);
+        for &(began, end) in tasks.iter().take_while(|&&(began, _)| began < finish) {
+            let together = seconds(began.max(start), end.min(finish));
+            let share = together / seconds(began, end);
+            inside += usize::from(share >= ALL);
+            beside += usize::from(share >= MUCH);
+            covered += seconds(began.max(until), end.min(finish));
+            until = until.max(end.min(finish));
+            if inside >= ENOUGH || (beside >= ENOUGH && covered > self.usual_to) {
+                return true;
+            }
+        }
+        false
     }
+}
+
+/// The time between, 0 if they are in the other order.
+fn seconds(from: Timestamp, to: Timestamp) -> f64 {
+    Millis::between(from, to).unwrap_or_default().as_f64() / 1000.0
 }

@@ -1,0 +1,158 @@
+//! Which stragglers warm-up explains: the first tasks of a group on an executor load its classes, compile its code and
+//! fetch its broadcast variables.
+//!
+//! The control is the executor itself: its later tasks of the group. Executors start at different times, so what the first
+//! tasks of all executors took together says nothing about one that joined late.
+
+use rustc_hash::FxHashMap;
+
+use super::LabelledGroup;
+use super::excess::Place;
+use crate::model::Symbol;
+use crate::model::table::TimePoint;
+use crate::stats::descriptive::median_in_place;
+use crate::stragglers::cause::counterfactual::{Comparison, Scale};
+use crate::stragglers::cause::evidence::Fact;
+use crate::stragglers::cause::{Confidence, Params};
+use crate::units::{Millis, Timestamp};
+
+/// Why a straggler is no surprise where it ran first.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct WarmUp {
+    pub(super) confidence: Confidence,
+    pub(super) fact: Fact,
+}
+
+/// The stragglers that warm-up explains.
+pub(super) fn warm_up(groups: &[LabelledGroup<'_>], params: &Params) -> FxHashMap<Place, WarmUp> {
+    let mut warm = FxHashMap::default();
+    let straggles = |group: &LabelledGroup<'_>| group.stragglers.contains(&Some(true));
+    let attempts = |group: &LabelledGroup<'_>| 0..group.group.attempts.len();
+    let in_processes =
+        |group: &LabelledGroup<'_>| attempts(group).any(|row| group.group.attempts.executor(row).is_some());
+    for (number, group) in groups.iter().enumerate() {
+        // Most groups have no stragglers, and there may be a hundred thousand groups.
+        if !straggles(group) || !in_processes(group) {
+            continue;
+        }
+        let comparison = super::group::comparison(group, params);
+        let first_tasks = FirstTasks::of(group, &comparison);
+        let stragglers = group.stragglers.iter().enumerate().filter(|(_, label)| **label == Some(true));
+        for (place, _) in stragglers {
+            if let Some(explained) = first_tasks.explain(place, &comparison, params.slow_factor) {
+                warm.insert((number, place), explained);
+            }
+        }
+    }
+    warm
+}
+
+/// A task on an executor.
+#[derive(Debug, Clone, Copy)]
+struct Ran {
+    executor: Symbol,
+    /// Whether it is one of the first of its group.
+    first: bool,
+}
+
+/// Medians of first and of later tasks; `None` without two later ones.
+type Medians = Option<(f64, f64)>;
+
+/// The group's first tasks on each executor, compared with its later tasks.
+struct FirstTasks {
+    ran: Vec<Option<Ran>>,
+    scales: [InScale; 2],
+}
+
+/// The tasks in the order of [`Scale`].
+#[derive(Default)]
+struct InScale {
+    /// The medians of each executor, and how many tasks were first.
+    executors: FxHashMap<Symbol, (Medians, usize)>,
+    /// Those over all executors, with two first tasks or more.
+    all: Medians,
+}
+
+impl FirstTasks {
+    /// A task is one of the first if it was launched in the first half of the time until a task of its group
+    /// ended on its executor. Half, because drivers launch the next task some time before they record the end
+    /// of the previous one. An executor that has run other stages still has to load the code of this one and fetch its
+    /// broadcast variables.
+    fn of(group: &LabelledGroup<'_>, comparison: &Comparison) -> Self {
+        let attempts = &group.group.attempts;
+        let mut firsts: FxHashMap<Symbol, (Timestamp, Timestamp)> = FxHashMap::default();
+        for row in 0..attempts.len() {
+            let times = attempts.time(row, TimePoint::Start).zip(attempts.time(row, TimePoint::Finish));
+            if let (Some(executor), Some((start, end))) = (attempts.executor(row), times) {
+                let first = firsts.entry(executor).or_insert((start, end));
+                *first = (first.0.min(start), first.1.min(end));
+            }
+        }
+        let ran = |row: usize| {
+            let executor = attempts.executor(row)?;
+            let (launched, ended) = firsts.get(&executor)?;
+            let half = Millis::between(*launched, *ended)?.get() / 2;
+            let start = attempts.time(row, TimePoint::Start)?;
+            Some(Ran { executor, first: start <= *launched + Millis::new(half) })
+        };
+        let ran: Vec<Option<Ran>> = group.executions.tasks.iter().map(|task| ran(task.attempt())).collect();
+        let scales = [Scale::Duration, Scale::Input].map(|scale| InScale::of(&ran, comparison, scale));
+        Self { ran, scales }
+    }
+
+    /// Evidence that a slow task is one of the first, that those are slow, and that it is not slow among them.
+    fn explain(&self, place: usize, comparison: &Comparison, factor: f64) -> Option<WarmUp> {
+        let ran = self.ran.get(place).copied().flatten().filter(|ran| ran.first)?;
+        let scale = comparison.scale(place)?;
+        let in_scale = self.scales.get(scale as usize)?;
+        let own = comparison.time(place, scale)?;
+        let slow = |&(first, later): &(f64, f64)| first >= factor * later;
+        let everywhere = in_scale.all.filter(slow);
+        // A task that is slow even among first tasks has another cause, such as a slow node.
+        if everywhere.is_some_and(|(first, _)| own >= factor * first) {
+            return None;
+        }
+        let (of_executor, firsts) = in_scale.executors.get(&ran.executor).copied().unwrap_or_default();
+        let (medians, confidence) = match (of_executor, everywhere) {
+            (None, everywhere) => (everywhere?, Confidence::Inferred),
+            (Some(medians), Some(_)) => (medians, Confidence::Inferred),
+            (Some(medians), None) if firsts > 1 => (medians, Confidence::Inferred),
+            // A single slow task may be chance.
+            (Some(medians), None) => (medians, Confidence::Weak),
+        };
+        let (first, later) = Some(medians).filter(slow).filter(|(first, _)| own < factor * first)?;
+        let fact = Fact::FirstOnExecutor { ratio: first / later, limit: factor };
+        Some(WarmUp { confidence, fact })
+    }
+}
+
+impl InScale {
+    fn of(ran: &[Option<Ran>], comparison: &Comparison, scale: Scale) -> Self {
+        let mut executors: FxHashMap<Symbol, [Vec<f64>; 2]> = FxHashMap::default();
+        let mut all: [Vec<f64>; 2] = Default::default();
+        for (place, ran) in ran.iter().enumerate() {
+            let Some((ran, time)) = ran.zip(comparison.comparable_time(place, scale)) else { continue };
+            let [first, later] = executors.entry(ran.executor).or_default();
+            if ran.first { first } else { later }.push(time);
+            let [first, later] = &mut all;
+            if ran.first { first } else { later }.push(time);
+        }
+        let all = if all.iter().all(|times| times.len() >= ENOUGH) { medians(&mut all) } else { None };
+        let of_executor = |(executor, mut times): (Symbol, [Vec<f64>; 2])| {
+            let firsts = times.first().map_or(0, Vec::len);
+            (executor, (medians(&mut times), firsts))
+        };
+        Self { executors: executors.into_iter().map(of_executor).collect(), all }
+    }
+}
+
+/// A single task proves nothing.
+const ENOUGH: usize = 2;
+
+fn medians([first, later]: &mut [Vec<f64>; 2]) -> Medians {
+    let later = Some(later).filter(|later| later.len() >= ENOUGH)?;
+    // The lower one of two: one slow task among two first ones is no sign.
+    first.sort_unstable_by(f64::total_cmp);
+    let first = *first.get(first.len().checked_sub(1)? / 2)?;
+    Some((first, median_in_place(later).filter(|median| *median > 0.0)?))
+}

@@ -99,6 +99,20 @@ impl FailureKind {
         }
     }
 
+    /// Whether memory outside the heap was full, so that a larger heap does not help.
+    pub(crate) const fn is_outside_the_heap(self) -> bool {
+        matches!(
+            self,
+            Self::DirectMemory
+                | Self::Metaspace
+                | Self::NativeMemory
+                | Self::NativeThreads
+                | Self::PythonMemory
+                | Self::ContainerMemory
+                | Self::ContainerVirtualMemory
+        )
+    }
+
     /// Its cause as part of a sentence: "the Java heap was full". `None` if that would say no more than "it failed".
     pub(crate) fn because(self) -> Option<String> {
         match self {

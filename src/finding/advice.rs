@@ -5,6 +5,9 @@ use std::ops::Deref;
 
 use crate::state::state;
 
+/// In texts, only the changed part of longer lists of options is shown; columns of both values.
+const LONG: usize = 120;
+
 /// A change of one setting.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -37,6 +40,10 @@ impl fmt::Display for SettingChange {
     /// `--conf spark.executor.memory=6g (now 4g)`, or `mapreduce.map.memory.mb 4096 → 1024`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { setting, from, to } = self;
+        if let Some((gone, new)) = self.changed_words() {
+            let (with, instead) = if gone.is_empty() { ("add ", "") } else { (gone.as_str(), " → ") };
+            return write!(f, "{setting}: {with}{instead}{new}");
+        }
         match (self.is_option(), from) {
             (true, Some(from)) => write!(f, "--conf {setting}={to} (now {from})"),
             (true, None) => write!(f, "--conf {setting}={to}"),
@@ -50,6 +57,24 @@ impl SettingChange {
     /// Whether it reads as an option, `--conf …`, which is apart from the text before it.
     fn is_option(&self) -> bool {
         self.setting.starts_with("spark.")
+    }
+
+    /// Whether the text contains it as an option.
+    fn is_pasted(&self) -> bool {
+        self.is_option() && self.changed_words().is_none()
+    }
+
+    /// The words of a long list of options that go and that come; `None` for a short value. The rest of the list says
+    /// nothing about the change.
+    fn changed_words(&self) -> Option<(String, String)> {
+        let from = self.from.as_deref().filter(|from| from.len() + self.to.len() > LONG)?;
+        let words = |text: &str, without: &str| {
+            let known: Vec<&str> = without.split_whitespace().collect();
+            let words: Vec<&str> = text.split_whitespace().filter(|word| !known.contains(word)).collect();
+            words.join(" ")
+        };
+        let (gone, new) = (words(from, &self.to), words(&self.to, from));
+        (from.contains(char::is_whitespace) && !new.is_empty()).then_some((gone, new))
     }
 
     /// The change as a line to paste into a command: `--conf spark.executor.memory=6g`.
@@ -88,7 +113,7 @@ impl Advice {
                 _ if self.text.is_empty() => "",
                 None => ": ",
                 // Options begin with a word of their own, and can be pasted together.
-                Some(last) if last.is_option() && change.is_option() => " ",
+                Some(last) if last.is_pasted() && change.is_pasted() => " ",
                 Some(_) => ", ",
             };
             self.text += &change.to_string();
@@ -165,6 +190,19 @@ mod tests {
         assert_eq!(several.text, "try: a.b 1 → 2, a.c → 3");
         let more = several.set([change("spark.d", None, "4")]).set([change("spark.e", None, "5")]);
         assert_eq!(more.text, "try: a.b 1 → 2, a.c → 3, --conf spark.d=4 --conf spark.e=5");
+    }
+
+    #[test]
+    fn of_a_long_list_only_the_change_is_shown() {
+        let before = ["--add-opens=java.base/java.lang=ALL-UNNAMED"; 8].join(" ");
+        let key = "spark.executor.extraJavaOptions";
+        let added = change(key, Some(&before), &format!("{before} -Xss4m"));
+        assert_eq!(added.to_string(), format!("{key}: add -Xss4m"));
+        assert!(added.argument().contains(&before));
+        let replaced = change(key, Some(&format!("-Xss1m {before}")), &format!("-Xss4m {before}"));
+        assert_eq!(replaced.to_string(), format!("{key}: -Xss1m → -Xss4m"));
+        let advice = Advice::new("try").set([added, change("spark.b", None, "3")]);
+        assert_eq!(advice.text, format!("try: {key}: add -Xss4m, --conf spark.b=3"));
     }
 
     #[test]

@@ -123,6 +123,7 @@ impl SparkReplays<'_> {
             Cause::Splits { .. } => {
                 return Err(Unknown::NotApplicable("Spark's tasks do not read splits of this size"));
             }
+            Cause::SlowStart { .. } => return Err(Unknown::NotApplicable("Spark has no such setting")),
             Cause::Collections { limit } => {
                 vec![spark::Cause::Collections(scope, PerMille::of_share(limit))]
             }
@@ -163,6 +164,9 @@ impl MapReduceReplays {
         if let Cause::Splits { size } = cause {
             return Ok(self.of_kinds(&[Kind::Map], |_| Of::SplitSize(size, StartUp::Container))?);
         }
+        if let Cause::SlowStart { share } = cause {
+            return Ok(self.of_kinds(&[Kind::Reduce], |_| Of::SlowStart(share))?);
+        }
         let named: Option<Vec<Kind>> = subjects.iter().map(kind).collect();
         let kinds = named.filter(|kinds| !kinds.is_empty());
         let tasks = match (cause, kinds.as_deref()) {
@@ -179,6 +183,7 @@ impl MapReduceReplays {
             Cause::Spill => Of::Spill(kind),
             Cause::Stragglers => Of::Stragglers(kind),
             Cause::Skew => Of::Skew(kind),
+            Cause::SlowStart { share } => Of::SlowStart(share),
             Cause::Tasks { .. } | Cause::Splits { .. } => Of::Tasks(kind, tasks, StartUp::Container),
         };
         Ok(self.of_kinds(kinds.as_deref().unwrap_or(&Kind::ALL), of)?)

@@ -84,6 +84,16 @@ pub struct Amounts {
 state!(struct Amounts { wall_ms, core_hours, gb_hours });
 
 impl Amounts {
+    /// The amounts so many times.
+    #[must_use]
+    pub(crate) fn times(&self, factor: f64) -> Self {
+        Self {
+            wall_ms: self.wall_ms.times(factor),
+            core_hours: self.core_hours.map(|range| range.times(factor)),
+            gb_hours: self.gb_hours.map(|range| range.times(factor)),
+        }
+    }
+
     /// What an application took, as far as that is known.
     pub(crate) fn used(metrics: &Metrics) -> Self {
         let exactly = |value: f64| Range { low: value, point: value, high: value };

@@ -52,6 +52,8 @@ pub(super) enum Effect {
         resources: Resources,
         /// The share of what is held that it frees besides, without ending earlier.
         freed: f64,
+        /// By which factor the memory of a container changes (MapReduce).
+        memory: f64,
     },
     /// The factor on the memory held.
     Memory(f64),
@@ -185,7 +187,10 @@ impl<'a> Players<'a> {
         let (mut busy, mut waiting) = (1.0, 0.0);
         for (_, effect) in self.members(set) {
             match effect {
-                Effect::Replay { freed, .. } => busy *= 1.0 - freed,
+                Effect::Replay { freed, memory: of_one, .. } => {
+                    busy *= 1.0 - freed;
+                    memory *= of_one;
+                }
                 Effect::Memory(factor) => memory *= factor,
                 Effect::Idle(share) => busy *= 1.0 - share,
                 Effect::Waiting(time) => waiting += time,

@@ -23,6 +23,8 @@ pub(crate) enum Cause {
     Tasks { count: u32 },
     /// Too small or too large parts of the input: map tasks read so much each.
     Splits { size: Bytes },
+    /// Reduce tasks that wait for map tasks: they start when this share of the map tasks has ended.
+    SlowStart { share: f64 },
     /// Speculative copies that lost; `lost` is the share of what is held that they took.
     Copies { lost: f64 },
 }
@@ -31,9 +33,12 @@ impl Cause {
     /// How the saving is computed.
     pub(super) const fn method(self) -> &'static str {
         match self {
-            Self::Failures | Self::Stragglers | Self::Skew | Self::Tasks { .. } | Self::Splits { .. } => {
-                "replay"
-            }
+            Self::Failures
+            | Self::Stragglers
+            | Self::Skew
+            | Self::Tasks { .. }
+            | Self::Splits { .. }
+            | Self::SlowStart { .. } => "replay",
             Self::Collections { .. } | Self::Spill => "replay, unvalidated",
             Self::Copies { .. } => "measured time of losing copies; run time by replay",
         }
@@ -49,6 +54,8 @@ pub(crate) enum Removal {
     /// The application runs on executors of another number or size (Spark), as `whatif` replays it, and without a cause
     /// that this removes.
     Resized(Resources, Option<(Cause, Vec<Subject>)>),
+    /// The job runs without a cause in containers of another size (MapReduce), by which factor the memory held changes.
+    Containers { factor: f64, cause: Cause, subjects: Vec<Subject> },
     /// Containers of another size: by which factor the memory held changes. If only some of them change, the mean over
     /// memory and time. It takes no time and saves none.
     Memory { factor: f64 },
@@ -56,6 +63,8 @@ pub(crate) enum Removal {
     Idle { share: f64 },
     /// Resources come at once: at most this time is saved. Nothing is held while an application waits.
     Waiting { time: Millis },
+    /// What executors of another number or size save is unknown, but not what they take.
+    Costs(Resources, Cow<'static, str>),
     /// What would remove it, or what that would save, is unknown.
     Unknown(Cow<'static, str>),
 }
@@ -63,18 +72,25 @@ pub(crate) enum Removal {
 impl Removal {
     /// Whether it takes a replay of the application.
     pub(super) const fn is_replay(&self) -> bool {
-        matches!(self, Self::Replay(..) | Self::Resized(..))
+        matches!(self, Self::Replay(..) | Self::Resized(..) | Self::Containers { .. } | Self::Costs(..))
+    }
+
+    /// Whether memory is held in pieces of another size.
+    pub(super) const fn is_resized(&self) -> bool {
+        matches!(self, Self::Resized(..) | Self::Containers { .. })
     }
 
     /// How the saving is computed.
     pub(super) const fn method(&self) -> &'static str {
         match self {
-            Self::Replay(cause, _) | Self::Resized(_, Some((cause, _))) => cause.method(),
+            Self::Replay(cause, _) | Self::Resized(_, Some((cause, _))) | Self::Containers { cause, .. } => {
+                cause.method()
+            }
             Self::Resized(_, None) => "replay",
             Self::Memory { .. } => "measured memory",
             Self::Idle { .. } => "measured idle time",
             Self::Waiting { .. } => "measured waiting time, at most",
-            Self::Unknown(_) => "none",
+            Self::Costs(..) | Self::Unknown(_) => "none",
         }
     }
 }

@@ -1,11 +1,41 @@
 //! Replays of one application, whatever its engine.
 
+use std::cell::OnceCell;
+
 use super::mapreduce::MapReduceReplays;
 use super::predict::Unknown;
 use super::spark::SparkReplays;
 use crate::metrics::Metrics;
 use crate::model::{Application, Engine};
 use crate::rules::RuleSet;
+
+/// The replays of an application, which take time: computed once, where something first needs them.
+pub(crate) struct ReplaysOnce<'a> {
+    pub(super) app: &'a Application,
+    rules: &'a RuleSet,
+    pub(super) metrics: &'a Metrics,
+    replays: OnceCell<Result<Replays<'a>, Unknown>>,
+}
+
+impl<'a> ReplaysOnce<'a> {
+    pub(crate) const fn new(app: &'a Application, rules: &'a RuleSet, metrics: &'a Metrics) -> Self {
+        Self { app, rules, metrics, replays: OnceCell::new() }
+    }
+
+    /// # Errors
+    /// If the application cannot be replayed.
+    pub(super) fn get(&self) -> Result<&Replays<'a>, &Unknown> {
+        self.replays.get_or_init(|| Replays::of(self.app, self.rules, self.metrics)).as_ref()
+    }
+
+    /// The replays of a Spark application; `None` if it is none or cannot be replayed.
+    pub(crate) fn spark(&self) -> Option<&SparkReplays<'a>> {
+        match self.get() {
+            Ok(Replays::Spark(replays)) => Some(replays),
+            _ => None,
+        }
+    }
+}
 
 /// Replays of an application.
 pub(crate) enum Replays<'a> {

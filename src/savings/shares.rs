@@ -6,14 +6,12 @@ use super::estimate::{Amounts, Range};
 use super::players::{Effect, Players};
 use super::predict::{Cost, Unknown};
 use super::removal::{Cause, Removal};
-use super::replays::Replays;
+use super::replays::{Replays, ReplaysOnce};
 use super::sharing::{Part, allowed, share};
 use super::spark::Resources;
 use super::troubles::{ApplicationSavings, Savings, TroubleSavings};
-use crate::metrics::Metrics;
 use crate::model::{Application, Engine, Status};
 use crate::replay::{mapreduce, spark};
-use crate::rules::RuleSet;
 use crate::units::Millis;
 
 /// Sets of troubles are bits.
@@ -23,19 +21,14 @@ const MANY: &str = "the application has too many troubles";
 
 /// The savings of an application's troubles. It is replayed only if one of them needs that, or if the `baseline` is wanted.
 #[must_use]
-pub(crate) fn shares(
-    app: &Application,
-    rules: &RuleSet,
-    metrics: &Metrics,
-    removals: &[Removal],
-    baseline: bool,
-) -> Savings {
+pub(crate) fn shares(replays: &ReplaysOnce<'_>, removals: &[Removal], baseline: bool) -> Savings {
+    let ReplaysOnce { app, metrics, .. } = *replays;
     let needed = baseline || removals.iter().any(Removal::is_replay);
-    let replays = needed.then(|| Replays::of(app, rules, metrics));
+    let replays = needed.then(|| replays.get());
     let mut effects = Vec::new();
     let mut places: Vec<Result<usize, Cow<'static, str>>> = Vec::new();
     for removal in removals {
-        let effect = effect(app, replays.as_ref(), removal);
+        let effect = effect(app, replays, removal);
         let effect =
             effect.and_then(|effect| if effects.len() < MOST { Ok(effect) } else { Err(MANY.into()) });
         places.push(effect.map(|effect| {
@@ -43,18 +36,27 @@ pub(crate) fn shares(
             effects.len() - 1
         }));
     }
-    let unknown = replays.as_ref().and_then(|replays| replays.as_ref().err()).map(ToString::to_string);
+    let unknown = replays.and_then(Result::err).map(ToString::to_string);
     let replays = replays.and_then(Result::ok);
     let cost = Cost::of(metrics);
     let recorded = metrics.run_time.map_or(f64::INFINITY, Millis::as_f64);
-    let allowed = allowed(replays.as_ref().map_or(0, Replays::attempts));
-    let parts = share(&mut Players::new(replays.as_ref(), effects, recorded), allowed, cost);
+    let allowed = allowed(replays.map_or(0, Replays::attempts));
+    let parts = share(&mut Players::new(replays, effects, recorded), allowed, cost);
     let part = |place: usize| parts.get(place).ok_or(MANY)?.clone();
     let troubles: Vec<TroubleSavings> = removals
         .iter()
         .zip(places)
         .map(|(removal, place)| {
-            place.and_then(part).map_or_else(TroubleSavings::unknown, |part| named(part, removal))
+            let unknown = |why| TroubleSavings {
+                more_gb_hours: more_memory(replays, removal, cost),
+                ..TroubleSavings::unknown(why)
+            };
+            let more = || more_memory(replays, removal, cost);
+            place.and_then(part).map_or_else(unknown, |part| {
+                // Without a change of sizes, an end of a range that takes more is the error of the replay.
+                let of_replay = part.more_gb_hours.filter(|more| more.low > 0.0 || removal.is_resized());
+                TroubleSavings { more_gb_hours: of_replay.or_else(more), ..named(part, removal) }
+            })
         })
         .collect();
     let zero = Amounts {
@@ -64,11 +66,33 @@ pub(crate) fn shares(
     };
     let shares = troubles.iter().filter_map(|trouble| trouble.share.as_ref());
     let joint = shares.fold(zero, |sum, share| sum.plus(share));
-    let baseline = replays.as_ref().map(|replays| replays.baseline().clone());
+    let baseline = replays.map(|replays| replays.baseline().clone());
     Savings {
-        application: ApplicationSavings { joint, baseline, unknown, joint_cost: None, currency: None },
+        application: ApplicationSavings {
+            joint,
+            more_gb_hours: None,
+            baseline,
+            unknown,
+            joint_cost: None,
+            currency: None,
+        },
         troubles,
     }
+}
+
+/// The GB-hours that executors of another size take in as long a run; `None` if they take no more, or if more of them run at
+/// once, which makes the run shorter by an unknown time.
+fn more_memory(replays: Option<&Replays<'_>>, removal: &Removal, cost: Cost) -> Option<Range> {
+    let (slots, memory) = match removal {
+        Removal::Resized(resources, _) | Removal::Costs(resources, _) => {
+            let [slots, memory, _] = replays?.factors(*resources).ok()?;
+            (slots, memory)
+        }
+        Removal::Containers { factor, .. } => (1.0, *factor),
+        _ => return None,
+    };
+    let more = cost.gb_hours? * (memory - 1.0);
+    (slots <= 1.0 && more > 0.0).then_some(Range { low: more, point: more, high: more })
 }
 
 fn named(part: Part, removal: &Removal) -> TroubleSavings {
@@ -81,6 +105,7 @@ fn named(part: Part, removal: &Removal) -> TroubleSavings {
         by_size: matches!(removal, Removal::Memory { .. }),
         alone: Some(alone),
         more_gb_hours,
+        more_of_its_own: None,
         share: Some(share),
         alone_cost: None,
         share_cost: None,
@@ -90,7 +115,7 @@ fn named(part: Part, removal: &Removal) -> TroubleSavings {
 /// What removing a trouble does, or why that is unknown.
 fn effect(
     app: &Application,
-    replays: Option<&Result<Replays<'_>, Unknown>>,
+    replays: Option<Result<&Replays<'_>, &Unknown>>,
     removal: &Removal,
 ) -> Result<Effect, Cow<'static, str>> {
     let known = || known(app).map_err(|why| Cow::from(why.to_string()));
@@ -98,7 +123,7 @@ fn effect(
         Removal::Replay(cause, subjects) => {
             let text = |why: &Unknown| Cow::from(why.to_string());
             known()?;
-            let replayed = replays.ok_or(MANY)?.as_ref().map_err(text).and_then(|replays| {
+            let replayed = replays.ok_or(MANY)?.map_err(text).and_then(|replays| {
                 replays.baseline().trusted(app.status).map_err(|why| text(&why))?;
                 replays.causes(*cause, subjects).map_err(|why| text(&why))
             });
@@ -112,6 +137,7 @@ fn effect(
                     causes,
                     resources: Resources::default(),
                     freed: if app.engine == Engine::Spark { lost } else { 0.0 },
+                    memory: 1.0,
                 }),
                 // What losing copies took was measured; only the time is unknown.
                 Err(_) if lost > 0.0 => Ok(Effect::Idle(lost)),
@@ -121,18 +147,32 @@ fn effect(
         Removal::Resized(resources, cause) => {
             let text = |why: Unknown| Cow::from(why.to_string());
             known()?;
-            let replays = replays.ok_or(MANY)?.as_ref().map_err(|why| text(*why))?;
+            let all = replays;
+            let replays = replays.ok_or(MANY)?.map_err(|why| text(*why))?;
             replays.baseline().trusted(app.status).map_err(text)?;
+            if let (Some((Cause::Failures, parts)), Err(_)) = (cause, replays.factors(*resources)) {
+                // Whatever the remedy takes, the time of failed attempts is known.
+                return effect(app, all, &Removal::Replay(Cause::Failures, parts.clone()));
+            }
             replays.factors(*resources).map_err(text)?;
             let causes = cause.as_ref().map_or(Ok(replays.no_causes()), |(cause, subjects)| {
                 replays.causes(*cause, subjects).map_err(text)
             });
-            Ok(Effect::Replay { causes: causes?, resources: *resources, freed: 0.0 })
+            Ok(Effect::Replay { causes: causes?, resources: *resources, freed: 0.0, memory: 1.0 })
+        }
+        Removal::Containers { factor, cause, subjects } => {
+            let same = effect(app, replays, &Removal::Replay(*cause, subjects.clone()))?;
+            Ok(match same {
+                Effect::Replay { causes, resources, freed, .. } => {
+                    Effect::Replay { causes, resources, freed, memory: factor.max(0.0) }
+                }
+                other => other,
+            })
         }
         Removal::Memory { factor } => known().map(|()| Effect::Memory(factor.max(0.0))),
         Removal::Idle { share } => known().map(|()| Effect::Idle(share.clamp(0.0, 1.0))),
         Removal::Waiting { time } => known().map(|()| Effect::Waiting(time.as_f64())),
-        Removal::Unknown(why) => Err(why.clone()),
+        Removal::Costs(_, why) | Removal::Unknown(why) => Err(why.clone()),
     }
 }
 

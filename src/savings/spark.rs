@@ -11,10 +11,17 @@ use crate::model::{Application, Subject};
 use crate::replay::Replayed;
 use crate::replay::spark::{Cause, Change, Outcome, Plan, Slots, task_cpus};
 use crate::rules::RuleSet;
-use crate::units::Bytes;
+use crate::units::{Bytes, Millis};
 
 /// The stages that are named of the path.
 const PATH_STAGES: usize = 5;
+
+/// Tasks are even if the longest takes at most so many times the mean.
+const EVEN: f64 = 2.0;
+/// Tasks are not split into smaller ones than this, in milliseconds.
+const LEAST_TASK: f64 = 3000.0;
+/// With so many tasks for each slot, slots end at about the same time.
+const WAVES: f64 = 3.0;
 
 /// Executors of another number or size; `None` for what stays the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,6 +31,8 @@ pub(crate) struct Resources {
     pub(crate) cores: Option<u32>,
     /// Heap of an executor.
     pub(crate) memory: Option<Bytes>,
+    /// Memory of an executor outside its heap.
+    pub(crate) overhead: Option<Bytes>,
 }
 
 impl Resources {
@@ -38,6 +47,7 @@ impl Resources {
             executors: self.executors.or(other.executors),
             cores: self.cores.or(other.cores),
             memory: self.memory.or(other.memory),
+            overhead: self.overhead.or(other.overhead),
         }
     }
 }
@@ -151,6 +161,28 @@ impl<'a> SparkReplays<'a> {
         Some((executors, slots.saturating_mul(task_cpus(self.app))))
     }
 
+    /// The stages that bind the application with fewer tasks than slots, and with how many all slots would have work. Uneven
+    /// tasks cannot be split, and small ones are not worth it.
+    pub(crate) fn few_tasks(&self) -> Vec<(u32, u32)> {
+        let spark = self.app.spark.as_deref();
+        let wanted = |stage: &PathStage| {
+            let Subject::Stage(id) = stage.subject else { return None };
+            let group = self.app.groups.get(spark?.stage(id)?.group?)?;
+            let times = group.winners().filter_map(|row| group.attempts.run_time(row));
+            let times: Vec<f64> = times.map(Millis::as_f64).collect();
+            let (count, slots) = (times.len() as f64, f64::from(self.slots()));
+            let (all, longest) = (times.iter().sum::<f64>(), times.iter().copied().fold(0.0, f64::max));
+            let splits = count < slots && longest <= EVEN * all / count.max(1.0);
+            let waves = (all / slots / LEAST_TASK).floor().clamp(0.0, WAVES);
+            let wanted = Millis::from_f64(slots * waves).filter(|it| splits && it.as_f64() > count)?;
+            Some((id.stage, u32::try_from(wanted.get()).ok()?))
+        };
+        let mut stages: Vec<(u32, u32)> = self.baseline.path.iter().filter_map(wanted).collect();
+        stages.sort_unstable();
+        stages.dedup();
+        stages
+    }
+
     /// Whether the driver runs the tasks.
     pub(crate) fn is_local(&self) -> bool {
         self.app.spark.as_deref().is_some_and(|spark| spark.executors.is_empty())
@@ -186,9 +218,9 @@ impl<'a> SparkReplays<'a> {
     /// # Errors
     /// If the log does not tell the present sizes, or if there can be none like these.
     pub(super) fn sizes(&self, resources: Resources) -> Result<Sizes, Unknown> {
-        let Resources { executors, cores, memory } = resources;
+        let Resources { executors, cores, memory, overhead } = resources;
         let recorded = self.plan.executor_slots();
-        let memory = memory.map_or(Ok(1.0), |memory| self.memory_factor(memory))?;
+        let memory = self.memory_factor(memory, overhead)?;
         if executors.is_none() && cores.is_none() {
             return Ok(Sizes { slots: Slots::Recorded, factor: 1.0, memory, cores: 1.0 });
         }
@@ -210,17 +242,22 @@ impl<'a> SparkReplays<'a> {
             (Some(new), Some(now)) => f64::from(new) / f64::from(now),
             _ => slots_of_one,
         };
+        // As many slots in executors of another size: they open and close as recorded.
+        let same = all == count.saturating_mul(slots);
         Ok(Sizes {
-            slots: Slots::Number(all),
-            factor,
+            slots: if same { Slots::Recorded } else { Slots::Number(all) },
+            factor: if same { 1.0 } else { factor },
             memory: memory / slots_of_one,
             cores: cores_of_one / slots_of_one,
         })
     }
 
-    /// By which factor the memory of an executor changes with another heap.
-    fn memory_factor(&self, heap: Bytes) -> Result<f64, Unknown> {
-        crate::metrics::executor_memory_factor(self.app, self.params, heap)
+    /// By which factor the memory of an executor changes with another heap or overhead.
+    fn memory_factor(&self, heap: Option<Bytes>, overhead: Option<Bytes>) -> Result<f64, Unknown> {
+        if heap.or(overhead).is_none() {
+            return Ok(1.0);
+        }
+        crate::metrics::executor_memory_factor(self.app, self.params, (heap, overhead))
             .ok_or(Unknown::NotApplicable("the event log lacks the size of an executor"))
     }
 

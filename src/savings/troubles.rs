@@ -51,6 +51,8 @@ pub(crate) struct TroubleSavings {
     pub(crate) alone: Option<Amounts>,
     /// The GB-hours that the remedy takes beyond those recorded, if it takes more.
     pub(crate) more_gb_hours: Option<Range>,
+    /// The part of them that no other trouble's remedy takes already: two may ask for the same larger memory.
+    pub(crate) more_of_its_own: Option<Range>,
     /// Its share if all troubles of the application are removed whose saving is known.
     pub(crate) share: Option<Amounts>,
     /// What these cost, if prices are given.
@@ -58,7 +60,8 @@ pub(crate) struct TroubleSavings {
     pub(crate) share_cost: Option<Range>,
 }
 
-state!(struct TroubleSavings { status, method, by_size, alone, more_gb_hours, share, alone_cost, share_cost });
+state!(struct TroubleSavings { status, method, by_size, alone, more_gb_hours, more_of_its_own, share, alone_cost,
+    share_cost });
 
 impl TroubleSavings {
     /// One whose saving is unknown.
@@ -71,6 +74,7 @@ impl TroubleSavings {
             by_size: false,
             alone: None,
             more_gb_hours: None,
+            more_of_its_own: None,
             share: None,
             alone_cost: None,
             share_cost: None,
@@ -83,6 +87,8 @@ impl TroubleSavings {
 pub(crate) struct ApplicationSavings {
     /// The sum of the shares.
     pub(crate) joint: Amounts,
+    /// The GB-hours that remedies take beyond those recorded: of those that save, as of those whose saving is unknown.
+    pub(crate) more_gb_hours: Option<Range>,
     /// The replay without a change; `None` if none was needed, or if there can be none.
     pub(crate) baseline: Option<Baseline>,
     /// Why there is no replay although one was needed.
@@ -93,7 +99,7 @@ pub(crate) struct ApplicationSavings {
     pub(crate) currency: Option<Arc<str>>,
 }
 
-state!(struct ApplicationSavings { joint, baseline, unknown, joint_cost, currency });
+state!(struct ApplicationSavings { joint, more_gb_hours, baseline, unknown, joint_cost, currency });
 
 /// The savings of an application, and of each of its troubles in their order.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,6 +116,8 @@ pub(crate) struct Sums {
     memory: Option<Sum>,
     /// The part of the memory that is saved by its size.
     by_size: Option<Sum>,
+    /// The memory that remedies take beyond what was recorded.
+    more: Option<Sum>,
     cost: Option<Sum>,
     /// Troubles in the sum.
     pub(crate) estimated_count: u64,
@@ -149,6 +157,7 @@ impl Sum {
 impl Sums {
     /// Adds a trouble of an application. Applications whose cores or memory are unknown add nothing to those.
     pub(crate) fn add(&mut self, trouble: &TroubleSavings) {
+        add(&mut self.more, trouble.more_of_its_own);
         match (&trouble.status, &trouble.share) {
             (SavingStatus::Estimated, Some(share)) => {
                 self.wall.add(share.wall_ms);
@@ -170,6 +179,7 @@ impl Sums {
             (&mut self.cores, other.cores),
             (&mut self.memory, other.memory),
             (&mut self.by_size, other.by_size),
+            (&mut self.more, other.more),
             (&mut self.cost, other.cost),
         ] {
             if let Some(other) = other {
@@ -193,6 +203,11 @@ impl Sums {
     /// The part of the GB-hours that smaller memory saves; the rest is held for less time.
     pub(crate) fn by_size(&self) -> Option<Range> {
         self.by_size.map(Sum::range)
+    }
+
+    /// The GB-hours that remedies take beyond what was recorded, whatever they save.
+    pub(crate) fn more_gb_hours(&self) -> Option<Range> {
+        self.more.map(Sum::range)
     }
 
     /// What they cost, if prices are given.

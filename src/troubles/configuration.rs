@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use super::value::{compare, magnitude, options_on_top};
 use super::{Trouble, inert};
 use crate::finding::{Advice, SettingChange, TroubleKind};
-use crate::heuristics::spark::stays_free;
+use crate::heuristics::spark::{smallest_free_heap, stays_free};
 use crate::model::conf::ConfKey;
 use crate::model::{Application, Engine};
 use crate::state::state;
@@ -66,6 +66,33 @@ pub(super) fn settle(
     troubles: &mut [Trouble],
     harm: impl Fn(&SettingChange, &[SettingChange]) -> Option<String>,
 ) -> Settled {
+    let mut settled = of_proposals(app, troubles, &harm);
+    // Without its first setting, the rest of a line of advice has lost its reason.
+    if settled.drop_dependents(troubles) {
+        settled = of_proposals(app, troubles, &harm);
+    }
+    for trouble in troubles {
+        if settled.guide(app, &mut trouble.advice) {
+            settled.without_change.push(trouble.id.clone());
+        }
+        let firm = || trouble.advice.iter().filter(|advice| !advice.conditional);
+        trouble.change.retain_mut(|change| match settled.of(change) {
+            Some(it) if firm().any(|advice| advice.settings.contains(it)) => {
+                *change = it.clone();
+                true
+            }
+            _ => false,
+        });
+    }
+    settled
+}
+
+/// What is left of the changes that troubles propose.
+fn of_proposals(
+    app: &Application,
+    troubles: &[Trouble],
+    harm: impl Fn(&SettingChange, &[SettingChange]) -> Option<String>,
+) -> Settled {
     let mut settled = Settled { recommended: resolve(troubles), ..Settled::default() };
     settled.drop_contradictions(app, troubles);
     let fails = |it: &Recommended| {
@@ -78,19 +105,12 @@ pub(super) fn settle(
     settled.keep_if(|it| harm(&it.change, &all).filter(|_| !fails(it)));
     settled.drop_unneeded_executors(&all);
     settled.drop_inert(app);
-    for trouble in troubles {
-        trouble.change.retain_mut(|change| match settled.of(change) {
-            Some(it) => {
-                *change = it.clone();
-                true
-            }
-            None => false,
-        });
-        if settled.guide(app, &mut trouble.advice) {
-            settled.without_change.push(trouble.id.clone());
-        }
-    }
     settled
+}
+
+/// Whether the settings of a line serve its first one.
+const fn is_package(advice: &Advice) -> bool {
+    advice.settings.len() > 1 && !advice.conditional
 }
 
 /// One change for each setting that any trouble proposes.
@@ -176,6 +196,9 @@ impl Settled {
             let heap = magnitude("spark.executor.memory", heap).and_then(Bytes::from_f64);
             heap.is_some_and(|heap| stays_free(app, heap))
         };
+        if collecting {
+            self.keep_heaps_free(app, is_free);
+        }
         let pressing = |process: &str| {
             let presses = |trouble: &&Trouble| {
                 let sizes = trouble.change.iter().any(|change| process_of(&change.setting) == process);
@@ -202,6 +225,20 @@ impl Settled {
         });
     }
 
+    /// Where executors collect garbage, a heap shrinks only so far that it is never full.
+    fn keep_heaps_free(&mut self, app: &Application, is_free: impl Fn(&str) -> bool) {
+        let Some((least, heap)) = smallest_free_heap(app) else { return };
+        for Recommended { change, .. } in &mut self.recommended {
+            let SettingChange { setting, from, to } = change;
+            let now = from.as_deref().and_then(|from| magnitude(setting, from));
+            let to_bytes = magnitude(setting, to);
+            let shrinks = now.is_some_and(|now| least.as_f64() < now && to_bytes.is_some_and(|to| to < now));
+            if ConfKey::ExecutorMemory.names().contains(&setting.as_str()) && shrinks && !is_free(to) {
+                to.clone_from(&heap);
+            }
+        }
+    }
+
     /// Removes more executors that would only make up for fewer cores, which `before` had.
     fn drop_unneeded_executors(&mut self, before: &[SettingChange]) {
         let sets = |change: &SettingChange, key: ConfKey| key.names().contains(&change.setting.as_str());
@@ -213,6 +250,21 @@ impl Settled {
                 unneeded.then(|| "more executors would only make up for fewer cores".to_owned())
             });
         }
+    }
+
+    /// Removes the settings of advice whose first one stays; whether there are any.
+    fn drop_dependents(&self, troubles: &mut [Trouble]) -> bool {
+        let stays = |change: &SettingChange| self.kept.iter().any(|(setting, _)| *setting == change.setting);
+        let mut any = false;
+        for line in troubles.iter_mut().flat_map(|trouble| &mut trouble.advice) {
+            if is_package(line) && line.settings.first().is_some_and(stays) {
+                for dependent in line.settings.drain(1..) {
+                    line.text = without(&line.text, &dependent.to_string());
+                }
+                any = true;
+            }
+        }
+        any
     }
 
     /// Removes settings without effect, until all that are left have one.
@@ -254,7 +306,8 @@ impl Settled {
         let mut reasons: Vec<String> = Vec::new();
         advice.retain(|line| {
             let why: Vec<Option<String>> = line.settings.iter().map(stays).collect();
-            let all_stay = !why.is_empty() && why.iter().all(Option::is_some);
+            let first_stays = is_package(line) && why.first().is_some_and(Option::is_some);
+            let all_stay = first_stays || (!why.is_empty() && why.iter().all(Option::is_some));
             if all_stay {
                 reasons.extend(why.into_iter().flatten().take(1));
             }

@@ -2,18 +2,15 @@
 
 use super::resources;
 use crate::finding::SettingChange;
-use crate::metrics::Metrics;
 use crate::model::conf::ConfKey;
 use crate::model::{Application, Engine};
-use crate::rules::RuleSet;
-use crate::savings::{Resources, SparkReplays};
+use crate::savings::{ReplaysOnce, Resources};
 
 /// Why a change makes the application slower, as far as a replay can tell: fewer cores for each executor, with the number of
 /// executors that is proposed together with them.
 pub(super) fn of(
     app: &Application,
-    rules: &RuleSet,
-    metrics: &Metrics,
+    replays: &ReplaysOnce<'_>,
     change: &SettingChange,
     all: &[SettingChange],
 ) -> Option<String> {
@@ -21,7 +18,7 @@ pub(super) fn of(
         return None;
     }
     let cores = change.to.parse().ok()?;
-    let replays = SparkReplays::of(app, rules, metrics).ok()?;
+    let replays = replays.spark()?;
     let (_, now) = replays.executors()?;
     if cores >= now {
         return None;

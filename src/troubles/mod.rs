@@ -10,6 +10,8 @@ mod echoes;
 mod groups;
 mod harm;
 mod inert;
+mod loss;
+mod more;
 mod removal;
 mod resources;
 mod value;
@@ -20,7 +22,9 @@ use crate::metrics::Metrics;
 use crate::model::{Application, Status, Subject};
 use crate::rules::RuleSet;
 use crate::rules::settings::OrderBy;
-use crate::savings::{Amounts, ApplicationSavings, Prices, Removal, Savings, TroubleSavings, shares};
+use crate::savings::{
+    Amounts, ApplicationSavings, Loss, Prices, Removal, ReplaysOnce, Savings, TroubleSavings, shares,
+};
 use crate::severity::Severity;
 use crate::state::state;
 
@@ -154,26 +158,44 @@ pub(crate) fn diagnose(
 ) -> Diagnosed {
     let mut troubles = echoes::under_their_causes(groups::of(findings));
     troubles.sort_by(|a, b| a.rank().cmp(&b.rank()));
-    let settled = configuration::settle(app, &mut troubles, |change, all| {
-        harm::of(app, basis.rules, metrics, change, all)
-    });
+    let replays = ReplaysOnce::new(app, basis.rules, metrics);
+    let settled =
+        configuration::settle(app, &mut troubles, |change, all| harm::of(app, &replays, change, all));
     // The presets of Dr. Elephant advise as its rules did.
     if basis.rules.order().by == OrderBy::Saving {
         for finding in findings.iter_mut() {
             settled.guide(app, &mut finding.advice);
         }
+        excuse_right_settings(&mut troubles, findings, &settled);
     }
-    let savings =
-        (!troubles.is_empty()).then(|| save(app, basis, metrics, &mut troubles, (findings, &settled)));
+    let savings = (!troubles.is_empty())
+        .then(|| save(app, basis, (metrics, &replays), &mut troubles, (findings, &settled)));
     troubles.sort_by(|a, b| (a.worth, a.rank()).cmp(&(b.worth, b.rank())));
     Diagnosed { troubles, configuration: settled.recommended, savings }
+}
+
+/// A rule about a setting that stays has nothing to say that is worth more than a line.
+fn excuse_right_settings(
+    troubles: &mut [Trouble],
+    findings: &mut [Finding],
+    settled: &configuration::Settled,
+) {
+    let stays = |trouble: &&mut Trouble| {
+        trouble.kind == TroubleKind::Settings && settled.without_change.contains(&trouble.id)
+    };
+    for trouble in troubles.iter_mut().filter(stays) {
+        trouble.severity = trouble.severity.min(Severity::Low);
+        for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
+            finding.severity = finding.severity.min(Severity::Low);
+        }
+    }
 }
 
 /// Computes what each trouble saves, and all of them together.
 fn save(
     app: &Application,
     basis: Basis<'_>,
-    metrics: &Metrics,
+    (metrics, replays): (&Metrics, &ReplaysOnce<'_>),
     troubles: &mut [Trouble],
     (findings, settled): (&[Finding], &configuration::Settled),
 ) -> ApplicationSavings {
@@ -194,7 +216,9 @@ fn save(
         removal::of(app, rules, metrics, trouble, &told(trouble))
     };
     let removals: Vec<Removal> = troubles.iter().map(removal).collect();
-    let Savings { application, troubles: each } = shares(app, rules, metrics, &removals, false);
+    let losses: Vec<Loss> =
+        troubles.iter().map(|trouble| loss::of(trouble.kind, told(trouble).first().copied())).collect();
+    let Savings { application, troubles: each } = shares(replays, &removals, false).bounded(&losses);
     let order = rules.order();
     for (trouble, mut savings) in troubles.iter_mut().zip(each) {
         savings.alone_cost = savings.alone.as_ref().and_then(cost);
@@ -209,7 +233,8 @@ fn save(
         trouble.savings = savings;
     }
     let currency = prices.map(|prices| prices.currency().into());
-    ApplicationSavings { joint_cost: cost(&application.joint), currency, ..application }
+    let more_gb_hours = more::together(troubles);
+    ApplicationSavings { more_gb_hours, joint_cost: cost(&application.joint), currency, ..application }
 }
 
 impl Trouble {

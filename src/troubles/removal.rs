@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use super::value::magnitude;
 use super::{Trouble, resources};
 use crate::finding::{Finding, SettingChange, TroubleKind};
-use crate::heuristics::spark::collections_fall;
 use crate::metrics::{Metrics, executor_memory_factor, idle_beyond, requested_container};
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::spark::ClusterManager;
@@ -13,7 +12,7 @@ use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Engine, Subject};
 use crate::params::Assumed;
 use crate::rules::RuleSet;
-use crate::savings::{Cause, Removal, Resources};
+use crate::savings::{Cause, Removal};
 use crate::stragglers::speculation::Copies;
 use crate::units::{Bytes, MbMillis, Millis};
 
@@ -30,7 +29,6 @@ const NO_REMEDY: &str = "the rule names no remedy";
 const NO_SIZE: &str = "the advice names no smaller size";
 const NO_NUMBER: &str = "the advice names no other number of tasks";
 const NOT_RELEASED: &str = "the advice names no setting that would give back idle cores";
-const FIRST_STEP: &str = "the history does not tell how much heap is enough";
 const NOT_MEASURED: &str = "the history does not contain the times that it is computed from";
 
 /// Nothing is saved by a change that is not recommended.
@@ -48,7 +46,16 @@ pub(super) fn of(
     let leading = told.first().copied();
     let parts = || trouble.subjects.clone();
     match trouble.kind {
-        Kind::Failures => Removal::Replay(Cause::Failures, Vec::new()),
+        Kind::Failures => {
+            match containers(app, &trouble.change).filter(|_| app.engine == Engine::MapReduce) {
+                Some(factor) => Removal::Containers { factor, cause: Cause::Failures, subjects: Vec::new() },
+                None => resized(app, trouble, (Cause::Failures, Vec::new())),
+            }
+        }
+        Kind::Shuffle => {
+            let share = proposed(&trouble.change, ConfKey::SlowStart).and_then(|it| it.to.parse().ok());
+            share.map_or(unknown(NO_MODEL), |share| Removal::Replay(Cause::SlowStart { share }, parts()))
+        }
         Kind::Skew if leading.is_some_and(|finding| finding.of_more_parts) => {
             Removal::Replay(Cause::Skew, Vec::new())
         }
@@ -58,7 +65,6 @@ pub(super) fn of(
         Kind::GarbageCollection if app.engine == Engine::Spark && trouble.change.is_empty() => {
             unknown(NO_SETTING)
         }
-        Kind::GarbageCollection if !is_enough(app, trouble, leading) => unknown(FIRST_STEP),
         Kind::GarbageCollection => {
             resized(app, trouble, (Cause::Collections { limit: limit_of_collections(leading) }, parts()))
         }
@@ -82,6 +88,10 @@ pub(super) fn of(
             time: avoidable_wait(app, metrics, time),
         }),
         Kind::Cancelled => unknown(CANCELLED),
+        Kind::Settings => resources::of(app, &trouble.change)
+            .map_or(unknown(NO_MODEL), |resources| Removal::Resized(resources, None)),
+        Kind::LittleMemory => resources::of(app, &trouble.change)
+            .map_or(unknown(NO_MODEL), |resources| Removal::Costs(resources, NO_MODEL.into())),
         _ if trouble.advice.is_empty() => unknown(NO_REMEDY),
         _ => unknown(NO_MODEL),
     }
@@ -101,11 +111,10 @@ pub(crate) fn saves(kind: TroubleKind, rule: &str) -> Option<&'static str> {
         | Kind::FewTasks
         | Kind::ManyTasks
         | Kind::Waiting => Some("time"),
-        Kind::MuchMemory | Kind::IdleExecutors => Some("memory"),
+        Kind::MuchMemory | Kind::IdleExecutors | Kind::Shuffle => Some("memory"),
         Kind::Speculation if rule == COPIES => Some("memory"),
         Kind::Speculation
         | Kind::Cancelled
-        | Kind::Shuffle
         | Kind::SlowTasks
         | Kind::LittleMemory
         | Kind::Driver
@@ -133,15 +142,6 @@ fn resized(app: &Application, trouble: &Trouble, (cause, parts): (Cause, Vec<Sub
 fn without_idle(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &Trouble) -> Option<Removal> {
     let released = released(app, rules, metrics, &trouble.change).map(|share| Removal::Idle { share });
     released.or_else(|| Some(Removal::Resized(resources::of(app, &trouble.change)?, None)))
-}
-
-/// Whether the rule finds less garbage collection with the heap that the change gives to each task. In MapReduce the history
-/// tells too little of heaps to say.
-fn is_enough(app: &Application, trouble: &Trouble, leading: Option<&Finding>) -> bool {
-    let Some(Resources { memory, cores, .. }) = resources::of(app, &trouble.change) else { return true };
-    let thresholds = leading.into_iter().flat_map(|finding| finding.thresholds.iter());
-    let cutoffs = thresholds.filter(|threshold| threshold.key == "gc_ratio").flat_map(|it| &it.cutoffs);
-    collections_fall(app, (memory, cores), cutoffs.copied())
 }
 
 /// The lowest cut-off of the rule, if it is a share of task time.
@@ -226,7 +226,7 @@ fn executors(app: &Application, rules: &RuleSet, changes: &[SettingChange]) -> O
     let key = if is_local { ConfKey::DriverMemory } else { ConfKey::ExecutorMemory };
     let heap = proposed(changes, key)?;
     let bytes = Bytes::from_f64(magnitude(&heap.setting, &heap.to)?)?;
-    executor_memory_factor(app, rules.spark_metrics(), bytes)
+    executor_memory_factor(app, rules.spark_metrics(), (Some(bytes), None))
 }
 
 /// By which factor the memory of containers would change, over all tasks and their times.

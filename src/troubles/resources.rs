@@ -14,6 +14,8 @@ pub(super) fn of(app: &Application, changes: &[SettingChange]) -> Option<Resourc
     let number = |key: ConfKey| find(key)?.to.parse().ok();
     let is_local = ClusterManager::of_application(app) == Some(ClusterManager::Local);
     let heap = find(if is_local { ConfKey::DriverMemory } else { ConfKey::ExecutorMemory });
+    let size = |change: &SettingChange| Bytes::from_f64(magnitude(&change.setting, &change.to)?);
+    let overhead = find(ConfKey::ExecutorMemoryOverhead).filter(|_| !is_local);
     let most =
         if app.allocates_dynamically() { ConfKey::DynamicAllocationMax } else { ConfKey::ExecutorInstances };
     // A standalone cluster starts as many executors as have these cores together.
@@ -22,7 +24,8 @@ pub(super) fn of(app: &Application, changes: &[SettingChange]) -> Option<Resourc
     let resources = Resources {
         executors: number(most).or_else(of_cores).filter(|_| !is_local),
         cores: number(ConfKey::ExecutorCores).filter(|_| !is_local),
-        memory: heap.and_then(|heap| Bytes::from_f64(magnitude(&heap.setting, &heap.to)?)),
+        memory: heap.and_then(size),
+        overhead: overhead.and_then(size),
     };
     (app.engine == Engine::Spark && resources != Resources::default()).then_some(resources)
 }

@@ -324,3 +324,38 @@ fn a_task_that_is_late_because_of_its_data_is_no_straggler_besides() {
     assert_eq!(troubles(101), [skew.clone(), (TroubleKind::Stragglers, vec![stage(2)])]);
     assert_eq!(troubles(60), [skew, (TroubleKind::Stragglers, vec![stage(1), stage(2)])]);
 }
+
+/// Cores stay as they are, so the smaller heap that went with fewer of them has no reason.
+#[test]
+fn settings_that_serve_one_that_stays_are_dropped_with_it() {
+    let limit = change("spark.dynamicAllocation.maxExecutors", "", "9");
+    let heap = |to| change("spark.executor.memory", "8g", to);
+    let package = finding("a", TroubleKind::Settings, Subject::Application, Severity::Severe);
+    let package = advised(package, &[limit, heap("6g")]);
+    let mut findings = [package.clone()];
+    let Diagnosed { troubles, configuration, .. } = diagnosed(&app(), &mut findings);
+    assert_eq!(configuration, []);
+    assert_eq!(troubles[0].change, []);
+    assert!(troubles[0].advice[0].text.starts_with("keep spark.dynamicAllocation.maxExecutors"));
+    assert!(findings[0].advice[0].settings.is_empty());
+    // Another trouble keeps its own value.
+    let other = finding("b", TroubleKind::MuchMemory, Subject::Application, Severity::Low);
+    let mut findings = [package, advised(other, &[heap("4g")])];
+    let Diagnosed { configuration, .. } = diagnosed(&app(), &mut findings);
+    let values: Vec<&str> = configuration.iter().map(|it| it.change.to.as_str()).collect();
+    assert_eq!(values, ["4g"]);
+}
+
+#[test]
+fn later_reduces_are_replayed() {
+    let later = change("mapreduce.job.reduce.slowstart.completedmaps", "0.05", "0.80");
+    let reduces = Subject::Tasks(TaskKind::Reduce.name());
+    let slow = finding("shuffle-sort", TroubleKind::Shuffle, reduces, Severity::Low);
+    let job = sample::job(Vec::new(), &[]);
+    let troubles = diagnosed(&job, &mut [advised(slow, &[later])]).troubles;
+    let rules = RuleSet::built_in().unwrap();
+    let removal = removal::of(&job, &rules, &Metrics::default(), &troubles[0], &[]);
+    assert!(
+        matches!(removal, Removal::Replay(crate::savings::Cause::SlowStart { share }, _) if (share - 0.8).abs() < 1e-9)
+    );
+}

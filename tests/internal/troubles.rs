@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::common::shared;
 use crate::engine::{Visited, visit};
-use crate::finding::{Finding, SettingChange};
+use crate::finding::{Finding, Measure, SettingChange, TroubleKind};
 use crate::metrics::Metrics;
 use crate::model::{Application, Status};
 use crate::rules::RuleSet;
 use crate::severity::Severity;
-use crate::troubles::{Basis, Diagnosed, diagnose, why_inert};
+use crate::troubles::{Basis, Diagnosed, Trouble, diagnose, why_inert};
 
 /// The findings and troubles of every history in the corpus and the recordings; `None` if they are absent.
 fn all<T: Send>(look: impl Fn(&Application, &[Finding], &Diagnosed) -> T + Sync) -> Option<Vec<T>> {
@@ -94,6 +94,25 @@ fn each_finding_tells_of_one_trouble() {
 }
 
 #[test]
+fn a_setting_that_is_right_is_worth_a_line_only() {
+    let found = all(|app, findings, diagnosed| {
+        let is_right = |trouble: &&Trouble| {
+            trouble.kind == TroubleKind::Settings
+                && trouble.advice.iter().all(|line| line.text.starts_with("keep "))
+        };
+        for trouble in diagnosed.troubles.iter().filter(is_right) {
+            assert!(trouble.severity <= Severity::Low, "{}: {trouble:?}", app.id);
+            let told = findings.iter().filter(|finding| trouble.tells(finding).is_some());
+            let mut told = told.filter(|finding| finding.severity > Severity::Low);
+            assert_eq!(told.next(), None, "{}", app.id);
+        }
+        diagnosed.troubles.iter().filter(is_right).count()
+    });
+    let Some(found) = found else { return };
+    assert!(found.iter().sum::<usize>() > 0);
+}
+
+#[test]
 fn a_run_that_failed_says_so_first() {
     let found = all(|app, _, diagnosed| {
         if app.status != Status::Failed {
@@ -119,4 +138,55 @@ fn ids_of_job_trackers_are_told_from_those_of_yarn() {
     assert!(with_id("job_201311192236_0042").ran_on_job_tracker());
     assert!(!with_id("job_1526555215992_0001").ran_on_job_tracker());
     assert!(!with_id("job_x").ran_on_job_tracker());
+}
+
+/// Measures of a finding that its message states as lost, by kind.
+fn stated(finding: &Finding, key: &str) -> Option<f64> {
+    let (_, measure) = finding.evidence.iter().find(|(name, _)| *name == key)?;
+    match measure {
+        Measure::Time(time) if finding.message.contains(&time.to_string()) => Some(time.as_f64()),
+        Measure::Number(Some(hours), _) => Some(*hours),
+        _ => None,
+    }
+}
+
+#[test]
+fn no_trouble_saves_more_than_its_headline_says_was_lost() {
+    const TIMES: [(TroubleKind, &str); 5] = [
+        (TroubleKind::FewTasks, "lost_ms"),
+        (TroubleKind::ManyTasks, "lost_ms"),
+        (TroubleKind::Waiting, "wait_ms"),
+        (TroubleKind::Skew, "lost_ms"),
+        (TroubleKind::Stragglers, "delay_ms"),
+    ];
+    let found = all(|app, findings, diagnosed| {
+        let mut wrong: Vec<String> = Vec::new();
+        let mut compared = 0;
+        for trouble in &diagnosed.troubles {
+            let Some(share) = trouble.savings.share else { continue };
+            let leading = findings.iter().find(|it| it.tells == trouble.kind && it.message == trouble.cause);
+            let Some(leading) = leading else { continue };
+            let time = TIMES.iter().find(|(kind, _)| *kind == trouble.kind);
+            let together = leading.evidence.iter().any(|(name, _)| *name == "lost_together_ms");
+            let lost = time.filter(|_| !together).and_then(|(_, key)| stated(leading, key));
+            if let Some(lost) = lost {
+                compared += 1;
+                if share.wall_ms.high > lost + 1.0 {
+                    wrong.push(format!("{} {}: {:?} of {lost} ms", app.id, trouble.id, share.wall_ms));
+                }
+            }
+            let wasted =
+                stated(leading, "wasted_gb_hours").filter(|_| trouble.kind == TroubleKind::MuchMemory);
+            if let Some((wasted, saved)) = wasted.zip(share.gb_hours)
+                && saved.high > wasted + 1e-6
+            {
+                wrong.push(format!("{} {}: {saved:?} of {wasted} GB·h", app.id, trouble.id));
+            }
+        }
+        (compared, wrong)
+    });
+    let Some(found) = found else { return };
+    let wrong: Vec<&String> = found.iter().flat_map(|(_, wrong)| wrong).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(found.iter().map(|(compared, _)| compared).sum::<u32>() >= 5);
 }

@@ -3,6 +3,7 @@
 
 use super::{Role, change, no_task_reports, rule, tasks, to_millis, without_tasks};
 use crate::finding::{Advice, Judgement, Measure, SettingChange, TroubleKind, Verdict, Worse};
+use crate::heuristics::wording::percent;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::{Conf, ConfKey};
@@ -13,7 +14,7 @@ use crate::params::quantity::{Duration, Ratio};
 use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::stats::truncated_mean;
-use crate::units::Timestamp;
+use crate::units::{Millis, Timestamp};
 
 rule_params! {
     /// Parameters of `shuffle-sort`.
@@ -25,6 +26,8 @@ rule_params! {
         phase_time: Ascending<Duration>,
         /// Twice the time of the phase / mean time of the reduce function, rounded down.
         phase_ratio: Ascending<Ratio>,
+        /// Time in which reduce tasks hold containers only to wait for map tasks / time of all attempts.
+        wait_share: Ascending<Ratio>,
     }
 }
 
@@ -57,9 +60,10 @@ impl Check for Phases {
             let what = "the ends of its shuffle and sort phases";
             return Verdict::NotEvaluated(no_task_reports(Role::Reduce, group, what));
         };
-        let shuffle = params.judge(means.shuffle, means.reduce);
+        let (shuffle, wait_limit) = params.judge_shuffle(app, group, &means);
         let sort = params.judge(means.sort, means.reduce);
         let severity = shuffle.max(sort);
+        let wait_limit = wait_limit.filter(|_| shuffle >= sort);
         let by_shuffle = shuffle > sort || (shuffle == sort && means.shuffle >= means.sort);
         let (phase, time) = if by_shuffle { ("shuffling", means.shuffle) } else { ("sorting", means.sort) };
         let ratio = |phase: i64| Measure::Ratio(times_reduce(phase, means.reduce));
@@ -75,7 +79,11 @@ impl Check for Phases {
             .fact("sort_reduce_ratio", ratio(means.sort))
             .message(
                 MESSAGE,
-                &[("time", &to_millis(time)), ("phase", &phase), ("limit", &params.passed(severity))],
+                &[
+                    ("time", &to_millis(time)),
+                    ("phase", &phase),
+                    ("limit", &wait_limit.unwrap_or_else(|| params.passed(severity))),
+                ],
             )
             .advice(|| if by_shuffle { shuffle_advice(app, group, means.shuffle) } else { sort_advice(app) })
             .into()
@@ -94,6 +102,34 @@ impl ShuffleSort {
             Severity::None => format!("not reached: {time}, and {}×", self.phase_ratio.describe(severity)),
             _ => time,
         }
+    }
+
+    /// Waiting for map tasks is not slow: it only holds containers.
+    /// The limit in words if it makes a difference.
+    fn judge_shuffle(
+        &self,
+        app: &Application,
+        reduces: &TaskGroup,
+        means: &Means,
+    ) -> (Severity, Option<String>) {
+        let whole = self.judge(means.shuffle, means.reduce);
+        let Some(waiting) = waiting(app, reduces) else { return (whole, None) };
+        let fetching = self.judge((means.shuffle - waiting).max(0), means.reduce);
+        let attempts = app.groups.iter().map(|group| &group.attempts);
+        let times =
+            attempts.flat_map(|attempts| (0..attempts.len()).filter_map(|row| attempts.run_time(row)));
+        let all = times.sum::<Millis>().as_f64();
+        let held = waiting as f64 * reduces.winners().count() as f64;
+        let by_wait = if all > 0.0 { self.wait_share.severity(held / all) } else { Severity::Critical };
+        let severity = whole.min(fetching.max(by_wait));
+        let limit = (severity < whole).then(|| {
+            let limit = self.wait_share.describe_in(severity.max(Severity::Low), percent);
+            format!(
+                "waiting for map tasks takes {} of the time of all attempts: {limit}",
+                percent(held / all)
+            )
+        });
+        (severity, limit)
     }
 
     fn judge(&self, phase: i64, reduce: i64) -> Severity {
@@ -168,11 +204,9 @@ pub(in crate::heuristics) fn slow_start(app: &Application) -> Option<SettingChan
     Some(change(app, ConfKey::SlowStart, format!("{slow_start:.2}")))
 }
 
-/// The mean time that reduce tasks waited for map tasks, and the slow start that would avoid it.
-fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Option<(i64, f64)> {
-    let maps = app.group(TaskKind::Map)?;
-    let ends: Vec<i64> = maps.sorted_ends().into_iter().map(Timestamp::as_millis).collect();
-    let last_map = *ends.last()?;
+/// The mean time that reduce tasks waited for map tasks.
+fn waiting(app: &Application, reduces: &TaskGroup) -> Option<i64> {
+    let last_map = app.group(TaskKind::Map)?.sorted_ends().last()?.as_millis();
     let waits: Vec<i64> = reduces
         .winners()
         .filter_map(|row| {
@@ -181,10 +215,18 @@ fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Opt
             Some((last_map.min(shuffled) - start).max(0))
         })
         .collect();
-    let waiting = truncated_mean(&waits)?;
+    truncated_mean(&waits)
+}
+
+/// The mean time that reduce tasks waited for map tasks, and the slow start that would avoid it.
+fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Option<(i64, f64)> {
+    let waiting = waiting(app, reduces)?;
     if waiting * 2 < mean_shuffle {
         return None;
     }
+    let ends: Vec<i64> =
+        app.group(TaskKind::Map)?.sorted_ends().into_iter().map(Timestamp::as_millis).collect();
+    let last_map = *ends.last()?;
     let fetching = (mean_shuffle - waiting).max(0);
     let done_by_then = ends.partition_point(|&end| end <= last_map - fetching);
     let share = done_by_then as f64 / ends.len() as f64;
@@ -215,4 +257,34 @@ fn sort_advice(app: &Application) -> Vec<Advice> {
         advice.push("sort less data: filter in the map function, or aggregate with a combiner".into());
     }
     advice
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+
+    /// Maps of ten minutes, and five reduces that start after one minute, end their shuffle after `shuffled` seconds and
+    /// reduce for five minutes.
+    fn job(maps: usize, shuffled: i64) -> Application {
+        let mut reduces = sample::tasks(TaskKind::Reduce, [(60, Some(shuffled + 300)); 5]);
+        for row in 0..reduces.attempts.len() {
+            for point in [TimePoint::ShuffleFinish, TimePoint::SortFinish] {
+                reduces.attempts.set_time(row, point, Some(Timestamp::from_millis(shuffled * 1000)));
+            }
+        }
+        let maps = sample::tasks(TaskKind::Map, vec![(0, Some(600)); maps]);
+        sample::job(vec![maps, reduces], &[])
+    }
+
+    #[test]
+    fn waiting_for_maps_is_not_a_slow_shuffle() {
+        let severity = |maps, shuffled| sample::severity(&job(maps, shuffled), RULE.id, false);
+        assert_eq!(severity(20, 605), Some(Severity::None));
+        assert_eq!(sample::severity(&job(20, 605), RULE.id, true), Some(Severity::Moderate));
+        // Reduces that wait hold 41 % of all container time.
+        assert_eq!(severity(4, 605), Some(Severity::Moderate));
+        // Five minutes of fetching after the last map.
+        assert_eq!(severity(20, 900), Some(Severity::Moderate));
+    }
 }

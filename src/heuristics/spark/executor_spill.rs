@@ -242,6 +242,10 @@ fn advice(app: &Application, spark: &Spark) -> Vec<Advice> {
         let line = change(app, ConfKey::ShufflePartitions, partitions);
         advice.push(Advice::new("use smaller partitions that fit into memory").set([line]));
     }
+    if let Some(tasks) = against.as_ref().and_then(|against| against.parallelism) {
+        let line = change(app, ConfKey::DefaultParallelism, tasks);
+        advice.push(Advice::new("use smaller partitions that fit into memory").set([line]));
+    }
     let now = ExecutorSize::now(app, spark);
     let wanted = against.and_then(|against| against.executors(app, spark)).unwrap_or(now);
     if wanted.heap != now.heap {

@@ -26,6 +26,8 @@ rule_params! {
         executor_time: Ascending<Duration>,
         /// Highest severity in local mode, where the heap is that of the driver on the submitting machine.
         local_at_most: Severity,
+        /// Highest severity if no smaller heap would be enough, and no more tasks fit into the present one.
+        needed_at_most: Severity,
     }
 }
 
@@ -76,6 +78,8 @@ impl Check for TooLarge {
             ("executor_time", params.executor_time.severity(held), params.executor_time.describe(low)),
         ];
         let most = if memory::is_local(app, spark) { params.local_at_most } else { Severity::Critical };
+        let most =
+            if memory::is_needed(app, spark, facts.heap) { most.min(params.needed_at_most) } else { most };
         let severity =
             conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default().min(most);
         let passed = decisive(
@@ -117,11 +121,10 @@ fn remedy(app: &Application, spark: &Spark, now: Bytes) -> Remedy {
             let line = Advice::new("set a heap that fits").set([change(app, key, Setting(fits))]);
             Remedy::Change(std::iter::once(line).chain(overhead_to_keep(app, spark, fits)).collect())
         }
-        None if memory::twice_the_tasks_fit(app, spark) => Remedy::NoSetting(
-            "use the heap better: run more tasks per executor, or cache data that is read repeatedly"
-                .to_owned(),
-        ),
-        None => Remedy::NoSetting("use the heap better: cache data that is read repeatedly".to_owned()),
+        None if memory::twice_the_tasks_fit(app, spark) => {
+            Remedy::NoSetting("use the heap better: run more tasks per executor".to_owned())
+        }
+        None => Remedy::NoSetting(memory::NEEDED.to_owned()),
     }
 }
 
@@ -186,10 +189,17 @@ mod tests {
     fn the_executor_that_uses_most_counts() {
         let severity = |used| sample::severity(&app("4g", used), ID, false);
         assert_eq!(severity(3700), Some(Severity::None));
-        assert_eq!(severity(2900), Some(Severity::Low));
+        assert_eq!(severity(2800), Some(Severity::Low));
         assert_eq!(severity(2300), Some(Severity::Moderate));
         assert_eq!(severity(1700), Some(Severity::Severe));
         assert_eq!(severity(1000), Some(Severity::Critical));
+    }
+
+    /// 2900 MiB with room need all 4 GiB.
+    #[test]
+    fn a_heap_that_is_needed_is_not_too_large() {
+        assert_eq!(sample::severity(&app("4g", 2900), ID, false), Some(Severity::None));
+        assert_eq!(sample::severity(&app("4g", 2900), ID, true), Some(Severity::Low));
     }
 
     #[test]

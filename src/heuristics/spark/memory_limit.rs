@@ -260,7 +260,7 @@ fn advice(app: &Application, spark: &Spark) -> Vec<Advice> {
     let mut advice = Vec::new();
     if let Some(enough) = enough.filter(|&enough| enough < heap) {
         let line = change(app, ConfKey::ExecutorMemory, Setting(enough));
-        advice.push(Advice::new("size heaps at their peaks plus 25 %").set([line]));
+        advice.push(Advice::new("size heaps by their peaks").set([line]));
     }
     if app.allocates_dynamically() {
         let most = memory::max_executors(&spark.executors);

@@ -23,7 +23,7 @@ mod support;
 mod tests;
 
 pub(super) use support::beyond_heap::memory_to_reduce;
-pub(crate) use support::collections::{collections_fall, stays_free};
+pub(crate) use support::collections::{smallest_free_heap, stays_free};
 pub(super) use support::idle::release_idle;
 pub(super) use support::memory::no_peaks;
 pub(super) use support::root::{Root, in_words};
@@ -33,7 +33,7 @@ use super::Rule;
 use super::wording::{change, percent};
 use crate::finding::SettingChange;
 use crate::model::conf::ConfKey;
-use crate::model::spark::{Job, Spark, Stage};
+use crate::model::spark::{Spark, Stage};
 use crate::model::{Application, Engine};
 
 /// Every rule of Spark, in the order of the documentation.
@@ -72,8 +72,7 @@ fn spark(app: &Application) -> Option<&Spark> {
 
 /// Whether the stage belongs to a query of Spark SQL.
 fn runs_sql(spark: &Spark, stage: &Stage) -> bool {
-    let of_stage = |job: &Job| job.stages.binary_search(&stage.id.stage).is_ok();
-    spark.jobs.iter().filter(|job| job.sql_execution.is_some()).any(of_stage)
+    spark.job_of(stage).is_some_and(|job| job.sql_execution.is_some())
 }
 
 /// The change of a setting; `None` if it already has this value.

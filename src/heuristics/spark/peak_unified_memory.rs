@@ -47,6 +47,8 @@ rule_params! {
         executor_time: Ascending<Duration>,
         /// Highest severity in local mode, where the heap is that of the driver on the submitting machine.
         local_at_most: Severity,
+        /// Highest severity if no smaller heap would be enough, and no more tasks fit into the present one.
+        needed_at_most: Severity,
     }
 }
 
@@ -97,6 +99,8 @@ impl Check for Unused {
             ("executor_time", params.executor_time.severity(held), params.executor_time.describe(low)),
         ];
         let most = if memory::is_local(app, spark) { params.local_at_most } else { Severity::Critical };
+        let most =
+            if memory::is_needed(app, spark, facts.heap) { most.min(params.needed_at_most) } else { most };
         let severity =
             conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default().min(most);
         let passed = decisive(
@@ -203,7 +207,7 @@ impl Facts {
         let mut advice = Vec::new();
         if let Some(smaller) = memory::heap_that_fits(app, spark).filter(|&fits| fits < self.heap) {
             let line = change(app, key, Setting(smaller));
-            advice.push(Advice::new("use smaller executors, sized at the peak plus 25 %").set([line]));
+            advice.push(Advice::new("use smaller executors, sized by their peaks").set([line]));
         }
         if self.fraction > MEMORY_FRACTION {
             let line = change(app, ConfKey::MemoryFraction, MEMORY_FRACTION);
@@ -217,7 +221,7 @@ impl Facts {
             advice.push(Advice::new("run more tasks with the same memory").set([line]));
         }
         if advice.is_empty() {
-            advice.push("cache data that is read more than once: there is memory for it".into());
+            advice.push(memory::NEEDED.into());
         }
         advice
     }

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::support::losses::fails_only_in_stop;
+use super::support::losses::{beginning_of_stop, fails_only_in_stop};
 use super::support::remedies::against_kinds;
 use super::support::root::{Root, in_words, stage_was_cancelled};
 use super::support::stage_figures::scored_tasks;
@@ -23,6 +23,7 @@ use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Ratio};
 use crate::params::{choice, rule_params};
 use crate::severity::Severity;
+use crate::units::Timestamp;
 use failures::{Failures, Kind};
 
 /// How many stages get their own finding.
@@ -107,14 +108,14 @@ impl Check for Failed {
         if spark.stages.iter().all(|stage| stage.group.is_none()) {
             return Verdict::NotEvaluated("no stage ran a task".to_owned());
         }
-        let done = Done::of(spark);
+        let ends = Ends::of(spark);
         let mut bad: Vec<Bad<'_>> =
-            spark.stages.iter().filter_map(|stage| params.judge(app, (spark, &done), stage)).collect();
+            spark.stages.iter().filter_map(|stage| params.judge(app, &ends, stage)).collect();
         let stages = bad.len() as u64;
         bad.sort_by_key(|bad| (Reverse(bad.severity), Reverse(bad.failures.failed), bad.stage.id));
         let more = bad.len().saturating_sub(REPORTED);
         let worst = bad.iter().take(REPORTED);
-        let mut judged: Vec<Judgement> = worst.map(|bad| params.finding(app, (spark, &done), bad)).collect();
+        let mut judged: Vec<Judgement> = worst.map(|bad| params.finding(app, (spark, &ends), bad)).collect();
         and_more(&mut judged, more, "stage");
         judged.insert(0, losses::judge(params, app, spark, stages));
         Verdict::Several(judged)
@@ -126,15 +127,11 @@ impl Check for Failed {
 }
 
 impl Failing {
-    fn judge<'a>(
-        &self,
-        app: &Application,
-        (spark, done): (&Spark, &Done),
-        stage: &'a Stage,
-    ) -> Option<Bad<'a>> {
+    fn judge<'a>(&self, app: &Application, ends: &Ends, stage: &'a Stage) -> Option<Bad<'a>> {
         let group = app.groups.get(stage.group?)?;
         // What fails in the end of a stopped application is a consequence.
-        if self.count == Counted::All && fails_only_in_stop(spark, group) {
+        let stop = ends.stop.filter(|_| self.count == Counted::All);
+        if stop.is_some_and(|stop| fails_only_in_stop(stop, group)) {
             return None;
         }
         let failures = Failures::of(app, group);
@@ -142,7 +139,7 @@ impl Failing {
         let failed = stage.status == StageStatus::Failed && !stage_was_cancelled(stage);
         let severity = match self.failed_stage {
             FailedStage::DrElephant if failed => failures.dr_elephant_severity(),
-            FailedStage::Critical if failed && !done.later_than(stage) && failures.failed > 0 => {
+            FailedStage::Critical if failed && !ends.later_than(stage) && failures.failed > 0 => {
                 Severity::Critical
             }
             _ => self.by_share(&failures, tasks),
@@ -170,7 +167,7 @@ impl Failing {
         memory.max(share.min(self.failed_attempts.severity(failures.failed as f64)))
     }
 
-    fn finding(&self, app: &Application, (spark, done): (&Spark, &Done), bad: &Bad<'_>) -> Judgement {
+    fn finding(&self, app: &Application, (spark, ends): (&Spark, &Ends), bad: &Bad<'_>) -> Judgement {
         let Bad { stage, failures, tasks, scored, severity } = bad;
         let root = Root::of_stage(app, spark, stage);
         let judgement = Judgement::of(Subject::Stage(stage.id), *severity)
@@ -187,7 +184,7 @@ impl Failing {
                 STAGE,
                 &[
                     ("stage", &label(stage)),
-                    ("end", &done.end_of(stage)),
+                    ("end", &ends.end_of(stage)),
                     ("failed_tasks", &failures.failed_tasks),
                     ("tasks", &plural(*tasks, "task")),
                     ("repeats", &failures.repeats()),
@@ -213,18 +210,26 @@ impl Failing {
     }
 }
 
-/// The last attempt of each stage that completed the stage's work.
-struct Done(FxHashMap<u32, u32>);
+/// How the work of the application ended.
+struct Ends {
+    /// The last attempt of each stage that completed the stage's work.
+    completed: FxHashMap<u32, u32>,
+    /// From when on the application was being stopped.
+    stop: Option<Timestamp>,
+}
 
-impl Done {
+impl Ends {
     fn of(spark: &Spark) -> Self {
-        let done = spark.stages.iter().filter(|stage| stage.status == StageStatus::Complete);
-        Self(done.map(|stage| (stage.id.stage, stage.id.attempt)).collect())
+        let completed = spark.stages.iter().filter(|stage| stage.status == StageStatus::Complete);
+        Self {
+            completed: completed.map(|stage| (stage.id.stage, stage.id.attempt)).collect(),
+            stop: beginning_of_stop(spark),
+        }
     }
 
     /// Whether a later attempt of the same stage completed its work.
     fn later_than(&self, stage: &Stage) -> bool {
-        self.0.get(&stage.id.stage).is_some_and(|&attempt| attempt > stage.id.attempt)
+        self.completed.get(&stage.id.stage).is_some_and(|&attempt| attempt > stage.id.attempt)
     }
 
     /// How the attempt ended; empty if it did not fail.

@@ -29,6 +29,8 @@ pub(super) struct Containers<'a> {
     step: Bytes,
     /// A heap of executors that is not the configured one.
     other_heap: Option<Bytes>,
+    /// An overhead of executors that is not the configured one.
+    other_overhead: Option<Bytes>,
 }
 
 /// Setting names for a heap's memory overhead.
@@ -63,12 +65,13 @@ impl<'a> Containers<'a> {
             major_version: version.and_then(|major| major.parse().ok()),
             step: Bytes::from_f64(params.allocation_step.get()).unwrap_or_default(),
             other_heap: None,
+            other_overhead: None,
         })
     }
 
-    /// The same with another heap of executors, or in local mode of the driver.
-    pub(super) fn with_heap(self, heap: Bytes) -> Self {
-        Self { other_heap: Some(heap), ..self }
+    /// The same with another heap of executors, or in local mode of the driver, and another overhead.
+    pub(super) fn with(self, heap: Option<Bytes>, overhead: Option<Bytes>) -> Self {
+        Self { other_heap: heap, other_overhead: overhead, ..self }
     }
 
     /// Container size of an executor of a profile; in local mode that of the driver.
@@ -81,7 +84,7 @@ impl<'a> Containers<'a> {
         let heap = || profile.and_then(|profile| profile.memory).or_else(|| self.executor_heap());
         let overhead = || {
             let own = profile.and_then(|profile| profile.overhead);
-            own.or_else(|| self.overhead(self.executor_heap()?, &EXECUTOR_OVERHEAD))
+            own.or(self.other_overhead).or_else(|| self.overhead(self.executor_heap()?, &EXECUTOR_OVERHEAD))
         };
         match self.manager {
             ClusterManager::Local => self.other_heap.or_else(|| self.driver_heap()),

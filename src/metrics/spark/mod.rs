@@ -121,12 +121,12 @@ pub(crate) fn executor_memory<'a>(
 pub(crate) fn executor_memory_factor(
     app: &Application,
     params: &SparkMetricParams,
-    heap: Bytes,
+    (heap, overhead): (Option<Bytes>, Option<Bytes>),
 ) -> Option<f64> {
     let spark = app.spark.as_deref()?;
     let containers = Containers::of(app, spark, params)?;
     let now = containers.executor(None).filter(|now| now.get() > 0)?;
-    Some(containers.with_heap(heap).executor(None)?.as_f64() / now.as_f64())
+    Some(containers.with(heap, overhead).executor(None)?.as_f64() / now.as_f64())
 }
 
 /// Memory that executors held while idle for longer than `timeout`: what dynamic allocation gives back. `None` if the log does

@@ -12,6 +12,8 @@ use crate::units::Bytes;
 /// The heap of tasks without a limit of their own (`mapred.child.java.opts` of Hadoop).
 const USUAL_HEAP: Bytes = Bytes::from_mib(200);
 const HEAP: &str = "-Xmx";
+/// The container as a multiple of what a killed one used.
+const ROOM: f64 = 1.25;
 
 /// The remedy for the root cause; for an unknown one, where to look.
 pub(super) fn against(app: &Application, failure: Option<&Failure>, error: &str) -> Vec<Advice> {
@@ -32,9 +34,9 @@ pub(in crate::heuristics) fn of_failure(app: &Application, failure: &Failure, er
     let remedy = || Advice::new(failure.kind.remedy());
     match failure.kind {
         FailureKind::HeapSpace | FailureKind::GcOverhead => vec![more_heap(app, role)],
-        FailureKind::ContainerMemory => vec![more_memory(app, role)],
+        FailureKind::ContainerMemory => vec![more_memory(app, role, error)],
         FailureKind::DirectMemory | FailureKind::NativeMemory | FailureKind::Metaspace => {
-            vec![remedy(), more_memory(app, role).conditional()]
+            vec![remedy(), more_memory(app, role, error).conditional()]
         }
         FailureKind::TaskTimeout => vec![wait_longer(app, error)],
         FailureKind::DiskFull if app.conf.flag(ConfKey::MapOutputCompress) != Some(true) => vec![
@@ -119,14 +121,33 @@ fn half_more(app: &Application, now: Bytes) -> u64 {
     container_for(app, Bytes::from_mib(now.whole_mib().saturating_mul(3) / 2)).whole_mib()
 }
 
-fn more_memory(app: &Application, role: Role) -> Advice {
+/// Half as much memory again, and a quarter more than the error says was used: the container may have been larger than
+/// requested, because schedulers round up.
+fn more_memory(app: &Application, role: Role, error: &str) -> Advice {
     let Some(now) = app.conf.mebibytes(role.memory()) else {
         let key = role.memory().name();
         return format!("increase {key} by half, or lower -Xmx to 80 % of it").into();
     };
     Advice::new("request larger containers")
-        .set([change(app, role.memory(), half_more(app, now))])
+        .set([change(app, role.memory(), half_more(app, now).max(for_used(app, error).unwrap_or_default()))])
         .and(", or limit -Xmx to 80 % of the container")
+}
+
+/// The container for what the error says was used, in MiB: "Current usage: 2.1 GB of 2 GB physical memory used".
+fn for_used(app: &Application, error: &str) -> Option<u64> {
+    let mut words = error.split("Current usage: ").nth(1)?.split_whitespace();
+    let (number, unit) = (words.next()?, words.next()?);
+    // Older versions write "2.1gb".
+    let digits = number.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = if digits == number { unit } else { number.get(digits.len()..)? };
+    let mib = match unit.to_ascii_lowercase().as_str() {
+        "mb" => 1.0,
+        "gb" => 1024.0,
+        _ => return None,
+    };
+    let used = digits.parse::<f64>().ok()? * mib * ROOM;
+    let used = Bytes::from_f64(used * Bytes::from_mib(1).as_f64())?;
+    Some(container_for(app, used).whole_mib())
 }
 
 /// Twice the time limit that the error names.
@@ -152,5 +173,25 @@ fn where_to_look(app: &Application) -> Advice {
         "read the log of a failed attempt: logs/userlogs on the node that ran it, or yarn logs".into()
     } else {
         "no attempt ran: read the log of the application master and check the queue in the scheduler".into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+
+    /// The scheduler gave 2 GiB for 1 GiB: half as much again as requested would be the same container.
+    #[test]
+    fn a_larger_container_holds_what_was_used() {
+        let app = sample::job(Vec::new(), &[("mapreduce.map.memory.mb", "1024")]);
+        let of = |error: &str| more_memory(&app, Role::Map, error).settings[0].to.clone();
+        let told =
+            "beyond physical memory limits. Current usage: 2.1 GB of 2 GB physical memory used; 3 GB of 4 GB";
+        assert_eq!(of(told), "3072");
+        assert_eq!(of("Current usage: 2.1gb of 2.0gb physical memory used"), "3072");
+        assert_eq!(of(""), "1536");
+        assert_eq!(for_used(&app, "Current usage: 900.5 MB of 1 GB"), Some(1536));
+        assert_eq!(for_used(&app, "Current usage: much"), None);
     }
 }

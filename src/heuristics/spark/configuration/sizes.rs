@@ -24,6 +24,7 @@ const GOOD_CORES: u64 = 4;
 
 const CORES: &str = "executors have {cores} each ({limit})";
 const OVERHEAD: &str = "{setting}, for a heap of {heap} ({limit})";
+const FEWER_TASKS: &str = "run fewer tasks per JVM";
 const STAR: &str = "{name} contains an asterisk";
 
 pub(super) fn executor(params: &Settings, app: &Application, spark: &Spark) -> Vec<Issue> {
@@ -31,12 +32,23 @@ pub(super) fn executor(params: &Settings, app: &Application, spark: &Spark) -> V
     let cores = whole(app, ConfKey::ExecutorCores).or(announced);
     let fits = heap_that_fits(app, spark);
     let mut memory = memory(&params.executor_memory, app, ConfKey::ExecutorMemory, fits);
-    let cores = cores_of(&params.executor_cores, app, ConfKey::ExecutorCores, cores);
-    // A smaller heap needs fewer cores, so one line of advice has both.
-    if let (Some(memory), Some(cores)) = (&mut memory, &cores)
+    let mut cores = cores_of(&params.executor_cores, app, ConfKey::ExecutorCores, cores);
+    if let (Some(memory), Some(cores)) = (&mut memory, &mut cores)
         && cores.severity > Severity::None
+        && memory.severity > Severity::None
     {
-        memory.advice = None;
+        if fits.is_some_and(|fits| helps(&params.executor_memory, memory.severity, app, fits)) {
+            // A measured heap is enough with all cores, so it does not depend on fewer of them.
+            if let Some(advice) = &mut cores.advice {
+                *advice =
+                    Advice::new(FEWER_TASKS).set(std::mem::take(&mut advice.settings).into_iter().filter(
+                        |change| !ConfKey::ExecutorMemory.names().contains(&change.setting.as_str()),
+                    ));
+            }
+        } else {
+            // A smaller heap needs fewer cores, so one line of advice has both.
+            memory.advice = None;
+        }
     }
     let heap = app.conf.spark_memory(ConfKey::ExecutorMemory).unwrap_or(HEAP);
     let needed = Overhead::of(app, spark, heap);
@@ -64,8 +76,7 @@ fn memory(cutoffs: &Ascending<Size>, app: &Application, key: ConfKey, fits: Opti
     // Half of it, or a good heap if half is still more. The result is always a valid setting.
     let half = Bytes::new(size.get() / 2).min(GOOD_HEAP).max(Bytes::from_mib(1024));
     // A measurement is better than a rule of thumb, unless it would be found as well.
-    let helps = |fits: &Bytes| *fits < size && cutoffs.severity(fits.as_f64()) < severity;
-    let advice = match fits.filter(helps) {
+    let advice = match fits.filter(|&fits| fits < size && helps(cutoffs, severity, app, fits)) {
         Some(fits) => Advice::new("use a smaller heap").set([change(app, key, Setting(rounded_up(fits)))]),
         None => split(app, key, size, half),
     };
@@ -77,6 +88,12 @@ fn memory(cutoffs: &Ascending<Size>, app: &Application, key: ConfKey, fits: Opti
         ),
         advice: Some(advice),
     })
+}
+
+/// Whether a heap is so much smaller that the rule finds less.
+fn helps(cutoffs: &Ascending<Size>, severity: Severity, app: &Application, fits: Bytes) -> bool {
+    let now = app.conf.spark_memory(ConfKey::ExecutorMemory).unwrap_or(HEAP);
+    fits < now && cutoffs.severity(fits.as_f64()) < severity
 }
 
 /// A heap of this size; for executors with as many cores as it serves, and more executors.
@@ -134,7 +151,7 @@ fn cores_of(
                 ("limit", &cutoffs.describe(severity)),
             ],
         ),
-        advice: Some(Advice::new("run fewer tasks per JVM").set(changes)),
+        advice: Some(Advice::new(FEWER_TASKS).set(changes)),
     })
 }
 

@@ -115,7 +115,7 @@ impl<'a> Facts<'a> {
         };
         let parts = [
             gc,
-            died(tasks(|stage| stage.figures.out_of_memory), OUT_OF_MEMORY),
+            died(tasks(|stage| stage.figures.heap_full), OUT_OF_MEMORY),
             died(tasks(|stage| stage.figures.over_memory), OVER_MEMORY),
             heap(self.peak, self.now.heap, whose, self.heap),
             heap(self.driver.peak, self.driver.memory, "the driver's heap", self.driver.heap),
@@ -186,7 +186,7 @@ fn collection(spark: &Spark, limits: &Limits) -> (Option<f64>, Severity) {
 /// rates.
 fn out_of_memory(spark: &Spark, stages: &[Analysis<'_>], limits: &Limits) -> Severity {
     let rates = stages.iter().map(|stage| stage.out_of_memory).max().unwrap_or_default();
-    let any = stages.iter().any(|stage| stage.figures.out_of_memory > 0)
+    let any = stages.iter().any(|stage| stage.figures.heap_full > 0)
         || lost_executors(spark).any(|loss| loss.cause.is_out_of_memory());
     if any && limits.method == Method::Measured { rates.max(Severity::Low) } else { rates }
 }

@@ -118,6 +118,8 @@ struct Plan {
     size: Option<(Reason, Severity)>,
     fraction: Option<(Reason, Severity)>,
     partitions: Option<(Reason, Severity)>,
+    /// `spark.default.parallelism`, if it changes.
+    parallelism: Option<(u64, (Reason, Severity))>,
 }
 
 impl Plan {
@@ -132,7 +134,7 @@ impl Plan {
             driver_cores: facts.driver.cores,
             driver_overhead: facts.driver.overhead,
         };
-        Self { to, size: None, fraction: None, partitions: None }
+        Self { to, size: None, fraction: None, partitions: None, parallelism: None }
     }
 
     fn measured(&mut self, facts: &Facts<'_>, limits: &Limits) {
@@ -195,6 +197,7 @@ impl Plan {
             self.to.partitions = partitions;
             self.partitions = because;
         }
+        self.parallelism = against.parallelism.map(|tasks| (tasks, (Reason::Spill, stage.spill)));
         if let Some(grown) = against.size {
             self.to.size = grown;
             self.size = because;
@@ -290,7 +293,7 @@ impl Plan {
         if !above(8) && cores < 4 {
             let of_one_task = peak.as_f64() * 1.25 / f64::from(cores);
             let room = heap - RESERVED;
-            let fit = whole_below(room.as_f64() / of_one_task).min(4);
+            let fit = Bytes::from_f64(room.as_f64() / of_one_task).unwrap_or_default().get().min(4);
             new = u32::try_from(fit).unwrap_or(cores).max(cores);
         }
         let peak = Bytes::new(peak.get().saturating_mul(u64::from(new.div_ceil(cores))));
@@ -338,6 +341,9 @@ impl Plan {
         let partitions = self.partitions.unwrap_or(size);
         let differs = to.partitions != facts.partitions;
         add(differs, ConfKey::ShufflePartitions, to.partitions.to_string(), partitions);
+        if let Some((tasks, because)) = self.parallelism {
+            add(true, ConfKey::DefaultParallelism, tasks.to_string(), because);
+        }
         let driver = &facts.driver;
         let value = Setting(to.driver_memory).to_string();
         let unused = (Reason::DriverUnused, driver.heap);
@@ -390,8 +396,4 @@ fn spilling<'a, 'b>(facts: &'b Facts<'a>, from: Severity) -> Option<&'b Analysis
 /// `value` rounded up to a whole number of at most `most`.
 fn whole(value: f64, most: f64) -> u64 {
     Bytes::from_f64(value.min(most).ceil()).unwrap_or_default().get()
-}
-
-fn whole_below(value: f64) -> u64 {
-    Bytes::from_f64(value).unwrap_or_default().get()
 }

@@ -1,7 +1,7 @@
 //! Analyses a stage by its tasks: spill, long tasks, skew with its cause, failures (Dr. Elephant
 //! `StagesAnalyzer`).
 
-use super::Limits;
+use super::{Limits, Method};
 use crate::heuristics::spark::support::memory::run_time;
 use crate::heuristics::spark::support::stage_figures::{Figures, Flow};
 use crate::model::Application;
@@ -92,7 +92,10 @@ fn analyse_stage<'a>(
         skew,
         causes,
         task_failures: rate(figures.failed),
-        out_of_memory: rate(figures.out_of_memory),
+        out_of_memory: rate(match limits.method {
+            Method::Measured => figures.heap_full,
+            Method::DrElephant => figures.out_of_memory,
+        }),
         container_kills: rate(figures.over_memory),
         stage_failure: if stage.status == StageStatus::Failed { Severity::Critical } else { Severity::None },
         figures,

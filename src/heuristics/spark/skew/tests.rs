@@ -109,6 +109,7 @@ fn in_query(mut app: Application, version: &str, nodes: &[&str]) -> Application 
     let spark = sample::spark(&mut app);
     spark.sql.push(query);
     spark.jobs.push(job);
+    spark.stages[0].job = Some(0);
     app
 }
 

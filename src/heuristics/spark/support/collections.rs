@@ -5,15 +5,12 @@
 //! in proportion to the work, at least as much less as the heap is larger. On `gc-heap512m` that is 21 % of task time with
 //! five times the heap; 19.5 % were measured.
 
-use super::memory::{
-    ExecutorSize, Setting, heap_key, in_force, is_local, max_executors, peak_heap, rounded_up,
-};
+use super::memory::{ExecutorSize, Setting, peak_heap, resized, rounded_up};
 use super::stage_figures::spilled;
-use crate::finding::{Advice, SettingChange};
-use crate::heuristics::spark::{change, spark};
+use crate::finding::Advice;
+use crate::heuristics::spark::spark;
 use crate::model::Application;
-use crate::model::conf::ConfKey;
-use crate::model::spark::{ClusterManager, Executor, Spark};
+use crate::model::spark::{Executor, Spark};
 use crate::units::{Bytes, Millis};
 
 /// With a lower peak than this share of its size, a heap was not full, and a larger one changes little.
@@ -144,46 +141,17 @@ impl Collections {
     }
 }
 
+/// The smallest heap of executors that would not be full, in the syntax of settings: with it they collect no more.
+pub(crate) fn smallest_free_heap(app: &Application) -> Option<(Bytes, String)> {
+    let peak = spark(app).and_then(peak_heap)?;
+    let heap = rounded_up(Bytes::from_f64(peak.as_f64() / FULL * BEYOND)?);
+    Some((heap, Setting(heap).to_string()))
+}
+
 /// Whether executors would not collect more with this heap: even that would not be full.
 pub(crate) fn stays_free(app: &Application, heap: Bytes) -> bool {
     let peak = spark(app).and_then(peak_heap);
     peak.is_some_and(|peak| peak.as_f64() < FULL * heap.as_f64())
-}
-
-/// Whether garbage collection falls by a level of `cutoffs` with this heap and these cores of executors.
-pub(crate) fn collections_fall(
-    app: &Application,
-    (heap, cores): (Option<Bytes>, Option<u32>),
-    cutoffs: impl Iterator<Item = f64>,
-) -> bool {
-    let cutoffs: Vec<f64> = cutoffs.collect();
-    let collections = spark(app).and_then(|spark| Collections::of(app, spark));
-    collections.is_some_and(|collections| collections.fall(heap, cores, &cutoffs))
-}
-
-/// The settings of executors of another size: with fewer cores as many more executors, so that as many tasks run at once.
-fn resized(app: &Application, spark: &Spark, now: ExecutorSize, to: ExecutorSize) -> Vec<SettingChange> {
-    let mut settings = Vec::new();
-    if to.heap != now.heap {
-        settings.push(change(app, heap_key(app, spark), Setting(to.heap)));
-    }
-    if to.cores != now.cores {
-        settings.push(change(app, ConfKey::ExecutorCores, to.cores));
-        settings.extend(same_parallelism(app, spark, now.cores, to.cores));
-    }
-    settings
-}
-
-/// As many more executors as have fewer cores; nothing if no setting bounds their number.
-fn same_parallelism(app: &Application, spark: &Spark, cores: u32, fewer: u32) -> Option<SettingChange> {
-    let dynamic = app.allocates_dynamically();
-    let key = if dynamic { ConfKey::DynamicAllocationMax } else { ConfKey::ExecutorInstances };
-    let standalone = ClusterManager::of_application(app) == Some(ClusterManager::Standalone);
-    let bounds = |&now: &u64| {
-        if dynamic { now <= max_executors(&spark.executors) } else { !standalone && !is_local(app, spark) }
-    };
-    let now = in_force(app, key).filter(bounds)?;
-    Some(change(app, key, now.saturating_mul(u64::from(cores)).div_ceil(u64::from(fewer.max(1)))))
 }
 
 #[cfg(test)]

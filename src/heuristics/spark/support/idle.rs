@@ -103,18 +103,18 @@ enum Fewer {
 fn fewer_executors(app: &Application) -> Fewer {
     match fewest_executors(app) {
         None => Fewer::Unknown,
-        Some(Fewest { count, now, .. }) if count.saturating_mul(4) > now.saturating_mul(3) => Fewer::None,
-        Some(Fewest { count, slots, .. }) => {
+        Some(Fewest::NotFew) => Fewer::None,
+        Some(Fewest::Of { count, slots }) => {
             Fewer::Of(number_of_executors(app, count, count.saturating_mul(slots)))
         }
     }
 }
 
-/// Executors, each with so many slots.
-struct Fewest {
-    count: u32,
-    now: u32,
-    slots: u32,
+enum Fewest {
+    /// More than three quarters of those that it has.
+    NotFew,
+    /// Executors, each with so many slots.
+    Of { count: u32, slots: u32 },
 }
 
 /// The fewest executors with which a replay takes as long; `None` if it cannot be replayed.
@@ -131,7 +131,12 @@ fn fewest_executors(app: &Application) -> Option<Fewest> {
         let replayed = plan.replay(&Change { slots, ..Change::default() });
         replayed.is_ok_and(|it| it.replayed.wall.as_f64() <= longest)
     };
-    let (mut too_few, mut enough) = (0, now);
+    let most = now.saturating_mul(3) / 4;
+    // Most applications stop here, before the search.
+    if most == 0 || !is_enough(most) {
+        return Some(Fewest::NotFew);
+    }
+    let (mut too_few, mut enough) = (0, most);
     for _ in 0..REPLAYS {
         let middle = u32::midpoint(too_few, enough);
         if middle == too_few {
@@ -140,7 +145,7 @@ fn fewest_executors(app: &Application) -> Option<Fewest> {
         if is_enough(middle) { enough = middle } else { too_few = middle }
     }
     let count = enough.max(least_for_cache(spark)?).max(1);
-    Some(Fewest { count, now, slots })
+    Some(if count > most { Fewest::NotFew } else { Fewest::Of { count, slots } })
 }
 
 /// The setting that bounds the number of executors, for so many with so many slots.

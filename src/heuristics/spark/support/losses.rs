@@ -127,9 +127,8 @@ pub(in crate::heuristics) fn beginning_of_stop(spark: &Spark) -> Option<Timestam
     (!others.any(|job| job.completed_at.is_none_or(|at| at >= from))).then_some(from)
 }
 
-/// Whether tasks of a stage failed only because the application was being stopped.
-pub(in crate::heuristics) fn fails_only_in_stop(spark: &Spark, group: &TaskGroup) -> bool {
-    let Some(stop) = beginning_of_stop(spark) else { return false };
+/// Whether tasks of a stage failed only because the application was being stopped, from `stop` on.
+pub(in crate::heuristics) fn fails_only_in_stop(stop: Timestamp, group: &TaskGroup) -> bool {
     let attempts = &group.attempts;
     let mut failed = (0..attempts.len()).filter(|row| attempts.outcome(*row) == Outcome::Failed).peekable();
     failed.peek().is_some()

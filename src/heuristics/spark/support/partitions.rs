@@ -1,7 +1,7 @@
 //! The number of tasks of a stage: what sets it, which number to aim at, and how to change it. One place for every rule that
 //! advises on it.
 
-use super::memory::{Setting, in_force, shuffle_partitions};
+use super::memory::{Setting, in_force, most_slots, shuffle_partitions};
 use super::slots::Slots;
 use super::stage_figures::{Figures, FlowKind};
 use crate::finding::Advice;
@@ -198,6 +198,10 @@ pub(in crate::heuristics::spark) fn advice(
              and windows without a key; repartition({wanted}) shares the work out"
         )),
         Source::ShufflePartitions => Advice::new(what).set([change(app, ConfKey::ShufflePartitions, wanted)]),
+        // The setting counts for every shuffle without a number of its own: less than the default would harm others.
+        Source::DefaultParallelism if few && wanted < default_parallelism(app, spark) => {
+            in_code(what, wanted)
+        }
         Source::DefaultParallelism => {
             Advice::new(what).set([change(app, ConfKey::DefaultParallelism, wanted)])
         }
@@ -212,11 +216,20 @@ pub(in crate::heuristics::spark) fn advice(
         Source::Code if is_sql => Advice::new(format!(
             "{what}: change repartition or coalesce before the stage to {wanted} partitions"
         )),
-        Source::Code => Advice::new(format!(
-            "{what}: pass {wanted} as the number of partitions to the operation that creates the stage, or use \
-             repartition({wanted}) before it"
-        )),
+        Source::Code => in_code(what, wanted),
     }
+}
+
+fn in_code(what: &str, wanted: u64) -> Advice {
+    Advice::new(format!(
+        "{what}: pass {wanted} as the number of partitions to the operation that creates the stage, or use \
+         repartition({wanted}) before it"
+    ))
+}
+
+/// `spark.default.parallelism`, or the number of cores, which is its default.
+fn default_parallelism(app: &Application, spark: &Spark) -> u64 {
+    in_force(app, ConfKey::DefaultParallelism).unwrap_or_else(|| most_slots(app, spark))
 }
 
 /// The size of splits with which files have `wanted` instead of `tasks`.
@@ -271,6 +284,7 @@ mod tests {
             job.sql_execution = Some(1);
             job.stages = vec![0];
             spark.jobs.push(job);
+            spark.stages[0].job = Some(0);
         }
         app
     }
@@ -321,6 +335,21 @@ mod tests {
         sample::spark(&mut app).stages[0].parents = vec![before.stage].into();
         sample::succeed(&mut app);
         assert_eq!(advised(&app).0, ["--conf spark.default.parallelism=48"]);
+    }
+
+    /// The setting counts for all shuffles: with fewer tasks than cores, others would get fewer.
+    #[test]
+    fn the_default_is_never_set_below_itself() {
+        let mut app = stage(4, SHUFFLE, &[], false);
+        let before = sample::stage(&mut app, 1, &[(Outcome::Succeeded, 1000); 4]);
+        sample::spark(&mut app).stages[0].parents = vec![before.stage].into();
+        let spark = app.spark.as_deref().unwrap();
+        let of = |wanted| {
+            let source = Source::DefaultParallelism;
+            advice(&app, spark, &spark.stages[0], source, (4, wanted))
+        };
+        assert!(of(15).settings.is_empty() && of(15).text.contains("pass 15 as the number"), "{:?}", of(15));
+        assert_eq!(of(16).settings[0].to, "16");
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Remedies for failures, by kind: settings with their values, or what to change in the code or the cluster.
 
 use super::losses::{Cause, Loss, lost_executors};
-use super::memory::{Setting, heap, is_local, more_heap_advice, more_overhead};
+use super::memory::{
+    self, Setting, default_overhead, heap, is_local, more_heap_advice, more_overhead, rounded_up,
+};
 use crate::diagnosis::FailureKind;
 use crate::finding::Advice;
 use crate::heuristics::spark::change;
@@ -21,6 +23,8 @@ const KRYO_BUFFER: Bytes = Bytes::from_mib(64);
 const LARGEST_KRYO_BUFFER: Bytes = Bytes::from_mib(2047);
 /// The memory of Python workers if none is set.
 const PYTHON_MEMORY: Bytes = Bytes::from_mib(1024);
+/// A limit on class data that is enough for most applications.
+const METASPACE_LIMIT: Bytes = Bytes::from_mib(1024);
 const METASPACE: &str = "-XX:MaxMetaspaceSize=";
 const DIRECT_MEMORY: &str = "-XX:MaxDirectMemorySize=";
 
@@ -138,39 +142,50 @@ fn more_overhead_line(app: &Application) -> Advice {
     Advice::new("increase the memory overhead of containers").set([overhead(app)])
 }
 
-/// A larger container, and a larger limit on one kind of memory outside the heap if the application set one.
+/// A larger limit on one kind of memory outside the heap, and a container that holds it.
 fn outside_the_heap(app: &Application, spark: &Spark, what: Advice, option: &str) -> Vec<Advice> {
     if is_local(app, spark) {
         return vec![what.and(&format!(": {option}1g in spark.driver.extraJavaOptions"))];
     }
     let set = app.conf.text(ConfKey::ExecutorJavaOptions).unwrap_or_default();
     let limit = set.split_whitespace().rev().find_map(|word| word.strip_prefix(option));
-    let mut settings = Vec::new();
-    match limit {
-        Some(limit) => {
-            let larger = doubled(limit)
-                .map(|larger| set.replace(&format!("{option}{limit}"), &format!("{option}{larger}")));
-            settings.extend(larger.map(|options| change(app, ConfKey::ExecutorJavaOptions, options)));
-        }
-        // Without a limit, direct memory may be as large as the heap; classes have none.
-        None if option == DIRECT_MEMORY => {
-            let options = format!(
-                "{set} {option}{}",
-                Setting(Bytes::from_mib(2 * heap(app, ConfKey::ExecutorMemory).whole_mib()))
-            );
-            settings.push(change(app, ConfKey::ExecutorJavaOptions, options.trim()));
-        }
-        None => {}
-    }
-    settings.push(overhead(app));
-    vec![what.set(settings)]
+    let heap = heap(app, ConfKey::ExecutorMemory);
+    let (before, larger) = match limit {
+        Some(limit) => match jvm_size(limit) {
+            Some(now) => (now, now + now),
+            // A limit that is no size.
+            None => return vec![what],
+        },
+        // Without a limit, direct memory may be as large as the heap.
+        None if option == DIRECT_MEMORY => (heap, rounded_up(heap + Bytes::new(heap.get() / 4))),
+        // Classes have none by default, so it is set somewhere that the log does not tell, such as in the environment.
+        None => (Bytes::default(), METASPACE_LIMIT),
+    };
+    let larger_option = format!("{option}{}", Setting(larger));
+    let options = match limit {
+        Some(limit) => set.replace(&format!("{option}{limit}"), &larger_option),
+        None => format!("{set} {larger_option}"),
+    };
+    // The container grows by as much as the limit, and holds it besides what the JVM always takes.
+    let overhead = (memory::overhead(app) + (larger - before)).max(larger + default_overhead(heap));
+    vec![what.set([
+        change(app, ConfKey::ExecutorJavaOptions, options.trim()),
+        change(app, ConfKey::ExecutorMemoryOverhead, Setting(rounded_up(overhead))),
+    ])]
 }
 
-/// Twice a size of a JVM option: `256m` as `512m`.
-fn doubled(size: &str) -> Option<String> {
-    let digits = size.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let number: u64 = digits.parse().ok()?;
-    Some(format!("{}{}", number.checked_mul(2)?, size.get(digits.len()..)?))
+/// The size of a JVM option: `256m`, or bytes without a unit.
+fn jvm_size(text: &str) -> Option<Bytes> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u64 = digits.parse().ok().filter(|&number| number > 0)?;
+    let unit = match text.get(digits.len()..)?.to_ascii_lowercase().as_str() {
+        "" => 1,
+        "k" => 1 << 10,
+        "m" => 1 << 20,
+        "g" => 1 << 30,
+        _ => return None,
+    };
+    Some(Bytes::new(number.saturating_mul(unit)))
 }
 
 fn more_python_memory(app: &Application, what: Advice) -> Advice {
@@ -261,7 +276,6 @@ mod tests {
             (FailureKind::HeapSpace, "--conf spark.executor.memory=4g (now 2g)"),
             (FailureKind::ContainerMemory, "--conf spark.executor.memoryOverhead=1536m"),
             (FailureKind::PythonMemory, "--conf spark.executor.memoryOverhead=1536m"),
-            (FailureKind::Metaspace, "--conf spark.executor.memoryOverhead=1536m"),
             (FailureKind::ResultTooLarge, "[--conf spark.driver.maxResultSize=2g]"),
             (FailureKind::KryoBuffer, "--conf spark.kryoserializer.buffer.max=512m"),
             (FailureKind::BroadcastTooLarge, "--conf spark.sql.autoBroadcastJoinThreshold=-1"),
@@ -299,13 +313,41 @@ mod tests {
             "--conf spark.executor.extraJavaOptions=-XX:MaxMetaspaceSize=512m -Da=b (now -XX:MaxMetaspaceSize=256m -Da=b)"
         );
         assert_eq!(
-            of("spark.executor.extraJavaOptions", "-Da=b", FailureKind::DirectMemory)[0],
-            "--conf spark.executor.extraJavaOptions=-Da=b -XX:MaxDirectMemorySize=2g (now -Da=b)"
-        );
-        assert_eq!(
             of("spark.master", "yarn", FailureKind::Preempted),
             ["[--conf spark.shuffle.service.enabled=true]"]
         );
+    }
+
+    /// A limit outside the heap without a container that holds it gets the executor killed.
+    #[test]
+    fn limits_outside_the_heap_fit_the_container() {
+        let of = |set: &[(&str, &str)], kind| settings(set, kind).join(" ");
+        let options = "spark.executor.extraJavaOptions";
+        assert_eq!(
+            of(&[("spark.executor.memory", "8g")], FailureKind::DirectMemory),
+            "--conf spark.executor.extraJavaOptions=-XX:MaxDirectMemorySize=10g --conf spark.executor.memoryOverhead=11g"
+        );
+        assert_eq!(
+            of(&[("spark.executor.memory", "8g"), (options, "-Da=b")], FailureKind::DirectMemory),
+            "--conf spark.executor.extraJavaOptions=-Da=b -XX:MaxDirectMemorySize=10g (now -Da=b) \
+             --conf spark.executor.memoryOverhead=11g"
+        );
+        // What is set grows by as much as the limit.
+        let set = [
+            ("spark.executor.memory", "8g"),
+            ("spark.executor.memoryOverhead", "3g"),
+            (options, "-XX:MaxDirectMemorySize=1g"),
+        ];
+        assert!(of(&set, FailureKind::DirectMemory).ends_with(
+            "=-XX:MaxDirectMemorySize=2g (now -XX:MaxDirectMemorySize=1g) \
+                 --conf spark.executor.memoryOverhead=4g (now 3g)"
+        ));
+        assert_eq!(
+            of(&[("spark.executor.memory", "8g")], FailureKind::Metaspace),
+            "--conf spark.executor.extraJavaOptions=-XX:MaxMetaspaceSize=1g --conf spark.executor.memoryOverhead=2g"
+        );
+        assert_eq!(jvm_size("0"), None);
+        assert_eq!(jvm_size("12x"), None);
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! Recommended settings against spill: one place for every rule that advises on it.
 
 use super::memory::{ExecutorSize, peak_heap, shuffle_partitions};
+use super::partitions::Source;
 use super::stage_figures::{Figures, spilled};
+use crate::heuristics::spark::runs_sql;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::conf::defaults::MEMORY_FRACTION;
 use crate::model::spark::{Spark, Stage};
 use crate::units::Bytes;
 
-/// Up to this factor, more partitions are better than larger executors.
-const MOST_TIMES_PARTITIONS: f64 = 8.0;
+/// Partitions with less data than this do not get smaller: their records take the memory, not their number.
+const LEAST_DATA: Bytes = Bytes::from_mib(8);
 
 /// Settings with which a stage would have spilled little. The cheapest change comes first; other settings
 /// stay.
@@ -18,6 +20,8 @@ pub(in crate::heuristics) struct AgainstSpill {
     pub(in crate::heuristics) fraction: f64,
     /// `spark.sql.shuffle.partitions`, if more partitions are enough.
     pub(in crate::heuristics) partitions: Option<u64>,
+    /// `spark.default.parallelism`, if it decides instead.
+    pub(in crate::heuristics) parallelism: Option<u64>,
     /// Heap and cores, if nothing else is enough.
     pub(in crate::heuristics) size: Option<ExecutorSize>,
 }
@@ -36,17 +40,22 @@ impl AgainstSpill {
         let needed = spilled + now.unified_per_task(before);
         let fraction = before.max(MEMORY_FRACTION);
         let times = needed / now.unified_per_task(fraction);
-        let mut against = Self { fraction, partitions: None, size: None };
+        let mut against = Self { fraction, partitions: None, parallelism: None, size: None };
         if times <= 1.0 {
             return against;
         }
-        let partitions = (shuffle_partitions(app) as f64 * times).ceil();
-        if times <= MOST_TIMES_PARTITIONS
-            && partitions <= most
-            && partitions_decide(app, spark, stage, figures)
-        {
-            against.partitions = Bytes::from_f64(partitions).map(Bytes::get);
-        } else {
+        let wanted = (figures.tasks as f64 * times).ceil();
+        let can_split =
+            figures.largest_flow().is_none_or(|data| data.as_f64() >= wanted * LEAST_DATA.as_f64());
+        let wanted = Bytes::from_f64(wanted.min(most)).map(Bytes::get);
+        let wanted = wanted.filter(|&wanted| can_split && wanted > figures.tasks);
+        // They cost nothing, as opposed to memory.
+        if partitions_decide(app, spark, stage, figures) {
+            against.partitions = wanted;
+        } else if default_decides(app, spark, stage) {
+            against.parallelism = wanted;
+        }
+        if against.partitions.or(against.parallelism).is_none() {
             let grown = now.grown_until(|size| size.unified_per_task(fraction) >= needed);
             against.size = Some(grown).filter(|&grown| grown != now);
         }
@@ -72,6 +81,12 @@ impl AgainstSpill {
     }
 }
 
+/// Whether `spark.default.parallelism` determines the stage's number of tasks.
+fn default_decides(app: &Application, spark: &Spark, stage: &Stage) -> bool {
+    let group = stage.group.and_then(|group| app.groups.get(group));
+    group.is_some_and(|group| Source::of(app, spark, stage, group) == Source::DefaultParallelism)
+}
+
 /// Whether `spark.sql.shuffle.partitions` determines the stage's number of tasks.
 pub(in crate::heuristics) fn partitions_decide(
     app: &Application,
@@ -79,8 +94,49 @@ pub(in crate::heuristics) fn partitions_decide(
     stage: &Stage,
     figures: &Figures,
 ) -> bool {
-    let of_sql = |job: &crate::model::spark::Job| {
-        job.sql_execution.is_some() && job.stages.binary_search(&stage.id.stage).is_ok()
-    };
-    spark.jobs.iter().any(of_sql) && figures.reads_shuffle_only() && figures.tasks == shuffle_partitions(app)
+    runs_sql(spark, stage) && figures.reads_shuffle_only() && figures.tasks == shuffle_partitions(app)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+    use crate::model::counters::Counter;
+    use crate::model::spark::{Job, SqlExecution};
+    use crate::model::table::Outcome;
+
+    /// A stage of 96 tasks that read a shuffle of so many MiB each and spill so many MiB.
+    fn against(read: i64, spilled: i64, sql: bool) -> AgainstSpill {
+        with(&[("spark.sql.shuffle.partitions", "96")], read, spilled, sql)
+    }
+
+    fn with(settings: &[(&str, &str)], read: i64, spilled: i64, sql: bool) -> AgainstSpill {
+        let size = [("spark.executor.memory", "4g"), ("spark.executor.cores", "4")];
+        let mut app = sample::app(&[&size, settings].concat());
+        sample::executor(&mut app, "1").cores = Some(4);
+        sample::stage(&mut app, 0, &[(Outcome::Succeeded, 60_000); 96]);
+        sample::count(&mut app, Counter::ShuffleRemoteBytesRead, read << 20);
+        sample::count(&mut app, Counter::MemoryBytesSpilled, spilled << 20);
+        sample::succeed(&mut app);
+        let mut job = Job::new(0);
+        job.stages = vec![0];
+        job.sql_execution = sql.then_some(1);
+        let spark = sample::spark(&mut app);
+        spark.sql.push(SqlExecution::new(1));
+        spark.jobs.push(job);
+        spark.stages[0].job = Some(0);
+        AgainstSpill::of_worst(&app, app.spark.as_deref().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn more_partitions_come_before_more_memory() {
+        let free = against(900, 10_500, true);
+        assert!(free.size.is_none() && free.partitions > Some(96 * 8), "{:?}", free.partitions);
+        let rdd = with(&[("spark.default.parallelism", "96")], 900, 10_500, false);
+        assert!(rdd.size.is_none() && rdd.parallelism == free.partitions, "{:?}", rdd.parallelism);
+        // No setting decides, or the data of a task is so little that its records take the memory.
+        for fixed in [against(900, 10_500, false), against(10, 10_500, true)] {
+            assert!(fixed.partitions.is_none() && fixed.size.is_some(), "{:?}", fixed.partitions);
+        }
+    }
 }

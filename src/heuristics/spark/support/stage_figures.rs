@@ -1,10 +1,13 @@
 //! Measurements of a stage: run times, data and failures of its tasks.
 
+use rustc_hash::FxHashMap;
+
+use crate::diagnosis::classify;
 use crate::finding::Phrase;
-use crate::model::Application;
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::Stage;
 use crate::model::table::{EndReason, Outcome, TaskGroup, TimePoint};
+use crate::model::{Application, Symbol};
 use crate::stats::median;
 use crate::units::{Bytes, Millis, Timestamp};
 
@@ -49,6 +52,8 @@ pub(in crate::heuristics) struct Figures {
     pub(in crate::heuristics) failed: u64,
     /// Failed attempts whose JVM ran out of memory.
     pub(in crate::heuristics) out_of_memory: u64,
+    /// Those of them whose heap was full: direct buffers and classes have limits of their own.
+    pub(in crate::heuristics) heap_full: u64,
     /// Failed attempts whose container was killed because of memory.
     pub(in crate::heuristics) over_memory: u64,
 }
@@ -197,6 +202,7 @@ impl Figures {
                 .any(|kind| kind != FlowKind::Spill && kind.is_unread(group)),
             failed: count(|_| true),
             out_of_memory: count(|reason| reason == Some(EndReason::OutOfMemory)),
+            heap_full: with_full_heap(app, group),
             over_memory: count(|reason| reason == Some(EndReason::ContainerOverMemory)),
         }
     }
@@ -223,6 +229,30 @@ impl Figures {
         let some = |kind| self.flow(kind).is_some_and(|flow| flow.total > Bytes::default());
         some(FlowKind::ShuffleRead) && !some(FlowKind::Input)
     }
+}
+
+/// Failed attempts that ran out of memory, as far as their messages do not name memory outside the heap.
+fn with_full_heap(app: &Application, group: &TaskGroup) -> u64 {
+    let attempts = &group.attempts;
+    let ran_out = |row: &usize| {
+        attempts.outcome(*row) == Outcome::Failed && attempts.end_reason(*row) == Some(EndReason::OutOfMemory)
+    };
+    let rows: Vec<usize> = (0..attempts.len()).filter(ran_out).collect();
+    if rows.is_empty() {
+        return 0;
+    }
+    let texts: FxHashMap<usize, Symbol> =
+        attempts.diagnostics().iter().map(|&(row, text)| (row as usize, text)).collect();
+    // Attempts mostly share a message.
+    let mut known: FxHashMap<Symbol, bool> = FxHashMap::default();
+    let is_of_heap = |row: &usize| {
+        let Some(&text) = texts.get(row) else { return true };
+        *known.entry(text).or_insert_with(|| {
+            let told = app.strings.get(text).and_then(classify);
+            told.is_none_or(|told| !told.kind.is_outside_the_heap())
+        })
+    };
+    rows.iter().map(is_of_heap).filter(|of_heap| *of_heap).count() as u64
 }
 
 impl Slowest {

@@ -15,6 +15,12 @@ const RECORDS: [Counter; 2] = [Counter::InputRecords, Counter::ShuffleRecordsRea
 /// A task is slow if it takes more than this multiple of the median, and of what its data explain.
 pub(super) const SLOWER: f64 = 1.5;
 
+/// The same for tasks that warm up, which take unequally long: in healthy runs up to twice the median.
+const SLOWER_FIRST: f64 = 3.0;
+
+/// Fewer tasks than this do not tell what warming up takes.
+const FEWEST: usize = 3;
+
 /// And more than this beyond it, in microseconds. The driver looks for tasks to copy this often
 /// (`spark.speculation.interval`), so nothing shorter can be mended.
 const BEYOND: f64 = 100_000.0;
@@ -43,6 +49,8 @@ pub(super) struct Work {
     pub(super) overhead: f64,
     by_bytes: Option<f64>,
     by_records: Option<f64>,
+    /// What warming up adds to a task, in microseconds; `None` if too few tasks tell.
+    warm_up: Option<f64>,
 }
 
 /// Whether an attempt that counts takes more than so many times the median of its stage attempt. Most stages have none,
@@ -88,9 +96,11 @@ impl Work {
         let middle = |value: fn(&Done) -> f64| median(&done.iter().map(value).collect::<Vec<_>>());
         let median_time = middle(|done| done.time)?;
         let overhead = middle(|done| done.overhead)?.min(median_time);
-        let mut work = Self { done, median: median_time, overhead, by_bytes: None, by_records: None };
+        let mut work =
+            Self { done, median: median_time, overhead, by_bytes: None, by_records: None, warm_up: None };
         work.by_bytes = work.rate(|done| done.bytes);
         work.by_records = work.rate(|done| done.records);
+        work.warm_up = work.warm_up();
         Some(work)
     }
 
@@ -115,10 +125,27 @@ impl Work {
         }
     }
 
+    /// The median time of tasks that warm up beyond what their data explain.
+    fn warm_up(&self) -> Option<f64> {
+        let first = self.done.iter().filter(|done| done.warms_up);
+        let beyond: Vec<f64> = first.map(|done| done.time - self.expected(done).max(self.median)).collect();
+        let beyond = median(&beyond).filter(|_| beyond.len() >= FEWEST)?;
+        Some(beyond.max(0.0))
+    }
+
     /// How long a task that is slow for its data would usually take; `None` if it is not slow.
     pub(super) fn usual_of_slow(&self, done: &Done) -> Option<f64> {
-        let usual = self.expected(done).max(self.median);
-        (done.time > SLOWER * usual && done.time > usual + BEYOND).then_some(usual)
+        self.usual_beside(done, (0.0, SLOWER))
+    }
+
+    /// The same; `None` also if warming up may explain the time.
+    pub(super) fn usual_of_straggler(&self, done: &Done) -> Option<f64> {
+        self.usual_beside(done, if done.warms_up { (self.warm_up?, SLOWER_FIRST) } else { (0.0, SLOWER) })
+    }
+
+    fn usual_beside(&self, done: &Done, (warm_up, times): (f64, f64)) -> Option<f64> {
+        let usual = self.expected(done).max(self.median) + warm_up;
+        (done.time > times * usual && done.time > usual + BEYOND).then_some(usual)
     }
 
     /// Whether tasks read data, so that it is known whether data explain a time.

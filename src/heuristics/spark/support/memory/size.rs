@@ -14,6 +14,9 @@ use crate::model::counters::Counter;
 use crate::model::spark::{ClusterManager, Executor, Spark};
 use crate::units::Bytes;
 
+/// Advice on a heap that is as large as it must be.
+pub(in crate::heuristics) const NEEDED: &str =
+    "keep the heap: a smaller one would not hold what tasks and cached data need at their peaks";
 /// The smallest heap worth recommending; below 450 MiB Spark does not start.
 const SMALLEST_HEAP: Bytes = Bytes::from_mib(640);
 /// Headroom above the highest measured heap use.
@@ -162,6 +165,12 @@ pub(in crate::heuristics) fn heap_that_fits(app: &Application, spark: &Spark) ->
     peak_heap(spark).map(|peak| rounded_up(heap_for(peak).max(unified)))
 }
 
+/// Whether peaks need a heap as it is: no smaller one would be enough, and no more tasks fit into it. False without
+/// measurements.
+pub(in crate::heuristics) fn is_needed(app: &Application, spark: &Spark, heap: Bytes) -> bool {
+    heap_that_fits(app, spark).is_some_and(|fits| fits >= heap) && !twice_the_tasks_fit(app, spark)
+}
+
 /// Whether twice as many tasks at a time fit into the memory of each executor: its execution and storage memory, and its heap,
 /// where their peaks are known. The largest peak of a single task counts for each of them.
 pub(in crate::heuristics) fn twice_the_tasks_fit(app: &Application, spark: &Spark) -> bool {
@@ -226,19 +235,42 @@ pub(in crate::heuristics) fn more_local_cores(app: &Application, slots: u64) -> 
 pub(in crate::heuristics) fn more_heap_advice(app: &Application, spark: &Spark) -> Vec<Advice> {
     let now = ExecutorSize::now(app, spark);
     let more = now.more_heap_per_task().with_room(now, peak_heap(spark));
-    let mut lines = Vec::new();
-    if more.heap != now.heap {
-        let heap = change(app, heap_key(app, spark), Setting(more.heap));
-        lines.push(Advice::new("give tasks more heap").set([heap]));
+    let settings = resized(app, spark, now, more);
+    if settings.is_empty() {
+        return vec!["give each task less data: more partitions, fewer columns, less cached data".into()];
     }
-    if more.cores != now.cores {
-        let cores = change(app, ConfKey::ExecutorCores, more.cores);
-        lines.push(Advice::new("run fewer tasks per heap").set([cores]));
+    let what = if more.cores == now.cores { "give tasks more heap" } else { "run fewer tasks per heap" };
+    vec![Advice::new(what).set(settings)]
+}
+
+/// The settings of executors of another size: with fewer cores as many more executors, so that as many tasks run at once.
+pub(in crate::heuristics) fn resized(
+    app: &Application,
+    spark: &Spark,
+    now: ExecutorSize,
+    to: ExecutorSize,
+) -> Vec<SettingChange> {
+    let mut settings = Vec::new();
+    if to.heap != now.heap {
+        settings.push(change(app, heap_key(app, spark), Setting(to.heap)));
     }
-    if lines.is_empty() {
-        lines.push("give each task less data: more partitions, fewer columns, less cached data".into());
+    if to.cores != now.cores {
+        settings.push(change(app, ConfKey::ExecutorCores, to.cores));
+        settings.extend(same_parallelism(app, spark, now.cores, to.cores));
     }
-    lines
+    settings
+}
+
+/// As many more executors as have fewer cores; nothing if no setting bounds their number.
+fn same_parallelism(app: &Application, spark: &Spark, cores: u32, fewer: u32) -> Option<SettingChange> {
+    let dynamic = app.allocates_dynamically();
+    let key = if dynamic { ConfKey::DynamicAllocationMax } else { ConfKey::ExecutorInstances };
+    let standalone = ClusterManager::of_application(app) == Some(ClusterManager::Standalone);
+    let bounds = |&now: &u64| {
+        if dynamic { now <= max_executors(&spark.executors) } else { !standalone && !is_local(app, spark) }
+    };
+    let now = in_force(app, key).filter(bounds)?;
+    Some(change(app, key, now.saturating_mul(u64::from(cores)).div_ceil(u64::from(fewer.max(1)))))
 }
 
 #[cfg(test)]

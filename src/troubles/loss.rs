@@ -1,0 +1,36 @@
+//! What a trouble cost, as the finding that leads it says.
+
+use crate::finding::{Finding, Measure, TroubleKind};
+use crate::savings::Loss;
+use crate::units::Millis;
+
+/// The keys of the time in which an application waited for a trouble, of one or several parts of it.
+const TIMES: &[(TroubleKind, &[&str])] = &[
+    (TroubleKind::FewTasks, &["lost_ms"]),
+    (TroubleKind::ManyTasks, &["lost_ms"]),
+    (TroubleKind::Skew, &["lost_ms", "lost_together_ms"]),
+    (TroubleKind::Stragglers, &["delay_ms"]),
+    (TroubleKind::Waiting, &["wait_ms"]),
+];
+
+/// What removing a trouble of this kind saves at most, by its leading finding.
+pub(super) fn of(kind: TroubleKind, leading: Option<&Finding>) -> Loss {
+    let Some(leading) = leading.filter(|leading| leading.tells == kind) else { return Loss::default() };
+    let measure = |key: &str| leading.evidence.iter().find(|(name, _)| *name == key).map(|(_, it)| it);
+    let time = |key: &str| match measure(key) {
+        Some(Measure::Time(time)) => Some(*time),
+        _ => None,
+    };
+    let keys = TIMES.iter().find(|(of, _)| *of == kind).map_or(&[][..], |(_, keys)| keys);
+    let wall = keys.iter().filter_map(|key| time(key)).max();
+    let collecting = time("gc_time_ms").filter(|_| kind == TroubleKind::GarbageCollection);
+    let wasted = match measure("wasted_gb_hours") {
+        Some(Measure::Number(hours, _)) if kind == TroubleKind::MuchMemory => *hours,
+        _ => None,
+    };
+    Loss {
+        wall_ms: wall.map(Millis::as_f64),
+        core_hours: collecting.map(|time| time.as_f64() / 3_600_000.0),
+        gb_hours: wasted,
+    }
+}

@@ -118,9 +118,13 @@
   const show = () => {
     const shown = matching.slice(0, most);
     body.replaceChildren(...shown.map((row) => row.element));
-    byId("more").hidden = shown.length === matching.length;
+    told();
+  };
+  const told = () => {
+    const shown = Math.min(most, matching.length);
+    byId("more").hidden = shown === matching.length;
     byId("shown").textContent =
-      `Showing ${count(shown.length)} of ${count(matching.length)} matching rows (${count(rows.length)} in total).`;
+      `Showing ${count(shown)} of ${count(matching.length)} matching rows (${count(rows.length)} in total).`;
   };
   const showDetails = () => {
     const wanted = [];
@@ -152,6 +156,11 @@
   };
 
   let sorted = null;
+  const unsort = () => {
+    order = rows;
+    sorted = null;
+    tables.mark(heads, -1, false);
+  };
   const sort = (column, descending) => {
     order = tables.sorted(rows, heads[column], column, descending);
     sorted = (descending ? "-" : "") + heads[column].dataset.key;
@@ -255,11 +264,17 @@
   byId("f-clear").addEventListener("click", () => {
     control("text").value = "";
     SELECTS.forEach((name) => { control(name).selectedIndex = 0; });
+    unsort();
     update();
     remember();
     control("text").focus();
   });
-  byId("more-rows").addEventListener("click", () => { most += MORE; show(); });
+  // Rows that are shown stay: to insert all of them again would take longer with each click.
+  byId("more-rows").addEventListener("click", () => {
+    body.append(...matching.slice(most, most + MORE).map((row) => row.element));
+    most += MORE;
+    told();
+  });
   byId("more-articles").addEventListener("click", () => { mostDetails += FIRST_DETAILS; showDetails(); });
   // Links of the overview choose what the table shows.
   document.querySelectorAll("a[data-filter]").forEach((link) => { link.href += `?${link.dataset.filter}`; });

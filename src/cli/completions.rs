@@ -13,6 +13,7 @@ use crate::diagnosis::FailureKind;
 use crate::heuristics;
 use crate::rules::custom::reference::{Line, sections};
 use crate::rules::{PRESETS, settings};
+use crate::simulate::cluster::detectors;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -53,6 +54,7 @@ fn with_values(command: Command) -> Command {
     let is_reference = command.get_name() == "reference";
     let command = command.mut_args(|arg| match arg.get_long() {
         Some("rule") => among(arg, rules()),
+        Some("detector") => among(arg, detectors::names().into_iter().map(PossibleValue::new)),
         Some("rules") => among(arg, PRESETS.iter().map(|(name, _)| PossibleValue::new(*name))),
         None if is_show && arg.is_positional() => {
             let settings = settings::ALL.iter().map(|known| PossibleValue::new(known.id));

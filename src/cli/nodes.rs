@@ -81,7 +81,7 @@ pub(super) struct Nodes {
     /// Quantile of the tasks' z-scores to report
     #[arg(long, value_name = "Q", allow_negative_numbers = true, value_parser = share, default_value_t = Settings::default().quantile)]
     quantile: f64,
-    /// Read files that are no histories as tables of this cluster trace; otherwise the traces are recognised by their contents
+    /// Read files other than histories as tables of this cluster trace; otherwise the traces are recognised by their contents
     #[arg(long, value_enum, value_name = "TRACE")]
     trace: Option<TraceArg>,
     /// Rank by these tasks only, such as kind=map, name!=count*, tasks=100-, hour=22-5, weekday=sat or type=Hive; repeatable,

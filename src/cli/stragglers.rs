@@ -137,7 +137,7 @@ pub(super) struct Stragglers {
     /// is not compared with itself. With --learn, all applications are read first, and then rated by the others
     #[arg(long, value_name = "FILE", help_heading = DETECTORS)]
     models: Option<PathBuf>,
-    /// Read files that are no histories as tables of this cluster trace; otherwise the traces are recognised by their contents
+    /// Read files other than histories as tables of this cluster trace; otherwise the traces are recognised by their contents
     #[arg(long, value_enum, value_name = "TRACE")]
     trace: Option<TraceArg>,
     /// Assumed time without progress after launch, for attempts that log only launch and end

@@ -3,7 +3,7 @@
 //! Only the size of memory wastes it, but remedies also save memory by holding it for less time. So they may save more
 //! than is wasted. It is shown as a part of what was used, with both kinds.
 
-use super::words::saved_parts;
+use super::words::{saved_parts, taken};
 use crate::results::{Report, Totals};
 use crate::savings::Sums;
 use crate::units::{MbMillis, show_gb_hours, three_digits};
@@ -38,6 +38,8 @@ pub(super) struct Saved {
     pub(super) amounts: Vec<String>,
     /// What the memory consists of: "34.2 % of the memory used: 10 GB·h by smaller memory, 4 by holding it for less time".
     pub(super) memory: Option<String>,
+    /// The memory that the remedies take beyond what was used: "0.5 GB·h".
+    pub(super) more: Option<String>,
     /// What the first jobs save, if others save something, too.
     pub(super) first: Option<String>,
 }
@@ -53,16 +55,18 @@ impl Saved {
         (savings.estimated_count > 0).then(|| Self {
             amounts: amounts(savings),
             memory: memory(savings, *used),
+            more: taken(savings.more_gb_hours()),
             first,
         })
     }
 }
 
 impl Saved {
-    /// "52m ± 4m, 14 ± 1 GB·h (34.2 % of the memory used: by smaller memory)".
+    /// "52m ± 4m, 14 ± 1 GB·h (34.2 % of the memory used: by smaller memory), but take 0.5 GB·h more".
     pub(super) fn text(&self) -> String {
         let memory = self.memory.as_ref().map(|memory| format!(" ({memory})")).unwrap_or_default();
-        format!("{}{memory}", self.amounts.join(", "))
+        let more = self.more.as_ref().map(|more| format!(", but take {more} more")).unwrap_or_default();
+        format!("{}{memory}{more}", self.amounts.join(", "))
     }
 }
 

@@ -146,12 +146,9 @@ pub(super) fn currency(app: &ApplicationReport) -> Option<&str> {
 
 /// "saves 9.0 s ± 1.5 s, 0.01 core-hours, 0.2 GB·h", with the money first; or why that is not known.
 pub(super) fn saves(savings: &TroubleSavings, currency: Option<&str>) -> String {
-    match (&savings.status, &savings.share) {
+    let saves = match (&savings.status, &savings.share) {
         (SavingStatus::Estimated, Some(share)) => {
-            let more = savings.more_gb_hours.filter(|more| more.point >= 0.01);
-            let more = more.map(|more| in_range(more, as_precise_as(more.high)));
-            let more = more.map(|more| format!(", but takes {more} GB·h more")).unwrap_or_default();
-            format!("saves {}{more}", saved(share, savings.share_cost, currency))
+            format!("saves {}", saved(share, savings.share_cost, currency))
         }
         (SavingStatus::WithinError, _) if savings.alone.as_ref().is_some_and(Amounts::is_nothing) => {
             "saves nothing in a replay".to_owned()
@@ -160,7 +157,15 @@ pub(super) fn saves(savings: &TroubleSavings, currency: Option<&str>) -> String 
             "saving within the error of the estimate".to_owned()
         }
         (SavingStatus::Unknown(why), _) => format!("saving unknown ({why})"),
-    }
+    };
+    let more = taken(savings.more_gb_hours).map(|more| format!(", but takes {more} more"));
+    saves + &more.unwrap_or_default()
+}
+
+/// "0.5 GB·h" of memory that remedies take beyond what was recorded; `None` if that is nothing.
+pub(super) fn taken(more: Option<Range>) -> Option<String> {
+    let more = more.filter(|more| more.point >= 0.01)?;
+    Some(format!("{} GB·h", in_range(more, as_precise_as(more.high))))
 }
 
 /// "9.0 s ± 1.5 s, 0.01 core-hours, 0.2 GB·h", without amounts that round to nothing.

@@ -183,6 +183,11 @@ impl State {
         self.following.contains(last_name)
     }
 
+    /// Whether an earlier run followed a log.
+    pub(crate) fn knows_logs(&self) -> bool {
+        !self.following.is_empty() || !self.ended.is_empty()
+    }
+
     /// Whether a log was followed to its end.
     pub(super) fn has_ended(&self, last_name: &Path) -> bool {
         self.ended.contains(last_name)

@@ -217,9 +217,16 @@ fn standard_of_job(job: &MapReduceReplays) -> Vec<Change> {
     changes
 }
 
-/// Without troubles, and with other numbers of executors, or of cores in local mode.
+/// Without troubles, with more tasks where a stage has few, and with other numbers of executors, or of cores in local mode.
 fn standard(spark: &SparkReplays<'_>) -> Vec<Change> {
     let mut changes = without_troubles();
+    // Only stages whose tasks can be predicted.
+    let mut partitions = spark.few_tasks();
+    let alone = |stage| Change { partitions: vec![stage], ..Change::default() };
+    partitions.retain(|stage| predict_spark(spark, &alone(*stage)).is_ok());
+    if !partitions.is_empty() {
+        changes.push(Change { partitions, ..Change::default() });
+    }
     let Some((executors, cores)) = spark.executors() else { return changes };
     let now = if spark.is_local() { cores } else { executors };
     changes.extend(scaled(now).into_iter().map(|count| {
@@ -273,7 +280,7 @@ fn predict_spark(spark: &SparkReplays<'_>, change: &Change) -> Result<Prediction
         causes.extend(places.into_iter().map(partitions));
     }
     let Change { executors, cores, memory, .. } = *change;
-    spark.predict(&causes, Resources { executors, cores, memory })
+    spark.predict(&causes, Resources { executors, cores, memory, overhead: None })
 }
 
 const fn cause(trouble: Trouble) -> Cause {

@@ -61,7 +61,8 @@ impl<'a> Detectors<'a> {
             if !self.known.contains(&needs) {
                 let remedy = match needs {
                     Needs::Models if has_servers => "which --models gives",
-                    Needs::Input | Needs::Nodes => "which no source tells",
+                    Needs::Input => "which no source tells",
+                    Needs::Nodes => "for which an application master wants a request for each task",
                     _ => "which event logs do not contain",
                 };
                 let needs = needs.name();

@@ -179,7 +179,7 @@ impl WatchArgs {
         }
     }
 
-    /// Watches until nothing is left; whether any application was seen.
+    /// Watches until nothing is left; whether any application was seen, in this run or in one before.
     fn watch(&self, watch: &mut Watch, lines: &mut Lines) -> io::Result<bool> {
         lines.send_again(watch.state());
         let mut found_at: Option<Instant> = None;
@@ -201,7 +201,8 @@ impl WatchArgs {
             lines.status(status);
             if status.over || self.once && !status.behind {
                 lines.end(watch.state())?;
-                return Ok(seen);
+                // After a run that told everything, there may be nothing new.
+                return Ok(seen || watch.state().knows_logs());
             }
             if !status.behind {
                 std::thread::sleep(Duration::from_millis(self.interval.get()));

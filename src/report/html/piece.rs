@@ -16,9 +16,10 @@ use crate::fingerprint::JobKey;
 use crate::report::parts::{Parts, Reader, filled};
 use crate::report::words;
 use crate::results::{ApplicationReport, Candidate, JobGroup, Report, WorstTrouble, WorstTroubles};
+use crate::savings::SavingStatus;
 use crate::severity::Severity;
 use crate::troubles::Trouble;
-use crate::units::{MbMillis, Millis, Timestamp};
+use crate::units::{MbMillis, Millis, Timestamp, show_hours};
 
 /// What is needed to put an application into the page. Its row follows, then its details, then its worst troubles.
 #[derive(Serialize, Deserialize)]
@@ -237,6 +238,24 @@ impl Row<'_> {
 
     fn has_detail(&self) -> bool {
         has_detail(self.app)
+    }
+
+    /// The GB·h that all remedies save; `None` if unknown.
+    fn saves(&self) -> Option<f64> {
+        let is_known = |trouble: &Trouble| {
+            trouble.savings.status != SavingStatus::WithinError && trouble.savings.share.is_some()
+        };
+        let savings = self.app.savings.as_ref().filter(|_| self.app.troubles.iter().any(is_known))?;
+        savings.joint.gb_hours.map(|saved| saved.point)
+    }
+
+    /// The same in words.
+    fn saved(&self) -> Option<String> {
+        self.saves().map(show_hours)
+    }
+
+    fn saved_key(&self) -> String {
+        self.saves().map(|saved| format!("{saved:.6}")).unwrap_or_default()
     }
 
     /// The ids of the rules that found something, worst first.

@@ -70,6 +70,9 @@ pub(super) fn savings(savings: &TroubleSavings) -> SavingsView<'_> {
 #[derive(Serialize)]
 pub(super) struct ApplicationSavingsView<'a> {
     joint: AmountsView,
+    /// What the remedies take beyond what was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    more_gb_hours: Option<RangeView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     currency: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,10 +87,11 @@ pub(super) struct ApplicationSavingsView<'a> {
 }
 
 pub(super) fn of_application(savings: &ApplicationSavings) -> ApplicationSavingsView<'_> {
-    let ApplicationSavings { joint, baseline, unknown, joint_cost, currency } = savings;
+    let ApplicationSavings { joint, more_gb_hours, baseline, unknown, joint_cost, currency } = savings;
     let baseline = baseline.as_ref();
     ApplicationSavingsView {
         joint: amounts(joint, *joint_cost),
+        more_gb_hours: more_gb_hours.map(range),
         currency: currency.as_deref(),
         unknown: unknown.as_deref(),
         recorded_ms: baseline.map(|baseline| baseline.recorded.get()),
@@ -121,6 +125,8 @@ pub(super) struct SumsView<'a> {
     #[serde(flatten)]
     amounts: AmountsView,
     #[serde(skip_serializing_if = "Option::is_none")]
+    more_gb_hours: Option<RangeView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     currency: Option<&'a str>,
     estimated_count: u64,
     within_error_count: u64,
@@ -130,6 +136,7 @@ pub(super) struct SumsView<'a> {
 pub(super) fn sums<'a>(sums: &Sums, currency: Option<&'a str>) -> SumsView<'a> {
     SumsView {
         amounts: amounts(&sums.saved(), sums.cost()),
+        more_gb_hours: sums.more_gb_hours().map(range),
         currency,
         estimated_count: sums.estimated_count,
         within_error_count: sums.within_error_count,

@@ -233,6 +233,8 @@ struct NodeView<'a> {
     stragglers_ratio: Option<f64>,
     stragglers_interval_ratio: Option<IntervalView>,
     others_stragglers_ratio: Option<f64>,
+    /// Adjusted for the number of ranked nodes.
+    more_stragglers_by_chance_probability: Option<f64>,
     executors_lost_count: u64,
     failures_count: u64,
     best_fit: Option<&'static str>,
@@ -260,6 +262,7 @@ fn node(node: &Node) -> NodeView<'_> {
         stragglers_ratio: node.straggler_share,
         stragglers_interval_ratio: interval(node.straggler_interval),
         others_stragglers_ratio: node.others_straggler_share,
+        more_stragglers_by_chance_probability: node.more_stragglers_by_chance,
         executors_lost_count: node.losses.executors,
         failures_count: node.losses.failures,
         best_fit: node.best().map(|fit| fit.family().name()),

@@ -81,10 +81,11 @@ pub(super) fn slightly_slow(report: &NodesReport) -> Option<String> {
     let settings = &report.settings;
     let slightly = report.ranking.summary.slightly_slow;
     let verb = if slightly == 1 { "is" } else { "are" };
+    let nodes = if report.ranking.nodes.iter().any(Node::is_straggler) { "more node" } else { "node" };
     (slightly > 0).then(|| {
         format!(
             "{} {verb} significantly slower than the others, but by too little to act on: less than {} standard deviations and less than {} times the others' share of stragglers.",
-            plural(slightly, "node"),
+            plural(slightly, nodes),
             three_digits(settings.slow_mean),
             three_digits(settings.slow_straggler_ratio)
         )

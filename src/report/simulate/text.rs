@@ -81,6 +81,9 @@ pub(super) fn patterns(report: &PatternsReport, options: TextOptions, out: &mut 
     if let Some(source) = &report.source {
         page.source(source, report.workloads.len(), out)?;
     }
+    if report.workloads.is_empty() {
+        return Ok(());
+    }
     let text = format!(
         "Mean ± standard deviation over {} from {}, each with {} of {} per workload. Found: time from launch to \
          detection of the stragglers that were found, in seconds and of their duration.",
@@ -208,13 +211,20 @@ impl Page {
             .filter(|(count, _)| *count > 0)
             .map(|(count, reason)| format!("{} {reason}", plural(*count, "group")))
             .collect();
-        let skipped =
-            if reasons.is_empty() { String::new() } else { format!(", not {}", reasons.join(", ")) };
-        let text = format!(
-            "Learnt from {} of {}{skipped}.",
-            plural(simulated as u64, "group"),
-            plural(files.applications, "application")
-        );
+        let applications = plural(files.applications, "application");
+        let text = match (simulated, reasons.is_empty()) {
+            (0, true) => format!("Nothing to simulate: there are no tasks to learn from in {applications}."),
+            (0, false) => format!(
+                "Nothing to simulate: no group of tasks of {applications} shows how stragglers progress. There are {}.",
+                reasons.join(", ")
+            ),
+            (_, true) => format!("Learnt from {} of {applications}.", plural(simulated as u64, "group")),
+            (_, false) => format!(
+                "Learnt from {} of {applications}, not {}.",
+                plural(simulated as u64, "group"),
+                reasons.join(", ")
+            ),
+        };
         self.paragraph(&text, out)
     }
 }

@@ -3,6 +3,7 @@
 
 mod application;
 mod causes;
+mod days;
 mod detectors;
 mod jobs;
 
@@ -10,14 +11,14 @@ use std::io::{self, Write};
 
 use askama::Template;
 
-use super::{Shown, sentences, words};
-use crate::report::html::draw::Part;
+use super::{Shown, sentences};
 use crate::report::html::filters::{self, counted, grouped};
 use crate::report::html::frame::{self, Code};
 use crate::stragglers::impact::Impact;
-use crate::survey::{StragglerDay, StragglerReport, Total, Waiting};
+use crate::survey::{StragglerReport, Total, Waiting};
 use crate::units::{Millis, three_digits};
 use causes::{CauseRow, Palette};
+use days::DayRow;
 use detectors::DetectorsView;
 use jobs::{JobView, Listed};
 
@@ -84,12 +85,16 @@ impl<'a> Page<'a> {
         self.palette.rows()
     }
 
-    /// The last days of submission, if there are several, with the share of stragglers as a bar.
-    fn days(&self) -> Vec<(&StragglerDay, Part)> {
+    /// The last days of submission, if there are several.
+    fn days(&self) -> Vec<DayRow<'a>> {
         let days = &self.report.total.days;
-        let share = |day: &StragglerDay| day.stragglers as f64 / day.tasks.max(1) as f64;
         let days = days.get(days.len().saturating_sub(MAX_DAYS)..).filter(|days| days.len() > 1);
-        days.unwrap_or_default().iter().map(|day| (day, Part::of(share(day)))).collect()
+        days.unwrap_or_default().iter().map(|day| DayRow::of(day, &self.palette)).collect()
+    }
+
+    /// How the causes go together over the days.
+    fn correlations(&self) -> Vec<String> {
+        self.report.total.correlations.iter().map(sentences::correlation).collect()
     }
 
     fn days_left_out(&self) -> u64 {
@@ -160,10 +165,6 @@ impl<'a> Page<'a> {
     fn unlisted(&self) -> Option<String> {
         (self.report.unlisted > 0).then(|| sentences::unlisted(self.report))
     }
-}
-
-fn date(day: &StragglerDay) -> String {
-    words::date(day.begin).unwrap_or_default()
 }
 
 /// A time in a table; empty if there is none.

@@ -6,14 +6,14 @@ use crate::report::words::plural;
 use crate::stragglers::cause::StragglerCause;
 use crate::stragglers::evaluation::Best;
 use crate::survey::{
-    ApplicationStragglers, CauseCounts, EngineDetectors, GroupReport, Job, Method, RunTimes, Settings,
-    StragglerReport,
+    ApplicationStragglers, CauseCorrelation, CauseCount, CauseCounts, EngineDetectors, GroupReport, Job,
+    Method, RunTimes, Settings, StragglerReport,
 };
 use crate::units::{Millis, three_digits};
 
 /// What is said if there are stragglers, and none of them cost time.
 pub(super) const NO_WAIT: &str =
-    "No application waited only for stragglers: in each group, a task that was none ended last.";
+    "No application waited only for stragglers: the last task of each group was not a straggler.";
 
 /// The jobs of traces that are counted and not listed.
 pub(super) fn unlisted(report: &StragglerReport) -> String {
@@ -226,4 +226,28 @@ pub(super) fn exact(span: Millis) -> String {
         (0, minutes) => format!("{minutes}m {seconds}.{ms:03}s"),
         (hours, minutes) => format!("{hours}h {minutes}m {seconds}.{ms:03}s"),
     }
+}
+
+/// What the columns of days count.
+pub(super) const DAYS: &str = "Causes are those of all stragglers. The DoS-index (time per input over that of the group) counts tasks, also those with so little input that they took no longer than others; the causes after it are those of stragglers with an index of 10 or more.";
+
+/// "garbage collection 3 (2 measured, 1 weak), unexplained 1".
+pub(super) fn causes(counts: &CauseCounts) -> String {
+    let words = |(count, _): (CauseCount, f64)| {
+        let confidence = count.confidence().to_string();
+        let confidence = if confidence.is_empty() { String::new() } else { format!(" ({confidence})") };
+        format!("{} {}{confidence}", count.cause.display_name(), count.primary)
+    };
+    let words: Vec<String> = counts.by_frequency().into_iter().map(words).collect();
+    words.join(", ")
+}
+
+/// "busy CPUs on the node and disk: correlation 0.07 over the days …".
+pub(super) fn correlation(correlation: &CauseCorrelation) -> String {
+    format!(
+        "{} and {}: correlation {:.2} over the days (of stragglers with a DoS-index of 10 or more, each counted for one cause).",
+        correlation.one.display_name(),
+        correlation.other.display_name(),
+        correlation.pearson
+    )
 }

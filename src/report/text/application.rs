@@ -6,7 +6,7 @@ use super::troubles::{self, advice_lines};
 use super::{INDENT, TEXT_COLUMN, TextOptions};
 use crate::finding::{Finding, Suppressed};
 use crate::report::words::{
-    SuppressedGroup, by_reason, capped, currency, plural, reasons_not_evaluated, saved,
+    SuppressedGroup, by_reason, capped, currency, plural, reasons_not_evaluated, saved, taken,
 };
 use crate::report::wrap::{clean, lines, width};
 use crate::results::ApplicationReport;
@@ -62,7 +62,8 @@ fn together(app: &ApplicationReport) -> String {
     let several = estimated.count() > 1;
     let Some(savings) = app.savings.as_ref().filter(|_| several) else { return String::new() };
     let saved = saved(&savings.joint, savings.joint_cost, savings.currency.as_deref());
-    format!("all remedies together save {saved}")
+    let more = taken(savings.more_gb_hours).map(|more| format!(", but take {more} more")).unwrap_or_default();
+    format!("all remedies together save {saved}{more}")
 }
 
 /// "alice, root.default, succeeded in 1h 0m, 8.8 GB·h used, 35 % wasted, cores 40 % idle".

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::piece::Piece;
 use super::{INDENT, TextOptions};
-use crate::report::words::{plural, saved, saved_briefly};
+use crate::report::words::{plural, saved, saved_briefly, taken};
 use crate::report::wrap::{clean, fit, fit_words, lines, width};
 use crate::results::{JobTotal, Report};
 use crate::savings::Sums;
@@ -141,7 +141,9 @@ impl<'a> Jobs<'a> {
         let kinds = kinds.collect::<Vec<_>>().join(", ");
         if job.savings.estimated_count > 0 {
             let amount = saved(&job.savings.saved(), job.savings.cost(), self.currency);
-            self.paragraph(&format!("all runs: the remedies save {amount} · {kinds}"))?;
+            let more = taken(job.savings.more_gb_hours());
+            let more = more.map(|more| format!(", but take {more} more")).unwrap_or_default();
+            self.paragraph(&format!("all runs: the remedies save {amount}{more} · {kinds}"))?;
         } else if !kinds.is_empty() {
             self.paragraph(&format!("all runs: {kinds}"))?;
         }
@@ -253,8 +255,10 @@ fn with_remedy(piece: &Piece<'_>, room: usize) -> Vec<String> {
         (headline, remedy) => {
             let rest = room.saturating_sub(4);
             let short = fit_words(remedy, rest);
-            // A setting is never cut: it would be no setting.
-            let parts = if short.is_empty() { lines(remedy, rest) } else { vec![short] };
+            // A setting is never cut: it would be no setting. And those that belong together are shown together.
+            let is_settings = remedy.starts_with("--conf ") || remedy.starts_with("-D ");
+            let is_cut = short.is_empty() || is_settings && short != remedy;
+            let parts = if is_cut { lines(remedy, rest) } else { vec![short] };
             let arrow = |place: usize| if place == 0 { "→" } else { " " };
             let parts = parts.iter().enumerate().map(|(place, line)| format!("  {} {line}", arrow(place)));
             std::iter::once(fit_words(headline, room)).chain(parts).collect()
@@ -291,5 +295,8 @@ mod tests {
             assert!(lines.iter().any(|line| line.contains('→')), "{lines:?}");
         }
         assert_eq!(rows(long, "", 30).len(), 1);
+        let both = "--conf spark.dynamicAllocation.enabled=true --conf spark.dynamicAllocation.shuffleTracking.enabled=true";
+        let shown = rows(long, both, 76).join(" ");
+        assert!(shown.contains("shuffleTracking.enabled=true") && !shown.ends_with('…'), "{shown}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::finding::SettingChange;
+use crate::finding::{Advice, SettingChange};
 use crate::model::Status;
 use crate::report::words::headline;
 use crate::report::wrap::clean;
@@ -55,8 +55,13 @@ fn lead(app: &ApplicationReport) -> &'static str {
     }
 }
 
+/// The settings of the first line of advice, which belong together, or else the line.
 fn remedy(trouble: &Trouble) -> String {
-    let change = trouble.change.first().map(SettingChange::argument);
+    let with_first = |advice: &&Advice| trouble.change.first().is_some_and(|it| advice.settings.contains(it));
+    let line = trouble.advice.iter().find(with_first);
+    let belongs = |it: &&SettingChange| line.is_none_or(|line| line.settings.contains(it));
+    let changes: Vec<String> = trouble.change.iter().filter(belongs).map(SettingChange::argument).collect();
+    let change = (!changes.is_empty()).then(|| changes.join(" "));
     clean(&change.or_else(|| Some(trouble.advice.first()?.text.clone())).unwrap_or_default())
 }
 

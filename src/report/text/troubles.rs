@@ -25,8 +25,7 @@ pub(super) fn write(
     let TextOptions { columns, details, .. } = options;
     let text = headline(trouble);
     if !details && place >= FULL && trouble.severity < Severity::Moderate {
-        let brief = fit_words(&text, columns.saturating_sub(TEXT_COLUMN));
-        return labelled(trouble.severity, &brief, options, out);
+        return labelled(trouble.severity, &brief(&text, columns.saturating_sub(TEXT_COLUMN)), options, out);
     }
     labelled(trouble.severity, &text, options, out)?;
     let most = if details { usize::MAX } else { ADVICE };
@@ -41,6 +40,15 @@ pub(super) fn write(
         writeln!(out, "{:indent$}{line}", "")?;
     }
     Ok(())
+}
+
+/// The start of a text on two lines of so many columns: a single one often ends before it says what is wrong.
+fn brief(text: &str, columns: usize) -> String {
+    let all = lines(text, columns);
+    match all.split_first() {
+        Some((first, rest)) if rest.len() > 1 => format!("{first} {}", fit_words(&rest.join(" "), columns)),
+        _ => text.to_owned(),
+    }
 }
 
 /// A severity and a text beside it.
@@ -100,4 +108,19 @@ pub(super) fn advice_lines(advice: &str, options: TextOptions, out: &mut dyn Wri
         writeln!(out, "{:indent$}{} {line}", "", if place == 0 { "→" } else { " " })?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_brief_text_says_more_than_its_subject() {
+        let text = "Skew: a task of stage 33.0 (parquet at BenchUtils.scala:226) reads 13.4 MiB, 502× the median of 27.3 KiB, \
+                    and takes 4.7 s; the stage takes 2 s longer than with even data";
+        let brief = brief(text, 64);
+        assert!(brief.contains("502× the median") && brief.ends_with('…'), "{brief}");
+        assert_eq!(lines(&brief, 64).len(), 2);
+        assert_eq!(super::brief("Driver: the heap is large", 64), "Driver: the heap is large");
+    }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::ser::SerializeMap;
 
 use super::super::json::{AmountsView, Each, Tool, amounts, files, problem, write_pretty};
-use super::shown;
+use super::{shown, words};
 use crate::whatif::{
     ApplicationReplays, Change, ChangeTotal, PathStage, Replays, Scaling, ScalingPoint, Scenario, Total,
     WhatIfReport,
@@ -183,6 +183,9 @@ struct ScenarioView<'a> {
     reason: Option<&'a str>,
     takes: Option<AmountsView>,
     saves: Option<AmountsView>,
+    /// What a replay leaves out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
 }
 
 fn scenario(scenario: &Scenario) -> ScenarioView<'_> {
@@ -197,6 +200,7 @@ fn scenario(scenario: &Scenario) -> ScenarioView<'_> {
         reason: prediction.err().map(String::as_str),
         takes: prediction.ok().map(|prediction| amounts(&prediction.takes, None)),
         saves: prediction.ok().map(|prediction| amounts(&prediction.saves, None)),
+        note: prediction.ok().and_then(|_| words::note(&scenario.change)),
     }
 }
 

@@ -176,7 +176,12 @@ impl Page {
         for scenario in scenarios {
             let name = Cell::from(words::change(scenario));
             match &scenario.prediction {
-                Ok(prediction) => grid.row(self.row(name, prediction)),
+                Ok(prediction) => {
+                    grid.row(self.row(name, prediction));
+                    if let Some(note) = words::note(&scenario.change) {
+                        grid.note(4, note.to_owned());
+                    }
+                }
                 Err(unknown) => {
                     grid.row([name]);
                     grid.note(4, format!("unknown: {}", clean(unknown)));

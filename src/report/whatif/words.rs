@@ -57,6 +57,13 @@ pub(super) fn change(scenario: &Scenario) -> String {
     in_words(&scenario.change, scenario.is_local)
 }
 
+/// What a replay of the change leaves out.
+pub(super) fn note(change: &Change) -> Option<&'static str> {
+    const HEAP: &str =
+        "a replay does not model less garbage collection or spill: analyze says what they cost";
+    change.memory.map(|_| HEAP)
+}
+
 fn in_words(change: &Change, is_local: bool) -> String {
     let Change { executors, cores, memory, partitions, reducers, split_size, slow_start, without } = change;
     let each = if is_local { "" } else { " each" };

@@ -308,18 +308,20 @@ fn what_began_and_ended_between_two_runs_is_told_once() {
         let (state, logs) = (state.to_str().unwrap(), logs.to_str().unwrap());
         let (status, text, errors) = output(&["--once", "--format", "ndjson", "--state", state, logs]);
         assert_eq!(errors.contains("no application"), status == Some(2), "{errors}");
-        text
+        (status, text)
     };
     // What had ended before the first run is not told, nor are files that are no logs.
     append(&logs.join("first"), &decoded());
-    assert_eq!(lines(&run(&logs), "flag").len(), 0);
+    assert_eq!(lines(&run(&logs).1, "flag").len(), 0);
     append(&logs.join("second"), &decoded());
     append(&logs.join("notes"), b"buy milk\n");
-    let text = run(&logs);
+    let (_, text) = run(&logs);
     assert_eq!(lines(&text, "flag"), expected());
     assert_eq!((lines(&text, "application").len(), lines(&text, "problem").len()), (1, 0));
     // The same folder, written in another way.
-    let again = run(&logs.join("..").join("logs"));
+    let (status, again) = run(&logs.join("..").join("logs"));
+    // Nothing new is no failure.
+    assert_eq!(status, Some(0), "{again}");
     assert!(lines(&again, "flag").is_empty() && lines(&again, "application").is_empty(), "{again}");
 }
 

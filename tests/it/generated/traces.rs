@@ -73,6 +73,22 @@ fn traces_have_reports() {
 }
 
 #[test]
+fn tables_of_a_trace_that_was_not_asked_for_are_named() {
+    let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    let output = command
+        .args(["stragglers", "--trace", "alibaba-2017", "testdata/traces"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    for other in ["google-2011", "alibaba-2018"] {
+        assert!(errors.contains(&format!("use --trace {other}")), "{errors}");
+    }
+    assert!(errors.contains("testdata/traces/google-2011/"), "{errors}");
+}
+
+#[test]
 fn the_trace_may_be_named_and_formats_are_well_formed() {
     let path = "testdata/traces/google-2011/task_events";
     assert_eq!(command(&["stragglers", path]), command(&["stragglers", "--trace", "google-2011", path]));

@@ -134,6 +134,35 @@ fn days_of_slow_nodes_are_drawn() {
     assert_eq!(select(&html, "#intervals tbody tr").len(), 6);
 }
 
+/// What the JSON report says of each day is on the page, too.
+#[test]
+fn days_have_causes_and_dos_indices() {
+    let folder = tempfile::tempdir().unwrap();
+    for day in 0..3 {
+        let log = hostile_log(6).replace("17000", &format!("1700{day}"));
+        std::fs::write(folder.path().join(format!("application_{day}")), log).unwrap();
+    }
+    let path = folder.path().to_str().unwrap();
+    let html = sound(&page(&["stragglers", path]));
+    let mut command = Command::cargo_bin("elephant-rs").unwrap();
+    let output = command.args(["stragglers", "--quiet", "--format", "json", path]).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let days = report["total"]["days"].as_array().unwrap();
+    let rows = select(&html, "#days .plain tbody tr");
+    assert_eq!((rows.len(), days.len()), (3, 3));
+    for (row, day) in rows.into_iter().zip(days) {
+        let row = text(row);
+        let stragglers = day["stragglers_count"].as_u64().unwrap();
+        let causes: Vec<(&String, &Value)> = day["causes"].as_object().unwrap().iter().collect();
+        let primary = causes.iter().map(|(_, cause)| cause["primary_count"].as_u64().unwrap());
+        assert_eq!(primary.sum::<u64>(), stragglers);
+        assert!(stragglers > 0 && row.contains(&stragglers.to_string()), "{row}");
+        let shown = if day["dos_index_10_count"].is_null() { "unknown" } else { "0" };
+        assert!(row.contains(shown), "{row}");
+    }
+    assert!(!select(&html, "#days svg rect").is_empty());
+}
+
 /// Each task is in one bar of its histogram, and each straggler has the colour of its cause.
 #[test]
 fn histograms_hold_all_tasks() {
@@ -151,6 +180,11 @@ fn histograms_hold_all_tasks() {
             first(title.rsplit_once(": ").map(|(_, count)| count.to_owned()).unwrap_or_default())
         });
         assert_eq!(bars.sum::<u64>(), tasks, "{}", text(figure));
+        // The bars of stragglers say how certain their causes are, unless nothing explains them.
+        let explained = inside("title").into_iter().filter(|title| title.contains("; "));
+        let sure = |title: &String| ["measured", "inferred", "weak"].iter().any(|word| title.contains(word));
+        assert!(explained.clone().all(|title| sure(&title) || title.contains("unexplained")));
+        assert!(explained.count() > 0);
         let causes = inside(".legend li").into_iter().skip(2);
         let stragglers: u64 = causes.map(|cause| first(cause.rsplit_once(": ").unwrap().1.to_owned())).sum();
         assert!((1..=tasks).contains(&stragglers), "{}", text(figure));

@@ -23,9 +23,9 @@ impl Page<'_> {
             self.paragraph(&words::none_slow(report), out)?;
             self.maybe(words::slightly_slow(report), out)?;
         } else {
-            self.maybe(words::slightly_slow(report), out)?;
             self.maybe(words::by_chance(report), out)?;
             words::exclude(self.report).map_or(Ok(()), |advice| self.paragraph(advice, out))?;
+            self.maybe(words::slightly_slow(report), out)?;
         }
         self.maybe(words::losses(report), out)
     }

@@ -1,14 +1,14 @@
 //! One application: a histogram of task durations for its worst groups, coloured by cause, and the slowest tasks.
 
-use std::collections::BTreeMap;
-
 use super::super::{sentences, words};
 use super::causes::Palette;
 use crate::report::html::draw::{HEIGHT, MIN_BAR, WIDTH};
 use crate::report::html::filters::{counted, grouped};
 use crate::stragglers::cause::Confidence;
 use crate::stragglers::executions::Certainty;
-use crate::survey::{ApplicationStragglers, Cause, GroupReport, Method, Settings, Straggler, StragglerCause};
+use crate::survey::{
+    ApplicationStragglers, CauseCount, CauseCounts, GroupReport, Method, Settings, Straggler, StragglerCause,
+};
 use crate::units::{Millis, three_digits};
 
 /// Groups with a histogram.
@@ -135,12 +135,12 @@ impl<'a> GroupView<'a> {
         with_tasks.map(|(place, (&(_, count), causes))| self.bar(place, count, &causes)).collect()
     }
 
-    fn bar(&self, place: usize, count: u64, causes: &BTreeMap<Cause, u64>) -> Bar {
+    fn bar(&self, place: usize, count: u64, counts: &CauseCounts) -> Bar {
         let palette = self.view.palette;
-        let mut parts: Vec<(&'static str, u64)> = vec![("ok", count.saturating_sub(causes.values().sum()))];
-        let mut causes: Vec<(Cause, u64)> = causes.iter().map(|(cause, count)| (*cause, *count)).collect();
-        causes.sort_by_key(|(cause, _)| palette.order(*cause));
-        parts.extend(causes.iter().map(|(cause, count)| (palette.class(*cause), *count)));
+        let mut parts: Vec<(&'static str, u64)> = vec![("ok", count.saturating_sub(counts.stragglers()))];
+        let mut causes = counts.by_frequency();
+        causes.sort_by_key(|(count, _)| palette.order(count.cause));
+        parts.extend(causes.iter().map(|(count, _)| (palette.class(count.cause), count.primary)));
         let (width, mut top) = (self.step_width(), HEIGHT);
         let gap = width * 0.06;
         let drawn = parts.into_iter().filter(|(_, count)| *count > 0).map(|(class, count)| {
@@ -149,9 +149,8 @@ impl<'a> GroupView<'a> {
             BarPart { class, x: place as f64 * width + gap, y: top, width: width - 2.0 * gap, height }
         });
         let parts = drawn.collect();
-        let named = causes.iter().map(|(cause, count)| format!("{count} {}", cause.display_name()));
-        let named: Vec<String> = named.collect();
-        let why = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
+        let named = sentences::causes(counts);
+        let why = if named.is_empty() { String::new() } else { format!("; {named}") };
         Bar { parts, text: format!("{}: {}{why}", self.range(place), counted(count, "task")) }
     }
 
@@ -185,24 +184,18 @@ impl<'a> GroupView<'a> {
 
     /// The causes of the stragglers with their colours: "data skew: 12 (10 measured, 2 inferred)".
     pub(super) fn legend(&self) -> Vec<(&'static str, String)> {
-        let mut counts: BTreeMap<(usize, Cause), BTreeMap<Option<Confidence>, u64>> = BTreeMap::new();
-        for straggler in &self.group.stragglers {
-            let cause = straggler.cause.as_ref().map_or(Cause::Unexplained, |cause| cause.primary);
-            let confidence = straggler.cause.as_ref().and_then(|cause| cause.confidence);
-            let key = (self.view.palette.order(cause), cause);
-            *counts.entry(key).or_default().entry(confidence).or_default() += 1;
-        }
-        let entry = |((_, cause), by_confidence): ((usize, Cause), BTreeMap<Option<Confidence>, u64>)| {
-            let count: u64 = by_confidence.values().sum();
-            // The surest first.
-            let sure = by_confidence.iter().rev();
-            let sure = sure
-                .filter_map(|(confidence, count)| Some(format!("{count} {}", confidence.as_ref()?.name())));
-            let sure: Vec<String> = sure.collect();
-            let sure = if sure.is_empty() { String::new() } else { format!(" ({})", sure.join(", ")) };
-            (self.view.palette.class(cause), format!("{}: {}{sure}", cause.display_name(), grouped(count)))
+        let palette = self.view.palette;
+        let mut counts = CauseCounts::default();
+        counts.add(self.group.stragglers.iter().filter_map(|straggler| straggler.cause.as_ref()));
+        let mut causes = counts.by_frequency();
+        causes.sort_by_key(|(count, _)| palette.order(count.cause));
+        let entry = |(count, _): (CauseCount, f64)| {
+            let sure = count.confidence().to_string();
+            let sure = if sure.is_empty() { String::new() } else { format!(" ({sure})") };
+            let name = count.cause.display_name();
+            (palette.class(count.cause), format!("{name}: {}{sure}", grouped(count.primary)))
         };
-        counts.into_iter().map(entry).collect()
+        causes.into_iter().map(entry).collect()
     }
 
     pub(super) fn tasks(&self) -> &'a [Straggler] {

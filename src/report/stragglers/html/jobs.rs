@@ -1,6 +1,6 @@
 //! Jobs with their runs: those that waited longest for stragglers first.
 
-use super::super::{Shown, sentences};
+use super::super::{Shown, sentences, words};
 use super::Page;
 use super::application::ApplicationView;
 use crate::report::html::filters::{counted, cut_text};
@@ -74,7 +74,7 @@ impl<'a> Run<'a> {
     fn new(app: &'a ApplicationStragglers, most_tasks: usize, has_details: bool, ids: &mut PageIds) -> Self {
         let id = ids.application(&app.id);
         let groups = if has_details { ApplicationView::shown(app) } else { Vec::new() };
-        let groups = groups.into_iter().map(|group| ids.part(&id, &super::words::of(group))).collect();
+        let groups = groups.into_iter().map(|group| ids.part(&id, &words::of(group))).collect();
         Self { id, app, groups, most_tasks }
     }
 

@@ -15,8 +15,13 @@ pub(super) struct DayView {
     applications_count: u64,
     tasks_count: u64,
     stragglers_count: u64,
+    /// Of all stragglers.
+    causes: Pairs<&'static str, CauseView>,
+    /// Tasks, whether stragglers or not.
     dos_index_2_5_count: Option<u64>,
     dos_index_10_count: Option<u64>,
+    /// Those that are stragglers, and their causes.
+    dos_index_10_stragglers_count: Option<u64>,
     dos_index_10_causes: Pairs<&'static str, CauseView>,
 }
 
@@ -26,9 +31,11 @@ pub(super) fn day(day: &StragglerDay) -> DayView {
         applications_count: day.applications,
         tasks_count: day.tasks,
         stragglers_count: day.stragglers,
+        causes: causes(&day.causes),
         dos_index_2_5_count: day.dos.map(|(report, _)| report),
         dos_index_10_count: day.dos.map(|(_, diagnose)| diagnose),
-        dos_index_10_causes: causes(&day.causes),
+        dos_index_10_stragglers_count: day.dos.map(|_| day.diagnosed.stragglers()),
+        dos_index_10_causes: causes(&day.diagnosed),
     }
 }
 

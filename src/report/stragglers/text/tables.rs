@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::{Page, SERVERS, of, or_unknown, percent, seconds};
 use crate::report::grid::{Column, Grid};
 use crate::report::stragglers::text::counted;
-use crate::report::stragglers::words;
+use crate::report::stragglers::{sentences, words};
 use crate::report::wrap::clean;
 use crate::stragglers::impact::Impact;
 
@@ -91,6 +91,7 @@ impl Page<'_> {
                 Column::number("stragglers", 11),
                 Column::number("DoS >= 2.5", 11),
                 Column::number("DoS >= 10", 10),
+                Column::number("of these stragglers", 12),
             ],
         )
         .heading(self.bold());
@@ -102,17 +103,12 @@ impl Page<'_> {
                 day.stragglers.to_string().into(),
                 or_unknown(day.dos.map(|(report, _)| report.to_string())).into(),
                 or_unknown(day.dos.map(|(_, diagnose)| diagnose.to_string())).into(),
+                or_unknown(day.dos.map(|_| day.diagnosed.stragglers().to_string())).into(),
             ]);
         }
         grid.write(self.columns, out)?;
         for correlation in &self.report.total.correlations {
-            let text = format!(
-                "{} and {}: correlation {:.2} over the days (of stragglers with a DoS-index of 10 or more, each counted for one cause).",
-                correlation.one.display_name(),
-                correlation.other.display_name(),
-                correlation.pearson
-            );
-            self.paragraph(&text, 2, out)?;
+            self.paragraph(&sentences::correlation(correlation), 2, out)?;
         }
         writeln!(out)
     }

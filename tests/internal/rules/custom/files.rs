@@ -6,8 +6,8 @@ use elephant_rs::limits::Limits;
 use elephant_rs::model::Application;
 use elephant_rs::model::counters::{Counter, CounterSet, OtherCounter};
 use elephant_rs::model::table::TaskKind;
-use elephant_rs::parse::OtherCounters;
 use elephant_rs::parse::jhist::json as histories;
+use elephant_rs::parse::{OtherCounters, ToldByName};
 use elephant_rs::rules::{Evaluation, RuleFile, RuleSet};
 use elephant_rs::severity::Severity;
 use serde_json::{Value, json};
@@ -284,7 +284,9 @@ fn counters_without_a_type_are_kept_only_for_rules_that_name_them() {
     let history = Job::succeeded(&groups).history();
     let rows = |others| {
         let window = ByteWindow::new(history.as_bytes());
-        let app = histories::parse_within(window, &Limits::default(), others).applications.remove(0);
+        let app = histories::parse_within(window, &Limits::default(), others, ToldByName::default())
+            .applications
+            .remove(0);
         let symbols = ["org.apache.hadoop.mapreduce.TaskCounter", "ROWS"].map(|text| app.strings.find(text));
         let attempts = &app.group(TaskKind::Map).unwrap().attempts;
         attempts.other_counter(1, symbols[0].unwrap(), symbols[1].unwrap())

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::causes::EngineCauses;
 use super::estimate::{Amounts, Range};
 use super::players::{Effect, Players};
 use super::predict::{Cost, Unknown};
@@ -127,22 +128,7 @@ fn effect(
                 replays.baseline().trusted(app.status).map_err(|why| text(&why))?;
                 replays.causes(*cause, subjects).map_err(|why| text(&why))
             });
-            let lost = match cause {
-                Cause::Copies { lost } => lost.clamp(0.0, 1.0),
-                _ => 0.0,
-            };
-            match replayed {
-                // A container of MapReduce runs one attempt, so its replay holds less without copies.
-                Ok(causes) => Ok(Effect::Replay {
-                    causes,
-                    resources: Resources::default(),
-                    freed: if app.engine == Engine::Spark { lost } else { 0.0 },
-                    memory: 1.0,
-                }),
-                // What losing copies took was measured; only the time is unknown.
-                Err(_) if lost > 0.0 => Ok(Effect::Idle(lost)),
-                Err(why) => Err(why),
-            }
+            effect_of_cause(app, *cause, replayed)
         }
         Removal::Resized(resources, cause) => {
             let text = |why: Unknown| Cow::from(why.to_string());
@@ -173,6 +159,30 @@ fn effect(
         Removal::Idle { share } => known().map(|()| Effect::Idle(share.clamp(0.0, 1.0))),
         Removal::Waiting { time } => known().map(|()| Effect::Waiting(time.as_f64())),
         Removal::Costs(_, why) | Removal::Unknown(why) => Err(why.clone()),
+    }
+}
+
+/// The effect of replaying without a cause, or of what is known if it cannot be replayed.
+fn effect_of_cause(
+    app: &Application,
+    cause: Cause,
+    replayed: Result<EngineCauses, Cow<'static, str>>,
+) -> Result<Effect, Cow<'static, str>> {
+    let lost = match cause {
+        Cause::Copies { lost } => lost.clamp(0.0, 1.0),
+        _ => 0.0,
+    };
+    match replayed {
+        // A container of MapReduce runs one attempt, so its replay holds less without copies.
+        Ok(causes) => Ok(Effect::Replay {
+            causes,
+            resources: Resources::default(),
+            freed: if app.engine == Engine::Spark { lost } else { 0.0 },
+            memory: 1.0,
+        }),
+        // What losing copies took was measured; only the time is unknown.
+        Err(_) if lost > 0.0 => Ok(Effect::Idle(lost)),
+        Err(why) => Err(why),
     }
 }
 

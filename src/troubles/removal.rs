@@ -73,16 +73,7 @@ pub(super) fn of(
         Kind::Speculation if trouble.findings.first().is_some_and(|first| first.rule == COPIES) => {
             Removal::Replay(Cause::Copies { lost: lost_by_copies(app, metrics) }, Vec::new())
         }
-        Kind::MuchMemory => {
-            let factor = match app.engine {
-                Engine::Spark => executors(app, rules, &trouble.change),
-                Engine::MapReduce => containers(app, &trouble.change),
-            };
-            match factor {
-                Some(factor) => Removal::Memory { factor },
-                None => without_idle(app, rules, metrics, trouble).unwrap_or(unknown(NO_SIZE)),
-            }
-        }
+        Kind::MuchMemory => less_memory(app, rules, metrics, trouble),
         Kind::IdleExecutors => without_idle(app, rules, metrics, trouble).unwrap_or(unknown(NOT_RELEASED)),
         Kind::Waiting => metrics.wait_time.map_or(unknown(NOT_MEASURED), |time| Removal::Waiting {
             time: avoidable_wait(app, metrics, time),
@@ -94,6 +85,17 @@ pub(super) fn of(
             .map_or(unknown(NO_MODEL), |resources| Removal::Costs(resources, NO_MODEL.into())),
         _ if trouble.advice.is_empty() => unknown(NO_REMEDY),
         _ => unknown(NO_MODEL),
+    }
+}
+
+fn less_memory(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &Trouble) -> Removal {
+    let factor = match app.engine {
+        Engine::Spark => executors(app, rules, &trouble.change),
+        Engine::MapReduce => containers(app, &trouble.change),
+    };
+    match factor {
+        Some(factor) => Removal::Memory { factor },
+        None => without_idle(app, rules, metrics, trouble).unwrap_or(unknown(NO_SIZE)),
     }
 }
 

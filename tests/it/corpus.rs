@@ -49,7 +49,9 @@ fn jhist_task_and_attempt_counts_match_the_manifest() {
             note => panic!("{note}"),
         };
         assert_eq!(app.status, status, "{shown}");
-        assert!(app.complete, "{shown}: {:?}", report.problems);
+        // One of them ends ten months after its last task and after the time in its name.
+        let contradicts_its_name = report.problems.iter().any(|found| found.problem.code == "name-disagrees");
+        assert_eq!(app.complete, !contradicts_its_name, "{shown}: {:?}", report.problems);
     }
 }
 

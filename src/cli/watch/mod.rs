@@ -182,6 +182,7 @@ impl WatchArgs {
     /// Watches until nothing is left; whether any application was seen, in this run or in one before.
     fn watch(&self, watch: &mut Watch, lines: &mut Lines) -> io::Result<bool> {
         lines.send_again(watch.state());
+        let known_before = watch.state().knows_logs();
         let mut found_at: Option<Instant> = None;
         let (mut wait, mut seen) = (FIND_EVERY, false);
         loop {
@@ -202,7 +203,7 @@ impl WatchArgs {
             if status.over || self.once && !status.behind {
                 lines.end(watch.state())?;
                 // After a run that told everything, there may be nothing new.
-                return Ok(seen || watch.state().knows_logs());
+                return Ok(seen || known_before);
             }
             if !status.behind {
                 std::thread::sleep(Duration::from_millis(self.interval.get()));

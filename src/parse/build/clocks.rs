@@ -1,8 +1,9 @@
 //! Impossible times become unknown: a time lies inside the life of its job, a part of an attempt inside the attempt, and
 //! no attempt lasts longer than its job.
 
+use super::Clocks;
+use super::life::{self, MACHINES_APART, WAIT_FOR_KILLS, times};
 use super::records::Told;
-use super::{Clocks, life};
 use crate::model::counters::Counter;
 use crate::model::table::{Attempts, TaskGroup, TimePoint};
 use crate::model::{Application, Status};
@@ -11,20 +12,12 @@ use crate::parse::problem::Problems;
 use crate::parse::reading::latest_believed;
 use crate::units::{Millis, Timestamp};
 
-/// How far the clocks of machines may be apart: Kerberos allows no more. In Hadoop 1, task trackers time attempts and the
-/// job tracker the job; in Hadoop 2 and 3, the resource manager times the submission and the application master the rest.
-/// Recorded clocks were less than two minutes apart.
-pub(super) const MACHINES_APART: Millis = Millis::from_secs(5 * 60);
-
 /// How long after the end of its job an attempt may end that the job no longer needs: it is killed in that time.
 const MASTER_SLACK: Millis = Millis::from_secs(60);
 
 /// A job that fails waits a minute for its tasks to be killed (`yarn.app.mapreduce.am.job.committer.cancel-timeout`).
 /// Recorded: 1.5 s.
 const WAIT_AFTER_FAILURE: Millis = Millis::from_secs(2 * 60);
-
-/// A job that is killed waits for its tasks: at most for a task's time-out, which is ten minutes by default.
-pub(super) const WAIT_FOR_KILLS: Millis = Millis::from_secs(15 * 60);
 
 /// The phases of an attempt may be rounded.
 const PHASE_SLACK: Millis = Millis::from_secs(1);
@@ -65,13 +58,6 @@ pub(super) fn check(
     }
     app.events_missing |= impossible;
     app.complete &= !impossible;
-}
-
-/// The starts and ends of all attempts.
-pub(super) fn times(group: &TaskGroup) -> impl Iterator<Item = Timestamp> {
-    let attempts = &group.attempts;
-    let of_row = |row| [TimePoint::Start, TimePoint::Finish].map(|point| attempts.time(row, point));
-    (0..attempts.len()).flat_map(of_row).flatten()
 }
 
 /// Whether the group had impossible times, and whether it had impossible counters.

@@ -2,12 +2,19 @@
 //! is unknown.
 
 use super::SYNTHETIC_BEFORE;
-use super::clocks::MACHINES_APART;
 use crate::model::table::{Outcome, TaskGroup, TimePoint};
 use crate::model::{Application, Status};
 use crate::parse::ToldByName;
 use crate::parse::problem::Problems;
 use crate::units::{Millis, Timestamp};
+
+/// How far the clocks of machines may be apart: Kerberos allows no more. In Hadoop 1, task trackers time attempts and the
+/// job tracker the job; in Hadoop 2 and 3, the resource manager times the submission and the application master the rest.
+/// Recorded clocks were less than two minutes apart.
+pub(super) const MACHINES_APART: Millis = Millis::from_secs(5 * 60);
+
+/// A job that is killed waits for its tasks: at most for a task's time-out, which is ten minutes by default.
+pub(super) const WAIT_FOR_KILLS: Millis = Millis::from_secs(15 * 60);
 
 /// Times of one clock. In recorded histories they are never in the wrong order; clocks are set now and then.
 const ONE_CLOCK: Millis = Millis::from_secs(1);
@@ -15,12 +22,8 @@ const ONE_CLOCK: Millis = Millis::from_secs(1);
 /// Time zones are at most so far from UTC. The id of a job of Hadoop 1 has the local time at which its job tracker started.
 const TIME_ZONES: Millis = Millis::from_secs(14 * 60 * 60);
 
-/// A job that succeeds ends with its last task, once its output is committed. Recorded: at most 4 minutes (Hadoop 1, where
-/// a task commits it) and 2 s.
-const COMMIT_BY_TASK: Millis = Millis::from_secs(60 * 60);
-const COMMIT_BY_MASTER: Millis = Millis::from_secs(24 * 60 * 60);
-
-/// A job may wait for resources for days, with nothing in its history. The delegation tokens of a job last no longer.
+/// A job may wait for resources, or commit its output, with nothing in its history. The delegation tokens of a job last no
+/// longer.
 const LONGEST_SILENCE: Millis = Millis::from_secs(7 * 24 * 60 * 60);
 
 /// Forgets times of the job that other times contradict, and warns about each. Returns whether there were any.
@@ -73,7 +76,7 @@ impl Life<'_> {
         self.problems.warn(code, None, message);
     }
 
-    /// Hadoop names the file after the same times.
+    /// Hadoop names the file after the same times. If most of them agree, the name is of this run, and the others are wrong.
     fn compare_with_name(&mut self, name: &ToldByName) {
         let app = &mut *self.app;
         let times = [
@@ -81,23 +84,30 @@ impl Life<'_> {
             (&mut app.launched_at, name.launched, "was launched"),
             (&mut app.finished_at, name.finished, "ended"),
         ];
-        let mut wrong = Vec::new();
-        let confirmed = times.map(|(time, named, what)| {
-            let Some((own, named)) = time.zip(named) else { return false };
-            let differs = !within(own, named, ONE_CLOCK);
-            if differs {
-                *time = None;
-                wrong.push((what, own, named));
-            }
-            !differs
-        });
-        let [submitted, _, finished] = confirmed;
+        let agrees = |time: Option<Timestamp>, named| {
+            time.zip(named).map(|(own, named)| within(own, named, ONE_CLOCK))
+        };
+        let verdicts = times.each_ref().map(|(time, named, _)| agrees(**time, *named));
+        let [right, wrong] =
+            [true, false].map(|is| verdicts.iter().filter(|&&found| found == Some(is)).count());
+        let [submitted, _, finished] = verdicts.map(|found| found == Some(true));
         self.confirmed = Confirmed { submitted, finished };
-        for (what, own, named) in wrong {
-            self.warn("name-disagrees", || {
+        if wrong == 0 || wrong >= right {
+            return;
+        }
+        let mut warnings = Vec::new();
+        for ((time, named, what), found) in times.into_iter().zip(verdicts) {
+            if found == Some(false)
+                && let Some((own, named)) = time.take().zip(named)
+            {
                 let (span, order) = (apart(own, named), if own < named { "earlier" } else { "later" });
-                format!("the job {what} {span} {order} than the name of its file says; when is unknown")
-            });
+                warnings.push(format!(
+                    "the job {what} {span} {order} than the name of its file says; when is unknown"
+                ));
+            }
+        }
+        for warning in warnings {
+            self.warn("name-disagrees", || warning);
         }
     }
 
@@ -198,29 +208,23 @@ impl Life<'_> {
         }
     }
 
-    /// A job ends soon after its tasks.
+    /// A job ends after its tasks.
     fn late_end(&mut self) {
         let Some(finished) = self.app.finished_at.filter(|_| !self.confirmed.finished) else { return };
-        let most = match (self.app.status, self.clocks.trackers) {
-            (Status::Succeeded, true) => COMMIT_BY_TASK,
-            (Status::Succeeded, false) => COMMIT_BY_MASTER,
-            _ => LONGEST_SILENCE,
-        };
         let tasks = self
             .app
             .groups
             .iter()
             .flat_map(|group| (0..group.tasks.len()).filter_map(|row| group.tasks.finish(row)));
-        let attempts = self.app.groups.iter().flat_map(super::clocks::times);
+        let attempts = self.app.groups.iter().flat_map(times);
         let masters = self.app.masters.iter().filter_map(|master| master.started_at);
         let job = self.app.submitted_at.into_iter().chain(self.app.launched_at);
         let last = tasks.chain(attempts).chain(masters).chain(job).max();
-        if last.is_some_and(|last| finished > last + most) {
+        if last.is_some_and(|last| finished > last + LONGEST_SILENCE) {
             self.app.finished_at = None;
             self.warn("end-impossible", || {
-                format!(
-                    "the job ended more than {most} after anything else in its history; when it ended is unknown"
-                )
+                "the job ended more than a week after anything else in its history; when it ended is unknown"
+                    .to_owned()
             });
         }
     }
@@ -234,6 +238,13 @@ impl Life<'_> {
             });
         }
     }
+}
+
+/// The starts and ends of all attempts.
+pub(super) fn times(group: &TaskGroup) -> impl Iterator<Item = Timestamp> {
+    let attempts = &group.attempts;
+    let of_row = |row| [TimePoint::Start, TimePoint::Finish].map(|point| attempts.time(row, point));
+    (0..attempts.len()).flat_map(of_row).flatten()
 }
 
 /// The first start of a task that its attempt confirms.

@@ -5,7 +5,7 @@
 //! the report says so.
 
 use super::Clocks;
-use super::clocks::{MACHINES_APART, WAIT_FOR_KILLS};
+use super::life::{MACHINES_APART, WAIT_FOR_KILLS};
 use crate::model::counters::{Counter, CounterSet};
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Status};

@@ -70,18 +70,8 @@ pub(crate) fn parse_within<R: Read>(
             continue;
         }
         if reader.line(bytes, at).is_err() {
-            if line.terminated {
-                reader.builder.record_lost_event();
-                reader.builder.problems().warn("broken-line", Some(at), || {
-                    "a line is not a complete event; it was skipped, and values that depend on it are unknown"
-                        .into()
-                });
-            } else {
-                damaged = true;
-                reader.builder.problems().warn("truncated", Some(at), || {
-                    "the job history ends in the middle of an event; the part before it is used".into()
-                });
-            }
+            damaged |= !line.terminated;
+            reader.broken_line(at, line.terminated);
         }
         if let Some(reached) = reader.builder.beyond_memory() {
             damaged = true;
@@ -104,6 +94,20 @@ struct Reader {
 }
 
 impl Reader {
+    fn broken_line(&mut self, at: Position, terminated: bool) {
+        if terminated {
+            self.builder.record_lost_event();
+            self.builder.problems().warn("broken-line", Some(at), || {
+                "a line is not a complete event; it was skipped, and values that depend on it are unknown"
+                    .into()
+            });
+        } else {
+            self.builder.problems().warn("truncated", Some(at), || {
+                "the job history ends in the middle of an event; the part before it is used".into()
+            });
+        }
+    }
+
     /// Records that reading stopped because of `error`.
     fn stop(&mut self, error: &io::Error, at: Option<Position>) {
         let code = limits::code_of(error, "truncated");

@@ -38,7 +38,7 @@ pub(super) use piece::piece;
 /// Filters and sorts the table of applications.
 const SCRIPT: Code = Code {
     text: include_str!("../../../templates/page.js"),
-    hash: "sha256-ZBQZlSE+MFW/S8+lyNTZY9a4Qq30V9kR1A2OfIQsmIo=",
+    hash: "sha256-4fhKX58Lnj8O2JAf3qdK+U8/UKbuDDWRkU6suyyxUmE=",
 };
 
 /// Number of findings on the first screen.

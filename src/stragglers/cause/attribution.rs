@@ -2,6 +2,7 @@
 //! primary cause.
 
 mod excess;
+mod found;
 mod group;
 mod neighbours;
 mod warm_up;
@@ -24,9 +25,10 @@ use crate::node_metrics::{NodeMetric, NodeMetrics};
 use crate::state::state;
 use crate::stragglers::executions::{Basis, Certainty, Execution, Executions};
 use crate::units::Timestamp;
-use excess::{Place, blamed, tasks_by_node};
+use excess::{blamed, tasks_by_node};
+use found::Found;
 use group::{Group, is_estimated, last_end};
-use warm_up::{WarmUp, warm_up};
+use warm_up::{Place, WarmUp, warm_up};
 
 /// A group with the judged execution and the label of each of its tasks.
 #[derive(Debug, Clone, Copy)]
@@ -344,60 +346,3 @@ const HALF: f64 = 0.5;
 
 /// A part of a delay up to this share does not matter.
 const LITTLE: f64 = 0.2;
-
-/// The evidence on one straggler.
-struct Found {
-    /// Candidates for the primary cause, in rule order.
-    evidence: Vec<Evidence>,
-    /// Evidence that cannot be the primary cause.
-    hints: Vec<Evidence>,
-    /// Whether the task's duration is an estimate. Then no evidence counts as measured.
-    estimated: bool,
-    /// Whether another attempt on another node was slow, too. Then no evidence about the node is a cause.
-    slow_elsewhere: bool,
-    /// Whether other tasks on the node took as long as usual at the time. Then it was not slow for all.
-    usual_neighbours: bool,
-}
-
-impl Found {
-    fn add(&mut self, cause: Cause, confidence: Confidence, fact: Fact) {
-        let confidence = if self.estimated { confidence.min(Confidence::Inferred) } else { confidence };
-        self.evidence.push(Evidence { cause, confidence, fact });
-    }
-
-    /// Evidence for a cause in the node.
-    fn add_of_node(&mut self, cause: Cause, confidence: Confidence, fact: Fact) {
-        if self.slow_elsewhere {
-            self.hint(cause, fact);
-        } else {
-            self.add(cause, confidence, fact);
-        }
-    }
-
-    /// Evidence that the task waited for its node.
-    fn add_contention(&mut self, confidence: Confidence, fact: Fact) {
-        if self.usual_neighbours {
-            self.hint(Cause::Contention, fact);
-        } else {
-            self.add_of_node(Cause::Contention, confidence, fact);
-        }
-    }
-
-    fn hint(&mut self, cause: Cause, fact: Fact) {
-        self.hints.push(Evidence { cause, confidence: Confidence::Weak, fact });
-    }
-
-    fn into_cause(mut self, execution: &Execution) -> StragglerCause {
-        let first = self.evidence.first().map(|first| (first.cause, first.confidence));
-        let primary = first.map_or(Cause::Unexplained, |(cause, _)| cause);
-        self.evidence.append(&mut self.hints);
-        self.evidence.sort_by_key(|evidence| evidence.cause != primary);
-        StragglerCause {
-            task: execution.task(),
-            attempt: execution.attempt(),
-            primary,
-            confidence: first.map(|(_, confidence)| confidence),
-            evidence: self.evidence,
-        }
-    }
-}

@@ -237,7 +237,7 @@ fn very_long_line_gives_one_warning() {
 #[test]
 fn times_may_start_at_zero() {
     let groups = json!([{"role": "map", "count": 3, "time": {"total_ms": 5000}, "counters": {}}]);
-    let text = Job::succeeded(&groups).history().replace("150000000", "");
+    let text = Job::succeeded(&groups).history().replace("150000000", "").replace("15004", "4");
     assert!(text.contains("\"submitTime\":0000"), "{text}");
     let parsed = avro_json(text.replace(":0000", ":0").as_bytes());
     assert!(parsed.problems.is_empty(), "{:?}", parsed.problems);

@@ -211,7 +211,7 @@ fn later_jobs_show_what_they_save_the_run_and_the_remedy() {
         assert!(head.iter().any(has_run), "{job:?}");
         assert!(job[1..].iter().any(|line| line.starts_with("    ") && line.contains(": ")), "{job:?}");
         // Every row has its remedy, below the trouble if both do not fit.
-        assert!(job.len() <= 4 && job[1..].iter().any(|line| line.contains("→ ")), "{job:?}");
+        assert!(job.len() <= 5 && job[1..].iter().any(|line| line.contains("→ ")), "{job:?}");
         assert!(job.iter().all(|line| line.chars().count() <= 80), "{job:?}");
     }
     assert!(jobs.iter().flatten().any(|line| line.contains("→ --conf spark.")), "{jobs:#?}");

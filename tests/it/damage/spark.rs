@@ -62,6 +62,15 @@ fn lost_a_race(line: &[u8]) -> bool {
     String::from_utf8_lossy(line).contains("another attempt succeeded")
 }
 
+/// Whether the line adds an executor that no other line names.
+fn adds_an_idle_executor(all: &[&[u8]], line: usize) -> bool {
+    let id = |line: &[u8]| serde_json::from_slice::<serde_json::Value>(line).unwrap()["Executor ID"].clone();
+    let named =
+        |line: &[u8], id: &str| String::from_utf8_lossy(line).contains(&format!("\"Executor ID\":\"{id}\""));
+    event(all[line]) == "SparkListenerExecutorAdded"
+        && all.iter().filter(|other| named(other, id(all[line]).as_str().unwrap())).count() == 1
+}
+
 fn assert_possible(damaged: &Damaged, what: &str) {
     let impossible = damaged.impossible();
     assert!(impossible.is_empty(), "{what}: {impossible:?}");
@@ -117,8 +126,9 @@ fn drop_each_line(log: &[u8], name: &str) -> Vec<String> {
     let whole = reporter.report(log);
     let mut silent = Vec::new();
     for dropped in 0..all.len() {
-        // Spark itself does not always log the end of an attempt that lost a race.
-        if lost_a_race(all[dropped]) {
+        // Spark itself does not always log the end of an attempt that lost a race. Only its own lines tell of an executor
+        // without tasks.
+        if lost_a_race(all[dropped]) || adds_an_idle_executor(&all, dropped) {
             continue;
         }
         let rest = [&all[..dropped], &all[dropped + 1..]].concat().concat();

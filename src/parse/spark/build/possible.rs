@@ -3,7 +3,6 @@
 //! The driver takes all of them from its own clock. One wrong time must not decide for the others: if most of the log
 //! contradicts a time, that one is wrong.
 
-use super::life::AFTER_THE_END;
 use super::{Builder, Outside, StageRecord};
 use crate::model::conf::ConfKey;
 use crate::model::spark::StageStatus;
@@ -13,8 +12,11 @@ use crate::units::{Millis, Timestamp};
 
 /// Tolerance between times that the driver takes one after the other.
 pub(super) const TOLERANCE: Millis = Millis::from_secs(1);
+/// Tolerance after the application's end: the driver still records the ends of tasks and executors.
+pub(super) const AFTER_THE_END: Millis = Millis::from_secs(60);
 /// How long an executor may take from its registration to that of its block manager.
 const UNTIL_REGISTERED: Millis = Millis::from_secs(10 * 60);
+
 /// The span between two times, whichever is first.
 pub(super) fn apart(one: Timestamp, other: Timestamp) -> Millis {
     Millis::between(one, other).or_else(|| Millis::between(other, one)).unwrap_or_default()

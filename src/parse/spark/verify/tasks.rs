@@ -1,6 +1,6 @@
 //! Compares the tasks and attempts of an event log with what it announces.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::counted;
 use crate::model::spark::StageStatus;
@@ -60,7 +60,7 @@ impl Counts {
             let is_repeated = completed > Some(id.attempt) && record.stage.status == StageStatus::Failed;
             counts.add(record, count == 1, builder.seen.undecided_ends > 0);
             if is_repeated {
-                counts.unfinished -= left_running(&record.group);
+                counts.unfinished -= left_running(builder, &record.group);
             }
         }
         counts
@@ -185,15 +185,23 @@ fn superseded(group: &TaskGroup) -> u64 {
     (0..attempts.len()).filter(must_have_ended).count() as u64
 }
 
-/// Tasks of a failed stage attempt that it left running. If a later attempt of the stage completed, it did their work.
-fn left_running(group: &TaskGroup) -> u64 {
-    let has_open_end = |row: &usize| {
-        group.attempts.outcome(*row) == Outcome::Unfinished
-            && group.attempts.time(*row, TimePoint::Finish).is_some()
-    };
+/// Tasks of a failed stage attempt that it left running, as far as they may have run until the application ended. If a later
+/// attempt of the stage completed, it did their work.
+fn left_running(builder: &Builder, group: &TaskGroup) -> u64 {
+    let attempts = &group.attempts;
+    let is_open = |row: &usize| attempts.outcome(*row) == Outcome::Unfinished;
+    let has_end = |row: usize| attempts.time(row, TimePoint::Finish).is_some();
     // An end whose outcome is unknown is no missing end.
-    let undecided = (0..group.attempts.len()).any(|row| has_open_end(&row));
-    if undecided { 0 } else { group.count_tasks(Outcome::Unfinished) }
+    if (0..attempts.len()).filter(is_open).any(has_end) {
+        return 0;
+    }
+    let ended: BTreeSet<usize> = (0..attempts.len())
+        .filter(is_open)
+        .filter(|&row| !builder.may_run_to_the_end(attempts, row))
+        .filter_map(|row| attempts.task(row))
+        .filter(|&task| group.tasks.outcome(task) == Outcome::Unfinished)
+        .collect();
+    group.count_tasks(Outcome::Unfinished).saturating_sub(ended.len() as u64)
 }
 
 /// Open attempts that have ended with an unknown outcome, while another attempt completed their task.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::LabelledGroup;
-use super::warm_up::WarmUp;
+use super::warm_up::{Place, WarmUp};
 use crate::model::Symbol;
 use crate::stats::descriptive::median_in_place;
 use crate::stats::strata::Strata;
@@ -29,9 +29,6 @@ pub(super) fn tasks_by_node(
     }
     nodes
 }
-
-/// A straggler: the index of its group, and its place in the group.
-pub(super) type Place = (usize, usize);
 
 /// The stragglers that slow nodes are blamed for. The others would have been expected on any node.
 pub(super) fn blamed(

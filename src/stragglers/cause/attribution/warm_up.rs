@@ -7,7 +7,6 @@
 use rustc_hash::FxHashMap;
 
 use super::LabelledGroup;
-use super::excess::Place;
 use crate::model::Symbol;
 use crate::model::table::TimePoint;
 use crate::stats::descriptive::median_in_place;
@@ -15,6 +14,9 @@ use crate::stragglers::cause::counterfactual::{Comparison, Scale};
 use crate::stragglers::cause::evidence::Fact;
 use crate::stragglers::cause::{Confidence, Params};
 use crate::units::{Millis, Timestamp};
+
+/// A straggler: the index of its group, and its place in the group.
+pub(super) type Place = (usize, usize);
 
 /// Why a straggler is no surprise where it ran first.
 #[derive(Debug, Clone, PartialEq)]

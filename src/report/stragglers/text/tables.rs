@@ -91,7 +91,6 @@ impl Page<'_> {
                 Column::number("stragglers", 11),
                 Column::number("DoS >= 2.5", 11),
                 Column::number("DoS >= 10", 10),
-                Column::number("of these stragglers", 12),
             ],
         )
         .heading(self.bold());
@@ -103,7 +102,6 @@ impl Page<'_> {
                 day.stragglers.to_string().into(),
                 or_unknown(day.dos.map(|(report, _)| report.to_string())).into(),
                 or_unknown(day.dos.map(|(_, diagnose)| diagnose.to_string())).into(),
-                or_unknown(day.dos.map(|_| day.diagnosed.stragglers().to_string())).into(),
             ]);
         }
         grid.write(self.columns, out)?;

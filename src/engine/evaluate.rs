@@ -13,6 +13,7 @@ use crate::finding::{Finding, Name, Suppressed};
 use crate::fingerprint::StageName;
 use crate::metrics::Metrics;
 use crate::model::{Application, Phase, Status};
+use crate::replay::spark::RecordedOnce;
 use crate::results::{ApplicationReport, Leading, Work};
 use crate::rules::{Evaluation, RuleSet};
 use crate::severity::Severity;
@@ -27,7 +28,8 @@ pub(super) fn evaluate(
     worst_charts: &WorstCharts,
 ) -> (ApplicationReport, Vec<usize>) {
     let rules = basis.rules;
-    let mut evaluation = rules.evaluate(app);
+    let recorded = RecordedOnce::default();
+    let mut evaluation = rules.evaluate_recorded(app, &recorded);
     let suppressed_by = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
     let evaluated = evaluated(&evaluation);
     let work = Work::of(app);
@@ -38,7 +40,8 @@ pub(super) fn evaluate(
     cap(&mut evaluation, most_severe(app, &metrics, rules));
     let suppressed = suppressed_from(options.min_severity, evaluation.suppressed);
     let mut findings = evaluation.findings;
-    let Diagnosed { mut troubles, configuration, savings } = diagnose(app, basis, &metrics, &mut findings);
+    let Diagnosed { mut troubles, configuration, savings } =
+        diagnose(app, basis, (&metrics, recorded), &mut findings);
     troubles.retain(|trouble| trouble.severity >= options.min_severity);
     let counts = counts_by_severity(&findings);
     let Overall { severity, raw_severity, score } = Overall::of(&findings);

@@ -8,6 +8,7 @@ use crate::finding::Container;
 use crate::metrics::Metrics;
 use crate::model::Application;
 use crate::model::table::TimePoint;
+use crate::replay::spark::{Recorded, RecordedOnce};
 use crate::stragglers::executions::Basis;
 use crate::stragglers::group::{GroupStragglers, covered};
 use crate::stragglers::labels::Labelling;
@@ -21,6 +22,7 @@ pub struct Shared<'a> {
     app: &'a Application,
     metrics: Option<&'a (dyn Fn() -> &'a Metrics + Sync)>,
     remedies: Option<&'a Remedies<'a>>,
+    recorded: Option<&'a RecordedOnce>,
     stragglers: Mutex<Vec<Arc<Stragglers<'a>>>>,
 }
 
@@ -37,7 +39,7 @@ impl<'a> Shared<'a> {
     /// Nothing is computed yet.
     #[must_use]
     pub(crate) const fn of(app: &'a Application) -> Self {
-        Self { app, metrics: None, remedies: None, stragglers: Mutex::new(Vec::new()) }
+        Self { app, metrics: None, remedies: None, recorded: None, stragglers: Mutex::new(Vec::new()) }
     }
 
     /// The same, with the application's costs, which the first call of `metrics` computes.
@@ -50,6 +52,17 @@ impl<'a> Shared<'a> {
     #[must_use]
     pub(crate) fn with_remedies(self, remedies: &'a Remedies<'a>) -> Self {
         Self { remedies: Some(remedies), ..self }
+    }
+
+    /// The same, with the recorded run.
+    #[must_use]
+    pub(crate) fn with_recorded(self, recorded: &'a RecordedOnce) -> Self {
+        Self { recorded: Some(recorded), ..self }
+    }
+
+    /// The recorded run, ready for replays; `None` if it cannot be replayed.
+    pub(super) fn recorded(&self) -> Option<&'a Recorded> {
+        self.recorded?.get(self.app).ok()
     }
 
     /// The advice of the rule that sizes `container`, with its effective parameters for this application.

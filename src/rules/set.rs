@@ -26,6 +26,7 @@ use crate::model::{Application, Engine};
 use crate::params::layers::Parameter;
 use crate::params::words::did_you_mean;
 use crate::params::{Importance, Problems, RuleProblem};
+use crate::replay::spark::RecordedOnce;
 use crate::severity::Severity;
 
 #[cfg(test)]
@@ -333,8 +334,13 @@ impl RuleSet {
     /// Evaluates the enabled rules on `app`.
     #[must_use]
     pub fn evaluate(&self, app: &Application) -> Evaluation {
+        self.evaluate_recorded(app, &RecordedOnce::default())
+    }
+
+    /// The same, with the recorded run, which is made if a rule needs it.
+    pub(crate) fn evaluate_recorded(&self, app: &Application, recorded: &RecordedOnce) -> Evaluation {
         let metrics = OnceLock::new();
-        let parts = self.parts(app, &|| metrics.get_or_init(|| self.measure(app)));
+        let parts = self.parts(app, &|| metrics.get_or_init(|| self.measure(app)), recorded);
         let mut evaluation = Evaluation { metrics: metrics.into_inner(), ..Evaluation::default() };
         for part in parts {
             evaluation.findings.extend(part.findings.into_iter().filter(|it| self.reports(&it.rule)));
@@ -352,11 +358,12 @@ impl RuleSet {
         &self,
         app: &'a Application,
         metrics: &'a (dyn Fn() -> &'a Metrics + Sync),
+        recorded: &'a RecordedOnce,
     ) -> Vec<Evaluation> {
         let rules = self.rules_for(app);
         let remedies = |container| rules.iter().find(|rule| rule.facts.sizes == Some(container))?.remedy(app);
         let metrics = || metrics();
-        let shared = Shared::of(app).with_metrics(&metrics).with_remedies(&remedies);
+        let shared = Shared::of(app).with_metrics(&metrics).with_remedies(&remedies).with_recorded(recorded);
         let enabled: Vec<&ActiveRule> = rules.iter().filter(|active| active.enabled.value).collect();
         let judge = |active: &&ActiveRule| active.evaluate(app, &shared);
         if app.task_count() >= MANY_TASKS {

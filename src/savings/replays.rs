@@ -1,12 +1,13 @@
 //! Replays of one application, whatever its engine.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use super::mapreduce::MapReduceReplays;
 use super::predict::Unknown;
 use super::spark::SparkReplays;
 use crate::metrics::Metrics;
 use crate::model::{Application, Engine};
+use crate::replay::spark::RecordedOnce;
 use crate::rules::RuleSet;
 
 /// The replays of an application, which take time: computed once, where something first needs them.
@@ -14,18 +15,27 @@ pub(crate) struct ReplaysOnce<'a> {
     pub(super) app: &'a Application,
     rules: &'a RuleSet,
     pub(super) metrics: &'a Metrics,
+    /// Taken when replays are made.
+    recorded: Cell<RecordedOnce>,
     replays: OnceCell<Result<Replays<'a>, Unknown>>,
 }
 
 impl<'a> ReplaysOnce<'a> {
-    pub(crate) const fn new(app: &'a Application, rules: &'a RuleSet, metrics: &'a Metrics) -> Self {
-        Self { app, rules, metrics, replays: OnceCell::new() }
+    pub(crate) const fn new(
+        app: &'a Application,
+        rules: &'a RuleSet,
+        metrics: &'a Metrics,
+        recorded: RecordedOnce,
+    ) -> Self {
+        Self { app, rules, metrics, recorded: Cell::new(recorded), replays: OnceCell::new() }
     }
 
     /// # Errors
     /// If the application cannot be replayed.
     pub(super) fn get(&self) -> Result<&Replays<'a>, &Unknown> {
-        self.replays.get_or_init(|| Replays::of(self.app, self.rules, self.metrics)).as_ref()
+        self.replays
+            .get_or_init(|| Replays::of(self.app, self.rules, self.metrics, self.recorded.take()))
+            .as_ref()
     }
 
     /// The replays of a Spark application; `None` if it is none or cannot be replayed.
@@ -48,9 +58,14 @@ impl<'a> Replays<'a> {
     ///
     /// # Errors
     /// If it cannot be replayed.
-    pub(crate) fn of(app: &'a Application, rules: &'a RuleSet, metrics: &Metrics) -> Result<Self, Unknown> {
+    pub(crate) fn of(
+        app: &'a Application,
+        rules: &'a RuleSet,
+        metrics: &Metrics,
+        recorded: RecordedOnce,
+    ) -> Result<Self, Unknown> {
         match app.engine {
-            Engine::Spark => SparkReplays::of(app, rules, metrics).map(Self::Spark),
+            Engine::Spark => SparkReplays::of(app, rules, metrics, recorded).map(Self::Spark),
             Engine::MapReduce => MapReduceReplays::of(app, metrics).map(Self::MapReduce),
         }
     }

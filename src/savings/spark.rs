@@ -9,7 +9,7 @@ use crate::metrics::{Metrics, SparkMetricParams};
 use crate::model::spark::StageAttempt;
 use crate::model::{Application, Subject};
 use crate::replay::Replayed;
-use crate::replay::spark::{Cause, Change, Outcome, Plan, Slots, task_cpus};
+use crate::replay::spark::{Cause, Change, Outcome, Plan, Recorded, RecordedOnce, Slots, task_cpus};
 use crate::rules::RuleSet;
 use crate::units::{Bytes, Millis};
 
@@ -77,9 +77,13 @@ pub(crate) struct SparkReplays<'a> {
 impl<'a> SparkReplays<'a> {
     /// # Errors
     /// If the application cannot be replayed.
-    pub(crate) fn of(app: &'a Application, rules: &'a RuleSet, metrics: &Metrics) -> Result<Self, Unknown> {
-        let plan = Plan::of(app)?;
-        let base = plan.replay(&Change::default())?;
+    pub(crate) fn of(
+        app: &'a Application,
+        rules: &'a RuleSet,
+        metrics: &Metrics,
+        recorded: RecordedOnce,
+    ) -> Result<Self, Unknown> {
+        let Recorded { plan, base } = recorded.into_inner(app)?;
         let unlimited = plan.replay(&Change { slots: Slots::Unlimited, ..Change::default() })?;
         let driver = plan.driver_time();
         let work = base.replayed.task_time.as_f64() / f64::from(plan.peak_slots().max(1));

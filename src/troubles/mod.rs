@@ -20,6 +20,7 @@ mod worth;
 use crate::finding::{Advice, Failure, Finding, Name, SettingChange, TroubleKind};
 use crate::metrics::Metrics;
 use crate::model::{Application, Status, Subject};
+use crate::replay::spark::RecordedOnce;
 use crate::rules::RuleSet;
 use crate::rules::settings::OrderBy;
 use crate::savings::{
@@ -153,12 +154,12 @@ pub(crate) struct Diagnosed {
 pub(crate) fn diagnose(
     app: &Application,
     basis: Basis<'_>,
-    metrics: &Metrics,
+    (metrics, recorded): (&Metrics, RecordedOnce),
     findings: &mut [Finding],
 ) -> Diagnosed {
     let mut troubles = echoes::under_their_causes(groups::of(findings));
     troubles.sort_by(|a, b| a.rank().cmp(&b.rank()));
-    let replays = ReplaysOnce::new(app, basis.rules, metrics);
+    let replays = ReplaysOnce::new(app, basis.rules, metrics, recorded);
     let settled =
         configuration::settle(app, &mut troubles, |change, all| harm::of(app, &replays, change, all));
     // The presets of Dr. Elephant advise as its rules did.

@@ -48,7 +48,12 @@ fn app() -> Application {
 
 fn diagnosed(app: &Application, findings: &mut [Finding]) -> Diagnosed {
     let rules = RuleSet::built_in().unwrap();
-    diagnose(app, Basis { rules: &rules, prices: None }, &Metrics::default(), findings)
+    diagnose(
+        app,
+        Basis { rules: &rules, prices: None },
+        (&Metrics::default(), RecordedOnce::default()),
+        findings,
+    )
 }
 
 #[test]
@@ -166,7 +171,14 @@ fn other_numbers_of_map_tasks_have_a_saving() {
     };
     let told = |finding| {
         let found = &mut [finding];
-        diagnose(&job, Basis { rules: &rules, prices: None }, &rules.measure(&job), found).troubles.remove(0)
+        diagnose(
+            &job,
+            Basis { rules: &rules, prices: None },
+            (&rules.measure(&job), RecordedOnce::default()),
+            found,
+        )
+        .troubles
+        .remove(0)
     };
     let many = || {
         finding("mapper-time", TroubleKind::ManyTasks, Subject::Tasks(TaskKind::Map.name()), Severity::Severe)
@@ -227,7 +239,10 @@ fn a_change_that_is_not_recommended_has_no_saving() {
     let unused = finding("unused", TroubleKind::MuchMemory, Subject::Application, Severity::Severe);
     // It already has this heap.
     let found = &mut [advised(unused, &[change("spark.executor.memory", "4g", "4096m")])];
-    let told = diagnose(&app, Basis { rules: &rules, prices: None }, &metrics, found).troubles.remove(0);
+    let told =
+        diagnose(&app, Basis { rules: &rules, prices: None }, (&metrics, RecordedOnce::default()), found)
+            .troubles
+            .remove(0);
     assert_eq!(told.advice, ["keep spark.executor.memory: it already has this value"]);
     assert_eq!(told.savings.status.name(), "unknown");
 }
@@ -262,7 +277,10 @@ fn giving_back_idle_executors_saves_what_they_held() {
         finding("spark-memory-limit", TroubleKind::MuchMemory, Subject::Application, Severity::Severe);
     let found = &mut [advised(unused, &release)];
     let savings =
-        diagnose(&app, Basis { rules: &rules, prices: None }, &metrics, found).troubles.remove(0).savings;
+        diagnose(&app, Basis { rules: &rules, prices: None }, (&metrics, RecordedOnce::default()), found)
+            .troubles
+            .remove(0)
+            .savings;
     // The second idles for 59 minutes, and is given back after the first of them.
     let saved = savings.alone.unwrap().gb_hours.unwrap().point;
     assert!((saved - 5.0 * 58.0 / 60.0).abs() < 1e-6, "{saved} {savings:?}");

@@ -6,7 +6,7 @@ use super::scaling::{Resource, Scaling};
 use super::settings::{Change, Settings, Trouble};
 use crate::model::{Application, Engine, Subject};
 use crate::replay::mapreduce::{self, Kind, StartUp};
-use crate::replay::spark::{Cause, Overhead, Partitions};
+use crate::replay::spark::{Cause, Overhead, Partitions, RecordedOnce};
 use crate::results::{JobGroup, Sort};
 use crate::rules::RuleSet;
 use crate::savings::{self, Baseline, MapReduceReplays, Prediction, Resources, SparkReplays, Unknown};
@@ -80,7 +80,7 @@ pub struct Scenario {
 
 impl ApplicationReplays {
     pub(super) fn of(app: &Application, sources: &[String], rules: &RuleSet, settings: &Settings) -> Self {
-        let replays = savings::Replays::of(app, rules, &rules.measure(app));
+        let replays = savings::Replays::of(app, rules, &rules.measure(app), RecordedOnce::default());
         let replays = replays.map(|replays| match replays {
             savings::Replays::Spark(spark) => {
                 let predict = |change: &Change| predict_spark(&spark, change);

@@ -7,6 +7,7 @@ use crate::engine::{Visited, visit};
 use crate::finding::{Finding, Measure, SettingChange, TroubleKind};
 use crate::metrics::Metrics;
 use crate::model::{Application, Status};
+use crate::replay::spark::RecordedOnce;
 use crate::rules::RuleSet;
 use crate::severity::Severity;
 use crate::troubles::{Basis, Diagnosed, Trouble, diagnose, why_inert};
@@ -26,7 +27,7 @@ fn all<T: Send>(look: impl Fn(&Application, &[Finding], &Diagnosed) -> T + Sync)
 }
 
 fn troubles_of(app: &Application, rules: &RuleSet, metrics: &Metrics, findings: &mut [Finding]) -> Diagnosed {
-    diagnose(app, Basis { rules, prices: None }, metrics, findings)
+    diagnose(app, Basis { rules, prices: None }, (metrics, RecordedOnce::default()), findings)
 }
 
 /// Every change that is proposed without a condition, with who proposes it.

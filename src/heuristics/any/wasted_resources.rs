@@ -66,7 +66,7 @@ impl Check for Unneeded {
         let Some((wasted, share)) = metrics.wasted.and_then(|wasted| Some((wasted, wasted.share_of(used)?)))
         else {
             return match metrics.idle_percent() {
-                Some(idle) => params.idle(app, used, idle / 100.0).into(),
+                Some(idle) => params.idle(app, shared, (used, idle / 100.0)).into(),
                 None => Verdict::NotEvaluated(costs::needs_unknown(app)),
             };
         };
@@ -78,7 +78,7 @@ impl Check for Unneeded {
         let released = idle.filter(|&idle| idle > share && !is_local(app));
         if let Some(idle) = released {
             // What is held while no task runs is for nothing, too, whether or not tasks need it when they run.
-            let judged = params.idle(app, used, idle);
+            let judged = params.idle(app, shared, (used, idle));
             if judged.severity > severity {
                 return judged.into();
             }
@@ -108,7 +108,7 @@ impl Check for Unneeded {
                 ],
             )
             .advice(|| match released {
-                Some(_) => spark::release_idle(app),
+                Some(_) => spark::release_idle(app, shared.recorded()),
                 None => advice(app, shared),
             })
             .into()
@@ -121,7 +121,7 @@ impl Check for Unneeded {
 
 impl Waste {
     /// The judgement on executors whose needs are unknown, by the time in which their cores were idle.
-    fn idle(&self, app: &Application, used: MbMillis, idle: f64) -> Judgement {
+    fn idle(&self, app: &Application, shared: &Shared<'_>, (used, idle): (MbMillis, f64)) -> Judgement {
         let held = used.as_gb_hours() * idle;
         let (by_share, by_amount) = (self.wasted_share.severity(idle), self.wasted.severity(held));
         let severity = by_share.min(by_amount);
@@ -138,11 +138,13 @@ impl Waste {
                 ("idle_cores_ratio", Measure::Ratio(Some(idle))),
             ])
             .message(IDLE, &[("used", &show_gb_hours(used)), ("limit", &decisive(severity, &limits))]);
-        judgement.advice(
-            || {
-                if is_local(app) { vec![IN_ONE_PROCESS.into()] } else { spark::release_idle(app) }
-            },
-        )
+        judgement.advice(|| {
+            if is_local(app) {
+                vec![IN_ONE_PROCESS.into()]
+            } else {
+                spark::release_idle(app, shared.recorded())
+            }
+        })
     }
 }
 

@@ -5,13 +5,14 @@ use super::support::idle::release_idle;
 use super::support::memory::{self, Setting};
 use super::{change, percent, rule, spark};
 use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
-use crate::heuristics::{Check, Rule, load};
+use crate::heuristics::{Check, Rule, Shared, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::{ClusterManager, Executor, Facet, Spark};
 use crate::params::cutoffs::{Ascending, Descending};
 use crate::params::quantity::{Ratio, Size};
 use crate::params::{choice, rule_params};
+use crate::replay::spark::Recorded;
 use crate::severity::Severity;
 use crate::units::Bytes;
 
@@ -101,6 +102,10 @@ struct Measured {
 
 impl Check for Memory {
     fn check(&self, app: &Application) -> Verdict {
+        self.check_among(app, &Shared::of(app))
+    }
+
+    fn check_among(&self, app: &Application, shared: &Shared<'_>) -> Verdict {
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         if ClusterManager::of(&app.conf) == Some(ClusterManager::Local) {
             return Verdict::NotApplicable;
@@ -128,7 +133,7 @@ impl Check for Memory {
                     ("use_limit", &worst.use_limit),
                 ],
             )
-            .advice(|| advice(app, spark))
+            .advice(|| advice(app, spark, shared.recorded()))
             .into()
     }
 
@@ -254,7 +259,7 @@ fn blocks(spark: &Spark) -> (Option<Bytes>, Option<f64>) {
 }
 
 /// A smaller heap if the peaks are known; release of idle executors.
-fn advice(app: &Application, spark: &Spark) -> Vec<Advice> {
+fn advice(app: &Application, spark: &Spark, recorded: Option<&Recorded>) -> Vec<Advice> {
     let heap = memory::executor_heap(app);
     let enough = memory::heap_that_fits(app, spark);
     let mut advice = Vec::new();
@@ -272,7 +277,7 @@ fn advice(app: &Application, spark: &Spark) -> Vec<Advice> {
             advice.push("request a smaller executor".into());
         }
     } else {
-        advice.extend(release_idle(app));
+        advice.extend(release_idle(app, recorded));
     }
     advice
 }

@@ -14,15 +14,61 @@ pub(super) struct Columns<const N: usize> {
 
 #[derive(Debug, Clone)]
 enum Cells {
-    /// The values of row 0, as long as no other row has one: many stages have a single task, for which whole columns
-    /// would take six times as much. [`ABSENT`] means `None`.
-    OfOneRow(Vec<i64>),
+    /// Column after column, with room for `rows` rows each: most stages have few tasks, for which columns of their own
+    /// would take six times as much, and an allocation each. [`ABSENT`] means `None`.
+    OfFewRows {
+        rows: usize,
+        values: Vec<i64>,
+    },
     Columns(Vec<Column>),
 }
 
+/// Up to so many rows, [`Cells::OfFewRows`] takes no more than columns do.
+const FEW: usize = 8;
+
 impl<const N: usize> Default for Columns<N> {
     fn default() -> Self {
-        Self { slots: [0; N], cells: Cells::OfOneRow(Vec::new()) }
+        Self { slots: [0; N], cells: Cells::OfFewRows { rows: 1, values: Vec::new() } }
+    }
+}
+
+impl Cells {
+    /// The number of columns.
+    fn count(&self) -> usize {
+        match self {
+            Self::Columns(columns) => columns.len(),
+            Self::OfFewRows { rows, values } => values.len() / rows.max(&1),
+        }
+    }
+
+    fn add_column(&mut self) {
+        match self {
+            Self::Columns(columns) => columns.push(Column::default()),
+            Self::OfFewRows { rows, values } => values.resize(values.len() + *rows, ABSENT),
+        }
+    }
+
+    /// Makes room for a row beyond those of [`Cells::OfFewRows`].
+    #[cold]
+    fn make_room(&mut self, row: usize) {
+        let Self::OfFewRows { rows, values } = self else { return };
+        let columns = values.chunks_exact(*rows);
+        if row >= FEW {
+            let column = |values: &[i64]| {
+                let mut column = Column::default();
+                values.iter().enumerate().for_each(|(row, &value)| column.put(row, Some(value)));
+                column
+            };
+            *self = Self::Columns(columns.map(column).collect());
+            return;
+        }
+        let more = (row + 1).next_power_of_two();
+        let mut moved = Vec::with_capacity(columns.len() * more);
+        for column in columns {
+            moved.extend_from_slice(column);
+            moved.resize(moved.len() + more - *rows, ABSENT);
+        }
+        (*rows, *values) = (more, moved);
     }
 }
 
@@ -36,7 +82,10 @@ impl<const N: usize> Columns<N> {
         let slot = self.slot(index)?;
         match &self.cells {
             Cells::Columns(columns) => columns.get(slot)?.get(row),
-            Cells::OfOneRow(values) => values.get(slot).copied().filter(|&value| row == 0 && value != ABSENT),
+            Cells::OfFewRows { rows, values } if row < *rows => {
+                values.get(slot * rows + row).copied().filter(|&value| value != ABSENT)
+            }
+            Cells::OfFewRows { .. } => None,
         }
     }
 
@@ -44,16 +93,10 @@ impl<const N: usize> Columns<N> {
     pub(super) fn set(&mut self, index: usize, row: usize, value: Option<i64>) {
         let Some(slot) = self.slots.get_mut(index) else { return };
         if *slot == 0 {
-            let held = match &self.cells {
-                Cells::Columns(columns) => columns.len(),
-                Cells::OfOneRow(values) => values.len(),
-            };
-            let Some(next) = u8::try_from(held + 1).ok().filter(|_| value.is_some()) else { return };
+            let next = u8::try_from(self.cells.count() + 1).ok();
+            let Some(next) = next.filter(|_| value.is_some()) else { return };
             *slot = next;
-            match &mut self.cells {
-                Cells::Columns(columns) => columns.push(Column::default()),
-                Cells::OfOneRow(values) => values.push(ABSENT),
-            }
+            self.cells.add_column();
         }
         let slot = usize::from(*slot) - 1;
         loop {
@@ -64,21 +107,14 @@ impl<const N: usize> Columns<N> {
                     }
                     return;
                 }
-                Cells::OfOneRow(values) if row == 0 => {
-                    if let Some(cell) = values.get_mut(slot) {
+                Cells::OfFewRows { rows, values } if row < *rows => {
+                    if let Some(cell) = values.get_mut(slot * *rows + row) {
                         *cell = value.unwrap_or(ABSENT);
                     }
                     return;
                 }
-                Cells::OfOneRow(_) if value.is_none() => return,
-                Cells::OfOneRow(values) => {
-                    let columns = values.iter().map(|&value| {
-                        let mut column = Column::default();
-                        column.put(0, Some(value));
-                        column
-                    });
-                    self.cells = Cells::Columns(columns.collect());
-                }
+                Cells::OfFewRows { .. } if value.is_none() => return,
+                cells @ Cells::OfFewRows { .. } => cells.make_room(row),
             }
         }
     }
@@ -91,9 +127,10 @@ impl<const N: usize> Columns<N> {
                 let column = columns.get(slot)?;
                 (column.single_value() == Some(0), !column.is_absent())
             }
-            Cells::OfOneRow(values) => {
-                let value = *values.get(slot)?;
-                (value == 0, value != ABSENT)
+            Cells::OfFewRows { rows, values } => {
+                let column = values.get(slot * rows..(slot + 1) * rows)?;
+                let any = column.iter().any(|&value| value != ABSENT);
+                (any && column.iter().all(|&value| value == 0 || value == ABSENT), any)
             }
         })
     }
@@ -102,7 +139,9 @@ impl<const N: usize> Columns<N> {
     pub(super) fn any(&self, row: usize) -> bool {
         match &self.cells {
             Cells::Columns(columns) => columns.iter().any(|column| column.get(row).is_some()),
-            Cells::OfOneRow(values) => row == 0 && values.iter().any(|&value| value != ABSENT),
+            Cells::OfFewRows { rows, values } => {
+                row < *rows && values.iter().skip(row).step_by(*rows).any(|&value| value != ABSENT)
+            }
         }
     }
 
@@ -112,7 +151,7 @@ impl<const N: usize> Columns<N> {
                 columns.iter_mut().for_each(Column::shrink);
                 columns.shrink_to_fit();
             }
-            Cells::OfOneRow(values) => values.shrink_to_fit(),
+            Cells::OfFewRows { values, .. } => values.shrink_to_fit(),
         }
     }
 
@@ -122,7 +161,7 @@ impl<const N: usize> Columns<N> {
             Cells::Columns(columns) => {
                 columns.capacity() * size_of::<Column>() + columns.iter().map(Column::held).sum::<usize>()
             }
-            Cells::OfOneRow(values) => values.capacity() * size_of::<i64>(),
+            Cells::OfFewRows { values, .. } => values.capacity() * size_of::<i64>(),
         }
     }
 }
@@ -135,11 +174,11 @@ mod tests {
     proptest! {
         #[test]
         fn behave_like_a_table_of_options(
-            steps in prop::collection::vec((0..4usize, 0..3usize, prop::option::of(-2..2i64)), 0..40),
-            rows in 1..4usize,
+            steps in prop::collection::vec((0..4usize, 0..12usize, prop::option::of(-2..2i64)), 0..60),
+            rows in 1..12usize,
         ) {
             let mut columns: Columns<4> = Columns::default();
-            let mut plain = [[None; 3]; 4];
+            let mut plain = [[None; 12]; 4];
             for (index, row, value) in steps {
                 let row = row % rows;
                 columns.set(index, row, value);
@@ -158,7 +197,7 @@ mod tests {
                     prop_assert_eq!(held().next(), None);
                 }
             }
-            for row in 0..3 {
+            for row in 0..12 {
                 prop_assert_eq!(columns.any(row), plain.iter().any(|values| values[row].is_some()));
             }
         }

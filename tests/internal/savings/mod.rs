@@ -14,6 +14,7 @@ use crate::model::counters::Counter;
 use crate::model::spark::StageAttempt;
 use crate::model::table::TaskKind;
 use crate::model::{Application, Subject};
+use crate::replay::spark::RecordedOnce;
 use crate::rules::RuleSet;
 use crate::savings::{
     Cause, Removal, ReplaysOnce, Resources, SavingStatus, Savings, SparkReplays, Sums, TroubleSavings, shares,
@@ -30,7 +31,7 @@ fn everywhere(cause: Cause) -> Removal {
 }
 
 fn savings(app: &Application, rules: &RuleSet, removals: &[Removal]) -> Savings {
-    shares(&ReplaysOnce::new(app, rules, &rules.measure(app)), removals, false)
+    shares(&ReplaysOnce::new(app, rules, &rules.measure(app), RecordedOnce::default()), removals, false)
 }
 
 /// The savings of the recorded run.
@@ -272,7 +273,7 @@ fn executors_of_another_size_save_what_whatif_says() {
     let rules = RuleSet::built_in().unwrap();
     let app = application(&vec![vec![(10_000, 0); 16]; 2], 4);
     judged(&app, |app| {
-        let replays = SparkReplays::of(app, &rules, &rules.measure(app)).unwrap();
+        let replays = SparkReplays::of(app, &rules, &rules.measure(app), RecordedOnce::default()).unwrap();
         let limit = crate::replay::PerMille::of_share(0.1);
         let cause = crate::replay::spark::Cause::Collections(None, limit);
         for (cores, executors) in [(2, 2), (2, 4), (8, 1), (4, 2)] {
@@ -447,7 +448,10 @@ fn a_large_application_is_replayed_a_bounded_number_of_times() {
     let (large, time) = judged(&app, |app| {
         let metrics = rules.measure(app);
         let start = std::time::Instant::now();
-        (shares(&ReplaysOnce::new(app, &rules, &metrics), &all(), true), start.elapsed())
+        (
+            shares(&ReplaysOnce::new(app, &rules, &metrics, RecordedOnce::default()), &all(), true),
+            start.elapsed(),
+        )
     });
     check_sum(&large.application, &large.troubles);
     let in_order =

@@ -8,7 +8,7 @@ use crate::metrics::share_idle_beyond;
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::spark::{ClusterManager, Executor, Spark};
 use crate::model::{Application, Status};
-use crate::replay::spark::{Change, Plan, Slots, task_cpus};
+use crate::replay::spark::{Change, Recorded, Slots, task_cpus};
 use crate::units::{Bytes, Millis};
 
 /// An idle timeout up to this is short: executors that come and go cost time to start.
@@ -27,7 +27,7 @@ const GIVE_WORK: &str = "give idle cores work: more tasks at once, or independen
                          for long, and with fewer of them the application would take longer";
 
 /// The advice if the cores of executors were idle for much of the time.
-pub(in crate::heuristics) fn release_idle(app: &Application) -> Vec<Advice> {
+pub(in crate::heuristics) fn release_idle(app: &Application, recorded: Option<&Recorded>) -> Vec<Advice> {
     let mut advice = Vec::new();
     if app.allocates_dynamically() {
         advice.extend(sooner(app).map(|change| Advice::new("release idle executors").set([change])));
@@ -37,7 +37,7 @@ pub(in crate::heuristics) fn release_idle(app: &Application) -> Vec<Advice> {
     if advice.iter().any(|advice| !advice.conditional) {
         return advice;
     }
-    match fewer_executors(app) {
+    match fewer_executors(app, recorded) {
         Fewer::Of(fewer) => {
             let what = "use fewer executors; in a replay the application takes as long with them";
             advice.insert(0, Advice::new(what).set([fewer]));
@@ -100,8 +100,8 @@ enum Fewer {
     Of(SettingChange),
 }
 
-fn fewer_executors(app: &Application) -> Fewer {
-    match fewest_executors(app) {
+fn fewer_executors(app: &Application, recorded: Option<&Recorded>) -> Fewer {
+    match fewest_executors(app, recorded) {
         None => Fewer::Unknown,
         Some(Fewest::NotFew) => Fewer::None,
         Some(Fewest::Of { count, slots }) => {
@@ -118,14 +118,14 @@ enum Fewest {
 }
 
 /// The fewest executors with which a replay takes as long; `None` if it cannot be replayed.
-fn fewest_executors(app: &Application) -> Option<Fewest> {
+fn fewest_executors(app: &Application, recorded: Option<&Recorded>) -> Option<Fewest> {
     let spark = spark(app).filter(|spark| app.status == Status::Succeeded && !is_local(app, spark))?;
-    let plan = Plan::of(app).ok()?;
+    let Recorded { plan, base } = recorded?;
     let (now, slots) = plan.executor_slots()?;
     if plan.attempts.len().saturating_mul(REPLAYS) > ATTEMPTS {
         return None;
     }
-    let longest = plan.replay(&Change::default()).ok()?.replayed.wall.as_f64() * AS_LONG;
+    let longest = base.replayed.wall.as_f64() * AS_LONG;
     let is_enough = |count: u32| {
         let slots = Slots::Number(count.saturating_mul(slots));
         let replayed = plan.replay(&Change { slots, ..Change::default() });
@@ -193,7 +193,7 @@ mod tests {
             let on: Vec<String> = advice.settings.iter().map(ToString::to_string).collect();
             if advice.conditional { format!("[{}]", on.join(" ")) } else { on.join(" ") }
         });
-        let advice = release_idle(&app);
+        let advice = release_idle(&app, None);
         let lines: Vec<String> = advice.iter().map(|line| line.text.clone()).collect();
         (lines.join("\n"), on.unwrap_or_default())
     }

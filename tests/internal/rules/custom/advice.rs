@@ -2,6 +2,7 @@
 
 use crate::internal::sample;
 use crate::model::Application;
+use crate::replay::spark::RecordedOnce;
 use crate::rules::custom::reference;
 use crate::rules::{RuleFile, RuleSet};
 use crate::troubles::{Basis, Diagnosed, diagnose};
@@ -34,7 +35,12 @@ fn diagnosed(app: &Application, rules: &RuleSet) -> Diagnosed {
     let mut findings = rules.evaluate(app).findings;
     findings.retain(|finding| finding.rule == "own-heap");
     assert_eq!(findings.len(), 1);
-    diagnose(app, Basis { rules, prices: None }, &rules.measure(app), &mut findings)
+    diagnose(
+        app,
+        Basis { rules, prices: None },
+        (&rules.measure(app), RecordedOnce::default()),
+        &mut findings,
+    )
 }
 
 #[test]

@@ -1,0 +1,44 @@
+//! The recorded run, ready for replays.
+
+use std::sync::OnceLock;
+
+use super::change::Change;
+use super::plan::{Plan, Unknown};
+use super::schedule::Outcome;
+use crate::model::Application;
+
+/// A plan and its replay without a change.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    pub(crate) plan: Plan,
+    pub(crate) base: Outcome,
+}
+
+impl Recorded {
+    /// # Errors
+    /// If the application cannot be replayed.
+    fn of(app: &Application) -> Result<Self, Unknown> {
+        let plan = Plan::of(app)?;
+        let base = plan.replay(&Change::default())?;
+        Ok(Self { plan, base })
+    }
+}
+
+/// The recorded run of one application, which rules and savings share: it takes time, so it is made where something first
+/// needs it.
+#[derive(Debug, Default)]
+pub(crate) struct RecordedOnce(OnceLock<Result<Recorded, Unknown>>);
+
+impl RecordedOnce {
+    /// # Errors
+    /// If the application cannot be replayed.
+    pub(crate) fn get(&self, app: &Application) -> Result<&Recorded, Unknown> {
+        self.0.get_or_init(|| Recorded::of(app)).as_ref().map_err(|&why| why)
+    }
+
+    /// # Errors
+    /// If the application cannot be replayed.
+    pub(crate) fn into_inner(self, app: &Application) -> Result<Recorded, Unknown> {
+        self.0.into_inner().unwrap_or_else(|| Recorded::of(app))
+    }
+}

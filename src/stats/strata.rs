@@ -120,7 +120,9 @@ mod tests {
 
     fn sum(strata: &[Strata]) -> Strata {
         let mut sum = Strata::default();
-        strata.iter().for_each(|stratum| sum += *stratum);
+        for stratum in strata {
+            sum += *stratum;
+        }
         sum
     }
 

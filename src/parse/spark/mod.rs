@@ -90,8 +90,8 @@ pub(crate) fn parse_within(log: &Log<'_>, limits: &Limits, budget: &Budget) -> P
     parse_with(log, limits, budget, |pipeline| pipeline)
 }
 
-/// As [`parse_within`], without the plans of SQL executions ([`crate::model::spark::SqlExecution::plan`] and
-/// their metrics), which no rule uses.
+/// As [`parse_within`]. Of the plans of SQL executions ([`crate::model::spark::SqlExecution::plan`] and their metrics), it
+/// keeps only joins of shuffled data: rules use no others.
 #[must_use]
 pub(crate) fn parse_for_rules(log: &Log<'_>, limits: &Limits, budget: &Budget) -> Parsed {
     parse_with(log, limits, budget, |pipeline| pipeline.with(Plans::PassedOver))

@@ -10,13 +10,16 @@ use crate::parse::scan::{Cursor, Scan, Unexpected};
 /// Maximum depth of a plan: its longest chain of operators. Deeper parts are skipped.
 const MAX_DEPTH: u32 = 200;
 
-/// Whether plans are read: they are a third of a log of short queries, and no rule uses them. In a skipped plan,
-/// damage goes unnoticed as long as what follows it is intact.
+/// Whether plans are read: they are a third of a log of short queries, and rules use only the joins of shuffled data. In a
+/// skipped plan, damage goes unnoticed as long as what follows it is intact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Plans {
     Kept,
     PassedOver,
 }
+
+/// The operators that join shuffled data. Adaptive execution may add to their names: `SortMergeJoin(skew=true)`.
+const SHUFFLED_JOINS: [&str; 2] = ["SortMergeJoin", "ShuffledHashJoin"];
 
 /// A plan: parents before children.
 #[derive(Debug, Default)]
@@ -51,8 +54,12 @@ pub(super) fn read(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Plan>
 /// must read everything after it.
 pub(super) type Shortcut = fn(&mut Cursor<'_>) -> Scan<()>;
 
-/// Skips a plan, by a shortcut if it applies.
-pub(super) fn pass_over(cursor: &mut Cursor<'_>, shortcut: Option<Shortcut>) -> Scan<Plan> {
+/// Skips a plan, by a shortcut if it applies, except for its joins of shuffled data.
+pub(super) fn pass_over(
+    cursor: &mut Cursor<'_>,
+    strings: &mut Strings,
+    shortcut: Option<Shortcut>,
+) -> Scan<Plan> {
     let start = *cursor;
     if let Some(shortcut) = shortcut {
         shortcut(cursor)?;
@@ -62,7 +69,44 @@ pub(super) fn pass_over(cursor: &mut Cursor<'_>, shortcut: Option<Shortcut>) -> 
         *cursor = start;
         node(cursor, &mut Strings::default(), None, 0, &mut Plan::default())?;
     }
-    Ok(Plan::default())
+    let passed = start.rest().len().saturating_sub(cursor.rest().len());
+    if !start.rest().get(..passed).is_some_and(names_shuffled_join) {
+        return Ok(Plan::default());
+    }
+    let mut again = start;
+    Ok(read(&mut again, strings).map(|plan| plan.shuffled_joins(strings)).unwrap_or_default())
+}
+
+/// Whether a text names an operator that joins shuffled data.
+fn names_shuffled_join(plan: &[u8]) -> bool {
+    static JOIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"Join"));
+    JOIN.find_iter(plan).any(|at| {
+        let before = plan.get(..at).unwrap_or_default();
+        SHUFFLED_JOINS.iter().any(|name| before.ends_with(name.trim_end_matches("Join").as_bytes()))
+    })
+}
+
+impl Plan {
+    /// Only the operators that join shuffled data, with their metrics.
+    fn shuffled_joins(mut self, strings: &Strings) -> Self {
+        let mut places = vec![None; self.nodes.len()];
+        let mut kept = Vec::new();
+        for (place, node) in places.iter_mut().zip(self.nodes) {
+            let name = node.name.map(|name| strings.get(name)).unwrap_or_default();
+            if SHUFFLED_JOINS.iter().any(|join| name.starts_with(join)) {
+                *place = u32::try_from(kept.len()).ok();
+                kept.push(Node { parent: None, ..node });
+            }
+        }
+        let place = |node: u32| places.get(usize::try_from(node).ok()?).copied().flatten();
+        self.metrics.retain_mut(|metric| {
+            place(metric.node).is_some_and(|place| {
+                metric.node = place;
+                true
+            })
+        });
+        Self { nodes: kept, metrics: self.metrics }
+    }
 }
 
 /// The shortcut for the start of an execution: its time follows the plan. No string contains this text, because a quote

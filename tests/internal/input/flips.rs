@@ -193,9 +193,9 @@ fn no_cut_makes_a_file_vanish() {
 
 #[test]
 fn a_wrong_checksum_after_a_long_block_of_bzip2_is_noticed() {
+    const CHECKSUM: usize = 10;
     // Runs make a block of 100 kB decode to 5 MB before its checksum is compared.
     let mut bytes = bzip2(&vec![b'x'; 10 << 20]);
-    const CHECKSUM: usize = 10;
     bytes[CHECKSUM] ^= 1;
     let folder = tempfile::tempdir().unwrap();
     let told = told(&folder.path().join("history"), &bytes);

@@ -76,7 +76,12 @@ impl Join {
             .iter()
             .find(|job| job.sql_execution.is_some() && job.stages.binary_search(&stage.id.stage).is_ok())?;
         let execution = spark.sql.iter().find(|execution| Some(execution.id) == job.sql_execution)?;
-        let named = |name: &str| runs_node(app, execution, stage, name);
+        let of_execution = |stage: &&Stage| {
+            let mut jobs = spark.jobs.iter().filter(|other| other.sql_execution == job.sql_execution);
+            jobs.any(|job| job.stages.binary_search(&stage.id.stage).is_ok())
+        };
+        let stages: Vec<&Stage> = spark.stages.iter().filter(of_execution).collect();
+        let named = |name: &str| runs_node(app, execution, (stage, &stages), name);
         let (sorted, hashed) = (named("SortMergeJoin"), named("ShuffledHashJoin"));
         let version = app.version();
         let since = |first| version.is_some_and(|version| version >= first);
@@ -116,17 +121,23 @@ impl Join {
     }
 }
 
-/// Whether the stage runs a node of this name: one of its metrics is among the stage's values. If the log has none of
-/// them, whether the execution has such a node.
-fn runs_node(app: &Application, execution: &SqlExecution, stage: &Stage, name: &str) -> bool {
+/// Whether the stage, one of these of its execution, runs a node of this name: one of its metrics is among the stage's values.
+/// If none of the stages has any of them, whether the execution has such a node.
+fn runs_node(
+    app: &Application,
+    execution: &SqlExecution,
+    (stage, all): (&Stage, &[&Stage]),
+    name: &str,
+) -> bool {
     let is_named = |node: u32| {
         let node = usize::try_from(node).ok().and_then(|node| execution.plan.get(node));
         node.and_then(|node| app.strings.get(node.name)).is_some_and(|found| found.starts_with(name))
     };
-    let known = |metric: u64| stage.accumulables.binary_search_by_key(&metric, |(id, _)| *id).is_ok();
-    let mut metrics = execution.metrics.iter();
-    if execution.metrics.iter().any(|metric| known(metric.accumulator)) {
-        return metrics.any(|metric| is_named(metric.node) && known(metric.accumulator));
+    let has =
+        |stage: &Stage, metric: u64| stage.accumulables.binary_search_by_key(&metric, |(id, _)| *id).is_ok();
+    let metrics = || execution.metrics.iter();
+    if metrics().any(|metric| all.iter().any(|stage| has(stage, metric.accumulator))) {
+        return metrics().any(|metric| is_named(metric.node) && has(stage, metric.accumulator));
     }
     let names = execution.plan.iter().filter_map(|node| app.strings.get(node.name));
     names.into_iter().any(|found| found.starts_with(name))

@@ -11,7 +11,9 @@ pub(super) fn sql_start(cursor: &mut Cursor<'_>, strings: &mut Strings, plans: P
     }
     let start = either_way(cursor, |cursor, shortcut| {
         let shortcut = shortcut.then_some(plan::skip_to_time as plan::Shortcut);
-        sql_start_with(cursor, |cursor, in_order| plan::pass_over(cursor, shortcut.filter(|_| in_order)))
+        sql_start_with(cursor, |cursor, in_order| {
+            plan::pass_over(cursor, strings, shortcut.filter(|_| in_order))
+        })
     });
     start.map(Event::SqlStart)
 }
@@ -70,7 +72,9 @@ pub(super) fn sql_plan(cursor: &mut Cursor<'_>, strings: &mut Strings, plans: Pl
     } else {
         either_way(cursor, |cursor, shortcut| {
             let shortcut = shortcut.then_some(plan::skip_to_end as plan::Shortcut);
-            sql_plan_with(cursor, |cursor, in_order| plan::pass_over(cursor, shortcut.filter(|_| in_order)))
+            sql_plan_with(cursor, |cursor, in_order| {
+                plan::pass_over(cursor, strings, shortcut.filter(|_| in_order))
+            })
         })
     };
     read.map(|(id, plan)| Event::SqlPlan { id, plan })

@@ -58,7 +58,8 @@ pub(super) fn read(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut Tas
         EndReason::Success | EndReason::FetchFailed => reason,
         _ if says("memory limits") || says("exceeding physical memory") => EndReason::ContainerOverMemory,
         EndReason::ExecutorLost => reason,
-        _ if says("OutOfMemoryError") || says("SparkOutOfMemoryError") => EndReason::OutOfMemory,
+        // Also SparkOutOfMemoryError, and Netty's subclass for direct buffers.
+        _ if says("OutOfMemoryError") || says("OutOfDirectMemoryError") => EndReason::OutOfMemory,
         _ => reason,
     });
     end.unknown_reason = known.is_none();
@@ -119,6 +120,8 @@ mod tests {
             text,
             "a.WriteException: Task failed while writing rows.\nCaused by: java.lang.OutOfMemoryError: Java heap space"
         );
+        let netty = "a.WriteException: no\nCaused by: io.netty.util.internal.OutOfDirectMemoryError: failed to allocate";
+        assert_eq!(exception("no", netty).0, Some(EndReason::OutOfMemory));
         let (reason, text) = exception("no", "a.WriteException: no\n\tat a.B.c(B.java:1)\n");
         assert_eq!((reason, text.as_str()), (Some(EndReason::Exception), "a.WriteException: no"));
         let (_, text) = exception("no", "a.WriteException: no\nCaused by: a.WriteException: no");

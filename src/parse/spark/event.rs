@@ -233,7 +233,10 @@ pub(super) fn read(
 /// Reads an event after its name with shortcuts, which nearly always apply. In a line of valid JSON, a shortcut that ends
 /// in a wrong place leaves a rest that cannot be read to its end as members of the event: then the event is read again
 /// without shortcuts.
-fn either_way<'a, T>(cursor: &mut Cursor<'a>, mut read: impl FnMut(&mut Cursor<'a>, bool) -> Scan<T>) -> Scan<T> {
+fn either_way<'a, T>(
+    cursor: &mut Cursor<'a>,
+    mut read: impl FnMut(&mut Cursor<'a>, bool) -> Scan<T>,
+) -> Scan<T> {
     let at_start = *cursor;
     if let Ok(event) = read(cursor, true)
         && cursor.at_end()

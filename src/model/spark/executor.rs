@@ -296,6 +296,15 @@ impl Executor {
                 self.peaks.mark_unreadable_at(metric as usize);
             }
         }
+        let parts = [
+            (ExecutorMetric::OnHeapStorageMemory, self.storage.on_heap),
+            (ExecutorMetric::OffHeapStorageMemory, self.storage.off_heap),
+        ];
+        for (metric, most) in parts {
+            if beyond(self.peaks.measured(metric), most) {
+                self.peaks.mark_unreadable_at(metric as usize);
+            }
+        }
         if beyond(self.peaks.storage(), memory) {
             for metric in [ExecutorMetric::OnHeapStorageMemory, ExecutorMetric::OffHeapStorageMemory] {
                 self.peaks.mark_unreadable_at(metric as usize);

@@ -115,9 +115,10 @@ fn stages(builder: &mut Builder, problems: &mut Problems) {
         problems.warn("impossible-task-count", None, || {
             counted(
                 impossible,
-                "stage announces a task count that is not a number, or impossibly large; its task count is unknown",
-                "stages announce task counts that are not numbers, or impossibly large; their task counts are \
-                 unknown",
+                "stage announces a task count that is not a number, impossibly large, or another one elsewhere; its task \
+                 count is unknown",
+                "stages announce task counts that are not numbers, impossibly large, or others elsewhere; their task \
+                 counts are unknown",
             )
         });
     }

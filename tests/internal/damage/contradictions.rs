@@ -205,6 +205,7 @@ fn the_start_of_an_application_is_told_twice() {
     // An application may wait in the queue of YARN, but not for a cluster of its own.
     assert_eq!(of(-1_000_000, YARN, "yarn", None), believed);
     assert_eq!(of(-1_000_000, "app-20231114221320-0000", "spark://h:7077", None), doubted);
+    assert_eq!(of(-DAY + 1000, "app-20231114221320-0000", "mesos://h:5050", None), doubted);
     assert_eq!(of(-1_000_000, LOCAL, "local[4]", None), doubted);
     // Whoever makes a history anonymous changes its id.
     assert_eq!(of(0, "app-20231101221320-0000", "spark://h:7077", None), believed);
@@ -245,4 +246,30 @@ fn an_executor_has_the_cores_that_were_requested() {
     assert_eq!(of(16, Some("8")), (Some(16), Vec::new()));
     assert_eq!(of(i64::from(i32::MAX), None), doubted);
     assert_eq!(of(128, None), (Some(128), Vec::new()));
+}
+
+#[test]
+fn records_that_disagree_or_cannot_be_read_are_told() {
+    let whole = log(0, YARN, &json!({"spark.master": "yarn"}), 4, 8000);
+    let codes = |text: String| parse_log(text).1;
+    assert!(codes(whole.clone()).is_empty());
+    // The end of a failed attempt, like that of a successful one.
+    let failed = whole.replacen(
+        r#""Reason":"Success""#,
+        r#""Reason":"ExceptionFailure","Class Name":"a.B","Description":"no""#,
+        1,
+    );
+    assert!(codes(failed.clone()).iter().all(|code| *code != "end-without-time"));
+    for wrong in ["0", "-1", "1700000006000000"] {
+        let changed =
+            failed.replacen(r#""Finish Time":1700000006000"#, &format!(r#""Finish Time":{wrong}"#), 1);
+        assert_ne!(changed, failed);
+        assert!(codes(changed).contains(&"end-without-time"), "{wrong}");
+    }
+    let more = with_number(whole.as_bytes(), r#""Number of Tasks":"#, |count| count + 3);
+    assert_eq!(codes(String::from_utf8(more).unwrap()), ["impossible-task-count"]);
+    let late =
+        whole.replacen(r#""Completion Time":1700000006000"#, r#""Completion Time":1700000006000000"#, 1);
+    assert_ne!(late, whole);
+    assert!(codes(late).contains(&"stage-times-impossible"));
 }

@@ -16,6 +16,13 @@ const UNTIL_STARTED_IN_QUEUE: Millis = Millis::from_secs(24 * 60 * 60);
 /// Kerberos could not write its log any more.
 const LONGEST_SILENCE: Millis = Millis::from_secs(7 * 24 * 60 * 60);
 
+/// A start so long before everything else in the log is doubted if anything contradicts it.
+const LONG_BEFORE: Millis = Millis::from_secs(60 * 60);
+/// How far the clock of the resource manager may be from the driver's (Kerberos allows no more), and the time zone of Spark's
+/// own manager from UTC.
+const MACHINES_APART: Millis = Millis::from_secs(5 * 60);
+const TIME_ZONES: Millis = Millis::from_secs(14 * 60 * 60);
+
 impl Builder {
     /// Forgets the start and the end of the application if the rest of the log contradicts them.
     pub(super) fn forget_times_of_application(&mut self) {
@@ -57,6 +64,12 @@ impl Builder {
         }
         if later(driver, Some(start), self.until_started()) {
             return Some("its start is long before the driver's");
+        }
+        // Whoever makes a log anonymous changes its id, but not only the start.
+        let first = self.moments().min();
+        let is_lonely = later(first, Some(start), LONG_BEFORE);
+        if is_lonely && earliest_by_id(&self.app.id).is_some_and(|earliest| start < earliest) {
+            return Some("its start is before its id, and long before everything else");
         }
         let set = self.app.conf.raw(START_TIME).and_then(|text| text.trim().parse().ok());
         let set = set.and_then(|at| super::moment(Some(at)));
@@ -106,9 +119,38 @@ fn is_confirmed_by_id(id: &str, start: Timestamp) -> bool {
     made.is_some_and(|made| start <= made + TOLERANCE && made <= start + UNTIL_STARTED)
 }
 
+/// The earliest start that the id of an application allows: `application_<start of the resource manager>_<n>`, or
+/// `app-<year, month, day, hour, minute, second>-<n>`, made when the application registered.
+fn earliest_by_id(id: &str) -> Option<Timestamp> {
+    let before = |at: Timestamp, by: Millis| {
+        Some(Timestamp::from_millis(at.as_millis().saturating_sub(i64::try_from(by.get()).ok()?)))
+    };
+    if let Some(manager) = id.strip_prefix("application_") {
+        let digits = manager.split('_').next().filter(|digits| digits.len() == 13)?;
+        return before(super::moment(digits.parse().ok())?, MACHINES_APART);
+    }
+    let digits = id.strip_prefix("app-")?.split('-').next().filter(|digits| digits.len() == 14)?;
+    let [year, month, day, hour, minute, second] =
+        [(0, 4), (4, 6), (6, 8), (8, 10), (10, 12), (12, 14)].map(|(from, to)| digits.get(from..to));
+    let text = format!("{}-{}-{}T{}:{}:{}Z", year?, month?, day?, hour?, minute?, second?);
+    before(Timestamp::from_rfc3339(&text)?, TIME_ZONES + UNTIL_STARTED)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ids_tell_before_which_time_no_application_began() {
+        let earliest = |id: &str| earliest_by_id(id).and_then(Timestamp::to_rfc3339);
+        assert_eq!(earliest("app-20180109111548-0000").as_deref(), Some("2018-01-08T21:05:48.000Z"));
+        assert_eq!(earliest("application_1515496548000_0001").as_deref(), Some("2018-01-09T11:10:48.000Z"));
+        for id in
+            ["", "local-1515496548000", "app-20181309111548-0000", "app-2018é109111548-0", "application_1_1"]
+        {
+            assert_eq!(earliest(id), None, "{id}");
+        }
+    }
 
     #[test]
     fn ids_of_local_mode_tell_when_an_application_began() {

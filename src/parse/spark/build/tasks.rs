@@ -121,7 +121,7 @@ impl Builder {
             self.seen.backwards += 1;
         }
         let is_timeless = !contradicts && (started.is_none() || finished.is_none());
-        self.seen.without_time += u64::from(is_timeless && attempts.outcome(row) == Outcome::Succeeded);
+        self.seen.without_time += u64::from(is_timeless);
         if let Some(place) = executor {
             self.executor_of_end(place, end, symbols);
         }

@@ -129,7 +129,14 @@ impl Builder {
         stage.name = name.or(stage.name.take());
         let announced = info.tasks.filter(|tasks| (0..=MAX_STAGE_TASKS).contains(tasks));
         let impossible = info.unreadable_task_count || (info.tasks.is_some() && announced.is_none());
-        stage.announced_tasks = announced.and_then(|n| u64::try_from(n).ok()).or(stage.announced_tasks);
+        let announced = announced.and_then(|n| u64::try_from(n).ok());
+        // A stage says so three times: with its job, at its start and at its end.
+        let disagrees = announced.zip(stage.announced_tasks).is_some_and(|(one, other)| one != other);
+        stage.announced_tasks = announced.or(stage.announced_tasks).filter(|_| !disagrees);
+        let impossible = impossible || disagrees;
+        let is_unreadable = |time: Option<i64>| time.is_some() && moment(time).is_none();
+        self.seen.outside.stages +=
+            u64::from(is_unreadable(info.submitted)) + u64::from(is_unreadable(info.completed));
         stage.parents = info.parents.into_iter().filter_map(|id| u32::try_from(id).ok()).collect();
         // Spark 1 sets the time once more when all tasks are submitted.
         let submitted = moment(info.submitted);

@@ -242,8 +242,8 @@ pub(super) fn verify_ends(builder: &mut Builder, problems: &mut Problems) {
         problems.warn("end-without-time", None, || {
             counted(
                 without_time,
-                "task succeeded, but its start or end time is missing; its duration is unknown",
-                "tasks succeeded, but their start or end times are missing; their durations are unknown",
+                "task ended, but its start or end time is missing or cannot be read; its duration is unknown",
+                "tasks ended, but their start or end times are missing or cannot be read; their durations are unknown",
             )
         });
     }

@@ -9,6 +9,7 @@ use crate::model::{Application, Symbol};
 use crate::stats::descriptive::median;
 use crate::stragglers::cause::evidence::Fact;
 use crate::stragglers::cause::{Cause, Confidence, StragglerCause};
+use crate::stragglers::executions::Execution;
 use crate::stragglers::group::GroupStragglers;
 use crate::units::{Millis, three_digits};
 
@@ -130,7 +131,7 @@ impl Node {
         })?;
         let usual = view.labels.limit?.reference;
         let tasks = &view.executions.tasks;
-        let place = tasks.binary_search_by_key(&cause.task, |task| task.task()).ok()?;
+        let place = tasks.binary_search_by_key(&cause.task, Execution::task).ok()?;
         let duration = tasks.get(place)?.duration;
         let node = Self {
             name: name.clone(),

@@ -65,6 +65,7 @@ fn a_slow_node_is_one_trouble_with_its_name() {
         trouble.cause
     );
     assert!(trouble.severity >= Severity::Low);
+    assert!(!trouble.cause.contains('{'), "{}", trouble.cause);
     assert!(trouble.advice[0].starts_with("faulty or slow node (inferred): take worker3 out of the cluster"));
     assert_eq!(&*trouble.findings[0].rule, "straggler-impact");
     // No task failed, so Spark would not exclude it.

@@ -141,11 +141,17 @@ fn of_nodes(app: &Application, causes: &Causes, confidence: &str) -> Advice {
     let advice = if names.is_empty() {
         remedy(app, Cause::Hardware, confidence)
     } else {
-        Advice::new(format!(
-            "{}{}: take {names} out of the cluster, and check disks, memory, processors and network there;              `elephant-rs nodes` over several applications shows whether it is always slow",
+        let advice = Advice::new(format!(
+            "{}{}: take {names} out of the cluster, and check disks, memory, processors and network there; \
+             `elephant-rs nodes` over several applications shows whether it is always slow",
             Cause::Hardware.display_name(),
             in_brackets(confidence)
-        ))
+        ));
+        match app.engine {
+            Engine::MapReduce => advice
+                .and("; its --exclude-list FILE writes a file for yarn.resourcemanager.nodes.exclude-path"),
+            Engine::Spark => advice,
+        }
     };
     // Spark excludes nodes on which tasks fail, not those on which they are slow.
     let excludes = app.engine == Engine::Spark && app.conf.flag(ConfKey::ExcludeOnFailure) != Some(true);

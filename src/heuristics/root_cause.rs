@@ -226,6 +226,17 @@ impl Places {
         }
     }
 
+    /// Whether attempts failed at the place with this name.
+    pub(super) fn has_failures(&self, app: &Application, name: &str) -> bool {
+        let mut failing = self.by_place.iter().filter(|(_, (failures, _))| *failures > 0);
+        failing.any(|(place, _)| app.strings.get(*place) == Some(name))
+    }
+
+    /// Whether all failures happened at [`Places::worst`].
+    pub(super) fn is_only_worst(&self, app: &Application) -> bool {
+        self.worst(app).is_some_and(|(_, failures)| failures == self.failed)
+    }
+
     /// The place with most failures, if it has far more than its share: over half, with several places.
     pub(super) fn worst<'a>(&self, app: &'a Application) -> Option<(&'a str, u64)> {
         let named =

@@ -331,6 +331,12 @@ pub(crate) const fn input_counters(kind: TaskKind) -> CounterMask {
     }
 }
 
+/// The records that an attempt read, next to the bytes that its group is measured in. Of several inputs with as many bytes,
+/// the one with more records takes longer.
+pub(crate) fn records(group: &TaskGroup, executions: &Executions, row: usize) -> Option<u64> {
+    input(group, row, InputUnit::Records).filter(|_| executions.input_unit == Some(InputUnit::Bytes))
+}
+
 fn input(group: &TaskGroup, row: usize, unit: InputUnit) -> Option<u64> {
     let count = |counter| group.attempts.count(row, counter);
     let sum = |counters: &[Counter]| group.attempts.total(row, counters);

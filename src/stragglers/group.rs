@@ -3,7 +3,7 @@
 use crate::model::Application;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::stats::descriptive::median;
-use crate::stragglers::executions::{Basis, Certainty, Execution, Executions};
+use crate::stragglers::executions::{Basis, Certainty, Execution, Executions, records};
 use crate::stragglers::labels::{Labelling, Labels, just_below};
 use crate::units::{Millis, Timestamp};
 
@@ -17,7 +17,8 @@ pub(crate) struct GroupStragglers<'a> {
     /// Which of them are stragglers.
     pub labels: Labels,
     /// Whether the input of each execution explains its time: it is a straggler by time but not by time per
-    /// input, and its input exceeds the median by the same factor (S2 §5 calls this data skew).
+    /// input, and its input exceeds the median by the same factor (S2 §5 calls this data skew). Bytes or records
+    /// may explain it.
     explained: Vec<bool>,
 }
 
@@ -34,7 +35,7 @@ impl<'a> GroupStragglers<'a> {
     pub(crate) fn of(group: &'a TaskGroup, labelling: Labelling, basis: Basis) -> Self {
         let executions = Executions::of(group, basis);
         let labels = labelling.of(&executions);
-        let explained = explained_by_input(&executions, &labels, labelling.factor);
+        let explained = explained_by_input(group, &executions, &labels, labelling.factor);
         Self { group, executions, labels, explained }
     }
 
@@ -139,19 +140,33 @@ pub(crate) fn covered(spans: impl IntoIterator<Item = (Timestamp, Timestamp)>) -
     sum
 }
 
-fn explained_by_input(executions: &Executions, labels: &Labels, factor: f64) -> Vec<bool> {
+fn explained_by_input(group: &TaskGroup, executions: &Executions, labels: &Labels, factor: f64) -> Vec<bool> {
     if labels.count() == 0 {
         return Vec::new();
     }
+    let by_input = explained_by(executions, labels, factor, Execution::input);
+    let by_records =
+        explained_by(executions, labels, factor, |task| records(group, executions, task.winner()));
+    let is = |explained: &[bool], place| explained.get(place).copied().unwrap_or_default();
+    (0..executions.tasks.len()).map(|place| is(&by_input, place) || is(&by_records, place)).collect()
+}
+
+/// The same by one measure of the input; empty if it is not known.
+fn explained_by(
+    executions: &Executions,
+    labels: &Labels,
+    factor: f64,
+    input_of: impl Fn(&Execution) -> Option<u64>,
+) -> Vec<bool> {
     let known = executions.tasks.iter().filter(|task| task.certainty != Certainty::AtLeast);
     let known = known.filter_map(|task| {
-        let input = task.input()? as f64;
+        let input = input_of(task)? as f64;
         (input > 0.0).then(|| (task.duration / input, input))
     });
     let (rates, inputs): (Vec<f64>, Vec<f64>) = known.unzip();
     let (Some(rate), Some(input)) = (median(&rates), median(&inputs)) else { return Vec::new() };
     let explained = |(task, label): (&Execution, &Option<bool>)| {
-        let known = task.input().map(|input| input as f64);
+        let known = input_of(task).map(|input| input as f64);
         let by_input = known.is_some_and(|known| {
             known >= factor * input && task.duration / known < just_below(factor * rate)
         });
@@ -184,6 +199,19 @@ mod tests {
         let group = maps(&[(10, 64), (10, 64), (10, 64), (30, 64), (30, 64)]);
         let view = GroupStragglers::of(&group, Labelling::MEDIAN, Basis::Wall);
         assert_eq!(waits(&view), [(3, 10_000, 30_000)]);
+    }
+
+    #[test]
+    fn more_records_explain_long_duration_as_bytes_do() {
+        use crate::model::counters::Counter;
+        let mut group = maps(&[(10, 64), (10, 64), (10, 64), (80, 64), (30, 64)]);
+        for row in 0..5 {
+            let records = if row == 3 { 800 } else { 100 };
+            group.attempts.set_counter(row, Counter::MapInputRecords, Some(records));
+        }
+        let view = GroupStragglers::of(&group, Labelling::MEDIAN, Basis::Wall);
+        let durations: Vec<f64> = view.unexplained().map(|task| task.duration).collect();
+        assert_eq!(durations, [30.0]);
     }
 
     /// The task, and from when to when it was waited for.

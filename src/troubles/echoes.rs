@@ -2,7 +2,7 @@
 
 use super::Trouble;
 use super::value::compare;
-use crate::finding::{SettingChange, TroubleKind as Kind};
+use crate::finding::{Finding, Measure, SettingChange, TroubleKind as Kind};
 use crate::model::Subject;
 
 /// Where a cause and its consequence must be for one to explain the other.
@@ -43,14 +43,30 @@ const EXPLAINS: &[(Kind, Kind, Where)] = &[
     (Kind::IdleExecutors, Kind::Imbalance, Where::Anywhere),
 ];
 
-/// The same troubles, with those that another explains below it.
-pub(super) fn under_their_causes(mut troubles: Vec<Trouble>) -> Vec<Trouble> {
+/// If only stragglers were still running for this share of the time, executors were idle because of them.
+const MOST_OF_THE_TIME: f64 = 0.5;
+
+/// Whether an application waited for stragglers most of the time.
+fn waited_for_stragglers(findings: &[Finding]) -> bool {
+    let measures = findings.iter().filter(|finding| finding.tells == Kind::Stragglers);
+    measures.flat_map(|finding| &finding.evidence).any(|(name, measure)| {
+        let share = if let Measure::Ratio(share) = measure { *share } else { None };
+        *name == "delay_ratio" && share.is_some_and(|share| share >= MOST_OF_THE_TIME)
+    })
+}
+
+/// The same troubles, with those that another explains below it. `findings` tell of them.
+pub(super) fn under_their_causes(mut troubles: Vec<Trouble>, findings: &[Finding]) -> Vec<Trouble> {
+    let waited = waited_for_stragglers(findings);
+    let is_idle_for = |cause: &Trouble, other: &Trouble| {
+        waited && (cause.kind, other.kind) == (Kind::Stragglers, Kind::IdleExecutors)
+    };
     // In the order of kinds, causes come first; a consequence of a consequence goes to the first cause, too.
     troubles.sort_by(|a, b| (a.kind, a.rank()).cmp(&(b.kind, b.rank())));
     let mut kept: Vec<Trouble> = Vec::new();
     for trouble in troubles {
-        match kept.iter_mut().filter(|cause| cause.explains(&trouble)).min_by(|a, b| a.rank().cmp(&b.rank()))
-        {
+        let causes = kept.iter_mut().filter(|cause| cause.explains(&trouble) || is_idle_for(cause, &trouble));
+        match causes.min_by(|a, b| a.rank().cmp(&b.rank())) {
             Some(cause) => cause.echo(trouble),
             None => kept.push(trouble),
         }

@@ -117,7 +117,15 @@ fn weight(finding: &Finding) -> impl Ord {
     let proposes = finding.advice.iter().any(|advice| !advice.settings.is_empty());
     // Of the rules on the number of tasks, the one that measures the time lost says more than one on long tasks.
     let measures = finding.repartition.is_some() && time(finding, "lost_ms") > Some(Millis::ZERO);
-    (measures, finding.severity, proposes, finding.subject != Subject::Application, finding.score)
+    // A slow node is the cause of all its stragglers.
+    let names_nodes = finding.tells == TroubleKind::Stragglers && finding.of_more_parts;
+    (
+        measures || names_nodes,
+        finding.severity,
+        proposes,
+        finding.subject != Subject::Application,
+        finding.score,
+    )
 }
 
 /// The order of findings that say as much as each other.

@@ -9,7 +9,7 @@ const TIMES: &[(TroubleKind, &[&str])] = &[
     (TroubleKind::FewTasks, &["lost_ms"]),
     (TroubleKind::ManyTasks, &["lost_ms"]),
     (TroubleKind::Skew, &["lost_ms", "lost_together_ms"]),
-    (TroubleKind::Stragglers, &["delay_ms"]),
+    (TroubleKind::Stragglers, &["delay_ms", "lost_to_nodes_ms"]),
     (TroubleKind::Waiting, &["wait_ms"]),
 ];
 

@@ -157,7 +157,7 @@ pub(crate) fn diagnose(
     (metrics, recorded): (&Metrics, RecordedOnce),
     findings: &mut [Finding],
 ) -> Diagnosed {
-    let mut troubles = echoes::under_their_causes(groups::of(findings));
+    let mut troubles = echoes::under_their_causes(groups::of(findings), findings);
     troubles.sort_by(|a, b| a.rank().cmp(&b.rank()));
     let replays = ReplaysOnce::new(app, basis.rules, metrics, recorded);
     let settled =

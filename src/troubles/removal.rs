@@ -60,6 +60,10 @@ pub(super) fn of(
             Removal::Replay(Cause::Skew, Vec::new())
         }
         Kind::Skew => Removal::Replay(Cause::Skew, parts()),
+        // Slow nodes slow down every stage, not only those with findings of their own.
+        Kind::Stragglers if leading.is_some_and(|finding| finding.of_more_parts) => {
+            Removal::Replay(Cause::Stragglers, vec![Subject::Application])
+        }
         Kind::Stragglers => Removal::Replay(Cause::Stragglers, parts()),
         Kind::Spill => resized(app, trouble, (Cause::Spill, parts())),
         Kind::GarbageCollection if app.engine == Engine::Spark && trouble.change.is_empty() => {

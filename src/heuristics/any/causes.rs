@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::slow_nodes::SlowNodes;
 use crate::finding::Advice;
 use crate::heuristics::mapreduce;
 use crate::heuristics::wording::change;
@@ -25,6 +26,7 @@ pub(in crate::heuristics) struct Causes {
     /// Causes with their stragglers, the one that held up its groups longest first.
     counts: Vec<Counted>,
     all: CauseCounts,
+    slow_nodes: SlowNodes,
 }
 
 /// The stragglers of one cause.
@@ -60,7 +62,13 @@ impl Causes {
         };
         let mut counts: Vec<Counted> = by_cause.map(counted).collect();
         counts.sort_by_key(|it| (Reverse(it.held_up), Reverse(it.stragglers), it.cause));
-        Self { groups, counts, all }
+        let slow_nodes = SlowNodes::of(app, views, &groups);
+        Self { groups, counts, all, slow_nodes }
+    }
+
+    /// The nodes that made tasks slow.
+    pub(super) const fn slow_nodes(&self) -> &SlowNodes {
+        &self.slow_nodes
     }
 
     /// The cause of more than half of the time for which stragglers held up their groups; of more than half of the
@@ -113,8 +121,47 @@ fn held_up(views: &[GroupStragglers<'_>], groups: &[Vec<StragglerCause>]) -> Vec
 
 /// Remedies for the causes that cost most.
 pub(super) fn remedies(app: &Application, causes: &Causes) -> Vec<Advice> {
-    let advised = causes.counts.iter().take(ADVISED);
-    advised.map(|it| remedy(app, it.cause, &causes.confidence(it.cause))).collect()
+    let of = |it: &Counted| {
+        let confidence = causes.confidence(it.cause);
+        match it.cause {
+            Cause::Hardware => of_nodes(app, causes, &confidence),
+            cause => remedy(app, cause, &confidence),
+        }
+    };
+    let mut counts: Vec<&Counted> = causes.counts.iter().collect();
+    if causes.slow_nodes.are_the_trouble() {
+        counts.sort_by_key(|it| it.cause != Cause::Hardware);
+    }
+    counts.into_iter().take(ADVISED).map(of).collect()
+}
+
+/// The remedy for nodes: those that are slow, by name.
+fn of_nodes(app: &Application, causes: &Causes, confidence: &str) -> Advice {
+    let names = causes.slow_nodes.names();
+    let advice = if names.is_empty() {
+        remedy(app, Cause::Hardware, confidence)
+    } else {
+        let advice = Advice::new(format!(
+            "{}{}: take {names} out of the cluster, and check disks, memory, processors and network there; \
+             `elephant-rs nodes` over several applications shows whether it is always slow",
+            Cause::Hardware.display_name(),
+            in_brackets(confidence)
+        ));
+        match app.engine {
+            Engine::MapReduce => advice
+                .and("; its --exclude-list FILE writes a file for yarn.resourcemanager.nodes.exclude-path"),
+            Engine::Spark => advice,
+        }
+    };
+    // Spark excludes nodes on which tasks fail, not those on which they are slow.
+    let excludes = app.engine == Engine::Spark && app.conf.flag(ConfKey::ExcludeOnFailure) != Some(true);
+    if !(excludes && causes.slow_nodes.has_failures()) {
+        return advice;
+    }
+    advice
+        .and("; tasks failed there, too, so Spark can exclude it")
+        .set([change(app, ConfKey::ExcludeOnFailure, true)])
+        .conditional()
 }
 
 /// The remedy for one straggler. If its node is the cause, advises to examine that node.
@@ -152,10 +199,6 @@ fn remedy(app: &Application, cause: Cause, confidence: &str) -> Advice {
         (Engine::MapReduce, Cause::Gc) => advice.set(mapreduce::larger_heaps(app)),
         (Engine::MapReduce, Cause::Disk) => advice.set(mapreduce::larger_sort_buffer(app)),
         (Engine::MapReduce, Cause::Scheduler) => advice.set(mapreduce::slow_start(app)),
-        (Engine::Spark, Cause::Hardware) if app.conf.flag(ConfKey::ExcludeOnFailure) != Some(true) => advice
-            .and(", or exclude those on which tasks fail")
-            .set([change(app, ConfKey::ExcludeOnFailure, true)])
-            .conditional(),
         _ => advice,
     }
 }

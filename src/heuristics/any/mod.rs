@@ -3,6 +3,7 @@
 mod causes;
 mod costs;
 mod failed_attempts;
+mod slow_nodes;
 mod speculation_settings;
 mod speculation_waste;
 mod straggler_detection;

@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 
 use super::causes::{Causes, remedies};
+use super::slow_nodes::{SlowNodes, beyond_and_work};
 use super::speculation_settings::switch_on;
 use super::{host, rule, task_name, tasks};
 use crate::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
-use crate::heuristics::shared::time_of_tasks;
+use crate::heuristics::shared::{Stragglers, time_of_tasks};
 use crate::heuristics::wording::{decisive, percent, plural};
 use crate::heuristics::{Check, Rule, Shared, load};
 use crate::model::Application;
@@ -48,6 +49,13 @@ const MESSAGE: &str = "{stragglers} of {judged} took at least {factor}× the med
     such tasks were still running for {delay_ms}, {delay_ratio:%} of the time that tasks ran ({limit})[; the longest: \
     {longest}]";
 
+/// The message if most stragglers ran on nodes that are slow, and the application waited for them in the end.
+const OF_NODES_AT_END: &str = "{nodes}; only stragglers were still running for {delay_ms}, {delay_ratio:%} of the time \
+    that tasks ran ({limit})[; the longest: {longest}]";
+
+/// The same if other tasks ran meanwhile. Then the nodes did less work than others would have.
+const OF_NODES: &str = "{nodes}; that cost about {lost_to_nodes_ms}, {lost_to_nodes_ratio:%} of the time that tasks ran ({limit})";
+
 /// A task that others waited for.
 const WAITED_FOR: &str = "{task}[ on {host}] ({wait})";
 
@@ -77,50 +85,30 @@ impl Check for HeldUp {
             return Verdict::NotEvaluated("no attempt has known start and end times".to_owned());
         }
         let delay = covered(views.iter().filter_map(GroupStragglers::tail));
-        let share = delay.as_f64() / span.as_f64();
-        let by_share = params.delay_share.severity(share);
-        let by_time = params.delay.severity(delay.as_f64());
-        let severity = by_share.min(by_time);
-        let labelled: u64 = views.iter().map(|view| view.stragglers().count() as u64).sum();
-        let unexplained: u64 = views.iter().map(|view| view.unexplained().count() as u64).sum();
-        let judged: u64 = views.iter().map(|view| view.executions.tasks.len() as u64).sum();
-        let level = severity.max(Severity::Low);
-        let limits = [
-            (by_share, params.delay_share.describe_in(level, percent)),
-            (by_time, params.delay.describe(level)),
-        ];
-        let mut evidence = vec![
-            ("tasks_count", Measure::Count(judged)),
-            ("stragglers_count", Measure::Count(labelled)),
-            ("stragglers_by_mean_count", Measure::Count(stragglers_by_mean(views, labelling))),
-            ("stragglers_by_input_count", Measure::Count(labelled - unexplained)),
-            ("delay_ms", Measure::Time(delay)),
-            ("delay_ratio", Measure::Ratio(Some(share))),
-        ];
+        let loss = params.loss(&stragglers, delay, span);
+        let mut evidence = counted(views, labelling);
+        evidence.push(("delay_ms", Measure::Time(delay)));
+        evidence.push(("delay_ratio", Measure::Ratio(Some(delay.as_f64() / span.as_f64()))));
         evidence
             .extend(extra_compute(views).map(|share| ("extra_compute_ratio", Measure::Ratio(Some(share)))));
-        let causes = (severity > Severity::None).then(|| stragglers.causes());
-        let gc = causes.is_some_and(|causes| causes.mostly() == Some(Cause::Gc));
+        if let Some((_, lost)) = loss.nodes {
+            evidence.push(("lost_to_nodes_ms", Measure::Time(lost)));
+            evidence.push(("lost_to_nodes_ratio", Measure::Ratio(Some(lost.as_f64() / span.as_f64()))));
+        }
+        let causes = (loss.severity > Severity::None).then(|| stragglers.causes());
+        let gc = causes.is_some_and(|causes| causes.mostly() == Some(Cause::Gc)) && loss.nodes.is_none();
         let kind = if gc { TroubleKind::GarbageCollection } else { TroubleKind::Stragglers };
         if let Some(causes) = causes {
             evidence.push(("causes_text", Measure::Text(causes.in_words())));
             evidence.extend(longest_tail(views).map(|name| ("longest_tail_text", Measure::Text(name))));
         }
-        let longest = if severity > Severity::None { longest(app, views) } else { Phrase::default() };
-        Judgement::of(Subject::Application, severity)
+        let judgement = Judgement::of(Subject::Application, loss.severity)
             .tasks(tasks(app))
             .tells(kind)
-            .facts(evidence)
-            .message(
-                if unexplained == 0 { NO_STRAGGLER } else { MESSAGE },
-                &[
-                    ("stragglers", &unexplained),
-                    ("judged", &plural(judged, "task")),
-                    ("factor", &params.median_factor),
-                    ("limit", &decisive(severity, &limits)),
-                    ("longest", &longest),
-                ],
-            )
+            .of_more_parts(loss.nodes.is_some())
+            .facts(evidence);
+        params
+            .words(app, views, judgement, &loss)
             .advice(|| causes.map(|causes| advice(app, views, causes)).unwrap_or_default())
             .into()
     }
@@ -132,6 +120,88 @@ impl Check for HeldUp {
     fn reads(&self, kind: TaskKind) -> CounterMask {
         input_counters(kind)
     }
+}
+
+/// What stragglers cost an application.
+struct Loss<'a> {
+    severity: Severity,
+    /// The limit that decided.
+    limit: String,
+    /// The nodes that made most of the stragglers slow, with the time that they cost; `None` if no node did.
+    nodes: Option<(&'a SlowNodes, Millis)>,
+    /// Whether the time at the end of groups, when only stragglers ran, was most of it.
+    at_end: bool,
+}
+
+impl Impact {
+    /// `delay`: the time in which only stragglers ran, of `span`.
+    fn loss<'a>(&self, stragglers: &'a Stragglers<'_>, delay: Millis, span: Millis) -> Loss<'a> {
+        // Causes take long to find, and no node cost more than all stragglers together.
+        let (beyond, work) = beyond_and_work(&stragglers.groups);
+        let most = if work > 0.0 { span.as_f64() * beyond / work } else { 0.0 };
+        let causes =
+            (self.delay.severity(most.max(delay.as_f64())) > Severity::None).then(|| stragglers.causes());
+        let nodes = causes.map(Causes::slow_nodes).filter(|nodes| nodes.are_the_trouble());
+        let nodes = nodes.map(|nodes| (nodes, nodes.lost(span)));
+        let lost = nodes.map_or(delay, |(_, lost)| lost.max(delay));
+        let by_share = self.delay_share.severity(lost.as_f64() / span.as_f64());
+        let by_time = self.delay.severity(lost.as_f64());
+        // A slow node slows down later applications, too, so it is named even if it cost this one little.
+        let (severity, limits) = if nodes.is_some() && by_share == Severity::None {
+            let severity = by_time.min(Severity::Low);
+            (severity, vec![(severity, self.delay.describe(Severity::Low))])
+        } else {
+            let severity = by_share.min(by_time);
+            let level = severity.max(Severity::Low);
+            let by_share = (by_share, self.delay_share.describe_in(level, percent));
+            (severity, vec![by_share, (by_time, self.delay.describe(level))])
+        };
+        Loss { severity, limit: decisive(severity, &limits), nodes, at_end: lost == delay }
+    }
+
+    /// Adds the message to `judgement`.
+    fn words(
+        &self,
+        app: &Application,
+        views: &[GroupStragglers<'_>],
+        judgement: Judgement,
+        loss: &Loss<'_>,
+    ) -> Judgement {
+        let unexplained: u64 = views.iter().map(|view| view.unexplained().count() as u64).sum();
+        let judged: u64 = views.iter().map(|view| view.executions.tasks.len() as u64).sum();
+        let template = match loss.nodes {
+            _ if unexplained == 0 => NO_STRAGGLER,
+            Some(_) if loss.severity > Severity::None && loss.at_end => OF_NODES_AT_END,
+            Some(_) if loss.severity > Severity::None => OF_NODES,
+            _ => MESSAGE,
+        };
+        let longest = if loss.severity > Severity::None { longest(app, views) } else { Phrase::default() };
+        let nodes = loss.nodes.map(|(nodes, _)| nodes.in_words(&self.median_factor)).unwrap_or_default();
+        judgement.message(
+            template,
+            &[
+                ("stragglers", &unexplained),
+                ("judged", &plural(judged, "task")),
+                ("factor", &self.median_factor),
+                ("limit", &loss.limit),
+                ("longest", &longest),
+                ("nodes", &nodes),
+            ],
+        )
+    }
+}
+
+/// The evidence on the number of tasks and stragglers.
+fn counted(views: &[GroupStragglers<'_>], labelling: Labelling) -> Vec<(&'static str, Measure)> {
+    let judged: u64 = views.iter().map(|view| view.executions.tasks.len() as u64).sum();
+    let labelled: u64 = views.iter().map(|view| view.stragglers().count() as u64).sum();
+    let unexplained: u64 = views.iter().map(|view| view.unexplained().count() as u64).sum();
+    vec![
+        ("tasks_count", Measure::Count(judged)),
+        ("stragglers_count", Measure::Count(labelled)),
+        ("stragglers_by_mean_count", Measure::Count(stragglers_by_mean(views, labelling))),
+        ("stragglers_by_input_count", Measure::Count(labelled - unexplained)),
+    ]
 }
 
 fn advice(app: &Application, views: &[GroupStragglers<'_>], causes: &Causes) -> Vec<Advice> {

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use super::support::losses::{beginning_of_stop, fails_only_in_stop};
-use super::support::remedies::against_kinds;
+use super::support::remedies::{against_kinds, blames_code, look_at};
 use super::support::root::{Root, in_words, stage_was_cancelled};
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::label;
@@ -83,7 +83,7 @@ pub(super) const RULE: Rule = rule!(
 
 /// The message of a finding about a stage.
 const STAGE: &str = "{stage}: [{end}, ]{failed_tasks} of {tasks} failed{repeats}{share} ({limit}): {kinds}[, mostly \
-                     \"{error}\"][; {place}][; root cause: {root}]";
+                     \"{error}\"][; {place}][; {excluded}][; root cause: {root}]";
 
 /// The limit in [`STAGE`] if the stage failed by its tasks.
 const LIMIT_OF_FAILED_STAGES: &str = "critical for a failed stage";
@@ -173,7 +173,9 @@ impl Failing {
         let judgement = Judgement::of(Subject::Stage(stage.id), *severity)
             .tasks(*scored)
             .facts(failures.evidence(app, *tasks, stage))
-            .failed_by(root.as_ref().map(|root| root.failure.clone()));
+            .failed_by(
+                root.as_ref().filter(|root| !bad.is_of_place(app, spark, root)).map(|it| it.failure.clone()),
+            );
         // What the lost executor left behind says less than its exit code.
         let lost = root.as_ref().is_some_and(|root| root.loss.is_some());
         let error = failures.informative_error().filter(|_| !lost);
@@ -193,10 +195,11 @@ impl Failing {
                     ("kinds", &failures.by_kind()),
                     ("error", &error.unwrap_or_default()),
                     ("place", &failures.place(app, spark)),
+                    ("excluded", &failures.exclusions(app, spark)),
                     ("root", &root.as_ref().map(|root| in_words(app, root)).unwrap_or_default()),
                 ],
             )
-            .advice(|| against(app, spark, root.as_ref(), stage.status == StageStatus::Complete))
+            .advice(|| against(app, spark, root.as_ref(), bad))
     }
 
     fn limit_of_stage(&self, bad: &Bad<'_>) -> String {
@@ -245,9 +248,31 @@ impl Ends {
     }
 }
 
+impl Bad<'_> {
+    /// Whether the place of the failures is a better cause than the code: all of them happened there, and other places did
+    /// the same work.
+    fn is_of_place(&self, app: &Application, spark: &Spark, root: &Root<'_>) -> bool {
+        blames_code(root.failure.kind)
+            && self.stage.status == StageStatus::Complete
+            && self.failures.only_place(app, spark).is_some()
+    }
+}
+
 /// Remedies for the causes of a stage's failures, the root cause first, then the most frequent ones.
-fn against(app: &Application, spark: &Spark, root: Option<&Root<'_>>, completed: bool) -> Vec<Advice> {
-    let Some(root) = root else { return vec!["read the executors' logs of the failed attempts".into()] };
+fn against(app: &Application, spark: &Spark, root: Option<&Root<'_>>, bad: &Bad<'_>) -> Vec<Advice> {
+    let Bad { stage, failures, .. } = bad;
+    let place = failures.only_place(app, spark);
+    let unclear = root.is_none_or(|root| root.loss.is_none() && blames_code(root.failure.kind));
+    let look = place.filter(|_| unclear);
+    let look = look.map(|place| look_at(&plural(failures.failed, "failure"), "happened", &place));
+    let Some(root) = root else {
+        let logs = "read the executors' logs of the failed attempts".into();
+        return look.into_iter().chain([logs]).collect();
+    };
     let others = root.kinds.iter().map(|(kind, _)| *kind).filter(|kind| *kind != root.failure.kind);
-    against_kinds(app, spark, std::iter::once(root.failure.kind).chain(others), completed)
+    let kinds = std::iter::once(root.failure.kind).chain(others);
+    let is_of_place = bad.is_of_place(app, spark, root);
+    let kinds = kinds.filter(|kind| !(is_of_place && blames_code(*kind)));
+    let completed = stage.status == StageStatus::Complete;
+    look.into_iter().chain(against_kinds(app, spark, kinds, completed)).collect()
 }

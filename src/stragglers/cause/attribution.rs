@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::components::Component;
-use super::counterfactual::{ComponentTimes, Scale};
+use super::counterfactual::{Comparison, ComponentTimes, Scale};
 use super::evidence::{Evidence, Fact, millis};
 use super::faults::{Fault, Faults};
 use super::hints;
@@ -23,7 +23,7 @@ use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Symbol};
 use crate::node_metrics::{NodeMetric, NodeMetrics};
 use crate::state::state;
-use crate::stragglers::executions::{Basis, Certainty, Execution, Executions};
+use crate::stragglers::executions::{Basis, Certainty, Execution, Executions, InputUnit};
 use crate::units::Timestamp;
 use excess::{blamed, tasks_by_node};
 use found::Found;
@@ -193,17 +193,24 @@ impl Context<'_> {
     }
 
     fn input(&self, group: &Group<'_>, place: usize, found: &mut Found) {
-        let executions = group.labelled.executions;
-        let input = executions.tasks.get(place).and_then(Execution::input);
-        let ratio = group.comparison.input_ratio(place).filter(|ratio| *ratio >= self.params.input_factor);
-        let (Some(input), Some(unit), Some(ratio)) = (input, executions.input_unit, ratio) else { return };
-        let rate_ratio = group.comparison.rate_ratio(place);
-        let fact = Fact::Input { input, unit, ratio, limit: self.params.input_factor, rate_ratio };
-        let is_bound = executions.tasks.get(place).is_some_and(|task| task.certainty == Certainty::AtLeast);
-        if group.comparison.verdict(place).explained_by_input() && !is_bound {
-            found.add(Cause::DataSkew, Confidence::Measured, fact);
+        let Some(task) = group.labelled.executions.tasks.get(place) else { return };
+        let limit = self.params.input_factor;
+        let fact = |(unit, comparison): (InputUnit, &Comparison)| {
+            let ratio = comparison.input_ratio(place).filter(|ratio| *ratio >= limit)?;
+            let (input, rate_ratio) = (comparison.input(place)?, comparison.rate_ratio(place));
+            let explains =
+                comparison.verdict(place).explained_by_input() && task.certainty != Certainty::AtLeast;
+            Some((explains, Fact::Input { input, unit, ratio, limit, rate_ratio }))
+        };
+        let facts: Vec<(bool, Fact)> = group.inputs().filter_map(fact).collect();
+        // Of bytes and records, the one that explains the time counts.
+        let Some((explains, fact)) = facts.iter().find(|(explains, _)| *explains).or(facts.first()) else {
+            return;
+        };
+        if *explains {
+            found.add(Cause::DataSkew, Confidence::Measured, fact.clone());
         } else {
-            found.hint(Cause::DataSkew, fact);
+            found.hint(Cause::DataSkew, fact.clone());
         }
     }
 

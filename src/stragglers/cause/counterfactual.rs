@@ -184,6 +184,13 @@ impl Comparison {
         Some(multiple(factor, self.median_duration?))
     }
 
+    /// The task's input.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // it was a whole number
+    pub(crate) fn input(&self, place: usize) -> Option<u64> {
+        Some(self.tasks.get(place)?.input?.max(0.0) as u64)
+    }
+
     /// The task's input over the group's median.
     #[must_use]
     pub(crate) fn input_ratio(&self, place: usize) -> Option<f64> {

@@ -285,6 +285,51 @@ fn excluded_executors_and_nodes_are_told() {
 }
 
 #[test]
+fn a_place_with_all_failures_is_the_cause_rather_than_the_code() {
+    const BROKEN: Ending = Ending::Exception("java.io.IOException", "Input/output error");
+    let mut tasks: Vec<Task> =
+        (0..40).map(|index| attempt(index, 1, &(index % 4 + 1).to_string(), Ending::Success)).collect();
+    tasks.extend((0..6).map(|index| attempt(index, 0, "3", BROKEN)));
+    let mut app = App::with(&[], 4, 2).stage(tasks);
+    app.extra = vec![(
+        900,
+        json!({"Event": "org.apache.spark.scheduler.SparkListenerNodeExcluded", "time": 1_700_000_000_900_i64,
+            "hostId": "worker3", "executorFailures": 1}),
+    )];
+    let report = report(&app);
+    let trouble = report.troubles.iter().find(|it| it.kind == TroubleKind::Failures).unwrap();
+    let ending =
+        "; 6 of them on executor 3 on worker3; node worker3 was excluded after failures on 1 executor";
+    assert!(trouble.cause.ends_with(ending), "{}", trouble.cause);
+    assert!(
+        trouble.advice[0].starts_with("all 6 failures happened on worker3: check disks"),
+        "{:?}",
+        trouble.advice
+    );
+    assert!(trouble.advice.iter().all(|line| !line.contains("fix the error")), "{:?}", trouble.advice);
+    assert_eq!(trouble.failure, None);
+}
+
+#[test]
+fn a_host_of_all_lost_executors_is_the_cause_rather_than_the_code() {
+    let tasks =
+        (0..40).map(|index| attempt(index, 0, &(index % 6 + 1).to_string(), Ending::Success)).collect();
+    let mut app = App::with(&[], 6, 2).stage(tasks);
+    for executor in app.executors.iter_mut().take(2) {
+        executor.host = "bad".to_owned();
+        executor.removed = Some((500, "Command exited with code 1".to_owned()));
+    }
+    let found = found(&report(&app), STAGES);
+    let whole = found.iter().find(|finding| finding.subject.name() == "application").unwrap();
+    assert!(
+        whole.advice[0].starts_with("all 2 lost executors ran on bad: check disks"),
+        "{:?}",
+        whole.advice
+    );
+    assert!(whole.advice.iter().all(|line| !line.contains("fix the error")), "{:?}", whole.advice);
+}
+
+#[test]
 fn executors_released_while_idle_are_not_lost() {
     let mut app =
         App::with(&[("spark.dynamicAllocation.enabled", "true")], 4, 1).stage(vec![Task::new("1", 1000)]);

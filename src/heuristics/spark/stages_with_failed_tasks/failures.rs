@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::losses::{exclusions, shown};
 use crate::finding::{Measure, Phrase};
 use crate::heuristics::root_cause::Places;
 use crate::heuristics::spark::percent;
@@ -207,6 +208,29 @@ impl Failures {
             }
             _ => Phrase::default(),
         }
+    }
+
+    /// The node or executor on which all attempts failed, of several tasks: "node3", "executor 3 on node3". `None` if other
+    /// attempts failed elsewhere.
+    pub(super) fn only_place(&self, app: &Application, spark: &Spark) -> Option<String> {
+        // A task that fails wherever it runs often runs on one node, where its data is.
+        if self.failed_tasks < 2 {
+            return None;
+        }
+        if self.nodes.is_only_worst(app) {
+            return self.nodes.worst(app).map(|(host, _)| host.to_owned());
+        }
+        let (id, _) = self.executors.worst(app).filter(|_| self.executors.is_only_worst(app))?;
+        let mut hosts = spark.executors_with_id(id).iter().filter_map(|executor| executor.host);
+        let host = hosts.find_map(|host| app.strings.get(host));
+        Some(host.map_or_else(|| format!("executor {id}"), |host| format!("executor {id} on {host}")))
+    }
+
+    /// The nodes and executors that Spark excluded and on which attempts failed.
+    pub(super) fn exclusions(&self, app: &Application, spark: &Spark) -> Phrase {
+        let of_node = |host: &str| self.nodes.has_failures(app, host);
+        let of_executor = |id: &str| self.executors.has_failures(app, id);
+        shown(exclusions(app, spark, of_node, of_executor))
     }
 
     pub(super) fn evidence(

@@ -6,11 +6,13 @@ use std::collections::BTreeMap;
 use super::{Counted, Failing, REPORTED};
 use crate::finding::{Advice, Failure, Judgement, Measure, Phrase, Subject};
 use crate::heuristics::spark::percent;
-use crate::heuristics::spark::support::losses::{Loss, describe, lost_executors, mostly_on, worst_host};
-use crate::heuristics::spark::support::remedies::against_losses;
+use crate::heuristics::spark::support::losses::{
+    Loss, describe, lost_executors, mostly_on, only_host, worst_host,
+};
+use crate::heuristics::spark::support::remedies::{against_losses, blames_code};
 use crate::heuristics::wording::{limit, plural};
-use crate::model::Application;
 use crate::model::spark::Spark;
+use crate::model::{Application, Status};
 use crate::severity::Severity;
 
 /// The message.
@@ -37,7 +39,7 @@ pub(super) fn judge(params: &Failing, app: &Application, spark: &Spark, stages: 
         Counted::All if !lost.is_empty() => params.lost_share.severity(share),
         _ => Severity::None,
     };
-    let excluded = exclusions(app, spark);
+    let excluded = exclusions(app, spark, |_| true, |_| true);
     let by_exclusions = if excluded.is_empty() { Severity::None } else { params.excluded };
     let severity = by_losses.max(by_exclusions);
     let condition = [("lost_share", by_losses, params.lost_share.describe_in(Severity::Low, percent))];
@@ -58,7 +60,10 @@ pub(super) fn judge(params: &Failing, app: &Application, spark: &Spark, stages: 
     Judgement::of(Subject::Application, severity)
         .tasks(all)
         .facts(evidence)
-        .failed_by(most_frequent(&lost))
+        .failed_by(most_frequent(&lost).filter(|failure| {
+            let of_host = only_host(app, spark, &lost).is_some() && app.status != Status::Failed;
+            !(of_host && blames_code(failure.kind))
+        }))
         .message(
             template,
             &[
@@ -99,12 +104,17 @@ fn most_frequent(lost: &[Loss<'_>]) -> Option<Failure> {
         .map(|(_, (_, failure))| (*failure).clone())
 }
 
-/// The nodes and executors that Spark excluded, nodes first.
-fn exclusions(app: &Application, spark: &Spark) -> Vec<Phrase> {
+/// The nodes and executors that Spark excluded, nodes first: those whose host or id is selected.
+pub(super) fn exclusions(
+    app: &Application,
+    spark: &Spark,
+    of_node: impl Fn(&str) -> bool,
+    of_executor: impl Fn(&str) -> bool,
+) -> Vec<Phrase> {
     let mut nodes: BTreeMap<&str, Option<u64>> = BTreeMap::new();
     let of_stages = spark.nodes_excluded_for_stages.iter().map(|(host, failures)| (host.as_str(), *failures));
     let of_all = spark.excluded_nodes.iter().map(|node| (node.name.as_str(), node.task_failures));
-    for (host, failures) in of_all.chain(of_stages) {
+    for (host, failures) in of_all.chain(of_stages).filter(|(host, _)| of_node(host)) {
         let known = nodes.entry(host).or_default();
         *known = failures.max(*known);
     }
@@ -112,7 +122,8 @@ fn exclusions(app: &Application, spark: &Spark) -> Vec<Phrase> {
         let executors = executors.map(|count| plural(count, "executor")).unwrap_or_default();
         Phrase::new(NODE, &[("host", &host), ("executors", &executors)])
     });
-    let executors = spark.executors.iter().filter(|executor| executor.exclusions > 0).map(|executor| {
+    let excluded = spark.executors.iter().filter(|executor| executor.exclusions > 0);
+    let executors = excluded.filter(|executor| of_executor(&executor.id)).map(|executor| {
         let host = executor.host.and_then(|host| app.strings.get(host)).unwrap_or_default();
         let failures = executor.failures_before_exclusion.map(|count| plural(count, "task failure"));
         Phrase::new(
@@ -124,7 +135,7 @@ fn exclusions(app: &Application, spark: &Spark) -> Vec<Phrase> {
 }
 
 /// The first exclusions, and how many more there are.
-fn shown(mut excluded: Vec<Phrase>) -> Phrase {
+pub(super) fn shown(mut excluded: Vec<Phrase>) -> Phrase {
     let more = excluded.len().saturating_sub(REPORTED);
     excluded.truncate(REPORTED);
     if more > 0 {

@@ -194,6 +194,18 @@ pub(in crate::heuristics) fn worst_host<'a>(
     (most && elsewhere).then_some((app.strings.get(host)?, count))
 }
 
+/// The host of all of several lost executors, if no more than half of the executors ran there.
+pub(in crate::heuristics) fn only_host<'a>(
+    app: &'a Application,
+    spark: &Spark,
+    losses: &[Loss<'_>],
+) -> Option<&'a str> {
+    let (host, _) = worst_host(app, spark, losses).filter(|(_, count)| *count == losses.len() as u64)?;
+    let of_host = |executor: &&Executor| executor.host.and_then(|host| app.strings.get(host)) == Some(host);
+    let there = spark.executors.iter().filter(of_host).count();
+    (2 * there <= spark.executors.len()).then_some(host)
+}
+
 /// "; 3 of them on n1"; empty if no host has most of the losses.
 pub(in crate::heuristics) fn mostly_on(worst: Option<(&str, u64)>) -> Phrase {
     worst

@@ -1,12 +1,13 @@
 //! Remedies for failures, by kind: settings with their values, or what to change in the code or the cluster.
 
-use super::losses::{Cause, Loss, lost_executors};
+use super::losses::{Cause, Loss, lost_executors, only_host};
 use super::memory::{
     self, Setting, default_overhead, heap, is_local, more_heap_advice, more_overhead, rounded_up,
 };
 use crate::diagnosis::FailureKind;
 use crate::finding::Advice;
 use crate::heuristics::spark::change;
+use crate::heuristics::wording::plural;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::Spark;
@@ -76,6 +77,12 @@ pub(in crate::heuristics) fn against_losses(
 ) -> Vec<Advice> {
     let mut causes: Vec<&Cause> = losses.iter().map(|loss| &loss.cause).collect();
     causes.sort_by_key(|cause| cause.failure.kind);
+    let is_unclear = |cause: &&Cause| may_be_the_node(cause.failure.kind);
+    let host = only_host(app, spark, losses).filter(|_| causes.iter().any(is_unclear));
+    if host.is_some() {
+        causes.retain(|cause| !blames_code(cause.failure.kind));
+    }
+    let look = host.map(|host| look_at(&plural(losses.len() as u64, "lost executor"), "ran", host));
     let lines = causes.into_iter().flat_map(|cause| match cause.failure.kind {
         FailureKind::ContainerMemory if !cause.is_over_memory(app) => vec![
             "find out what killed the executor: exit code 137 is SIGKILL, usually sent by the kernel when memory is short \
@@ -85,7 +92,32 @@ pub(in crate::heuristics) fn against_losses(
         FailureKind::ResourceManagerKill => vec![hand_over(app), FailureKind::ResourceManagerKill.remedy().into()],
         kind => against(app, spark, kind),
     });
-    without_repeats(lines.collect())
+    without_repeats(look.into_iter().chain(lines).collect())
+}
+
+/// Whether a kind of failure is mostly blamed on the code, for want of anything better. If it strikes at one place only, the
+/// same code worked elsewhere.
+pub(in crate::heuristics) const fn blames_code(kind: FailureKind) -> bool {
+    matches!(kind, FailureKind::UserCode | FailureKind::PythonError)
+}
+
+/// Whether the place may be the cause of this kind of failure, and the message does not say so.
+const fn may_be_the_node(kind: FailureKind) -> bool {
+    matches!(
+        kind,
+        FailureKind::UserCode
+            | FailureKind::PythonError
+            | FailureKind::ExecutorLost
+            | FailureKind::LaunchFailure
+            | FailureKind::JvmCrash
+    )
+}
+
+/// The remedy if all failures are at one place: "all 6 failures happened on node3: …".
+pub(in crate::heuristics) fn look_at(failures: &str, verb: &str, place: &str) -> Advice {
+    Advice::new(format!(
+        "all {failures} {verb} on {place}: check disks, memory and logs there; other nodes did the same work"
+    ))
 }
 
 /// The remedy for one kind of failure.

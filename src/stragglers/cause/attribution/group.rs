@@ -10,7 +10,7 @@ use crate::stragglers::cause::counterfactual::{
     ComparedTask, ComparedValues, Comparison, ComponentTimes, Scale,
 };
 use crate::stragglers::cause::hints;
-use crate::stragglers::executions::{AttemptsByTask, Certainty, Execution};
+use crate::stragglers::executions::{AttemptsByTask, Certainty, Execution, InputUnit, records};
 use crate::units::Timestamp;
 
 /// A group with the columns used to compare its stragglers.
@@ -19,6 +19,8 @@ pub(super) struct Group<'a> {
     pub(super) number: usize,
     pub(super) labelled: LabelledGroup<'a>,
     pub(super) comparison: Comparison,
+    /// The same by records, if bytes are the input of `comparison` and records are logged, too.
+    by_records: Option<Comparison>,
     pub(super) components: Vec<(Component, ComponentTimes)>,
     pub(super) cpu: ComparedValues,
     pub(super) spill: ComparedValues,
@@ -85,10 +87,17 @@ impl<'g> Group<'g> {
             local_share: hints::local_share(group, executions),
             attempts: AttemptsByTask::of(group),
             neighbours: Neighbours::of(&labelled, comparison.usual_to(context.params.neighbour_factor)),
+            by_records: by_records(&labelled, context.params),
             comparison,
             number,
             labelled,
         }
+    }
+
+    /// The comparisons by input: by bytes, and by records where both are logged.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = (InputUnit, &Comparison)> {
+        let own = self.labelled.executions.input_unit.map(|unit| (unit, &self.comparison));
+        own.into_iter().chain(self.by_records.iter().map(|comparison| (InputUnit::Records, comparison)))
     }
 
     pub(super) fn cpu_time(&self, place: usize) -> Option<CpuTime> {
@@ -132,9 +141,23 @@ impl<'g> Group<'g> {
 
 /// Compares the tasks of a group.
 pub(super) fn comparison(labelled: &LabelledGroup<'_>, params: &Params) -> Comparison {
+    compared_by(labelled, params, Execution::input)
+}
+
+/// The same by records, where bytes are logged, too.
+fn by_records(labelled: &LabelledGroup<'_>, params: &Params) -> Option<Comparison> {
+    let of = |task: &Execution| records(labelled.group, labelled.executions, task.winner());
+    labelled.executions.tasks.iter().any(|task| of(task).is_some()).then(|| compared_by(labelled, params, of))
+}
+
+fn compared_by(
+    labelled: &LabelledGroup<'_>,
+    params: &Params,
+    input: impl Fn(&Execution) -> Option<u64>,
+) -> Comparison {
     let compared = |task: &Execution| ComparedTask {
         duration: task.duration,
-        input: task.input().map(|input| input as f64),
+        input: input(task).map(|input| input as f64),
         comparable: task.certainty != Certainty::AtLeast,
     };
     Comparison::new(labelled.executions.tasks.iter().map(compared).collect(), params.slow_factor)

@@ -8,6 +8,8 @@ use crate::model::spark::{ExecutorMetric, SqlExecution, StageAttempt};
 use crate::model::table::{Outcome, TaskKind, TimePoint};
 use crate::units::Timestamp;
 
+mod executors;
+
 fn change(setting: &str, from: &str, to: &str) -> SettingChange {
     let from = Some(from.to_owned()).filter(|from| !from.is_empty());
     SettingChange { setting: setting.to_owned(), from, to: to.to_owned() }

@@ -17,16 +17,31 @@ use crate::units::Bytes;
 impl Skewness {
     /// Smaller splits for the large inputs, or another format if they cannot be split. Never larger splits: they
     /// do not make the large map tasks shorter.
-    fn split_advice(&self, app: &Application, group: &TaskGroup, large: Bytes, block: Bytes) -> Vec<Advice> {
+    fn split_advice(
+        &self,
+        app: &Application,
+        group: &TaskGroup,
+        (small, large): (Bytes, Bytes),
+        block: Bytes,
+    ) -> Vec<Advice> {
         let unsplittable = Unsplittable::of(app, large);
         let mut advice: Vec<Advice> = unsplittable.map(|it| it.advice().into()).into_iter().collect();
         if unsplittable.is_none_or(|it| it.by_block) {
             let size = split_for(app, group, self.1.target());
             let size = size.unwrap_or_else(|| whole_mib(Bytes::new(block.min(large).get() / 2)));
             let change = change_towards(app, ConfKey::SplitMaxSize, size.get(), false);
-            let when = if unsplittable.is_some() { "if they can be split, " } else { "" };
+            let others_are_split = are_split(small, size, block);
+            if others_are_split && unsplittable.is_none() {
+                advice.push(cannot_be_split(small));
+            }
+            let doubtful = others_are_split || unsplittable.is_some();
+            let when = if doubtful { "if they can be split, " } else { "" };
             let what = Advice::new(format!("{when}split the large inputs"));
-            advice.extend(change.map(|change| what.set([change]).and(&format!(" ({size})"))));
+            let split = change.map(|change| what.set([change]).and(&format!(" ({size})")));
+            advice.extend(split.map(|line| if doubtful { line.conditional() } else { line }));
+            if others_are_split {
+                return advice;
+            }
         }
         if unsplittable.is_none() {
             advice.push(
@@ -45,7 +60,10 @@ impl Skewness {
         block: Bytes,
     ) -> Vec<Advice> {
         match self.0 {
-            Role::Map => self.split_advice(app, group, to_bytes(groups.large.mean), block),
+            Role::Map => {
+                let sizes = (to_bytes(groups.small.mean), to_bytes(groups.large.mean));
+                self.split_advice(app, group, sizes, block)
+            }
             Role::Reduce => {
                 let combined = app.group(TaskKind::Map).is_some_and(|maps| {
                     maps.winners().any(|row| maps.attempts.count(row, Counter::CombineInputRecords) > Some(0))
@@ -87,6 +105,19 @@ impl Skewness {
         }
         advice
     }
+}
+
+/// Whether inputs are split into parts of about a block, which are not larger than the proposed splits.
+fn are_split(small: Bytes, size: Bytes, block: Bytes) -> bool {
+    small <= size && small.get() >= block.get() / 2
+}
+
+fn cannot_be_split(small: Bytes) -> Advice {
+    format!(
+        "write the large inputs so that they can be split, as bzip2, ORC or Parquet: the other map tasks read {small} each, so \
+         inputs are split already, and the large ones probably cannot be, as with gzip"
+    )
+    .into()
 }
 
 /// How Hive distributes frequent keys itself: of aggregations or of joins; the history does not tell which of them

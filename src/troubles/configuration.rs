@@ -74,10 +74,11 @@ pub(super) fn settle(
     troubles: &mut [Trouble],
     harm: impl Fn(Judged<'_>) -> Option<String>,
 ) -> Settled {
-    let mut settled = of_proposals(app, troubles, &harm);
+    let left_out = LeftOut::of(app, troubles);
+    let mut settled = of_proposals(app, troubles, &left_out, &harm);
     // Without its first setting, the rest of a line of advice has lost its reason.
     if settled.drop_dependents(troubles) {
-        let before = std::mem::replace(&mut settled, of_proposals(app, troubles, &harm));
+        let before = std::mem::replace(&mut settled, of_proposals(app, troubles, &left_out, &harm));
         settled.remember(before);
     }
     for trouble in troubles {
@@ -104,10 +105,10 @@ pub(super) fn settle(
 fn of_proposals(
     app: &Application,
     troubles: &[Trouble],
+    left_out: &LeftOut,
     harm: impl Fn(Judged<'_>) -> Option<String>,
 ) -> Settled {
-    let left_out = LeftOut::of(app, troubles);
-    let mut settled = Settled { recommended: resolve(troubles, &left_out), ..Settled::default() };
+    let mut settled = Settled { recommended: resolve(troubles, left_out), ..Settled::default() };
     settled.drop_contradictions(app, troubles);
     let mut of_others = left_out.reasons(troubles);
     of_others.retain(|(setting, _)| settled.recommended.iter().all(|it| it.change.setting != *setting));

@@ -8,6 +8,7 @@
 mod configuration;
 mod echoes;
 mod executors;
+mod gain;
 mod groups;
 mod harm;
 mod inert;
@@ -176,6 +177,9 @@ pub(crate) fn diagnose(
     }
     let savings = (!troubles.is_empty())
         .then(|| save(app, basis, (metrics, &replays), &mut troubles, (findings, &settled)));
+    if basis.rules.order().by == OrderBy::Saving {
+        gain::drop_unpaid(&mut troubles, &mut settled.recommended);
+    }
     troubles.sort_by(|a, b| (a.worth, a.rank()).cmp(&(b.worth, b.rank())));
     collections_first(&mut troubles);
     Diagnosed { troubles, configuration: settled.recommended, savings }

@@ -148,3 +148,29 @@ fn common_node<'a>(app: &'a Application, group: &TaskGroup, pivot: i64) -> Optio
     let tells = there >= 2 && there * 2 > long && nodes_of_all.len() > 1;
     if tells { Some((app.strings.get(node)?, there, long)) } else { None }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::internal::sample;
+    use crate::rules::RuleSet;
+
+    /// What is advised where most map tasks read so many MiB, and one reads 1.5 GiB.
+    fn advice(others: i64) -> Vec<(String, bool)> {
+        let mut tasks = vec![(30, others); 19];
+        tasks.push((1200, 1536));
+        let app = sample::job(vec![sample::maps(&tasks)], &[]);
+        let findings = RuleSet::built_in().unwrap().evaluate(&app).findings;
+        let found = findings.into_iter().find(|finding| finding.rule == "mapper-skew").unwrap();
+        found.advice.into_iter().map(|line| (line.text, line.conditional)).collect()
+    }
+
+    #[test]
+    fn a_large_input_among_split_ones_probably_cannot_be_split() {
+        let split = advice(128);
+        assert!(split[0].0.contains("the other map tasks read 128 MiB each, so inputs are split already"));
+        assert!(split[1].0.starts_with("if they can be split, ") && split[1].1, "{split:?}");
+        // Small files tell nothing.
+        let small = advice(4);
+        assert!(small[0].0.starts_with("split the large inputs: ") && !small[0].1, "{small:?}");
+    }
+}

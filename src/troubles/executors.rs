@@ -110,7 +110,7 @@ impl LeftOut {
         let mut left_out = Self::default();
         let mut rest: Vec<Proposed<'_>> = Vec::new();
         for it in proposed {
-            match short.filter(|_| heap_per_task(app, it.changes.iter().copied()) < SAME) {
+            match short.filter(|_| heap_per_task(app, &it.changes) < SAME) {
                 Some(kind) => left_out.places.push((it.place, Reason::LessHeap(kind))),
                 None => rest.push(it),
             }
@@ -173,11 +173,8 @@ impl Trouble {
 }
 
 /// The heap for each task with `changes`, as a multiple of the present one.
-pub(crate) fn heap_per_task<'a>(
-    app: &Application,
-    changes: impl Iterator<Item = &'a SettingChange> + Clone,
-) -> f64 {
-    let find = |key: ConfKey| changes.clone().find(|change| sets(change, key));
+pub(crate) fn heap_per_task(app: &Application, changes: &[&SettingChange]) -> f64 {
+    let find = |key: ConfKey| changes.iter().find(|change| sets(change, key));
     let times = |key: ConfKey, default: f64| {
         let Some(SettingChange { setting, from, to }) = find(key) else { return 1.0 };
         let now = from.as_deref().and_then(|from| magnitude(setting, from)).unwrap_or(default);

@@ -34,6 +34,7 @@ pub(super) fn drop_unpaid(troubles: &mut [Trouble], recommended: &mut Vec<Recomm
 
 #[cfg(test)]
 mod tests {
+    use super::TroubleKind::{Failures, GarbageCollection};
     use super::*;
     use crate::savings::Range;
 
@@ -53,7 +54,6 @@ mod tests {
             assert_eq!(trouble.advice[0].text.starts_with(IF), recommended.is_empty());
             recommended.len()
         };
-        use TroubleKind::{Failures, GarbageCollection};
         assert_eq!(settled(GarbageCollection, SavingStatus::WithinError, &["a"]), 0);
         assert_eq!(settled(GarbageCollection, SavingStatus::Estimated, &["a"]), 1);
         assert_eq!(settled(GarbageCollection, SavingStatus::WithinError, &["a", "b"]), 1);

@@ -215,6 +215,9 @@ fn excuse_right_settings(
         for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
             finding.severity = finding.severity.min(most);
             finding.raw_severity = finding.raw_severity.min(most);
+            if no_good {
+                finding.advice.clear();
+            }
         }
     }
     troubles.retain(|trouble| trouble.severity > Severity::None);

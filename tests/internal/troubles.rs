@@ -82,7 +82,8 @@ fn the_heap_of_tasks_never_falls_where_it_is_short() {
         if app.engine != Engine::Spark || !diagnosed.troubles.iter().any(is_short) {
             return 0;
         }
-        let times = heap_per_task(app, diagnosed.configuration.iter().map(|it| &it.change));
+        let changes: Vec<&SettingChange> = diagnosed.configuration.iter().map(|it| &it.change).collect();
+        let times = heap_per_task(app, &changes);
         assert!(times > 0.999, "{}: {times} {:?}", app.id, diagnosed.configuration);
         1
     });

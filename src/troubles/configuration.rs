@@ -3,11 +3,12 @@
 //! Rules propose changes without knowing of each other. Where they disagree, more memory wins over less if something
 //! failed, collected garbage or spilled for lack of it; otherwise the worse trouble decides the direction. Of several
 //! values in this direction, the largest meets all needs: it is the most where more is needed, and the least harmful
-//! where less is enough.
+//! where less is enough. Cores, number and heap of executors come from one trouble where cores change (`executors`).
 
 use std::cmp::Ordering;
 
-use super::value::{compare, magnitude, options_on_top};
+use super::executors::LeftOut;
+use super::value::{MEMORY, compare, magnitude, options_on_top, process_of};
 use super::{Trouble, inert};
 use crate::finding::{Advice, SettingChange, TroubleKind};
 use crate::heuristics::spark::{smallest_free_heap, stays_free};
@@ -36,6 +37,10 @@ pub(super) struct Settled {
     kept: Vec<(String, String)>,
     /// The ids of the troubles of whose changes nothing is left.
     pub(super) without_change: Vec<String>,
+    /// The ids of those of which all changes would do no good.
+    pub(super) no_good: Vec<String>,
+    /// Settings that stay because a replay says so.
+    harmful: Vec<String>,
 }
 
 /// A proposed change and the trouble that calls for it, by its place.
@@ -59,19 +64,28 @@ impl Proposal<'_> {
     }
 }
 
+/// A change, all changes, and whether only a rule of thumb calls for it.
+pub(super) type Judged<'a> = (&'a SettingChange, &'a [SettingChange], bool);
+
 /// The configuration against `troubles`, worst first. Afterwards they propose no other values. `harm` says why a change
-/// would make the application slower, together with all others.
+/// would do no good, together with all others.
 pub(super) fn settle(
     app: &Application,
     troubles: &mut [Trouble],
-    harm: impl Fn(&SettingChange, &[SettingChange]) -> Option<String>,
+    harm: impl Fn(Judged<'_>) -> Option<String>,
 ) -> Settled {
-    let mut settled = of_proposals(app, troubles, &harm);
+    let left_out = LeftOut::of(app, troubles);
+    let mut settled = of_proposals(app, troubles, &left_out, &harm);
     // Without its first setting, the rest of a line of advice has lost its reason.
     if settled.drop_dependents(troubles) {
-        settled = of_proposals(app, troubles, &harm);
+        let before = std::mem::replace(&mut settled, of_proposals(app, troubles, &left_out, &harm));
+        settled.remember(before);
     }
     for trouble in troubles {
+        let mut changes = trouble.advice.iter().flat_map(|advice| &advice.settings).peekable();
+        if changes.peek().is_some() && changes.all(|change| settled.harmful.contains(&change.setting)) {
+            settled.no_good.push(trouble.id.clone());
+        }
         if settled.guide(app, &mut trouble.advice) {
             settled.without_change.push(trouble.id.clone());
         }
@@ -91,18 +105,27 @@ pub(super) fn settle(
 fn of_proposals(
     app: &Application,
     troubles: &[Trouble],
-    harm: impl Fn(&SettingChange, &[SettingChange]) -> Option<String>,
+    left_out: &LeftOut,
+    harm: impl Fn(Judged<'_>) -> Option<String>,
 ) -> Settled {
-    let mut settled = Settled { recommended: resolve(troubles), ..Settled::default() };
+    let mut settled = Settled { recommended: resolve(troubles, left_out), ..Settled::default() };
     settled.drop_contradictions(app, troubles);
+    let mut of_others = left_out.reasons(troubles);
+    of_others.retain(|(setting, _)| settled.recommended.iter().all(|it| it.change.setting != *setting));
+    settled.kept.extend(of_others);
     let fails = |it: &Recommended| {
-        let calls =
-            |trouble: &&Trouble| it.why.contains(&trouble.id) && trouble.kind == TroubleKind::Failures;
-        troubles.iter().any(|trouble| calls(&trouble))
+        let mut calling = troubles.iter().filter(|trouble| it.why.contains(&trouble.id));
+        calling.any(|trouble| trouble.kind == TroubleKind::Failures)
+    };
+    let is_rule_of_thumb = |it: &Recommended| {
+        let calling = troubles.iter().filter(|trouble| it.why.contains(&trouble.id));
+        calling.map(|trouble| trouble.kind).all(|kind| kind == TroubleKind::Settings)
     };
     // An application that fails is better off slower.
     let all: Vec<SettingChange> = settled.recommended.iter().map(|it| it.change.clone()).collect();
-    settled.keep_if(|it| harm(&it.change, &all).filter(|_| !fails(it)));
+    let known = settled.kept.len();
+    settled.keep_if(|it| harm((&it.change, &all, is_rule_of_thumb(it))).filter(|_| !fails(it)));
+    settled.harmful = settled.kept.iter().skip(known).map(|(setting, _)| setting.clone()).collect();
     settled.drop_unneeded_executors(&all);
     settled.drop_inert(app);
     settled
@@ -114,11 +137,12 @@ const fn is_package(advice: &Advice) -> bool {
 }
 
 /// One change for each setting that any trouble proposes.
-fn resolve(troubles: &[Trouble]) -> Vec<Recommended> {
+fn resolve(troubles: &[Trouble], left_out: &LeftOut) -> Vec<Recommended> {
     let mut by_setting: Vec<(&str, Vec<Proposal<'_>>)> = Vec::new();
     for (place, trouble) in troubles.iter().enumerate() {
         let firm = trouble.advice.iter().filter(|advice| !advice.conditional);
-        for change in firm.flat_map(|advice| &advice.settings) {
+        let changes = firm.flat_map(|advice| &advice.settings);
+        for change in changes.filter(|change| !left_out.contains(place, change)) {
             let proposal = Proposal { place, kind: trouble.kind, change };
             match by_setting.iter_mut().find(|(setting, _)| *setting == change.setting) {
                 Some((_, proposals)) => proposals.push(proposal),
@@ -146,30 +170,22 @@ fn one_of(proposals: &[Proposal<'_>], troubles: &[Trouble]) -> Option<Recommende
     })
 }
 
-/// Settings with the memory that tasks share: less of it and less garbage collection exclude each other.
-const MEMORY: [&str; 6] = [
-    "spark.executor.memory",
-    "spark.memory.fraction",
-    "spark.executor.memoryOverhead",
-    "spark.driver.memory",
-    "mapreduce.map.memory.mb",
-    "mapreduce.reduce.memory.mb",
-];
-
 /// The kinds of troubles that come from too little memory.
 const PRESSING: [TroubleKind; 3] =
     [TroubleKind::GarbageCollection, TroubleKind::Spill, TroubleKind::LittleMemory];
 
-/// The process that a setting of memory sizes: "spark.executor", "mapreduce.map".
-fn process_of(setting: &str) -> &str {
-    if setting.starts_with("spark.memory.") || setting.starts_with("spark.sql.shuffle.") {
-        return "spark.executor";
-    }
-    let end = setting.match_indices('.').nth(1).map_or(setting.len(), |(at, _)| at);
-    setting.get(..end).unwrap_or(setting)
-}
-
 impl Settled {
+    /// Prefers the reasons of an earlier look, which saw the changes with those that depend on them.
+    fn remember(&mut self, before: Self) {
+        let is_recommended =
+            |setting: &String| self.recommended.iter().any(|it| it.change.setting == *setting);
+        let mut kept = before.kept;
+        kept.retain(|(setting, _)| !is_recommended(setting));
+        self.harmful.extend(before.harmful.into_iter().filter(|setting| !is_recommended(setting)));
+        kept.append(&mut self.kept);
+        self.kept = kept;
+    }
+
     fn of(&self, change: &SettingChange) -> Option<&SettingChange> {
         self.recommended.iter().map(|it| &it.change).find(|it| it.setting == change.setting)
     }
@@ -321,6 +337,18 @@ impl Settled {
             advice.extend(reasons.into_iter().take(1).map(Advice::from));
         }
         is_empty && !advice.is_empty()
+    }
+
+    /// Trouble `from` is told with trouble `to`.
+    pub(super) fn merge(&mut self, from: &str, to: &str) {
+        for Recommended { why, .. } in &mut self.recommended {
+            if why.iter().any(|id| id == to) {
+                why.retain(|id| id != from);
+            }
+            for id in why.iter_mut().filter(|id| *id == from) {
+                to.clone_into(id);
+            }
+        }
     }
 
     /// Replaces the values of settings that are settled, and leaves out those that stay.

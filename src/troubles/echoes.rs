@@ -2,7 +2,7 @@
 
 use super::Trouble;
 use super::value::compare;
-use crate::finding::{Finding, Measure, SettingChange, TroubleKind as Kind};
+use crate::finding::{Advice, Finding, Measure, SettingChange, TroubleKind as Kind};
 use crate::model::Subject;
 
 /// Where a cause and its consequence must be for one to explain the other.
@@ -74,6 +74,53 @@ pub(super) fn under_their_causes(mut troubles: Vec<Trouble>, findings: &[Finding
     kept
 }
 
+/// The same troubles, once their changes are settled: if another one calls for all that a trouble calls for, they have one
+/// cause, and the one that explains more stands for both. Returns the ids of those that went, with the ids of those
+/// that stay.
+pub(super) fn under_the_same_change(troubles: &mut Vec<Trouble>) -> Vec<(String, String)> {
+    without_the_changes_of_causes(troubles);
+    let mut gone = Vec::new();
+    let mut place = 0;
+    while let Some(trouble) = troubles.get(place) {
+        let stands_for = |(other, cause): (usize, &Trouble)| {
+            (other != place && cause.stands_for(trouble)).then_some((cause.kind, other))
+        };
+        match troubles.iter().enumerate().filter_map(stands_for).min() {
+            Some((_, cause)) => {
+                let consequence = troubles.remove(place);
+                let cause = if cause > place { cause - 1 } else { cause };
+                if let Some(cause) = troubles.get_mut(cause) {
+                    gone.push((consequence.id.clone(), cause.id.clone()));
+                    cause.echo(consequence);
+                }
+                // What it stood for so far may come under its cause.
+                place = 0;
+            }
+            None => place += 1,
+        }
+    }
+    gone
+}
+
+/// A trouble with a remedy of its own does not repeat that of a cause, such as more heap against garbage collection.
+fn without_the_changes_of_causes(troubles: &mut [Trouble]) {
+    for place in 0..troubles.len() {
+        let Some(trouble) = troubles.get(place) else { continue };
+        let others = troubles.iter().filter(|cause| cause.comes_before(trouble) && trouble.contains(cause));
+        let known: Vec<SettingChange> = others.flat_map(|cause| cause.change.clone()).collect();
+        let repeats = |advice: &Advice| {
+            !advice.settings.is_empty() && advice.settings.iter().all(|change| known.contains(change))
+        };
+        let Some(trouble) = troubles.get_mut(place) else { continue };
+        if trouble.change.iter().any(|change| !known.contains(change)) {
+            trouble.advice.retain(|advice| !repeats(advice));
+            let firm = trouble.advice.iter().filter(|advice| !advice.conditional);
+            let left: Vec<&SettingChange> = firm.flat_map(|advice| &advice.settings).collect();
+            trouble.change.retain(|change| left.contains(&change));
+        }
+    }
+}
+
 /// Kinds that only say that a setting does not fit. Beside a trouble that calls for the same setting, they say nothing new.
 const OF_SETTINGS: [Kind; 2] = [Kind::LittleMemory, Kind::Settings];
 
@@ -86,6 +133,22 @@ impl Trouble {
             own.is_some_and(|own| own.to == wanted.to || rises(own) == rises(wanted))
         };
         OF_SETTINGS.contains(&other.kind) && !other.change.is_empty() && other.change.iter().all(is_in)
+    }
+
+    /// Whether its change contains that of `other`.
+    fn contains(&self, other: &Self) -> bool {
+        !other.change.is_empty() && other.change.iter().all(|change| self.change.contains(change))
+    }
+
+    /// Whether it may cause `other`, by its kind. A rule of thumb causes nothing that was measured.
+    fn comes_before(&self, other: &Self) -> bool {
+        let of_thumb = |trouble: &Self| OF_SETTINGS.contains(&trouble.kind);
+        (of_thumb(self), self.kind) < (of_thumb(other), other.kind)
+    }
+
+    /// Whether it calls for all that `other` calls for, and may cause it.
+    fn stands_for(&self, other: &Self) -> bool {
+        self.contains(other) && self.comes_before(other)
     }
 
     fn explains(&self, other: &Self) -> bool {

@@ -7,6 +7,8 @@
 
 mod configuration;
 mod echoes;
+mod executors;
+mod gain;
 mod groups;
 mod harm;
 mod inert;
@@ -30,6 +32,8 @@ use crate::severity::Severity;
 use crate::state::state;
 
 pub use configuration::Recommended;
+#[cfg(test)]
+pub(crate) use executors::heap_per_task;
 #[cfg(test)]
 pub(crate) use inert::why as why_inert;
 pub(crate) use removal::saves;
@@ -160,8 +164,7 @@ pub(crate) fn diagnose(
     let mut troubles = echoes::under_their_causes(groups::of(findings), findings);
     troubles.sort_by(|a, b| a.rank().cmp(&b.rank()));
     let replays = ReplaysOnce::new(app, basis.rules, metrics, recorded);
-    let settled =
-        configuration::settle(app, &mut troubles, |change, all| harm::of(app, &replays, change, all));
+    let mut settled = configuration::settle(app, &mut troubles, |judged| harm::of(app, &replays, judged));
     // The presets of Dr. Elephant advise as its rules did.
     if basis.rules.order().by == OrderBy::Saving {
         for finding in findings.iter_mut() {
@@ -169,15 +172,36 @@ pub(crate) fn diagnose(
         }
         excuse_right_settings(&mut troubles, findings, &settled);
     }
+    for (gone, stays) in echoes::under_the_same_change(&mut troubles) {
+        settled.merge(&gone, &stays);
+    }
     let savings = (!troubles.is_empty())
         .then(|| save(app, basis, (metrics, &replays), &mut troubles, (findings, &settled)));
+    if basis.rules.order().by == OrderBy::Saving {
+        gain::drop_unpaid(&mut troubles, &mut settled.recommended);
+    }
     troubles.sort_by(|a, b| (a.worth, a.rank()).cmp(&(b.worth, b.rank())));
+    collections_first(&mut troubles);
     Diagnosed { troubles, configuration: settled.recommended, savings }
 }
 
-/// A rule about a setting that stays has nothing to say that is worth more than a line.
+/// Much garbage collection comes before memory that is too large: it says why the heap must not shrink.
+fn collections_first(troubles: &mut [Trouble]) {
+    let much = troubles.iter().position(|it| it.kind == TroubleKind::MuchMemory);
+    let collects =
+        |it: &Trouble| it.kind == TroubleKind::GarbageCollection && it.severity >= Severity::Moderate;
+    if let Some((much, collects)) = much.zip(troubles.iter().position(collects))
+        && much < collects
+        && let Some(between) = troubles.get_mut(much..=collects)
+    {
+        between.rotate_right(1);
+    }
+}
+
+/// A rule about a setting that stays has nothing to say that is worth more than a line, and nothing at all where its change
+/// would do no good.
 fn excuse_right_settings(
-    troubles: &mut [Trouble],
+    troubles: &mut Vec<Trouble>,
     findings: &mut [Finding],
     settled: &configuration::Settled,
 ) {
@@ -185,11 +209,18 @@ fn excuse_right_settings(
         trouble.kind == TroubleKind::Settings && settled.without_change.contains(&trouble.id)
     };
     for trouble in troubles.iter_mut().filter(stays) {
-        trouble.severity = trouble.severity.min(Severity::Low);
+        let no_good = settled.no_good.contains(&trouble.id);
+        let most = if no_good { Severity::None } else { Severity::Low };
+        trouble.severity = trouble.severity.min(most);
         for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
-            finding.severity = finding.severity.min(Severity::Low);
+            finding.severity = finding.severity.min(most);
+            finding.raw_severity = finding.raw_severity.min(most);
+            if no_good {
+                finding.advice.clear();
+            }
         }
     }
+    troubles.retain(|trouble| trouble.severity > Severity::None);
 }
 
 /// Computes what each trouble saves, and all of them together.

@@ -28,6 +28,25 @@ const MIB: f64 = KIB * KIB;
 const GIB: f64 = KIB * MIB;
 const TIB: f64 = KIB * GIB;
 
+/// Settings with the memory that tasks share: less of it and less garbage collection exclude each other.
+pub(super) const MEMORY: [&str; 6] = [
+    "spark.executor.memory",
+    "spark.memory.fraction",
+    "spark.executor.memoryOverhead",
+    "spark.driver.memory",
+    "mapreduce.map.memory.mb",
+    "mapreduce.reduce.memory.mb",
+];
+
+/// The process that a setting of memory sizes: "spark.executor", "mapreduce.map".
+pub(super) fn process_of(setting: &str) -> &str {
+    if setting.starts_with("spark.memory.") || setting.starts_with("spark.sql.shuffle.") {
+        return "spark.executor";
+    }
+    let end = setting.match_indices('.').nth(1).map_or(setting.len(), |(at, _)| at);
+    setting.get(..end).unwrap_or(setting)
+}
+
 /// How large a value is: a number, a size, a time, or the heap of JVM options. `None` for anything else.
 pub(super) fn magnitude(setting: &str, value: &str) -> Option<f64> {
     let value = value.trim().to_ascii_lowercase();

@@ -6,11 +6,11 @@ use super::common::shared;
 use crate::engine::{Visited, visit};
 use crate::finding::{Finding, Measure, SettingChange, TroubleKind};
 use crate::metrics::Metrics;
-use crate::model::{Application, Status};
+use crate::model::{Application, Engine, Status};
 use crate::replay::spark::RecordedOnce;
 use crate::rules::RuleSet;
 use crate::severity::Severity;
-use crate::troubles::{Basis, Diagnosed, Trouble, diagnose, why_inert};
+use crate::troubles::{Basis, Diagnosed, Trouble, diagnose, heap_per_task, why_inert};
 
 /// The findings and troubles of every history in the corpus and the recordings; `None` if they are absent.
 fn all<T: Send>(look: impl Fn(&Application, &[Finding], &Diagnosed) -> T + Sync) -> Option<Vec<T>> {
@@ -68,6 +68,27 @@ fn no_setting_has_two_values_or_no_effect() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let settings: usize = found.iter().map(|(settings, _)| settings).sum();
     assert!(settings > 50, "{settings}");
+}
+
+/// Tasks that ran out of memory or collected much garbage never get less heap.
+#[test]
+fn the_heap_of_tasks_never_falls_where_it_is_short() {
+    let found = all(|app, _, diagnosed| {
+        let is_short = |trouble: &Trouble| {
+            let collects =
+                trouble.kind == TroubleKind::GarbageCollection && trouble.severity >= Severity::Moderate;
+            collects || trouble.ran_out_of_heap()
+        };
+        if app.engine != Engine::Spark || !diagnosed.troubles.iter().any(is_short) {
+            return 0;
+        }
+        let changes: Vec<&SettingChange> = diagnosed.configuration.iter().map(|it| &it.change).collect();
+        let times = heap_per_task(app, &changes);
+        assert!(times > 0.999, "{}: {times} {:?}", app.id, diagnosed.configuration);
+        1
+    });
+    let Some(found) = found else { return };
+    assert!(found.iter().sum::<usize>() > 5);
 }
 
 #[test]

@@ -155,8 +155,14 @@ fn cores_and_heap_shrink_together() {
 #[test]
 fn kryo_matters_where_rdds_shuffle() {
     let shuffled = Task::new("1", 1000).metric("Shuffle Write Metrics.Shuffle Bytes Written", 2 * GIB);
-    let finding = only(&App::with(&[], 1, 1).stage(vec![shuffled]), "spark-configuration");
+    let of = |settings: &[(&str, &str)]| {
+        only(&App::with(settings, 1, 1).stage(vec![shuffled.clone()]), "spark-configuration")
+    };
+    // Spark's default is a matter of taste.
+    assert_eq!(of(&[]).severity, Severity::None);
+    let finding = of(&[("spark.serializer", "org.apache.spark.serializer.JavaSerializer")]);
     assert_eq!(finding.severity, Severity::Low);
+    assert!(finding.advice[0].conditional, "{:?}", finding.advice);
     assert!(finding.message.contains("RDDs shuffled 2 GiB"), "{}", finding.message);
 }
 

@@ -17,16 +17,31 @@ use crate::units::Bytes;
 impl Skewness {
     /// Smaller splits for the large inputs, or another format if they cannot be split. Never larger splits: they
     /// do not make the large map tasks shorter.
-    fn split_advice(&self, app: &Application, group: &TaskGroup, large: Bytes, block: Bytes) -> Vec<Advice> {
+    fn split_advice(
+        &self,
+        app: &Application,
+        group: &TaskGroup,
+        (small, large): (Bytes, Bytes),
+        block: Bytes,
+    ) -> Vec<Advice> {
         let unsplittable = Unsplittable::of(app, large);
         let mut advice: Vec<Advice> = unsplittable.map(|it| it.advice().into()).into_iter().collect();
         if unsplittable.is_none_or(|it| it.by_block) {
             let size = split_for(app, group, self.1.target());
             let size = size.unwrap_or_else(|| whole_mib(Bytes::new(block.min(large).get() / 2)));
             let change = change_towards(app, ConfKey::SplitMaxSize, size.get(), false);
-            let when = if unsplittable.is_some() { "if they can be split, " } else { "" };
+            let others_are_split = are_split(small, size, block);
+            if others_are_split && unsplittable.is_none() {
+                advice.push(cannot_be_split(small));
+            }
+            let doubtful = others_are_split || unsplittable.is_some();
+            let when = if doubtful { "if they can be split, " } else { "" };
             let what = Advice::new(format!("{when}split the large inputs"));
-            advice.extend(change.map(|change| what.set([change]).and(&format!(" ({size})"))));
+            let split = change.map(|change| what.set([change]).and(&format!(" ({size})")));
+            advice.extend(split.map(|line| if doubtful { line.conditional() } else { line }));
+            if others_are_split {
+                return advice;
+            }
         }
         if unsplittable.is_none() {
             advice.push(
@@ -45,7 +60,10 @@ impl Skewness {
         block: Bytes,
     ) -> Vec<Advice> {
         match self.0 {
-            Role::Map => self.split_advice(app, group, to_bytes(groups.large.mean), block),
+            Role::Map => {
+                let sizes = (to_bytes(groups.small.mean), to_bytes(groups.large.mean));
+                self.split_advice(app, group, sizes, block)
+            }
             Role::Reduce => {
                 let combined = app.group(TaskKind::Map).is_some_and(|maps| {
                     maps.winners().any(|row| maps.attempts.count(row, Counter::CombineInputRecords) > Some(0))
@@ -89,6 +107,19 @@ impl Skewness {
     }
 }
 
+/// Whether inputs are split into parts of about a block, which are not larger than the proposed splits.
+fn are_split(small: Bytes, size: Bytes, block: Bytes) -> bool {
+    small <= size && small.get() >= block.get() / 2
+}
+
+fn cannot_be_split(small: Bytes) -> Advice {
+    format!(
+        "write the large inputs so that they can be split, as bzip2, ORC or Parquet: the other map tasks read {small} each, so \
+         inputs are split already, and the large ones probably cannot be, as with gzip"
+    )
+    .into()
+}
+
 /// How Hive distributes frequent keys itself: of aggregations or of joins; the history does not tell which of them
 /// the job runs.
 fn hive_advice(app: &Application) -> Vec<Advice> {
@@ -116,4 +147,30 @@ fn common_node<'a>(app: &'a Application, group: &TaskGroup, pivot: i64) -> Optio
     // One task is not a pattern, and neither is a node that ran all tasks.
     let tells = there >= 2 && there * 2 > long && nodes_of_all.len() > 1;
     if tells { Some((app.strings.get(node)?, there, long)) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::internal::sample;
+    use crate::rules::RuleSet;
+
+    /// What is advised where most map tasks read so many MiB, and one reads 1.5 GiB.
+    fn advice(others: i64) -> Vec<(String, bool)> {
+        let mut tasks = vec![(30, others); 19];
+        tasks.push((1200, 1536));
+        let app = sample::job(vec![sample::maps(&tasks)], &[]);
+        let findings = RuleSet::built_in().unwrap().evaluate(&app).findings;
+        let found = findings.into_iter().find(|finding| finding.rule == "mapper-skew").unwrap();
+        found.advice.into_iter().map(|line| (line.text, line.conditional)).collect()
+    }
+
+    #[test]
+    fn a_large_input_among_split_ones_probably_cannot_be_split() {
+        let split = advice(128);
+        assert!(split[0].0.contains("the other map tasks read 128 MiB each, so inputs are split already"));
+        assert!(split[1].0.starts_with("if they can be split, ") && split[1].1, "{split:?}");
+        // Small files tell nothing.
+        let small = advice(4);
+        assert!(small[0].0.starts_with("split the large inputs: ") && !small[0].1, "{small:?}");
+    }
 }

@@ -36,9 +36,11 @@ pub(super) fn serializer(params: &Settings, app: &Application, spark: &Spark) ->
             &[("setting", &setting(app, ConfKey::Serializer)), ("shuffled", &shuffled)],
         ),
         advice: Some(
-            Advice::new("serialize objects faster and smaller")
+            // The log does not tell how long tasks serialize.
+            Advice::new("if tasks take long to serialize objects, use a faster serializer")
                 .set([change(app, ConfKey::Serializer, KRYO)])
-                .and("; or use DataFrames, which need no serializer"),
+                .and("; or use DataFrames, which need none")
+                .conditional(),
         ),
     })
 }

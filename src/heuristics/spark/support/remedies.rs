@@ -89,7 +89,10 @@ pub(in crate::heuristics) fn against_losses(
              (see dmesg on its node); in that case run fewer executors per node, or smaller ones"
                 .into(),
         ],
-        FailureKind::ResourceManagerKill => vec![hand_over(app), FailureKind::ResourceManagerKill.remedy().into()],
+        FailureKind::ResourceManagerKill => {
+            let why = FailureKind::ResourceManagerKill.remedy().into();
+            hand_over(app, spark).into_iter().chain([why]).collect()
+        },
         kind => against(app, spark, kind),
     });
     without_repeats(look.into_iter().chain(lines).collect())
@@ -143,7 +146,9 @@ pub(in crate::heuristics) fn against(app: &Application, spark: &Spark, kind: Fai
         FailureKind::HeartbeatTimeout | FailureKind::FetchFailure | FailureKind::Network => {
             vec![wait_longer(app, kind)]
         }
-        FailureKind::Preempted | FailureKind::NodeLost => vec![remedy(), hand_over(app)],
+        FailureKind::Preempted | FailureKind::NodeLost => {
+            [remedy()].into_iter().chain(hand_over(app, spark)).collect()
+        }
         FailureKind::DiskFull => vec![
             remedy(),
             Advice::new("if shuffle files or spilled data fill local disks, compress them more")
@@ -254,8 +259,14 @@ fn wait_longer(app: &Application, kind: FailureKind) -> Advice {
         .conditional()
 }
 
-/// Executors that are told to stop can hand over their blocks, except on YARN, where the shuffle service keeps them.
-fn hand_over(app: &Application) -> Advice {
+/// Executors that are told to stop can hand over their blocks, except on YARN, where the shuffle service keeps them. Only if
+/// blocks were missed: stages run again when their shuffle files are lost.
+fn hand_over(app: &Application, spark: &Spark) -> Option<Advice> {
+    let missed = spark.stages.iter().any(|stage| stage.id.attempt > 0);
+    missed.then(|| keep_blocks(app))
+}
+
+fn keep_blocks(app: &Application) -> Advice {
     use crate::model::spark::ClusterManager;
     if ClusterManager::of(&app.conf) == Some(ClusterManager::Yarn) {
         return keep_shuffle_files(app).conditional();
@@ -344,10 +355,20 @@ mod tests {
                 [0],
             "--conf spark.executor.extraJavaOptions=-XX:MaxMetaspaceSize=512m -Da=b (now -XX:MaxMetaspaceSize=256m -Da=b)"
         );
-        assert_eq!(
-            of("spark.master", "yarn", FailureKind::Preempted),
-            ["[--conf spark.shuffle.service.enabled=true]"]
-        );
+    }
+
+    #[test]
+    fn shuffle_files_are_kept_only_where_stages_ran_again() {
+        let mut app = sample::app(&[("spark.master", "yarn")]);
+        sample::stage(&mut app, 0, &[(crate::model::table::Outcome::Succeeded, 1000)]);
+        let keeps = |app: &Application| {
+            let spark = app.spark.as_deref().unwrap();
+            let advice = against(app, spark, FailureKind::Preempted);
+            advice.iter().any(|line| line.conditional && line.contains("spark.shuffle.service.enabled=true"))
+        };
+        assert!(!keeps(&app));
+        sample::spark(&mut app).stages[0].id.attempt = 1;
+        assert!(keeps(&app));
     }
 
     /// A limit outside the heap without a container that holds it gets the executor killed.

@@ -1,0 +1,62 @@
+//! Changes that are not worth their memory.
+
+use super::Trouble;
+use super::configuration::Recommended;
+use crate::finding::{SettingChange, TroubleKind};
+use crate::savings::SavingStatus;
+
+/// What advice begins with whose settings are not recommended.
+const IF: &str = "if run time matters more than memory, ";
+
+/// Takes more memory out of `recommended` if only garbage collection calls for it and nothing measurable is saved: it is then
+/// advised on a condition. After failures, more memory has another purpose.
+pub(super) fn drop_unpaid(troubles: &mut [Trouble], recommended: &mut Vec<Recommended>) {
+    let takes_more = |trouble: &Trouble| trouble.savings.more_gb_hours.is_some_and(|more| more.low > 0.0);
+    let is_unpaid = |trouble: &Trouble| {
+        trouble.kind == TroubleKind::GarbageCollection
+            && trouble.savings.status == SavingStatus::WithinError
+            && takes_more(trouble)
+    };
+    let unpaid: Vec<String> =
+        troubles.iter().filter(|trouble| is_unpaid(trouble)).map(|trouble| trouble.id.clone()).collect();
+    recommended.retain(|it| !it.why.iter().all(|id| unpaid.contains(id)));
+    let stays = |change: &SettingChange| recommended.iter().any(|it| it.change.setting == change.setting);
+    for trouble in troubles.iter_mut().filter(|trouble| unpaid.contains(&trouble.id)) {
+        trouble.change.retain(stays);
+        for advice in &mut trouble.advice {
+            if !advice.conditional && !advice.settings.is_empty() && !advice.settings.iter().any(stays) {
+                advice.text.insert_str(0, IF);
+                advice.conditional = true;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TroubleKind::{Failures, GarbageCollection};
+    use super::*;
+    use crate::savings::Range;
+
+    #[test]
+    fn memory_that_saves_nothing_is_advised_on_a_condition() {
+        let settled = |kind, status, why: &[&str]| {
+            let mut trouble = Trouble { kind, ..Trouble::named("a") };
+            trouble.savings.status = status;
+            trouble.savings.more_gb_hours = Some(Range { low: 1.0, point: 2.0, high: 3.0 });
+            let why = why.iter().map(|id| (*id).to_owned()).collect();
+            let mut recommended = vec![Recommended { change: trouble.change[0].clone(), why }];
+            let mut troubles = [trouble];
+            drop_unpaid(&mut troubles, &mut recommended);
+            let [trouble] = troubles;
+            assert_eq!(trouble.change.is_empty(), recommended.is_empty());
+            assert_eq!(trouble.advice[0].conditional, recommended.is_empty());
+            assert_eq!(trouble.advice[0].text.starts_with(IF), recommended.is_empty());
+            recommended.len()
+        };
+        assert_eq!(settled(GarbageCollection, SavingStatus::WithinError, &["a"]), 0);
+        assert_eq!(settled(GarbageCollection, SavingStatus::Estimated, &["a"]), 1);
+        assert_eq!(settled(GarbageCollection, SavingStatus::WithinError, &["a", "b"]), 1);
+        assert_eq!(settled(Failures, SavingStatus::WithinError, &["a"]), 1);
+    }
+}

@@ -148,7 +148,8 @@ pub(super) fn currency(app: &ApplicationReport) -> Option<&str> {
 pub(super) fn saves(savings: &TroubleSavings, currency: Option<&str>) -> String {
     let saves = match (&savings.status, &savings.share) {
         (SavingStatus::Estimated, Some(share)) => {
-            format!("saves {}", saved(share, savings.share_cost, currency))
+            let besides = savings.besides().map(|besides| format!(", {besides}")).unwrap_or_default();
+            format!("saves {}{besides}", saved(share, savings.share_cost, currency))
         }
         (SavingStatus::WithinError, _) if savings.alone.as_ref().is_some_and(Amounts::is_nothing) => {
             "saves nothing in a replay".to_owned()

@@ -130,6 +130,7 @@ impl SparkReplays<'_> {
             Cause::Spill => vec![spark::Cause::Spill(scope)],
             Cause::Stragglers => vec![spark::Cause::Stragglers(scope)],
             Cause::Skew => vec![spark::Cause::Skew(scope)],
+            Cause::Uneven => vec![spark::Cause::Stragglers(scope.clone()), spark::Cause::Skew(scope)],
             Cause::Tasks { count } => {
                 let stages = scope.ok_or(Unknown::NotApplicable("the finding does not say which stage"))?;
                 let overhead = spark::Overhead::Scheduler;
@@ -164,6 +165,11 @@ impl MapReduceReplays {
         if let Cause::Splits { size } = cause {
             return Ok(self.of_kinds(&[Kind::Map], |_| Of::SplitSize(size, StartUp::Container))?);
         }
+        if cause == Cause::Uneven {
+            let [skew, stragglers] =
+                [Cause::Skew, Cause::Stragglers].map(|cause| self.causes(cause, subjects));
+            return Ok([skew?, stragglers.unwrap_or_default()].concat());
+        }
         if let Cause::SlowStart { share } = cause {
             return Ok(self.of_kinds(&[Kind::Reduce], |_| Of::SlowStart(share))?);
         }
@@ -182,7 +188,7 @@ impl MapReduceReplays {
             Cause::Collections { limit } => Of::Collections(kind, PerMille::of_share(limit)),
             Cause::Spill => Of::Spill(kind),
             Cause::Stragglers => Of::Stragglers(kind),
-            Cause::Skew => Of::Skew(kind),
+            Cause::Skew | Cause::Uneven => Of::Skew(kind),
             Cause::SlowStart { share } => Of::SlowStart(share),
             Cause::Tasks { .. } | Cause::Splits { .. } => Of::Tasks(kind, tasks, StartUp::Container),
         };

@@ -1,21 +1,25 @@
-//! What a trouble cost, as its finding measures it: removing it saves no more.
+//! What a trouble cost, as its finding measures it.
 //!
-//! A rule and a replay measure the same loss in different ways. Of the two, the smaller one is promised, so that no report
-//! says "6 minutes lost, saves 7".
+//! A rule and a replay measure the time lost in different ways, and either may be right. If less was lost than a replay
+//! saves, the range has both, so that a report does not contradict itself.
 
 use super::estimate::{Amounts, Range};
 use super::troubles::{Savings, TroubleSavings};
 
-/// The most that removing a trouble can save, as far as its finding says what was lost.
+/// What a trouble cost, as far as its finding says it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Loss {
+    /// The time that one rule computed.
     pub(crate) wall_ms: Option<f64>,
+    /// What tasks took, as logged: no more than that is saved.
     pub(crate) core_hours: Option<f64>,
+    /// Memory that was not needed: no more than that is saved.
     pub(crate) gb_hours: Option<f64>,
 }
 
 impl Loss {
-    /// At most what was lost. Less time saves cores and memory in proportion.
+    /// From what was lost, if that is less, to what a replay saves, and as far beyond either as the replay may be off. Less
+    /// time saves cores and memory in proportion.
     pub(crate) fn bound(&self, amounts: &Amounts) -> Amounts {
         let part = |most: Option<f64>, of: Option<f64>| match (most, of) {
             (Some(most), Some(of)) if of > most => (most / of).max(0.0),
@@ -23,11 +27,16 @@ impl Loss {
         };
         let by_wall = part(self.wall_ms, Some(amounts.wall_ms.point));
         let by_cores = part(self.core_hours, amounts.core_hours.map(|cores| cores.high));
-        let factor = by_wall.min(by_cores);
+        let lessened = |range: Range| {
+            if by_wall >= 1.0 {
+                return range;
+            }
+            let low = (range.point * by_wall - (range.point - range.low)).max(0.0);
+            Range { low, point: f64::midpoint(low, range.high), ..range }
+        };
         let cut = |range: Range, most: Option<f64>| {
-            let range = range.times(factor);
+            let range = lessened(range).times(by_cores);
             match most {
-                // The error goes to both sides of what is plausible.
                 Some(most) if range.high > most => {
                     let range = range.within(most);
                     Range { point: f64::midpoint(range.low, range.high), ..range }
@@ -36,7 +45,7 @@ impl Loss {
             }
         };
         Amounts {
-            wall_ms: cut(amounts.wall_ms, self.wall_ms),
+            wall_ms: cut(amounts.wall_ms, None),
             core_hours: amounts.core_hours.map(|cores| cut(cores, self.core_hours)),
             gb_hours: amounts.gb_hours.map(|memory| cut(memory, self.gb_hours)),
         }
@@ -76,12 +85,13 @@ mod tests {
         };
         assert_eq!(Loss::default().bound(&saved), saved);
         let bounded = Loss { wall_ms: Some(300.0), ..Loss::default() }.bound(&saved);
-        assert_eq!((bounded.wall_ms.low, bounded.wall_ms.high), (285.0, 300.0));
-        assert_eq!((bounded.core_hours.unwrap().point, bounded.gb_hours.unwrap().point), (3.0, 6.0));
-        // Only the upper end is too much.
-        let bounded = Loss { wall_ms: Some(410.0), ..Loss::default() }.bound(&saved);
-        assert_eq!(bounded.wall_ms, Range { low: 380.0, point: 395.0, high: 410.0 });
-        assert_eq!(bounded.gb_hours, saved.gb_hours);
+        assert_eq!(bounded.wall_ms, Range { low: 280.0, point: 350.0, high: 420.0 });
+        let near = |one: f64, other: f64| (one - other).abs() < 1e-9;
+        let (cores, memory) = (bounded.core_hours.unwrap(), bounded.gb_hours.unwrap());
+        assert!(near(cores.low, 2.8) && near(cores.point, 3.5) && near(cores.high, 4.2), "{cores:?}");
+        assert!(near(memory.low, 5.6) && near(memory.high, 8.4), "{memory:?}");
+        // Only the upper end is more than was lost.
+        assert_eq!(Loss { wall_ms: Some(410.0), ..Loss::default() }.bound(&saved), saved);
         let bounded = Loss { gb_hours: Some(5.0), ..Loss::default() }.bound(&saved);
         assert_eq!((bounded.gb_hours.unwrap().high, bounded.wall_ms), (5.0, saved.wall_ms));
         // Cores and time are of the same tasks.

@@ -30,7 +30,7 @@ pub(crate) use loss::Loss;
 pub(crate) use mapreduce::MapReduceReplays;
 pub(crate) use predict::{Baseline, PathStage, Unknown, error_of_replay};
 pub(crate) use prices::{PriceError, Prices};
-pub(crate) use removal::{Cause, Removal};
+pub(crate) use removal::{Cause, MemoryChange, Removal};
 pub(crate) use replays::{Replays, ReplaysOnce};
 pub(crate) use shares::shares;
 pub(crate) use spark::{Resources, SparkReplays};

@@ -6,9 +6,10 @@ use super::bounds::Bound;
 use super::causes::EngineCauses;
 use super::estimate::Range;
 use super::predict::{Unknown, error_of};
+use super::removal::MemoryChange;
 use super::replays::Replays;
 use super::spark::Resources;
-use crate::replay::Replayed;
+use crate::replay::{Micros, Replayed};
 
 /// What is saved, in the units of [`Measure`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -52,13 +53,15 @@ pub(super) enum Effect {
         resources: Resources,
         /// The share of what is held that it frees besides, without ending earlier.
         freed: f64,
-        /// By which factor the memory of a container changes (MapReduce).
-        memory: f64,
+        /// Containers of another size (MapReduce).
+        memory: MemoryChange,
     },
-    /// The factor on the memory held.
-    Memory(f64),
+    /// Containers of another size.
+    Memory(MemoryChange),
     /// The share of what is held that is idle.
     Idle(f64),
+    /// The share of what is held that tasks took which were for nothing.
+    Losing(f64),
     /// Milliseconds waited.
     Waiting(f64),
 }
@@ -86,24 +89,43 @@ pub(super) struct Players<'a> {
     count: usize,
     /// What the application took, in milliseconds.
     most: f64,
+    /// The share of what it held that tasks worked; zero if that is unknown.
+    busy: f64,
+}
+
+/// What a set of troubles leaves of what was held, as shares of it.
+#[derive(Debug, Clone, Copy)]
+struct Left {
+    /// What is held, with or without a task.
+    held: f64,
+    /// What tasks work; never more than what is held.
+    work: f64,
 }
 
 impl<'a> Players<'a> {
-    /// `recorded` is what the application took, in milliseconds.
-    pub(super) fn new(replays: Option<&'a Replays<'a>>, effects: Vec<Effect>, recorded: f64) -> Self {
+    /// `recorded` is what the application took, in milliseconds; `busy` the share of what it held that tasks worked, zero if
+    /// that is unknown.
+    pub(super) fn new(
+        replays: Option<&'a Replays<'a>>,
+        effects: Vec<Effect>,
+        (recorded, busy): (f64, f64),
+    ) -> Self {
         let replayed = replays.map_or(f64::INFINITY, |replays| replays.baseline().replayed.as_f64());
-        Self { replays, effects, known: BTreeMap::new(), absent: 0, count: 0, most: recorded.min(replayed) }
+        let (known, most) = (BTreeMap::new(), recorded.min(replayed));
+        Self { replays, effects, known, absent: 0, count: 0, most, busy: busy.clamp(0.0, 1.0) }
     }
 
     pub(super) const fn effects(&self) -> &[Effect] {
         self.effects.as_slice()
     }
 
-    /// The most that each measure can save.
-    pub(super) const fn most(&self, measure: Measure) -> f64 {
+    /// The most that a set can save: the work of the tasks that are left is held in any case.
+    pub(super) fn most(&mut self, set: u64, measure: Measure) -> f64 {
+        let work = self.left(set).map_or(0.0, |ends| ends[0].work.min(ends[1].work));
         match measure {
             Measure::Wall => self.most,
-            Measure::Cores | Measure::Memory => 1.0,
+            Measure::Cores => 1.0 - work,
+            Measure::Memory => 1.0 - work * self.memory(set).unwrap_or(0.0).min(1.0),
         }
     }
 
@@ -130,6 +152,27 @@ impl<'a> Players<'a> {
             Effect::Replay { resources, .. } => all.and(*resources),
             _ => all,
         })
+    }
+
+    /// By which factor the memory of a slot, or of a container, changes in a set.
+    ///
+    /// # Errors
+    /// If that cannot be replayed.
+    fn memory(&self, set: u64) -> Result<f64, Unknown> {
+        let all = self.members(set).fold(MemoryChange::default(), |all, (_, effect)| match effect {
+            Effect::Replay { memory, .. } | Effect::Memory(memory) => all.and(*memory),
+            _ => all,
+        });
+        let resources = self.resources(set);
+        let of_executors = match (all.executors, self.replays) {
+            // Executors of one size: what several troubles propose for it counts once.
+            (Some((size, _)), Some(replays)) if !resources.is_nothing() => {
+                replays.factors(resources.and(size)).map(|[_, memory, _]| memory)?
+            }
+            (Some((_, factor)), _) => factor.max(0.0),
+            (None, _) => self.factors(set).map(|[_, memory, _]| memory)?,
+        };
+        Ok(of_executors * all.of_containers())
     }
 
     /// By which factors slots change in a set: their number, the memory and the cores of one.
@@ -176,6 +219,42 @@ impl<'a> Players<'a> {
         Ok(Some([least, most]))
     }
 
+    /// What a set leaves of what was held, at both ends of its range. What other remedies leave idle is less than what was
+    /// idle, so less of it can be given back: in proportion at most; at least, they end just the idle times that were long.
+    ///
+    /// # Errors
+    /// If that cannot be replayed.
+    fn left(&mut self, set: u64) -> Result<[Left; 2], Unknown> {
+        let of_replays = self.replay(self.replayed_of(set))?;
+        let base = self.replays.map(Replays::base);
+        let (mut kept, mut losing, mut released) = (1.0, 0.0, 0.0_f64);
+        let idle = 1.0 - self.busy;
+        for (_, effect) in self.members(set) {
+            match effect {
+                Effect::Replay { freed, .. } => kept *= 1.0 - freed,
+                Effect::Losing(share) => losing += share,
+                // One setting gives it back, so what several troubles say of it counts once.
+                Effect::Idle(share) => released = released.max(share.min(idle)),
+                Effect::Memory(_) | Effect::Waiting(_) => {}
+            }
+        }
+        let left = |end: usize, is_least: bool| {
+            let replayed = of_replays.and_then(|ends| ends.get(end).copied()).zip(base);
+            let part = |of: fn(Replayed) -> Micros| {
+                replayed.map_or(1.0, |(new, base)| of(new).as_f64() / of(base).as_f64().max(1.0))
+            };
+            let held = part(|replayed| replayed.held) * kept - losing;
+            let work = (self.busy * part(|replayed| replayed.task_time) - losing).max(0.0);
+            // What was for nothing is freed whether a replay has it or not.
+            let work = if kept < 1.0 { work.min(held) } else { work };
+            let still_idle = (held - work).max(0.0);
+            let most = if idle > 0.0 { released / idle * still_idle } else { 0.0 };
+            let least = (released - (idle - still_idle).max(0.0)).clamp(0.0, most);
+            Left { held: held.max(work) - if is_least { least } else { most }, work }
+        };
+        Ok([left(0, true), left(1, false)])
+    }
+
     /// What a set saves, at both ends of its range.
     ///
     /// # Errors
@@ -183,30 +262,39 @@ impl<'a> Players<'a> {
     pub(super) fn saved(&mut self, set: u64) -> Result<[Saved; 2], Unknown> {
         let of_replays = self.replay(self.replayed_of(set))?;
         let base = self.replays.map(Replays::base);
-        let [_, mut memory, cores] = self.factors(set)?;
-        let (mut busy, mut waiting) = (1.0, 0.0);
-        for (_, effect) in self.members(set) {
-            match effect {
-                Effect::Replay { freed, memory: of_one, .. } => {
-                    busy *= 1.0 - freed;
-                    memory *= of_one;
-                }
-                Effect::Memory(factor) => memory *= factor,
-                Effect::Idle(share) => busy *= 1.0 - share,
-                Effect::Waiting(time) => waiting += time,
-            }
-        }
-        let saved = |end: usize, waiting: f64| {
+        let left = self.left(set)?;
+        let ([.., cores], memory) = (self.factors(set)?, self.memory(set)?);
+        let other_cores = self.resources(set).cores.is_some();
+        let waiting = self.members(set).map(|(_, effect)| match effect {
+            Effect::Waiting(time) => *time,
+            _ => 0.0,
+        });
+        let saved = |end: usize, left: Left, waiting: f64| {
             let replayed = of_replays.and_then(|ends| ends.get(end).copied()).zip(base);
             let wall = replayed.map_or(0.0, |(new, base)| (base.wall.as_f64() - new.wall.as_f64()) / 1000.0);
-            let held = replayed.map_or(1.0, |(new, base)| new.held.as_f64() / base.held.as_f64().max(1.0));
-            Saved {
-                wall: (wall + waiting).min(self.most),
-                cores: 1.0 - held * busy * cores,
-                memory: 1.0 - held * busy * memory,
-            }
+            let (cores, memory) = (1.0 - left.held * cores, 1.0 - left.held * memory);
+            // Executors with fewer cores cost the cluster as much memory, for longer.
+            let cores = if other_cores && wall < 0.0 { cores.min(memory) } else { cores };
+            Saved { wall: (wall + waiting).min(self.most), cores, memory }
         };
-        Ok([saved(0, 0.0), saved(1, waiting)])
+        let [least, most] = left;
+        Ok([saved(0, least, 0.0), saved(1, most, waiting.sum())])
+    }
+
+    /// Whether a trouble is known to have occurred, and is left out in a replay on the recorded executors.
+    pub(super) fn replays_a_cause(&self, place: usize) -> bool {
+        self.occurs(place) && self.resources(1 << place).is_nothing()
+    }
+
+    /// The likely wall time that a set saves; `None` if it cannot be replayed.
+    pub(super) fn wall(&mut self, set: u64) -> Option<f64> {
+        self.saved(set).ok().map(|[least, most]| f64::midpoint(least.wall, most.wall))
+    }
+
+    /// Whether a set saves more wall time than another one, by more than the model may be off.
+    pub(super) fn gains(&mut self, set: u64, other: u64) -> bool {
+        let Some((all, before)) = self.wall(set).zip(self.wall(other)) else { return false };
+        self.error(set).is_ok_and(|error| all - before > error.wall)
     }
 
     /// By how much the model may be off in what a set saves: nothing where nothing else was replayed.

@@ -19,6 +19,8 @@ pub(crate) enum Cause {
     Stragglers,
     /// Tasks that took longer because they had more data.
     Skew,
+    /// The same; if other tasks of the same parts hold them up as long, those that were slower for another reason, too.
+    Uneven,
     /// Too few or too many tasks: so many do the same work.
     Tasks { count: u32 },
     /// Too small or too large parts of the input: map tasks read so much each.
@@ -39,9 +41,40 @@ impl Cause {
             | Self::Tasks { .. }
             | Self::Splits { .. }
             | Self::SlowStart { .. } => "replay",
+            Self::Uneven => WITHOUT_STRAGGLERS,
             Self::Collections { .. } | Self::Spill => "replay, unvalidated",
             Self::Copies { .. } => "measured time of losing copies; run time by replay",
         }
+    }
+}
+
+/// How a saving is computed that needs the end of stragglers, too.
+pub(super) const WITHOUT_STRAGGLERS: &str = "replay without skew and without stragglers";
+
+/// By how much the memory held changes. Troubles that change the same containers propose the same size, which counts once.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct MemoryChange {
+    /// Of executors (Spark): the size that is proposed, and by which factor it changes what is held.
+    pub(crate) executors: Option<(Resources, f64)>,
+    /// Of containers of map tasks: the share of all memory held that is saved; negative if they take more.
+    pub(crate) maps: Option<f64>,
+    /// The same of containers of reduce tasks.
+    pub(crate) reduces: Option<f64>,
+}
+
+impl MemoryChange {
+    /// These changes, and those of `other` besides them.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            executors: self.executors.or(other.executors),
+            maps: self.maps.or(other.maps),
+            reduces: self.reduces.or(other.reduces),
+        }
+    }
+
+    /// By which factor the memory of containers changes (MapReduce).
+    pub(super) fn of_containers(&self) -> f64 {
+        (1.0 - self.maps.unwrap_or_default() - self.reduces.unwrap_or_default()).max(0.0)
     }
 }
 
@@ -54,11 +87,10 @@ pub(crate) enum Removal {
     /// The application runs on executors of another number or size (Spark), as `whatif` replays it, and without a cause
     /// that this removes.
     Resized(Resources, Option<(Cause, Vec<Subject>)>),
-    /// The job runs without a cause in containers of another size (MapReduce), by which factor the memory held changes.
-    Containers { factor: f64, cause: Cause, subjects: Vec<Subject> },
-    /// Containers of another size: by which factor the memory held changes. If only some of them change, the mean over
-    /// memory and time. It takes no time and saves none.
-    Memory { factor: f64 },
+    /// The job runs without a cause in containers of another size (MapReduce).
+    Containers { memory: MemoryChange, cause: Cause, subjects: Vec<Subject> },
+    /// Containers of another size. It takes no time and saves none.
+    Memory(MemoryChange),
     /// Executors are not held while they are idle: the share of what is held that is. It saves no time.
     Idle { share: f64 },
     /// Resources come at once: at most this time is saved. Nothing is held while an application waits.
@@ -87,7 +119,7 @@ impl Removal {
                 cause.method()
             }
             Self::Resized(_, None) => "replay",
-            Self::Memory { .. } => "measured memory",
+            Self::Memory(_) => "measured memory",
             Self::Idle { .. } => "measured idle time",
             Self::Waiting { .. } => "measured waiting time, at most",
             Self::Costs(..) | Self::Unknown(_) => "none",

@@ -2,16 +2,18 @@
 
 use std::borrow::Cow;
 
+use super::bounds::Bound;
 use super::causes::EngineCauses;
 use super::estimate::{Amounts, Range};
 use super::players::{Effect, Players};
-use super::predict::{Cost, Unknown};
-use super::removal::{Cause, Removal};
+use super::predict::{Cost, Unknown, error_of};
+use super::removal::{Cause, MemoryChange, Removal};
 use super::replays::{Replays, ReplaysOnce};
 use super::sharing::{Part, allowed, share};
 use super::spark::Resources;
-use super::troubles::{ApplicationSavings, Savings, TroubleSavings};
-use crate::model::{Application, Engine, Status};
+use super::troubles::{ApplicationSavings, ONLY_TOGETHER, Savings, TroubleSavings};
+use crate::metrics::Metrics;
+use crate::model::{Application, Engine, Status, Subject};
 use crate::replay::{mapreduce, spark};
 use crate::units::Millis;
 
@@ -26,9 +28,10 @@ pub(crate) fn shares(replays: &ReplaysOnce<'_>, removals: &[Removal], baseline: 
     let ReplaysOnce { app, metrics, .. } = *replays;
     let needed = baseline || removals.iter().any(Removal::is_replay);
     let replays = needed.then(|| replays.get());
+    let removals = without_stragglers(replays, removals);
     let mut effects = Vec::new();
     let mut places: Vec<Result<usize, Cow<'static, str>>> = Vec::new();
-    for removal in removals {
+    for removal in &removals {
         let effect = effect(app, replays, removal);
         let effect =
             effect.and_then(|effect| if effects.len() < MOST { Ok(effect) } else { Err(MANY.into()) });
@@ -42,7 +45,7 @@ pub(crate) fn shares(replays: &ReplaysOnce<'_>, removals: &[Removal], baseline: 
     let cost = Cost::of(metrics);
     let recorded = metrics.run_time.map_or(f64::INFINITY, Millis::as_f64);
     let allowed = allowed(replays.map_or(0, Replays::attempts));
-    let parts = share(&mut Players::new(replays, effects, recorded), allowed, cost);
+    let parts = share(&mut Players::new(replays, effects, (recorded, busy(metrics))), allowed, cost);
     let part = |place: usize| parts.get(place).ok_or(MANY)?.clone();
     let troubles: Vec<TroubleSavings> = removals
         .iter()
@@ -60,11 +63,7 @@ pub(crate) fn shares(replays: &ReplaysOnce<'_>, removals: &[Removal], baseline: 
             })
         })
         .collect();
-    let zero = Amounts {
-        wall_ms: Range::default(),
-        core_hours: cost.core_hours.map(|_| Range::default()),
-        gb_hours: cost.gb_hours.map(|_| Range::default()),
-    };
+    let zero = nothing(cost);
     let shares = troubles.iter().filter_map(|trouble| trouble.share.as_ref());
     let joint = shares.fold(zero, |sum, share| sum.plus(share));
     let baseline = replays.map(|replays| replays.baseline().clone());
@@ -81,6 +80,54 @@ pub(crate) fn shares(replays: &ReplaysOnce<'_>, removals: &[Removal], baseline: 
     }
 }
 
+/// No saving, of what is known of the application.
+fn nothing(cost: Cost) -> Amounts {
+    Amounts {
+        wall_ms: Range::default(),
+        core_hours: cost.core_hours.map(|_| Range::default()),
+        gb_hours: cost.gb_hours.map(|_| Range::default()),
+    }
+}
+
+/// The share of what executors held that tasks worked; zero if that is unknown.
+fn busy(metrics: &Metrics) -> f64 {
+    metrics.idle_percent().map_or(0.0, |idle| 1.0 - idle / 100.0)
+}
+
+/// The removals, with that of skew alone where it saves anything, or where nothing more is saved without the stragglers
+/// beside it. As this takes replays, a large application has few of the other kind.
+fn without_stragglers<'r>(
+    replays: Option<Result<&Replays<'_>, &Unknown>>,
+    removals: &'r [Removal],
+) -> Vec<Cow<'r, Removal>> {
+    let mut left = match replays {
+        Some(Ok(replays)) => allowed(replays.attempts()) / 4,
+        _ => 0,
+    };
+    let settled = |removal: &'r Removal| {
+        let Removal::Replay(Cause::Uneven, parts) = removal else { return Cow::Borrowed(removal) };
+        let needed = left > 0 && replays.is_some_and(|replays| replays.is_ok_and(|it| is_held_up(it, parts)));
+        left = left.saturating_sub(1);
+        let skew = || Cow::Owned(Removal::Replay(Cause::Skew, parts.clone()));
+        if needed { Cow::Borrowed(removal) } else { skew() }
+    };
+    removals.iter().map(settled).collect()
+}
+
+/// Whether stragglers hold up these parts as long as the skewed tasks.
+fn is_held_up(replays: &Replays<'_>, parts: &[Subject]) -> bool {
+    let saves = |cause: Cause| {
+        let Ok(causes) = replays.causes(cause, parts) else { return false };
+        let replayed = replays.with(std::iter::once(&causes), Resources::default(), Bound::Least);
+        replayed.is_ok_and(|replayed| {
+            let [base, wall] = [replays.base(), replayed.unwrap_or_else(|| replays.base())]
+                .map(|replayed| replayed.wall.as_f64() / 1000.0);
+            base - wall > error_of(replays.baseline(), wall, 1.0)
+        })
+    };
+    !saves(Cause::Skew) && saves(Cause::Uneven)
+}
+
 /// The GB-hours that executors of another size take in as long a run; `None` if they take no more, or if more of them run at
 /// once, which makes the run shorter by an unknown time.
 fn more_memory(replays: Option<&Replays<'_>>, removal: &Removal, cost: Cost) -> Option<Range> {
@@ -89,7 +136,7 @@ fn more_memory(replays: Option<&Replays<'_>>, removal: &Removal, cost: Cost) -> 
             let [slots, memory, _] = replays?.factors(*resources).ok()?;
             (slots, memory)
         }
-        Removal::Containers { factor, .. } => (1.0, *factor),
+        Removal::Containers { memory, .. } => (1.0, memory.of_containers()),
         _ => return None,
     };
     let more = cost.gb_hours? * (memory - 1.0);
@@ -97,13 +144,17 @@ fn more_memory(replays: Option<&Replays<'_>>, removal: &Removal, cost: Cost) -> 
 }
 
 fn named(part: Part, removal: &Removal) -> TroubleSavings {
-    let Part { status, in_order, alone, more_gb_hours, share } = part;
-    let method = removal.method();
-    let method = if in_order { format!("{method}, shared in order").into() } else { method.into() };
+    let Part { status, in_order, only_together, alone, more_gb_hours, share } = part;
+    let mut method = Cow::from(removal.method());
+    for (applies, words) in [(in_order, ", shared in order"), (only_together, ONLY_TOGETHER)] {
+        if applies {
+            method.to_mut().push_str(words);
+        }
+    }
     TroubleSavings {
         status,
         method,
-        by_size: matches!(removal, Removal::Memory { .. }),
+        by_size: matches!(removal, Removal::Memory(_)),
         alone: Some(alone),
         more_gb_hours,
         more_of_its_own: None,
@@ -144,18 +195,23 @@ fn effect(
             let causes = cause.as_ref().map_or(Ok(replays.no_causes()), |(cause, subjects)| {
                 replays.causes(*cause, subjects).map_err(text)
             });
-            Ok(Effect::Replay { causes: causes?, resources: *resources, freed: 0.0, memory: 1.0 })
+            Ok(Effect::Replay {
+                causes: causes?,
+                resources: *resources,
+                freed: 0.0,
+                memory: MemoryChange::default(),
+            })
         }
-        Removal::Containers { factor, cause, subjects } => {
+        Removal::Containers { memory, cause, subjects } => {
             let same = effect(app, replays, &Removal::Replay(*cause, subjects.clone()))?;
             Ok(match same {
                 Effect::Replay { causes, resources, freed, .. } => {
-                    Effect::Replay { causes, resources, freed, memory: factor.max(0.0) }
+                    Effect::Replay { causes, resources, freed, memory: *memory }
                 }
                 other => other,
             })
         }
-        Removal::Memory { factor } => known().map(|()| Effect::Memory(factor.max(0.0))),
+        Removal::Memory(memory) => known().map(|()| Effect::Memory(*memory)),
         Removal::Idle { share } => known().map(|()| Effect::Idle(share.clamp(0.0, 1.0))),
         Removal::Waiting { time } => known().map(|()| Effect::Waiting(time.as_f64())),
         Removal::Costs(_, why) | Removal::Unknown(why) => Err(why.clone()),
@@ -178,10 +234,10 @@ fn effect_of_cause(
             causes,
             resources: Resources::default(),
             freed: if app.engine == Engine::Spark { lost } else { 0.0 },
-            memory: 1.0,
+            memory: MemoryChange::default(),
         }),
         // What losing copies took was measured; only the time is unknown.
-        Err(_) if lost > 0.0 => Ok(Effect::Idle(lost)),
+        Err(_) if lost > 0.0 => Ok(Effect::Losing(lost)),
         Err(why) => Err(why),
     }
 }

@@ -38,6 +38,8 @@ pub(super) struct Part {
     pub(super) status: SavingStatus,
     /// Whether it comes after others, whatever it would save before them.
     pub(super) in_order: bool,
+    /// Whether it saves something only together with others.
+    pub(super) only_together: bool,
     pub(super) alone: Amounts,
     /// The GB-hours that its remedy takes beyond those recorded, if it takes more.
     pub(super) more_gb_hours: Option<Range>,
@@ -67,14 +69,18 @@ impl Single {
     }
 
     /// What it saves alone, without a share of what all save.
-    fn part(&self, players: &Players<'_>, cost: Cost) -> Part {
-        let alone =
-            |measure| self.range(measure).widened(self.error.of(measure)).within(players.most(measure));
+    fn part(&self, players: &mut Players<'_>, cost: Cost) -> Part {
+        let alone = |measure| {
+            let most = players.most(self.set(), measure);
+            self.range(measure).widened(self.error.of(measure)).within(most)
+        };
+        let alone = amounts(cost, alone);
         let more = cost.gb_hours.zip(self.more(Measure::Memory));
         Part {
             status: self.status(cost),
             in_order: false,
-            alone: amounts(cost, alone),
+            only_together: false,
+            alone,
             more_gb_hours: more.map(|(held, more)| more.times(held)),
             share: amounts(cost, |_| Range::default()),
         }
@@ -100,6 +106,9 @@ impl Single {
 /// Less than a microsecond, or than a billionth of what was held, is rounding.
 const NOTHING: f64 = 1e-9;
 
+/// A trouble that adds less than these milliseconds to what others save together is none of them.
+const SAME_TIME: f64 = 1.0;
+
 /// What each trouble saves, or why that is unknown.
 pub(super) fn share(
     players: &mut Players<'_>,
@@ -119,10 +128,15 @@ pub(super) fn share(
         singles.extend(saved.map(|(saved, error)| Single { place, saved, error }));
     }
     // A saving within its error may be none at all, so it has no part in what all remedies save.
-    let (sold, doubtful): (Vec<Single>, Vec<Single>) =
+    let (mut sold, mut doubtful): (Vec<Single>, Vec<Single>) =
         singles.into_iter().partition(|single| single.status(cost) == SavingStatus::Estimated);
+    let joined = only_together(players, replays, (&sold, &doubtful));
+    let is_joined = |single: &Single| joined & single.set() != 0;
+    sold.extend(doubtful.iter().filter(|single| is_joined(single)).copied());
+    doubtful.retain(|single| !is_joined(single));
+    sold.sort_by_key(|single| single.place);
     let exact = in_all_orders(players, replays, &sold);
-    let mut parts = Game { players, singles: &sold, exact: &exact }.parts(cost);
+    let mut parts = Game { players, singles: &sold, exact: &exact, joined }.parts(cost);
     parts.extend(doubtful.iter().map(|single| (single.place, single.part(players, cost))));
     parts.sort_by_key(|(place, _)| *place);
     let mut parts = parts.into_iter().map(|(_, part)| part);
@@ -131,6 +145,32 @@ pub(super) fn share(
         None => parts.next().ok_or(Cow::Borrowed(TOO_MANY)),
     };
     unknown.into_iter().map(part).collect()
+}
+
+/// The troubles that save nothing alone because others hold up the application as long, but do if all of these are removed:
+/// a set of `doubtful` ones, without those that could as well stay.
+fn only_together(players: &mut Players<'_>, replays: usize, (sold, doubtful): (&[Single], &[Single])) -> u64 {
+    let set_of = |singles: &[Single]| singles.iter().map(Single::set).sum::<u64>();
+    let candidates: Vec<Single> =
+        doubtful.iter().filter(|single| players.replays_a_cause(single.place)).copied().collect();
+    let before = set_of(sold);
+    let needed = 2 * (candidates.len() + 2);
+    if candidates.is_empty()
+        || sold.len() + candidates.len() < 2
+        || players.count() + needed > replays
+        || !players.gains(before | set_of(&candidates), before)
+    {
+        return 0;
+    }
+    let all = set_of(&candidates);
+    let counts = |single: &&Single| {
+        let without = all & !single.set();
+        let walls = players.wall(before | without).zip(players.wall(before | all));
+        walls.is_none_or(|(without, with)| with - without > SAME_TIME)
+    };
+    let needed: u64 = candidates.iter().filter(counts).map(Single::set).sum();
+    // Of some, one is enough, but which is not told.
+    if players.gains(before | needed, before) { needed } else { all }
 }
 
 /// The troubles that share in all orders: the measured ones, and the largest of the replayed ones. Those that did not occur
@@ -158,6 +198,8 @@ struct Game<'g, 'p> {
     players: &'g mut Players<'p>,
     singles: &'g [Single],
     exact: &'g [Single],
+    /// Those that save something only together with others.
+    joined: u64,
 }
 
 impl Game<'_, '_> {
@@ -173,7 +215,7 @@ impl Game<'_, '_> {
 
     /// What a set saves; the most of any of them if they cannot be replayed together.
     fn saved(&mut self, set: u64) -> [Saved; 2] {
-        let Self { players, singles, .. } = self;
+        let (players, singles) = (&mut self.players, self.singles);
         players.saved(set).unwrap_or_else(|_| {
             let members = singles.iter().filter(|single| set & single.set() != 0);
             let largest =
@@ -204,9 +246,17 @@ impl Game<'_, '_> {
         marginals
     }
 
+    /// The part with how it came about.
+    fn told_of(&self, single: &Single, part: Part) -> Part {
+        let in_order = !self.is_exact(single) && self.is_effective(single);
+        let only_together = self.joined & single.set() != 0 && part.share.wall_ms.point > SAME_TIME;
+        let status = if only_together { SavingStatus::Estimated } else { part.status.clone() };
+        Part { status, in_order, only_together, ..part }
+    }
+
     /// The parts of the troubles, by their place.
     fn parts(mut self, cost: Cost) -> Vec<(usize, Part)> {
-        let (table, marginals) = (self.table(), self.marginals());
+        let (table, marginals, singles) = (self.table(), self.marginals(), self.singles);
         let all = self.singles.iter().map(Single::set).sum();
         let error = self.players.error(all).unwrap_or_default();
         let count = u32::try_from(self.exact.len()).unwrap_or_default();
@@ -227,7 +277,7 @@ impl Game<'_, '_> {
                 shares.sort_by_key(|(place, _)| *place);
                 shares.into_iter().map(|(_, share)| share).collect::<Vec<f64>>()
             });
-            ranges(&ends, error.of(measure), self.players.most(measure))
+            ranges(&ends, error.of(measure), self.players.most(all, measure))
         });
         let [wall, cores, memory] = shares;
         let shares = wall.into_iter().zip(cores).zip(memory);
@@ -237,10 +287,10 @@ impl Game<'_, '_> {
                 Measure::Cores => cores,
                 Measure::Memory => memory,
             });
-            let in_order = !self.is_exact(single) && self.is_effective(single);
-            (single.place, Part { in_order, share, ..single.part(self.players, cost) })
+            let part = single.part(self.players, cost);
+            (single.place, self.told_of(single, Part { share, ..part }))
         };
-        self.singles.iter().zip(shares).map(part).collect()
+        singles.iter().zip(shares).map(part).collect()
     }
 }
 
@@ -283,7 +333,7 @@ fn ranges(ends: &[Vec<f64>; 2], error: f64, most: f64) -> Vec<Range> {
     ranges
 }
 
-fn amounts(cost: Cost, of: impl Fn(Measure) -> Range) -> Amounts {
+fn amounts(cost: Cost, mut of: impl FnMut(Measure) -> Range) -> Amounts {
     Amounts {
         wall_ms: of(Measure::Wall),
         core_hours: cost.core_hours.map(|held| of(Measure::Cores).times(held)),

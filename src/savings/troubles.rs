@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::estimate::{Amounts, Range};
 use super::predict::Baseline;
+use super::removal::WITHOUT_STRAGGLERS;
 
 use crate::state::state;
 
@@ -63,7 +64,18 @@ pub(crate) struct TroubleSavings {
 state!(struct TroubleSavings { status, method, by_size, alone, more_gb_hours, more_of_its_own, share, alone_cost,
     share_cost });
 
+/// Ends the method of a saving that needs the removal of other troubles, too.
+pub(super) const ONLY_TOGETHER: &str = ", only together with other troubles";
+
 impl TroubleSavings {
+    /// What must be removed besides, to complete a sentence; `None` if nothing must.
+    pub(crate) fn besides(&self) -> Option<&'static str> {
+        if self.method.ends_with(ONLY_TOGETHER) {
+            return Some("but nothing without the other remedies");
+        }
+        self.method.starts_with(WITHOUT_STRAGGLERS).then_some("if its stragglers are removed, too")
+    }
+
     /// One whose saving is unknown.
     pub(crate) fn unknown(why: impl Into<Cow<'static, str>>) -> Self {
         let status = SavingStatus::Unknown(why.into());

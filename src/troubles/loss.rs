@@ -4,12 +4,12 @@ use crate::finding::{Finding, Measure, TroubleKind};
 use crate::savings::Loss;
 use crate::units::Millis;
 
-/// The keys of the time in which an application waited for a trouble, of one or several parts of it.
+/// The keys of the time in which an application waited for a trouble, of one or several parts of it. The time in which only
+/// stragglers ran is not what they cost: before, they hold slots that other tasks wait for.
 const TIMES: &[(TroubleKind, &[&str])] = &[
     (TroubleKind::FewTasks, &["lost_ms"]),
     (TroubleKind::ManyTasks, &["lost_ms"]),
     (TroubleKind::Skew, &["lost_ms", "lost_together_ms"]),
-    (TroubleKind::Stragglers, &["delay_ms", "lost_to_nodes_ms"]),
     (TroubleKind::Waiting, &["wait_ms"]),
 ];
 
@@ -32,5 +32,17 @@ pub(super) fn of(kind: TroubleKind, leading: Option<&Finding>) -> Loss {
         wall_ms: wall.map(Millis::as_f64),
         core_hours: collecting.map(|time| time.as_f64() / 3_600_000.0),
         gb_hours: wasted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Before only stragglers ran, they held slots that other tasks waited for.
+    #[test]
+    fn the_time_in_which_only_stragglers_ran_is_not_all_that_they_cost() {
+        let known = |kind: TroubleKind| TIMES.iter().any(|(of, _)| *of == kind);
+        assert!(known(TroubleKind::Skew) && known(TroubleKind::FewTasks) && !known(TroubleKind::Stragglers));
     }
 }

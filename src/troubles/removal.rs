@@ -7,12 +7,11 @@ use super::{Trouble, resources};
 use crate::finding::{Finding, SettingChange, TroubleKind};
 use crate::metrics::{Metrics, executor_memory_factor, idle_beyond, requested_container};
 use crate::model::conf::{Conf, ConfKey};
-use crate::model::spark::ClusterManager;
 use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Engine, Subject};
 use crate::params::Assumed;
 use crate::rules::RuleSet;
-use crate::savings::{Cause, Removal};
+use crate::savings::{Cause, MemoryChange, Removal, Resources};
 use crate::stragglers::speculation::Copies;
 use crate::units::{Bytes, MbMillis, Millis};
 
@@ -48,7 +47,7 @@ pub(super) fn of(
     match trouble.kind {
         Kind::Failures => {
             match containers(app, &trouble.change).filter(|_| app.engine == Engine::MapReduce) {
-                Some(factor) => Removal::Containers { factor, cause: Cause::Failures, subjects: Vec::new() },
+                Some(memory) => Removal::Containers { memory, cause: Cause::Failures, subjects: Vec::new() },
                 None => resized(app, trouble, (Cause::Failures, Vec::new())),
             }
         }
@@ -56,10 +55,13 @@ pub(super) fn of(
             let share = proposed(&trouble.change, ConfKey::SlowStart).and_then(|it| it.to.parse().ok());
             share.map_or(unknown(NO_MODEL), |share| Removal::Replay(Cause::SlowStart { share }, parts()))
         }
-        Kind::Skew if leading.is_some_and(|finding| finding.of_more_parts) => {
-            Removal::Replay(Cause::Skew, Vec::new())
+        Kind::Skew => {
+            // A straggler in the same stage may hold it up as long as the skewed task.
+            let is_straggler = |finding: &&Finding| finding.tells == Kind::Stragglers;
+            let cause = if told.iter().any(is_straggler) { Cause::Uneven } else { Cause::Skew };
+            let is_of_more = leading.is_some_and(|finding| finding.of_more_parts);
+            Removal::Replay(cause, if is_of_more { Vec::new() } else { parts() })
         }
-        Kind::Skew => Removal::Replay(Cause::Skew, parts()),
         // Slow nodes slow down every stage, not only those with findings of their own.
         Kind::Stragglers if leading.is_some_and(|finding| finding.of_more_parts) => {
             Removal::Replay(Cause::Stragglers, vec![Subject::Application])
@@ -93,12 +95,12 @@ pub(super) fn of(
 }
 
 fn less_memory(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &Trouble) -> Removal {
-    let factor = match app.engine {
+    let memory = match app.engine {
         Engine::Spark => executors(app, rules, &trouble.change),
         Engine::MapReduce => containers(app, &trouble.change),
     };
-    match factor {
-        Some(factor) => Removal::Memory { factor },
+    match memory {
+        Some(memory) => Removal::Memory(memory),
         None => without_idle(app, rules, metrics, trouble).unwrap_or(unknown(NO_SIZE)),
     }
 }
@@ -226,28 +228,34 @@ fn avoidable_wait(app: &Application, metrics: &Metrics, wait: Millis) -> Millis 
     most.map_or(wait, |most| wait.min(most))
 }
 
-/// By which factor the memory of executors would change. In local mode, the driver is the only one.
-fn executors(app: &Application, rules: &RuleSet, changes: &[SettingChange]) -> Option<f64> {
-    let is_local = ClusterManager::of_application(app) == Some(ClusterManager::Local);
-    let key = if is_local { ConfKey::DriverMemory } else { ConfKey::ExecutorMemory };
-    let heap = proposed(changes, key)?;
-    let bytes = Bytes::from_f64(magnitude(&heap.setting, &heap.to)?)?;
-    executor_memory_factor(app, rules.spark_metrics(), (Some(bytes), None))
+/// How the memory of executors would change. In local mode, the driver is the only one.
+fn executors(app: &Application, rules: &RuleSet, changes: &[SettingChange]) -> Option<MemoryChange> {
+    let heap = resources::of(app, changes)?.memory?;
+    let factor = executor_memory_factor(app, rules.spark_metrics(), (Some(heap), None))?;
+    let resources = Resources { memory: Some(heap), ..Resources::default() };
+    Some(MemoryChange { executors: Some((resources, factor)), ..MemoryChange::default() })
 }
 
-/// By which factor the memory of containers would change, over all tasks and their times.
-fn containers(app: &Application, changes: &[SettingChange]) -> Option<f64> {
+/// How the memory of containers would change, over all tasks and their times.
+fn containers(app: &Application, changes: &[SettingChange]) -> Option<MemoryChange> {
     let kinds = [(TaskKind::Map, ConfKey::MapMemoryMb), (TaskKind::Reduce, ConfKey::ReduceMemoryMb)];
-    let (mut before, mut after, mut any) = (MbMillis::ZERO, MbMillis::ZERO, false);
-    for (kind, key) in kinds {
+    let (mut before, mut after) = (MbMillis::ZERO, [None; 2]);
+    for ((kind, key), after) in kinds.into_iter().zip(&mut after) {
         let Some(group) = app.group(kind) else { continue };
         let now = requested_container(app, kind, Assumed(None))?;
         let wanted = proposed(changes, key).and_then(|change| change.to.parse().ok()).map(Bytes::from_mib);
-        any |= wanted.is_some();
-        for time in (0..group.attempts.len()).filter_map(|row| group.attempts.run_time(row)) {
-            before = before + MbMillis::of(now, time);
-            after = after + MbMillis::of(wanted.unwrap_or(now), time);
-        }
+        let times = (0..group.attempts.len()).filter_map(|row| group.attempts.run_time(row));
+        let held =
+            |size: Bytes| times.clone().fold(MbMillis::ZERO, |sum, time| sum + MbMillis::of(size, time));
+        let of_kind = held(now);
+        before = before + of_kind;
+        *after = wanted.map(|wanted| (of_kind, held(wanted)));
     }
-    after.share_of(before).filter(|_| any)
+    let saved = after.map(|change| {
+        let (of_kind, wanted) = change?;
+        Some(of_kind.share_of(before)? - wanted.share_of(before)?)
+    });
+    let [maps, reduces] = saved;
+    maps.or(reduces)?;
+    Some(MemoryChange { executors: None, maps, reduces })
 }

@@ -1,5 +1,7 @@
 //! What troubles save: on recordings whose true saving was measured, and on applications that the test schedules itself.
 
+mod possible;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::PathBuf;
@@ -17,7 +19,8 @@ use crate::model::{Application, Subject};
 use crate::replay::spark::RecordedOnce;
 use crate::rules::RuleSet;
 use crate::savings::{
-    Cause, Removal, ReplaysOnce, Resources, SavingStatus, Savings, SparkReplays, Sums, TroubleSavings, shares,
+    Cause, MemoryChange, Removal, ReplaysOnce, Resources, SavingStatus, Savings, SparkReplays, Sums,
+    TroubleSavings, shares,
 };
 use crate::units::{Bytes, Millis, Timestamp};
 
@@ -32,6 +35,11 @@ fn everywhere(cause: Cause) -> Removal {
 
 fn savings(app: &Application, rules: &RuleSet, removals: &[Removal]) -> Savings {
     shares(&ReplaysOnce::new(app, rules, &rules.measure(app), RecordedOnce::default()), removals, false)
+}
+
+/// Half of all memory is not needed.
+fn half_the_memory() -> Removal {
+    Removal::Memory(MemoryChange { maps: Some(0.5), ..MemoryChange::default() })
 }
 
 /// The savings of the recorded run.
@@ -140,7 +148,7 @@ fn what_cannot_be_known_has_a_reason() {
     let removals: Vec<Removal> = all()
         .into_iter()
         .chain([
-            Removal::Memory { factor: 0.5 },
+            half_the_memory(),
             Removal::Idle { share: 0.2 },
             Removal::Waiting { time: Millis::from_secs(5) },
             Removal::Unknown("no remedy is known".into()),
@@ -310,12 +318,13 @@ fn memory_and_idle_executors_save_no_time_and_overlap() {
     let rules = RuleSet::built_in().unwrap();
     let stages = vec![vec![(10_000, 3); 8]];
     let removals = [
-        Removal::Memory { factor: 0.5 },
+        half_the_memory(),
         Removal::Idle { share: 0.5 },
         Removal::Waiting { time: Millis::from_secs(4) },
         Removal::Unknown("no setting".into()),
     ];
-    let (held, savings) = judged(&application(&stages, 4), |app| {
+    // Half of the slots are idle.
+    let (held, savings) = judged(&application(&stages, 16), |app| {
         (rules.measure(app).used.unwrap().as_gb_hours(), savings(app, &rules, &removals))
     });
     let [memory, idle, waiting, unknown] = &savings.troubles[..] else { panic!("{savings:?}") };

@@ -247,11 +247,13 @@ impl Game<'_, '_> {
     }
 
     /// The part with how it came about.
-    fn told_of(&self, single: &Single, part: Part) -> Part {
-        let in_order = !self.is_exact(single) && self.is_effective(single);
-        let only_together = self.joined & single.set() != 0 && part.share.wall_ms.point > SAME_TIME;
-        let status = if only_together { SavingStatus::Estimated } else { part.status.clone() };
-        Part { status, in_order, only_together, ..part }
+    fn told_of(&self, single: &Single, mut part: Part) -> Part {
+        part.in_order = !self.is_exact(single) && self.is_effective(single);
+        part.only_together = self.joined & single.set() != 0 && part.share.wall_ms.point > SAME_TIME;
+        if part.only_together {
+            part.status = SavingStatus::Estimated;
+        }
+        part
     }
 
     /// The parts of the troubles, by their place.

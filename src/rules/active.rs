@@ -74,6 +74,15 @@ pub struct Evaluation {
     pub metrics: Option<Metrics>,
 }
 
+impl Evaluation {
+    /// Adds what another evaluation says of the rules that are reported.
+    pub(super) fn add(&mut self, other: Self, is_reported: impl Fn(&Name) -> bool) {
+        self.findings.extend(other.findings.into_iter().filter(|it| is_reported(&it.rule)));
+        self.not_evaluated.extend(other.not_evaluated.into_iter().filter(|it| is_reported(&it.rule)));
+        self.judges_work |= other.judges_work;
+    }
+}
+
 impl ActiveRule {
     /// The rule for an application whose documents contradict each other.
     pub(super) fn contradicted(&self, why: &str) -> Self {

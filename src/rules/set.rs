@@ -343,11 +343,7 @@ impl RuleSet {
         let parts = self.parts(app, &|| metrics.get_or_init(|| self.measure(app)), recorded);
         let mut evaluation = Evaluation { metrics: metrics.into_inner(), ..Evaluation::default() };
         for part in parts {
-            evaluation.findings.extend(part.findings.into_iter().filter(|it| self.reports(&it.rule)));
-            evaluation
-                .not_evaluated
-                .extend(part.not_evaluated.into_iter().filter(|it| self.reports(&it.rule)));
-            evaluation.judges_work |= part.judges_work;
+            evaluation.add(part, |rule| self.reports(rule));
         }
         self.suppress(app, &mut evaluation);
         evaluation

@@ -35,12 +35,14 @@ impl Totals {
     /// The result, and the counters whose sums differ.
     pub(super) fn compare(&self, attempts: &Attempts) -> (Sums, Vec<Counter>) {
         let mut differing = Vec::new();
-        // Spark does not log a sum that is zero, but every stage has some run time.
+        // Spark does not log a sum of spilled bytes that is zero, but every stage has some run time. Other sums may be missing
+        // in healthy logs.
         let mut known = self.values.iter().zip(&SUMMED).filter(|(value, _)| value.is_some());
         let unlogged = known.any(|(_, (_, counter))| *counter == Counter::ExecutorRunTime).then_some(0);
         for ((_, counter), total) in SUMMED.iter().zip(self.values) {
             // Unreadable counters are reported elsewhere.
-            let total = total.or(unlogged);
+            let of_spill = matches!(counter, Counter::MemoryBytesSpilled | Counter::DiskBytesSpilled);
+            let total = total.or(unlogged.filter(|_| of_spill));
             let total = total.filter(|_| !attempts.any_unreadable().has(*counter));
             let Some(total) = total.map(i128::from) else { continue };
             let rows = 0..attempts.len();

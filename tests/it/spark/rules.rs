@@ -133,7 +133,7 @@ fn wasteful_settings_are_named_worst_first_with_advice() {
     let app = App::with(&conf, 10, 8).stage(vec![Task::new("1", 10 * MINUTE)]);
     let finding = only(&app, "spark-configuration");
     assert_eq!(finding.severity, Severity::Severe);
-    assert_eq!(finding.advice.len(), 3);
+    assert_eq!(finding.advice.len(), 2);
     assert!(finding.advice[0].contains("shuffleTracking.enabled=true (now false)"), "{:?}", finding.advice);
     assert!(
         finding.message.contains("minExecutors is 10, of which 98.8 % were idle on average"),

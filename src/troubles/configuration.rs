@@ -310,18 +310,21 @@ impl Settled {
     /// why the settings stay, and this returns true.
     pub(super) fn guide(&self, app: &Application, advice: &mut Vec<Advice>) -> bool {
         let changes: Vec<SettingChange> = self.recommended.iter().map(|it| it.change.clone()).collect();
-        let stays = |change: &SettingChange| {
+        // Advice on an echo is not recommended, but its settings still serve each other.
+        let stays = |change: &SettingChange, line: &[SettingChange]| {
             if let Some(opposite) = self.opposite_of(change) {
                 return Some(opposite);
             }
             let kept = self.kept.iter().find(|(setting, _)| *setting == change.setting);
             let kept = kept.map(|(_, why)| why.clone());
-            let why = kept.or_else(|| inert::why(app, change, &changes).map(str::to_owned))?;
+            let with_line = || changes.iter().chain(line).cloned().collect::<Vec<_>>();
+            let why = kept.or_else(|| inert::why(app, change, &with_line()).map(str::to_owned))?;
             Some(format!("keep {}: {why}", change.setting))
         };
         let mut reasons: Vec<String> = Vec::new();
         advice.retain(|line| {
-            let why: Vec<Option<String>> = line.settings.iter().map(stays).collect();
+            let why: Vec<Option<String>> =
+                line.settings.iter().map(|change| stays(change, &line.settings)).collect();
             let first_stays = is_package(line) && why.first().is_some_and(Option::is_some);
             let all_stay = first_stays || (!why.is_empty() && why.iter().all(Option::is_some));
             if all_stay {
@@ -330,7 +333,8 @@ impl Settled {
             !all_stay
         });
         for line in advice.iter_mut() {
-            self.rewrite(line, |change| stays(change).is_some());
+            let own = line.settings.clone();
+            self.rewrite(line, |change| stays(change, &own).is_some());
         }
         let is_empty = advice.is_empty();
         if is_empty {

@@ -52,12 +52,16 @@ fn no_setting_has_two_values_or_no_effect() {
             diagnosed.configuration.iter().map(|it| it.change.clone()).collect();
         let mut values: BTreeMap<&str, &str> = BTreeMap::new();
         let mut wrong: Vec<String> = Vec::new();
-        for (who, change) in proposed(findings, diagnosed) {
+        let all = proposed(findings, diagnosed);
+        for &(who, change) in &all {
             let known = values.entry(&change.setting).or_insert(&change.to);
             if *known != change.to {
                 wrong.push(format!("{}: {who} proposes {change}, another {known}", app.id));
             }
-            if let Some(why) = why_inert(app, change, &changes) {
+            // What an echo advises is not recommended; its settings serve each other.
+            let own = all.iter().filter(|(other, _)| *other == who).map(|&(_, change)| change);
+            let others: Vec<SettingChange> = changes.iter().chain(own).cloned().collect();
+            if let Some(why) = why_inert(app, change, &others) {
                 wrong.push(format!("{}: {who} proposes {change}, but {why}", app.id));
             }
         }

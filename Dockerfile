@@ -1,6 +1,6 @@
 # An image with nothing but the static executable: docker build -t elephant-rs .
 FROM rust:1.95-alpine AS build
-# The C compiler is for zstd, SQLite, TLS and the linker.
+# The C compiler is for zstd, the allocator, SQLite, TLS and the linker.
 RUN apk add --no-cache gcc musl-dev
 WORKDIR /src
 COPY . .

@@ -145,10 +145,6 @@ impl Symbols<'_> {
         self.used.note(symbol, || self.strings.get(local).len());
         Some(symbol)
     }
-
-    fn text(&self, local: Option<Local>) -> Option<&str> {
-        local.map(|local| self.strings.get(local))
-    }
 }
 
 impl StageRecord {

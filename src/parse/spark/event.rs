@@ -15,7 +15,7 @@ use memchr::memmem::Finder;
 
 use super::failure_text;
 use super::plan::{Plan, Plans};
-use super::storage::BlockMemory;
+use super::storage::{BlockMemory, RddBlock};
 use super::strings::{Local, Strings};
 use crate::model::counters::Counter;
 use crate::model::spark::{JobResult, Peaks, ResourceProfile, StageAttempt};
@@ -82,7 +82,7 @@ pub(super) enum Event {
     },
     BlockUpdated {
         executor: Option<Local>,
-        block: Option<Local>,
+        block: Option<RddBlock>,
         memory: Option<BlockMemory>,
     },
     Peaks {

@@ -44,8 +44,13 @@ pub(super) struct Metric {
 
 /// Reads a plan.
 pub(super) fn read(cursor: &mut Cursor<'_>, strings: &mut Strings) -> Scan<Plan> {
-    let mut plan = Plan::default();
-    node(cursor, strings, None, 0, &mut plan)?;
+    read_operators(cursor, Operators::All, strings)
+}
+
+fn read_operators(cursor: &mut Cursor<'_>, operators: Operators, strings: &mut Strings) -> Scan<Plan> {
+    let mut reader = Reader { operators, strings, plan: Plan::default() };
+    reader.node(cursor, None, 0)?;
+    let mut plan = reader.plan;
     plan.metrics.sort_by_key(|metric| metric.node);
     Ok(plan)
 }
@@ -67,14 +72,14 @@ pub(super) fn pass_over(
     } else if cursor.skip_value().is_err() {
         // A plan may nest deeper than the cursor can skip.
         *cursor = start;
-        node(cursor, &mut Strings::default(), None, 0, &mut Plan::default())?;
+        read(cursor, &mut Strings::default())?;
     }
     let passed = start.rest().len().saturating_sub(cursor.rest().len());
     if !start.rest().get(..passed).is_some_and(names_shuffled_join) {
         return Ok(Plan::default());
     }
     let mut again = start;
-    Ok(read(&mut again, strings).map(|plan| plan.shuffled_joins(strings)).unwrap_or_default())
+    Ok(read_operators(&mut again, Operators::ShuffledJoins, strings).unwrap_or_default())
 }
 
 /// Whether a text names an operator that joins shuffled data.
@@ -84,29 +89,6 @@ fn names_shuffled_join(plan: &[u8]) -> bool {
         let before = plan.get(..at).unwrap_or_default();
         SHUFFLED_JOINS.iter().any(|name| before.ends_with(name.trim_end_matches("Join").as_bytes()))
     })
-}
-
-impl Plan {
-    /// Only the operators that join shuffled data, with their metrics.
-    fn shuffled_joins(mut self, strings: &Strings) -> Self {
-        let mut places = vec![None; self.nodes.len()];
-        let mut kept = Vec::new();
-        for (place, node) in places.iter_mut().zip(self.nodes) {
-            let name = node.name.map(|name| strings.get(name)).unwrap_or_default();
-            if SHUFFLED_JOINS.iter().any(|join| name.starts_with(join)) {
-                *place = u32::try_from(kept.len()).ok();
-                kept.push(Node { parent: None, ..node });
-            }
-        }
-        let place = |node: u32| places.get(usize::try_from(node).ok()?).copied().flatten();
-        self.metrics.retain_mut(|metric| {
-            place(metric.node).is_some_and(|place| {
-                metric.node = place;
-                true
-            })
-        });
-        Self { nodes: kept, metrics: self.metrics }
-    }
 }
 
 /// The shortcut for the start of an execution: its time follows the plan. No string contains this text, because a quote
@@ -130,33 +112,78 @@ pub(super) fn skip_to_end(cursor: &mut Cursor<'_>) -> Scan<()> {
     cursor.skip_value()
 }
 
-fn node(
-    cursor: &mut Cursor<'_>,
-    strings: &mut Strings,
-    parent: Option<u32>,
-    depth: u32,
-    plan: &mut Plan,
-) -> Scan<()> {
-    const KEYS: [&[u8]; 3] = [b"\"nodeName\":", b"\"children\":", b"\"metrics\":"];
-    let place = plan.nodes.len();
-    let own = u32::try_from(place).unwrap_or(u32::MAX);
-    plan.nodes.push(Node { name: None, parent });
-    cursor.members(&KEYS, |key, cursor| match key {
-        0 => {
-            let name = strings.read(cursor)?;
-            if let Some(node) = plan.nodes.get_mut(place) {
-                node.name = name;
+/// Which operators of a plan are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operators {
+    All,
+    /// Those that join shuffled data, without parents.
+    ShuffledJoins,
+}
+
+struct Reader<'s> {
+    operators: Operators,
+    strings: &'s mut Strings,
+    plan: Plan,
+}
+
+impl Reader<'_> {
+    /// Reads an operator and those below it.
+    fn node(&mut self, cursor: &mut Cursor<'_>, parent: Option<u32>, depth: u32) -> Scan<()> {
+        const KEYS: [&[u8]; 3] = [b"\"nodeName\":", b"\"children\":", b"\"metrics\":"];
+        let mut place = match self.operators {
+            Operators::All => Some(self.push("", parent)),
+            Operators::ShuffledJoins => None,
+        };
+        let mut passed_metrics = None;
+        cursor.members(&KEYS, |key, cursor| match key {
+            0 => {
+                self.name(cursor, &mut place)?;
+                // Spark writes the name first. Otherwise, it decides only now whether metrics are read.
+                let (Some(place), Some(mut metrics)) = (place, passed_metrics.take()) else { return Ok(()) };
+                self.metrics(&mut metrics, place)
             }
-            Ok(())
-        }
-        1 if depth < MAX_DEPTH => cursor.elements(|cursor| node(cursor, strings, Some(own), depth + 1, plan)),
-        1 => cursor.skip_value(),
-        _ => cursor.elements(|cursor| metric(cursor, strings, own, &mut plan.metrics)),
-    })?;
-    if let Some(node) = plan.nodes.get_mut(place).filter(|node| node.name.is_none()) {
-        node.name = strings.intern("");
+            1 if depth < MAX_DEPTH => cursor.elements(|cursor| self.node(cursor, place, depth + 1)),
+            1 => cursor.skip_value(),
+            _ => match place {
+                Some(place) => self.metrics(cursor, place),
+                None => {
+                    passed_metrics = Some(*cursor);
+                    cursor.skip_value()
+                }
+            },
+        })
     }
-    Ok(())
+
+    /// Reads the name of an operator: the operator at `place`, or a new one if its name decides that it is kept.
+    fn name(&mut self, cursor: &mut Cursor<'_>, place: &mut Option<u32>) -> Scan<()> {
+        let Some(name) = cursor.string_or_skip()? else { return Ok(()) };
+        let name = name.text();
+        match (self.operators, *place) {
+            (Operators::ShuffledJoins, None) => {
+                if SHUFFLED_JOINS.iter().any(|join| name.starts_with(join)) {
+                    *place = Some(self.push(&name, None));
+                }
+            }
+            (_, place) => {
+                let node = place.and_then(|place| self.plan.nodes.get_mut(usize::try_from(place).ok()?));
+                if let Some(node) = node {
+                    node.name = self.strings.intern(&name);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn metrics(&mut self, cursor: &mut Cursor<'_>, node: u32) -> Scan<()> {
+        cursor.elements(|cursor| metric(cursor, self.strings, node, &mut self.plan.metrics))
+    }
+
+    fn push(&mut self, name: &str, parent: Option<u32>) -> u32 {
+        let place = u32::try_from(self.plan.nodes.len()).unwrap_or(u32::MAX);
+        let parent = parent.filter(|_| self.operators == Operators::All);
+        self.plan.nodes.push(Node { name: self.strings.intern(name), parent });
+        place
+    }
 }
 
 fn metric(cursor: &mut Cursor<'_>, strings: &mut Strings, node: u32, metrics: &mut Vec<Metric>) -> Scan<()> {

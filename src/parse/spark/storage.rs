@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::limits::{Held, Limits};
+use crate::limits::Limits;
 use crate::model::table::MAX_COUNTER_VALUE;
 use crate::parse::scan::{Cursor, Scan};
 use crate::units::Bytes;
@@ -23,13 +23,31 @@ impl BlockMemory {
     }
 }
 
+/// The cached block of one partition of an RDD (`RDDBlockId`). Other blocks, such as broadcasts, are not tracked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct RddBlock {
+    rdd: u32,
+    partition: u32,
+}
+
+impl RddBlock {
+    /// Reads the name of a block: `rdd_3_14`. `None` for all others.
+    pub(super) fn read(cursor: &mut Cursor<'_>) -> Scan<Option<Self>> {
+        Ok(cursor.string_or_skip()?.and_then(|name| Self::from_name(name.bytes)))
+    }
+
+    fn from_name(name: &[u8]) -> Option<Self> {
+        let numbers = str::from_utf8(name).ok()?.strip_prefix("rdd_")?;
+        let (rdd, partition) = numbers.split_once('_')?;
+        Some(Self { rdd: rdd.parse().ok()?, partition: partition.parse().ok()? })
+    }
+}
+
 /// See the module. Executors are identified by index.
 #[derive(Default)]
 pub(super) struct Storage {
-    blocks: FxHashMap<(usize, Box<str>), u64>,
+    blocks: FxHashMap<(u32, RddBlock), u64>,
     used: FxHashMap<usize, u64>,
-    /// Bytes of the blocks' names.
-    names: usize,
     /// Executors with blocks beyond the limit, or with unreadable sizes.
     unknown: FxHashSet<usize>,
 }
@@ -40,20 +58,17 @@ impl Storage {
     pub(super) fn note(
         &mut self,
         executor: usize,
-        block: &str,
+        block: RddBlock,
         memory: Bytes,
         limits: &Limits,
     ) -> Option<Bytes> {
         let memory = memory.get();
-        let key = (executor, block.into());
+        let key = (u32::try_from(executor).ok()?, block);
         let before = if memory == 0 {
-            let before = self.blocks.remove(&key);
-            self.names -= if before.is_some() { block.len() } else { 0 };
-            before
+            self.blocks.remove(&key)
         } else if let Some(known) = self.blocks.get_mut(&key) {
             Some(std::mem::replace(known, memory))
         } else if limits.has_room(self.blocks.len()) {
-            self.names += block.len();
             self.blocks.insert(key, memory)
         } else {
             self.unknown.insert(executor);
@@ -64,9 +79,9 @@ impl Storage {
         Some(Bytes::new(*used))
     }
 
-    /// Bytes that the blocks take.
+    /// Bytes that the blocks take. While the table grows, the old one and the new one exist.
     pub(super) fn held(&self) -> usize {
-        self.names + self.blocks.len() * (2 * size_of::<(usize, Box<str>, u64)>() + Held::PER_ALLOCATION)
+        3 * self.blocks.len() * size_of::<(u32, RddBlock, u64)>()
     }
 
     /// Records that a block's size cannot be read.
@@ -84,11 +99,23 @@ impl Storage {
 mod tests {
     use super::*;
 
+    fn rdd(name: &str) -> RddBlock {
+        RddBlock::from_name(name.as_bytes()).expect("the name of a block of an RDD")
+    }
+
+    #[test]
+    fn only_blocks_of_rdds_have_numbers() {
+        assert_eq!(rdd("rdd_3_14"), RddBlock { rdd: 3, partition: 14 });
+        for other in ["broadcast_3_piece0", "rdd_3", "rdd_3_", "rdd_x_1", "rdd_3_99999999999", "shuffle_0_1_2", ""] {
+            assert_eq!(RddBlock::from_name(other.as_bytes()), None, "{other}");
+        }
+    }
+
     #[test]
     fn blocks_come_change_and_go() {
         let mut storage = Storage::default();
         let mut note =
-            |executor, block, memory| storage.note(executor, block, Bytes::new(memory), &Limits::NONE);
+            |executor, block, memory| storage.note(executor, rdd(block), Bytes::new(memory), &Limits::NONE);
         assert_eq!(note(0, "rdd_1_1", 10), Some(Bytes::new(10)));
         assert_eq!(note(0, "rdd_1_2", 5), Some(Bytes::new(15)));
         assert_eq!(note(1, "rdd_1_1", 7), Some(Bytes::new(7)));
@@ -102,15 +129,15 @@ mod tests {
         let limits = Limits { tasks: Some(2), ..Limits::NONE };
         let mut storage = Storage::default();
         for round in 0..100 {
-            let block = format!("rdd_1_{round}");
-            assert_eq!(storage.note(0, &block, Bytes::new(10), &limits), Some(Bytes::new(10)));
-            assert_eq!(storage.note(0, &block, Bytes::new(0), &limits), Some(Bytes::new(0)));
+            let block = rdd(&format!("rdd_1_{round}"));
+            assert_eq!(storage.note(0, block, Bytes::new(10), &limits), Some(Bytes::new(10)));
+            assert_eq!(storage.note(0, block, Bytes::new(0), &limits), Some(Bytes::new(0)));
         }
-        storage.note(0, "rdd_1_1", Bytes::new(10), &limits);
-        storage.note(1, "rdd_1_1", Bytes::new(10), &limits);
+        storage.note(0, rdd("rdd_1_1"), Bytes::new(10), &limits);
+        storage.note(1, rdd("rdd_1_1"), Bytes::new(10), &limits);
         assert_eq!(storage.unknown().count(), 0);
-        assert_eq!(storage.note(1, "rdd_1_2", Bytes::new(10), &limits), None);
-        assert_eq!(storage.note(1, "rdd_1_1", Bytes::new(30), &limits), Some(Bytes::new(30)));
+        assert_eq!(storage.note(1, rdd("rdd_1_2"), Bytes::new(10), &limits), None);
+        assert_eq!(storage.note(1, rdd("rdd_1_1"), Bytes::new(30), &limits), Some(Bytes::new(30)));
         assert_eq!(storage.unknown().collect::<Vec<_>>(), [1]);
     }
 }

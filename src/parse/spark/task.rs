@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::storage::BlockMemory;
+use super::storage::{BlockMemory, RddBlock};
 use super::strings::{Local, Strings};
 use super::task_metrics::{METRICS, Section, TaskMetrics, place_of};
 use crate::model::counters::Counter;
@@ -38,7 +38,7 @@ pub(super) struct TaskEnd {
     pub(super) peaks: Peaks,
     pub(super) metrics: TaskMetrics,
     /// Memory of cached RDD blocks that this task changed, by block.
-    pub(super) blocks: Vec<(Local, BlockMemory)>,
+    pub(super) blocks: Vec<(RddBlock, BlockMemory)>,
 }
 
 /// "Task Info".
@@ -99,7 +99,7 @@ fn end_with(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd, s
             2 => reason::read(cursor, strings, end)?,
             3 => info(cursor, strings, &mut end.info, shortcut)?,
             4 => peaks(cursor, &mut end.peaks)?,
-            _ => metrics(cursor, strings, end, shortcut)?,
+            _ => metrics(cursor, end, shortcut)?,
         }
         Ok(())
     })
@@ -243,7 +243,7 @@ fn plain_peaks(cursor: &mut Cursor<'_>, keys: &[&[u8]]) -> Scan<Peaks> {
     Err(Unexpected)
 }
 
-fn metrics(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd, shortcut: bool) -> Scan<()> {
+fn metrics(cursor: &mut Cursor<'_>, end: &mut TaskEnd, shortcut: bool) -> Scan<()> {
     const KEYS: [&[u8]; 14] = {
         let [a, b, c, d, e, f, g, h, i] = Section::Task.keys();
         let [shuffle_read, shuffle_write]: [&[u8]; 2] =
@@ -281,7 +281,7 @@ fn metrics(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut TaskEnd, sh
         SHUFFLE_WRITE_AT => shuffle_write(cursor, metrics),
         INPUT_AT => amounts(cursor, metrics, INPUT),
         OUTPUT_AT => amounts(cursor, metrics, OUTPUT),
-        BLOCKS_AT => updated_blocks(cursor, strings, blocks),
+        BLOCKS_AT => updated_blocks(cursor, blocks),
         simple => metrics.read(cursor, simple),
     })
 }
@@ -336,18 +336,14 @@ fn amounts(cursor: &mut Cursor<'_>, metrics: &mut TaskMetrics, places: Range<usi
 }
 
 /// RDD blocks that the task added to or removed from the cache.
-fn updated_blocks(
-    cursor: &mut Cursor<'_>,
-    strings: &mut Strings,
-    blocks: &mut Vec<(Local, BlockMemory)>,
-) -> Scan<()> {
+fn updated_blocks(cursor: &mut Cursor<'_>, blocks: &mut Vec<(RddBlock, BlockMemory)>) -> Scan<()> {
     let keys: [&[u8]; 2] = [b"\"Block ID\":", b"\"Status\":"];
     cursor.elements(|cursor| {
         let mut block = None;
         let mut memory = None;
         cursor.members(&keys, |key, cursor| {
             match key {
-                0 => block = strings.read(cursor)?,
+                0 => block = RddBlock::read(cursor)?,
                 _ => cursor.members(&[b"\"Memory Size\":"], |_, cursor| {
                     memory = Some(BlockMemory::read(cursor)?);
                     Ok(())
@@ -355,9 +351,7 @@ fn updated_blocks(
             }
             Ok(())
         })?;
-        if let (Some(block), Some(memory)) = (block, memory)
-            && strings.get(block).starts_with("rdd_")
-        {
+        if let (Some(block), Some(memory)) = (block, memory) {
             blocks.push((block, memory));
         }
         Ok(())

@@ -54,7 +54,7 @@ impl Builder {
                 self.block_manager_removed(symbols.symbol(id), moment(at));
             }
             Event::BlockUpdated { executor, block, memory } => {
-                self.block_updated(symbols.symbol(executor), symbols.text(block), memory);
+                self.block_updated(symbols.symbol(executor), block, memory);
             }
             Event::Peaks { stage, executor, peaks } => {
                 self.peaks(stage, symbols.symbol(executor), &peaks);

@@ -4,7 +4,7 @@ use super::{Builder, Symbols, held, moment};
 use crate::model::Symbol;
 use crate::model::spark::{Exclusion, Executor, PersistedRdd, StorageMemory};
 use crate::parse::spark::event::{BlockManagerAdded, ExecutorAdded, RddInfo};
-use crate::parse::spark::storage::BlockMemory;
+use crate::parse::spark::storage::{BlockMemory, RddBlock};
 use crate::units::{Bytes, Timestamp};
 
 impl Builder {
@@ -109,7 +109,7 @@ impl Builder {
     pub(super) fn block_updated(
         &mut self,
         executor: Option<Symbol>,
-        block: Option<&str>,
+        block: Option<RddBlock>,
         memory: Option<BlockMemory>,
     ) {
         if let (Some(block), Some(memory)) = (block, memory)
@@ -119,7 +119,7 @@ impl Builder {
         }
     }
 
-    pub(super) fn block_memory(&mut self, executor: usize, block: &str, memory: BlockMemory) {
+    pub(super) fn block_memory(&mut self, executor: usize, block: RddBlock, memory: BlockMemory) {
         let BlockMemory::Known(memory) = memory else {
             self.storage.mark_unreadable(executor);
             self.seen.unreadable_blocks += 1;

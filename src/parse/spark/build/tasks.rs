@@ -123,20 +123,18 @@ impl Builder {
         let is_timeless = !contradicts && (started.is_none() || finished.is_none());
         self.seen.without_time += u64::from(is_timeless);
         if let Some(place) = executor {
-            self.executor_of_end(place, end, symbols);
+            self.executor_of_end(place, end);
         }
         self.saw(finished);
     }
 
     /// What the end of a task says about its executor.
-    fn executor_of_end(&mut self, place: usize, end: &TaskEnd, symbols: &Symbols<'_>) {
+    fn executor_of_end(&mut self, place: usize, end: &TaskEnd) {
         if let Some(executor) = self.executors.get_mut(place) {
             executor.peaks.raise_all(&end.peaks);
         }
-        for (block, memory) in &end.blocks {
-            if let Some(block) = symbols.text(Some(*block)) {
-                self.block_memory(place, block, *memory);
-            }
+        for &(block, memory) in &end.blocks {
+            self.block_memory(place, block, memory);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{BlockManagerAdded, Event, ExecutorAdded, MAX_NAME_LEN, field};
 use crate::model::spark::Peaks;
 use crate::parse::scan::{Cursor, Scan};
 use crate::parse::spark::build::stage_attempt;
-use crate::parse::spark::storage::BlockMemory;
+use crate::parse::spark::storage::{BlockMemory, RddBlock};
 use crate::parse::spark::strings::{Local, Strings};
 use crate::parse::spark::task::peaks;
 
@@ -125,13 +125,12 @@ pub(super) fn block_updated(cursor: &mut Cursor<'_>, strings: &mut Strings) -> S
         cursor.members(&keys, |key, cursor| {
             match key {
                 0 => executor = block_manager_id(cursor, strings)?.0,
-                1 => block = strings.read(cursor)?,
+                1 => block = RddBlock::read(cursor)?,
                 _ => memory = Some(BlockMemory::read(cursor)?),
             }
             Ok(())
         })
     })?;
-    let block = block.filter(|&block| strings.get(block).starts_with("rdd_"));
     Ok(Event::BlockUpdated { executor, block, memory })
 }
 

@@ -34,9 +34,7 @@ fn contents(block: &Block) -> Vec<String> {
             info.failed = info.failed.filter(|failed| *failed);
             info.killed = info.killed.filter(|killed| *killed);
             let names = [end.info.executor.take(), end.info.host.take(), end.message.take()].map(text);
-            let blocks: Vec<_> =
-                end.blocks.drain(..).map(|(block, size)| (text(Some(block)), size)).collect();
-            format!("{end:?} {names:?} {blocks:?}")
+            format!("{end:?} {names:?}")
         }
         other => format!("{other:?}"),
     };

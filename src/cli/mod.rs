@@ -1,5 +1,6 @@
 //! The command line: arguments, commands and exit status.
 
+mod accepted;
 mod analyze;
 mod check;
 mod completions;

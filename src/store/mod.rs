@@ -3,6 +3,7 @@
 //! [`Store::ingest`] reads the histories that are new or changed; the other functions answer questions without opening a
 //! history. A record is one application in one file: ids are not unique across clusters and copies.
 
+mod accepted;
 mod answer;
 mod configured;
 mod costs;
@@ -11,6 +12,7 @@ mod groups;
 mod ingest;
 mod listing;
 mod periods;
+mod nodes;
 mod realised;
 mod record;
 mod runs;
@@ -26,6 +28,7 @@ use thiserror::Error;
 use crate::units::Timestamp;
 
 pub(crate) use answer::{Answer, Question, View};
+pub(crate) use accepted::Lack;
 pub(crate) use fleet::{Fleet, Ranked, Remedy, Unread};
 pub(crate) use groups::{Group, Grouped, Grouping};
 pub(crate) use ingest::Ingested;
@@ -33,6 +36,7 @@ pub(crate) use periods::{OverTime, Periods};
 pub(crate) use realised::{Changed, Realised};
 pub(crate) use runs::{Change, Measure, Run, Runs};
 
+pub(crate) use nodes::{NodeSums, Nodes};
 const MS_PER_HOUR: f64 = 3_600_000.0;
 const MB_SECONDS_PER_GB_HOUR: f64 = 1024.0 * 3600.0;
 
@@ -112,7 +116,8 @@ impl Store {
             [moment.as_millis()],
         )?;
         changes.execute_batch(
-            "DELETE FROM job WHERE job NOT IN (SELECT job FROM application); DELETE FROM configuration WHERE \
+            "DELETE FROM node_day WHERE applications = 0; DELETE FROM node WHERE node NOT IN (SELECT node FROM node_work); \
+             DELETE FROM job WHERE job NOT IN (SELECT job FROM application); DELETE FROM configuration WHERE \
              configuration NOT IN (SELECT configuration FROM application WHERE configuration IS NOT NULL)",
         )?;
         changes.commit()?;

@@ -5,13 +5,21 @@ pub(super) mod ingest;
 pub(super) mod prune;
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use crate::store::{Store, StoreError};
 
 /// Where the database is.
+/// The message for users.
+pub(super) fn failed(path: &Path, what: &str, error: &StoreError) -> Box<dyn Error> {
+    match error {
+        StoreError::Missing(_) => error.to_string().into(),
+        _ => format!("cannot {what} the store {}: {error}", path.display()).into(),
+    }
+}
+
 #[derive(Debug, Args)]
 pub(super) struct StoreArgs {
     /// The database file; ingest creates it
@@ -29,9 +37,6 @@ impl StoreArgs {
     }
 
     fn failed(&self, what: &str, error: &StoreError) -> Box<dyn Error> {
-        match error {
-            StoreError::Missing(_) => error.to_string().into(),
-            _ => format!("cannot {what} the store {}: {error}", self.store.display()).into(),
-        }
+        failed(&self.store, what, error)
     }
 }

@@ -100,6 +100,10 @@ enum Command {
     #[cfg(feature = "store")]
     #[command(after_help = store::history::EXAMPLES)]
     History(store::history::History),
+    /// Write a database as files that Spark, Trino and DuckDB read as tables
+    #[cfg(feature = "store")]
+    #[command(after_help = store::export::EXAMPLES)]
+    Export(store::export::Export),
     /// Remove old applications from a database
     #[cfg(feature = "store")]
     #[command(after_help = store::prune::EXAMPLES)]
@@ -194,6 +198,8 @@ pub fn run() -> ExitCode {
         Command::Ingest(command) => command.run(now()),
         #[cfg(feature = "store")]
         Command::History(command) => command.run(),
+        #[cfg(feature = "store")]
+        Command::Export(command) => command.run(),
         #[cfg(feature = "store")]
         Command::Prune(command) => command.run(),
         Command::Nodes(command) => command.run(),

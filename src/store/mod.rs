@@ -7,12 +7,13 @@ mod accepted;
 mod answer;
 mod configured;
 mod costs;
+mod export;
 mod fleet;
 mod groups;
 mod ingest;
 mod listing;
-mod periods;
 mod nodes;
+mod periods;
 mod realised;
 mod record;
 mod runs;
@@ -27,16 +28,19 @@ use thiserror::Error;
 
 use crate::units::Timestamp;
 
-pub(crate) use answer::{Answer, Question, View};
 pub(crate) use accepted::Lack;
+pub(crate) use answer::{Answer, Question, View};
+#[cfg(feature = "parquet")]
+pub(crate) use export::Column;
+pub(crate) use export::{Kind, TABLES, Table, Value};
 pub(crate) use fleet::{Fleet, Ranked, Remedy, Unread};
 pub(crate) use groups::{Group, Grouped, Grouping};
 pub(crate) use ingest::Ingested;
+pub(crate) use nodes::{NodeSums, Nodes};
 pub(crate) use periods::{OverTime, Periods};
 pub(crate) use realised::{Changed, Realised};
 pub(crate) use runs::{Change, Measure, Run, Runs};
 
-pub(crate) use nodes::{NodeSums, Nodes};
 const MS_PER_HOUR: f64 = 3_600_000.0;
 const MB_SECONDS_PER_GB_HOUR: f64 = 1024.0 * 3600.0;
 

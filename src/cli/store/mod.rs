@@ -1,5 +1,6 @@
 //! Commands on a database of applications.
 
+pub(super) mod export;
 pub(super) mod history;
 pub(super) mod ingest;
 pub(super) mod prune;
@@ -11,7 +12,6 @@ use clap::Args;
 
 use crate::store::{Store, StoreError};
 
-/// Where the database is.
 /// The message for users.
 pub(super) fn failed(path: &Path, what: &str, error: &StoreError) -> Box<dyn Error> {
     match error {
@@ -20,6 +20,7 @@ pub(super) fn failed(path: &Path, what: &str, error: &StoreError) -> Box<dyn Err
     }
 }
 
+/// Where the database is.
 #[derive(Debug, Args)]
 pub(super) struct StoreArgs {
     /// The database file; ingest creates it

@@ -17,6 +17,8 @@ mod simulate;
 #[cfg(feature = "store")]
 mod store;
 #[cfg(feature = "store")]
+mod store_export;
+#[cfg(feature = "store")]
 mod store_gate;
 mod stragglers;
 mod watch;

@@ -203,7 +203,7 @@ fn help(command: &[String]) -> Option<BTreeSet<String>> {
 fn commands_and_options_exist() {
     let with_parts = ["rules", "simulate"];
     let known = ["analyze", "check", "diff", "nodes", "stragglers", "watch", "whatif", "completions", "man"];
-    let of_store = ["ingest", "history", "prune"];
+    let of_store = ["ingest", "history", "export", "prune"];
     let mut helps: BTreeMap<Vec<String>, BTreeSet<String>> = BTreeMap::new();
     let mut found = 0;
     for page in manual() {

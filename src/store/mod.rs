@@ -110,6 +110,30 @@ impl Store {
         Ok(Self { connection, currency: None })
     }
 
+    /// Writes applications that no history has, `a_commit` of them in one transaction, for measurements.
+    #[cfg(feature = "internals")]
+    pub(crate) fn fill(
+        &mut self,
+        mut applications: impl Iterator<Item = crate::results::ApplicationReport>,
+        a_commit: usize,
+    ) -> Result<(), StoreError> {
+        self.connection.execute("INSERT INTO run (started, tool, rules_hash) VALUES (0, 'none', '')", [])?;
+        let run = self.connection.last_insert_rowid();
+        loop {
+            let changes = self.connection.transaction()?;
+            let mut written = 0;
+            for app in applications.by_ref().take(a_commit) {
+                record::application(&changes, run, &app)?;
+                ingest::record_files(&changes, run, &app.sources)?;
+                written += 1;
+            }
+            changes.commit()?;
+            if written < a_commit {
+                return Ok(());
+            }
+        }
+    }
+
     /// Removes the applications that were submitted before `moment`, or, if that is unknown, whose history is older. Their
     /// files stay known, so that they are not read again. Returns how many were removed.
     pub(crate) fn prune(&mut self, moment: Timestamp) -> Result<u64, StoreError> {

@@ -100,7 +100,7 @@ enum Command {
     #[cfg(feature = "store")]
     #[command(after_help = store::history::EXAMPLES)]
     History(store::history::History),
-    /// Write a database as files that Spark, Trino and DuckDB read as tables
+    /// Write a database as files that other programs read as tables
     #[cfg(feature = "store")]
     #[command(after_help = store::export::EXAMPLES)]
     Export(store::export::Export),

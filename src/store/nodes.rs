@@ -37,6 +37,7 @@ pub(crate) struct NodeSums {
 
 /// Nodes, the slowest first.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[allow(clippy::struct_field_names)] // the nodes among what is known of them
 pub(crate) struct Nodes {
     pub(crate) nodes: Vec<NodeSums>,
     /// How many nodes there are, shown or not.
@@ -87,15 +88,12 @@ impl Store {
             |row| row.get(0),
         )?;
         let settings = Settings::default();
-        let mut nodes = match Days::of(filter) {
-            Some(days) => self.node_sums(OF_DAYS, &days.condition(), &days.values(), &settings)?,
-            None => {
-                let chosen = format!(
-                    "application IN (SELECT application FROM application WHERE {})",
-                    selection.condition
-                );
-                self.node_sums(OF_APPLICATIONS, &chosen, &selection.values(), &settings)?
-            }
+        let mut nodes = if let Some(days) = Days::of(filter) {
+            self.node_sums(OF_DAYS, &days.condition(), &days.values(), &settings)?
+        } else {
+            let chosen =
+                format!("application IN (SELECT application FROM application WHERE {})", selection.condition);
+            self.node_sums(OF_APPLICATIONS, &chosen, &selection.values(), &settings)?
         };
         rank(&mut nodes, &settings);
         let (of, slow) = (nodes.len() as u64, nodes.iter().filter(|node| node.is_slow).count() as u64);

@@ -1,4 +1,4 @@
-//! Tables of a store as files: one for each day, in a folder layout that Spark, Trino and DuckDB read as partitions.
+//! Tables of a store as files: one for each day, in a folder layout that Spark and Trino read as partitions.
 
 mod csv;
 mod ndjson;

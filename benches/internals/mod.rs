@@ -5,3 +5,5 @@
 pub mod nodes;
 pub mod parsers;
 pub mod replay;
+#[cfg(feature = "store")]
+pub mod store;

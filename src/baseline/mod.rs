@@ -40,6 +40,8 @@ mod update;
 
 pub use compare::compare;
 pub use file::{Baseline, BaselineError, Job, Run};
+#[cfg(feature = "store")]
+pub(crate) use run::{identity_of, rounded};
 pub use spread::{Allowance, Tolerance};
 pub use update::update;
 

@@ -40,8 +40,13 @@ impl Run {
 
 /// The run's identity in a baseline.
 pub(super) fn identity(app: &ApplicationReport) -> String {
-    let moment = started(app).map(Timestamp::as_millis);
-    let identity = hash(&format!("run\n{}\n{:?}\n{moment:?}", app.id, app.attempt));
+    identity_of(&app.id, app.attempt.as_deref(), started(app))
+}
+
+/// The same of the run with this id, attempt and start.
+pub(crate) fn identity_of(id: &str, attempt: Option<&str>, started: Option<Timestamp>) -> String {
+    let moment = started.map(Timestamp::as_millis);
+    let identity = hash(&format!("run\n{id}\n{attempt:?}\n{moment:?}"));
     identity.get(..HASH_DIGITS).unwrap_or(&identity).to_owned()
 }
 
@@ -61,7 +66,7 @@ pub(super) fn unfit(app: &ApplicationReport) -> Option<&'static str> {
 }
 
 /// Five significant digits: more would only make files harder to compare.
-pub(super) fn rounded(value: f64) -> f64 {
+pub(crate) fn rounded(value: f64) -> f64 {
     format!("{value:.4e}").parse().unwrap_or(value)
 }
 

@@ -2,18 +2,19 @@
 
 use std::error::Error;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
 use super::Exit;
+use super::accepted::Source;
 use super::counts::positive_count;
 use super::finding_args::FindingArgs;
 use super::input_args::InputArgs;
 use super::output::{Output, OutputError};
 use super::part_args::{PartArgs, write_part};
 use super::path_args::PathArgs;
-use crate::baseline::{Baseline, BaselineError, Tolerance, compare, update};
+use crate::baseline::{Baseline, Tolerance, compare, update};
 use crate::engine::{self, Filter, Options, Progress};
 use crate::params::quantity::{Duration, Quantity};
 use crate::report::{counted, missing_jobs, unjudged_summary};
@@ -21,6 +22,8 @@ use crate::results::{Comparison, Floors, Metric, SuppressionUse};
 use crate::rules::RuleSet;
 use crate::rules::settings::GateParams;
 use crate::severity::Severity;
+#[cfg(feature = "store")]
+use crate::store::Store;
 use crate::troubles::Basis;
 use crate::units::Millis;
 
@@ -66,16 +69,30 @@ pub(super) struct Check {
     #[command(flatten)]
     parts: PartArgs,
     /// The baseline: a file with accepted findings and costs
-    #[arg(long, value_name = "FILE", required_unless_present = "partial")]
+    #[cfg_attr(not(feature = "store"), arg(long, value_name = "FILE", required_unless_present = "partial"))]
+    #[cfg_attr(
+        feature = "store",
+        arg(long, value_name = "FILE", required_unless_present_any = ["partial", "store"])
+    )]
     baseline: Option<PathBuf>,
+    /// Compare with the last complete runs of each job in a database that `ingest` fills
+    #[cfg(feature = "store")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        group = "keeper",
+        conflicts_with_all = ["baseline", "partial", "prune", "require_all"]
+    )]
+    store: Option<PathBuf>,
     /// Accept the present state and write it to the baseline
-    #[arg(long, conflicts_with = "partial")]
+    #[arg(long, conflicts_with = "partial", group = "keeper")]
     update: bool,
     /// With --update: remove jobs that are not in the input; cannot be combined with filters, which leave out jobs
     #[arg(long, requires = "update", conflicts_with = "FilterArgs")]
     prune: bool,
-    /// With --update: keep the last N runs of each job [default: the number in the baseline, or 10]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count, requires = "update")]
+    /// Keep the last N runs of each job in the baseline, or compare with the last N in the store [default: the number in
+    /// the baseline, or 10]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count, requires = "keeper")]
     keep_runs: Option<NonZeroUsize>,
     /// Allowed increase, in percent [default: 20]; METRIC=PERCENT for one of `runtime_ms`,
     /// `resource_used_gb_hours`, `resource_wasted_gb_hours`, `task_time_ms`, `failed_attempts_count`; repeatable
@@ -122,10 +139,10 @@ impl Check {
             let work = |progress: &Progress| engine::analyze_part(inputs.named(), basis, &options, progress);
             return write_part(&input.run(work)?, &kind, input, file);
         }
-        let baseline = self.baseline.as_deref().ok_or("--baseline FILE is missing")?;
-        let mut accepted = self.accepted(baseline)?;
-        let output = input.open_output(&inputs.files(), Some(baseline))?;
-        let open = || Output::open(Some(baseline)).map_err(OutputError::of_baseline);
+        let source = self.source()?;
+        let path = source.path();
+        let output = input.open_output(&inputs.files(), Some(path))?;
+        let open = || Output::open(Some(path)).map_err(OutputError::of_baseline);
         let file = self.update.then(open).transpose()?;
         let mut report = if self.parts.merges() {
             input.run(|_| engine::analyze_parts((&kind, &inputs.parts()), basis, &options, None))??.0
@@ -136,14 +153,14 @@ impl Check {
         input.warn_of_suppressions(&report.suppressions, findings.reports_all_rules());
         let unfinished = input.failure(&report.problems, report.named_input_failed, &report.summary);
         let failed = unfinished.is_some();
-        if let Some(keep) = self.keep_runs {
-            accepted.keep_runs = keep.get();
-        }
-        let mut comparison = compare(&report, &accepted, &self.tolerance(rules.gate()));
-        let updated = self.update.then(|| update(&accepted, &report, &comparison, self.prune));
+        let accepted = source.accepted(&report, self.keep_runs.map(NonZeroUsize::get))?;
+        let baseline = &accepted.baseline;
+        let mut comparison = compare(&report, baseline, &self.tolerance(rules.gate()));
+        accepted.explain(&mut comparison);
+        let updated = self.update.then(|| update(baseline, &report, &comparison, self.prune));
         comparison.unfinished = unfinished;
         comparison.expired = expired(&report.suppressions);
-        self.decide(&mut comparison, (&options.filter, &rules), &accepted, shown.min_severity);
+        self.decide(&mut comparison, (&options.filter, &rules), baseline, shown.min_severity);
         // Do not accept a state that was read only in part.
         if let Some((file, updated)) = file.zip(updated).filter(|_| !failed && !comparison.undecided) {
             let text = updated.to_yaml()?;
@@ -183,12 +200,14 @@ impl Check {
         comparison.undecided = is_open && !self.allow_unjudged;
     }
 
-    fn accepted(&self, path: &Path) -> Result<Baseline, BaselineError> {
-        match Baseline::load(path)? {
-            Some(baseline) => Ok(baseline),
-            None if self.update => Ok(Baseline::default()),
-            None => Err(BaselineError::Missing { path: path.to_owned() }),
+    fn source(&self) -> Result<Source<'_>, Box<dyn Error>> {
+        #[cfg(feature = "store")]
+        if let Some(path) = &self.store {
+            let store = Store::open(path).map_err(|error| super::store::failed(path, "open", &error))?;
+            return Ok(Source::Store(path, store));
         }
+        let baseline = self.baseline.as_deref().ok_or("--baseline FILE is missing")?;
+        Ok(Source::file(baseline, self.update)?)
     }
 
     /// The tolerances of the rule files, and those of the command line on top.

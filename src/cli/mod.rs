@@ -1,5 +1,6 @@
 //! The command line: arguments, commands and exit status.
 
+mod accepted;
 mod analyze;
 mod check;
 mod completions;
@@ -99,6 +100,10 @@ enum Command {
     #[cfg(feature = "store")]
     #[command(after_help = store::history::EXAMPLES)]
     History(store::history::History),
+    /// Write a database as files that other programs read as tables
+    #[cfg(feature = "store")]
+    #[command(after_help = store::export::EXAMPLES)]
+    Export(store::export::Export),
     /// Remove old applications from a database
     #[cfg(feature = "store")]
     #[command(after_help = store::prune::EXAMPLES)]
@@ -193,6 +198,8 @@ pub fn run() -> ExitCode {
         Command::Ingest(command) => command.run(now()),
         #[cfg(feature = "store")]
         Command::History(command) => command.run(),
+        #[cfg(feature = "store")]
+        Command::Export(command) => command.run(),
         #[cfg(feature = "store")]
         Command::Prune(command) => command.run(),
         Command::Nodes(command) => command.run(),

@@ -36,8 +36,9 @@ use std::time::Instant;
 
 use crate::input::named::Named;
 use crate::limits::Limits;
+use crate::model::Application;
 use crate::parse::OtherCounters;
-use crate::results::{Report, Summary, SuppressionUse};
+use crate::results::{NodeWork, Report, Summary, SuppressionUse};
 use crate::rules::{RuleSet, Suppression};
 use crate::severity::Severity;
 use crate::troubles::Basis;
@@ -115,7 +116,7 @@ pub(crate) fn analyze_by(
     options: &Options,
     progress: &Progress,
 ) -> Report {
-    analyze_into(Collector::new(options.top), named, basis, options, progress).0
+    analyze_into(Collector::new(options.top), None, named, basis, options, progress).0
 }
 
 /// Like [`analyze_with`], but renders each application as soon as it is judged. The pieces are all applications, so
@@ -128,11 +129,35 @@ pub(crate) fn analyze_in_pieces(
     render: Render<'_>,
 ) -> (Report, Pieces) {
     let options = Options { top: None, ..options };
-    analyze_into(Collector::rendering(render, options.charts), named, basis, &options, progress)
+    analyze_into(Collector::rendering(render, options.charts), None, named, basis, &options, progress)
+}
+
+/// What an application did on each node.
+pub(crate) type ByNode = fn(&Application) -> Vec<NodeWork>;
+
+/// Like [`analyze_in_pieces`], and adds to each application what it did on each node.
+#[cfg(feature = "store")]
+pub(crate) fn analyze_with_nodes(
+    named: Named<'_>,
+    basis: Basis<'_>,
+    options: Options,
+    progress: &Progress,
+    (render, by_node): (Render<'_>, ByNode),
+) -> (Report, Pieces) {
+    let options = Options { top: None, ..options };
+    analyze_into(
+        Collector::rendering(render, options.charts),
+        Some(by_node),
+        named,
+        basis,
+        &options,
+        progress,
+    )
 }
 
 fn analyze_into(
     collector: Collector<'_>,
+    by_node: Option<ByNode>,
     named: Named<'_>,
     basis: Basis<'_>,
     options: &Options,
@@ -145,7 +170,8 @@ fn analyze_into(
     let counted = Mutex::new(Counted::default());
     let visited = visit_in_turn(named, extent, progress, |app, sources, turn| {
         let started = Instant::now();
-        let (report, suppressed_by) = evaluate(app, (sources, turn), basis, options, &worst_charts);
+        let (mut report, suppressed_by) = evaluate(app, (sources, turn), basis, options, &worst_charts);
+        report.nodes = by_node.map(|by_node| by_node(app)).unwrap_or_default();
         let judged = Judged { report, turn, suppressed_by };
         progress.findings(judged.report.counts.iter().skip(1).sum());
         log::debug!("{}: judged in {:.1?}", judged.report.id, started.elapsed());

@@ -13,6 +13,8 @@
 //! assert!(!nodes.is_empty());
 //! ```
 
+#[cfg(feature = "store")]
+mod by_application;
 pub(crate) mod cluster;
 pub(crate) mod collect;
 pub(crate) mod conditions;
@@ -29,6 +31,8 @@ pub(crate) mod summary;
 pub(crate) mod trend;
 pub(crate) mod types;
 
+#[cfg(feature = "store")]
+pub(crate) use by_application::{mean_and_deviation, work_by_node};
 pub use collect::GroupCounts;
 pub use fit::{Distribution, Family, Fit, Goodness, Status};
 pub use indicators::Node;

@@ -19,6 +19,8 @@ pub(crate) use comparison::words::{counted, missing_jobs, unjudged_summary};
 mod csv;
 mod diff;
 mod envelope;
+#[cfg(feature = "store")]
+pub(crate) mod export;
 mod grid;
 #[cfg(feature = "store")]
 pub(crate) mod history;

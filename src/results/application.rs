@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Leading, Work};
+use super::{Leading, NodeWork, Work};
 use crate::charts::Charts;
 use crate::finding::{Finding, Name, NotEvaluated, Suppressed};
 use crate::fingerprint::{Fingerprint, JobKey, StageName, subject_key};
@@ -75,6 +75,8 @@ pub struct ApplicationReport {
     pub phases: Option<Vec<Phase>>,
     /// Its configuration, if [`crate::engine::Options::details`] is set and the history contains one.
     pub configuration: Option<Box<Conf>>,
+    /// What it did on each node, if it goes to a database.
+    pub(crate) nodes: Vec<NodeWork>,
     /// Its charts, if [`crate::engine::Options::charts`] includes it.
     pub charts: Option<Box<Charts>>,
 }
@@ -82,7 +84,7 @@ pub struct ApplicationReport {
 state!(struct ApplicationReport { id, attempt, engine, engine_version, name, user, queue, job_type,
     status, complete, incomplete, judged, sources, submitted_at, started_at, finished_at, severity,
     raw_severity, score, leading, metrics, work, counts, troubles, recommended, savings, findings,
-    suppressed, evaluated, not_evaluated, stage_names, phases, configuration, charts });
+    suppressed, evaluated, not_evaluated, stage_names, phases, configuration, nodes, charts });
 
 impl ApplicationReport {
     /// The job that this application is a run of.
@@ -158,6 +160,7 @@ impl ApplicationReport {
             stage_names: Vec::new(),
             phases: None,
             configuration: None,
+            nodes: Vec::new(),
             charts: None,
         }
     }

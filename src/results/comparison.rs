@@ -16,6 +16,8 @@ pub struct Comparison {
     pub jobs: Vec<JobComparison>,
     /// Sums over all jobs.
     pub counts: Counts,
+    /// Whether a store has the accepted runs, and no file.
+    pub(crate) of_store: bool,
     /// Whether the baseline was rewritten, which accepts everything in this comparison.
     pub updated: bool,
     /// Whether a finding of at least the user's severity, or a metric, is new or worse.

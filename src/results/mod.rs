@@ -21,6 +21,7 @@ mod comparison;
 mod jobs;
 mod leading;
 mod metric;
+mod node_work;
 mod rollups;
 mod totals;
 mod work;
@@ -50,6 +51,7 @@ pub(crate) use jobs::{JobGroup, JobSums, JobTotal};
 pub(crate) use leading::Leading;
 pub use leading::Sort;
 pub use metric::{Floors, LimitBasis, Metric, Range};
+pub(crate) use node_work::NodeWork;
 #[cfg(feature = "html")]
 pub(crate) use rollups::{GroupName, Rollup, Waste};
 pub(crate) use rollups::{RollupSums, Rollups};

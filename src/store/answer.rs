@@ -1,6 +1,6 @@
 //! Answers to questions about all applications of a store.
 
-use super::{Fleet, Grouped, Grouping, Run, Runs, Store, StoreError};
+use super::{Fleet, Grouped, Grouping, Nodes, Run, Runs, Store, StoreError};
 use crate::engine::Filter;
 use crate::units::Timestamp;
 
@@ -11,6 +11,8 @@ pub(crate) enum Question {
     Overview,
     /// Sums by what applications have in common.
     Groups(Grouping),
+    /// What nodes did, and which are slow.
+    Nodes,
     /// Single applications that waste most.
     Worst,
     /// The runs of the job with this key or name.
@@ -33,6 +35,7 @@ pub(crate) struct Answer {
 pub(crate) enum View {
     Overview(Box<Fleet>),
     Groups(Grouping, Grouped),
+    Nodes(Nodes),
     Worst(Vec<Run>),
     Job(Runs),
 }
@@ -51,6 +54,7 @@ impl Store {
             Question::Groups(grouping) => {
                 View::Groups(*grouping, self.grouped(*grouping, filter, Some(most))?)
             }
+            Question::Nodes => View::Nodes(self.nodes(filter, most)?),
             Question::Worst => View::Worst(self.worst(filter, most)?),
             Question::Job(job) => match self.job(job, filter, most)? {
                 Some(runs) => View::Job(runs),

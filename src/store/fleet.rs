@@ -1,7 +1,7 @@
 //! All applications of a store as one picture.
 
 use super::selection::Selection;
-use super::{Grouped, Grouping, OverTime, Periods, Realised, Store, StoreError};
+use super::{Grouped, Grouping, Nodes, OverTime, Periods, Realised, Store, StoreError};
 use crate::engine::Filter;
 
 /// What all applications used and wasted, how that went on, and what can be done.
@@ -23,6 +23,7 @@ pub(crate) struct Fleet {
     pub(crate) realised_of: u64,
     /// What all of them saved together, shown or not.
     pub(crate) realised_gb_hours: f64,
+    pub(crate) nodes: Nodes,
     pub(crate) unread: Vec<Unread>,
     /// Files that could not be read, shown or not.
     pub(crate) unread_of: u64,
@@ -89,6 +90,7 @@ impl Store {
             realised,
             realised_of,
             realised_gb_hours,
+            nodes: self.nodes(filter, most)?,
             unread,
             unread_of,
             periods,

@@ -14,12 +14,13 @@ use crate::input::discover::{self, FileState};
 use crate::input::named::Named;
 use crate::input::storage::{BrokenOff, Storages};
 use crate::limits;
+use crate::nodes::work_by_node;
 use crate::results::{ApplicationReport, Report, SourceProblem};
 use crate::troubles::Basis;
 use crate::units::Timestamp;
 
 /// The version of this program: figures of another one may differ.
-const TOOL: &str = env!("CARGO_PKG_VERSION");
+pub(super) const TOOL: &str = env!("CARGO_PKG_VERSION");
 
 /// What an ingest did.
 #[derive(Debug)]
@@ -80,7 +81,8 @@ impl Store {
         let named = Named { unchanged: Some(&unchanged), ..named };
         // The configuration of each application is stored.
         let options = Options { details: true, ..options };
-        let (report, _) = engine::analyze_in_pieces(named, basis, options, progress, &render);
+        let (report, _) =
+            engine::analyze_with_nodes(named, basis, options, progress, (&render, work_by_node));
         let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
         let cut = writer.finish(&report.problems, now)?;
         let applications =
@@ -227,4 +229,11 @@ fn file(
         )?
         .execute(params![path, size, state.modified, run, problem, state.etag])?;
     Ok(())
+}
+
+/// Records files as if they had been read.
+#[cfg(feature = "internals")]
+pub(super) fn record_files(connection: &Connection, run: i64, sources: &[String]) -> Result<(), StoreError> {
+    let state = FileState { size: 1_000_000, modified: Some(run), etag: None };
+    sources.iter().try_for_each(|source| file(connection, run, (Path::new(source), &state), None))
 }

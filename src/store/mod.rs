@@ -3,13 +3,16 @@
 //! [`Store::ingest`] reads the histories that are new or changed; the other functions answer questions without opening a
 //! history. A record is one application in one file: ids are not unique across clusters and copies.
 
+mod accepted;
 mod answer;
 mod configured;
 mod costs;
+mod export;
 mod fleet;
 mod groups;
 mod ingest;
 mod listing;
+mod nodes;
 mod periods;
 mod realised;
 mod record;
@@ -25,10 +28,15 @@ use thiserror::Error;
 
 use crate::units::Timestamp;
 
+pub(crate) use accepted::Lack;
 pub(crate) use answer::{Answer, Question, View};
+#[cfg(feature = "parquet")]
+pub(crate) use export::Column;
+pub(crate) use export::{Kind, TABLES, Table, Value};
 pub(crate) use fleet::{Fleet, Ranked, Remedy, Unread};
 pub(crate) use groups::{Group, Grouped, Grouping};
 pub(crate) use ingest::Ingested;
+pub(crate) use nodes::{NodeSums, Nodes};
 pub(crate) use periods::{OverTime, Periods};
 pub(crate) use realised::{Changed, Realised};
 pub(crate) use runs::{Change, Measure, Run, Runs};
@@ -102,6 +110,30 @@ impl Store {
         Ok(Self { connection, currency: None })
     }
 
+    /// Writes applications that no history has, `a_commit` of them in one transaction, for measurements.
+    #[cfg(feature = "internals")]
+    pub(crate) fn fill(
+        &mut self,
+        mut applications: impl Iterator<Item = crate::results::ApplicationReport>,
+        a_commit: usize,
+    ) -> Result<(), StoreError> {
+        self.connection.execute("INSERT INTO run (started, tool, rules_hash) VALUES (0, 'none', '')", [])?;
+        let run = self.connection.last_insert_rowid();
+        loop {
+            let changes = self.connection.transaction()?;
+            let mut written = 0;
+            for app in applications.by_ref().take(a_commit) {
+                record::application(&changes, run, &app)?;
+                ingest::record_files(&changes, run, &app.sources)?;
+                written += 1;
+            }
+            changes.commit()?;
+            if written < a_commit {
+                return Ok(());
+            }
+        }
+    }
+
     /// Removes the applications that were submitted before `moment`, or, if that is unknown, whose history is older. Their
     /// files stay known, so that they are not read again. Returns how many were removed.
     pub(crate) fn prune(&mut self, moment: Timestamp) -> Result<u64, StoreError> {
@@ -112,7 +144,8 @@ impl Store {
             [moment.as_millis()],
         )?;
         changes.execute_batch(
-            "DELETE FROM job WHERE job NOT IN (SELECT job FROM application); DELETE FROM configuration WHERE \
+            "DELETE FROM node_day WHERE applications = 0; DELETE FROM node WHERE node NOT IN (SELECT node FROM node_work); \
+             DELETE FROM job WHERE job NOT IN (SELECT job FROM application); DELETE FROM configuration WHERE \
              configuration NOT IN (SELECT configuration FROM application WHERE configuration IS NOT NULL)",
         )?;
         changes.commit()?;

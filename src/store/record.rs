@@ -3,10 +3,11 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{MB_SECONDS_PER_GB_HOUR, MS_PER_HOUR, StoreError, configured};
-use crate::results::ApplicationReport;
+use crate::baseline::measure;
+use crate::results::{ApplicationReport, NodeWork};
 use crate::savings::Amounts;
 use crate::troubles::Trouble;
-use crate::units::{Millis, Timestamp};
+use crate::units::{Bytes, Millis, Timestamp};
 
 /// Writes an application; an earlier record of the same application from the same file is replaced.
 pub(super) fn application(
@@ -29,8 +30,8 @@ pub(super) fn application(
         .prepare_cached(
             "INSERT INTO application (id, attempt, source, files, run, job, engine, name, user, queue, status, complete, judged, \
              submitted, finished, run_time, severity, score, tasks, used, wasted, core_time, saved_time, saved_memory, \
-             saved_core_time, configuration) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, \
-             ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)",
+             saved_core_time, configuration, task_time, failed_attempts, input, nodes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, \
+             ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)",
         )?
         .execute(params![
             app.id,
@@ -59,9 +60,14 @@ pub(super) fn application(
             saved.memory,
             saved.cores,
             app.configuration.as_deref().map(|conf| configured::place(connection, conf)).transpose()?,
+            app.work.task_time.map(Millis::get).map(whole),
+            app.work.failed_attempts.map(whole),
+            app.work.input.map(Bytes::get).map(whole),
+            (!app.nodes.is_empty()).then(|| whole(app.nodes.len() as u64)),
         ])?;
     let place = connection.last_insert_rowid();
     details(connection, place, app)?;
+    app.nodes.iter().try_for_each(|node| node_work(connection, place, node))?;
     choose_among_copies(connection, &app.id, attempt)
 }
 
@@ -82,10 +88,13 @@ fn job(connection: &Connection, app: &ApplicationReport) -> Result<i64, StoreErr
 }
 
 fn details(connection: &Connection, place: i64, app: &ApplicationReport) -> Result<(), StoreError> {
-    let mut findings = connection.prepare_cached("INSERT INTO finding VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+    let mut findings =
+        connection.prepare_cached("INSERT INTO finding VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
     for (n, finding) in (0_i64..).zip(&app.findings) {
         let (subject, severity) = (app.subject_key(&finding.subject), whole(finding.severity.value()));
-        findings.execute(params![place, n, &*finding.rule, severity, subject, finding.message])?;
+        let key = finding.rule_facts.key_measure.map(|measure| measure.key);
+        let (message, value) = (&finding.message, measure::value(finding));
+        findings.execute(params![place, n, &*finding.rule, severity, subject, message, key, value])?;
     }
     let mut troubles =
         connection.prepare_cached("INSERT INTO trouble VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
@@ -109,6 +118,36 @@ fn details(connection: &Connection, place: i64, app: &ApplicationReport) -> Resu
         let change = &recommended.change;
         settings.execute(params![place, n, change.setting, change.from, change.to])?;
     }
+    Ok(())
+}
+
+/// Writes what the application did on one node. Triggers add it to the sums of the day.
+fn node_work(connection: &Connection, place: i64, work: &NodeWork) -> Result<(), StoreError> {
+    let known = connection
+        .prepare_cached("SELECT node FROM node WHERE name = ?1")?
+        .query_row([&work.node], |row| row.get::<_, i64>(0))
+        .optional()?;
+    let node = if let Some(known) = known {
+        known
+    } else {
+        connection.prepare_cached("INSERT INTO node (name) VALUES (?1)")?.execute([&work.node])?;
+        connection.last_insert_rowid()
+    };
+    connection
+        .prepare_cached("INSERT INTO node_work VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?
+        .execute(params![
+            place,
+            node,
+            whole(work.attempts),
+            whole(work.failed),
+            work.task_time.map(Millis::get).map(whole),
+            whole(work.lost_executors),
+            whole(work.node_failures),
+            whole(work.compared),
+            whole(work.stragglers),
+            work.score,
+            work.squares,
+        ])?;
     Ok(())
 }
 

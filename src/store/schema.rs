@@ -8,7 +8,7 @@ use super::StoreError;
 const APPLICATION_ID: i32 = 0x656c_6570;
 
 /// The statements that lead from each version of the schema to the next. Released ones never change.
-const MIGRATIONS: &[&str] = &[FIRST, SECOND, THIRD, FOURTH];
+const MIGRATIONS: &[&str] = &[FIRST, SECOND, THIRD, FOURTH, FIFTH];
 
 /// Version 1. Times are milliseconds since 1970 in UTC, durations milliseconds, memory over time MiB·s,
 /// cores over time core milliseconds: whole numbers, so that no sum depends on the order. Unknown is NULL.
@@ -121,6 +121,99 @@ const THIRD: &str = "ALTER TABLE file ADD COLUMN etag TEXT";
 /// Version 4: the applications that waste most are found without sorting all of them.
 const FOURTH: &str = "CREATE INDEX application_by_waste ON application (counts, wasted DESC, score DESC)";
 
+/// A trigger that adds rows to the sums by node and day.
+macro_rules! adds_to_node_day {
+    ($event:literal, $rows:literal) => {
+        concat!(
+            "CREATE TRIGGER ",
+            $event,
+            " BEGIN INSERT INTO node_day ",
+            $rows,
+            " ON CONFLICT (node, day, engine) DO UPDATE SET applications = applications + excluded.applications, attempts = \
+             attempts + excluded.attempts, failed = failed + excluded.failed, task_time = task_time + \
+             excluded.task_time, timed = timed + excluded.timed, lost_executors = lost_executors + \
+             excluded.lost_executors, node_failures = node_failures + excluded.node_failures, compared = compared + \
+             excluded.compared, stragglers = stragglers + excluded.stragglers, score = score + excluded.score, \
+             squares = squares + excluded.squares; END;"
+        )
+    };
+}
+
+/// Version 5: what each application did on each node, and what the gate compares with later runs. What earlier versions
+/// stored is read again.
+///
+/// Sums over all applications on a node would read many millions of rows. So `node_day` has them by day of submission, and
+/// triggers keep it up to date, whoever adds, removes or chooses an application. Its rows are added with the sign of the
+/// change. Day -1 is that of unknown submissions.
+const FIFTH: &str = concat!(
+    "
+ALTER TABLE application ADD COLUMN task_time INTEGER;
+ALTER TABLE application ADD COLUMN failed_attempts INTEGER;
+ALTER TABLE application ADD COLUMN input INTEGER;
+-- How many nodes are known.
+ALTER TABLE application ADD COLUMN nodes INTEGER;
+ALTER TABLE finding ADD COLUMN measure TEXT;
+ALTER TABLE finding ADD COLUMN value REAL;
+CREATE INDEX application_without_nodes ON application (counts, submitted) WHERE nodes IS NULL;
+CREATE TABLE node (
+    node INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+);
+CREATE TABLE node_work (
+    application INTEGER NOT NULL REFERENCES application ON DELETE CASCADE,
+    node INTEGER NOT NULL REFERENCES node,
+    attempts INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    task_time INTEGER,
+    lost_executors INTEGER NOT NULL,
+    node_failures INTEGER NOT NULL,
+    compared INTEGER NOT NULL,
+    stragglers INTEGER NOT NULL,
+    score INTEGER NOT NULL,
+    squares INTEGER NOT NULL,
+    PRIMARY KEY (application, node)
+) WITHOUT ROWID;
+CREATE TABLE node_day (
+    node INTEGER NOT NULL REFERENCES node,
+    day INTEGER NOT NULL,
+    engine TEXT NOT NULL,
+    applications INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    -- Of the applications whose times are known.
+    task_time INTEGER NOT NULL,
+    timed INTEGER NOT NULL,
+    lost_executors INTEGER NOT NULL,
+    node_failures INTEGER NOT NULL,
+    compared INTEGER NOT NULL,
+    stragglers INTEGER NOT NULL,
+    score INTEGER NOT NULL,
+    squares INTEGER NOT NULL,
+    PRIMARY KEY (node, day, engine)
+) WITHOUT ROWID;
+",
+    adds_to_node_day!(
+        "node_work_added AFTER INSERT ON node_work",
+        "SELECT NEW.node, coalesce(submitted / 86400000, -1), engine, 1, NEW.attempts, NEW.failed, coalesce(NEW.task_time, 0), \
+         NEW.task_time IS NOT NULL, NEW.lost_executors, NEW.node_failures, NEW.compared, NEW.stragglers, NEW.score, \
+         NEW.squares FROM application WHERE application = NEW.application AND counts"
+    ),
+    adds_to_node_day!(
+        "application_removed BEFORE DELETE ON application WHEN OLD.counts",
+        "SELECT node, coalesce(OLD.submitted / 86400000, -1), OLD.engine, -1, -attempts, -failed, -coalesce(task_time, 0), \
+         -(task_time IS NOT NULL), -lost_executors, -node_failures, -compared, -stragglers, -score, -squares FROM \
+         node_work WHERE application = OLD.application"
+    ),
+    adds_to_node_day!(
+        "application_chosen AFTER UPDATE OF counts ON application WHEN OLD.counts <> NEW.counts",
+        "SELECT node, coalesce(NEW.submitted / 86400000, -1), NEW.engine, sign, sign * attempts, sign * failed, sign * \
+         coalesce(task_time, 0), sign * (task_time IS NOT NULL), sign * lost_executors, sign * node_failures, sign * \
+         compared, sign * stragglers, sign * score, sign * squares FROM node_work, (SELECT NEW.counts - OLD.counts AS \
+         sign) WHERE application = NEW.application"
+    ),
+    "UPDATE run SET tool = '';"
+);
+
 /// Brings the tables up to date.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     let latest = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
@@ -163,10 +256,55 @@ mod tests {
         migrate(&mut connection).unwrap();
         migrate(&mut connection).unwrap();
         let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-        assert_eq!(version, 4);
+        assert_eq!(version, 5);
         // No version of this program is empty, so every file counts as changed.
         let tool: String = connection.query_row("SELECT tool FROM run", [], |row| row.get(0)).unwrap();
         assert_eq!(tool, "");
         connection.execute("INSERT INTO configuration (settings) VALUES ('{}')", []).unwrap();
+    }
+
+    #[test]
+    fn a_store_of_the_fourth_version_keeps_its_applications_and_is_read_again() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        for statements in [FIRST, SECOND, THIRD, FOURTH] {
+            connection.execute_batch(statements).unwrap();
+        }
+        connection
+            .execute_batch(&format!(
+                "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 4;
+                INSERT INTO run VALUES (1, 0, '0.1.0', 'hash', 5);
+                INSERT INTO job VALUES (1, 'spark · etl', 'spark', 'etl');
+                INSERT INTO application (id, attempt, source, files, run, job, engine, status, complete, judged, submitted, \
+                 severity, score) VALUES ('app_1', '', 'logs/app_1', 1, 1, 1, 'spark', 'succeeded', 1, 1, 86400000, 1, 2);
+                INSERT INTO finding VALUES (1, 0, 'spark-executor-gc', 1, '', 'slow');"
+            ))
+            .unwrap();
+        migrate(&mut connection).unwrap();
+        let number =
+            |query: &str| connection.query_row(query, [], |row| row.get::<_, Option<i64>>(0)).unwrap();
+        assert_eq!(number("PRAGMA user_version"), Some(5));
+        assert_eq!(number("SELECT count(*) FROM run WHERE tool = ''"), Some(1));
+        // Unknown until the file is read again.
+        assert_eq!(number("SELECT nodes FROM application"), None);
+        assert_eq!(number("SELECT value FROM finding"), None);
+        // The sums follow whoever changes an application.
+        let sums = || {
+            connection
+                .query_row("SELECT applications, failed, day FROM node_day", [], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                })
+                .unwrap()
+        };
+        connection.execute("INSERT INTO node VALUES (7, 'n7')", []).unwrap();
+        connection.execute("INSERT INTO node_work VALUES (1, 7, 9, 2, 5, 0, 0, 7, 1, 3, 4)", []).unwrap();
+        assert_eq!(sums(), (1, 2, 1));
+        connection.execute("UPDATE application SET counts = 0", []).unwrap();
+        assert_eq!(sums(), (0, 0, 1));
+        connection.execute("UPDATE application SET counts = 1", []).unwrap();
+        assert_eq!(sums(), (1, 2, 1));
+        connection.pragma_update(None, "foreign_keys", true).unwrap();
+        connection.execute("DELETE FROM application", []).unwrap();
+        assert_eq!(sums(), (0, 0, 1));
+        assert_eq!(number("SELECT count(*) FROM node_work"), Some(0));
     }
 }

@@ -25,6 +25,8 @@ Examples:
       what all applications used and wasted, by job, trouble and user
   elephant-rs history --store fleet.db --by queue --since 2026-11-01
       what each queue used and wasted this month
+  elephant-rs history --store fleet.db --by node
+      the nodes of the cluster, the slowest first
   elephant-rs history --store fleet.db --job nightly-etl
       the runs of a job, and the run from which on it took longer
   elephant-rs history --store fleet.db --worst --user 'etl-*' --format csv
@@ -79,6 +81,8 @@ enum By {
     Trouble,
     /// Rules with findings
     Rule,
+    /// Nodes, the slowest first, with their tasks, failures, lost executors and stragglers
+    Node,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -95,18 +99,19 @@ enum Format {
     Csv,
 }
 
-impl From<By> for Grouping {
+impl From<By> for Question {
     fn from(by: By) -> Self {
-        match by {
-            By::User => Self::User,
-            By::Queue => Self::Queue,
-            By::Job => Self::Job,
-            By::Day => Self::Day,
-            By::Engine => Self::Engine,
-            By::Status => Self::Status,
-            By::Trouble => Self::Trouble,
-            By::Rule => Self::Rule,
-        }
+        Self::Groups(match by {
+            By::User => Grouping::User,
+            By::Queue => Grouping::Queue,
+            By::Job => Grouping::Job,
+            By::Day => Grouping::Day,
+            By::Engine => Grouping::Engine,
+            By::Status => Grouping::Status,
+            By::Trouble => Grouping::Trouble,
+            By::Rule => Grouping::Rule,
+            By::Node => return Self::Nodes,
+        })
     }
 }
 
@@ -148,7 +153,7 @@ impl History {
 
     fn question(&self) -> Question {
         match (self.by, &self.job) {
-            (Some(by), _) => Question::Groups(by.into()),
+            (Some(by), _) => by.into(),
             (None, Some(job)) => Question::Job(job.clone()),
             (None, None) if self.worst => Question::Worst,
             (None, None) => Question::Overview,

@@ -1,15 +1,24 @@
 //! Commands on a database of applications.
 
+pub(super) mod export;
 pub(super) mod history;
 pub(super) mod ingest;
 pub(super) mod prune;
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use crate::store::{Store, StoreError};
+
+/// The message for users.
+pub(super) fn failed(path: &Path, what: &str, error: &StoreError) -> Box<dyn Error> {
+    match error {
+        StoreError::Missing(_) => error.to_string().into(),
+        _ => format!("cannot {what} the store {}: {error}", path.display()).into(),
+    }
+}
 
 /// Where the database is.
 #[derive(Debug, Args)]
@@ -29,9 +38,6 @@ impl StoreArgs {
     }
 
     fn failed(&self, what: &str, error: &StoreError) -> Box<dyn Error> {
-        match error {
-            StoreError::Missing(_) => error.to_string().into(),
-            _ => format!("cannot {what} the store {}: {error}", self.store.display()).into(),
-        }
+        failed(&self.store, what, error)
     }
 }

@@ -75,6 +75,11 @@ fn needs_details(job: &JobComparison) -> bool {
         || !job.incomplete.is_empty()
 }
 
+const FAILED: &str = "FAILED: fix what is new or worse, or accept it: run the same command with --update and commit the \
+                      baseline.";
+const FAILED_BY_STORE: &str = "FAILED: fix what is new or worse. Once the store has this run, the next runs of the job are \
+                               compared with it, too.";
+
 struct Page<'a> {
     options: TextOptions,
     out: &'a mut dyn Write,
@@ -222,9 +227,7 @@ impl Page<'_> {
             )
         } else if comparison.failed {
             if comparison.worse {
-                let what = "FAILED: fix what is new or worse, or accept it: run the same command with --update \
-                            and commit the baseline.";
-                self.paragraph(0, what)?;
+                self.paragraph(0, if comparison.of_store { FAILED_BY_STORE } else { FAILED })?;
             }
             if let Some(missing) = missing_jobs(comparison).filter(|_| comparison.requires_all) {
                 self.paragraph(0, &format!("FAILED: {missing}; {MISSING_HELP}."))?;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::super::cells::{number, quoted};
-use super::words;
+use super::{nodes, words};
 use crate::store::{Answer, Group, Grouped, Grouping, Run, View};
 use crate::units::{Millis, Timestamp};
 
@@ -54,6 +54,7 @@ pub(super) fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "{}", OF_GROUPS.join(","))?;
             groups(*grouping, grouped, out)
         }
+        View::Nodes(all) => nodes::csv(all, out),
         View::Worst(all) => runs(all, out),
         View::Job(job) => runs(&job.shown, out),
     }

@@ -6,10 +6,13 @@ use std::io::{self, Write};
 
 use askama::Template;
 
+use super::nodes;
 use super::words::{self, amount};
 use crate::report::html::filters;
 use crate::report::html::frame::{self, Code};
-use crate::store::{Answer, Fleet, Group, Grouped, Grouping, Periods, Ranked, Run, Runs, View};
+use crate::store::{
+    Answer, Fleet, Group, Grouped, Grouping, NodeSums, Nodes, Periods, Ranked, Run, Runs, View,
+};
 use bars::Bars;
 
 pub(super) fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
@@ -82,11 +85,19 @@ impl<'a> Page<'a> {
             View::Groups(grouping, grouped) => {
                 vec![GroupTable::of(("groups", "Groups"), *grouping, grouped, None)]
             }
-            View::Worst(_) | View::Job(_) => Vec::new(),
+            View::Nodes(_) | View::Worst(_) | View::Job(_) => Vec::new(),
         }
         .into_iter()
         .filter(|table| !table.rows.is_empty())
         .collect()
+    }
+
+    fn nodes(&self) -> Option<&'a Nodes> {
+        match &self.answer.view {
+            View::Overview(fleet) => Some(&fleet.nodes).filter(|nodes| nodes.of > 0),
+            View::Nodes(nodes) => Some(nodes),
+            _ => None,
+        }
     }
 
     fn runs(&self) -> Option<&'a [Run]> {
@@ -146,6 +157,11 @@ fn hours(value: Option<f64>) -> String {
 /// A sort key, empty if unknown.
 fn key(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| format!("{value:.6}"))
+}
+
+/// The share of stragglers in percent.
+fn stragglers(node: &NodeSums) -> String {
+    nodes::share(node).map_or_else(String::new, |share| format!("{share}\u{a0}%"))
 }
 
 /// The share that was wasted.

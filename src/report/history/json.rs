@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::super::json::{Tool, write_pretty};
-use super::words;
+use super::{nodes, words};
 use crate::store::{
     Answer, Change, Changed, Fleet, Group, Grouped, Grouping, Measure, OverTime, Periods, Ranked, Realised,
     Run, Runs, Unread, View,
@@ -29,6 +29,8 @@ struct Document<'a> {
     remedies: Option<Vec<RemedyView<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     realised: Option<RealisedView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nodes: Option<nodes::NodesView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unread: Option<UnreadView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,10 +189,16 @@ pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::
         View::Overview(fleet) if !summary => Some(&**fleet),
         _ => None,
     };
+    let nodes = match view {
+        View::Overview(fleet) => Some(&fleet.nodes),
+        View::Nodes(nodes) => Some(nodes),
+        _ => None,
+    };
     let (groups, job, applications) = match view {
         _ if summary => (Vec::new(), None, None),
         View::Overview(fleet) => (groups_of(fleet), None, None),
         View::Groups(grouping, grouped) => (vec![groups(*grouping, grouped)], None, None),
+        View::Nodes(_) => (Vec::new(), None, None),
         View::Worst(runs) => (Vec::new(), None, Some(runs.iter().map(run).collect())),
         View::Job(runs) => (Vec::new(), Some(job(runs)), Some(runs.shown.iter().map(run).collect())),
     };
@@ -205,6 +213,7 @@ pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::
         groups,
         remedies: fleet.map(remedies),
         realised: fleet.map(realised),
+        nodes: nodes.filter(|_| !summary).map(nodes::json),
         unread: fleet.map(unread),
         job,
         applications,

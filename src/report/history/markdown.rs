@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use super::nodes::{mean, share, summary as of_nodes};
 use super::words::{self, amount};
 use crate::report::markdown::text;
 use crate::report::words::plural;
-use crate::store::{Answer, Fleet, Group, Grouped, Grouping, Run, View};
+use crate::store::{Answer, Fleet, Group, Grouped, Grouping, Nodes, Run, View};
 use crate::units::Millis;
 
 pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::Result<()> {
@@ -20,6 +21,7 @@ pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::
     match &answer.view {
         View::Overview(fleet) => overview(fleet, out),
         View::Groups(grouping, grouped) => groups(*grouping, grouped, out),
+        View::Nodes(all) => ranking(all, out),
         View::Worst(all) => runs(all, out),
         View::Job(job) => {
             writeln!(out, "\n{}: {}", escaped(&job.job), plural(job.of, "run"))?;
@@ -49,6 +51,7 @@ fn overview(fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
     for change in &fleet.realised {
         writeln!(out, "- {}", escaped(&words::realised(change)))?;
     }
+    ranking(&fleet.nodes, out)?;
     if fleet.unread_of > 0 {
         writeln!(out, "\n{} could not be read.", plural(fleet.unread_of, "file"))?;
     }
@@ -71,6 +74,36 @@ fn groups(grouping: Grouping, grouped: &Grouped, out: &mut dyn Write) -> io::Res
         writeln!(out, "| {name} | {applications} | {failed} | {used} | {wasted} | {share} | {saves} |")?;
     }
     let hidden = grouped.of.saturating_sub(grouped.groups.len() as u64);
+    if hidden == 0 { Ok(()) } else { writeln!(out, "\n{hidden} more (`--top`)") }
+}
+
+fn ranking(nodes: &Nodes, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(summary) = of_nodes(nodes) {
+        writeln!(out, "\n{}.", escaped(&summary))?;
+    }
+    if nodes.nodes.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\n| node | runs | attempts | failed | task time | lost executors | stragglers | mean z |"
+    )?;
+    writeln!(out, "| --- | --: | --: | --: | --: | --: | --: | --: |")?;
+    for node in &nodes.nodes {
+        writeln!(
+            out,
+            "| {} | {} | {} | {} | {} | {} | {} | {} |",
+            escaped(&node.name),
+            node.applications,
+            node.attempts,
+            node.failed,
+            node.task_time.as_ref().map(Millis::to_string).unwrap_or_default(),
+            node.lost_executors,
+            share(node).map(|share| format!("{share} %")).unwrap_or_default(),
+            mean(node).unwrap_or_default(),
+        )?;
+    }
+    let hidden = nodes.of.saturating_sub(nodes.nodes.len() as u64);
     if hidden == 0 { Ok(()) } else { writeln!(out, "\n{hidden} more (`--top`)") }
 }
 

@@ -4,6 +4,7 @@ mod csv;
 mod html;
 mod json;
 mod markdown;
+mod nodes;
 mod text;
 mod words;
 

@@ -8,8 +8,9 @@ use super::super::grid::{Cell, Column, Grid, UNKNOWN};
 use super::super::text::TextOptions;
 use super::super::words::plural;
 use super::super::wrap::{clean, lines};
+use super::nodes;
 use super::words::{self, amount};
-use crate::store::{Answer, Fleet, Group, Grouped, Grouping, Run, Runs, View};
+use crate::store::{Answer, Fleet, Group, Grouped, Grouping, Nodes, Run, Runs, View};
 
 pub(super) fn write(answer: &Answer, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let page = Page { columns: options.columns, color: options.color };
@@ -24,6 +25,7 @@ pub(super) fn write(answer: &Answer, options: TextOptions, out: &mut dyn Write) 
     match &answer.view {
         View::Overview(fleet) => page.fleet(fleet, out),
         View::Groups(grouping, grouped) => page.groups(*grouping, grouped, out),
+        View::Nodes(all) => page.nodes(all, out),
         View::Worst(runs) => page.runs(runs, true, out),
         View::Job(runs) => page.job(runs, out),
     }
@@ -79,11 +81,28 @@ impl Page {
         if fleet.unread_of > 0 {
             self.paragraph(&format!("{} could not be read", plural(fleet.unread_of, "file")), out)?;
         }
+        if let Some(summary) = nodes::summary(&fleet.nodes) {
+            self.paragraph(&summary, out)?;
+        }
         self.groups(Grouping::Job, &fleet.jobs.grouped, out)?;
         self.groups(Grouping::Trouble, &fleet.troubles, out)?;
         self.groups(Grouping::User, &fleet.users.grouped, out)?;
         self.remedies(fleet, out)?;
         self.realised(fleet, out)
+    }
+
+    fn nodes(&self, nodes: &Nodes, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(summary) = nodes::summary(nodes) {
+            self.paragraph(&summary, out)?;
+        }
+        if nodes.nodes.is_empty() {
+            return Ok(());
+        }
+        writeln!(out)?;
+        let mut grid = Grid::new(0, nodes::columns()).heading(self.heading());
+        nodes.nodes.iter().for_each(|node| grid.row(nodes::cells(node)));
+        grid.write(self.columns, out)?;
+        self.hidden(nodes.of.saturating_sub(nodes.nodes.len() as u64), out)
     }
 
     fn remedies(&self, fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {

@@ -16,6 +16,10 @@ mod runs_of_a_job;
 mod simulate;
 #[cfg(feature = "store")]
 mod store;
+#[cfg(feature = "store")]
+mod store_export;
+#[cfg(feature = "store")]
+mod store_gate;
 mod stragglers;
 mod watch;
 #[cfg(feature = "http")]

@@ -18,23 +18,23 @@ fn command(arguments: &[&str]) -> Command {
     command
 }
 
-fn run(arguments: &[&str]) -> Output {
+pub(super) fn run(arguments: &[&str]) -> Output {
     command(arguments).output().unwrap()
 }
 
 /// What a command prints that must succeed.
-fn printed(arguments: &[&str]) -> String {
+pub(super) fn printed(arguments: &[&str]) -> String {
     let output = run(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn json(arguments: &[&str]) -> Value {
+pub(super) fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&printed(&[arguments, &["--format", "json"]].concat())).unwrap()
 }
 
 /// A folder with copies of histories of this repository.
-fn histories() -> TempDir {
+pub(super) fn histories() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for part in ["done", "hadoop1", "heuristics"] {
         let from = Path::new("testdata").join(part);
@@ -47,7 +47,7 @@ fn histories() -> TempDir {
     folder
 }
 
-fn text(path: &Path) -> String {
+pub(super) fn text(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
@@ -266,4 +266,40 @@ fn the_fleet_is_one_page_with_what_it_costs() {
     let refused = run(&priced);
     let message = String::from_utf8_lossy(&refused.stderr);
     assert!(!refused.status.success() && message.contains("job types"), "{message}");
+}
+
+#[test]
+fn nodes_of_a_store_are_those_of_the_histories() {
+    let folder = histories();
+    let (store, path) = (text(&folder.path().join("x.db")), text(folder.path()));
+    printed(&["ingest", "--quiet", "--store", &store, &path]);
+    let stored = json(&["history", "--store", &store, "--by", "node", "--top", "1000"]);
+    let read = json(&["nodes", "--quiet", "--top", "1000", &path]);
+    let by_name = |nodes: &Value| -> BTreeMap<String, Value> {
+        let nodes = nodes.as_array().unwrap().iter();
+        nodes.map(|node| (node["node"].as_str().unwrap().to_owned(), node.clone())).collect()
+    };
+    let (stored, read) = (by_name(&stored["nodes"]["nodes"]), by_name(&read["nodes"]));
+    assert!(read.len() > 5);
+    for (name, node) in &read {
+        let found = &stored[name];
+        for count in ["tasks_count", "stragglers_count", "executors_lost_count", "failures_count", "level"] {
+            assert_eq!(found[count], node[count], "{count} of {name}");
+        }
+        let mean = |node: &Value| node["mean_z"].as_f64().unwrap_or_default();
+        assert!((mean(found) - mean(node)).abs() < 1e-5, "{name}");
+    }
+    // Filters that the sums of days do not have give the same as without.
+    let csv = |arguments: &[&str]| {
+        let by_node = ["history", "--store", &store, "--by", "node", "--format", "csv", "--top", "1000"];
+        printed(&[&by_node, arguments].concat())
+    };
+    assert_eq!(csv(&["--app", "*"]), csv(&[]));
+    let page = printed(&["history", "--store", &store, "--by", "node", "--format", "html", "--top", "1000"]);
+    let markdown =
+        printed(&["history", "--store", &store, "--by", "node", "--format", "markdown", "--top", "1000"]);
+    let page = page.replace("<wbr>", "");
+    for name in stored.keys().take(3) {
+        assert!(page.contains(name.as_str()) && markdown.contains(name.as_str()), "{name}");
+    }
 }

@@ -138,6 +138,7 @@ pub fn hostile(name: &str) -> Report {
         stage_names: Vec::new(),
         phases: Some(Vec::new()),
         configuration: Some(Box::new(conf)),
+        nodes: Vec::new(),
         charts: None,
     };
     let rule = |id: String| RuleInfo { id: id.into(), title: text().into(), page: text().into() };

@@ -1,0 +1,88 @@
+//! Where a check takes the accepted runs from: a baseline file, or a store of earlier runs.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::Path;
+
+use crate::baseline::{Baseline, BaselineError};
+use crate::results::{Comparison, JobKey, JobState, NotCompared, Report};
+#[cfg(feature = "store")]
+use crate::store::{Lack, Store};
+
+/// Accepted runs, before it is known which jobs are checked.
+pub(super) enum Source<'a> {
+    File(&'a Path, Baseline),
+    #[cfg(feature = "store")]
+    Store(&'a Path, Store),
+}
+
+/// The accepted runs of the jobs that are checked.
+pub(super) struct Accepted {
+    pub(super) baseline: Baseline,
+    /// Why jobs have none, and whether that is worth a line for each of them.
+    lacks: BTreeMap<JobKey, (&'static str, bool)>,
+    is_store: bool,
+}
+
+impl<'a> Source<'a> {
+    /// A baseline file, which must exist unless it is to be written.
+    pub(super) fn file(path: &'a Path, may_be_missing: bool) -> Result<Self, BaselineError> {
+        match Baseline::load(path)? {
+            Some(baseline) => Ok(Self::File(path, baseline)),
+            None if may_be_missing => Ok(Self::File(path, Baseline::default())),
+            None => Err(BaselineError::Missing { path: path.to_owned() }),
+        }
+    }
+
+    pub(super) const fn path(&self) -> &'a Path {
+        match self {
+            Self::File(path, _) => path,
+            #[cfg(feature = "store")]
+            Self::Store(path, _) => path,
+        }
+    }
+
+    /// What is accepted of the jobs of `report`, with at most `keep` runs each.
+    #[cfg_attr(not(feature = "store"), allow(unused_variables))] // a file has all jobs
+    pub(super) fn accepted(self, report: &Report, keep: Option<usize>) -> Result<Accepted, Box<dyn Error>> {
+        match self {
+            Self::File(_, mut baseline) => {
+                baseline.keep_runs = keep.unwrap_or(baseline.keep_runs);
+                Ok(Accepted { baseline, lacks: BTreeMap::new(), is_store: false })
+            }
+            #[cfg(feature = "store")]
+            Self::Store(path, store) => {
+                let keep = keep.unwrap_or(Baseline::default().keep_runs);
+                let accepted = store.accepted(report, keep);
+                let accepted = accepted.map_err(|error| super::store::failed(path, "read", &error))?;
+                let has_others = accepted.lacks.values().any(|lack| *lack == Lack::OtherRules);
+                if accepted.baseline.jobs.is_empty() && has_others {
+                    return Err(format!(
+                        "the earlier runs in {} were judged by other rules or another version of elephant-rs; run \
+                         `elephant-rs ingest --store {}` with these rules first",
+                        path.display(),
+                        path.display()
+                    )
+                    .into());
+                }
+                // New jobs are counted; of others, the user expects a comparison.
+                let lacks = accepted.lacks.into_iter();
+                let lacks = lacks.map(|(key, lack)| (key, (lack.reason(), lack != Lack::Unknown)));
+                Ok(Accepted { baseline: accepted.baseline, lacks: lacks.collect(), is_store: true })
+            }
+        }
+    }
+}
+
+impl Accepted {
+    /// Says in the comparison which runs had nothing to be compared with.
+    pub(super) fn explain(&self, comparison: &mut Comparison) {
+        comparison.of_store = self.is_store;
+        for job in comparison.jobs.iter_mut().filter(|job| job.state == JobState::New) {
+            if let Some(&(reason, unfit)) = self.lacks.get(&job.key) {
+                let runs = job.applications.iter().cloned();
+                job.not_compared.extend(runs.map(|application| NotCompared { application, reason, unfit }));
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Folders of an export: `TABLE/day=2026-11-25/run=ID/part-0.parquet`.
+//!
+//! All files are written to a staging folder first, and then renamed, so that readers never see a part of one. An
+//! export with the id of an earlier one replaces it. If it is killed between two renames, the next one with this id
+//! completes it.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{ExportFormat, Sink};
+use crate::store::{Table, Value};
+
+/// An export while it is written.
+pub(crate) struct Export {
+    folder: PathBuf,
+    run: String,
+    format: ExportFormat,
+    /// Readers skip names with an underscore.
+    staging: tempfile::TempDir,
+    open: Option<Open>,
+    written: Vec<(&'static Table, String)>,
+}
+
+/// The file that takes rows.
+struct Open {
+    table: &'static Table,
+    day: String,
+    sink: Box<dyn Sink>,
+}
+
+impl Export {
+    /// Begins an export with this id below `folder`.
+    pub(crate) fn begin(folder: &Path, run: &str, format: ExportFormat) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        let staging = tempfile::Builder::new().prefix("_staging-").tempdir_in(folder)?;
+        let (folder, run) = (folder.to_path_buf(), format!("run={run}"));
+        Ok(Self { folder, run, format, staging, open: None, written: Vec::new() })
+    }
+
+    /// Adds a row. Rows of a table come together, and so do those of a day.
+    pub(crate) fn row(
+        &mut self,
+        table: &'static Table,
+        day: &str,
+        row: Vec<Option<Value>>,
+    ) -> io::Result<()> {
+        let is_open = self.open.as_ref().is_some_and(|open| open.table.name == table.name && open.day == day);
+        if !is_open {
+            self.close()?;
+            let place = self.staged(table, day);
+            fs::create_dir_all(&place)?;
+            let file = File::create(place.join(format!("part-0.{}", self.format.ending())))?;
+            self.open = Some(Open { table, day: day.to_owned(), sink: self.format.sink(table, file)? });
+        }
+        self.open.as_mut().map_or(Ok(()), |open| open.sink.row(row))
+    }
+
+    /// Puts all files in place, and removes what an earlier export with this id had besides. Returns how many files
+    /// there are.
+    pub(crate) fn finish(mut self, tables: &'static [Table]) -> io::Result<usize> {
+        self.close()?;
+        let mut own = BTreeSet::new();
+        for (at, (table, day)) in self.written.iter().enumerate() {
+            let place = self.folder.join(table.name).join(format!("day={day}"));
+            fs::create_dir_all(&place)?;
+            let place = place.join(&self.run);
+            if place.exists() {
+                fs::rename(&place, self.staging.path().join(format!("old-{at}")))?;
+            }
+            fs::rename(self.staged(table, day), &place)?;
+            own.insert(place);
+        }
+        for table in tables {
+            remove_others(&self.folder.join(table.name), &self.run, &own)?;
+        }
+        self.staging.close()?;
+        Ok(own.len())
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        let Some(Open { table, day, sink }) = self.open.take() else { return Ok(()) };
+        self.written.push((table, day));
+        sink.finish()
+    }
+
+    fn staged(&self, table: &Table, day: &str) -> PathBuf {
+        self.staging.path().join(table.name).join(day)
+    }
+}
+
+/// Removes what this run wrote on other days, and days without any file.
+fn remove_others(table: &Path, run: &str, own: &BTreeSet<PathBuf>) -> io::Result<()> {
+    let days = match fs::read_dir(table) {
+        Ok(days) => days,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for day in days {
+        let day = day?.path();
+        let place = day.join(run);
+        if !own.contains(&place) && place.is_dir() {
+            fs::remove_dir_all(&place)?;
+            // Fails if other runs are there, which stay.
+            let _ = fs::remove_dir(&day);
+        }
+    }
+    Ok(())
+}

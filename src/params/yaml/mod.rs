@@ -7,6 +7,7 @@
 mod mistakes;
 mod read;
 mod tree;
+mod unquoted;
 
 use std::ops::Range;
 

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use super::mistakes::{NESTED, SyntaxError, cut_off_expression, explain};
+use super::unquoted::tagged;
 use super::{Kind, Node, Span, Spanned};
 use crate::params::work;
 
@@ -58,6 +59,9 @@ impl Found {
             }
             if let Event::Scalar(word, ScalarStyle::Plain, ..) = &event {
                 self.errors.extend(cut_off_expression(whole, word, &at));
+            }
+            if let Event::Scalar(_, ScalarStyle::Plain, _, Some(_)) = &event {
+                self.errors.extend(tagged(whole, at.start));
             }
             let step = builder.take(event, at, &mut self.copies);
             self.errors.append(&mut builder.errors);

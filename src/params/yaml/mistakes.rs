@@ -1,5 +1,6 @@
 //! Syntax errors in the words of someone who edits a rule file: where they come from, and what to write instead.
 
+use super::syntax_error::{SyntaxError, in_quotes, line_start};
 use super::{Span, unquoted};
 
 pub(super) const NESTED: &str = "lists and mappings are nested too deeply";
@@ -10,17 +11,6 @@ const ESCAPE: &str = "between double quotes, YAML reads a backslash as the start
 const AFTER_COLON: &str = "a tab is used after the colon";
 const NO_END: &str = "the text in quotes has no end";
 const SINGLE: &str = "use single quotes: between them, a backslash is only a backslash";
-
-/// Text that is not YAML, or that is larger than any rule file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SyntaxError {
-    /// The position of the error.
-    pub span: Span,
-    /// The problem.
-    pub message: String,
-    /// What to write instead.
-    pub help: Option<String>,
-}
 
 /// The error that the parser describes as `info` and locates at byte `at` of `text`.
 pub(super) fn explain(text: &str, at: usize, info: &str) -> SyntaxError {
@@ -85,15 +75,6 @@ pub(super) fn cut_off_expression(text: &str, word: &str, place: &Span) -> Option
         message: BARE.to_owned(),
         help: text.get(place.start..end).map(in_quotes),
     })
-}
-
-pub(super) fn in_quotes(expression: &str) -> String {
-    format!("write '{}'", expression.replace('\'', "''"))
-}
-
-/// The start of the line with byte `at`.
-pub(super) fn line_start(text: &str, at: usize) -> Option<usize> {
-    Some(text.get(..at)?.rfind('\n').map_or(0, |line| line + 1))
 }
 
 /// The first tab in the indentation of a line of this document, from the line with byte `at` on.

@@ -6,6 +6,7 @@
 
 mod mistakes;
 mod read;
+mod syntax_error;
 mod tree;
 mod unquoted;
 
@@ -13,8 +14,8 @@ use std::ops::Range;
 
 use serde::de::DeserializeOwned;
 
-pub(crate) use mistakes::SyntaxError;
 pub(crate) use read::ReadError;
+pub(crate) use syntax_error::SyntaxError;
 pub(crate) use tree::documents;
 
 /// A range of a text, in bytes.

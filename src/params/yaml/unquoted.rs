@@ -1,7 +1,7 @@
 //! Values of one line that need quotes, because YAML reads a part of them as its own syntax.
 
 use super::Span;
-use super::mistakes::{SyntaxError, in_quotes, line_start};
+use super::syntax_error::{SyntaxError, in_quotes, line_start};
 
 /// Characters that begin an anchor, an alias, a tag or a directive, or are reserved.
 const MARKS: [char; 6] = ['*', '&', '!', '%', '@', '`'];
@@ -138,6 +138,12 @@ mod tests {
             assert!(message.ends_with(" needs quotes"), "{text}: {message}");
             assert_eq!(help, format!("write '{value}'"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_text_that_looks_like_a_tag_is_one_error() {
+        let (read, errors) = documents("when: !app.complete\nseverity: a\n---\nrule: b\n");
+        assert_eq!((read.len(), errors.len()), (1, 1), "{errors:?}");
     }
 
     #[test]

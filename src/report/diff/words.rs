@@ -61,13 +61,22 @@ pub(super) fn paired(diff: &Diff) -> String {
         };
         let sides: Vec<String> = sides.map(of_side).collect();
         let sides = if sides.is_empty() { "no run was read".to_owned() } else { sides.join(", ") };
-        return format!("No job in common; {sides}");
+        let hint = hint(diff).map(|hint| format!(". {hint}")).unwrap_or_default();
+        return format!("No job in common; {sides}{hint}");
     }
     let changed = diff.pairs.iter().filter(|pair| pair.changed()).count();
     let sides: Vec<String> =
         sides.map(|(side, runs)| format!("{} only in {side}", plural(runs.len() as u64, "run"))).collect();
     let sides = if sides.is_empty() { String::new() } else { format!("; {}", sides.join(", ")) };
     format!("{} of runs, {changed} changed{sides}", plural(diff.pairs.len() as u64, "pair"))
+}
+
+/// How to compare runs that are not paired, if there are some on both sides.
+pub(super) fn hint(diff: &Diff) -> Option<&'static str> {
+    const HINT: &str =
+        "Runs are paired by engine and name; to compare two runs with different names, pass their files";
+    let is_apart = diff.pairs.is_empty() && !diff.only_a.is_empty() && !diff.only_b.is_empty();
+    is_apart.then_some(HINT)
 }
 
 /// The runs of each job, in the order of the first ones.

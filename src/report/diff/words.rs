@@ -61,8 +61,7 @@ pub(super) fn paired(diff: &Diff) -> String {
         };
         let sides: Vec<String> = sides.map(of_side).collect();
         let sides = if sides.is_empty() { "no run was read".to_owned() } else { sides.join(", ") };
-        let hint = hint(diff).map(|hint| format!(". {hint}")).unwrap_or_default();
-        return format!("No job in common; {sides}{hint}");
+        return format!("No job in common; {sides}");
     }
     let changed = diff.pairs.iter().filter(|pair| pair.changed()).count();
     let sides: Vec<String> =

@@ -206,7 +206,7 @@ fn folders_without_a_common_job_say_how_to_compare_runs() {
     assert!(!diff(&arguments).contains("No job in common"));
     let arguments = ["testdata/spark/3.5.9", "testdata/spark/3.1.3"];
     let text = diff(&arguments).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("only in B. Runs are paired by engine and name; to compare two runs"), "{text}");
+    assert!(text.contains("only in B Runs are paired by engine and name; to compare two runs"), "{text}");
     let page = diff(&[&["--format", "html"], &arguments[..]].concat());
     assert!(page.contains("with different names, pass their files."), "{page}");
 }

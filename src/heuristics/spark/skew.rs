@@ -173,8 +173,8 @@ impl Skew {
             let (severity, limit) = self.by_data(read, most);
             let conditions = vec![self.share_of(read, most, severity)];
             (severity > Severity::None).then(|| Found {
-                late,
                 conditions,
+                late,
                 ..found(severity, read, None, limit)
             })
         });

@@ -4,14 +4,14 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use crate::finding::{ComparedWith, Condition, Finding, Measured, Subject, Threshold};
+use super::limit::{Limit, Means};
+use crate::finding::{Finding, Measured, Subject};
 use crate::heuristics::split::{self, two_groups};
 use crate::model::Application;
 use crate::model::Phase;
 use crate::model::counters::Counter;
 use crate::model::spark::StageAttempt;
 use crate::model::table::{TaskGroup, TaskKind};
-use crate::severity::Severity;
 use crate::state::state;
 use crate::stats::{median, truncated_mean};
 use crate::units::{Bytes, Millis};
@@ -114,47 +114,6 @@ pub struct Group {
     pub mean: Amount,
 }
 
-/// The tasks that a mean covers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum MeanOf {
-    /// All tasks.
-    Tasks,
-    /// The tasks of the large group.
-    LargeGroup,
-}
-
-/// A cut-off of a rule.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Limit {
-    /// The rule.
-    pub rule: String,
-    /// The severity of a value that passes the cut-off.
-    pub severity: Severity,
-    /// The mean that the cut-off applies to.
-    pub of: MeanOf,
-    /// Whether means at or above it pass it, rather than means at or below it.
-    pub is_upper: bool,
-    /// The cut-off.
-    pub value: u64,
-    /// The mean that is compared with it.
-    pub mean: u64,
-    /// What the rule says of the phase, if it finds nothing although the mean passes the cut-off, or if it finds something
-    /// although the mean does not. `None` if the mean and the finding agree, or if the other conditions are known.
-    pub contrary: Option<String>,
-    /// What the rule also needs.
-    pub(crate) conditions: Vec<Condition>,
-}
-
-impl Limit {
-    /// Whether the mean passes the cut-off. A rule may have other conditions, too.
-    #[must_use]
-    pub(crate) const fn holds(&self) -> bool {
-        if self.is_upper { self.mean >= self.value } else { self.mean <= self.value }
-    }
-}
-
 /// One distribution over successful tasks.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -203,13 +162,6 @@ state!(
 state!(struct Bucket { from, to, small, large });
 state!(struct Groups { small, large });
 state!(struct Group { count, mean });
-state!(
-    enum MeanOf {
-        Tasks,
-        LargeGroup,
-    }
-);
-state!(struct Limit { rule, severity, of, is_upper, value, mean, contrary, conditions });
 state!(struct Histogram { subject, name, quantity, scale, buckets, tasks, groups, median, largest, limits });
 
 /// The histograms of the most important phases.
@@ -262,9 +214,12 @@ fn of(app: &Application, group: &TaskGroup, quantity: Quantity, findings: &[Find
     let means = Means {
         all: unsigned(truncated_mean(&values)?),
         groups: groups.map(|_| (unsigned(split.small.mean), unsigned(split.large.mean))),
+        median: middle,
+        largest: unsigned(largest),
     };
     let axis = buckets.first()?.from..=buckets.last()?.to;
-    let mut limits = means.limits(&subject, quantity, findings);
+    let measured = if quantity == Quantity::RunTime { Measured::RunTime } else { Measured::Bytes };
+    let mut limits = means.limits(&subject, measured, findings);
     limits.retain(|(limit, passed)| *passed || axis.contains(&limit.value));
     Some(Histogram {
         name: stage_name(app, group.kind),
@@ -352,51 +307,6 @@ fn nice_width(quantity: Quantity, least: u64) -> u64 {
     widths.find(|&width| width >= least).unwrap_or_else(doubled)
 }
 
-/// The means that limits are compared with.
-struct Means {
-    all: u64,
-    /// The means of the small and the large group.
-    groups: Option<(u64, u64)>,
-}
-
-impl Means {
-    /// The limits of findings about the phase, and whether they are passed.
-    fn limits(&self, subject: &Subject, quantity: Quantity, findings: &[Finding]) -> Vec<(Limit, bool)> {
-        let about = findings.iter().filter(|finding| finding.subject == *subject);
-        let thresholds = about.flat_map(|finding| finding.thresholds.iter().map(move |one| (finding, one)));
-        thresholds.filter_map(|(finding, threshold)| self.limit(quantity, finding, threshold)).collect()
-    }
-
-    fn limit(&self, quantity: Quantity, finding: &Finding, threshold: &Threshold) -> Option<(Limit, bool)> {
-        let severity = finding.severity.max(Severity::Low);
-        let place = usize::try_from(severity.value()).ok()?.checked_sub(1)?;
-        let cutoff = *threshold.cutoffs.get(place)?;
-        let [low, .., critical] = threshold.cutoffs;
-        let is_upper = low <= critical;
-        let charted = finding.rule_facts.chart_limits.iter().find(|limit| limit.key == threshold.key)?;
-        let (of, value, mean) = match (charted.compared_with, self.groups) {
-            (ComparedWith::MeanRunTime, _) if quantity == Quantity::RunTime => {
-                (MeanOf::Tasks, Millis::from_f64(cutoff)?.get(), self.all)
-            }
-            // Skew: the distance of the two means, as a multiple of the small group's mean.
-            (ComparedWith::GroupDeviation, Some((small, large))) => {
-                let value = Millis::from_f64((cutoff + 1.0) * small.max(1) as f64)?.get();
-                (MeanOf::LargeGroup, value, large)
-            }
-            _ => return None,
-        };
-        let rule = finding.rule.to_string();
-        let measured = if quantity == Quantity::RunTime { Measured::RunTime } else { Measured::Bytes };
-        let about = |other: &&Condition| other.limit == threshold.key && other.of == measured;
-        let conditions = finding.conditions.iter().filter(about).cloned().collect();
-        let limit = Limit { rule, severity, of, is_upper, value, mean, contrary: None, conditions };
-        let (holds, found) = (limit.holds(), finding.severity > Severity::None);
-        let contrary = holds != found && finding.conditions.is_empty();
-        let contrary = contrary.then(|| finding.message.clone());
-        Some((Limit { contrary, ..limit }, holds && found))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -426,22 +336,6 @@ mod tests {
         assert_eq!(start(600_000, 600_002), 0);
         assert_eq!(start(400_000, 600_000), 400_000);
         assert_eq!(start(100_000, 600_000), 0);
-    }
-
-    #[test]
-    fn a_limit_says_whether_its_condition_holds() {
-        let limit = |is_upper, mean| Limit {
-            rule: "mapper-time".to_owned(),
-            severity: Severity::Low,
-            of: MeanOf::Tasks,
-            is_upper,
-            value: 10,
-            mean,
-            contrary: None,
-            conditions: Vec::new(),
-        };
-        assert!(limit(true, 10).holds() && !limit(true, 9).holds());
-        assert!(limit(false, 10).holds() && !limit(false, 11).holds());
     }
 
     proptest! {

@@ -3,6 +3,7 @@
 //! that are left out are counted.
 
 mod histogram;
+mod limit;
 mod load;
 mod memory;
 mod nodes;
@@ -15,7 +16,8 @@ use crate::model::Application;
 use crate::rules::RuleSet;
 use crate::state::state;
 
-pub use histogram::{Amount, Bucket, Group, Groups, Histogram, Limit, MeanOf, Quantity, Scale};
+pub use histogram::{Amount, Bucket, Group, Groups, Histogram, Quantity, Scale};
+pub use limit::{Limit, MeanOf};
 pub use load::{Load, LoadOf};
 pub use memory::{Holder, MemoryUse};
 pub use nodes::NodeAttempts;

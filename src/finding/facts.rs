@@ -116,12 +116,16 @@ pub enum ComparedWith {
     /// The difference between the means of the large and the small group of tasks, as a multiple of the
     /// small group's mean.
     GroupDeviation,
+    /// The most bytes that a task of the phase reads, as a multiple of the median over its tasks. Drawn only for
+    /// findings that it decides.
+    LargestByMedian,
 }
 
 state!(
     enum ComparedWith {
         MeanRunTime,
         GroupDeviation,
+        LargestByMedian,
     }
 );
 

@@ -1,10 +1,19 @@
 //! Suggestions for misspelt words ("did you mean").
 
+use std::cmp::Reverse;
+
 /// The entry of `known` that `word` most likely misspells.
 pub(crate) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
-    let near = known.map(|known| (edit_distance(known, word), known)).min()?;
+    // Of two words that are equally near, the writer more likely means the one that begins in the same way.
+    let near =
+        known.map(|known| (edit_distance(known, word), Reverse(same_start(known, word)), known)).min()?;
     let limit = (word.chars().count() / 3).clamp(1, 4);
-    (near.0 <= limit).then_some(near.1)
+    (near.0 <= limit).then_some(near.2)
+}
+
+/// The number of letters with which both words begin.
+fn same_start(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
 }
 
 /// `did you mean "mapper-time"?`, if a known word is similar.
@@ -69,5 +78,7 @@ mod tests {
         assert_eq!(nearest("rules", known()), Some("rule"));
         assert_eq!(nearest("max_severty", known()), Some("max_severity"));
         assert_eq!(nearest("deviation", known()), None);
+        let rules = ["mapper-gc", "mapper-skew"].into_iter();
+        assert_eq!(nearest("mapper-sk", rules), Some("mapper-skew"));
     }
 }

@@ -120,8 +120,7 @@ impl Content {
     }
 }
 
-const REPEATED: &str =
-    "merge the two documents, give this one another id, or say with for which applications it is about";
+const REPEATED: &str = "merge the two documents, give this one another id, or restrict it to some applications with the key \"for\"";
 
 /// The key that selects only rules of one origin.
 pub(super) const ORIGIN: &str = "origin";

@@ -9,9 +9,12 @@ use super::support::memory;
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::label;
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Worse, and_more};
-use crate::heuristics::wording::{decisive, plural};
-use crate::heuristics::{Check, Rule, load};
+use crate::finding::{
+    ComparedWith, Condition, Judgement, Measure, Measured, Phrase, Subject, TroubleKind, Verdict, Worse,
+    and_more,
+};
+use crate::heuristics::wording::{condition, decisive, plural};
+use crate::heuristics::{Check, Rule, chart_limit, load};
 use crate::model::Application;
 use crate::model::counters::CounterMask;
 use crate::model::spark::{Facet, Spark, Stage};
@@ -54,7 +57,11 @@ rule_params! {
 
 pub(super) const RULE: Rule = rule!(Own, "spark-skew", "Spark Skew", Skew, |layers| load(layers, Skewness))
     .measured_by("lost_ms", Worse::Higher)
+    .charted(&[chart_limit(UNEVEN_RATIO, ComparedWith::LargestByMedian)])
     .telling(TroubleKind::Skew);
+
+/// The key of the limit that charts draw.
+const UNEVEN_RATIO: &str = "uneven_ratio";
 
 /// The message of a finding; there is no multiple if the median task reads nothing.
 const LATE: &str = "a task of {stage} {reads}[, {times}× the median of {median}][, {none}], and takes {longest_run_time_ms}; the stage \
@@ -118,6 +125,8 @@ struct Found<'a> {
     /// What the stage waits for; `None` if it hardly waits.
     lost: Option<LostTime>,
     limit: String,
+    /// What its data also needs, if its data decides.
+    conditions: Vec<Condition>,
     /// What makes the slowest task late and what that costs, even if it is too little to be a finding.
     late: Option<(Read, LostTime)>,
     /// The other skewed stages and what all of them lose, if that decides.
@@ -142,6 +151,7 @@ impl Skew {
             read,
             lost,
             limit,
+            conditions: Vec::new(),
             late: None,
             together: None,
         };
@@ -159,8 +169,14 @@ impl Skew {
             }
         }
         let by_data = uneven::of_fullest(group).and_then(|read| {
-            let (severity, limit) = self.by_data(read, most?);
-            (severity > Severity::None).then(|| Found { late, ..found(severity, read, None, limit) })
+            let most = most?;
+            let (severity, limit) = self.by_data(read, most);
+            let conditions = vec![self.share_of(read, most, severity)];
+            (severity > Severity::None).then(|| Found {
+                conditions,
+                late,
+                ..found(severity, read, None, limit)
+            })
         });
         by_data.or_else(|| {
             let (read, lost) = late?;
@@ -223,6 +239,19 @@ impl Skew {
     }
 }
 
+impl Skew {
+    /// What a stage with uneven data also needs: data that matters to the application.
+    fn share_of(&self, read: Read, most: Bytes, severity: Severity) -> Condition {
+        let share = read.value() / most.as_f64();
+        condition(
+            (UNEVEN_RATIO, Measured::Bytes),
+            ("share of the most data that a stage reads or writes", &percent(share)),
+            &self.uneven_share.describe_in(severity, percent),
+            self.uneven_share.severity(share) >= severity,
+        )
+    }
+}
+
 impl Found<'_> {
     fn lost_time(&self) -> Millis {
         self.lost.map(|lost| lost.time).unwrap_or_default()
@@ -241,6 +270,7 @@ impl Found<'_> {
         Judgement::of(Subject::Stage(self.stage.id), self.severity)
             .tasks(self.tasks)
             .facts(self.evidence())
+            .conditions(self.conditions.clone())
             .of_more_parts(self.together.is_some())
             .message(
                 if self.lost.is_some() { LATE } else { UNEVEN },

@@ -16,6 +16,7 @@ pub use executor::{
 pub use gaps::{Facet, Gaps};
 pub use job::{Job, JobResult};
 pub use sql::{PlanMetric, PlanNode, SqlExecution};
+pub(crate) use stage::without_folders;
 pub use stage::{PersistedRdd, Stage, StageAttempt, StageStatus};
 
 use std::collections::BTreeMap;

@@ -96,6 +96,13 @@ impl Stage {
     }
 }
 
+/// The name of a stage with "/opt/app/job.py:12" as "job.py:12": the file matters more than its folder.
+pub(crate) fn without_folders(name: &str) -> String {
+    let words =
+        name.split_whitespace().map(|word| word.rsplit('/').find(|part| !part.is_empty()).unwrap_or(word));
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// A persisted RDD or cached table, from the last stage that names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -1,24 +1,16 @@
 //! Syntax errors in the words of someone who edits a rule file: where they come from, and what to write instead.
 
-use super::Span;
+use super::syntax_error::{SyntaxError, in_quotes, line_start};
+use super::{Span, unquoted};
 
 pub(super) const NESTED: &str = "lists and mappings are nested too deeply";
 const TAB: &str = "a tab is used for indentation";
 const NO_TAB: &str = "indent with spaces; YAML allows no tabs there";
 const BARE: &str = "the regular expression is not in quotes, so YAML reads a part of it as its own syntax";
 const ESCAPE: &str = "between double quotes, YAML reads a backslash as the start of an escape sequence";
+const AFTER_COLON: &str = "a tab is used after the colon";
+const NO_END: &str = "the text in quotes has no end";
 const SINGLE: &str = "use single quotes: between them, a backslash is only a backslash";
-
-/// Text that is not YAML, or that is larger than any rule file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SyntaxError {
-    /// The position of the error.
-    pub span: Span,
-    /// The problem.
-    pub message: String,
-    /// What to write instead.
-    pub help: Option<String>,
-}
 
 /// The error that the parser describes as `info` and locates at byte `at` of `text`.
 pub(super) fn explain(text: &str, at: usize, info: &str) -> SyntaxError {
@@ -43,7 +35,24 @@ pub(super) fn explain(text: &str, at: usize, info: &str) -> SyntaxError {
     if info.contains("unknown escape") {
         return told(at..at, ESCAPE, SINGLE.to_owned());
     }
-    SyntaxError { span: at..at, message: format!("this is not valid YAML: {info}"), help: None }
+    if let Some(tab) = tab_after_colon(text, at) {
+        return told(tab..tab + 1, AFTER_COLON, "write a space instead".to_owned());
+    }
+    if info.contains("quoted scalar") && info.contains("end of stream") {
+        return told(at..at, NO_END, "write the same quote at its end".to_owned());
+    }
+    unquoted::explain(text, at).unwrap_or_else(|| SyntaxError {
+        span: at..at,
+        message: format!("this is not valid YAML: {info}"),
+        help: None,
+    })
+}
+
+/// The tab between a colon and the value, at which the parser stops.
+fn tab_after_colon(text: &str, at: usize) -> Option<usize> {
+    let tab = if text.get(at..)?.starts_with('\t') { at } else { at.checked_sub(1)? };
+    let (before, rest) = (text.get(..tab)?, text.get(tab..)?);
+    (rest.starts_with('\t') && before.ends_with(':')).then_some(tab)
 }
 
 /// A regular expression that YAML ends too early without an error: at a comma, or where a comment starts. `word` is
@@ -66,15 +75,6 @@ pub(super) fn cut_off_expression(text: &str, word: &str, place: &Span) -> Option
         message: BARE.to_owned(),
         help: text.get(place.start..end).map(in_quotes),
     })
-}
-
-fn in_quotes(expression: &str) -> String {
-    format!("write '{}'", expression.replace('\'', "''"))
-}
-
-/// The start of the line with byte `at`.
-fn line_start(text: &str, at: usize) -> Option<usize> {
-    Some(text.get(..at)?.rfind('\n').map_or(0, |line| line + 1))
 }
 
 /// The first tab in the indentation of a line of this document, from the line with byte `at` on.
@@ -177,6 +177,8 @@ mod tests {
             let (place, message, _) = first_error(text).unwrap_or_default();
             assert_eq!((place.as_str(), message.as_str()), ("\t", super::TAB), "{text:?}");
         }
+        let (place, message, _) = first_error("a:\n  b:\tc\n").unwrap();
+        assert_eq!((place.as_str(), message.as_str()), ("\t", super::AFTER_COLON));
         let text = "a: [\n---\nb:\n\tc: 1\n";
         let errors = documents(text).1;
         assert!(errors[0].message.starts_with("this is not valid YAML"), "{errors:?}");
@@ -185,8 +187,9 @@ mod tests {
 
     #[test]
     fn other_errors_keep_the_words_of_the_parser() {
-        let (place, message, _) = first_error("a: 'b").unwrap();
+        let (place, message, _) = first_error("a: [b").unwrap();
         assert!(place.is_empty() && message.starts_with("this is not valid YAML: "), "{message}");
+        assert_eq!(first_error("a: 'b").unwrap().1, super::NO_END);
         assert_eq!(first_error("a: \"\\d\"").unwrap().2, super::SINGLE);
     }
 }

@@ -6,14 +6,16 @@
 
 mod mistakes;
 mod read;
+mod syntax_error;
 mod tree;
+mod unquoted;
 
 use std::ops::Range;
 
 use serde::de::DeserializeOwned;
 
-pub(crate) use mistakes::SyntaxError;
 pub(crate) use read::ReadError;
+pub(crate) use syntax_error::SyntaxError;
 pub(crate) use tree::documents;
 
 /// A range of a text, in bytes.

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
-use super::mistakes::{NESTED, SyntaxError, cut_off_expression, explain};
+use super::mistakes::{NESTED, cut_off_expression, explain};
+use super::syntax_error::SyntaxError;
+use super::unquoted::tagged;
 use super::{Kind, Node, Span, Spanned};
 use crate::params::work;
 
@@ -58,6 +60,13 @@ impl Found {
             }
             if let Event::Scalar(word, ScalarStyle::Plain, ..) = &event {
                 self.errors.extend(cut_off_expression(whole, word, &at));
+            }
+            // Without its text, the value would give a second error.
+            if let Event::Scalar(_, ScalarStyle::Plain, _, Some(_)) = &event
+                && let Some(error) = tagged(whole, at.start)
+            {
+                self.errors.push(error);
+                return Some(begun);
             }
             let step = builder.take(event, at, &mut self.copies);
             self.errors.append(&mut builder.errors);

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use askama::Template;
 
 use super::words::{
-    NOTABLE, answer, change, label as move_label, moved, run_times, setting, severity, value,
+    NOTABLE, answer, change, hint, label as move_label, moved, run_times, setting, severity, value,
 };
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, Setting, Unit};
 use crate::report::html::filters::{self, counted};

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::super::markdown::text;
 use super::super::words::plural;
 use super::words::{
-    answer, change, details, label, largest_differences, paired, run_times, setting, severity, value,
+    answer, change, details, hint, label, largest_differences, paired, run_times, setting, severity, value,
 };
 use crate::diff::{Configuration, Diff, Figure, FindingPair, Label, Move, Pair, PhasePair};
 
@@ -20,6 +20,7 @@ pub(super) fn write(diff: &Diff, top: Option<usize>, out: &mut dyn Write) -> io:
         writeln!(out, "{}.\n", answer(&diff.total()))?;
     } else if diff.pairs.is_empty() {
         writeln!(out, "{}.\n", paired(diff))?;
+        hint(diff).map_or(Ok(()), |hint| writeln!(out, "{hint}.\n"))?;
     }
     let pairs = diff.pairs_of(top);
     pairs.iter().try_for_each(|item| pair(item, out))?;

@@ -70,6 +70,14 @@ pub(super) fn paired(diff: &Diff) -> String {
     format!("{} of runs, {changed} changed{sides}", plural(diff.pairs.len() as u64, "pair"))
 }
 
+/// How to compare runs that are not paired, if there are some on both sides.
+pub(super) fn hint(diff: &Diff) -> Option<&'static str> {
+    const HINT: &str =
+        "Runs are paired by engine and name; to compare two runs with different names, pass their files";
+    let is_apart = diff.pairs.is_empty() && !diff.only_a.is_empty() && !diff.only_b.is_empty();
+    is_apart.then_some(HINT)
+}
+
 /// The runs of each job, in the order of the first ones.
 pub(super) fn by_job(runs: &[Label]) -> Vec<Vec<&Label>> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();

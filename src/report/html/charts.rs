@@ -179,13 +179,14 @@ impl HistogramView<'_> {
         let of = match limit.of {
             MeanOf::Tasks => "mean",
             MeanOf::LargeGroup => "mean of the large group",
+            MeanOf::Largest => "largest value",
         };
         let [value, mean] =
             [limit.value, limit.mean].map(|value| amount_text(self.chart.quantity.amount(value)));
         let holds = holds(limit.holds());
         let text = format!("{} {direction} a {of} of {value}; it is {mean}: this {holds}", limit.severity);
-        // A drawn limit must not contradict the verdict: other conditions decide, too.
-        if limit.holds() && limit.conditions.iter().any(|condition| !condition.holds) {
+        // A drawn limit alone must not look like the verdict: other conditions decide, too.
+        if limit.holds() && !limit.conditions.is_empty() {
             let other =
                 |condition: &Condition| format!("{} ({})", condition.text, self::holds(condition.holds));
             let others: Vec<String> = limit.conditions.iter().map(other).collect();

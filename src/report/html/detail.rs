@@ -116,6 +116,15 @@ fn headline(trouble: &Trouble) -> String {
     words::headline(trouble)
 }
 
+/// What tells this finding from the others of the trouble: "stage 1.0, consequence".
+fn telling_note(trouble: &Trouble, telling: &Telling) -> Option<String> {
+    let is_repeated = trouble.findings.iter().filter(|other| other.rule == telling.rule).count() > 1;
+    let subject = is_repeated.then(|| telling.subject.name().into_owned());
+    let echo = telling.is_echo.then(|| "consequence".to_owned());
+    let note: Vec<String> = subject.into_iter().chain(echo).collect();
+    (!note.is_empty()).then(|| note.join(", "))
+}
+
 /// What its remedy saves.
 fn saves(app: &ApplicationReport, trouble: &Trouble) -> String {
     words::saves(&trouble.savings, words::currency(app))

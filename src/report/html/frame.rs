@@ -17,7 +17,7 @@ pub(in crate::report) struct Code {
 /// Colours, tables and charts of every page.
 pub(in crate::report) const STYLE: Code = Code {
     text: include_str!("../../../templates/page.css"),
-    hash: "sha256-Ivqtry/crWouwJQtKwaG7LBRNzZ5BA9SpNtCNxxQY3k=",
+    hash: "sha256-P7O6FWIuRuSgECdnT2SXHgE4yEGzGOHnyrvdjKJbWkI=",
 };
 /// What the pages of `nodes`, `whatif`, `diff` and `stragglers` add.
 pub(in crate::report) const CHART_STYLE: Code = Code {

@@ -16,10 +16,13 @@ use crate::fingerprint::JobKey;
 use crate::report::parts::{Parts, Reader, filled};
 use crate::report::words;
 use crate::results::{ApplicationReport, Candidate, JobGroup, Report, WorstTrouble, WorstTroubles};
-use crate::savings::SavingStatus;
+use crate::savings::{Amounts, SavingStatus, TroubleSavings};
 use crate::severity::Severity;
 use crate::troubles::Trouble;
 use crate::units::{MbMillis, Millis, Timestamp, show_hours};
+
+/// Less saved run time than this is not shown, as in other formats.
+const LEAST_TIME: Millis = Millis::new(100);
 
 /// What is needed to put an application into the page. Its row follows, then its details, then its worst troubles.
 #[derive(Serialize, Deserialize)]
@@ -240,22 +243,39 @@ impl Row<'_> {
         has_detail(self.app)
     }
 
-    /// The GB·h that all remedies save; `None` if unknown.
-    fn saves(&self) -> Option<f64> {
-        let is_known = |trouble: &Trouble| {
-            trouble.savings.status != SavingStatus::WithinError && trouble.savings.share.is_some()
-        };
-        let savings = self.app.savings.as_ref().filter(|_| self.app.troubles.iter().any(is_known))?;
-        savings.joint.gb_hours.map(|saved| saved.point)
+    /// What all remedies save together.
+    fn saves(&self) -> Saves {
+        let troubles = || self.app.troubles.iter().map(|trouble| &trouble.savings);
+        if self.app.troubles.is_empty() {
+            return Saves::Nothing;
+        }
+        if troubles().all(|saved| saved.status == SavingStatus::WithinError) {
+            return Saves::WithinError;
+        }
+        let is_known =
+            |saved: &TroubleSavings| saved.status != SavingStatus::WithinError && saved.share.is_some();
+        match self.app.savings.as_ref().filter(|_| troubles().any(is_known)) {
+            Some(savings) => {
+                let Amounts { wall_ms, gb_hours, .. } = &savings.joint;
+                let time = Millis::from_f64(wall_ms.point).filter(|time| *time >= LEAST_TIME);
+                let memory = gb_hours.map(|saved| saved.point);
+                Saves::Known {
+                    key: memory.map(|saved| format!("{saved:.6}")),
+                    memory: memory.map(show_hours),
+                    time,
+                }
+            }
+            None => Saves::Unknown,
+        }
     }
 
-    /// The same in words.
-    fn saved(&self) -> Option<String> {
-        self.saves().map(show_hours)
-    }
-
-    fn saved_key(&self) -> String {
-        self.saves().map(|saved| format!("{saved:.6}")).unwrap_or_default()
+    /// The GB·h by which the table is sorted.
+    fn saves_key(&self) -> String {
+        match self.saves() {
+            Saves::Known { key, .. } => key.unwrap_or_default(),
+            Saves::WithinError => "0".to_owned(),
+            Saves::Nothing | Saves::Unknown => String::new(),
+        }
     }
 
     /// The ids of the rules that found something, worst first.
@@ -270,6 +290,21 @@ impl Row<'_> {
         }
         rules.join(", ")
     }
+}
+
+/// What the remedies of an application save.
+enum Saves {
+    /// It has no trouble.
+    Nothing,
+    /// Perhaps nothing: less than the error of the estimate.
+    WithinError,
+    /// GB·h, if known, as a key and in words, and run time, if any.
+    Known {
+        key: Option<String>,
+        memory: Option<String>,
+        time: Option<Millis>,
+    },
+    Unknown,
 }
 
 /// What is wrong, in words.

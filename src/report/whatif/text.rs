@@ -151,10 +151,8 @@ impl Page {
 
     /// The stages that bind the application most.
     fn path(&self, replays: &Replays, out: &mut dyn Write) -> io::Result<()> {
-        let stage = |stage: &crate::whatif::PathStage| {
-            let name = stage.name.as_deref().map(|name| format!(" ({})", clean(name))).unwrap_or_default();
-            format!("{}{name} {}", stage.subject.name(), stage.time)
-        };
+        let stage =
+            |stage: &crate::whatif::PathStage| format!("{} {}", clean(&words::stage(stage)), stage.time);
         let stages: Vec<String> = replays.path.iter().map(stage).collect();
         if stages.is_empty() {
             return Ok(());

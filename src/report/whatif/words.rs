@@ -1,9 +1,10 @@
 //! Phrases for changes.
 
+use crate::model::spark::without_folders;
 use crate::report::words::{millis, small};
 use crate::report::wrap::clean;
 use crate::whatif::{
-    Change, ChangeTotal, Job, Prediction, Range, Replays, Scenario, WhatIfReport, most_frequent,
+    Change, ChangeTotal, Job, PathStage, Prediction, Range, Replays, Scenario, WhatIfReport, most_frequent,
 };
 
 /// What a change does to the run time.
@@ -50,7 +51,16 @@ pub(super) fn bounds(replays: &Replays) -> Vec<String> {
 }
 
 /// The title of the stages that [`Replays::path`] names: of the recorded run, not of the one with unlimited slots.
-pub(super) const PATH: &str = "Longest stages on the way from start to end, as recorded";
+pub(super) const PATH: &str = "Longest stages on the critical path of the recorded run";
+
+/// "stage 3.0 (count at App.scala:10)".
+pub(super) fn stage(stage: &PathStage) -> String {
+    let subject = stage.subject.name();
+    match stage.name.as_deref().map(without_folders) {
+        Some(name) if !name.is_empty() => format!("{subject} ({name})"),
+        _ => subject.into_owned(),
+    }
+}
 
 /// The change in words: "no skew", "8 executors, 4 cores each".
 pub(super) fn change(scenario: &Scenario) -> String {

@@ -29,6 +29,14 @@ fn report_names_the_error_and_each_change() {
 }
 
 #[test]
+fn stages_of_the_critical_path_are_named_without_folders() {
+    let report = text(&[SKEW, "--executors", "20"]);
+    let report = report.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(report.contains("critical path of the recorded run: stage 0.0 (collect at"), "{report}");
+    assert!(report.contains("mk_spark_logs.py:160") && !report.contains("/opt/"), "{report}");
+}
+
+#[test]
 fn options_combine_into_one_change() {
     let report = json(&[SKEW, "--executors", "3", "--memory", "2g", "--without", "skew,failures"]);
     let scenarios = report["applications"][0]["replay"]["scenarios"].as_array().unwrap();

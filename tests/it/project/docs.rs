@@ -101,6 +101,16 @@ fn every_link_resolves() {
     assert!(broken.is_empty(), "links to nowhere:\n{}", broken.join("\n"));
 }
 
+/// Long lines are hard to read and to review side by side. Tables and code need them.
+#[test]
+fn lines_have_at_most_120_characters() {
+    for page in ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"].map(|page| root().join(page)) {
+        let text = parts(&read(&page)).text;
+        let long = |line: &&str| line.chars().count() > 120 && !line.starts_with('|');
+        assert_eq!(text.lines().filter(long).collect::<Vec<_>>(), Vec::<&str>::new(), "{}", page.display());
+    }
+}
+
 #[test]
 fn index_lists_every_page() {
     let docs = root().join("docs");

@@ -200,6 +200,18 @@ fn folders_are_matched_by_job() {
 }
 
 #[test]
+fn folders_without_a_common_job_say_how_to_compare_runs() {
+    let arguments = [SKEW, "testdata/spark/3.1.3"];
+    // A single run on each side is a pair whatever its name.
+    assert!(!diff(&arguments).contains("No job in common"));
+    let arguments = ["testdata/spark/3.5.9", "testdata/spark/3.1.3"];
+    let text = diff(&arguments).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("only in B Runs are paired by engine and name; to compare two runs"), "{text}");
+    let page = diff(&[&["--format", "html"], &arguments[..]].concat());
+    assert!(page.contains("with different names, pass their files."), "{page}");
+}
+
+#[test]
 fn unreadable_input_exits_2_with_a_message() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {

@@ -5,10 +5,12 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use elephant_rs::results::ApplicationReport;
+use elephant_rs::severity::Severity;
 use scraper::{ElementRef, Html, Selector};
 use sha2::{Digest as _, Sha256};
 
-use super::pages::{HOSTILE, hostile, many, mixed, page, recurring};
+use super::pages::{HOSTILE, charted, hostile, many, mixed, page, recurring};
 use crate::common;
 
 pub(super) fn select<'a>(html: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
@@ -247,6 +249,76 @@ fn findings_phases_and_charts_lead_to_each_other() {
     let bars = select(&html, ".lanes a");
     assert!(!bars.is_empty() && bars.iter().all(|bar| target(*bar).value().name() == "tr"));
     assert!(bars.iter().any(|bar| target(*bar) == row));
+}
+
+/// A limit that a chart draws does not decide alone: the other conditions are told next to it, also if all hold.
+#[test]
+fn limits_of_charts_tell_all_conditions() {
+    let html = sound(&page(&charted("heuristics/mapper-skew")));
+    let told = select(&html, ".charts .legend li").into_iter().map(text);
+    let told: Vec<String> =
+        told.filter(|line| line.contains(": this holds. The rule also needs: ")).collect();
+    let fails = |line: &&String| line.contains("(does not hold)");
+    let (found, not_found): (Vec<&String>, Vec<&String>) = told.iter().partition(|line| !fails(line));
+    assert!(!found.is_empty() && !not_found.is_empty(), "{told:#?}");
+    assert!(found.iter().all(|line| line.contains("mapper-skew") && line.contains("(holds)")), "{found:#?}");
+}
+
+/// The limit of the rule that found a stage by its data, as a line in the chart of that data.
+#[test]
+fn limits_of_uneven_data_are_drawn() {
+    let html = sound(&page(&charted("spark/3.5.9/skew")));
+    let charts = select(&html, ".charts figure").into_iter();
+    let drawn: Vec<String> =
+        charts.filter(|chart| chart.html().contains("<line class=\"limit\"")).map(text).collect();
+    assert_eq!(drawn.len(), 2, "{drawn:?}");
+    for chart in drawn {
+        assert!(chart.starts_with("Shuffle read per task: stage "), "{chart}");
+        assert!(chart.contains("spark-skew: low from a largest value of "), "{chart}");
+        assert!(chart.contains("this holds. The rule also needs: share of the most data"), "{chart}");
+    }
+}
+
+/// An application without troubles has nothing to save, which is not unknown.
+#[test]
+fn savings_of_applications_are_told_apart() {
+    let report = mixed(0);
+    let html = sound(&page(&report));
+    let saved = |app: &ApplicationReport| {
+        let rows = select(&html, "#index tbody tr").into_iter();
+        let row = rows.into_iter().find(|row| text(*row).contains(&app.id)).unwrap();
+        let cell = row.select(&Selector::parse("td").unwrap()).nth(6).unwrap();
+        text(cell).trim().to_owned()
+    };
+    let (healthy, others): (Vec<_>, Vec<_>) =
+        report.applications.iter().partition(|app| app.severity == Severity::None);
+    assert!(!healthy.is_empty() && healthy.iter().all(|app| saved(app).is_empty()));
+    let others: Vec<String> = others.into_iter().map(saved).collect();
+    for expected in ["unknown", "within error"] {
+        assert!(others.iter().any(|saved| saved == expected), "{others:?}");
+    }
+    // Memory, and the run time below it.
+    assert!(others.iter().any(|saved| saved.ends_with('s')), "{others:?}");
+}
+
+/// Several findings of one rule in a trouble are told apart by their subjects.
+#[test]
+fn findings_of_a_trouble_are_told_apart() {
+    let html = sound(&page(&charted("spark/3.5.9/execkill")));
+    let told =
+        select(&html, ".told").into_iter().map(text).find(|line| line.starts_with("Found by ")).unwrap();
+    let rule = "spark-stages-with-failed-tasks";
+    assert!(told.contains(&format!("{rule} (stage 1.0), {rule} (application, consequence)")), "{told}");
+}
+
+/// Call sites have no folders, which hide the file in a narrow column.
+#[test]
+fn call_sites_have_no_folders() {
+    let report = charted("spark/3.5.9/skew");
+    let html = sound(&page(&report));
+    let names = select(&html, ".phases small, .charts figcaption small").into_iter().map(text);
+    let names: Vec<String> = names.filter(|name| name.contains("mk_spark_logs.py")).collect();
+    assert!(names.len() > 5 && names.iter().all(|name| !name.contains('/')), "{names:?}");
 }
 
 #[test]

@@ -448,6 +448,26 @@ fn flags_and_names_are_never_divided() {
     wait_for(&browser, "document.querySelectorAll('.flag[tabindex]').length", &json!(0));
 }
 
+/// The tile with several amounts gets a row of its own where there is little room, and amounts are never divided.
+#[test]
+fn savings_of_the_overview_have_room() {
+    let Some(browser) = Browser::start() else { return };
+    let source = page(&mixed(0));
+    let width =
+        |selector: &str| format!("document.querySelector('{selector}').getBoundingClientRect().width");
+    for (window, whole_row) in [(1400, false), (800, true), (360, true)] {
+        browser.window(window, 900);
+        browser.open(&source);
+        let share = format!("{} / {}", width(".tiles > .wide"), width(".tiles"));
+        let share = browser.value(&share).as_f64().unwrap();
+        assert!(if whole_row { share > 0.95 } else { share < 0.5 }, "{window}: {share}");
+        let divided = "[...document.querySelectorAll('.amount')].filter(e => e.getClientRects().length > 1 || e.offsetHeight > 40).length";
+        assert_eq!(browser.value(divided), json!(0), "{window}");
+        assert_eq!(browser.value("document.documentElement.scrollWidth <= innerWidth"), json!(true));
+    }
+    browser.window(1400, 1000);
+}
+
 /// Without scripts, nobody chose an application, so paper gets no details, unless the address names one.
 #[test]
 fn paper_without_scripts_has_no_empty_heading() {

@@ -48,6 +48,13 @@ pub fn recurring() -> Report {
     analyze(&[path], &RuleSet::built_in().unwrap(), Options::default())
 }
 
+/// The report on the histories of a folder in `testdata`, with charts.
+pub fn charted(folder: &str) -> Report {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(folder);
+    let options = Options { charts: usize::MAX, ..Options::default() };
+    analyze(&[path], &RuleSet::built_in().unwrap(), options)
+}
+
 /// The same report with hostile names and texts wherever a history supplies them.
 pub fn hostile() -> Report {
     let mut report = mixed(100);

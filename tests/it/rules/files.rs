@@ -101,7 +101,7 @@ fn common_mistakes_are_told_with_their_remedy() {
         (format!("{skew}enabled: maybe\n"), "2:10: expected true or false, got \"maybe\"".to_owned()),
         (
             format!("{own}---\n{own}"),
-            "6:7: the rule \"a-b\" is in this file already, in line 1; merge the two documents, give this one another id, or say with for which applications it is about".to_owned(),
+            "6:7: the rule \"a-b\" is in this file already, in line 1; merge the two documents, give this one another id, or restrict it to some applications with the key \"for\"".to_owned(),
         ),
         (
             format!("{skew}for: {{name: /^etl-[a-z]{{2,3}}$/}}\n"),

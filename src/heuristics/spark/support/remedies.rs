@@ -271,9 +271,11 @@ fn keep_blocks(app: &Application) -> Advice {
     if ClusterManager::of(&app.conf) == Some(ClusterManager::Yarn) {
         return keep_shuffle_files(app).conditional();
     }
-    Advice::new("if executors are told before they are removed, let them hand over their blocks")
-        .set([change(app, ConfKey::Decommission, "true"), change(app, ConfKey::StorageDecommission, "true")])
-        .conditional()
+    Advice::new(
+        "if executors are removed with notice, decommission them, so that they hand over their blocks",
+    )
+    .set([change(app, ConfKey::Decommission, "true"), change(app, ConfKey::StorageDecommission, "true")])
+    .conditional()
 }
 
 fn keep_shuffle_files(app: &Application) -> Advice {

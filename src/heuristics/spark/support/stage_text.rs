@@ -1,6 +1,6 @@
 //! Shows names of stages and logged messages.
 
-use crate::model::spark::Stage;
+use crate::model::spark::{Stage, without_folders};
 
 /// The maximum number of characters shown of a stage's name.
 const NAME: usize = 40;
@@ -13,13 +13,6 @@ pub(in crate::heuristics) fn label(stage: &Stage) -> String {
         Some(name) if !name.is_empty() => format!("stage {} ({name})", stage.id),
         _ => format!("stage {}", stage.id),
     }
-}
-
-/// "collect at /opt/app/job.py:12" as "collect at job.py:12": the file matters more than the folder.
-fn without_folders(name: &str) -> String {
-    let words =
-        name.split_whitespace().map(|word| word.rsplit('/').find(|part| !part.is_empty()).unwrap_or(word));
-    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The first line of a message without its full stop, shortened.

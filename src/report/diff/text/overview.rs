@@ -4,7 +4,7 @@ use std::io;
 
 use super::{LISTED, Page};
 use crate::diff::{Diff, Figure, JobPairs, Move, Pair};
-use crate::report::diff::words::{answer, change, moved, paired, run_times, value};
+use crate::report::diff::words::{answer, change, hint, moved, paired, run_times, value};
 use crate::report::words::plural;
 use crate::report::wrap::clean;
 
@@ -23,7 +23,8 @@ impl Page<'_> {
             [pair] => self.paragraph(0, &run_times(pair))?,
             _ => self.paragraph(0, &answer(&diff.total()))?,
         }
-        self.paragraph(0, &paired(diff))
+        self.paragraph(0, &paired(diff))?;
+        hint(diff).map_or(Ok(()), |hint| self.paragraph(0, hint))
     }
 
     /// The same, and a row for each of the jobs that changed most.

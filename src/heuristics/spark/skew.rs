@@ -58,7 +58,7 @@ pub(super) const RULE: Rule = rule!(Own, "spark-skew", "Spark Skew", Skew, |laye
 
 /// The message of a finding; there is no multiple if the median task reads nothing.
 const LATE: &str = "a task of {stage} {reads}[, {times}× the median of {median}][, {none}], and takes {longest_run_time_ms}; the stage \
-                    takes {lost_ms} longer than with even data[, {share} of the run time][; with {others}, {together}] \
+                    takes {lost_ms} longer than with even data[, {share} of the run time][, {aside}][; with {others}, {together}] \
                     ({limit})";
 
 /// What skewed stages lose together.
@@ -114,6 +114,8 @@ struct Found<'a> {
     tasks: u64,
     severity: Severity,
     times: Times,
+    /// Whether no other task takes longer.
+    is_slowest: bool,
     read: Read,
     /// What the stage waits for; `None` if it hardly waits.
     lost: Option<LostTime>,
@@ -133,12 +135,19 @@ impl Skew {
         most: Option<Bytes>,
     ) -> Option<Found<'a>> {
         let group = app.groups.get(stage.group?)?;
-        let times = Times::of(group)?;
+        let slowest = Times::of(group)?;
+        // A straggler with no more data than others may end after the skewed task.
+        let explained = slowest.of_slow(group).into_iter().find_map(|times| {
+            let mut reads = uneven::of_slowest(group, times.slowest).into_iter();
+            Some((times, reads.find(|read| self.explains(*read, times))?))
+        });
+        let times = explained.map_or(slowest, |(times, _)| times);
         let found = |severity, read, lost, limit| Found {
             stage,
             tasks: scored_tasks(stage, group),
             severity,
             times,
+            is_slowest: times.slowest == slowest.slowest,
             read,
             lost,
             limit,
@@ -146,9 +155,7 @@ impl Skew {
             together: None,
         };
         let mut late = None;
-        let read =
-            uneven::of_slowest(group, times.slowest).into_iter().find(|read| self.explains(*read, times));
-        if let Some(read) = read {
+        if let Some((_, read)) = explained {
             let lost = times.lost(app, spark, group);
             let (severity, limit) = self.by_time(lost);
             // Alone it may lose little, but together with other stages much.
@@ -160,7 +167,11 @@ impl Skew {
         }
         let by_data = uneven::of_fullest(group).and_then(|read| {
             let (severity, limit) = self.by_data(read, most?);
-            (severity > Severity::None).then(|| Found { late, ..found(severity, read, None, limit) })
+            let found = found(severity, read, None, limit);
+            // A task that hardly costs time is not the one to tell of.
+            let found =
+                if late.is_some() { found } else { Found { times: slowest, is_slowest: true, ..found } };
+            (severity > Severity::None).then_some(Found { late, ..found })
         });
         by_data.or_else(|| {
             let (read, lost) = late?;
@@ -238,6 +249,7 @@ impl Found<'_> {
         });
         let none = if ratio.is_finite() { "" } else { "while most tasks read none" };
         let share = self.lost.and_then(|lost| lost.share);
+        let aside = if self.is_slowest { "" } else { "apart from slower tasks without more data" };
         Judgement::of(Subject::Stage(self.stage.id), self.severity)
             .tasks(self.tasks)
             .facts(self.evidence())
@@ -251,6 +263,7 @@ impl Found<'_> {
                     ("none", &none),
                     ("median", &self.read.median()),
                     ("share", &share.map(percent).unwrap_or_default()),
+                    ("aside", &aside),
                     ("others", &others),
                     ("together", &together.unwrap_or_default()),
                     ("limit", &self.limit),

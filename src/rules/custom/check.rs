@@ -133,6 +133,7 @@ impl CustomRule {
             tells: None,
             repartition: None,
             of_more_parts: false,
+            also_about: Vec::new(),
             conditions: None,
             failure: None,
         }

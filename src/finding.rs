@@ -256,6 +256,7 @@ pub struct Judgement<K = &'static str> {
 /// The outcome of a check.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[allow(clippy::large_enum_variant, reason = "most are judgements, and none is kept")]
 pub enum Verdict<K = &'static str> {
     /// The rule was evaluated; the severity may be none.
     Judged(Judgement<K>),

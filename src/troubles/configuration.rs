@@ -240,7 +240,9 @@ impl Settled {
             let serves = |change: &&SettingChange| line.served_by(change).is_some_and(stays);
             let servants: Vec<SettingChange> = line.settings.iter().filter(serves).cloned().collect();
             any |= !servants.is_empty();
-            servants.iter().for_each(|servant| line.remove(servant));
+            for servant in &servants {
+                line.remove(servant);
+            }
         }
         any
     }

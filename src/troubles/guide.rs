@@ -96,7 +96,9 @@ impl<'a> Guide<'a> {
                 reasons.extend(lost.into_iter().map(|(_, why)| why).take(1));
                 return false;
             }
-            lost.iter().for_each(|(change, _)| line.remove(change));
+            for (change, _) in &lost {
+                line.remove(change);
+            }
             self.rewrite(line);
             true
         });

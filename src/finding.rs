@@ -183,8 +183,10 @@ pub struct Finding {
     pub tells: TroubleKind,
     /// Its severity.
     pub severity: Severity,
-    /// The severity that the rule's thresholds give, before the cap for small applications.
+    /// The severity that the rule's thresholds give, before anything lowers it.
     pub raw_severity: Severity,
+    /// Whether its severity is lowered because the one configuration keeps the settings that it is about.
+    pub(crate) is_excused: bool,
     /// Raw severity value × number of tasks of the subject; 0 below moderate.
     pub score: u64,
     /// The part of the application it is about.
@@ -201,14 +203,24 @@ pub struct Finding {
     pub(crate) repartition: Option<Repartition>,
     /// Whether it is also about parts without a judgement of their own.
     pub(crate) of_more_parts: bool,
+    /// Other parts of the application that the trouble shows in, or comes from.
+    pub(crate) also_about: Vec<Subject>,
     /// The conditions besides the limits that charts draw.
     pub(crate) conditions: Vec<Condition>,
     /// The root cause, if it tells of a failure.
     pub(crate) failure: Option<Failure>,
 }
 
-state!(struct Finding { rule, title, rule_facts, tells, severity, raw_severity, score, subject, message,
-    evidence, thresholds, advice, repartition, of_more_parts, conditions, failure });
+state!(struct Finding { rule, title, rule_facts, tells, severity, raw_severity, is_excused, score, subject, message,
+    evidence, thresholds, advice, repartition, of_more_parts, also_about, conditions,
+    failure });
+
+impl Finding {
+    /// The severity that it would have in an application that is not small.
+    pub(crate) fn severity_in_larger_run(&self) -> Severity {
+        if self.is_excused { self.severity } else { self.raw_severity }
+    }
+}
 
 /// The result of a check, before the rule's name and score are added. Keys of evidence are static strings, or
 /// [`Name`]s if they come from a rule file.
@@ -233,6 +245,8 @@ pub struct Judgement<K = &'static str> {
     pub(crate) repartition: Option<Repartition>,
     /// Whether it is also about parts without a judgement of their own.
     pub(crate) of_more_parts: bool,
+    /// Other parts of the application that the trouble shows in, or comes from.
+    pub(crate) also_about: Vec<Subject>,
     /// The conditions besides the limits that charts draw, if the rule tells them.
     pub(crate) conditions: Option<Box<[Condition]>>,
     /// The root cause, if it tells of a failure.
@@ -242,6 +256,7 @@ pub struct Judgement<K = &'static str> {
 /// The outcome of a check.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[allow(clippy::large_enum_variant, reason = "most are judgements, and none is kept")]
 pub enum Verdict<K = &'static str> {
     /// The rule was evaluated; the severity may be none.
     Judged(Judgement<K>),
@@ -267,6 +282,7 @@ impl Verdict {
             tells: judged.tells,
             repartition: judged.repartition,
             of_more_parts: judged.of_more_parts,
+            also_about: judged.also_about,
             conditions: judged.conditions,
             failure: judged.failure,
         };

@@ -102,6 +102,8 @@ kinds! {
         "An executor's process ended, and the message does not say why.";
     NodeLost = "node-lost", Cluster,
         "A node was lost or decommissioned with everything that ran on it.";
+    BadNode = "bad-node", Cluster,
+        "Attempts failed in one place only, and other nodes did the same work.";
     ResourceManagerKill = "resource-manager-kill", Cluster,
         "The resource manager or a node manager killed the container.";
     Preempted = "preempted", Cluster,

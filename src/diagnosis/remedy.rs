@@ -36,6 +36,7 @@ const REMEDIES: &[(FailureKind, &str)] = &[
     (Kind::HeartbeatTimeout, "look for long garbage collections, and for nodes that hung or were overloaded"),
     (Kind::ExecutorLost, "read the end of the executor's log to see why its process ended"),
     (Kind::NodeLost, "ask the operators why the node was lost"),
+    (Kind::BadNode, "check disks, memory and logs of the node, and keep tasks off it until then"),
     (Kind::ResourceManagerKill, "read in the resource manager and the node manager's log why it was killed"),
     (Kind::Preempted, "use a queue with a larger guaranteed share, or one without preemption"),
     (

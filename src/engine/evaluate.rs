@@ -44,7 +44,7 @@ pub(super) fn evaluate(
         diagnose(app, basis, (&metrics, recorded), &mut findings);
     troubles.retain(|trouble| trouble.severity >= options.min_severity);
     let counts = counts_by_severity(&findings);
-    let Overall { severity, raw_severity, score } = Overall::of(&findings);
+    let Overall { severity, raw_severity, severity_in_larger_run, score } = Overall::of(&findings);
     let leading = Leading::of(app, &metrics, savings.as_ref(), basis, options.sort);
     let place = Place::new(&leading, (severity, score), metrics.wasted, (&app.id, sources));
     if options.charts > 0 {
@@ -58,6 +58,7 @@ pub(super) fn evaluate(
         judged,
         severity,
         raw_severity,
+        severity_in_larger_run,
         score,
         leading,
         metrics,
@@ -82,14 +83,17 @@ pub(super) fn evaluate(
 struct Overall {
     severity: Severity,
     raw_severity: Severity,
+    severity_in_larger_run: Severity,
     score: u64,
 }
 
 impl Overall {
     fn of(findings: &[Finding]) -> Self {
+        let highest = |of: fn(&Finding) -> Severity| findings.iter().map(of).max().unwrap_or_default();
         Self {
-            severity: findings.iter().map(|finding| finding.severity).max().unwrap_or_default(),
-            raw_severity: findings.iter().map(|finding| finding.raw_severity).max().unwrap_or_default(),
+            severity: highest(|finding| finding.severity),
+            raw_severity: highest(|finding| finding.raw_severity),
+            severity_in_larger_run: highest(Finding::severity_in_larger_run),
             score: findings.iter().fold(0, |sum: u64, finding| sum.saturating_add(finding.score)),
         }
     }

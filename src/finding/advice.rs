@@ -32,9 +32,22 @@ pub struct Advice {
     pub settings: Vec<SettingChange>,
     /// Whether it helps only under a condition that the history does not tell, which the text names.
     pub conditional: bool,
+    /// Which of its settings serve which: without the other one, they have no reason.
+    pub(crate) serving: Vec<Serving>,
 }
 
-state!(struct Advice { text, settings, conditional });
+state!(struct Advice { text, settings, conditional, serving });
+
+/// A setting that is changed because another one of the same advice is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Serving {
+    /// The setting that serves.
+    setting: String,
+    /// The setting that it serves.
+    served: String,
+}
+
+state!(struct Serving { setting, served });
 
 impl fmt::Display for SettingChange {
     /// `--conf spark.executor.memory=6g (now 4g)`, or `mapreduce.map.memory.mb 4096 → 1024`.
@@ -122,6 +135,44 @@ impl Advice {
         self
     }
 
+    /// Adds settings of which all others serve the first one.
+    #[must_use]
+    pub(crate) fn set_for_first(mut self, settings: impl IntoIterator<Item = SettingChange>) -> Self {
+        let settings: Vec<SettingChange> = settings.into_iter().collect();
+        if let Some((first, others)) = settings.split_first() {
+            let serving = others
+                .iter()
+                .map(|change| Serving { setting: change.setting.clone(), served: first.setting.clone() });
+            self.serving.extend(serving);
+        }
+        self.set(settings)
+    }
+
+    /// The change that a change of the same advice serves.
+    pub(crate) fn served_by(&self, change: &SettingChange) -> Option<&SettingChange> {
+        let serving = self.serving.iter().find(|serving| serving.setting == change.setting)?;
+        self.settings.iter().find(|served| served.setting == serving.served)
+    }
+
+    /// Removes a change, also from the text, with what separates it from others there.
+    pub(crate) fn remove(&mut self, change: &SettingChange) {
+        self.settings.retain(|known| known != change);
+        let shown = change.to_string();
+        let separated =
+            [format!(", {shown}"), format!("{shown}, "), format!(" {shown}"), format!("{shown} ")];
+        if let Some(part) = separated.iter().find(|part| self.text.contains(part.as_str())) {
+            self.text = self.text.replacen(part.as_str(), "", 1);
+        }
+    }
+
+    /// Replaces a change, also in the text.
+    pub(crate) fn replace(&mut self, change: &SettingChange, by: SettingChange) {
+        self.text = self.text.replace(&change.to_string(), &by.to_string());
+        if let Some(known) = self.settings.iter_mut().find(|known| *known == change) {
+            *known = by;
+        }
+    }
+
     /// Continues the text.
     #[must_use]
     pub(crate) fn and(mut self, text: &str) -> Self {
@@ -190,6 +241,21 @@ mod tests {
         assert_eq!(several.text, "try: a.b 1 → 2, a.c → 3");
         let more = several.set([change("spark.d", None, "4")]).set([change("spark.e", None, "5")]);
         assert_eq!(more.text, "try: a.b 1 → 2, a.c → 3, --conf spark.d=4 --conf spark.e=5");
+    }
+
+    #[test]
+    fn settings_know_which_one_they_serve() {
+        let [cores, number, other] =
+            [change("spark.a", Some("8"), "4"), change("spark.b", None, "3"), change("spark.c", None, "1")];
+        let advice = Advice::new("try").set_for_first([cores.clone(), number.clone()]).set([other.clone()]);
+        assert_eq!(advice.served_by(&number), Some(&cores));
+        assert_eq!((advice.served_by(&cores), advice.served_by(&other)), (None, None));
+        let mut fewer = advice.clone();
+        fewer.remove(&cores);
+        assert_eq!(fewer.text, "try: --conf spark.b=3 --conf spark.c=1");
+        assert_eq!((fewer.settings.len(), fewer.served_by(&number)), (2, None));
+        fewer.replace(&number, change("spark.b", None, "9"));
+        assert_eq!(fewer.text, "try: --conf spark.b=9 --conf spark.c=1");
     }
 
     #[test]

@@ -31,6 +31,11 @@ impl Failure {
         Self { kind: known.kind, exception: known.exception, exit_code: known.exit_code, message }
     }
 
+    /// The same, if its place is a better cause: it struck in one place only.
+    pub(crate) fn of_node(self) -> Self {
+        Self { kind: FailureKind::BadNode, ..self }
+    }
+
     /// "exit code 137 (SIGKILL: killed from outside, …)"; `None` without an exit code.
     pub(crate) fn exit_in_words(&self) -> Option<String> {
         let code = self.exit_code?;

@@ -23,6 +23,7 @@ impl Judgement {
             tells: None,
             repartition: None,
             of_more_parts: false,
+            also_about: Vec::new(),
             conditions: None,
             failure: None,
         }
@@ -73,6 +74,12 @@ impl Judgement {
     #[must_use]
     pub(crate) fn of_more_parts(self, of_more_parts: bool) -> Self {
         Self { of_more_parts, ..self }
+    }
+
+    /// Names other parts that the trouble shows in, or comes from.
+    #[must_use]
+    pub(crate) fn also_about(self, parts: Vec<Subject>) -> Self {
+        Self { also_about: parts, ..self }
     }
 
     /// Tells the conditions besides the limits that charts draw.

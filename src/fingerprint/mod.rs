@@ -104,7 +104,8 @@ impl fmt::Display for JobKey {
 }
 
 /// A subject without the ids of one run. Stages are identified by their name and ordinal among stages of
-/// that name, such as `stage "count at App.scala:10" #2`. All executors have the same key.
+/// that name, such as `stage "count at App.scala:10" #2`. All executors have the same key, and so
+/// have all nodes.
 #[must_use]
 pub(crate) fn subject_key(stage_names: &[StageName], subject: &Subject) -> String {
     match subject {
@@ -120,6 +121,7 @@ pub(crate) fn subject_key(stage_names: &[StageName], subject: &Subject) -> Strin
             key
         }
         Subject::Executor(_) => "executor".to_owned(),
+        Subject::Node(_) => "node".to_owned(),
         other => other.name().into_owned(),
     }
 }

@@ -9,7 +9,7 @@ pub(crate) mod any;
 pub(crate) mod mapreduce;
 pub(crate) mod max_concurrent;
 mod root_cause;
-mod shared;
+pub(crate) mod shared;
 pub(crate) mod spark;
 pub(crate) mod split;
 pub(crate) mod wording;

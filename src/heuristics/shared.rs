@@ -102,7 +102,7 @@ impl Stragglers<'_> {
 }
 
 /// The time in which any attempt ran.
-pub(super) fn time_of_tasks(app: &Application) -> Millis {
+pub(crate) fn time_of_tasks(app: &Application) -> Millis {
     let spans = app.groups.iter().flat_map(|group| {
         let attempts = &group.attempts;
         (0..attempts.len())

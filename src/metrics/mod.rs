@@ -30,6 +30,8 @@ pub struct Metrics {
     pub wait_of_reduces: Option<Millis>,
     /// The part of `wait_time` before the first executor started; Spark only.
     pub wait_for_first: Option<Millis>,
+    /// The part of `wait_time` for executors that started late; Spark only.
+    pub(crate) wait_for_late: Option<Millis>,
     /// Container memory × time over everything charged.
     pub used: Option<MbMillis>,
     /// The part of `used` above the memory needed.
@@ -51,7 +53,7 @@ pub struct Metrics {
     pub spark: Option<SparkCounts>,
 }
 
-state!(struct Metrics { run_time, wait_time, wait_of_reduces, wait_for_first, used, wasted,
+state!(struct Metrics { run_time, wait_time, wait_of_reduces, wait_for_first, wait_for_late, used, wasted,
     failed_attempts, killed_attempts, losing_attempts, cores_used, cores_idle, tasks, spark });
 
 impl Metrics {

@@ -12,6 +12,8 @@ use crate::state::state;
 pub enum Subject {
     /// The whole application.
     Application,
+    /// One node, by the name of its host.
+    Node(String),
     /// The tasks of one kind, by the kind's name.
     Tasks(&'static str),
     /// One stage attempt.
@@ -25,6 +27,7 @@ pub enum Subject {
 state!(
     enum Subject {
         Application,
+        Node(value),
         Tasks(value),
         Stage(value),
         Driver,
@@ -33,11 +36,12 @@ state!(
 );
 
 impl Subject {
-    /// The name in reports: `application`, `map`, `stage 3.0`, `driver`, `executor 7`.
+    /// The name in reports: `application`, `node n7`, `map`, `stage 3.0`, `driver`, `executor 7`.
     #[must_use]
     pub fn name(&self) -> Cow<'static, str> {
         match self {
             Self::Application => "application".into(),
+            Self::Node(host) => format!("node {host}").into(),
             Self::Tasks(kind) => (*kind).into(),
             Self::Stage(stage) => format!("stage {stage}").into(),
             Self::Driver => "driver".into(),

@@ -42,9 +42,9 @@ pub(super) fn matching(summary: &Summary) -> String {
 
 /// Why an application has a lower severity than the values of its findings; `None` if it has not.
 pub(super) fn capped(app: &ApplicationReport) -> Option<String> {
-    let ApplicationReport { severity, raw_severity, .. } = app;
-    (raw_severity > severity).then(|| {
-        format!("Short, small run: severity {severity} at most; it would be {raw_severity} in a larger one")
+    let (severity, larger) = (app.severity, app.severity_in_larger_run);
+    (larger > severity).then(|| {
+        format!("Short, small run: severity {severity} at most; it would be {larger} in a larger one")
     })
 }
 

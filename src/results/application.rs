@@ -44,8 +44,10 @@ pub struct ApplicationReport {
     pub finished_at: Option<Timestamp>,
     /// The highest severity of its findings.
     pub severity: Severity,
-    /// The same without the cap for small applications.
+    /// The highest severity that the thresholds of rules give.
     pub raw_severity: Severity,
+    /// The highest severity of its findings without the cap for small applications.
+    pub severity_in_larger_run: Severity,
     /// The sum of its findings' scores.
     pub score: u64,
     /// What decides first about its place in the report.
@@ -83,8 +85,8 @@ pub struct ApplicationReport {
 
 state!(struct ApplicationReport { id, attempt, engine, engine_version, name, user, queue, job_type,
     status, complete, incomplete, judged, sources, submitted_at, started_at, finished_at, severity,
-    raw_severity, score, leading, metrics, work, counts, troubles, recommended, savings, findings,
-    suppressed, evaluated, not_evaluated, stage_names, phases, configuration, nodes, charts });
+     raw_severity, severity_in_larger_run, score, leading, metrics, work, counts, troubles, recommended, savings,
+     findings, suppressed, evaluated, not_evaluated, stage_names, phases, configuration, nodes, charts });
 
 impl ApplicationReport {
     /// The job that this application is a run of.
@@ -145,6 +147,7 @@ impl ApplicationReport {
             finished_at: app.finished_at,
             severity: Severity::None,
             raw_severity: Severity::None,
+            severity_in_larger_run: Severity::None,
             score: 0,
             leading: Leading::Nothing,
             metrics: Metrics::default(),

@@ -80,7 +80,8 @@ pub(crate) struct WorstRun {
 
 impl WorstRun {
     fn of(app: &ApplicationReport) -> Option<Self> {
-        let worst = app.findings.iter().max_by_key(|finding| (finding.raw_severity, finding.score))?;
+        let worst =
+            app.findings.iter().max_by_key(|finding| (finding.severity_in_larger_run(), finding.score))?;
         let attempt = app.attempt.as_ref().map(|attempt| format!(" ({attempt})"));
         Some(Self {
             severity: app.severity,
@@ -242,8 +243,10 @@ mod tests {
             tells: TroubleKind::Other,
             repartition: None,
             of_more_parts: false,
+            also_about: Vec::new(),
             conditions: Vec::new(),
             raw_severity,
+            is_excused: false,
             severity: raw_severity,
             score: 0,
             subject: Subject::Application,

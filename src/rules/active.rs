@@ -208,6 +208,7 @@ impl ActiveRule {
             tells: judged.tells.unwrap_or(self.facts.tells),
             severity,
             raw_severity: severity,
+            is_excused: false,
             score: severity.score(judged.tasks),
             subject: judged.subject,
             message,
@@ -216,6 +217,7 @@ impl ActiveRule {
             advice: judged.advice,
             repartition: judged.repartition,
             of_more_parts: judged.of_more_parts,
+            also_about: judged.also_about,
             conditions: judged.conditions.map(Vec::from).unwrap_or_default(),
             failure: judged.failure,
         }

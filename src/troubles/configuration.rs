@@ -8,9 +8,9 @@
 use std::cmp::Ordering;
 
 use super::executors::LeftOut;
-use super::value::{MEMORY, compare, magnitude, options_on_top, process_of};
-use super::{Trouble, inert};
-use crate::finding::{Advice, SettingChange, TroubleKind};
+use super::value::{MEMORY, compare, magnitude, process_of};
+use super::{Trouble, executors, inert};
+use crate::finding::{SettingChange, TroubleKind};
 use crate::heuristics::spark::{smallest_free_heap, stays_free};
 use crate::model::conf::ConfKey;
 use crate::model::{Application, Engine};
@@ -34,13 +34,9 @@ state!(struct Recommended { change, why });
 pub(super) struct Settled {
     pub(super) recommended: Vec<Recommended>,
     /// Settings that stay as they are, with the reason.
-    kept: Vec<(String, String)>,
-    /// The ids of the troubles of whose changes nothing is left.
-    pub(super) without_change: Vec<String>,
-    /// The ids of those of which all changes would do no good.
-    pub(super) no_good: Vec<String>,
+    pub(super) kept: Vec<(String, String)>,
     /// Settings that stay because a replay says so.
-    harmful: Vec<String>,
+    pub(super) harmful: Vec<String>,
 }
 
 /// A proposed change and the trouble that calls for it, by its place.
@@ -67,8 +63,7 @@ impl Proposal<'_> {
 /// A change, all changes, and whether only a rule of thumb calls for it.
 pub(super) type Judged<'a> = (&'a SettingChange, &'a [SettingChange], bool);
 
-/// The configuration against `troubles`, worst first. Afterwards they propose no other values. `harm` says why a change
-/// would do no good, together with all others.
+/// The configuration against `troubles`, worst first. `harm` says why a change would do no good, together with all others.
 pub(super) fn settle(
     app: &Application,
     troubles: &mut [Trouble],
@@ -76,27 +71,10 @@ pub(super) fn settle(
 ) -> Settled {
     let left_out = LeftOut::of(app, troubles);
     let mut settled = of_proposals(app, troubles, &left_out, &harm);
-    // Without its first setting, the rest of a line of advice has lost its reason.
-    if settled.drop_dependents(troubles) {
+    // Without the setting that it serves, one has lost its reason.
+    if settled.drop_servants(troubles) {
         let before = std::mem::replace(&mut settled, of_proposals(app, troubles, &left_out, &harm));
         settled.remember(before);
-    }
-    for trouble in troubles {
-        let mut changes = trouble.advice.iter().flat_map(|advice| &advice.settings).peekable();
-        if changes.peek().is_some() && changes.all(|change| settled.harmful.contains(&change.setting)) {
-            settled.no_good.push(trouble.id.clone());
-        }
-        if settled.guide(app, &mut trouble.advice) {
-            settled.without_change.push(trouble.id.clone());
-        }
-        let firm = || trouble.advice.iter().filter(|advice| !advice.conditional);
-        trouble.change.retain_mut(|change| match settled.of(change) {
-            Some(it) if firm().any(|advice| advice.settings.contains(it)) => {
-                *change = it.clone();
-                true
-            }
-            _ => false,
-        });
     }
     settled
 }
@@ -127,13 +105,14 @@ fn of_proposals(
     settled.keep_if(|it| harm((&it.change, &all, is_rule_of_thumb(it))).filter(|_| !fails(it)));
     settled.harmful = settled.kept.iter().skip(known).map(|(setting, _)| setting.clone()).collect();
     settled.drop_unneeded_executors(&all);
+    let overhead =
+        |it: &&Recommended| ConfKey::ExecutorMemoryOverhead.names().contains(&it.change.setting.as_str());
+    let after_kills = settled.recommended.iter().find(overhead).is_some_and(fails);
+    let mut changes: Vec<&mut SettingChange> =
+        settled.recommended.iter_mut().map(|it| &mut it.change).collect();
+    executors::fit_overhead(app, &mut changes, after_kills);
     settled.drop_inert(app);
     settled
-}
-
-/// Whether the settings of a line serve its first one.
-const fn is_package(advice: &Advice) -> bool {
-    advice.settings.len() > 1 && !advice.conditional
 }
 
 /// One change for each setting that any trouble proposes.
@@ -184,23 +163,6 @@ impl Settled {
         self.harmful.extend(before.harmful.into_iter().filter(|setting| !is_recommended(setting)));
         kept.append(&mut self.kept);
         self.kept = kept;
-    }
-
-    fn of(&self, change: &SettingChange) -> Option<&SettingChange> {
-        self.recommended.iter().map(|it| &it.change).find(|it| it.setting == change.setting)
-    }
-
-    /// The settled change, if it goes the other way than `change`.
-    fn opposite_of(&self, change: &SettingChange) -> Option<String> {
-        let rises = |it: &SettingChange| match compare(&it.setting, &it.to, it.from.as_deref()?)? {
-            Ordering::Equal => None,
-            order => Some(order == Ordering::Greater),
-        };
-        let settled = self.recommended.iter().find(|it| it.change.setting == change.setting)?;
-        let (wanted, settled_rises) = (rises(change)?, rises(&settled.change)?);
-        let way = if settled_rises { "not less, but more" } else { "not more, but less" };
-        (wanted != settled_rises)
-            .then(|| format!("{way}, because of {}: {}", settled.why.join(", "), settled.change))
     }
 
     /// Removes less memory where a trouble needs more of the same process. Executors may collect for lack of memory even if
@@ -268,16 +230,18 @@ impl Settled {
         }
     }
 
-    /// Removes the settings of advice whose first one stays; whether there are any.
-    fn drop_dependents(&self, troubles: &mut [Trouble]) -> bool {
+    /// Removes the settings of advice that serve one that stays as it is; whether there are any.
+    fn drop_servants(&self, troubles: &mut [Trouble]) -> bool {
         let stays = |change: &SettingChange| self.kept.iter().any(|(setting, _)| *setting == change.setting);
         let mut any = false;
-        for line in troubles.iter_mut().flat_map(|trouble| &mut trouble.advice) {
-            if is_package(line) && line.settings.first().is_some_and(stays) {
-                for dependent in line.settings.drain(1..) {
-                    line.text = without(&line.text, &dependent.to_string());
-                }
-                any = true;
+        for line in
+            troubles.iter_mut().flat_map(|trouble| &mut trouble.advice).filter(|line| !line.conditional)
+        {
+            let serves = |change: &&SettingChange| line.served_by(change).is_some_and(stays);
+            let servants: Vec<SettingChange> = line.settings.iter().filter(serves).cloned().collect();
+            any |= !servants.is_empty();
+            for servant in &servants {
+                line.remove(servant);
             }
         }
         any
@@ -287,7 +251,7 @@ impl Settled {
     fn drop_inert(&mut self, app: &Application) {
         loop {
             let changes: Vec<SettingChange> = self.recommended.iter().map(|it| it.change.clone()).collect();
-            self.keep_if(|it| inert::why(app, &it.change, &changes).map(str::to_owned));
+            self.keep_if(|it| inert::why(app, &it.change, &[&changes]).map(str::to_owned));
             if self.recommended.len() == changes.len() {
                 return;
             }
@@ -306,43 +270,6 @@ impl Settled {
         });
     }
 
-    /// Makes advice propose the recommended values and nothing without effect. If nothing of the advice is left, it says
-    /// why the settings stay, and this returns true.
-    pub(super) fn guide(&self, app: &Application, advice: &mut Vec<Advice>) -> bool {
-        let changes: Vec<SettingChange> = self.recommended.iter().map(|it| it.change.clone()).collect();
-        // Advice on an echo is not recommended, but its settings still serve each other.
-        let stays = |change: &SettingChange, line: &[SettingChange]| {
-            if let Some(opposite) = self.opposite_of(change) {
-                return Some(opposite);
-            }
-            let kept = self.kept.iter().find(|(setting, _)| *setting == change.setting);
-            let kept = kept.map(|(_, why)| why.clone());
-            let with_line = || changes.iter().chain(line).cloned().collect::<Vec<_>>();
-            let why = kept.or_else(|| inert::why(app, change, &with_line()).map(str::to_owned))?;
-            Some(format!("keep {}: {why}", change.setting))
-        };
-        let mut reasons: Vec<String> = Vec::new();
-        advice.retain(|line| {
-            let why: Vec<Option<String>> =
-                line.settings.iter().map(|change| stays(change, &line.settings)).collect();
-            let first_stays = is_package(line) && why.first().is_some_and(Option::is_some);
-            let all_stay = first_stays || (!why.is_empty() && why.iter().all(Option::is_some));
-            if all_stay {
-                reasons.extend(why.into_iter().flatten().take(1));
-            }
-            !all_stay
-        });
-        for line in advice.iter_mut() {
-            let own = line.settings.clone();
-            self.rewrite(line, |change| stays(change, &own).is_some());
-        }
-        let is_empty = advice.is_empty();
-        if is_empty {
-            advice.extend(reasons.into_iter().take(1).map(Advice::from));
-        }
-        is_empty && !advice.is_empty()
-    }
-
     /// Trouble `from` is told with trouble `to`.
     pub(super) fn merge(&mut self, from: &str, to: &str) {
         for Recommended { why, .. } in &mut self.recommended {
@@ -354,32 +281,4 @@ impl Settled {
             }
         }
     }
-
-    /// Replaces the values of settings that are settled, and leaves out those that stay.
-    fn rewrite(&self, line: &mut Advice, stays: impl Fn(&SettingChange) -> bool) {
-        let Advice { text, settings, conditional } = line;
-        settings.retain_mut(|change| {
-            let before = change.to_string();
-            if stays(change) {
-                *text = without(text, &before);
-                return false;
-            }
-            if let Some(settled) = self.of(change).filter(|settled| *settled != change) {
-                // Advice on another option of a JVM is not about the heap.
-                let other_options = if *conditional { options_on_top(change, settled) } else { None };
-                let settled = other_options.unwrap_or_else(|| settled.clone());
-                *text = text.replace(&before, &settled.to_string());
-                *change = settled;
-            }
-            true
-        });
-    }
-}
-
-/// The text without a setting, and without what separates it from others.
-fn without(text: &str, setting: &str) -> String {
-    let separated =
-        [format!(", {setting}"), format!("{setting}, "), format!(" {setting}"), format!("{setting} ")];
-    let found = separated.iter().find(|part| text.contains(part.as_str()));
-    found.map_or_else(|| text.to_owned(), |part| text.replacen(part.as_str(), "", 1))
 }

@@ -43,21 +43,31 @@ const EXPLAINS: &[(Kind, Kind, Where)] = &[
     (Kind::IdleExecutors, Kind::Imbalance, Where::Anywhere),
 ];
 
-/// If only stragglers were still running for this share of the time, executors were idle because of them.
-const MOST_OF_THE_TIME: f64 = 0.5;
-
-/// Whether an application waited for stragglers most of the time.
-fn waited_for_stragglers(findings: &[Finding]) -> bool {
-    let measures = findings.iter().filter(|finding| finding.tells == Kind::Stragglers);
-    measures.flat_map(|finding| &finding.evidence).any(|(name, measure)| {
-        let share = if let Measure::Ratio(share) = measure { *share } else { None };
-        *name == "delay_ratio" && share.is_some_and(|share| share >= MOST_OF_THE_TIME)
-    })
+/// The share of the idle time of executors in which they waited for stragglers: the other cores are idle while only
+/// stragglers run.
+fn idle_for_stragglers(findings: &[Finding]) -> f64 {
+    let largest = |kind: Kind, key: &str| {
+        let of_kind = findings.iter().filter(|finding| finding.tells == kind);
+        let shares =
+            of_kind.flat_map(|finding| &finding.evidence).filter_map(|(name, measure)| match measure {
+                Measure::Ratio(share) if *name == key => *share,
+                _ => None,
+            });
+        shares.max_by(f64::total_cmp)
+    };
+    let waited = largest(Kind::Stragglers, "delay_ratio").unwrap_or_default();
+    let idle = largest(Kind::IdleExecutors, "idle_cores_ratio").filter(|idle| *idle > 0.0);
+    waited / idle.unwrap_or(1.0)
 }
 
-/// The same troubles, with those that another explains below it. `findings` tell of them.
-pub(super) fn under_their_causes(mut troubles: Vec<Trouble>, findings: &[Finding]) -> Vec<Trouble> {
-    let waited = waited_for_stragglers(findings);
+/// The same troubles, with those that another explains below it. `findings` tell of them. Stragglers explain idle executors if
+/// executors waited for them for this share of the time.
+pub(super) fn under_their_causes(
+    mut troubles: Vec<Trouble>,
+    findings: &[Finding],
+    idle_by_stragglers: f64,
+) -> Vec<Trouble> {
+    let waited = idle_for_stragglers(findings) >= idle_by_stragglers;
     let is_idle_for = |cause: &Trouble, other: &Trouble| {
         waited && (cause.kind, other.kind) == (Kind::Stragglers, Kind::IdleExecutors)
     };
@@ -165,8 +175,13 @@ impl Trouble {
         })
     }
 
-    /// Lists the findings of a consequence. Its remedies are not repeated: without the cause they are not needed.
+    /// Lists the findings of a consequence. Its remedies are not repeated: without the cause they are not needed. Only
+    /// stragglers next to skewed tasks, which stay when the data is even, keep remedies of their own.
     fn echo(&mut self, consequence: Self) {
+        if (self.kind, consequence.kind) == (Kind::Skew, Kind::Stragglers) {
+            self.has_stragglers = true;
+            self.add_remedies_besides(&consequence.advice);
+        }
         let tellings = consequence.findings.into_iter();
         self.findings.extend(tellings.map(|telling| super::Telling { is_echo: true, ..telling }));
         self.severity = self.severity.max(consequence.severity);

@@ -2,16 +2,19 @@
 //!
 //! A rule that asks for fewer cores means its heap and its number of executors for these cores. Taken with the heap of
 //! another rule, they may leave each task less memory than before, or run more tasks at a time. So where cores change, the
-//! settings of one trouble are taken as a whole: memory errors first, then garbage collection.
+//! settings of one trouble are taken as a whole: memory errors first, then garbage collection. The memory overhead is then
+//! fitted to the heap that is settled, because each rule computes it for its own.
 
 use super::Trouble;
 use super::value::magnitude;
 use crate::diagnosis::FailureKind;
 use crate::finding::{SettingChange, TroubleKind};
+use crate::heuristics::spark::fitting_overhead;
 use crate::model::conf::ConfKey;
 use crate::model::conf::defaults::HEAP;
 use crate::model::{Application, Engine};
 use crate::severity::Severity;
+use crate::units::Bytes;
 
 /// Settings of cores, number and heap of executors.
 const OF_EXECUTORS: [ConfKey; 4] = [
@@ -169,6 +172,24 @@ impl Trouble {
             && self.failure.as_ref().is_some_and(|failure| {
                 matches!(failure.kind, Failed::HeapSpace | Failed::GcOverhead | Failed::ExecutionMemory)
             })
+    }
+}
+
+/// Fits a recommended overhead to the recommended heap. After containers were killed for their memory, they do not become
+/// smaller: what the heap gives up goes to the overhead.
+pub(super) fn fit_overhead(app: &Application, recommended: &mut [&mut SettingChange], after_kills: bool) {
+    let size = |change: &SettingChange| Bytes::from_f64(magnitude(&change.setting, &change.to)?);
+    let set_heap = app.conf.spark_memory(ConfKey::ExecutorMemory).unwrap_or(HEAP);
+    let heap = recommended.iter().find(|change| sets(change, ConfKey::ExecutorMemory));
+    let heap = heap.and_then(|change| size(change)).unwrap_or(set_heap);
+    let overhead = recommended.iter_mut().find(|change| sets(change, ConfKey::ExecutorMemoryOverhead));
+    let Some(overhead) = overhead else { return };
+    let Some(proposed) = size(overhead) else { return };
+    let given_up = if after_kills { set_heap - heap } else { Bytes::default() };
+    if let Some((fitting, text)) = fitting_overhead(app, heap, proposed + given_up)
+        && fitting > proposed
+    {
+        overhead.to = text;
     }
 }
 

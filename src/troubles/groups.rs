@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{Confidence, Telling, Trouble, Worth};
-use crate::finding::{Advice, Finding, Measure, SettingChange, TroubleKind};
+use crate::diagnosis::FailureKind;
+use crate::finding::{Advice, Failure, Finding, Measure, SettingChange, TroubleKind};
+use crate::heuristics::spark::blames_code;
 use crate::model::Subject;
 use crate::savings::TroubleSavings;
 use crate::severity::Severity;
@@ -95,6 +97,16 @@ fn cause_of(finding: &Finding, all: &[Finding]) -> TroubleKind {
     }
 }
 
+/// The root cause of failures, as the finding says it that tells most. If it only blames the code, one that knows the node is
+/// better.
+fn failure_of(findings: &[&Finding]) -> Option<Failure> {
+    let told = || findings.iter().filter_map(|finding| finding.failure.as_ref());
+    let first = told().next()?;
+    let of_node =
+        told().find(|failure| failure.kind == FailureKind::BadNode).filter(|_| blames_code(first.kind));
+    Some(of_node.unwrap_or(first).clone())
+}
+
 /// The longest task of a stage ran for most of the time between the launch and the end of the straggler: it is the same one.
 const MOST_OF_ITS_TIME: f64 = 0.9;
 
@@ -145,12 +157,14 @@ impl Trouble {
             kind: *kind,
             title: findings.first().filter(|_| *kind == TroubleKind::Other).map(|first| first.title.clone()),
             cause: findings.first().map(|first| first.message.clone()).unwrap_or_default(),
-            failure: findings.iter().find_map(|finding| finding.failure.clone()),
+            failure: failure_of(findings),
             confidence: Confidence::of(*kind),
             severity: findings.iter().map(|finding| finding.severity).max().unwrap_or_default(),
             score: findings.iter().map(|finding| finding.score).max().unwrap_or_default(),
             subjects: Vec::new(),
             findings: Vec::new(),
+            has_stragglers: *kind == TroubleKind::Skew
+                && findings.iter().any(|finding| finding.tells == TroubleKind::Stragglers),
             change: Vec::new(),
             advice: Vec::new(),
             savings: TroubleSavings::unknown("it was not computed"),
@@ -166,22 +180,42 @@ impl Trouble {
     fn add(&mut self, finding: &Finding, is_echo: bool) {
         self.findings.push(Telling { rule: finding.rule.clone(), subject: finding.subject.clone(), is_echo });
         self.subjects.push(finding.subject.clone());
+        self.subjects.extend(finding.also_about.iter().cloned());
         // The finding names one of several stages.
         let alike = finding.repartition.iter().flat_map(|repartition| &repartition.stages);
         self.subjects.extend(alike.map(|stage| Subject::Stage(*stage)));
-        // What an echo advises without a setting only points to the finding that leads.
-        let known: Vec<String> = self
-            .advice
-            .iter()
-            .flat_map(|advice| &advice.settings)
-            .map(|change| change.setting.clone())
-            .collect();
+        if is_echo {
+            self.add_other_remedies(&finding.advice);
+        } else {
+            self.advice.extend(finding.advice.iter().cloned());
+            self.add_changes(&finding.advice);
+        }
+    }
+
+    /// Adds the lines of advice that propose other settings than those known. A line without a setting only points to the
+    /// finding that leads.
+    pub(super) fn add_other_remedies(&mut self, advice: &[Advice]) {
+        let settings = self.advice.iter().flat_map(|line| &line.settings);
+        let known: Vec<String> = settings.map(|change| change.setting.clone()).collect();
         let is_new = |change: &SettingChange| !known.contains(&change.setting);
-        let counts = |advice: &&Advice| !is_echo || advice.settings.iter().any(is_new);
-        let new: Vec<Advice> = finding.advice.iter().filter(counts).cloned().collect();
-        self.advice.extend(new);
-        let firm = finding.advice.iter().filter(|advice| !advice.conditional);
-        for change in firm.flat_map(|advice| &advice.settings) {
+        let other = advice.iter().filter(|line| line.settings.iter().any(is_new));
+        self.advice.extend(other.cloned());
+        self.add_changes(advice);
+    }
+
+    /// Adds the lines of advice that name other remedies, also without a setting, unless they only point to a rule that tells
+    /// of this trouble.
+    pub(super) fn add_remedies_besides(&mut self, advice: &[Advice]) {
+        let tells = |line: &Advice| self.findings.iter().any(|telling| line.text.contains(&*telling.rule));
+        let is_plain = |line: &&Advice| line.settings.is_empty() && !tells(line);
+        let plain: Vec<Advice> = advice.iter().filter(is_plain).cloned().collect();
+        self.add_other_remedies(advice);
+        self.advice.extend(plain);
+    }
+
+    fn add_changes(&mut self, advice: &[Advice]) {
+        let firm = advice.iter().filter(|line| !line.conditional);
+        for change in firm.flat_map(|line| &line.settings) {
             if !self.change.iter().any(|known| known.setting == change.setting) {
                 self.change.push(change.clone());
             }
@@ -211,6 +245,7 @@ impl Trouble {
         self.findings.extend(part.findings.into_iter().map(|telling| Telling { is_echo: true, ..telling }));
         self.severity = self.severity.max(part.severity);
         self.score = self.score.max(part.score);
+        self.has_stragglers |= part.has_stragglers;
     }
 
     /// Whether the same change of settings removes both.
@@ -229,6 +264,7 @@ impl Trouble {
         }
         self.severity = self.severity.max(other.severity);
         self.score = self.score.max(other.score);
+        self.has_stragglers |= other.has_stragglers;
         self.subjects.extend(other.subjects);
         self.sort_subjects();
         for advice in other.advice {

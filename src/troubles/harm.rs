@@ -2,20 +2,45 @@
 
 use super::configuration::Judged;
 use super::resources;
+use crate::finding::percent;
+use crate::heuristics::shared::time_of_tasks;
 use crate::model::conf::ConfKey;
 use crate::model::{Application, Engine};
 use crate::savings::{ReplaysOnce, Resources};
+use crate::units::Millis;
+
+/// What changes are judged by.
+pub(super) struct Grounds<'a> {
+    pub(super) app: &'a Application,
+    pub(super) replays: &'a ReplaysOnce<'a>,
+    pub(super) run_time: Option<Millis>,
+    /// From this share on, an application did next to nothing.
+    pub(super) idle_application: f64,
+}
+
+impl Grounds<'_> {
+    /// The share of the run time in which no task ran.
+    fn without_tasks(&self) -> Option<f64> {
+        let run_time = self.run_time.filter(|time| *time > Millis::ZERO)?;
+        Some(1.0 - time_of_tasks(self.app).as_f64() / run_time.as_f64())
+    }
+}
 
 /// Why a change does the application no good, as far as a replay can tell. Fewer cores for each executor, with the number of
 /// executors that is proposed together with them, must not make it slower. Where only a rule of thumb calls for them, they
-/// must also save something.
-pub(super) fn of(
-    app: &Application,
-    replays: &ReplaysOnce<'_>,
-    (change, all, is_rule_of_thumb): Judged<'_>,
-) -> Option<String> {
+/// must also save something, and the executors must have had work.
+pub(super) fn of(grounds: &Grounds<'_>, (change, all, is_rule_of_thumb): Judged<'_>) -> Option<String> {
+    let Grounds { app, replays, .. } = grounds;
     if app.engine != Engine::Spark || !ConfKey::ExecutorCores.names().contains(&change.setting.as_str()) {
         return None;
+    }
+    if let Some(idle) = is_rule_of_thumb.then(|| grounds.without_tasks()).flatten()
+        && idle >= grounds.idle_application
+    {
+        return Some(format!(
+            "no task ran for {} of the time, whatever the size of executors",
+            percent(idle)
+        ));
     }
     let cores = change.to.parse().ok()?;
     let replays = replays.spark()?;

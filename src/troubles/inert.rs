@@ -5,11 +5,11 @@ use crate::model::conf::ConfKey;
 use crate::model::spark::ClusterManager;
 use crate::model::{Application, Engine};
 
-/// Why a setting would have no effect, given the other proposed changes; `None` if it would have one.
+/// Why a setting would have no effect, given all proposed changes, in several lists; `None` if it would have one.
 pub(crate) fn why(
     app: &Application,
     change: &SettingChange,
-    others: &[SettingChange],
+    others: &[&[SettingChange]],
 ) -> Option<&'static str> {
     if change.from.as_deref().is_some_and(|from| super::value::same(&change.setting, from, &change.to)) {
         return Some("it already has this value");
@@ -20,10 +20,11 @@ pub(crate) fn why(
     }
 }
 
-fn of_spark(app: &Application, change: &SettingChange, others: &[SettingChange]) -> Option<&'static str> {
+fn of_spark(app: &Application, change: &SettingChange, others: &[&[SettingChange]]) -> Option<&'static str> {
     let name = change.setting.as_str();
     let is_on = |key: ConfKey| {
-        let proposed = others.iter().find(|other| key.names().contains(&other.setting.as_str()));
+        let proposed =
+            others.iter().copied().flatten().find(|other| key.names().contains(&other.setting.as_str()));
         match proposed {
             Some(proposed) => proposed.to.eq_ignore_ascii_case("true"),
             None => app.conf.flag(key) == Some(true),
@@ -69,7 +70,7 @@ mod tests {
         let app = sample::app(&[("spark.master", "yarn"), ("spark.executor.memory", "4g")]);
         let limit = change("spark.dynamicAllocation.maxExecutors", None, "9");
         assert!(why(&app, &limit, &[]).is_some());
-        assert!(why(&app, &limit, &[change("spark.dynamicAllocation.enabled", None, "true")]).is_none());
+        assert!(why(&app, &limit, &[&[change("spark.dynamicAllocation.enabled", None, "true")]]).is_none());
         assert!(why(&app, &change("spark.speculation.multiplier", None, "2"), &[]).is_some());
         assert!(why(&app, &change("spark.speculation", None, "true"), &[]).is_none());
         assert!(why(&app, &change("spark.executor.memory", Some("4g"), "4096m"), &[]).is_some());
@@ -85,7 +86,7 @@ mod tests {
         app.engine_version = Some("1.5.2".to_owned());
         assert!(why(&app, &on, &[]).is_some());
         assert!(
-            why(&app, &change("spark.executor.instances", Some("40"), "10"), std::slice::from_ref(&on))
+            why(&app, &change("spark.executor.instances", Some("40"), "10"), &[std::slice::from_ref(&on)])
                 .is_none()
         );
         app.engine_version = Some("2.4.8".to_owned());

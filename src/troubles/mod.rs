@@ -10,6 +10,7 @@ mod echoes;
 mod executors;
 mod gain;
 mod groups;
+mod guide;
 mod harm;
 mod inert;
 mod loss;
@@ -30,6 +31,8 @@ use crate::savings::{
 };
 use crate::severity::Severity;
 use crate::state::state;
+
+use guide::{Guide, WithoutChange};
 
 pub use configuration::Recommended;
 #[cfg(test)]
@@ -121,6 +124,8 @@ pub struct Trouble {
     pub subjects: Vec<Subject>,
     /// The findings that tell of it, the one that tells most first.
     pub findings: Vec<Telling>,
+    /// Whether skewed parts have stragglers, too, which may hold them up as long as the skewed tasks.
+    has_stragglers: bool,
     /// The settings to change.
     pub change: Vec<SettingChange>,
     /// What to do.
@@ -132,7 +137,7 @@ pub struct Trouble {
 }
 
 state!(struct Trouble { id, kind, title, cause, failure, confidence, severity, score, subjects, findings,
-    change, advice, savings, worth });
+    has_stragglers, change, advice, savings, worth });
 
 /// What troubles are judged by.
 #[derive(Clone, Copy)]
@@ -161,24 +166,36 @@ pub(crate) fn diagnose(
     (metrics, recorded): (&Metrics, RecordedOnce),
     findings: &mut [Finding],
 ) -> Diagnosed {
-    let mut troubles = echoes::under_their_causes(groups::of(findings), findings);
+    let order = basis.rules.order();
+    let mut troubles =
+        echoes::under_their_causes(groups::of(findings), findings, order.idle_by_stragglers.get());
     troubles.sort_by(|a, b| a.rank().cmp(&b.rank()));
     let replays = ReplaysOnce::new(app, basis.rules, metrics, recorded);
-    let mut settled = configuration::settle(app, &mut troubles, |judged| harm::of(app, &replays, judged));
+    let grounds = harm::Grounds {
+        app,
+        replays: &replays,
+        run_time: metrics.run_time,
+        idle_application: order.idle_application.get(),
+    };
+    let mut settled = configuration::settle(app, &mut troubles, |judged| harm::of(&grounds, judged));
+    let without = guide::guide(app, &mut troubles, &mut settled);
     // The presets of Dr. Elephant advise as its rules did.
-    if basis.rules.order().by == OrderBy::Saving {
+    if order.by == OrderBy::Saving {
+        let guide = Guide::of(app, &settled);
         for finding in findings.iter_mut() {
-            settled.guide(app, &mut finding.advice);
+            guide.lead(&mut finding.advice);
         }
-        excuse_right_settings(&mut troubles, findings, &settled);
+        excuse_right_settings(&mut troubles, findings, &without);
     }
-    for (gone, stays) in echoes::under_the_same_change(&mut troubles) {
-        settled.merge(&gone, &stays);
-    }
-    let savings = (!troubles.is_empty())
-        .then(|| save(app, basis, (metrics, &replays), &mut troubles, (findings, &settled)));
-    if basis.rules.order().by == OrderBy::Saving {
+    let mut savings = (!troubles.is_empty())
+        .then(|| save(app, basis, (metrics, &replays), &mut troubles, (findings, &without)));
+    if order.by == OrderBy::Saving {
         gain::drop_unpaid(&mut troubles, &mut settled.recommended);
+    }
+    // What is advised on a condition only is no remedy of the sum.
+    let more = more::together(&mut troubles);
+    if let Some(savings) = &mut savings {
+        savings.more_gb_hours = more;
     }
     troubles.sort_by(|a, b| (a.worth, a.rank()).cmp(&(b.worth, b.rank())));
     collections_first(&mut troubles);
@@ -200,21 +217,16 @@ fn collections_first(troubles: &mut [Trouble]) {
 
 /// A rule about a setting that stays has nothing to say that is worth more than a line, and nothing at all where its change
 /// would do no good.
-fn excuse_right_settings(
-    troubles: &mut Vec<Trouble>,
-    findings: &mut [Finding],
-    settled: &configuration::Settled,
-) {
-    let stays = |trouble: &&mut Trouble| {
-        trouble.kind == TroubleKind::Settings && settled.without_change.contains(&trouble.id)
-    };
+fn excuse_right_settings(troubles: &mut Vec<Trouble>, findings: &mut [Finding], without: &WithoutChange) {
+    let stays =
+        |trouble: &&mut Trouble| trouble.kind == TroubleKind::Settings && without.all.contains(&trouble.id);
     for trouble in troubles.iter_mut().filter(stays) {
-        let no_good = settled.no_good.contains(&trouble.id);
+        let no_good = without.no_good.contains(&trouble.id);
         let most = if no_good { Severity::None } else { Severity::Low };
         trouble.severity = trouble.severity.min(most);
         for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
             finding.severity = finding.severity.min(most);
-            finding.raw_severity = finding.raw_severity.min(most);
+            finding.is_excused = finding.raw_severity > most;
             if no_good {
                 finding.advice.clear();
             }
@@ -229,7 +241,7 @@ fn save(
     basis: Basis<'_>,
     (metrics, replays): (&Metrics, &ReplaysOnce<'_>),
     troubles: &mut [Trouble],
-    (findings, settled): (&[Finding], &configuration::Settled),
+    (findings, without): (&[Finding], &WithoutChange),
 ) -> ApplicationSavings {
     let Basis { rules, prices } = basis;
     let cost = |amounts: &Amounts| prices?.cost(app, amounts);
@@ -242,7 +254,7 @@ fn save(
         trouble.findings.iter().filter_map(of).collect()
     };
     let removal = |trouble: &Trouble| {
-        if settled.without_change.contains(&trouble.id) {
+        if without.all.contains(&trouble.id) {
             return removal::WITHOUT_CHANGE;
         }
         removal::of(app, rules, metrics, trouble, &told(trouble))
@@ -265,8 +277,7 @@ fn save(
         trouble.savings = savings;
     }
     let currency = prices.map(|prices| prices.currency().into());
-    let more_gb_hours = more::together(troubles);
-    ApplicationSavings { more_gb_hours, joint_cost: cost(&application.joint), currency, ..application }
+    ApplicationSavings { joint_cost: cost(&application.joint), currency, ..application }
 }
 
 impl Trouble {
@@ -314,6 +325,7 @@ impl Trouble {
                 subject: Subject::Executor(text.to_owned()),
                 is_echo: false,
             }],
+            has_stragglers: false,
             change: vec![change.clone()],
             advice: vec![Advice::new(text).set([change])],
             savings: TroubleSavings::unknown(text.to_owned()),

@@ -4,12 +4,17 @@ use super::Trouble;
 use crate::savings::Range;
 
 /// Sets what the remedy of each trouble takes that those before it do not take already, and returns their sum. Remedies that
-/// change the same setting ask for the same memory, of which the larger one is enough.
+/// change the same setting ask for the same memory, of which the larger one is enough. A remedy that is only advised on a
+/// condition changes nothing.
 pub(super) fn together(troubles: &mut [Trouble]) -> Option<Range> {
     let mut sum: Option<Range> = None;
     for place in 0..troubles.len() {
         let (before, rest) = troubles.split_at_mut(place);
         let Some(trouble) = rest.first_mut() else { break };
+        trouble.savings.more_of_its_own = None;
+        if trouble.change.is_empty() {
+            continue;
+        }
         let Some(more) = trouble.savings.more_gb_hours else { continue };
         let taken = before.iter().filter(|other| changes_the_same(other, trouble));
         let taken = taken.filter_map(|other| other.savings.more_gb_hours);
@@ -45,5 +50,17 @@ mod tests {
         let own = troubles.map(|trouble| trouble.savings.more_of_its_own.map(|more| more.point));
         assert_eq!(own, [2.0, 1.0, 3.0, 0.0].map(Some));
         assert_eq!(together(&mut [Trouble::named("a")]), None);
+    }
+
+    #[test]
+    fn memory_that_is_advised_on_a_condition_does_not_count() {
+        let more = Range { low: 1.0, point: 2.0, high: 3.0 };
+        let mut trouble = Trouble { change: Vec::new(), ..Trouble::named("a") };
+        trouble.savings.more_gb_hours = Some(more);
+        trouble.savings.more_of_its_own = Some(more);
+        let mut troubles = [trouble];
+        assert_eq!(together(&mut troubles), None);
+        assert_eq!(troubles[0].savings.more_of_its_own, None);
+        assert_eq!(troubles[0].savings.more_gb_hours, Some(more));
     }
 }

@@ -56,9 +56,7 @@ pub(super) fn of(
             share.map_or(unknown(NO_MODEL), |share| Removal::Replay(Cause::SlowStart { share }, parts()))
         }
         Kind::Skew => {
-            // A straggler in the same stage may hold it up as long as the skewed task.
-            let is_straggler = |finding: &&Finding| finding.tells == Kind::Stragglers;
-            let cause = if told.iter().any(is_straggler) { Cause::Uneven } else { Cause::Skew };
+            let cause = if trouble.has_stragglers { Cause::Uneven } else { Cause::Skew };
             let is_of_more = leading.is_some_and(|finding| finding.of_more_parts);
             Removal::Replay(cause, if is_of_more { Vec::new() } else { parts() })
         }

@@ -27,8 +27,10 @@ fn finding(rule: &'static str, tells: TroubleKind, subject: Subject, severity: S
         tells,
         repartition: None,
         of_more_parts: false,
+        also_about: Vec::new(),
         conditions: Vec::new(),
         raw_severity: severity,
+        is_excused: false,
         failure: None,
         severity,
         score: severity.score(10),
@@ -123,9 +125,7 @@ fn one_value_for_each_setting() {
         assert!(advice.text.ends_with("spark.executor.memory=12g (now 8g)"), "{advice}");
         assert!(advice.settings.iter().all(|change| change.to == "12g"), "{advice}");
     }
-    assert!(
-        findings[1].advice[0].starts_with("not less, but more, because of failures, garbage-collection: ")
-    );
+    assert!(findings[1].advice[0].starts_with("not less, but more, because of failures: "));
     assert!(troubles.iter().flat_map(|trouble| &trouble.change).all(|change| change.to == "12g"));
 }
 
@@ -352,7 +352,8 @@ fn settings_that_serve_one_that_stays_are_dropped_with_it() {
     let limit = change("spark.dynamicAllocation.maxExecutors", "", "9");
     let heap = |to| change("spark.executor.memory", "8g", to);
     let package = finding("a", TroubleKind::Settings, Subject::Application, Severity::Severe);
-    let package = advised(package, &[limit, heap("6g")]);
+    let advice = vec![Advice::new("change").set_for_first([limit.clone(), heap("6g")])];
+    let package = Finding { advice, ..package };
     let mut findings = [package.clone()];
     let Diagnosed { troubles, configuration, .. } = diagnosed(&app(), &mut findings);
     assert_eq!(configuration, []);
@@ -379,4 +380,110 @@ fn later_reduces_are_replayed() {
     assert!(
         matches!(removal, Removal::Replay(crate::savings::Cause::SlowStart { share }, _) if (share - 0.8).abs() < 1e-9)
     );
+}
+
+/// The thresholds of the rule have not changed.
+#[test]
+fn an_excused_finding_keeps_its_raw_severity() {
+    let settings = finding("a", TroubleKind::Settings, Subject::Application, Severity::Severe);
+    let limit = change("spark.dynamicAllocation.maxExecutors", "", "9");
+    let mut findings = [advised(settings, &[limit])];
+    let troubles = diagnosed(&app(), &mut findings).troubles;
+    assert_eq!((troubles[0].severity, findings[0].severity), (Severity::Low, Severity::Low));
+    assert_eq!(findings[0].raw_severity, Severity::Severe);
+    // It would be low in a larger run, too.
+    assert_eq!(findings[0].severity_in_larger_run(), Severity::Low);
+}
+
+#[test]
+fn stragglers_next_to_skewed_tasks_keep_their_own_remedy() {
+    let salt = change("spark.sql.adaptive.skewJoin.enabled", "", "true");
+    let copy = change("spark.speculation", "", "true");
+    let skew = finding("spark-skew", TroubleKind::Skew, stage(4), Severity::Severe);
+    let late = Finding {
+        advice: vec![
+            "data skew: `elephant-rs rules show spark-skew`".into(),
+            Advice::new("copy them").set([copy.clone()]),
+            "contention: examine n3".into(),
+        ],
+        ..finding("late", TroubleKind::Stragglers, stage(4), Severity::Moderate)
+    };
+    let mut app = app();
+    app.spark.as_deref_mut().unwrap().sql.push(SqlExecution::new(1));
+    let mut findings = [advised(skew, std::slice::from_ref(&salt)), late];
+    let Diagnosed { troubles, configuration, .. } = diagnosed(&app, &mut findings);
+    assert_eq!((troubles.len(), troubles[0].tells(&findings[1])), (1, Some(true)));
+    assert_eq!(troubles[0].change, [salt, copy]);
+    assert_eq!(troubles[0].advice.len(), 3, "{:?}", troubles[0].advice);
+    assert_eq!(troubles[0].advice[2], "contention: examine n3");
+    assert_eq!(configuration.len(), 2);
+    let rules = RuleSet::built_in().unwrap();
+    let removal = removal::of(&app, &rules, &Metrics::default(), &troubles[0], &[&findings[0]]);
+    assert!(matches!(removal, Removal::Replay(crate::savings::Cause::Uneven, _)));
+}
+
+/// Executors of two cores less, as a rule of thumb proposes them.
+#[test]
+fn executors_that_hardly_worked_keep_their_cores() {
+    let rules = RuleSet::built_in().unwrap();
+    let settled = |busy: i64| {
+        let settings =
+            [("spark.master", "yarn"), ("spark.executor.memory", "4g"), ("spark.executor.cores", "16")];
+        let mut app = sample::app(&settings);
+        (app.status, app.complete) = (Status::Succeeded, true);
+        app.submitted_at = Some(Timestamp::from_millis(0));
+        app.finished_at = Some(Timestamp::from_millis(3_600_000));
+        let executor = sample::executor(&mut app, "1");
+        executor.added_at = Some(Timestamp::from_millis(0));
+        executor.cores = Some(1);
+        sample::stage(&mut app, 0, &[(Outcome::Succeeded, busy)]);
+        let name = app.strings.intern("1");
+        app.groups[0].attempts.set_executor(0, name);
+        app.groups[0].attempts.set_time(0, TimePoint::Start, Some(Timestamp::from_millis(0)));
+        app.groups[0].attempts.set_time(0, TimePoint::Finish, Some(Timestamp::from_millis(busy)));
+        let metrics = rules.measure(&app);
+        let thumb = finding("a", TroubleKind::Settings, Subject::Application, Severity::Severe);
+        let mut findings = [advised(thumb, &[change("spark.executor.cores", "16", "4")])];
+        let basis = Basis { rules: &rules, prices: None };
+        let diagnosed = diagnose(&app, basis, (&metrics, RecordedOnce::default()), &mut findings);
+        (metrics.idle_percent().unwrap().round(), diagnosed.configuration.len())
+    };
+    assert_eq!(settled(60_000), (98.0, 0));
+    assert_eq!(settled(3_000_000), (17.0, 1));
+}
+
+/// Executors are idle while only stragglers run.
+#[test]
+fn idle_executors_are_an_echo_of_the_stragglers_that_they_wait_for() {
+    let share = |finding: Finding, key: &'static str, share: f64| Finding {
+        evidence: vec![(key.into(), Measure::Ratio(Some(share)))],
+        ..finding
+    };
+    let troubles = |waited: f64, idle: f64| {
+        let late = finding("late", TroubleKind::Stragglers, Subject::Application, Severity::Low);
+        let unused = finding("idle", TroubleKind::IdleExecutors, Subject::Application, Severity::Low);
+        let mut findings = [share(late, "delay_ratio", waited), share(unused, "idle_cores_ratio", idle)];
+        diagnosed(&app(), &mut findings).troubles.len()
+    };
+    assert_eq!((troubles(0.2, 0.3), troubles(0.2, 0.8), troubles(0.6, 0.9)), (1, 2, 1));
+}
+
+/// The trouble that asks for less memory comes under another one with the same change, so nothing names it.
+#[test]
+fn advice_names_only_troubles_that_are_shown() {
+    let heap = |to| change("spark.executor.memory", "8g", to);
+    let failed =
+        advised(finding("failed", TroubleKind::Failures, stage(1), Severity::Moderate), &[heap("12g")]);
+    let gc = finding("gc", TroubleKind::GarbageCollection, Subject::Application, Severity::Severe);
+    let gc = advised(gc, &[heap("12g")]);
+    let unused = finding("unused", TroubleKind::MuchMemory, Subject::Application, Severity::Low);
+    let mut findings = [failed, gc, advised(unused, &[heap("3g")])];
+    let Diagnosed { troubles, configuration, .. } = diagnosed(&app(), &mut findings);
+    let ids: Vec<&str> = troubles.iter().map(|trouble| trouble.id.as_str()).collect();
+    assert!(!ids.contains(&"garbage-collection"), "{ids:?}");
+    assert_eq!(configuration[0].why, ["failures"]);
+    let lines = findings.iter().flat_map(|finding| &finding.advice);
+    let lines: Vec<&Advice> = lines.chain(troubles.iter().flat_map(|trouble| &trouble.advice)).collect();
+    assert!(lines.iter().any(|line| line.contains("because of failures: ")), "{lines:?}");
+    assert!(lines.iter().all(|line| !line.contains("garbage-collection")), "{lines:?}");
 }

@@ -61,7 +61,7 @@ fn no_setting_has_two_values_or_no_effect() {
             // What an echo advises is not recommended; its settings serve each other.
             let own = all.iter().filter(|(other, _)| *other == who).map(|&(_, change)| change);
             let others: Vec<SettingChange> = changes.iter().chain(own).cloned().collect();
-            if let Some(why) = why_inert(app, change, &others) {
+            if let Some(why) = why_inert(app, change, &[&others]) {
                 wrong.push(format!("{}: {who} proposes {change}, but {why}", app.id));
             }
         }

@@ -196,8 +196,8 @@ fn remedy(app: &Application, cause: Cause, confidence: &str) -> Advice {
     let (name, confidence) = (cause.display_name(), in_brackets(confidence));
     let advice = Advice::new(format!("{name}{confidence}: {}", what.unwrap_or(of_any(cause))));
     match (app.engine, cause) {
-        (Engine::MapReduce, Cause::Gc) => advice.set(mapreduce::larger_heaps(app)),
-        (Engine::MapReduce, Cause::Disk) => advice.set(mapreduce::larger_sort_buffer(app)),
+        (Engine::MapReduce, Cause::Gc) => advice.set_for_first(mapreduce::larger_heaps(app)),
+        (Engine::MapReduce, Cause::Disk) => advice.set_for_first(mapreduce::larger_sort_buffer(app)),
         (Engine::MapReduce, Cause::Scheduler) => advice.set(mapreduce::slow_start(app)),
         _ => advice,
     }

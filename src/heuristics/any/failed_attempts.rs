@@ -1,16 +1,18 @@
 //! `failed-attempts`: task time spent on failed attempts.
 
+use std::collections::BTreeSet;
+
 use super::{rule, tasks};
 use crate::finding::{Advice, Failure, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::mapreduce::remedies_of_failures;
 use crate::heuristics::root_cause::{Collector, Places, Roots};
-use crate::heuristics::spark::{Root, in_words};
+use crate::heuristics::spark::{Root, blames_code, in_words};
 use crate::heuristics::wording::{change, decisive, percent, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
 use crate::model::spark::Facet;
 use crate::model::table::{EndReason, Outcome, TaskKind};
-use crate::model::{Application, Engine};
+use crate::model::{Application, Engine, Status};
 use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Duration, Ratio};
 use crate::params::rule_params;
@@ -51,8 +53,11 @@ struct Cost {
     untold: u64,
     failed_time: Millis,
     all_time: Millis,
-    /// The attempts by host.
+    /// The number of tasks with a failed attempt.
+    failed_tasks: u64,
+    /// The attempts by host, and by executor.
     hosts: Places,
+    executors: Places,
     /// What failed attempts died of.
     roots: Roots,
 }
@@ -64,10 +69,12 @@ impl Cost {
         for group in &app.groups {
             let attempts = &group.attempts;
             collector.add(group, Outcome::Failed, |_| true);
+            let mut failed_tasks = BTreeSet::new();
             for row in 0..attempts.len() {
                 let time = attempts.run_time(row);
                 let failed = attempts.outcome(row) == Outcome::Failed;
                 cost.hosts.add(attempts.node(row), failed);
+                cost.executors.add(attempts.executor(row), failed);
                 cost.attempts += 1;
                 cost.all_time = cost.all_time + time.unwrap_or_default();
                 if !failed {
@@ -79,10 +86,19 @@ impl Cost {
                 cost.failed_time = cost.failed_time + time.unwrap_or_default();
                 let lost = attempts.end_reason(row) == Some(EndReason::ExecutorLost);
                 cost.lost_with_executor += u64::from(lost);
+                failed_tasks.extend(attempts.task(row));
             }
+            cost.failed_tasks += failed_tasks.len() as u64;
         }
         cost.roots = collector.finish();
         cost
+    }
+
+    /// The failure, or that of the place if all attempts of several tasks failed there and other places did the work.
+    fn failure_of(&self, app: &Application, failure: Failure) -> Failure {
+        let in_one_place = self.hosts.is_only_worst(app) || self.executors.is_only_worst(app);
+        let of_place = in_one_place && self.failed_tasks > 1 && app.status != Status::Failed;
+        if of_place && blames_code(failure.kind) { failure.of_node() } else { failure }
     }
 }
 
@@ -125,7 +141,7 @@ impl Check for Failed {
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
             .facts(evidence)
-            .failed_by(failure)
+            .failed_by(failure.map(|failure| cost.failure_of(app, failure)))
             .message(
                 MESSAGE,
                 &[

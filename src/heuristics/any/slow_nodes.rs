@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::finding::Phrase;
+use super::subject;
+use crate::finding::{Phrase, Subject};
 use crate::heuristics::wording::plural;
 use crate::model::table::{Outcome, TaskGroup};
 use crate::model::{Application, Symbol};
@@ -29,6 +30,8 @@ pub(super) struct SlowNodes {
     beyond: f64,
     /// Seconds of all judged tasks.
     work: f64,
+    /// The stages, or kinds of tasks, with stragglers that are blamed on them.
+    slowed: BTreeSet<Subject>,
     /// Whether attempts failed on a node that is blamed, for errors or for its stragglers.
     has_failures: bool,
 }
@@ -52,11 +55,12 @@ impl SlowNodes {
         causes: &[Vec<StragglerCause>],
     ) -> Self {
         let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
-        let mut blamed: BTreeSet<Symbol> = BTreeSet::new();
+        let (mut blamed, mut slowed) = (BTreeSet::<Symbol>::new(), BTreeSet::new());
         for (view, causes) in views.iter().zip(causes) {
             for cause in causes.iter().filter(|cause| cause.primary == Cause::Hardware) {
                 blamed.extend(view.group.attempts.node(cause.attempt));
                 let Some((node, beyond, times)) = Node::of(view, cause) else { continue };
+                slowed.insert(subject(view.group.kind));
                 let known = nodes.entry(node.name.clone()).or_insert(node);
                 known.beyond += beyond;
                 known.times_usual.push(times);
@@ -66,12 +70,18 @@ impl SlowNodes {
         nodes.sort_by(|a, b| b.beyond.total_cmp(&a.beyond).then_with(|| a.name.cmp(&b.name)));
         let (beyond, work) = beyond_and_work(views);
         let has_failures = !blamed.is_empty() && app.groups.iter().any(|group| has_failed_on(group, &blamed));
-        Self { nodes, beyond, work, has_failures }
+        Self { nodes, beyond, work, slowed, has_failures }
     }
 
     /// Whether they took most of the time that stragglers took beyond the median of their groups.
     pub(super) fn are_the_trouble(&self) -> bool {
         !self.nodes.is_empty() && 2.0 * self.own_beyond() > self.beyond
+    }
+
+    /// The nodes, and the parts of the application that they slowed down.
+    pub(super) fn subjects(&self) -> Vec<Subject> {
+        let nodes = self.nodes.iter().map(|node| Subject::Node(node.name.clone()));
+        nodes.chain(self.slowed.iter().cloned()).collect()
     }
 
     /// Whether attempts failed on a node that is blamed.

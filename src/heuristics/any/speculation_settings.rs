@@ -90,7 +90,7 @@ fn switch_on_spark(app: &Application, off: &[Candidates<'_, '_>], condition: &st
     changes.extend(stragglers.changes(app, best));
     let caught = of_all(caught, stragglers.all());
     let what = format!("{condition}enable speculative execution; {caught} would have been copied in time");
-    Some(Advice::new(what).set(changes))
+    Some(Advice::new(what).set_for_first(changes))
 }
 
 fn switch_on_mapreduce(app: &Application, off: &Candidates<'_, '_>, condition: &str) -> Option<Advice> {

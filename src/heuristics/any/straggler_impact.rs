@@ -106,6 +106,7 @@ impl Check for HeldUp {
             .tasks(tasks(app))
             .tells(kind)
             .of_more_parts(loss.nodes.is_some())
+            .also_about(loss.nodes.map(|(nodes, _)| nodes.subjects()).unwrap_or_default())
             .facts(evidence);
         params
             .words(app, views, judgement, &loss)

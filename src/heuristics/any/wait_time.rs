@@ -9,7 +9,7 @@ use crate::heuristics::{Check, NOT_MEASURED, Rule, Shared, load};
 use crate::model::Application;
 use crate::model::spark::Facet;
 use crate::params::cutoffs::Ascending;
-use crate::params::quantity::{Duration, Ratio};
+use crate::params::quantity::{Count, Duration, Quantity, Ratio};
 use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::Millis;
@@ -24,6 +24,8 @@ rule_params! {
         wait_time: Ascending<Duration>,
         /// Severity at most if tasks waited because others of the job ran in all the containers that it got.
         waves_at_most: Severity,
+        /// Waiting in fewer waves is no finding: tasks of a job / the most that ran at once.
+        waves: Quantity<Count>,
     }
 }
 
@@ -65,8 +67,11 @@ impl Check for Waited {
         let severity = if wait == Millis::ZERO { Severity::None } else { by_share.min(by_time) };
         // Finding the cause reads every attempt.
         let cause = (severity > Severity::None).then(|| Cause::of(app, metrics, wait));
-        let waves = cause.as_ref().is_some_and(Cause::is_capacity);
-        let severity = if waves { severity.min(params.waves_at_most) } else { severity };
+        let severity = match cause.as_ref().and_then(Cause::waves) {
+            Some(waves) if waves < params.waves.get() => Severity::None,
+            Some(_) => severity.min(params.waves_at_most),
+            None => severity,
+        };
         let level = severity.max(Severity::Low);
         let limits = [
             (by_share, params.wait_share.describe_in(level, percent)),
@@ -140,7 +145,11 @@ mod tests {
     }
 
     fn found(app: &Application) -> Finding {
-        let evaluation = sample::evaluate_all(app, "");
+        found_by("rule: wait-time\nwaves: 1\n", app)
+    }
+
+    fn found_by(rules: &str, app: &Application) -> Finding {
+        let evaluation = sample::evaluate_all(app, rules);
         evaluation.findings.into_iter().find(|finding| finding.rule == RULE.id).unwrap()
     }
 
@@ -269,6 +278,15 @@ mod tests {
             "{:?}",
             found.advice
         );
+    }
+
+    #[test]
+    fn a_few_waves_are_usual() {
+        let severity = |waves: i64| {
+            let maps: Vec<(i64, i64)> = (0..2 * waves).map(|map| (map / 2 * 10, map / 2 * 10 + 10)).collect();
+            found_by("", &job(vec![group(TaskKind::Map, &maps)], 10 * waves)).severity
+        };
+        assert_eq!((severity(19), severity(20)), (Severity::None, Severity::Low));
     }
 
     #[test]

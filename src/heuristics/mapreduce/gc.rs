@@ -31,6 +31,8 @@ rule_params! {
         gc_run_time_ratio: Ascending<Ratio>,
         /// Mean run time. Short tasks spend a large share of their time in GC, but lose little by it.
         run_time: Ascending<Duration>,
+        /// Mean GC time, instead of the mean run time. Short tasks that lose much are not like others.
+        gc_time: Ascending<Duration>,
     }
 }
 
@@ -84,7 +86,7 @@ impl Check for Collection {
                 params.gc_run_time_ratio.severity(run_ratio),
                 params.gc_run_time_ratio.describe_in(low, percent),
             ),
-            ("run_time", params.run_time.severity(run as f64), params.run_time.describe(low)),
+            ("run_time", params.by_time(run, gc), params.run_time.describe(low)),
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
         let finite = |ratio: f64| Measure::Ratio(ratio.is_finite().then_some(ratio));
@@ -117,6 +119,11 @@ impl Check for Collection {
 }
 
 impl Gc {
+    /// Whether tasks are long enough to judge: by their run time, or by the time that they lose.
+    fn by_time(&self, run: i64, gc: i64) -> Severity {
+        self.run_time.severity(run as f64).max(self.gc_time.severity(gc as f64))
+    }
+
     /// Mean GC, CPU and run time in milliseconds; `None` if there is nothing to judge.
     fn means(&self, role: Role, group: &TaskGroup) -> Result<Option<[i64; 3]>, String> {
         let missing = self.missing_counters;
@@ -171,5 +178,5 @@ fn advice(app: &Application, role: Role, group: &TaskGroup) -> Vec<Advice> {
     let buffer = heap.sort.map(|sort| format!(" and {}, for the larger sort buffer", sort.more()));
     let container = if growth.len() > 1 { ", and the container to match" } else { "" };
     let what = format!("enlarge the heap by half{}{container}", buffer.unwrap_or_default());
-    vec![Advice::new(what).set(growth)]
+    vec![Advice::new(what).set_for_first(growth)]
 }

@@ -154,7 +154,7 @@ fn advice(app: &Application, group: &TaskGroup) -> Vec<Advice> {
     if let Some(sort) = heap.sort.or_else(|| SortBuffer::for_output(app, group)) {
         let changes = [sort.change(app)].into_iter().chain(heap.growth(app));
         let needed = format!(" (the largest map output needs {})", sort.needed);
-        let buffer = Advice::new("avoid repeated spills").set(changes).and(&needed);
+        let buffer = Advice::new("avoid repeated spills").set_for_first(changes).and(&needed);
         advice.push(if heap.holds(sort) {
             buffer
         } else {

@@ -92,7 +92,7 @@ fn advice(app: &Application, log: &LogFacts) -> Vec<Advice> {
                 .into(),
         );
     } else {
-        advice.push(Advice::new("use rolling event logs").set([
+        advice.push(Advice::new("use rolling event logs").set_for_first([
             change(app, ConfKey::EventLogRolling, true),
             change(app, ConfKey::EventLogRollingMaxFileSize, "128m"),
         ]));

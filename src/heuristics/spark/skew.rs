@@ -65,7 +65,7 @@ const UNEVEN_RATIO: &str = "uneven_ratio";
 
 /// The message of a finding; there is no multiple if the median task reads nothing.
 const LATE: &str = "a task of {stage} {reads}[, {times}× the median of {median}][, {none}], and takes {longest_run_time_ms}; the stage \
-                    takes {lost_ms} longer than with even data[, {share} of the run time][; with {others}, {together}] \
+                    takes {lost_ms} longer than with even data[, {share} of the run time][, {aside}][; with {others}, {together}] \
                     ({limit})";
 
 /// What skewed stages lose together.
@@ -121,6 +121,8 @@ struct Found<'a> {
     tasks: u64,
     severity: Severity,
     times: Times,
+    /// Whether no other task takes longer.
+    is_slowest: bool,
     read: Read,
     /// What the stage waits for; `None` if it hardly waits.
     lost: Option<LostTime>,
@@ -142,12 +144,19 @@ impl Skew {
         most: Option<Bytes>,
     ) -> Option<Found<'a>> {
         let group = app.groups.get(stage.group?)?;
-        let times = Times::of(group)?;
+        let slowest = Times::of(group)?;
+        // A straggler with no more data than others may end after the skewed task.
+        let explained = slowest.of_slow(group).into_iter().find_map(|times| {
+            let mut reads = uneven::of_slowest(group, times.slowest).into_iter();
+            Some((times, reads.find(|read| self.explains(*read, times))?))
+        });
+        let times = explained.map_or(slowest, |(times, _)| times);
         let found = |severity, read, lost, limit| Found {
             stage,
             tasks: scored_tasks(stage, group),
             severity,
             times,
+            is_slowest: times.slowest == slowest.slowest,
             read,
             lost,
             limit,
@@ -156,9 +165,7 @@ impl Skew {
             together: None,
         };
         let mut late = None;
-        let read =
-            uneven::of_slowest(group, times.slowest).into_iter().find(|read| self.explains(*read, times));
-        if let Some(read) = read {
+        if let Some((_, read)) = explained {
             let lost = times.lost(app, spark, group);
             let (severity, limit) = self.by_time(lost);
             // Alone it may lose little, but together with other stages much.
@@ -172,11 +179,11 @@ impl Skew {
             let most = most?;
             let (severity, limit) = self.by_data(read, most);
             let conditions = vec![self.share_of(read, most, severity)];
-            (severity > Severity::None).then(|| Found {
-                conditions,
-                late,
-                ..found(severity, read, None, limit)
-            })
+            let found = Found { conditions, ..found(severity, read, None, limit) };
+            // A task that hardly costs time is not the one to tell of.
+            let found =
+                if late.is_some() { found } else { Found { times: slowest, is_slowest: true, ..found } };
+            (severity > Severity::None).then_some(Found { late, ..found })
         });
         by_data.or_else(|| {
             let (read, lost) = late?;
@@ -267,6 +274,7 @@ impl Found<'_> {
         });
         let none = if ratio.is_finite() { "" } else { "while most tasks read none" };
         let share = self.lost.and_then(|lost| lost.share);
+        let aside = if self.is_slowest { "" } else { "apart from slower tasks without more data" };
         Judgement::of(Subject::Stage(self.stage.id), self.severity)
             .tasks(self.tasks)
             .facts(self.evidence())
@@ -281,6 +289,7 @@ impl Found<'_> {
                     ("none", &none),
                     ("median", &self.read.median()),
                     ("share", &share.map(percent).unwrap_or_default()),
+                    ("aside", &aside),
                     ("others", &others),
                     ("together", &together.unwrap_or_default()),
                     ("limit", &self.limit),

@@ -14,7 +14,7 @@ use super::support::root::{Root, in_words, stage_was_cancelled};
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::label;
 use super::{percent, rule, spark};
-use crate::finding::{Advice, Judgement, Subject, TroubleKind, Verdict, Worse, and_more};
+use crate::finding::{Advice, Failure, Judgement, Subject, TroubleKind, Verdict, Worse, and_more};
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -173,9 +173,7 @@ impl Failing {
         let judgement = Judgement::of(Subject::Stage(stage.id), *severity)
             .tasks(*scored)
             .facts(failures.evidence(app, *tasks, stage))
-            .failed_by(
-                root.as_ref().filter(|root| !bad.is_of_place(app, spark, root)).map(|it| it.failure.clone()),
-            );
+            .failed_by(root.as_ref().map(|root| bad.failure(app, spark, root)));
         // What the lost executor left behind says less than its exit code.
         let lost = root.as_ref().is_some_and(|root| root.loss.is_some());
         let error = failures.informative_error().filter(|_| !lost);
@@ -255,6 +253,12 @@ impl Bad<'_> {
         blames_code(root.failure.kind)
             && self.stage.status == StageStatus::Complete
             && self.failures.only_place(app, spark).is_some()
+    }
+
+    /// The failure that the root cause is.
+    fn failure(&self, app: &Application, spark: &Spark, root: &Root<'_>) -> Failure {
+        let failure = root.failure.clone();
+        if self.is_of_place(app, spark, root) { failure.of_node() } else { failure }
     }
 }
 

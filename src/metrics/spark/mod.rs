@@ -6,6 +6,7 @@
 mod containers;
 mod counts;
 mod dr_elephant;
+mod late;
 mod lifetimes;
 mod tasks;
 #[cfg(test)]
@@ -18,7 +19,7 @@ pub use counts::{ExecutorCounts, JobCounts, SparkCounts, StageCounts};
 use super::{Metrics, TaskCounts, run_time};
 use crate::model::Application;
 use crate::model::spark::{ClusterManager, Executor, Facet, Spark};
-use crate::params::quantity::{Quantity, Ratio, Size};
+use crate::params::quantity::{Duration, Quantity, Ratio, Size};
 use crate::params::{choice, rule_params};
 use crate::units::{Bytes, MbMillis, Millis};
 use containers::Containers;
@@ -56,6 +57,8 @@ rule_params! {
         charge_driver: bool,
         /// Whether the wait is measured; otherwise it is 0.
         measure_wait: bool,
+        /// Executors are late if they start so long after the first. Until then, the others do not count as a wait.
+        late_executors: Quantity<Duration>,
     }
 }
 
@@ -81,12 +84,14 @@ impl Metrics {
         let tasks =
             lifetimes.as_ref().and_then(|lifetimes| TaskCosts::of(app, spark, lifetimes)).unwrap_or_default();
         let held = lifetimes.as_ref().and_then(Lifetimes::cores);
-        let wait = if params.measure_wait { wait::of(app, spark) } else { Some(wait::Wait::default()) };
+        let late = Millis::from_f64(params.late_executors.get()).unwrap_or_default();
+        let wait = if params.measure_wait { wait::of(app, spark, late) } else { Some(wait::Wait::default()) };
         Self {
             run_time: run_time(app),
             wait_time: wait.map(|wait| wait.all),
             wait_of_reduces: None,
             wait_for_first: wait.map(|wait| wait.for_first),
+            wait_for_late: wait.map(|wait| wait.for_late),
             used: cost.used,
             wasted: cost.wasted,
             failed_attempts: tasks.failed,

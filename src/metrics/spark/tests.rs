@@ -239,6 +239,26 @@ fn time_without_a_requested_executor_is_wait_time() {
 }
 
 #[test]
+fn executors_that_start_late_are_waited_for() {
+    let wait = |late: i64, busy: i64, dynamic: &str| {
+        let conf = [("spark.master", "yarn"), ("spark.dynamicAllocation.enabled", dynamic)];
+        let executors =
+            ["1", "2", "3", "4"].map(|id| executor(id, 1, if id == "1" { 0 } else { late }, None));
+        let mut app = app(&conf, executors.to_vec());
+        attempt(&mut app, "1", (0, busy), Outcome::Succeeded);
+        let metrics = Metrics::of_spark(&app, &params());
+        assert_eq!(metrics.wait_time, metrics.wait_for_late);
+        metrics.wait_time.map(Millis::as_hours)
+    };
+    // Three of four executors were missing for four hours.
+    same(wait(4 * HOUR, 10 * HOUR, "false"), 3.0);
+    // For three of them, the first one had no work either.
+    same(wait(4 * HOUR, HOUR, "false"), 0.75);
+    same(wait(HOUR / 120, 10 * HOUR, "false"), 0.0);
+    same(wait(4 * HOUR, 10 * HOUR, "true"), 0.0);
+}
+
+#[test]
 fn unsubmitted_stages_of_ended_jobs_are_skipped() {
     let mut app = app(&[("spark.master", "yarn")], vec![executor("1", 1, 0, Some(5))]);
     spark(&mut app).executors[0].removed_reason = Some("Command exited with code 137".to_owned());

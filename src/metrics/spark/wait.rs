@@ -1,26 +1,28 @@
 //! Time that an application wanted executors but had none.
 
 use super::containers::manager;
+use super::late::{self, Span};
 use super::shows_all_executors;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::{ClusterManager, Facet, Spark};
 use crate::units::{Millis, Timestamp};
 
-/// A time span: start and end.
-type Span = (Timestamp, Timestamp);
-
-/// Time without executors while some were wanted.
+/// Time without executors while some were wanted, and with few of them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Wait {
-    /// Before the first executor started, and while jobs ran.
+    /// Before the first executor started, and while jobs ran; with a part of the executors, as much of the time as they were
+    /// missing.
     pub(super) all: Millis,
     /// The part before the first executor started.
     pub(super) for_first: Millis,
+    /// The part for executors that started long after the first.
+    pub(super) for_late: Millis,
 }
 
 /// `None` if executor lifetimes or jobs are unknown, or if no executor ever started.
-pub(super) fn of(app: &Application, spark: &Spark) -> Option<Wait> {
+/// Executors are late if they start `late` after the first.
+pub(super) fn of(app: &Application, spark: &Spark, late: Millis) -> Option<Wait> {
     if manager(app, spark)? == ClusterManager::Local {
         return Some(Wait::default());
     }
@@ -38,7 +40,12 @@ pub(super) fn of(app: &Application, spark: &Spark) -> Option<Wait> {
         wanted.push((job.submitted_at?.max(start), job.completed_at?.min(end)));
     }
     let before_first = wanted.iter().map(|&(from, to)| (from, to.min(first))).collect();
-    Some(Wait { for_first: uncovered(before_first, Vec::new()), all: uncovered(wanted, lifetimes) })
+    let for_late = late::wait(app, spark, &lifetimes, late);
+    Some(Wait {
+        for_first: uncovered(before_first, Vec::new()),
+        for_late,
+        all: uncovered(wanted, lifetimes) + for_late,
+    })
 }
 
 fn lifetimes(spark: &Spark, end: Timestamp) -> Option<Vec<Span>> {

@@ -22,6 +22,7 @@ const MAX_FINDINGS: usize = 10;
 const UNREADABLE: &str = "counters of some attempts cannot be read";
 
 /// The result of a rule for one subject.
+#[allow(clippy::large_enum_variant, reason = "most are judgements, and none is kept")]
 enum Said {
     Judged(Judgement<Name>),
     /// The rule's condition does not hold.
@@ -133,6 +134,7 @@ impl CustomRule {
             tells: None,
             repartition: None,
             of_more_parts: false,
+            also_about: Vec::new(),
             conditions: None,
             failure: None,
         }

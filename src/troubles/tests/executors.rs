@@ -104,3 +104,31 @@ fn a_remedy_of_a_cause_is_not_repeated() {
     assert!(changes.contains(&(TroubleKind::GarbageCollection, vec![heap])), "{changes:?}");
     assert!(changes.contains(&(TroubleKind::Spill, vec![partitions])), "{changes:?}");
 }
+
+/// Rules compute the overhead for their own heap.
+#[test]
+fn the_overhead_fits_the_heap_that_is_settled() {
+    let app = |settings: &[(&str, &str)]| sample::app(&[&[("spark.master", "yarn")], settings].concat());
+    let heap = |to| change("spark.executor.memory", "20g", to);
+    let overhead = |to| change("spark.executor.memoryOverhead", "", to);
+    let larger = finding("gc", TroubleKind::GarbageCollection, Subject::Application, Severity::Severe);
+    let smaller = finding("unused", TroubleKind::MuchMemory, Subject::Application, Severity::Severe);
+    let killed = finding("killed", TroubleKind::Failures, stage(1), Severity::Severe);
+    let settled = |settings: &[(&str, &str)], mut findings: [Finding; 2]| {
+        let configuration = diagnosed(&app(settings), &mut findings).configuration;
+        let of = |key: &str| configuration.iter().find(|it| it.change.setting == key);
+        let of = |key: &str| of(key).map(|it| it.change.to.clone()).unwrap_or_default();
+        (of("spark.executor.memory"), of("spark.executor.memoryOverhead"))
+    };
+    let memory = [("spark.executor.memory", "20g")];
+    // The default would be a tenth of the larger heap.
+    let little = advised(
+        finding("pools", TroubleKind::LittleMemory, Subject::Application, Severity::Low),
+        &[overhead("2g")],
+    );
+    let both = settled(&memory, [advised(larger, &[heap("40g")]), little]);
+    assert_eq!(both, ("40g".to_owned(), "4g".to_owned()));
+    // After kills, the container keeps what the heap gives up.
+    let both = settled(&memory, [advised(smaller, &[heap("8g")]), advised(killed, &[overhead("3g")])]);
+    assert_eq!(both, ("8g".to_owned(), "15g".to_owned()));
+}

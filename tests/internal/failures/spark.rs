@@ -307,6 +307,7 @@ fn a_place_with_all_failures_is_the_cause_rather_than_the_code() {
         trouble.advice
     );
     assert!(trouble.advice.iter().all(|line| !line.contains("fix the error")), "{:?}", trouble.advice);
+    assert_eq!(trouble.failure.as_ref().map(|failure| failure.kind), Some(Kind::BadNode));
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn time_lost_decides_however_few_the_tasks_are() {
     assert_eq!(
         found.message,
         "4 reduce tasks read 100 MiB each, 1 reads 1.17 GiB: 12×; only the large ones still ran for 11m 6s, 91.5 % \
-         of the time that tasks ran (critical from 50 %)"
+         of the time that tasks ran (critical from 40 %)"
     );
     assert_eq!(severity(&preset(), &app, "reducer-skew"), Some(Severity::None));
     // The input explains the time, so that the skew rule alone reports it.
@@ -153,6 +153,17 @@ fn gc_time_is_also_compared_with_run_time() {
     let app = read(&Job::succeeded(&groups).history(), &[]);
     assert_eq!(severity(&defaults(), &app, "mapper-gc"), Some(Severity::None));
     assert_eq!(severity(&preset(), &app, "mapper-gc"), Some(Severity::Critical));
+}
+
+#[test]
+fn short_tasks_that_lose_much_to_collections_are_found() {
+    // Tasks of half a minute: 42.8 % of their CPU time, and a JVM that only starts.
+    for (gc, expected) in [(12_000, Severity::Moderate), (2_800, Severity::None)] {
+        let values = json!({"CPU_MILLISECONDS": 28_000, "GC_TIME_MILLIS": gc});
+        let app = read(&Job::succeeded(&json!([group("map", 40, 30_000, values)])).history(), &[]);
+        assert_eq!(severity(&defaults(), &app, "mapper-gc"), Some(expected), "{gc}");
+        assert_eq!(severity(&preset(), &app, "mapper-gc"), Some(Severity::None), "{gc}");
+    }
 }
 
 #[test]

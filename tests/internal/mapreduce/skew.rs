@@ -30,7 +30,7 @@ fn one_large_reduce_task_is_one_critical_finding() {
     assert_eq!(
         bad[0].message,
         "4 reduce tasks read 100 MiB each, 1 reads 1.17 GiB: 12×; only the large ones still ran for 11m 6s, 91.5 % of the \
-         time that tasks ran (critical from 50 %)"
+         time that tasks ran (critical from 40 %)"
     );
     // The other rules on long tasks leave it to this one; none of them says that the task is like the others.
     for finding in findings.iter().filter(|finding| finding.rule.starts_with("straggler")) {

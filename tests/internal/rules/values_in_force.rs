@@ -112,3 +112,24 @@ fn dr_elephant_configuration_becomes_a_rule_file() {
     assert_eq!(value("spark-executor-load-balance", "output_deviation"), "0.8 1 1.2 1.4");
     assert!(rule("shuffle-sort").enabled.value && !rule("mapper-gc").enabled.value);
 }
+
+/// A fifth of a run is as bad if it is lost to skew as if it is lost to a slow node.
+#[test]
+fn the_time_lost_decides_whatever_it_was_lost_to() {
+    let rules = RuleSet::built_in().unwrap();
+    let cutoffs = |id: &str, key: &str| {
+        let rule = rules.rules().iter().find(|active| active.info.id == id).unwrap();
+        shown(&rule.params.iter().find(|parameter| parameter.key == key).unwrap().value)
+    };
+    let worst = |cutoffs: &str| cutoffs.split(' ').skip(2).collect::<Vec<_>>().join(" ");
+    for (id, share, time) in [
+        ("spark-skew", "lost_share", "lost_time"),
+        ("mapper-skew", "lost_share", "lost_time"),
+        ("reducer-skew", "lost_share", "lost_time"),
+        ("spark-parallelism", "lost_share", "lost_time"),
+        ("straggler-impact", "delay_share", "delay"),
+    ] {
+        let of = [share, time].map(|key| worst(&cutoffs(id, key)));
+        assert_eq!(of, ["0.2 0.4", "30s 2min"], "{id}");
+    }
+}

@@ -68,6 +68,8 @@ fn a_slow_node_is_one_trouble_with_its_name() {
     assert!(!trouble.cause.contains('{'), "{}", trouble.cause);
     assert!(trouble.advice[0].starts_with("faulty or slow node (inferred): take worker3 out of the cluster"));
     assert_eq!(&*trouble.findings[0].rule, "straggler-impact");
+    let subjects: Vec<_> = trouble.subjects.iter().map(|subject| subject.name().into_owned()).collect();
+    assert_eq!(subjects, ["node worker3", "stage 0.0", "stage 1.0"]);
     // No task failed, so Spark would not exclude it.
     assert!(!proposes(&found, EXCLUDE));
     let failed = Task { attempt: 0, index: Some(0), ..Task::new("3", 100) };

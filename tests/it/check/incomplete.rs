@@ -275,7 +275,7 @@ fn truncated_mapreduce_history_is_not_judged() {
     gate.put(&[cut(&whole, 25)]);
     let (code, text) = gate.check(&[]);
     assert_eq!(code, 2, "{text}");
-    assert!(text.contains("UNJUDGED  mapper-skew (map), was moderate"), "{text}");
+    assert!(text.contains("UNJUDGED  mapper-skew (map), was severe"), "{text}");
     gate.put(&[cut(&whole, 80)]);
     let (code, text) = gate.check(&[]);
     assert_eq!(code, 0, "{text}");

@@ -141,13 +141,17 @@ fn the_worst_run_of_a_job_is_named() {
 fn severities_that_are_capped_say_why() {
     let report = mixed(100);
     let html = sound(&page(&report));
-    let capped: Vec<_> = report.applications.iter().filter(|app| app.raw_severity > app.severity).collect();
+    let capped: Vec<_> =
+        report.applications.iter().filter(|app| app.severity_in_larger_run > app.severity).collect();
     assert!(!capped.is_empty() && capped.len() < report.applications.len());
     let words = "Short, small run: severity";
     let told = select(&html, "article").into_iter().filter(|article| text(*article).contains(words)).count();
     assert_eq!(told, capped.len());
     let [app, ..] = capped[..] else { panic!() };
-    let why = format!("{words} {} at most; it would be {} in a larger one.", app.severity, app.raw_severity);
+    let why = format!(
+        "{words} {} at most; it would be {} in a larger one.",
+        app.severity, app.severity_in_larger_run
+    );
     assert!(text(html.root_element()).contains(&why), "{why}");
     let first = select(&html, ".first > li").into_iter();
     let says = |item: &ElementRef<'_>| text(*item).contains(words);

@@ -54,7 +54,7 @@ fn recorded_skew_is_found_with_its_data_and_its_cost() {
     // Measured against the same program with even data: 9.0 s.
     let expected = "a task of stage 2.0 (save at NativeMethodAccessorImpl.java:0) reads 400 records of shuffle data, 10.5× the \
                     median of 38, and takes 16.0 s; the stage takes 10.1 s longer than with even data, 23.8 % of the run \
-                    time (severe from 5 s)";
+                    time (moderate from 5 s)";
     assert_eq!(found[0].message, expected);
     assert!(recorded("replay/skew-big", SETTINGS).unwrap().iter().all(|f| f.severity == Severity::None));
 }

@@ -14,6 +14,8 @@ use crate::units::{Millis, Timestamp};
 const FIRST_EXECUTOR: &str = "its first executor started {after} after the application; the event log does not show whether \
                               the cluster was full or the start was slow";
 const EXECUTORS: &str = "most of it while jobs ran without any executor";
+const LATE_EXECUTORS: &str = "{count} of its {all} executors started late, the last one {after} after the first, while the others \
+                              were busy; the event log does not show whether the cluster was full";
 const FIRST_TASK: &str = "its first {kind} task started {after} late";
 const MASTER: &str = "its application master started after {after}";
 const FAILED_ATTEMPTS: &str = "{task} ended last, after {attempts} that failed within {took}";
@@ -27,6 +29,8 @@ pub(super) enum Cause {
     FirstExecutor { after: Millis },
     /// Spark: further executors while jobs ran.
     Executors,
+    /// Spark: executors that started long after the first.
+    LateExecutors { count: u64, all: u64, after: Millis },
     /// The first of these tasks.
     FirstTask { kind: TaskKind, after: Millis },
     /// Its application master (Hadoop 2).
@@ -45,7 +49,12 @@ impl Cause {
     pub(super) fn of(app: &Application, metrics: &Metrics, wait: Millis) -> Self {
         if app.engine == Engine::Spark {
             let for_first = metrics.wait_for_first.filter(|&first| is_most(first, wait));
-            return for_first.map_or(Self::Executors, |after| Self::FirstExecutor { after });
+            let for_late = metrics.wait_for_late.filter(|&late| is_most(late, wait));
+            return match (for_first, for_late.and_then(|_| late_executors(app))) {
+                (Some(after), _) => Self::FirstExecutor { after },
+                (None, Some(late)) => late,
+                (None, None) => Self::Executors,
+            };
         }
         let reduces = metrics.wait_of_reduces.unwrap_or_default();
         let maps = Millis::new(wait.get().saturating_sub(reduces.get()));
@@ -82,9 +91,12 @@ impl Cause {
         Self::Containers { kind, at_a_time, tasks, by }
     }
 
-    /// Whether the job got fewer containers than it has tasks, and worked in all of them.
-    pub(super) const fn is_capacity(&self) -> bool {
-        matches!(self, Self::Containers { by: None, .. })
+    /// In how many waves the tasks ran, if the job got fewer containers than it has tasks, and worked in all of them.
+    pub(super) fn waves(&self) -> Option<f64> {
+        match self {
+            Self::Containers { by: None, at_a_time, tasks, .. } => Some(*tasks as f64 / *at_a_time as f64),
+            _ => None,
+        }
     }
 
     /// The cause in a message, to follow the measured wait.
@@ -92,6 +104,9 @@ impl Cause {
         match self {
             Self::FirstExecutor { after } => Phrase::new(FIRST_EXECUTOR, &[("after", after)]),
             Self::Executors => Phrase::new(EXECUTORS, &[]),
+            Self::LateExecutors { count, all, after } => {
+                Phrase::new(LATE_EXECUTORS, &[("count", count), ("all", all), ("after", after)])
+            }
             Self::FirstTask { kind, after } => {
                 Phrase::new(FIRST_TASK, &[("kind", &kind.name()), ("after", after)])
             }
@@ -114,6 +129,10 @@ impl Cause {
     pub(super) fn evidence(&self) -> Vec<(&'static str, Measure)> {
         match self {
             Self::FirstExecutor { after } => vec![("first_executor_after_ms", Measure::Time(*after))],
+            Self::LateExecutors { count, after, .. } => vec![
+                ("late_executors_count", Measure::Count(*count)),
+                ("last_executor_after_ms", Measure::Time(*after)),
+            ],
             Self::FirstTask { kind, after } => vec![
                 ("waiting_tasks_text", Measure::Text(format!("{}s", kind.name()))),
                 ("first_task_after_ms", Measure::Time(*after)),
@@ -143,7 +162,9 @@ impl Cause {
         };
         let setting = app.conf.name_in_use(ConfKey::Queue);
         match self {
-            Self::FirstExecutor { .. } => spark::waiting_advice(app, spark::Missing::First),
+            Self::FirstExecutor { .. } | Self::LateExecutors { .. } => {
+                spark::waiting_advice(app, spark::Missing::First)
+            }
             Self::Executors => spark::waiting_advice(app, spark::Missing::Later),
             Self::FirstTask { kind, .. } => vec![
                 Advice::new(format!(
@@ -186,6 +207,17 @@ impl Cause {
             }
         }
     }
+}
+
+/// The executors that started in the later half of the time in which executors started.
+fn late_executors(app: &Application) -> Option<Cause> {
+    let executors = &app.spark.as_deref()?.executors;
+    let starts: Vec<Timestamp> = executors.iter().filter_map(|executor| executor.added_at).collect();
+    let first = starts.iter().min()?;
+    let after = |at: &Timestamp| Millis::between(*first, *at).unwrap_or_default();
+    let last = starts.iter().map(after).max()?;
+    let count = starts.iter().filter(|at| 2 * after(at).get() >= last.get()).count() as u64;
+    Some(Cause::LateExecutors { count, all: executors.len() as u64, after: last })
 }
 
 /// Whether a part is at least half of the whole.

@@ -104,7 +104,7 @@ fn more_heap(app: &Application, role: Role) -> Advice {
         Some(memory) => format!("{heap}, and {memory}"),
         None => heap,
     };
-    Advice { text, settings: std::iter::once(opts).chain(memory).collect(), conditional: false }
+    Advice { text, ..Advice::default().set_for_first(std::iter::once(opts).chain(memory)) }
 }
 
 /// The JVM options of a role with another heap limit.

@@ -40,10 +40,11 @@ pub(super) fn executor(params: &Settings, app: &Application, spark: &Spark) -> V
         if fits.is_some_and(|fits| helps(&params.executor_memory, memory.severity, app, fits)) {
             // A measured heap is enough with all cores, so it does not depend on fewer of them.
             if let Some(advice) = &mut cores.advice {
-                *advice =
-                    Advice::new(FEWER_TASKS).set(std::mem::take(&mut advice.settings).into_iter().filter(
-                        |change| !ConfKey::ExecutorMemory.names().contains(&change.setting.as_str()),
-                    ));
+                *advice = Advice::new(FEWER_TASKS).set_for_first(
+                    std::mem::take(&mut advice.settings)
+                        .into_iter()
+                        .filter(|change| !ConfKey::ExecutorMemory.names().contains(&change.setting.as_str())),
+                );
             }
         } else {
             // A smaller heap needs fewer cores, so one line of advice has both.
@@ -107,7 +108,7 @@ fn split(app: &Application, key: ConfKey, now: Bytes, heap: Bytes) -> Advice {
         let part = cores.saturating_mul(heap.whole_mib()).div_ceil(now.whole_mib().max(1));
         changes.extend(fewer_cores(app, cores, part.clamp(1, cores)));
     }
-    Advice::new("use a smaller heap and more executors").set(changes)
+    Advice::new("use a smaller heap and more executors").set_for_first(changes)
 }
 
 /// Fewer cores for each executor and as many more executors, if their number is fixed.
@@ -151,7 +152,7 @@ fn cores_of(
                 ("limit", &cutoffs.describe(severity)),
             ],
         ),
-        advice: Some(Advice::new(FEWER_TASKS).set(changes)),
+        advice: Some(Advice::new(FEWER_TASKS).set_for_first(changes)),
     })
 }
 

@@ -43,7 +43,7 @@ pub(in crate::heuristics::spark) fn against(
     if changes.is_empty() {
         return vec![OTHER_JOIN.into()];
     }
-    vec![Advice::new("let Spark split the skewed partitions of the join").set(changes)]
+    vec![Advice::new("let Spark split the skewed partitions of the join").set_for_first(changes)]
 }
 
 /// Smaller splits of files, if a setting bounds them.

@@ -41,7 +41,7 @@ const MIB: i64 = 1 << 20;
 #[test]
 fn bytes_or_records_of_shuffles_or_input_explain_skew() {
     // 90 s of task time on four slots would take 22.5 s.
-    let cost = ", and takes 1m; the stage takes 37.5 s longer than with even data, 31.2 % of the run time (critical from 30 s)";
+    let cost = ", and takes 1m; the stage takes 37.5 s longer than with even data, 31.2 % of the run time (severe from 30 s)";
     for (counter, unit, reads) in [
         (Counter::ShuffleRemoteBytesRead, MIB, "reads 60 MiB of shuffle data, 6× the median of 10 MiB"),
         (Counter::InputBytes, MIB, "reads 60 MiB, 6× the median of 10 MiB"),
@@ -50,7 +50,7 @@ fn bytes_or_records_of_shuffles_or_input_explain_skew() {
     ] {
         let found = found(&with(app(&[]), counter, [10, 10, 10, 60].map(|value| value * unit)));
         assert_eq!(found[0].message, format!("a task of stage 0.0 (count at App.scala:0) {reads}{cost}"));
-        assert_eq!((found[0].severity, found[0].tells), (Severity::Critical, TroubleKind::Skew));
+        assert_eq!((found[0].severity, found[0].tells), (Severity::Severe, TroubleKind::Skew));
     }
 }
 
@@ -191,12 +191,35 @@ fn many_stages_that_lose_little_lose_much_together() {
     assert_eq!(found(&stages(1, 500_000)), []);
     let found = found(&stages(20, 500_000));
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(found[0].severity, Severity::Critical);
+    assert_eq!(found[0].severity, Severity::Severe);
     assert!(
         found[0]
             .message
-            .ends_with("; with 19 other stages, 2m 30s are lost, 30 % of the run time (critical from 30 s)"),
+            .ends_with("; with 19 other stages, 2m 30s are lost, 30 % of the run time (severe from 20 %)"),
         "{}",
         found[0].message
     );
+}
+
+/// A straggler with as much data as the others ends after the skewed task and hides it.
+#[test]
+fn a_skewed_task_next_to_a_slower_straggler_is_found() {
+    let mut app = app(&[]);
+    let times = [10_000, 10_000, 10_000, 10_000, 10_000, 10_000, 60_000, 80_000];
+    app.groups.clear();
+    sample::spark(&mut app).stages.clear();
+    sample::stage(&mut app, 0, &times.map(|time| (Outcome::Succeeded, time)));
+    for task in 0..times.len() {
+        group(&mut app).tasks.set_representative(task, Some(task));
+        let mib = if task == 6 { 60 } else { 10 };
+        group(&mut app).attempts.set_counter(task, Counter::ShuffleRemoteBytesRead, Some(mib * MIB));
+    }
+    let found = found(&app);
+    assert_eq!(found.len(), 1, "{found:?}");
+    let message = &found[0].message;
+    assert!(
+        message.contains(" reads 60 MiB of shuffle data, 6× the median of 10 MiB, and takes 1m; "),
+        "{message}"
+    );
+    assert!(message.contains(" of the run time, apart from slower tasks without more data ("), "{message}");
 }

@@ -138,6 +138,9 @@ pub(super) fn most_data(app: &Application) -> Option<Bytes> {
     Some(most)
 }
 
+/// The most slow tasks of a stage that are looked at.
+const MOST_SLOW: usize = 4;
+
 /// Run times of the successful attempts of a stage.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Times {
@@ -168,6 +171,18 @@ impl Times {
         let total = times.iter().map(|(time, _)| Millis::new(*time)).fold(Millis::ZERO, |a, b| a + b);
         let count = times.len() as u64;
         (count > 1).then_some(Self { slowest, longest: Millis::new(longest), median, total, count })
+    }
+
+    /// The same for the slow tasks, the slowest first; after it only those that take twice as long as the median.
+    pub(super) fn of_slow(self, group: &TaskGroup) -> Vec<Self> {
+        let slow = |time: Millis| time.get() >= self.median.get().saturating_mul(2);
+        let times = group.winners().filter_map(|row| Some((run_time(group, row)?, row)));
+        let mut others: Vec<(Millis, usize)> =
+            times.filter(|&(time, row)| row != self.slowest && slow(time)).collect();
+        others.sort_by_key(|(time, row)| (std::cmp::Reverse(*time), *row));
+        let others = others.into_iter().take(MOST_SLOW - 1);
+        let others = others.map(|(longest, slowest)| Self { slowest, longest, ..self });
+        std::iter::once(self).chain(others).collect()
     }
 
     /// The longest as a multiple of the median.

@@ -60,9 +60,9 @@ pub(super) fn judge(params: &Failing, app: &Application, spark: &Spark, stages: 
     Judgement::of(Subject::Application, severity)
         .tasks(all)
         .facts(evidence)
-        .failed_by(most_frequent(&lost).filter(|failure| {
+        .failed_by(most_frequent(&lost).map(|failure| {
             let of_host = only_host(app, spark, &lost).is_some() && app.status != Status::Failed;
-            !(of_host && blames_code(failure.kind))
+            if of_host && blames_code(failure.kind) { failure.of_node() } else { failure }
         }))
         .message(
             template,

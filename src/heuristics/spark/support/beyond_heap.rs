@@ -19,14 +19,33 @@ pub(in crate::heuristics) fn overhead_to_keep(
     if !counts(app, spark) {
         return None;
     }
-    let resident = resident(spark)?;
-    let wanted = room_for(resident, new_heap);
+    let (wanted, processes) = match Overhead::of(app, spark, new_heap) {
+        Overhead::Measured(wanted) => {
+            let used = resident(spark).map(|used| format!(", which used {used}")).unwrap_or_default();
+            (wanted, format!("all processes of an executor{used}"))
+        }
+        Overhead::Unknown => (rounded_up(overhead(app)), "Python workers, which nothing measured".to_owned()),
+        Overhead::Estimated(_) => return None,
+    };
     (overhead_for(app, new_heap) < wanted).then(|| {
-        Advice::new(format!(
-            "with it, keep enough memory for all processes of an executor, which used {resident}"
-        ))
-        .set([change(app, ConfKey::ExecutorMemoryOverhead, Setting(wanted))])
+        Advice::new(format!("with it, keep enough memory for {processes}")).set([change(
+            app,
+            ConfKey::ExecutorMemoryOverhead,
+            Setting(wanted),
+        )])
     })
+}
+
+/// The overhead that fits a heap, with its text in settings: at least `least`, and what is measured or known of the memory
+/// outside the heap, otherwise what executors have. `None` if they run in no containers.
+pub(crate) fn fitting_overhead(app: &Application, heap: Bytes, least: Bytes) -> Option<(Bytes, String)> {
+    let spark = spark(app).filter(|spark| counts(app, spark))?;
+    let needed = match Overhead::of(app, spark, heap) {
+        Overhead::Measured(needed) | Overhead::Estimated(needed) => needed,
+        Overhead::Unknown => overhead(app),
+    };
+    let fitting = rounded_up(needed.max(least));
+    Some((fitting, Setting(fitting).to_string()))
 }
 
 /// Settings to reduce if executors have more memory than they need.

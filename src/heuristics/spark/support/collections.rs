@@ -134,9 +134,9 @@ impl Collections {
             if to.cores < self.now.cores { "run fewer tasks per heap" } else { "give tasks more heap" };
         let cutoffs = cutoffs.unwrap_or_default();
         if self.fall(Some(to.heap), Some(to.cores), &cutoffs) {
-            return vec![Advice::new(what).set(settings)];
+            return vec![Advice::new(what).set_for_first(settings)];
         }
-        let first = Advice::new(format!("as a first step, {what}")).set(settings);
+        let first = Advice::new(format!("as a first step, {what}")).set_for_first(settings);
         vec![first.and("; then look again: the event log does not tell how much heap is enough")]
     }
 }

@@ -87,9 +87,9 @@ pub(in crate::heuristics::spark) fn dynamic_allocation(app: &Application) -> Opt
     let set = on.into_iter().chain(change_to(app, key, true));
     if key == ConfKey::ShuffleService {
         let what = "if the cluster runs the external shuffle service, release idle executors";
-        return Some(Advice::new(what).set(set).conditional());
+        return Some(Advice::new(what).set_for_first(set).conditional());
     }
-    Some(Advice::new("release idle executors").set(set))
+    Some(Advice::new("release idle executors").set_for_first(set))
 }
 
 /// Whether an application would take as long with clearly fewer executors than now.

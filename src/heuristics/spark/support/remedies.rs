@@ -100,7 +100,7 @@ pub(in crate::heuristics) fn against_losses(
 
 /// Whether a kind of failure is mostly blamed on the code, for want of anything better. If it strikes at one place only, the
 /// same code worked elsewhere.
-pub(in crate::heuristics) const fn blames_code(kind: FailureKind) -> bool {
+pub(crate) const fn blames_code(kind: FailureKind) -> bool {
     matches!(kind, FailureKind::UserCode | FailureKind::PythonError)
 }
 
@@ -205,7 +205,7 @@ fn outside_the_heap(app: &Application, spark: &Spark, what: Advice, option: &str
     };
     // The container grows by as much as the limit, and holds it besides what the JVM always takes.
     let overhead = (memory::overhead(app) + (larger - before)).max(larger + default_overhead(heap));
-    vec![what.set([
+    vec![what.set_for_first([
         change(app, ConfKey::ExecutorJavaOptions, options.trim()),
         change(app, ConfKey::ExecutorMemoryOverhead, Setting(rounded_up(overhead))),
     ])]
@@ -274,7 +274,10 @@ fn keep_blocks(app: &Application) -> Advice {
     Advice::new(
         "if executors are removed with notice, decommission them, so that they hand over their blocks",
     )
-    .set([change(app, ConfKey::Decommission, "true"), change(app, ConfKey::StorageDecommission, "true")])
+    .set_for_first([
+        change(app, ConfKey::Decommission, "true"),
+        change(app, ConfKey::StorageDecommission, "true"),
+    ])
     .conditional()
 }
 

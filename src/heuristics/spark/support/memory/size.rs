@@ -240,7 +240,7 @@ pub(in crate::heuristics) fn more_heap_advice(app: &Application, spark: &Spark) 
         return vec!["give each task less data: more partitions, fewer columns, less cached data".into()];
     }
     let what = if more.cores == now.cores { "give tasks more heap" } else { "run fewer tasks per heap" };
-    vec![Advice::new(what).set(settings)]
+    vec![Advice::new(what).set_for_first(settings)]
 }
 
 /// The settings of executors of another size: with fewer cores as many more executors, so that as many tasks run at once.

@@ -1,0 +1,78 @@
+//! Executors that started long after the others: meanwhile an application had only a part of what it got in the end.
+
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::model::spark::Spark;
+use crate::model::table::TimePoint;
+use crate::units::{Millis, Timestamp};
+
+/// A time span: start and end.
+pub(super) type Span = (Timestamp, Timestamp);
+
+/// What changes at a moment: executors, their slots, and running tasks.
+type Change = (Timestamp, [i64; 3]);
+
+/// The wait for executors that came at least `late` after the first one. Where three of four were missing for a minute, that
+/// is three quarters of it; less if the executors that were there had no work, because then nothing waited. Dynamic
+/// allocation asks for executors as it needs them, so there the log does not tell since when one was missing.
+pub(super) fn wait(app: &Application, spark: &Spark, lifetimes: &[Span], late: Millis) -> Millis {
+    if app.allocates_dynamically() {
+        return Millis::ZERO;
+    }
+    let first = lifetimes.iter().map(|lifetime| lifetime.0).min();
+    let Some((most, complete)) = first_time_complete(lifetimes) else { return Millis::ZERO };
+    let Some(first) =
+        first.filter(|&first| Millis::between(first, complete).is_some_and(|after| after >= late))
+    else {
+        return Millis::ZERO;
+    };
+    let Some(mut changes) = changes(app, spark, lifetimes) else { return Millis::ZERO };
+    changes.sort_unstable();
+    let (mut now, mut state, mut waited) = (first, [0_i64; 3], 0.0);
+    for (at, change) in changes.into_iter().take_while(|(at, _)| *at <= complete) {
+        let [executors, slots, running] = state.map(|count| count as f64);
+        if let Some(time) = Millis::between(now, at).filter(|_| slots > 0.0) {
+            let missing = (1.0 - executors / most as f64).max(0.0);
+            waited += time.as_f64() * missing * (running / slots).clamp(0.0, 1.0);
+        }
+        now = now.max(at);
+        for (count, change) in state.iter_mut().zip(change) {
+            *count += change;
+        }
+    }
+    Millis::from_f64(waited.round()).unwrap_or_default()
+}
+
+/// The most executors that lived at once, and when they did for the first time.
+fn first_time_complete(lifetimes: &[Span]) -> Option<(i64, Timestamp)> {
+    let ends = lifetimes.iter().map(|lifetime| (lifetime.1, -1));
+    let mut changes: Vec<(Timestamp, i64)> =
+        lifetimes.iter().map(|lifetime| (lifetime.0, 1)).chain(ends).collect();
+    changes.sort_unstable();
+    let mut alive = 0;
+    let counts = changes.into_iter().map(|(at, change)| {
+        alive += change;
+        (alive, at)
+    });
+    // Of equal counts, the first.
+    counts.reduce(|best, next| if next.0 > best.0 { next } else { best })
+}
+
+/// Everything that changes, in no order; `None` if the cores of an executor are unknown.
+fn changes(app: &Application, spark: &Spark, lifetimes: &[Span]) -> Option<Vec<Change>> {
+    let cpus = app.conf.integer(ConfKey::TaskCpus).filter(|&cpus| cpus > 0).unwrap_or(1);
+    let mut changes: Vec<Change> = Vec::new();
+    for (executor, &(from, to)) in spark.executors.iter().zip(lifetimes) {
+        let slots = i64::from(executor.cores?) / cpus;
+        changes.extend([(from, [1, slots, 0]), (to, [-1, -slots, 0])]);
+    }
+    for attempts in app.groups.iter().map(|group| &group.attempts) {
+        let time = |row, point| attempts.time(row, point);
+        for row in 0..attempts.len() {
+            if let Some((start, finish)) = time(row, TimePoint::Start).zip(time(row, TimePoint::Finish)) {
+                changes.extend([(start, [0, 0, 1]), (finish, [0, 0, -1])]);
+            }
+        }
+    }
+    Some(changes)
+}

@@ -43,7 +43,8 @@ impl<'a> Source<'a> {
     }
 
     /// What is accepted of the jobs of `report`, with at most `keep` runs each.
-    #[cfg_attr(not(feature = "store"), allow(unused_variables))] // a file has all jobs
+    // A file has all jobs, and nothing fails.
+    #[cfg_attr(not(feature = "store"), allow(unused_variables, clippy::unnecessary_wraps))]
     pub(super) fn accepted(self, report: &Report, keep: Option<usize>) -> Result<Accepted, Box<dyn Error>> {
         match self {
             Self::File(_, mut baseline) => {

@@ -40,8 +40,9 @@ impl GroundTruth {
     /// of the same group, if any.
     #[must_use]
     pub(crate) fn usual(executions: &Executions, rule: &UsualRule, others: &[&[TaskTime]]) -> Self {
-        let time =
-            |task: &Execution| (TaskTime { duration: task.duration, input: task.input() }, task.certainty);
+        let time = |task: &Execution| {
+            (TaskTime { number: None, duration: task.duration, input: task.input() }, task.certainty)
+        };
         let times: Vec<(TaskTime, Certainty)> = executions.tasks.iter().map(time).collect();
         Self::of_times(&times, rule, others)
     }

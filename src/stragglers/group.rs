@@ -57,8 +57,8 @@ impl<'a> GroupStragglers<'a> {
     }
 
     /// The period in which the group only waited for unexplained stragglers: from the end of the last other
-    /// task to the end of the last unexplained straggler. `None` if others ended later. A task ends when its
-    /// winning copy ends.
+    /// task to the end of the last unexplained straggler, without the time before the first of them started. `None` if
+    /// others ended later. A task ends when its winning copy ends.
     #[must_use]
     pub(crate) fn tail(&self) -> Option<(Timestamp, Timestamp)> {
         self.period(|place| !self.is_explained(place))
@@ -70,16 +70,27 @@ impl<'a> GroupStragglers<'a> {
         self.period(|_| true)
     }
 
-    /// The period in which only the stragglers that `counts` selects were not at their end.
+    /// The period in which only the stragglers that `counts` selects ran.
     fn period(&self, counts: impl Fn(usize) -> bool) -> Option<(Timestamp, Timestamp)> {
-        let last = |counted: bool| {
-            let tasks = self.executions.tasks.iter().enumerate().filter(|&(place, _)| {
+        let counts = &counts;
+        let tasks = |counted: bool| {
+            self.executions.tasks.iter().enumerate().filter(move |&(place, _)| {
                 let straggler = self.labels.stragglers.get(place) == Some(&Some(true));
                 (straggler && counts(place)) == counted
-            });
-            tasks.filter_map(|(_, task)| self.end(task)).max()
+            })
         };
-        Some((last(false)?, last(true)?)).filter(|(others, stragglers)| others < stragglers)
+        let others = tasks(false).filter_map(|(_, task)| self.end(task)).max()?;
+        let later = tasks(true).filter_map(|(_, task)| Some((self.start(task), self.end(task)?)));
+        let later: Vec<(Option<Timestamp>, Timestamp)> = later.filter(|(_, end)| *end > others).collect();
+        let first = later.iter().filter_map(|(start, _)| *start).min();
+        let last = later.iter().map(|(_, end)| *end).max()?;
+        Some((first.map_or(others, |first| first.max(others)), last)).filter(|(from, to)| from < to)
+    }
+
+    /// When a task started: not an earlier attempt that failed, which others may have waited for, too.
+    fn start(&self, task: &Execution) -> Option<Timestamp> {
+        let start = |row| self.group.attempts.time(row, TimePoint::Start);
+        start(task.attempt()).into_iter().chain(start(task.winner())).min()
     }
 
     fn end(&self, task: &Execution) -> Option<Timestamp> {
@@ -91,8 +102,8 @@ impl<'a> GroupStragglers<'a> {
     pub(crate) fn held_up_by(&self) -> Vec<(Execution, Millis)> {
         let Some((from, _)) = self.tail() else { return Vec::new() };
         let waits = self.unexplained().filter_map(|task| {
-            let end = self.end(task)?;
-            Some((*task, Millis::between(from, end).filter(|wait| *wait > Millis::ZERO)?))
+            let from = self.start(task).map_or(from, |start| start.max(from));
+            Some((*task, Millis::between(from, self.end(task)?).filter(|wait| *wait > Millis::ZERO)?))
         });
         let mut waits: Vec<(Execution, Millis)> = waits.collect();
         waits.sort_by_key(|(task, wait)| (std::cmp::Reverse(*wait), task.task()));
@@ -100,8 +111,8 @@ impl<'a> GroupStragglers<'a> {
     }
 
     /// What the group waited for while only stragglers had not ended: each straggler that ended then, with the time
-    /// from the end before it. The straggler that ends next is what the group waits for, and of several that end
-    /// together the first. In the order of time; empty if another task ended last.
+    /// from the end before it, or from its start. The straggler that ends next is what the group waits for, and of several
+    /// that end together the first. In the order of time; empty if another task ended last.
     #[must_use]
     pub(crate) fn waits(&self) -> Vec<(Execution, (Timestamp, Timestamp))> {
         let Some((from, _)) = self.tail_of_all() else { return Vec::new() };
@@ -113,7 +124,10 @@ impl<'a> GroupStragglers<'a> {
         ends.sort_by_key(|(end, task)| (*end, task.task()));
         ends.dedup_by_key(|(end, _)| *end);
         let mut before = from;
-        let wait = |(end, task): (Timestamp, &Execution)| (*task, (std::mem::replace(&mut before, end), end));
+        let wait = |(end, task): (Timestamp, &Execution)| {
+            let from = std::mem::replace(&mut before, end);
+            (*task, (self.start(task).map_or(from, |start| start.max(from)), end))
+        };
         ends.into_iter().map(wait).collect()
     }
 }
@@ -199,6 +213,17 @@ mod tests {
         let group = maps(&[(10, 64), (10, 64), (10, 64), (30, 64), (30, 64)]);
         let view = GroupStragglers::of(&group, Labelling::MEDIAN, Basis::Wall);
         assert_eq!(waits(&view), [(3, 10_000, 30_000)]);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_straggler_before_it_starts() {
+        let mut group = maps(&[(10, 64), (10, 64), (10, 64), (30, 64)]);
+        group.attempts.set_time(3, TimePoint::Start, Some(Timestamp::from_millis(100_000)));
+        group.attempts.set_time(3, TimePoint::Finish, Some(Timestamp::from_millis(130_000)));
+        let view = GroupStragglers::of(&group, Labelling::MEDIAN, Basis::Wall);
+        assert_eq!(view.tail(), Some((Timestamp::from_millis(100_000), Timestamp::from_millis(130_000))));
+        assert_eq!(waits(&view), [(3, 100_000, 130_000)]);
+        assert_eq!(view.held_up_by()[0].1, Millis::new(30_000));
     }
 
     #[test]

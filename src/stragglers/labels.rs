@@ -1,6 +1,8 @@
 //! Labels executions as stragglers: by a multiple of the group's mean or median, by a multiple of the task's
 //! usual time, or by the DoS-index, which relates time to input.
 
+use rustc_hash::FxHashMap;
+
 use crate::state::state;
 use crate::stats::descriptive::{mean, median, quantile, spearman};
 use crate::stragglers::executions::{Certainty, Execution, Executions};
@@ -258,25 +260,27 @@ impl Default for UsualRule {
 /// A task in one run of its job.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct TaskTime {
+    /// Its number in the job or the stage, which is the same in each run.
+    pub number: Option<u32>,
     /// Seconds.
     pub duration: f64,
     /// Input in the unit of the group.
     pub input: Option<u64>,
 }
 
-state!(struct TaskTime { duration, input });
+state!(struct TaskTime { number, duration, input });
 
 impl UsualRule {
     /// The usual time of each task of `run`, and its source. `others` are other runs of the same job; those
     /// like this one are used. All times are `None` for a group without tasks.
     #[must_use]
     pub(crate) fn usual(&self, run: &[TaskTime], others: &[&[TaskTime]]) -> (Vec<Option<f64>>, UsualSource) {
-        let alike: Vec<&&[TaskTime]> = others.iter().filter(|other| self.is_like(run, other)).collect();
+        let alike: Vec<Vec<f64>> = others.iter().filter_map(|other| self.durations_in(other, run)).collect();
         if alike.len() + 1 >= self.min_runs {
             // The task's own time is not among them: a slow task would be compared with itself.
             let usual = |place: usize| {
-                let times = alike.iter().filter_map(|other| other.get(place)).map(|other| other.duration);
-                quantile(&times.collect::<Vec<f64>>(), self.quantile)
+                let times: Vec<f64> = alike.iter().filter_map(|other| other.get(place).copied()).collect();
+                quantile(&times, self.quantile)
             };
             return ((0..run.len()).map(usual).collect(), UsualSource::Runs);
         }
@@ -301,18 +305,31 @@ impl UsualRule {
             && spearman(&inputs, &durations).is_some_and(|correlation| correlation >= self.input_correlation)
     }
 
-    /// Whether another run had the same work: the same number of tasks, each with the same input. False if
-    /// inputs are unknown.
+    /// Whether another run had the same work: the same tasks, each with the same input. False if numbers or inputs of
+    /// tasks are unknown.
     #[must_use]
     pub(crate) fn is_like(&self, run: &[TaskTime], other: &[TaskTime]) -> bool {
-        let same_input = |(one, other): (&TaskTime, &TaskTime)| match (one.input, other.input) {
-            (Some(one), Some(other)) => {
-                let (one, other) = (one as f64, other as f64);
-                (one - other).abs() <= self.input_tolerance * one.max(other)
-            }
-            _ => false,
+        self.durations_in(other, run).is_some()
+    }
+
+    /// How long each task of `run` took in another run; `None` if that had other work. Tasks start in another order in each
+    /// run, so their numbers pair them.
+    fn durations_in(&self, other: &[TaskTime], run: &[TaskTime]) -> Option<Vec<f64>> {
+        if run.len() != other.len() {
+            return None;
+        }
+        let others: FxHashMap<u32, &TaskTime> =
+            other.iter().filter_map(|task| Some((task.number?, task))).collect();
+        let same = |task: &TaskTime| {
+            let other = others.get(&task.number?)?;
+            self.same_input(task.input?, other.input?).then_some(other.duration)
         };
-        run.len() == other.len() && run.iter().zip(other).all(same_input)
+        run.iter().map(same).collect()
+    }
+
+    fn same_input(&self, one: u64, other: u64) -> bool {
+        let (one, other) = (one as f64, other as f64);
+        (one - other).abs() <= self.input_tolerance * one.max(other)
     }
 }
 
@@ -363,7 +380,10 @@ mod tests {
     fn the_usual_time_comes_from_the_best_source() {
         let rule = UsualRule::default();
         let run = |times: &[f64], input| -> Vec<TaskTime> {
-            times.iter().map(|&duration| TaskTime { duration, input }).collect()
+            (0..)
+                .zip(times)
+                .map(|(number, &duration)| TaskTime { number: Some(number), duration, input })
+                .collect()
         };
         let this = run(&[10.0, 20.0], Some(5));
         let (second, third) = (run(&[12.0, 18.0], Some(5)), run(&[11.0, 100.0], Some(5)));
@@ -379,9 +399,23 @@ mod tests {
     }
 
     #[test]
+    fn tasks_of_two_runs_are_paired_by_their_numbers() {
+        let rule = UsualRule::default();
+        let run = |tasks: [(u32, f64); 2]| {
+            tasks.map(|(number, duration)| TaskTime { number: Some(number), duration, input: Some(5) })
+        };
+        let (first, second) = (run([(7, 10.0), (3, 50.0)]), run([(3, 52.0), (7, 12.0)]));
+        let (usual, source) = rule.usual(&run([(3, 51.0), (7, 90.0)]), &[&first, &second]);
+        assert_eq!((usual, source), (vec![Some(51.0), Some(11.0)], UsualSource::Runs));
+        assert!(!rule.is_like(&first, &run([(3, 50.0), (8, 10.0)])));
+        let unknown = first.map(|task| TaskTime { number: None, ..task });
+        assert!(!rule.is_like(&unknown, &first));
+    }
+
+    #[test]
     fn a_task_is_not_compared_with_its_own_time() {
         let rule = UsualRule::default();
-        let run = |duration| [TaskTime { duration, input: Some(5) }];
+        let run = |duration| [TaskTime { number: Some(0), duration, input: Some(5) }];
         let [first, second, third] = [10.0, 10.0, 13.0].map(run);
         // With its own 13 s among them, the median would be 11.5 s, and 13 s no more than 1.2 times as much.
         let (usual, source) = rule.usual(&run(13.0), &[&first, &second, &third]);
@@ -409,7 +443,11 @@ mod tests {
     fn the_usual_time_is_scaled_by_input_only_where_times_follow_inputs() {
         let rule = UsualRule::default();
         let run = |tasks: u32, duration: fn(u32) -> f64| -> Vec<TaskTime> {
-            let task = |place| TaskTime { duration: duration(place), input: Some(u64::from(100 * place)) };
+            let task = |place| TaskTime {
+                number: Some(place),
+                duration: duration(place),
+                input: Some(u64::from(100 * place)),
+            };
             (1..=tasks).map(task).collect()
         };
         let (usual, source) = rule.usual(&run(10, |place| f64::from(2 * place)), &[]);

@@ -169,7 +169,7 @@ impl GroupReport {
             histogram: Histogram::of(&durations, limit.map(|limit| limit.at)),
             stragglers,
             evaluation: None,
-            times: executions.tasks.iter().map(time_of).collect(),
+            times: executions.tasks.iter().map(|task| time_of(group, task)).collect(),
             replayed: settings.replay.then(|| {
                 let models = settings.models.as_ref().zip(key.as_ref());
                 let progress = models.and_then(|(models, key)| models.progress(key, &app.id));
@@ -187,6 +187,12 @@ impl GroupReport {
     /// flag.
     pub(super) fn flagged(&self, detector: u8) -> impl Iterator<Item = (usize, Millis)> + '_ {
         self.replayed.iter().flat_map(move |replayed| replayed.flagged(detector))
+    }
+
+    /// The stragglers, as rows of their tasks, of which a copy would have met what made them slow.
+    pub(super) fn beyond_copies(&self) -> BTreeSet<usize> {
+        let causes = self.stragglers.iter().filter_map(|straggler| straggler.cause.as_ref());
+        causes.filter(|cause| cause.primary.copy_helps() == Some(false)).map(|cause| cause.task).collect()
     }
 
     /// Frees what only the replay needed, a few dozen bytes a task.
@@ -252,8 +258,9 @@ fn concurrent(group: &TaskGroup) -> u64 {
     max_concurrent((0..attempts.len()).filter_map(span))
 }
 
-fn time_of(task: &Execution) -> (TaskTime, Certainty) {
-    (TaskTime { duration: task.duration, input: task.input() }, task.certainty)
+fn time_of(group: &TaskGroup, task: &Execution) -> (TaskTime, Certainty) {
+    let number = group.tasks.number(task.task());
+    (TaskTime { number, duration: task.duration, input: task.input() }, task.certainty)
 }
 
 fn straggler(

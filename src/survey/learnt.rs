@@ -16,14 +16,16 @@ use crate::model::spark::StageAttempt;
 use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Engine};
 use crate::state::state;
-use crate::stragglers::executions::Executions;
+use crate::stragglers::executions::{Execution, Executions};
 use crate::stragglers::labels::TaskTime;
 use crate::stragglers::regression::ProgressModel;
 use crate::stragglers::replay::{GRID, Timeline, median_progress};
 use crate::units::{Bytes, Millis, Timestamp};
 
 /// The version of the file's layout.
-const VERSION: u32 = 1;
+///
+/// In version 1, the times of tasks were in the order of their starts, without numbers.
+const VERSION: u32 = 2;
 /// Larger files are not read.
 const MAX_LEN: Bytes = Bytes::from_mib(1024);
 /// This many runs of a job are enough to know what is usual; the oldest leave first.
@@ -112,7 +114,10 @@ pub(crate) struct LearntRun {
     application: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     submitted_at: Option<String>,
-    /// Of each task; empty if there were too many.
+    /// The numbers of the tasks; empty if they are 0, 1, 2, ….
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    numbers: Vec<u32>,
+    /// Of each task, in the order of their numbers; empty if there were too many, or if numbers are unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     durations_ms: Vec<u64>,
     /// Of each task, if known for all.
@@ -126,12 +131,16 @@ pub(crate) struct LearntRun {
 impl LearntRun {
     /// What a group shows.
     pub(super) fn of(app: &Application, key: GroupKey, group: &TaskGroup, executions: &Executions) -> Self {
-        let tasks = &executions.tasks;
-        let kept = tasks.len() <= MAX_TASKS;
-        let inputs: Option<Vec<u64>> =
-            tasks.iter().map(crate::stragglers::executions::Execution::input).collect();
+        let numbered = executions.tasks.iter().map(|task| Some((group.tasks.number(task.task())?, task)));
+        let mut tasks: Vec<(u32, &Execution)> = numbered.collect::<Option<_>>().unwrap_or_default();
+        tasks.sort_by_key(|&(number, _)| number);
+        if tasks.len() > MAX_TASKS {
+            tasks.clear();
+        }
+        let numbers = tasks.iter().map(|&(number, _)| number);
+        let inputs: Option<Vec<u64>> = tasks.iter().map(|(_, task)| task.input()).collect();
         let durations =
-            tasks.iter().map(|task| Millis::from_seconds(task.duration).unwrap_or_default().get());
+            tasks.iter().map(|(_, task)| Millis::from_seconds(task.duration).unwrap_or_default().get());
         // To the microsecond: the file should not depend on the last bits of a platform's arithmetic.
         let rounded = |value: f64| (1e6 * value).round() / 1e6;
         let points = median_progress(&Timeline::of(group, executions)).unwrap_or_default();
@@ -139,16 +148,28 @@ impl LearntRun {
             key,
             application: app.id.clone(),
             submitted_at: app.submitted_at.and_then(Timestamp::to_rfc3339),
-            durations_ms: if kept { durations.collect() } else { Vec::new() },
-            inputs: inputs.filter(|_| kept).unwrap_or_default(),
+            numbers: if numbers.clone().zip(0..).all(|(number, place)| number == place) {
+                Vec::new()
+            } else {
+                numbers.collect()
+            },
+            durations_ms: durations.collect(),
+            inputs: inputs.unwrap_or_default(),
             progress: points.into_iter().map(|(at, share)| (rounded(at), rounded(share))).collect(),
         }
     }
 
     fn times(&self) -> Vec<TaskTime> {
-        let input = |place: usize| self.inputs.get(place).copied();
-        let durations = self.durations_ms.iter().enumerate();
-        durations.map(|(place, &ms)| TaskTime { duration: ms as f64 / 1000.0, input: input(place) }).collect()
+        let number = |place: usize| match self.numbers.as_slice() {
+            [] => u32::try_from(place).ok(),
+            numbers => numbers.get(place).copied(),
+        };
+        let time = |(place, &ms): (usize, &u64)| TaskTime {
+            number: number(place),
+            duration: ms as f64 / 1000.0,
+            input: self.inputs.get(place).copied(),
+        };
+        self.durations_ms.iter().enumerate().map(time).collect()
     }
 
     /// Progress after `elapsed` seconds, on straight lines between the points.
@@ -160,6 +181,12 @@ impl LearntRun {
         if to > from { low + (high - low) * (elapsed - from) / (to - from) } else { high }
     }
 
+    /// Keeps only the progress.
+    fn forget_times(&mut self) {
+        self.durations_ms.clear();
+        self.inputs.clear();
+    }
+
     fn is_sound(&self) -> bool {
         let rising =
             self.progress.windows(2).all(|pair| matches!(pair, [(one, _), (other, _)] if one < other));
@@ -167,7 +194,8 @@ impl LearntRun {
             .progress
             .iter()
             .all(|&(at, share)| at > 0.0 && at.is_finite() && (0.0..=1.0).contains(&share));
-        rising && shares && (self.inputs.is_empty() || self.inputs.len() == self.durations_ms.len())
+        let for_each_task = |len: usize| len == 0 || len == self.durations_ms.len();
+        rising && shares && for_each_task(self.inputs.len()) && for_each_task(self.numbers.len())
     }
 }
 
@@ -214,7 +242,7 @@ impl Learnt {
         let Some(header) = header else {
             return Err(damaged(
                 1,
-                "this is not a file of models, which starts with {\"models_version\":1}".to_owned(),
+                "this is not a file of models, which starts with {\"models_version\":2}".to_owned(),
             ));
         };
         if header.models_version > VERSION {
@@ -222,8 +250,11 @@ impl Learnt {
         }
         let mut learnt = Self::default();
         for (number, line) in lines {
-            let run: LearntRun =
+            let mut run: LearntRun =
                 serde_json::from_str(line).map_err(|error| damaged(number + 1, error.to_string()))?;
+            if header.models_version < 2 {
+                run.forget_times();
+            }
             if !run.is_sound() {
                 return Err(damaged(number + 1, "times or progress of tasks are impossible".to_owned()));
             }
@@ -300,6 +331,7 @@ mod tests {
             key: key(),
             application: application.to_owned(),
             submitted_at: Some(format!("2026-11-{day:02}T00:00:00Z")),
+            numbers: Vec::new(),
             durations_ms: vec![1000, 2000],
             inputs: vec![5, 6],
             progress: (1..=20).map(|k| (end * f64::from(k) / 20.0, f64::from(k) / 20.0)).collect(),
@@ -331,12 +363,27 @@ mod tests {
     fn damaged_files_name_the_line() {
         let message = |text: &str| parse(text).unwrap_err().to_string();
         assert!(message("").contains("models:1: this is not a file of models"));
-        assert!(message("{\"models_version\":2}").contains("version 2"));
-        assert!(message("{\"models_version\":1}\n{\"job\":1}").starts_with("models:2: "));
+        assert!(message("{\"models_version\":3}").contains("version 3"));
+        assert!(message("{\"models_version\":2}\n{\"job\":1}").starts_with("models:2: "));
         let line = serde_json::to_string(&LearntRun { inputs: vec![1], ..run("a", 1, 10.0) }).unwrap();
         assert!(
-            message(&format!("{{\"models_version\":1}}\n{line}")).contains("models:2: times or progress")
+            message(&format!("{{\"models_version\":2}}\n{line}")).contains("models:2: times or progress")
         );
+    }
+
+    #[test]
+    fn times_of_version_1_have_no_numbers_and_are_not_used() {
+        let line = serde_json::to_string(&run("a", 1, 10.0)).unwrap();
+        let times = |version| {
+            let learnt = parse(&format!("{{\"models_version\":{version}}}\n{line}")).unwrap();
+            assert!(learnt.progress(&key(), "b").is_some());
+            learnt.times_without(&key(), &BTreeSet::new())
+        };
+        assert!(times(1).is_empty());
+        let number = |task: &TaskTime| task.number;
+        assert_eq!(times(2)[0].iter().map(number).collect::<Vec<_>>(), [Some(0), Some(1)]);
+        let gaps = LearntRun { numbers: vec![3, 7], ..run("a", 1, 10.0) };
+        assert_eq!(gaps.times().iter().map(number).collect::<Vec<_>>(), [Some(3), Some(7)]);
     }
 
     #[test]

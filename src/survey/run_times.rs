@@ -13,7 +13,8 @@ use crate::state::state;
 use crate::stragglers::group::GroupStragglers;
 
 /// Run times of applications with copies, compared with those without. A copy starts at the flag, finds a slot, and takes
-/// the median time of its group; the task ends with whichever ends first.
+/// the median time of its group; the task ends with whichever ends first. Tasks whose data or code made them slow have no
+/// copies: these would be as slow.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct RunTimes {
     /// Applications of which tasks were flagged, and that can be replayed.
@@ -70,8 +71,12 @@ fn cuts(views: &[GroupStragglers<'_>], reports: &[GroupReport], detector: u8) ->
     let mut cuts = Cuts::new();
     for (view, report) in views.iter().zip(reports) {
         let Some(median) = view.labels.limit.map(|limit| limit.reference) else { continue };
+        let beyond_copies = report.beyond_copies();
         for (place, after) in report.flagged(detector) {
             let Some(task) = view.executions.tasks.get(place) else { continue };
+            if beyond_copies.contains(&task.task()) {
+                continue;
+            }
             let less = task.duration - (after.as_f64() / 1000.0 + median);
             if less > 0.0 {
                 cuts.insert((view.group.kind, task.attempt()), Micros::from_f64(1e6 * less));

@@ -203,23 +203,6 @@ fn remedy(app: &Application, cause: Cause, confidence: &str) -> Advice {
     }
 }
 
-/// Whether a copy of a straggler with this cause would have been faster; `None` if that is unknown.
-pub(super) const fn copy_helps(cause: Cause) -> Option<bool> {
-    match cause {
-        Cause::Gc
-        | Cause::Cpu
-        | Cause::Disk
-        | Cause::SlowFileSystem
-        | Cause::Network
-        | Cause::Hardware
-        | Cause::ColdStart
-        | Cause::Contention => Some(true),
-        // The copy has the same data, runs the same code, and waits for the same tasks.
-        Cause::DataSkew | Cause::MoreWork | Cause::EveryAttempt | Cause::Scheduler => Some(false),
-        Cause::Unexplained => None,
-    }
-}
-
 /// What helps in Spark; `None` if it is the same for any engine.
 const fn of_spark(cause: Cause) -> Option<&'static str> {
     Some(match cause {

@@ -1,6 +1,6 @@
 //! Finds speculation settings with which stragglers would have been copied in time.
 
-use super::causes::{Causes, copy_helps};
+use super::causes::Causes;
 use crate::finding::{Advice, SettingChange};
 use crate::heuristics::wording::{change, plural};
 use crate::model::conf::{Conf, ConfKey};
@@ -48,7 +48,7 @@ impl<'v, 'a> Candidates<'v, 'a> {
         let candidates = selected.map(|(place, view)| {
             let helps = |task: &Execution| {
                 let cause = causes.of_task(place, task.task());
-                cause.map_or(Some(true), |found| copy_helps(found.primary)).unwrap_or(unknown)
+                cause.map_or(Some(true), |found| found.primary.copy_helps()).unwrap_or(unknown)
             };
             Self { view, tasks: view.unexplained().filter(|task| helps(task)).copied().collect() }
         });

@@ -93,7 +93,7 @@ fn bracketed(text: &str) -> Option<usize> {
 fn marked_item(line: &str, at: usize) -> Option<(Span, String)> {
     // The parser stops at the mark or after it.
     let marks = || line.char_indices().filter(|(_, letter)| MARKS.contains(letter));
-    let (from, mark) = marks().filter(|(place, _)| *place <= at && at <= place + 1).next_back()?;
+    let (from, mark) = marks().rfind(|(place, _)| *place <= at && at <= place + 1)?;
     if !line.get(..from)?.ends_with([' ', ',', '[', '{']) {
         return None;
     }

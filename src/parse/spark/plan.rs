@@ -144,13 +144,13 @@ impl Reader<'_> {
             }
             1 if depth < MAX_DEPTH => cursor.elements(|cursor| self.node(cursor, place, depth + 1)),
             1 => cursor.skip_value(),
-            _ => match place {
-                Some(place) => self.metrics(cursor, place),
-                None => {
-                    passed_metrics = Some(*cursor);
-                    cursor.skip_value()
+            _ => {
+                if let Some(place) = place {
+                    return self.metrics(cursor, place);
                 }
-            },
+                passed_metrics = Some(*cursor);
+                cursor.skip_value()
+            }
         })
     }
 

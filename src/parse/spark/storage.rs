@@ -106,7 +106,9 @@ mod tests {
     #[test]
     fn only_blocks_of_rdds_have_numbers() {
         assert_eq!(rdd("rdd_3_14"), RddBlock { rdd: 3, partition: 14 });
-        for other in ["broadcast_3_piece0", "rdd_3", "rdd_3_", "rdd_x_1", "rdd_3_99999999999", "shuffle_0_1_2", ""] {
+        for other in
+            ["broadcast_3_piece0", "rdd_3", "rdd_3_", "rdd_x_1", "rdd_3_99999999999", "shuffle_0_1_2", ""]
+        {
             assert_eq!(RddBlock::from_name(other.as_bytes()), None, "{other}");
         }
     }

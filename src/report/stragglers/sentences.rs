@@ -97,7 +97,8 @@ fn best(best: Best, engine: &EngineDetectors) -> String {
     .unwrap_or_else(|| best.to_string())
 }
 
-/// The settings of the best detector that the engine ships, as lines to paste, after a sentence with what it costs.
+/// The settings of the best detector that the engine ships, as lines to paste, after a sentence with what it costs. `None` if
+/// no task had ended earlier with them.
 pub(super) fn settings(engine: &EngineDetectors) -> Option<(String, Vec<String>)> {
     let (false, Some(Best::Detector { place, .. }), Some(framework)) =
         (engine.settings.is_empty(), engine.best_offered, engine.origin.engine())
@@ -106,12 +107,12 @@ pub(super) fn settings(engine: &EngineDetectors) -> Option<(String, Vec<String>)
     };
     let copies = engine.detectors.get(place).and_then(|pooled| pooled.total.quality.copies());
     let cost = copies.map(|(copies, saved)| {
-        format!("; copies would have run {copies} in all, and tasks ended {saved} earlier in all")
+        format!("; copies would have run {copies} in all, and tasks ended {saved} earlier in all if no copy met what made its task slow")
     });
     let line =
         |setting: &crate::survey::EngineSetting| words::setting(framework, setting.name, &setting.value);
     let lines = engine.settings.iter().map(line).collect();
-    let run_times = engine.run_times.as_ref().map(run_times).unwrap_or_default();
+    let run_times = run_times(engine.run_times.as_ref()?);
     Some((format!("Settings that speculate so{}{run_times}:", cost.unwrap_or_default()), lines))
 }
 

@@ -89,6 +89,23 @@ state!(
 );
 
 impl Cause {
+    /// Whether a copy of a straggler with this cause would have been faster; `None` if that is unknown.
+    pub(crate) const fn copy_helps(self) -> Option<bool> {
+        match self {
+            Self::Gc
+            | Self::Cpu
+            | Self::Disk
+            | Self::SlowFileSystem
+            | Self::Network
+            | Self::Hardware
+            | Self::ColdStart
+            | Self::Contention => Some(true),
+            // The copy has the same data, runs the same code, and waits for the same tasks.
+            Self::DataSkew | Self::MoreWork | Self::EveryAttempt | Self::Scheduler => Some(false),
+            Self::Unexplained => None,
+        }
+    }
+
     /// Every cause.
     pub const ALL: [Self; 13] = [
         Self::DataSkew,

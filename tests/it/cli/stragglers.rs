@@ -141,7 +141,7 @@ fn models_are_learnt_from_other_runs() {
     // Map and reduce tasks of three runs.
     assert_eq!(both["groups_with_models_count"], 6, "{both}");
     let written = std::fs::read_to_string(file).unwrap();
-    assert_eq!(written.lines().next(), Some("{\"models_version\":1}"));
+    assert_eq!(written.lines().next(), Some("{\"models_version\":2}"));
     let runs = written.matches("\"group\":\"map\"").count();
     assert_eq!(runs, 3, "{written}");
     // The same runs replace themselves.

@@ -19,9 +19,21 @@ pub(super) fn threads(text: &str) -> Result<u16, String> {
     threads.ok_or_else(|| format!("expected a whole number from 1 to 1024, got \"{text}\""))
 }
 
+/// A quantile above 0; 1 is the maximum.
+pub(super) fn quantile(text: &str) -> Result<f64, String> {
+    let quantile = text.parse().ok().filter(|quantile| *quantile > 0.0 && *quantile <= 1.0);
+    quantile.ok_or_else(|| format!("expected a number above 0 and at most 1, got \"{text}\""))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quantiles_are_at_most_1() {
+        assert!(quantile("0").is_err() && quantile("2").is_err() && quantile("NaN").is_err());
+        assert_eq!((quantile("0.9"), quantile("1")), (Ok(0.9), Ok(1.0)));
+    }
 
     #[test]
     fn only_whole_numbers_in_range_are_counts() {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 
 use super::Exit;
-use super::counts::{count, positive_count};
+use super::counts::{count, positive_count, quantile};
 use super::input_args::InputArgs;
 use super::output::Output;
 use super::part_args::{PartArgs, hash_of_files, write_part};
@@ -122,13 +122,13 @@ pub(super) struct Stragglers {
     #[arg(long, value_enum, value_name = "TASKS", help_heading = DETECTORS)]
     pool: Option<PoolArg>,
     /// spark.speculation.quantile of Spark's speculation [default: that of each version]
-    #[arg(long, value_name = "SHARE", value_parser = positive, help_heading = DETECTORS)]
+    #[arg(long, value_name = "SHARE", value_parser = quantile, help_heading = DETECTORS)]
     quantile: Option<f64>,
     /// spark.speculation.multiplier of Spark's speculation [default: that of each version]
     #[arg(long, value_name = "FACTOR", value_parser = positive, help_heading = DETECTORS)]
     multiplier: Option<f64>,
     /// Quantile over runs or tasks that is a task's usual time, which detectors are rated by
-    #[arg(long, value_name = "SHARE", value_parser = positive, help_heading = DETECTORS, default_value_t = UsualRule::default().quantile)]
+    #[arg(long, value_name = "SHARE", value_parser = quantile, help_heading = DETECTORS, default_value_t = UsualRule::default().quantile)]
     usual_quantile: f64,
     /// Write how long tasks of each job take, and how they progress, to a file for --models; runs in the file stay
     #[arg(long, value_name = "FILE", conflicts_with_all = ["partial", "merge"], help_heading = DETECTORS)]
@@ -390,7 +390,7 @@ impl Stragglers {
             most_jobs: self.top.map(NonZeroUsize::get),
             sweep: self.sweep,
             detectors: self.detectors(),
-            usual: UsualRule { quantile: self.usual_quantile.min(1.0), ..UsualRule::default() },
+            usual: UsualRule { quantile: self.usual_quantile, ..UsualRule::default() },
             startup: self.startup,
             report: self.report,
             ..Settings::default()

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::counts::count;
+use super::counts::quantile;
 use super::filter_args::FilterArgs;
 use super::limits::{Limit, size};
 use super::output::{self, OutputError};
@@ -110,7 +111,7 @@ pub(super) struct WatchArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     models: Option<PathBuf>,
     /// spark.speculation.quantile of Spark's speculation [default: that of each version]
-    #[arg(long, value_name = "SHARE", value_parser = positive)]
+    #[arg(long, value_name = "SHARE", value_parser = quantile)]
     quantile: Option<f64>,
     /// spark.speculation.multiplier of Spark's speculation [default: that of each version]
     #[arg(long, value_name = "FACTOR", value_parser = positive)]

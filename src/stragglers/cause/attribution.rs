@@ -25,7 +25,7 @@ use crate::node_metrics::{NodeMetric, NodeMetrics};
 use crate::state::state;
 use crate::stragglers::executions::{Basis, Certainty, Execution, Executions, InputUnit};
 use crate::units::Timestamp;
-use excess::{blamed, tasks_by_node};
+use excess::{blamed, slow_on_any_node, tasks_by_node};
 use found::Found;
 use group::{Group, is_estimated, last_end};
 use warm_up::{Place, WarmUp, warm_up};
@@ -72,7 +72,7 @@ state!(struct StragglerCause { task, attempt, primary, confidence, evidence });
 /// 4. another attempt, on another node, was slow as well: then nothing about the node is a cause,
 /// 5. the node metric that exceeds its limit the most,
 /// 6. a node with so many more stragglers than the others in the same groups that neither chance nor a small effect
-///    explains them; it is blamed for the excess only, and for none that 7 explains by warm-up,
+///    explains them; it is blamed for the excess only, and for none that input, garbage collection or warm-up explains,
 /// 7. warm-up; spills and failed fetches without a time of their own; more CPU time for the same input,
 /// 8. contention: the task did the same work as others and still took longer.
 ///
@@ -85,18 +85,29 @@ pub(crate) fn attribute(
     params: &Params,
 ) -> Vec<Vec<StragglerCause>> {
     let warm = warm_up(groups, params);
-    let slow_nodes = slow_nodes(&tasks_by_node(groups, &warm), params);
-    let context = Context {
+    let mut explained: FxHashSet<Place> = warm.keys().copied().collect();
+    let mut context = Context {
         app,
         metrics,
         params,
         faults: Faults::of(app),
-        blamed: blamed(groups, &slow_nodes, &warm),
-        slow_nodes,
+        blamed: FxHashSet::default(),
+        slow_nodes: BTreeMap::new(),
         warm,
         last_map: app.group(TaskKind::Map).and_then(last_end),
     };
-    groups.iter().enumerate().map(|(number, group)| context.group(number, *group)).collect()
+    context.blame_nodes(groups, &explained);
+    let causes = context.groups(groups);
+    if context.slow_nodes.is_empty() {
+        return causes;
+    }
+    let before = explained.len();
+    explained.extend(slow_on_any_node(groups, &causes));
+    if explained.len() == before {
+        return causes;
+    }
+    context.blame_nodes(groups, &explained);
+    context.groups(groups)
 }
 
 /// Data shared by all groups of an application.
@@ -114,6 +125,15 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
+    fn blame_nodes(&mut self, groups: &[LabelledGroup<'_>], explained: &FxHashSet<Place>) {
+        self.slow_nodes = slow_nodes(&tasks_by_node(groups, explained), self.params);
+        self.blamed = blamed(groups, &self.slow_nodes, explained);
+    }
+
+    fn groups(&self, groups: &[LabelledGroup<'_>]) -> Vec<Vec<StragglerCause>> {
+        groups.iter().enumerate().map(|(number, group)| self.group(number, *group)).collect()
+    }
+
     fn group(&self, number: usize, labelled: LabelledGroup<'_>) -> Vec<StragglerCause> {
         let labels = labelled.stragglers.iter().enumerate();
         let places: Vec<usize> =

@@ -320,6 +320,24 @@ fn a_slow_node_is_suspected() {
 }
 
 #[test]
+fn tasks_with_more_data_or_collections_do_not_make_their_node_slow() {
+    let skewed = || usual(40).with(Counter::HdfsBytesRead, 400);
+    let collecting = || usual(40).with(Counter::GcTimeMillis, 28_000);
+    for (explained, cause) in [(skewed(), Cause::DataSkew), (collecting(), Cause::Gc)] {
+        let mut tasks = vec![usual(10); 20];
+        // At another time, so that they do not show that the node was as fast as usual.
+        tasks.extend(vec![Task { start: 100, ..usual(10).on("n2") }; 10]);
+        tasks.extend(vec![explained.on("n2"); 5]);
+        tasks.push(usual(30).on("n2"));
+        let causes = causes(&maps(&tasks), None);
+        let primary: Vec<Cause> = causes.iter().map(|cause| cause.primary).collect();
+        assert_eq!(primary[..5], [cause; 5]);
+        let evidence = causes.iter().flat_map(|cause| &cause.evidence);
+        assert!(evidence.into_iter().all(|evidence| evidence.cause != Cause::Hardware), "{causes:?}");
+    }
+}
+
+#[test]
 fn the_node_metric_farthest_above_its_limit_is_the_cause() {
     let metrics = |rows: &str| {
         NodeMetrics::of_text(&format!("ts_ms,node,cpu_util,disk_util,dfs_latency_ms,net_retrans_pct\n{rows}"))

@@ -2,25 +2,40 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
-use super::LabelledGroup;
-use super::warm_up::{Place, WarmUp};
+use super::warm_up::Place;
+use super::{LabelledGroup, StragglerCause};
 use crate::model::Symbol;
 use crate::stats::descriptive::median_in_place;
 use crate::stats::strata::Strata;
+use crate::stragglers::cause::Cause;
 use crate::stragglers::cause::node_test::SlowNode;
 
-/// Labelled tasks by node, compared within each group. A slow node is no reason for those that warm-up explains.
+/// The stragglers that their data or the heap of their process explains, whatever node they run on. A slow disk or network
+/// may be the node's own.
+pub(super) fn slow_on_any_node<'a>(
+    groups: &'a [LabelledGroup<'_>],
+    causes: &'a [Vec<StragglerCause>],
+) -> impl Iterator<Item = Place> + 'a {
+    groups.iter().zip(causes).enumerate().flat_map(|(number, (group, causes))| {
+        let own = causes.iter().filter(|cause| matches!(cause.primary, Cause::DataSkew | Cause::Gc));
+        let rows: FxHashSet<usize> = own.map(|cause| cause.task).collect();
+        let tasks = group.executions.tasks.iter().enumerate();
+        tasks.filter(move |(_, task)| rows.contains(&task.task())).map(move |(place, _)| (number, place))
+    })
+}
+
+/// Labelled tasks by node, compared within each group, without those that something else explains.
 pub(super) fn tasks_by_node(
     groups: &[LabelledGroup<'_>],
-    warm: &FxHashMap<Place, WarmUp>,
+    explained: &FxHashSet<Place>,
 ) -> BTreeMap<Symbol, Strata> {
     let mut nodes: BTreeMap<Symbol, Strata> = BTreeMap::new();
     for (number, group) in groups.iter().enumerate() {
         let tasks = group.executions.tasks.iter().zip(group.stragglers).enumerate();
         let labelled = tasks.filter_map(|(place, (execution, label))| {
-            let counts = !warm.contains_key(&(number, place));
+            let counts = !explained.contains(&(number, place));
             Some((group.group.attempts.node(execution.attempt()), (*label)?)).filter(|_| counts)
         });
         for (node, strata) in Strata::of_stratum(labelled) {
@@ -34,7 +49,7 @@ pub(super) fn tasks_by_node(
 pub(super) fn blamed(
     groups: &[LabelledGroup<'_>],
     slow_nodes: &BTreeMap<Symbol, SlowNode>,
-    warm: &FxHashMap<Place, WarmUp>,
+    explained: &FxHashSet<Place>,
 ) -> FxHashSet<Place> {
     if slow_nodes.is_empty() {
         return FxHashSet::default();
@@ -43,7 +58,7 @@ pub(super) fn blamed(
     for (number, group) in groups.iter().enumerate() {
         let tasks = || group.executions.tasks.iter().zip(group.stragglers).enumerate();
         let stragglers = tasks()
-            .filter(|(place, (_, label))| **label == Some(true) && !warm.contains_key(&(number, *place)));
+            .filter(|(place, (_, label))| **label == Some(true) && !explained.contains(&(number, *place)));
         let on_slow = stragglers.filter_map(|(place, (task, _))| {
             let node = group.group.attempts.node(task.attempt())?;
             slow_nodes.contains_key(&node).then_some((node, task.duration, (number, place)))

@@ -1,6 +1,8 @@
 //! Fills a store with as many applications as wanted: those of given histories, again and again under other names, as
 //! they would come in over a year. `benches/store.rs` asks it questions.
 
+#![allow(clippy::expect_used)] // without a store there is nothing to measure
+
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -10,7 +12,7 @@ use crate::results::ApplicationReport;
 use crate::rules::RuleSet;
 use crate::store::Store;
 use crate::troubles::Basis;
-use crate::units::Timestamp;
+use crate::units::{Millis, Timestamp};
 
 /// Of jobs, each runs this many times on average.
 const RUNS_OF_A_JOB: u64 = 100;
@@ -57,13 +59,13 @@ fn application(sample: &[ApplicationReport], n: u64, of: u64) -> Option<Applicat
     let of_job = |job: u64| sample.get(usize::try_from(job % sample.len() as u64).ok()?);
     let mut app = of_job(job)?.clone();
     if job.is_multiple_of(JOBS_OF_A_CHANGE) && n > of / 2 {
-        app.configuration = of_job(job + 1)?.configuration.clone();
+        app.configuration.clone_from(&of_job(job + 1)?.configuration);
     }
     let at = BEGIN_MS + u64::try_from(u128::from(n) * u128::from(YEAR_MS) / u128::from(of)).ok()?;
     let moment = |ms: u64| i64::try_from(ms).ok().map(Timestamp::from_millis);
     app.submitted_at = moment(at);
     app.started_at = moment(at);
-    app.finished_at = moment(at + app.metrics.run_time.map_or(60_000, |time| time.get()));
+    app.finished_at = moment(at + app.metrics.run_time.map_or(60_000, Millis::get));
     app.id = format!("application_{BEGIN_MS}_{n:07}");
     app.attempt = None;
     app.name = Some(format!("{} job", letters(job)));

@@ -44,7 +44,7 @@ fn an_export_has_the_applications_and_findings_of_the_store() {
     // The same again is the same bytes in the same place.
     let before = fs::read(file).unwrap();
     printed(&[&export[..], &["--format", "ndjson"]].concat());
-    assert_eq!(files(&out, "applications"), [file.clone()]);
+    assert_eq!(files(&out, "applications"), std::slice::from_ref(file));
     assert_eq!(fs::read(file).unwrap(), before);
     // Another id is another export, and another format of the same id replaces it.
     printed(&[&export[..], &["--format", "csv", "--run-id", "other"]].concat());

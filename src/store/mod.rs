@@ -111,7 +111,7 @@ impl Store {
     }
 
     /// Writes applications that no history has, `a_commit` of them in one transaction, for measurements.
-    #[cfg(feature = "internals")]
+    #[cfg(any(test, feature = "internals"))]
     pub(crate) fn fill(
         &mut self,
         mut applications: impl Iterator<Item = crate::results::ApplicationReport>,

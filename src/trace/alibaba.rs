@@ -176,7 +176,8 @@ impl Alibaba {
         };
         let times = (instance.start.known(), instance.finish.known());
         let attempt = Attempt::new(task, machine, times, outcome(instance.status));
-        self.attempts.push(&mut group.attempts, attempt, file)?;
+        self.attempts.push(&mut group.attempts, attempt);
+        self.attempts.within(file.limits)?;
         // A try that is repeated is not yet an instance that was announced.
         let is_last = instance.tries.is_none_or(|(number, all)| number >= all);
         if is_last && self.is_complete_with_one_more(job) {

@@ -1,8 +1,10 @@
 //! Google's trace of 2011: the tables `job_events`, `machine_events` and `task_events` of `clusterdata-2011`.
 //!
 //! A task is submitted, scheduled on a machine, and then finishes, fails, or is evicted or killed; after an eviction or a
-//! failure it may be scheduled again. The lines are in the order of time. A job is complete when `job_events` says so; without
-//! that table, when none of its tasks has been alive for an hour.
+//! failure it may be scheduled again. The lines are nearly in the order of time ([`waiting`]). A job is complete when
+//! `job_events` says so; without that table, when none of its tasks has been alive for an hour.
+
+mod waiting;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,8 +21,9 @@ use crate::input::trace_table::TraceTable;
 use crate::model::table::Outcome;
 use crate::model::{Interner, Status, Symbol};
 use crate::parse::{Position, Problems};
+use waiting::Waiting;
 
-/// A job whose end is known is handed on this much later: lines may be a little out of order.
+/// A job whose end is known is handed on this much later: some of its tasks may end after it.
 const AFTER_END: Moment = 10 * 60 * 1000;
 /// A job whose end is not known is handed on when none of its tasks has been alive for this long.
 const QUIET: Moment = 60 * 60 * 1000;
@@ -37,9 +40,11 @@ pub(super) struct Google {
     open: Vec<Option<Open>>,
     free: Vec<u32>,
     attempts: Attempts,
+    /// Events that earlier ones may still precede.
+    waiting: Waiting<Arrived>,
     /// When open jobs may be complete.
     due: BinaryHeap<Reverse<(Moment, u32)>>,
-    /// The latest moment so far.
+    /// The moment of the last event that did not have to wait.
     now: Moment,
     repeated: u64,
 }
@@ -79,7 +84,7 @@ struct Running {
 }
 
 /// What happened to a task or a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Submit,
     Schedule,
@@ -115,6 +120,17 @@ struct TaskEvent<'a> {
     priority: Option<u32>,
 }
 
+/// An event of a task of an open job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Arrived {
+    /// The job's place among the open ones.
+    place: u32,
+    task: u32,
+    event: Event,
+    machine: Option<Symbol>,
+    at: Option<Moment>,
+}
+
 impl<'a> TaskEvent<'a> {
     fn of(columns: &Columns<'a>) -> Result<Self, Unusable> {
         Ok(Self {
@@ -148,9 +164,13 @@ impl TraceReader for Google {
         if file.table == TraceTable::GoogleJobs {
             return Ok(self.job_event(columns)?);
         }
-        self.task_event(&TaskEvent::of(columns)?, file, at)?;
-        self.hand_on(receiver);
-        Ok(())
+        self.arrive(&TaskEvent::of(columns)?, file, at);
+        while let Some((moment, event)) = self.waiting.next() {
+            self.now = self.now.max(moment);
+            self.happen(event);
+            self.hand_on(receiver);
+        }
+        self.attempts.within(file.limits)
     }
 
     fn repeated(&mut self) -> u64 {
@@ -158,6 +178,9 @@ impl TraceReader for Google {
     }
 
     fn finish(mut self: Box<Self>, receiver: &mut dyn Receiver) -> u64 {
+        while let Some((_, event)) = self.waiting.rest() {
+            self.happen(event);
+        }
         self.attempts.drain();
         for place in 0..self.open.len() {
             self.close(place, receiver);
@@ -193,53 +216,54 @@ impl Google {
         Ok(())
     }
 
-    fn task_event(
-        &mut self,
-        event: &TaskEvent<'_>,
-        file: &File<'_>,
-        (at, problems): (Position, &mut Problems),
-    ) -> Result<(), Refusal> {
-        self.now = self.now.max(event.at.unwrap_or_default());
+    /// Lets an event of an open job wait for its turn.
+    fn arrive(&mut self, event: &TaskEvent<'_>, file: &File<'_>, (at, problems): (Position, &mut Problems)) {
         let Some(place) = self.place(event, file) else {
             problems.warn("trace-late", Some(at), || {
                 "an event is much later than the end of its job; it was skipped (the files must be in the order of \
                  time)"
                     .to_owned()
             });
-            return Ok(());
+            return;
         };
         let machine = event.machine.and_then(|name| self.machines.intern(name));
-        let Some(Some(job)) = self.open.get_mut(place as usize) else { return Ok(()) };
-        job.last = job.last.max(event.at.unwrap_or_default());
+        let arrived = Arrived { place, task: event.task, event: event.event, machine, at: event.at };
+        let moment = self.waiting.push(event.at, arrived);
+        let Some(Some(job)) = self.open.get_mut(place as usize) else { return };
+        // So the job is complete only after its events that wait.
+        job.last = job.last.max(moment);
         job.priority = job.priority.or(event.priority);
-        match event.event {
+    }
+
+    fn happen(&mut self, event: Arrived) {
+        let Arrived { place, task, event, machine, at } = event;
+        let Some(Some(job)) = self.open.get_mut(place as usize) else { return };
+        match event {
             Event::Submit => {
                 job.alive = job.alive.saturating_add(1);
-                job.submitted = job.submitted.into_iter().chain(event.at).min();
+                job.submitted = job.submitted.into_iter().chain(at).min();
             }
             Event::Schedule => {
-                let now = Running { machine, start: event.at };
-                if let Some(before) = job.running.insert(event.task, now) {
+                let now = Running { machine, start: at };
+                if let Some(before) = job.running.insert(task, now) {
                     if before == now {
                         self.repeated += 1;
                     } else {
                         // The record of its end is missing.
-                        let attempt = before.ended(event.task, None, Outcome::Unfinished);
-                        self.attempts.push(&mut job.ended, attempt, file)?;
+                        let attempt = before.ended(task, None, Outcome::Unfinished);
+                        self.attempts.push(&mut job.ended, attempt);
                     }
                 }
             }
             Event::End(outcome) => {
                 job.alive = job.alive.saturating_sub(1);
-                let running = job.running.remove(&event.task);
-                let attempt =
-                    running.unwrap_or(Running { machine, start: None }).ended(event.task, event.at, outcome);
-                self.attempts.push(&mut job.ended, attempt, file)?;
+                let running = job.running.remove(&task);
+                let attempt = running.unwrap_or(Running { machine, start: None }).ended(task, at, outcome);
+                self.attempts.push(&mut job.ended, attempt);
             }
             Event::Update => {}
         }
         self.plan(place);
-        Ok(())
     }
 
     /// The place of the event's job among the open ones; `None` if it was handed on.

@@ -1,35 +1,36 @@
 //! What both kinds of traces keep of open jobs.
 
-use super::File;
 use super::attempts::{Arena, Attempt, AttemptList};
 use super::lines::Refusal;
-use crate::limits::{Held, LimitReached};
+use crate::limits::{Held, LimitReached, Limits};
 
-/// The attempts of the open jobs, within the limits.
+/// The attempts of the open jobs.
 #[derive(Debug, Default)]
 pub(super) struct Attempts {
     arena: Arena,
+    /// Their number when it was last compared with the limits.
+    compared: usize,
 }
 
 impl Attempts {
     /// Adds an attempt.
+    pub(super) fn push(&mut self, list: &mut AttemptList, attempt: Attempt) {
+        self.arena.push(list, attempt);
+    }
+
+    /// Compares their size with the limits.
     ///
     /// # Errors
     /// If a limit is reached.
-    pub(super) fn push(
-        &mut self,
-        list: &mut AttemptList,
-        attempt: Attempt,
-        file: &File<'_>,
-    ) -> Result<(), Refusal> {
-        self.arena.push(list, attempt);
+    pub(super) fn within(&mut self, limits: &Limits) -> Result<(), Refusal> {
         // The arena grows by half a megabyte, so each thousandth attempt is enough.
-        if self.arena.len().is_multiple_of(1000) {
-            let mut held = Held::within(file.limits);
-            held.add(self.arena.bytes());
-            held.beyond().map_or(Ok(()), |reached: LimitReached| Err(Refusal::Limit(reached)))?;
+        if self.arena.len().abs_diff(self.compared) < 1000 {
+            return Ok(());
         }
-        Ok(())
+        self.compared = self.arena.len();
+        let mut held = Held::within(limits);
+        held.add(self.arena.bytes());
+        held.beyond().map_or(Ok(()), |reached: LimitReached| Err(Refusal::Limit(reached)))
     }
 
     /// Frees memory from now on, because no attempt is added any more.

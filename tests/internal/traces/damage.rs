@@ -81,6 +81,30 @@ fn lines_in_another_order_give_the_same_result() {
     assert_eq!(survey_of(&path).total.by_median, before.total.by_median);
 }
 
+/// Google's trace has an end before its start in places. The lines of ten minutes are turned around here.
+#[test]
+fn lines_out_of_order_by_ten_minutes_give_the_same_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(Trace::Google2011, TINY, folder.path());
+    for file in files(&path, "job_events") {
+        fs::remove_file(file).unwrap();
+    }
+    let before = survey_of(&path);
+    let mut moved = 0;
+    change(&path, Trace::Google2011, |lines| {
+        let period = |line: &String| line.split(',').next().unwrap().parse::<u64>().unwrap() / 540_000_000;
+        for lines in lines.chunk_by_mut(|one, other| period(one) == period(other)) {
+            moved += lines.len() - 1;
+            lines.reverse();
+        }
+    });
+    assert!(moved > 20, "{moved}");
+    let report = survey_of(&path);
+    assert_eq!(report.total.by_median, before.total.by_median);
+    assert_eq!(report.total.tasks, before.total.tasks);
+    assert_eq!(codes(&report), codes(&before));
+}
+
 /// A change of a line: which one, where in it, and to what.
 type Change = (usize, usize, u8);
 

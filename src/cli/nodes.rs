@@ -23,6 +23,7 @@ use crate::report::TextOptions;
 #[cfg(feature = "html")]
 use crate::report::nodes::write_html;
 use crate::report::nodes::{write_csv, write_exclude_list, write_json, write_text};
+use crate::results::SourceProblem;
 use crate::rules::RuleSet;
 
 pub(super) const EXAMPLES: &str = "\
@@ -158,7 +159,7 @@ impl Nodes {
         let exclude_list = self.exclude_list.as_deref().map(|path| Output::open(Some(path))).transpose()?;
         exclude_list.as_ref().map_or(Ok(()), |list| list.differs_from(&output))?;
         let types = self.node_types.as_deref().map(NodeTypes::read).transpose()?.unwrap_or_default();
-        let report = if self.parts.merges() {
+        let mut report = if self.parts.merges() {
             let (parts, selected) = (inputs.parts(), (filter, conditions));
             self.input.run(|_| nodes::report_of_parts((&kind, &parts), settings, &types, selected))??
         } else {
@@ -167,6 +168,11 @@ impl Nodes {
                 |progress: &Progress| nodes::report_of(named, settings, &types, selected, &limits, progress);
             self.input.run(work)?
         };
+        if let Some(path) = &self.node_types {
+            let source = path.display().to_string();
+            let of_types = types.problems().cloned();
+            report.problems.extend(of_types.map(|problem| SourceProblem { source: source.clone(), problem }));
+        }
         self.input.warn(&report.problems);
         let summary = self.answer.summary;
         let text = TextOptions { summary, ..output.text_options(self.input.color) };

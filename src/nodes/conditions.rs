@@ -75,6 +75,8 @@ pub(crate) enum ConditionError {
     Field(String),
     #[error("\"{0}\" is not a number or a range, such as 7, 9-17 or 100-")]
     Range(String),
+    #[error("{0} is more than {1}; only hours go around midnight, so write {1}-{0}")]
+    Reversed(u64, u64),
     #[error("an hour is from 0 to 23")]
     Hour,
     #[error("{0}")]
@@ -161,7 +163,13 @@ impl FromStr for Condition {
             "kind" => Test::Kind(one_of("kind", pattern()?, &KINDS, value)?),
             "name" => Test::Name(pattern()?),
             "weekday" => Test::Weekday(one_of("weekday", pattern()?, &WEEKDAYS, value)?),
-            "tasks" => Test::Tasks(Range::parse(value)?),
+            "tasks" => {
+                let range @ Range { from, to } = Range::parse(value)?;
+                if from > to {
+                    return Err(ConditionError::Reversed(from, to));
+                }
+                Test::Tasks(range)
+            }
             "hour" => {
                 let range = Range::parse(value)?;
                 let range = Range { to: if value.ends_with('-') { 23 } else { range.to }, ..range };
@@ -271,6 +279,7 @@ mod tests {
         assert!(message("map").contains("such as kind=map") && message("kind=").contains("such as"));
         assert!(message("color=red").contains("there is no field \"color\""));
         assert!(message("tasks=many").contains("not a number or a range"));
+        assert_eq!(message("tasks=5-1"), "5 is more than 1; only hours go around midnight, so write 1-5");
         assert!(message("hour=24").contains("0 to 23") && message("hour=5-99").contains("0 to 23"));
         assert!("name=/(/".parse::<Condition>().is_err());
         assert_eq!(

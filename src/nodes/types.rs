@@ -1,7 +1,7 @@
 //! Declared types of nodes, from a file of the user.
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use super::indicators::Node;
@@ -9,10 +9,11 @@ use crate::input::codec;
 use crate::input::kind::SourceKind;
 use crate::input::trace_table::TraceTable;
 use crate::node_metrics::Hosts;
-use crate::parse::identify;
+use crate::parse::{Position, Problem, Problems, identify};
+use crate::units::Bytes;
 
-/// More bytes are not read.
-const MAX_LEN: u64 = 64 << 20;
+/// Larger files are not read. The machines of Google's trace take 3 MB.
+const MAX_LEN: Bytes = Bytes::from_mib(64);
 
 /// A file with the types of nodes cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +40,15 @@ pub enum NodeTypesError {
         /// The line's text.
         text: String,
     },
+    /// No line has a type.
+    #[error(
+        "{} has no host with a type; write a host, a comma and a type in each line, such as node1,r5.4xlarge",
+        path.display()
+    )]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
     /// A host has two types.
     #[error("{}:{line}: {host} has another type in an earlier line; delete one of them", path.display())]
     Twice {
@@ -57,37 +67,58 @@ pub struct NodeTypes {
     hosts: Hosts,
     /// In the order of the hosts.
     types: Vec<Box<str>>,
+    problems: Vec<Problem>,
 }
 
 impl NodeTypes {
     /// Reads a file with a host and its type in each line, separated by a comma or blanks. Empty lines, lines that begin with
     /// `#`, and a first line `node,type` do not count. The tables of machines of Google's trace of 2011 and Alibaba's of 2018
-    /// are read, too, also compressed; a machine's type is its capacity.
+    /// are read, too, also compressed; a machine's type is its capacity, and lines of other forms are [problems](Self::problems).
     ///
     /// # Errors
-    /// The file cannot be read, a line has no type, or a host has two.
+    /// The file cannot be read or is larger than 64 MiB, no line has a type, one that is not of a trace has none, or a host has
+    /// two.
     pub fn read(path: &Path) -> Result<Self, NodeTypesError> {
-        let unreadable = |source| NodeTypesError::Unreadable { path: path.to_owned(), source };
-        let mut text = String::new();
-        let decoded = codec::open(path).map_err(unreadable)?;
-        decoded.take(MAX_LEN).read_to_string(&mut text).map_err(unreadable)?;
-        match identify(text.as_bytes(), true) {
-            Some(SourceKind::Trace(TraceTable::GoogleMachines)) => Ok(Self::of_machines(&text, google)),
-            Some(SourceKind::Trace(TraceTable::Alibaba2018Machines)) => Ok(Self::of_machines(&text, alibaba)),
-            _ => Self::parse(&text, path),
+        let text =
+            text(path).map_err(|source| NodeTypesError::Unreadable { path: path.to_owned(), source })?;
+        let types = match identify(text.as_bytes(), true) {
+            Some(SourceKind::Trace(TraceTable::GoogleMachines)) => Self::of_machines(&text, google),
+            Some(SourceKind::Trace(TraceTable::Alibaba2018Machines)) => Self::of_machines(&text, alibaba),
+            _ => Self::parse(&text, path)?,
+        };
+        if types.types.is_empty() {
+            return Err(NodeTypesError::Empty { path: path.to_owned() });
         }
+        Ok(types)
+    }
+
+    /// The lines that could not be read.
+    pub fn problems(&self) -> impl Iterator<Item = &Problem> {
+        self.problems.iter()
     }
 
     /// The machines of a trace. Their capacity may change; the last line counts.
-    fn of_machines(text: &str, machine: fn(&[&str]) -> Option<(String, String)>) -> Self {
-        let rows = text.lines().map(|line| line.trim_end().split(',').collect::<Vec<_>>());
-        let machines = rows.filter_map(|row| machine(&row));
-        Self::of(machines.map(|(host, kind)| (Hosts::normal(&host), kind.into())).collect())
+    fn of_machines(text: &str, machine: fn(&[&str]) -> Machine) -> Self {
+        let mut types = BTreeMap::new();
+        let mut problems = Problems::default();
+        for (number, line) in (1..).zip(text.lines()) {
+            let row: Vec<&str> = line.trim_end().split(',').collect();
+            match machine(&row) {
+                Machine::Has(host, kind) => {
+                    types.insert(Hosts::normal(&host), kind.into());
+                }
+                Machine::HasNoCapacity => {}
+                Machine::Unreadable => problems.warn("node-types-line", Some(Position::Line(number)), || {
+                    "the line is no row of a table of machines; it was skipped".to_owned()
+                }),
+            }
+        }
+        Self { problems: problems.into_vec(), ..Self::of(types) }
     }
 
     fn of(types: BTreeMap<String, Box<str>>) -> Self {
         let (hosts, types): (Vec<String>, Vec<Box<str>>) = types.into_iter().unzip();
-        Self { hosts: Hosts::new(hosts), types }
+        Self { hosts: Hosts::new(hosts), types, problems: Vec::new() }
     }
 
     fn parse(text: &str, path: &Path) -> Result<Self, NodeTypesError> {
@@ -120,22 +151,45 @@ impl NodeTypes {
     }
 }
 
+/// The text of a file, compressed or not.
+fn text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    codec::open(path)?.take(MAX_LEN.get().saturating_add(1)).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_LEN.get() {
+        return Err(io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {MAX_LEN}")));
+    }
+    Ok(text)
+}
+
+/// What a line of a table of machines says.
+enum Machine {
+    /// A host and its type.
+    Has(String, String),
+    /// The machine has left, or its capacity is unknown.
+    HasNoCapacity,
+    /// The line has another form.
+    Unreadable,
+}
+
 /// A line of Google's `machine_events`: time, machine, event, platform, CPUs, memory; the capacities are shares of the largest
 /// machine's.
-fn google(row: &[&str]) -> Option<(String, String)> {
-    let &[_, machine, _, platform, cpus, memory] = row else { return None };
+fn google(row: &[&str]) -> Machine {
+    let &[_, machine, _, platform, cpus, memory] = row else { return Machine::Unreadable };
     if cpus.is_empty() || memory.is_empty() {
-        return None;
+        return Machine::HasNoCapacity;
     }
     // A platform is a hash.
     let platform: String = platform.chars().take(6).collect();
-    Some((machine.to_owned(), format!("CPU {cpus}, memory {memory}, platform {platform}")))
+    Machine::Has(machine.to_owned(), format!("CPU {cpus}, memory {memory}, platform {platform}"))
 }
 
 /// A line of Alibaba's `machine_meta`: machine, time, two failure domains, CPUs, memory, status.
-fn alibaba(row: &[&str]) -> Option<(String, String)> {
-    let &[machine, _, _, _, cpus, memory, _] = row else { return None };
-    (!cpus.is_empty()).then(|| (machine.to_owned(), format!("{cpus} CPUs, memory {memory}")))
+fn alibaba(row: &[&str]) -> Machine {
+    let &[machine, _, _, _, cpus, memory, _] = row else { return Machine::Unreadable };
+    if cpus.is_empty() {
+        return Machine::HasNoCapacity;
+    }
+    Machine::Has(machine.to_owned(), format!("{cpus} CPUs, memory {memory}"))
 }
 
 /// The nodes with something in common: a rack, or a type.
@@ -210,7 +264,10 @@ mod tests {
         );
         assert_eq!(google.of_host("5"), Some("CPU 0.5, memory 0.749, platform HofLGz"));
         assert_eq!(google.of_host("6"), Some("CPU 0.5, memory 0.2493, platform HofLGz"));
-        let alibaba = types("m_1,0,37,37,96,100,USING\nm_2,0,37,37,64,50,USING\n");
+        assert_eq!(google.problems().count(), 0);
+        let alibaba = types("m_1,0,37,37,96,100,USING\nm_2,0,37,37,64,50,USING\nm_3,0,37\nm_3,\n");
+        let found: Vec<_> = alibaba.problems().map(|it| (it.code, it.position, it.count)).collect();
+        assert_eq!(found, [("node-types-line", Some(Position::Line(3)), 2)]);
         assert_eq!(
             (alibaba.of_host("m_1"), alibaba.of_host("m_2"), alibaba.of_host("m_3")),
             (Some("96 CPUs, memory 100"), Some("64 CPUs, memory 50"), None)
@@ -224,5 +281,15 @@ mod tests {
         assert!(message("n1,\n").starts_with("types.csv:1:"));
         assert!(message("n1,a\nN1,b\n").starts_with("types.csv:2: n1 has another type"));
         assert!(parse("n1,a\nn1,a\n").is_ok());
+    }
+
+    #[test]
+    fn a_file_without_a_type_is_a_mistake() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for text in ["", "\n# nothing\n", "node,type\n"] {
+            std::fs::write(file.path(), text).unwrap();
+            let error = NodeTypes::read(file.path()).unwrap_err();
+            assert!(matches!(error, NodeTypesError::Empty { .. }), "{text:?}: {error}");
+        }
     }
 }

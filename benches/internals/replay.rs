@@ -22,9 +22,9 @@ use elephant_rs::parse::jhist;
 use elephant_rs::stragglers::detect::{Completion, all};
 use elephant_rs::stragglers::evaluation::{GroundTruth, GroupEvaluation};
 use elephant_rs::stragglers::executions::{Basis, Executions};
-use elephant_rs::stragglers::labels::UsualRule;
 use elephant_rs::stragglers::progress::ProgressCurve;
 use elephant_rs::stragglers::replay::{Attempt, Done, Options, Timeline, replay};
+use elephant_rs::stragglers::usual::UsualRule;
 
 /// Maximum CPU-seconds for a job of ten thousand tasks.
 const LIMIT: f64 = 2.0;

@@ -6,9 +6,10 @@ use std::fmt;
 
 use super::detect::{Detector, Parameter};
 use super::executions::{AttemptsByTask, Certainty, Execution, Executions};
-use super::labels::{Edge, MIN_TASKS, TaskTime, UsualRule, UsualSource, label_by_usual};
+use super::labels::{Edge, MIN_TASKS};
 use super::quality::{Judged, Quality};
 use super::replay::{Options, Replay, Sources, Timeline, replay};
+use super::usual::{TaskTime, UsualRule, UsualSource, label_by_usual};
 use crate::model::Engine;
 use crate::model::table::{TaskGroup, TimePoint};
 use crate::units::Millis;
@@ -265,9 +266,9 @@ pub enum Best {
 }
 
 /// Picks the best detector: the first in the ranking that saves time, except for the cluster's own
-/// speculation. If `engine` is given, only detectors that this engine ships are considered.
+/// speculation. Only those are considered whose places are `offered`.
 #[must_use]
-pub(crate) fn best(detectors: &[Evaluated], engine: Option<Engine>) -> Best {
+pub(crate) fn best(detectors: &[Evaluated], offered: impl Fn(usize) -> bool) -> Best {
     let stragglers = detectors.iter().map(|detector| detector.quality.stragglers).max().unwrap_or(0);
     if stragglers < ENOUGH_STRAGGLERS {
         return Best::TooFew { stragglers };
@@ -275,9 +276,8 @@ pub(crate) fn best(detectors: &[Evaluated], engine: Option<Engine>) -> Best {
     let ranked = rank(detectors);
     let candidates = ranked.iter().filter_map(|row| Some((detectors.get(row.place)?, row)));
     let mut useful = candidates.filter(|(detector, row)| {
-        let offered = engine.is_none_or(|engine| detector.engine == Some(engine));
         detector.id != ACTUAL
-            && offered
+            && offered(row.place)
             && row.score.is_some_and(|score| score > 0.0)
             && row.time_change.is_some_and(|change| change < 0.0)
     });
@@ -341,8 +341,8 @@ mod tests {
     #[test]
     fn a_few_stragglers_do_not_pick_a_winner() {
         let few = [detector("late", None, &tasks(9, Some(5.0), None))];
-        assert_eq!(best(&few, None), Best::TooFew { stragglers: 9 });
-        assert_eq!(best(&[], None), Best::TooFew { stragglers: 0 });
+        assert_eq!(best(&few, |_| true), Best::TooFew { stragglers: 9 });
+        assert_eq!(best(&[], |_| true), Best::TooFew { stragglers: 0 });
     }
 
     #[test]
@@ -356,11 +356,11 @@ mod tests {
         ];
         let order: Vec<usize> = rank(&all).iter().map(|row| row.place).collect();
         assert_eq!(order, [0, 3, 4, 2, 1]);
-        assert_eq!(best(&all, None), Best::Detector { id: "exact", place: 3 });
-        assert_eq!(best(&all, Some(Engine::Spark)), Best::Detector { id: "spark-3", place: 4 });
-        assert_eq!(best(&all, Some(Engine::MapReduce)), Best::None);
+        assert_eq!(best(&all, |_| true), Best::Detector { id: "exact", place: 3 });
+        assert_eq!(best(&all, |place| place == 4), Best::Detector { id: "spark-3", place: 4 });
+        assert_eq!(best(&all, |_| false), Best::None);
         let late = [detector("late", None, &tasks(10, Some(39.0), None))];
-        assert_eq!(best(&late, None), Best::None);
+        assert_eq!(best(&late, |_| true), Best::None);
     }
 
     #[test]
@@ -371,10 +371,13 @@ mod tests {
             detector(id, None, &missed.into_iter().chain(found).collect::<Vec<_>>())
         };
         let one = [finds("late", 19)];
-        assert_eq!(best(&one, None), Best::FewFound { id: "late", place: 0 });
-        assert_eq!(best(&one, None).to_string(), "no detector would have found 20 % of the overdue tasks");
+        assert_eq!(best(&one, |_| true), Best::FewFound { id: "late", place: 0 });
+        assert_eq!(
+            best(&one, |_| true).to_string(),
+            "no detector would have found 20 % of the overdue tasks"
+        );
         let two = [finds("late", 19), finds("mantri", 20)];
-        assert_eq!(best(&two, None), Best::Detector { id: "mantri", place: 1 });
+        assert_eq!(best(&two, |_| true), Best::Detector { id: "mantri", place: 1 });
     }
 
     #[test]

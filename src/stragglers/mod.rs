@@ -3,7 +3,7 @@
 //!
 //! Everything here works on one group of similar tasks at a time (all map tasks, all reduce tasks, the tasks
 //! of one stage attempt), never on a mix: [`executions`] picks the judged attempt of a task and its duration,
-//! [`labels`] labels executions as stragglers, [`impact`] computes their cost, [`progress`] gives an
+//! [`labels`] labels executions as stragglers, [`usual`] tells how long they usually take, [`impact`] computes their cost, [`progress`] gives an
 //! attempt's progress at any time.
 //!
 //! [`group`] labels a group and separates stragglers explained by their input from the others,
@@ -36,3 +36,4 @@ pub(crate) mod quality;
 pub(crate) mod regression;
 pub(crate) mod replay;
 pub(crate) mod speculation;
+pub(crate) mod usual;

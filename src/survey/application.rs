@@ -9,6 +9,7 @@ use super::learnt::GroupKey;
 use super::origin::Origin;
 use super::run_times::RunTimes;
 use crate::metrics::run_time;
+use crate::model::conf::defaults::Version;
 use crate::model::table::{TaskKind, TimePoint};
 use crate::model::{Application, Status};
 use crate::node_metrics::{NodeMetric, NodeMetrics};
@@ -30,6 +31,8 @@ use crate::units::{Millis, Timestamp};
 pub struct ApplicationStragglers {
     /// What it would have taken with copies, by the index of the detector.
     pub(super) run_times: BTreeMap<u8, RunTimes>,
+    /// The version of the engine, if the history tells it.
+    pub(super) version: Option<Version>,
     pub id: String,
     pub origin: Origin,
     pub name: Option<String>,
@@ -65,7 +68,7 @@ pub struct ApplicationStragglers {
     pub detectors: Vec<Evaluated>,
 }
 
-state!(struct ApplicationStragglers { id, origin, name, user, status, complete, sources, submitted_at,
+state!(struct ApplicationStragglers { id, version, origin, name, user, status, complete, sources, submitted_at,
     run_time, run_times, groups, small_groups, delay, waited_for, waits, by_median, by_mean, copies, speculation, causes,
     with_node_metrics } without { detectors: Vec::new() });
 
@@ -138,6 +141,7 @@ impl ApplicationStragglers {
         Self {
             id: app.id.clone(),
             run_times: RunTimes::of(app, &views, &reports, settings),
+            version: app.version(),
             origin: Origin::Engine(app.engine),
             name: app.name.clone(),
             user: app.user.clone(),

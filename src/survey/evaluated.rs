@@ -1,6 +1,7 @@
 //! The flags of detectors on a group, stored compactly until all runs of a job are known.
 
 use crate::model::Engine;
+use crate::model::conf::defaults::Version;
 use crate::model::table::TaskGroup;
 use crate::state::state;
 use crate::stragglers::detect::options::EngineSetting;
@@ -9,10 +10,10 @@ use crate::stragglers::detect::spark_settings::grid;
 use crate::stragglers::detect::{Detector, all_with};
 use crate::stragglers::evaluation::{ACTUAL, Evaluated, GroundTruth, GroupEvaluation};
 use crate::stragglers::executions::Executions;
-use crate::stragglers::labels::UsualSource;
 use crate::stragglers::quality::{Judged, Quality};
 use crate::stragglers::regression::ProgressModel;
 use crate::stragglers::replay::{Options, Sources};
+use crate::stragglers::usual::UsualSource;
 use crate::survey::Settings;
 use crate::units::Millis;
 
@@ -73,11 +74,16 @@ pub(super) fn offered(settings: &Settings, engine: Engine) -> Vec<u8> {
     offered.map(|(place, _)| place).collect()
 }
 
-/// The settings with which an engine works like the detector at this index in [`catalogue`]; empty if none does.
-pub(super) fn engine_settings(settings: &Settings, place: usize) -> Vec<EngineSetting> {
-    let detectors = detectors(settings);
-    let detector = place.checked_sub(1).and_then(|place| detectors.get(place));
-    detector.map(|detector| detector.settings()).unwrap_or_default()
+/// The settings with which this version of an engine works like the detector at each index in [`catalogue`]; empty where
+/// none does.
+pub(super) fn engine_settings(
+    settings: &Settings,
+    (engine, version): (Engine, Option<Version>),
+) -> Vec<Vec<EngineSetting>> {
+    let of = |detector: Box<dyn Detector>| {
+        if detector.engine() == Some(engine) { detector.settings(version) } else { Vec::new() }
+    };
+    std::iter::once(Vec::new()).chain(detectors(settings).into_iter().map(of)).collect()
 }
 
 /// Results of the detectors on a group.

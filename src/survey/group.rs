@@ -15,8 +15,9 @@ use crate::stragglers::evaluation::{Evaluated, GroundTruth};
 use crate::stragglers::executions::{Certainty, Execution, Executions, InputUnit};
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::{
-    DOS_DIAGNOSE, DOS_REPORT, Labels, Limit, Reference, TaskTime, UsualRule, dos_index, is_dos_straggler,
+    DOS_DIAGNOSE, DOS_REPORT, Labels, Limit, Reference, dos_index, is_dos_straggler,
 };
+use crate::stragglers::usual::{TaskTime, UsualRule};
 use crate::units::{Millis, Timestamp};
 
 /// One group of tasks.

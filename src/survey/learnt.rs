@@ -17,9 +17,9 @@ use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Engine};
 use crate::state::state;
 use crate::stragglers::executions::{Execution, Executions};
-use crate::stragglers::labels::TaskTime;
 use crate::stragglers::regression::ProgressModel;
 use crate::stragglers::replay::{GRID, Timeline, median_progress};
+use crate::stragglers::usual::TaskTime;
 use crate::units::{Bytes, Millis, Timestamp};
 
 /// The version of the file's layout.

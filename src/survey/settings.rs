@@ -7,7 +7,8 @@ use crate::input::trace_table::TraceFormat;
 use crate::stragglers::cause;
 use crate::stragglers::detect::options::DetectorOptions;
 use crate::stragglers::executions::Basis;
-use crate::stragglers::labels::{DOS_REPORT, Edge, Labelling, MIN_TASKS, Reference, UsualRule};
+use crate::stragglers::labels::{DOS_REPORT, Edge, Labelling, MIN_TASKS, Reference};
+use crate::stragglers::usual::UsualRule;
 use crate::units::Millis;
 
 /// The definition of a straggler.

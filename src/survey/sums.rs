@@ -8,13 +8,14 @@ use super::evaluated::engine_settings;
 use super::origin::Origin;
 use super::waiting::Waiting;
 use super::{EngineDetectors, RunTimes, Settings, Total};
+use crate::model::conf::defaults::Version;
 use crate::stragglers::cause::{Cause, CauseCounts};
 use crate::stragglers::evaluation::pool::Pool;
 use crate::stragglers::evaluation::{Best, Evaluated, best, rank};
 use crate::stragglers::impact::{ImpactSums, Speculation, tail_correlation};
-use crate::stragglers::labels::UsualSource;
 use crate::stragglers::progress::ProgressSource;
 use crate::stragglers::speculation::Copies;
+use crate::stragglers::usual::UsualSource;
 use crate::units::Millis;
 
 /// See the module.
@@ -47,6 +48,8 @@ struct OriginSums {
     all_groups: u64,
     optimistic_groups: u64,
     pool: Pool,
+    /// The latest version of the engine that ran any of them; `None` if none is known.
+    newest: Option<Version>,
     /// By the index of the detector.
     run_times: BTreeMap<u8, RunTimes>,
 }
@@ -69,6 +72,7 @@ impl Sums {
         StragglerDay::add_to(&mut self.days, app);
         let origin = self.origins.entry(app.origin).or_default();
         origin.pool.add(&app.detectors);
+        origin.newest = origin.newest.max(app.version);
         for (&detector, &run_times) in &app.run_times {
             origin.run_times.entry(detector).or_default().add(run_times);
         }
@@ -118,9 +122,14 @@ impl OriginSums {
     fn finish(self, origin: Origin, settings: &Settings) -> Option<EngineDetectors> {
         let detectors = self.pool.finish();
         let totals: Vec<Evaluated> = detectors.iter().map(|pooled| pooled.total.clone()).collect();
-        let best_offered = origin.engine().map(|engine| best(&totals, Some(engine)));
-        let settings = match best_offered {
-            Some(Best::Detector { place, .. }) => engine_settings(settings, place),
+        let mut of_engine = origin.engine().map(|engine| engine_settings(settings, (engine, self.newest)));
+        let best_offered = of_engine.as_ref().map(|of_engine| {
+            best(&totals, |place| of_engine.get(place).is_some_and(|settings| !settings.is_empty()))
+        });
+        let settings = match (best_offered, &mut of_engine) {
+            (Some(Best::Detector { place, .. }), Some(of_engine)) => {
+                of_engine.get_mut(place).map(std::mem::take).unwrap_or_default()
+            }
             _ => Vec::new(),
         };
         let run_times = match best_offered {
@@ -135,7 +144,7 @@ impl OriginSums {
             all_groups: self.all_groups,
             optimistic_groups: self.optimistic_groups,
             ranking: rank(&totals),
-            best: best(&totals, None),
+            best: best(&totals, |_| true),
             best_offered,
             settings,
             run_times,

@@ -31,7 +31,8 @@ use detectors::Detectors;
 use lines::Lines;
 
 pub(super) const EXAMPLES: &str = "\
-A straggler is reported once for each detector that flags it, as soon as enough is known. Event logs do not contain the \
+An attempt is reported once for each detector that flags it, as soon as enough is known; so a task that runs again on \
+another node may be reported again. Event logs do not contain the \
 progress of running tasks, so only detectors that compare times can flag them; servers report more. Spark writes its log in \
 blocks, so a task may end before the log shows it; its flag is then withdrawn.
 

@@ -162,6 +162,7 @@ impl Context<'_> {
             usual_neighbours: self
                 .window(group, execution)
                 .is_some_and(|(node, _, start, finish)| group.neighbours.refute(node, start, finish)),
+            brief: group.delay(place).is_some_and(|delay| delay < self.params.contention_seconds),
         };
         self.input(group, place, &mut found);
         // With data skew, extra time follows from the extra input and is not a cause of its own.
@@ -252,8 +253,7 @@ impl Context<'_> {
         };
         let mut all: Vec<_> = group.components.iter().filter_map(without).collect();
         all.sort_by(|(a, one), (b, other)| other.excess.total_cmp(&one.excess).then(a.cmp(b)));
-        let scale = group.comparison.scale(place);
-        let delay = scale.and_then(|scale| group.comparison.delay(place, scale)).unwrap_or(f64::INFINITY);
+        let delay = group.delay(place).unwrap_or(f64::INFINITY);
         for (component, without) in all {
             let Some(fact) = Fact::of_component(component, &without) else { continue };
             if without.explains() && without.excess > 0.0 {
@@ -345,8 +345,10 @@ impl Context<'_> {
     /// Evidence from another attempt of the task, and whether that was slow as well; `None` if it proves
     /// nothing.
     fn other_attempt(&self, group: &Group<'_>, execution: &Execution) -> Option<(Fact, bool)> {
+        let LabelledGroup { group: tasks, .. } = group.labelled;
         let attempts = group.attempts.of_task(execution.task());
-        let other = hints::other_attempt(group.labelled.group, execution, attempts)?;
+        let attempts = attempts.filter(|&row| !self.faults.ended(tasks, row));
+        let other = hints::other_attempt(tasks, execution, attempts)?;
         let limit = group.comparison.slow_from().and_then(millis)?;
         let slow = other.time >= limit;
         let node = self.app.strings.get(other.node)?.to_owned();

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::table::{EndReason, Outcome, TaskGroup, TimePoint};
+use rustc_hash::FxHashSet;
+
+use crate::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Symbol};
 use crate::state::state;
 use crate::units::Timestamp;
@@ -112,6 +114,8 @@ pub(crate) struct Fault {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Faults {
     by_node: BTreeMap<Symbol, Vec<Fault>>,
+    /// The attempts that ended because of one, by group and row.
+    attempts: FxHashSet<(TaskKind, usize)>,
 }
 
 impl Faults {
@@ -120,11 +124,14 @@ impl Faults {
     pub(crate) fn of(app: &Application) -> Self {
         let hosts = hosts(app);
         let mut by_node: BTreeMap<Symbol, BTreeSet<Fault>> = BTreeMap::new();
+        let mut attempts = FxHashSet::default();
         for group in &app.groups {
             for &(row, text) in group.attempts.diagnostics() {
-                if let Some(text) = app.strings.get(text) {
-                    add_attempt(&mut by_node, &hosts, group, row as usize, text);
-                }
+                let row = row as usize;
+                let Some(text) = app.strings.get(text) else { continue };
+                let Some(kind) = kind_of_attempt(group, row, text) else { continue };
+                attempts.insert((group.kind, row));
+                add_attempt(&mut by_node, &hosts, group, row, kind, text);
             }
         }
         for executor in
@@ -138,7 +145,23 @@ impl Faults {
             }
         }
         let sorted = |(node, faults): (Symbol, BTreeSet<Fault>)| (node, faults.into_iter().collect());
-        Self { by_node: by_node.into_iter().map(sorted).collect() }
+        Self { by_node: by_node.into_iter().map(sorted).collect(), attempts }
+    }
+
+    /// Whether an attempt ended for a reason outside its task: its time says nothing about the task then, because the
+    /// attempt also waited for what it failed for.
+    pub(crate) fn ended(&self, group: &TaskGroup, row: usize) -> bool {
+        let reason = group.attempts.end_reason(row);
+        matches!(
+            reason,
+            Some(
+                EndReason::ExecutorLost
+                    | EndReason::ResultLost
+                    | EndReason::FetchFailed
+                    | EndReason::OutOfMemory
+                    | EndReason::ContainerOverMemory
+            )
+        ) || self.attempts.contains(&(group.kind, row))
     }
 
     /// The number of failures of each node, without lost executors.
@@ -177,30 +200,33 @@ fn hosts(app: &Application) -> BTreeMap<String, Symbol> {
     nodes.into_iter().filter_map(|node| Some((app.strings.get(node)?.to_ascii_lowercase(), node))).collect()
 }
 
+/// The fault that ended an attempt.
+fn kind_of_attempt(group: &TaskGroup, row: usize, text: &str) -> Option<FaultKind> {
+    // An attempt killed because another attempt succeeded, or whose end is not logged, counts as a failure
+    // only by its message: a cluster manager also kills everything that ran on a lost node.
+    if group.attempts.outcome(row) == Outcome::Succeeded {
+        return None;
+    }
+    match group.attempts.end_reason(row) {
+        Some(EndReason::FetchFailed) => Some(FaultKind::FetchFailure),
+        Some(EndReason::ExecutorLost) => FaultKind::of(text).or_else(|| loss(text)),
+        _ => FaultKind::of(text),
+    }
+}
+
 fn add_attempt(
     by_node: &mut BTreeMap<Symbol, BTreeSet<Fault>>,
     hosts: &BTreeMap<String, Symbol>,
     group: &TaskGroup,
     row: usize,
+    kind: FaultKind,
     text: &str,
 ) {
     let attempts = &group.attempts;
-    // An attempt killed because another attempt succeeded, or whose end is not logged, counts as a failure
-    // only by its message: a cluster manager also kills everything that ran on a lost node.
-    if attempts.outcome(row) == Outcome::Succeeded {
-        return;
-    }
     let Some(at) = attempts.time(row, TimePoint::Finish) else { return };
-    let reason = attempts.end_reason(row);
-    let kind = match reason {
-        Some(EndReason::FetchFailed) => Some(FaultKind::FetchFailure),
-        Some(EndReason::ExecutorLost) => FaultKind::of(text).or_else(|| loss(text)),
-        _ => FaultKind::of(text),
-    };
-    let Some(kind) = kind else { return };
     let named = named_host(hosts, text);
     // The node that failed to fetch is not the node that failed.
-    let own = attempts.node(row).filter(|_| reason != Some(EndReason::FetchFailed));
+    let own = attempts.node(row).filter(|_| attempts.end_reason(row) != Some(EndReason::FetchFailed));
     if let Some(node) = named.or(own) {
         by_node.entry(node).or_default().insert(Fault { at, kind, message: Some(text.to_owned()) });
     }

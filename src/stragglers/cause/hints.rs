@@ -41,7 +41,7 @@ pub(crate) struct OtherAttempt {
 }
 
 /// The attempt that overtook the judged one, or else the longest of its copies and of the attempts that failed before it.
-/// `attempts_of_task` are the rows of the task's attempts.
+/// `attempts_of_task` are the rows of the task's attempts, without those that ended for a reason outside the task.
 #[must_use]
 pub(crate) fn other_attempt(
     group: &TaskGroup,

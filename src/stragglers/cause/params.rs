@@ -19,6 +19,9 @@ pub struct Params {
     /// A task that ran next to a straggler took as long as usual up to this many times the group's median (S0
     /// section 6.1, as above).
     pub neighbour_factor: f64,
+    /// A task that lost less than this did not wait for its node (our choice: logs count milliseconds, and threads wait for
+    /// tens of them on idle nodes, too).
+    pub contention_seconds: f64,
     /// Spilling is high from this many times the group's median (our choice, as above).
     pub spill_factor: f64,
     /// CPU utilisation of the node is high from this percentage (S2 table 3).
@@ -50,6 +53,7 @@ impl Default for Params {
             more_cpu_factor: 1.5,
             same_cpu_factor: 1.2,
             neighbour_factor: 1.2,
+            contention_seconds: 0.1,
             spill_factor: 1.5,
             cpu_util: 80.0,
             disk_util: 80.0,

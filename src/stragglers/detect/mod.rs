@@ -26,6 +26,7 @@ pub(crate) mod timing;
 
 pub(crate) use snapshot::{Completed, Completion, Past, Running, Snapshot};
 
+use crate::model::conf::defaults::Version;
 use late::{Late, Variant};
 use options::{DetectorOptions, EngineSetting};
 
@@ -44,8 +45,8 @@ pub(crate) trait Detector: Send + Sync {
         None
     }
 
-    /// The settings with which the engine works like this; empty if no engine ships it.
-    fn settings(&self) -> Vec<EngineSetting> {
+    /// The settings with which the engine works like this, in this version or the latest; empty if none does.
+    fn settings(&self, _version: Option<Version>) -> Vec<EngineSetting> {
         Vec::new()
     }
 

@@ -8,6 +8,7 @@ use super::options::EngineSetting;
 use super::snapshot::{Past, Running, Snapshot, to_millis};
 use super::{Compared, Detector, Parameter, Value};
 use crate::model::Engine;
+use crate::model::conf::defaults::Version;
 
 /// Lower bound of progress (`LegacyTaskRuntimeEstimator`).
 const LEAST_PROGRESS: f64 = 1e-4;
@@ -219,7 +220,7 @@ impl Detector for Mr2 {
         Some(Engine::MapReduce)
     }
 
-    fn settings(&self) -> Vec<EngineSetting> {
+    fn settings(&self, _version: Option<Version>) -> Vec<EngineSetting> {
         const ESTIMATOR: &str = "yarn.app.mapreduce.am.job.task.estimator.class";
         const EXPONENTIAL: &str =
             "org.apache.hadoop.mapreduce.v2.app.speculate.SimpleExponentialTaskRuntimeEstimator";

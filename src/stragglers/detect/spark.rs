@@ -4,6 +4,7 @@ use super::options::{DetectorOptions, EngineSetting};
 use super::snapshot::{Completed, Past, Running, Snapshot};
 use super::{Compared, Detector, Needs, Parameter, Value};
 use crate::model::Engine;
+use crate::model::conf::defaults::Version;
 
 /// The median of an even number of durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +72,13 @@ impl Efficiency {
         runtime > self.long_run_factor * threshold || is_slow
     }
 }
+
+/// The version that brought `spark.speculation.task.duration.threshold`.
+const DURATION_THRESHOLD: Version = (3, 0);
+/// The version that brought `spark.speculation.minTaskRuntime`.
+const MIN_TASK_RUNTIME: Version = (3, 2);
+/// The version that brought `spark.speculation.efficiency.*`.
+const EFFICIENCY: Version = (3, 4);
 
 /// Spark's speculation with its settings.
 #[derive(Debug, Clone, Copy)]
@@ -169,24 +177,34 @@ impl Detector for SparkSpeculation {
         Some(Engine::Spark)
     }
 
-    fn settings(&self) -> Vec<EngineSetting> {
+    fn settings(&self, version: Option<Version>) -> Vec<EngineSetting> {
+        let knows = |since: Version| version.is_none_or(|version| version >= since);
+        if self.efficiency.is_some() && !knows(EFFICIENCY) {
+            return Vec::new();
+        }
         let mut settings = vec![
             EngineSetting::new("spark.speculation", &true),
             EngineSetting::new("spark.speculation.quantile", &self.quantile),
             EngineSetting::new("spark.speculation.multiplier", &self.multiplier),
-            EngineSetting::new("spark.speculation.minTaskRuntime", &format!("{}ms", self.min_runtime_ms)),
-            EngineSetting::new("spark.speculation.efficiency.enabled", &self.efficiency.is_some()),
         ];
+        if knows(MIN_TASK_RUNTIME) {
+            let least = format!("{}ms", self.min_runtime_ms);
+            settings.push(EngineSetting::new("spark.speculation.minTaskRuntime", &least));
+        }
+        if knows(EFFICIENCY) {
+            let checks = self.efficiency.is_some();
+            settings.push(EngineSetting::new("spark.speculation.efficiency.enabled", &checks));
+        }
         if let Some(Efficiency { rate_multiplier, long_run_factor }) = self.efficiency {
             settings.extend([
                 EngineSetting::new("spark.speculation.efficiency.processRateMultiplier", &rate_multiplier),
                 EngineSetting::new("spark.speculation.efficiency.longRunTaskFactor", &long_run_factor),
             ]);
         }
-        let threshold = self.duration_threshold_ms.map(|limit| format!("{limit}ms"));
-        settings.extend(
-            threshold.map(|limit| EngineSetting::new("spark.speculation.task.duration.threshold", &limit)),
-        );
+        if let Some(limit) = self.duration_threshold_ms.filter(|_| knows(DURATION_THRESHOLD)) {
+            let limit = format!("{limit}ms");
+            settings.push(EngineSetting::new("spark.speculation.task.duration.threshold", &limit));
+        }
         settings
     }
 
@@ -252,6 +270,22 @@ mod tests {
             NOTHING
         );
         assert_eq!(done.flags(&SparkSpeculation::V4), NOTHING);
+    }
+
+    #[test]
+    fn settings_are_those_that_the_version_knows() {
+        let names = |detector: SparkSpeculation, version| {
+            let settings = detector.settings(version);
+            let name = |it: &EngineSetting| it.name.trim_start_matches("spark.speculation").to_owned();
+            settings.iter().map(name).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(names(SparkSpeculation::V3, Some((2, 4))), " .quantile .multiplier");
+        assert_eq!(names(SparkSpeculation::V3, Some((3, 3))), " .quantile .multiplier .minTaskRuntime");
+        let switched_off = " .quantile .multiplier .minTaskRuntime .efficiency.enabled";
+        assert_eq!(names(SparkSpeculation::V3, Some((3, 5))), switched_off);
+        assert_eq!(names(SparkSpeculation::V3, None), switched_off);
+        assert_eq!(names(SparkSpeculation::V4, Some((3, 3))), "");
+        assert!(names(SparkSpeculation::V4, Some((4, 0))).ends_with("longRunTaskFactor"));
     }
 
     #[test]

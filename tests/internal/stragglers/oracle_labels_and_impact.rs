@@ -3,10 +3,9 @@
 
 use elephant_rs::stats::descriptive::pearson;
 use elephant_rs::stragglers::impact::{Impact, JobImpact, JudgedGroup, JudgedTask};
-use elephant_rs::stragglers::labels::{
-    Edge, Labelling, Reference, dos_index, is_dos_straggler, label_by_usual,
-};
+use elephant_rs::stragglers::labels::{Edge, Labelling, Reference, dos_index, is_dos_straggler};
 use elephant_rs::stragglers::progress::ProgressCurve;
+use elephant_rs::stragglers::usual::label_by_usual;
 use serde_json::Value;
 
 use super::oracle::{Case, cases, numbers, optional_numbers};

@@ -13,8 +13,8 @@ use elephant_rs::stragglers::detect::{Detector, all};
 use elephant_rs::stragglers::evaluation::pool::pool;
 use elephant_rs::stragglers::evaluation::{ACTUAL, Evaluated, GroundTruth, GroupEvaluation, best, sum};
 use elephant_rs::stragglers::executions::{Basis, Executions};
-use elephant_rs::stragglers::labels::UsualRule;
 use elephant_rs::stragglers::replay::{Options, Timeline, replay};
+use elephant_rs::stragglers::usual::UsualRule;
 use elephant_rs::units::Millis;
 
 use crate::internal::common;
@@ -106,7 +106,7 @@ fn every_recording_and_public_history_is_replayed() {
             );
         }
         let total: Vec<Evaluated> = pooled.into_iter().map(|detector| detector.total).collect();
-        println!("{}", best(&total, None));
+        println!("{}", best(&total, |_| true));
     }
 }
 

@@ -11,8 +11,8 @@ use crate::stragglers::cause::evidence::{Evidence, Measure};
 use crate::stragglers::evaluation::Evaluated;
 use crate::stragglers::executions::InputUnit;
 use crate::stragglers::impact::JobImpact;
-use crate::stragglers::labels::UsualSource;
 use crate::stragglers::progress::ProgressSource;
+use crate::stragglers::usual::UsualSource;
 use crate::survey::{ApplicationStragglers, Evaluation, GroupReport, Straggler, WaitedFor};
 use crate::units::{Millis, Timestamp};
 

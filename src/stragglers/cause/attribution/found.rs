@@ -17,6 +17,8 @@ pub(super) struct Found {
     pub(super) slow_elsewhere: bool,
     /// Whether other tasks on the node took as long as usual at the time. Then it was not slow for all.
     pub(super) usual_neighbours: bool,
+    /// Whether the task lost less time than threads wait on idle nodes.
+    pub(super) brief: bool,
 }
 
 impl Found {
@@ -36,7 +38,7 @@ impl Found {
 
     /// Evidence that the task waited for its node.
     pub(super) fn add_contention(&mut self, confidence: Confidence, fact: Fact) {
-        if self.usual_neighbours {
+        if self.usual_neighbours || self.brief {
             self.hint(Cause::Contention, fact);
         } else {
             self.add_of_node(Cause::Contention, confidence, fact);

@@ -100,9 +100,14 @@ impl<'g> Group<'g> {
         own.into_iter().chain(self.by_records.iter().map(|comparison| (InputUnit::Records, comparison)))
     }
 
+    /// The seconds that a task lost against the others, for its input where that matters.
+    pub(super) fn delay(&self, place: usize) -> Option<f64> {
+        self.comparison.delay(place, self.comparison.scale(place)?)
+    }
+
     pub(super) fn cpu_time(&self, place: usize) -> Option<CpuTime> {
         let scale = self.comparison.scale(place)?;
-        let delay = self.comparison.delay(place, scale).filter(|delay| *delay > 0.0)?;
+        let delay = self.delay(place).filter(|delay| *delay > 0.0)?;
         let excess = self.comparison.excess(place, &self.cpu, scale)?;
         let ratio = self.comparison.ratio(place, &self.cpu, scale)?;
         let duration = self.comparison.time(place, Scale::Duration).filter(|duration| *duration > 0.0)?;
@@ -118,8 +123,7 @@ impl<'g> Group<'g> {
 
     /// Share of the delay spent on disks and the network, as far as measured.
     pub(super) fn io_share(&self, place: usize) -> f64 {
-        let scale = self.comparison.scale(place);
-        let delay = scale.and_then(|scale| self.comparison.delay(place, scale)).filter(|delay| *delay > 0.0);
+        let delay = self.delay(place).filter(|delay| *delay > 0.0);
         let io = self.components.iter().filter(|(component, _)| component.is_io());
         let excess = io.filter_map(|(_, times)| self.comparison.without(place, times));
         let excess: f64 = excess.map(|without| without.excess.max(0.0)).sum();

@@ -1,0 +1,77 @@
+//! First tasks of executors.
+
+use super::*;
+
+#[test]
+fn first_tasks_of_executors_are_slow_together() {
+    let on = |executor, start, secs| Task { executor: Some(executor), start, ..task(secs) };
+    let tasks =
+        [on("1", 0, 10), on("2", 0, 11), on("1", 10, 2), on("2", 11, 2), on("1", 12, 2), on("2", 13, 2)];
+    let causes = causes(&stage(&tasks), None);
+    let primary: Vec<_> = causes.iter().map(|cause| (cause.task, cause.primary)).collect();
+    assert_eq!(primary, [(0, Cause::ColdStart), (1, Cause::ColdStart)]);
+    // Spark launches the next task before it records the end of the first.
+    let early = tasks.clone().map(|task| Task { start: task.start * 9 / 10, ..task });
+    assert!(super::causes(&stage(&early), None).iter().all(|cause| cause.primary == Cause::ColdStart));
+    // Each map task has a process of its own.
+    assert!(
+        super::causes(&maps(&tasks.map(|task| Task { executor: None, ..task })), None)
+            .iter()
+            .all(|cause| cause.primary == Cause::Unexplained)
+    );
+}
+
+#[test]
+fn the_first_tasks_of_a_late_executor_warm_up() {
+    let on = |executor, node, start, secs| Task { executor: Some(executor), start, ..task(secs).on(node) };
+    let mut tasks = Vec::new();
+    // Two executors run for long, without any warm-up to see.
+    for start in [0, 10, 20, 30, 40, 50] {
+        tasks.extend([on("1", "n1", start, 10), on("1", "n1", start, 10)]);
+        tasks.extend([on("2", "n2", start, 10), on("2", "n2", start, 10)]);
+    }
+    // A third one joins. Its two first tasks take longer than its later ones.
+    tasks.extend([on("3", "n3", 30, 22), on("3", "n3", 30, 23)]);
+    tasks.extend([on("3", "n3", 53, 10), on("3", "n3", 53, 10), on("3", "n3", 63, 10)]);
+    let primary = |tasks: &[Task]| -> Vec<(Cause, Option<Confidence>)> {
+        causes(&stage(tasks), None).iter().map(|cause| (cause.primary, cause.confidence)).collect()
+    };
+    assert_eq!(primary(&tasks), [(Cause::ColdStart, Some(Confidence::Inferred)); 2]);
+    // A single slow task may be chance.
+    let one: Vec<Task> = tasks.iter().filter(|task| task.node != "n3" || task.secs != 22).cloned().collect();
+    assert_eq!(primary(&one), [(Cause::ColdStart, Some(Confidence::Weak))]);
+    // All tasks of the executor are slow: that is the node.
+    let slow: Vec<Task> = tasks
+        .iter()
+        .map(|task| if task.node == "n3" { Task { secs: 22, ..task.clone() } } else { task.clone() })
+        .collect();
+    assert_eq!(primary(&slow), [(Cause::Hardware, Some(Confidence::Inferred)); 5]);
+}
+
+#[test]
+fn a_first_task_that_is_slow_among_first_tasks_is_not_explained_by_warm_up() {
+    let on = |executor, node, start, secs| Task { executor: Some(executor), start, ..task(secs).on(node) };
+    let mut tasks = Vec::new();
+    for (executor, node) in [("1", "n1"), ("2", "n2"), ("3", "n3")] {
+        tasks.extend([on(executor, node, 0, 20), on(executor, node, 0, 20)]);
+        tasks.extend([20, 30, 40, 50].map(|start| on(executor, node, start, 10)));
+    }
+    tasks.extend([on("4", "n4", 0, 45), on("4", "n4", 0, 45)]);
+    tasks.extend([45, 55, 65].map(|start| on("4", "n4", start, 10)));
+    let causes = causes(&stage(&tasks), None);
+    let warm = causes.iter().filter(|cause| cause.primary == Cause::ColdStart).count();
+    assert_eq!((causes.len(), warm), (8, 6), "{causes:?}");
+}
+
+#[test]
+fn first_tasks_of_a_later_stage_warm_up_as_well() {
+    let on = |executor, start, secs| Task { executor: Some(executor), start, ..task(secs) };
+    let later =
+        [on("1", 60, 10), on("2", 60, 11), on("1", 70, 2), on("2", 71, 2), on("1", 72, 2), on("2", 73, 2)];
+    let mut app = stage(&[on("1", 0, 5), on("2", 0, 5)]);
+    let mut second = stage(&later).groups.remove(0);
+    second.kind = TaskKind::Stage(StageAttempt { stage: 1, attempt: 0 });
+    app.groups.push(second);
+    let primary: Vec<_> = causes(&app, None).iter().map(|cause| cause.primary).collect();
+    assert_eq!(primary, [Cause::ColdStart, Cause::ColdStart]);
+}

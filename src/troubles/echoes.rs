@@ -43,10 +43,13 @@ const EXPLAINS: &[(Kind, Kind, Where)] = &[
     (Kind::IdleExecutors, Kind::Imbalance, Where::Anywhere),
 ];
 
-/// The share of the idle time of executors in which they waited for stragglers: the other cores are idle while only
-/// stragglers run.
-fn idle_for_stragglers(findings: &[Finding]) -> f64 {
-    let largest = |kind: Kind, key: &str| {
+/// The kinds for which executors wait, and the share of the run time that they waited: the other cores are idle while only
+/// stragglers or tasks with more data run.
+const WAITED_FOR: [(Kind, &str); 2] = [(Kind::Skew, "lost_ratio"), (Kind::Stragglers, "delay_ratio")];
+
+/// The share of the idle time of executors in which they waited for such tasks.
+fn waited_while_idle(findings: &[Finding]) -> f64 {
+    let largest = |(kind, key): (Kind, &str)| {
         let of_kind = findings.iter().filter(|finding| finding.tells == kind);
         let shares =
             of_kind.flat_map(|finding| &finding.evidence).filter_map(|(name, measure)| match measure {
@@ -55,21 +58,22 @@ fn idle_for_stragglers(findings: &[Finding]) -> f64 {
             });
         shares.max_by(f64::total_cmp)
     };
-    let waited = largest(Kind::Stragglers, "delay_ratio").unwrap_or_default();
-    let idle = largest(Kind::IdleExecutors, "idle_cores_ratio").filter(|idle| *idle > 0.0);
+    let waited: f64 = WAITED_FOR.into_iter().filter_map(largest).sum();
+    let idle = largest((Kind::IdleExecutors, "idle_cores_ratio")).filter(|idle| *idle > 0.0);
     waited / idle.unwrap_or(1.0)
 }
 
-/// The same troubles, with those that another explains below it. `findings` tell of them. Stragglers explain idle executors if
-/// executors waited for them for this share of the time.
+/// The same troubles, with those that another explains below it. `findings` tell of them. Stragglers and skew explain idle
+/// executors if executors waited for them for this share of the time.
 pub(super) fn under_their_causes(
     mut troubles: Vec<Trouble>,
     findings: &[Finding],
     idle_by_stragglers: f64,
 ) -> Vec<Trouble> {
-    let waited = idle_for_stragglers(findings) >= idle_by_stragglers;
+    let waited = waited_while_idle(findings) >= idle_by_stragglers;
     let is_idle_for = |cause: &Trouble, other: &Trouble| {
-        waited && (cause.kind, other.kind) == (Kind::Stragglers, Kind::IdleExecutors)
+        let waits = WAITED_FOR.iter().any(|(kind, _)| *kind == cause.kind);
+        waited && waits && other.kind == Kind::IdleExecutors
     };
     // In the order of kinds, causes come first; a consequence of a consequence goes to the first cause, too.
     troubles.sort_by(|a, b| (a.kind, a.rank()).cmp(&(b.kind, b.rank())));

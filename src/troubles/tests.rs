@@ -459,13 +459,29 @@ fn idle_executors_are_an_echo_of_the_stragglers_that_they_wait_for() {
         evidence: vec![(key.into(), Measure::Ratio(Some(share)))],
         ..finding
     };
-    let troubles = |waited: f64, idle: f64| {
-        let late = finding("late", TroubleKind::Stragglers, Subject::Application, Severity::Low);
-        let unused = finding("idle", TroubleKind::IdleExecutors, Subject::Application, Severity::Low);
-        let mut findings = [share(late, "delay_ratio", waited), share(unused, "idle_cores_ratio", idle)];
-        diagnosed(&app(), &mut findings).troubles.len()
+    let late = |waited| {
+        share(
+            finding("late", TroubleKind::Stragglers, Subject::Application, Severity::Low),
+            "delay_ratio",
+            waited,
+        )
     };
-    assert_eq!((troubles(0.2, 0.3), troubles(0.2, 0.8), troubles(0.6, 0.9)), (1, 2, 1));
+    let skewed =
+        |lost| share(finding("skew", TroubleKind::Skew, stage(1), Severity::Low), "lost_ratio", lost);
+    let kinds = |findings: &[Finding], idle: f64| {
+        let unused = finding("idle", TroubleKind::IdleExecutors, Subject::Application, Severity::Low);
+        let mut findings = findings.to_vec();
+        findings.push(share(unused, "idle_cores_ratio", idle));
+        let troubles = diagnosed(&app(), &mut findings).troubles;
+        troubles.iter().map(|trouble| trouble.kind).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&[late(0.2)], 0.3), [TroubleKind::Stragglers]);
+    assert_eq!(kinds(&[late(0.2)], 0.8).len(), 2);
+    assert_eq!(kinds(&[late(0.6)], 0.9), [TroubleKind::Stragglers]);
+    // Tasks with more data are waited for, too, alone or with stragglers.
+    assert_eq!(kinds(&[skewed(0.2)], 0.3), [TroubleKind::Skew]);
+    assert!(kinds(&[skewed(0.2)], 0.8).contains(&TroubleKind::IdleExecutors));
+    assert!(!kinds(&[skewed(0.2), late(0.2)], 0.8).contains(&TroubleKind::IdleExecutors));
 }
 
 /// The trouble that asks for less memory comes under another one with the same change, so nothing names it.

@@ -3,6 +3,7 @@
 mod ends;
 
 use self::ends::JobEnds;
+use super::support::failed_places::{self, failure_at, stages_of};
 use super::support::failures::{self, Ends, Limit};
 use super::support::lost_time::{reason_of_job, reason_of_last_job};
 use super::support::remedies::against_kinds;
@@ -82,6 +83,9 @@ impl Check for JobFailures {
             tasks: worst.map_or(Severity::None, |(_, ends)| self.of_tasks(ends)),
         };
         let root = root(app, spark, &severities, worst.map(|(job, _)| job));
+        let place = worst
+            .filter(|_| severities.by_tasks())
+            .and_then(|(job, ends)| failed_places::of_job(app, spark, job, ends));
         let mut evidence = vec![
             ("completed_jobs_count", Measure::Count(jobs.ended - jobs.failed)),
             ("failed_jobs_count", Measure::Count(jobs.failed)),
@@ -96,7 +100,7 @@ impl Check for JobFailures {
         let judgement = Judgement::of(Subject::Application, severities.highest())
             .tasks(app.task_count())
             .facts(evidence)
-            .failed_by(root.as_ref().map(|root| root.failure.clone()));
+            .failed_by(root.as_ref().map(|root| failure_at(place.as_ref(), root.failure.clone())));
         let worded = match worst {
             Some((job, ends)) if severities.by_tasks() => {
                 let failures = failures::failed_attempts(ends, self.limit_of_tasks(ends));
@@ -112,7 +116,9 @@ impl Check for JobFailures {
         for ends in &all {
             total.add(ends);
         }
-        worded.advice(|| advice(app, spark, &severities, root.as_ref(), &total)).into()
+        // Of one job, or of all.
+        let ends = worst.filter(|_| place.is_some()).map_or(&total, |(_, ends)| ends);
+        worded.advice(|| advice(app, spark, &severities, root.as_ref(), (place.as_ref(), ends))).into()
     }
 
     fn rests_on(&self) -> &'static [Facet] {
@@ -162,8 +168,7 @@ fn root<'a>(
         return Root::of_application(app, spark);
     }
     if severities.by_tasks() {
-        let place = spark.jobs.iter().position(|job| Some(job.id) == worst.map(|job| job.id))?;
-        let stages: Vec<&Stage> = spark.stages.iter().filter(|stage| stage.job == Some(place)).collect();
+        let stages: Vec<&Stage> = stages_of(spark, worst?).collect();
         return Root::of_stages(app, spark, &stages);
     }
     Root::of_job(app, spark, JobEnds::example(spark, severities.by_cancellation())?)
@@ -187,13 +192,13 @@ fn advice(
     spark: &Spark,
     severities: &Severities,
     root: Option<&Root<'_>>,
-    total: &Ends,
+    (place, ends): (Option<&String>, &Ends),
 ) -> Vec<Advice> {
     let own = !severities.by_tasks() && severities.application.max(severities.job) > Severity::None;
     match root {
         Some(root) if own => against_kinds(app, spark, [root.failure.kind], false),
         Some(root) if severities.by_cancellation() => vec![root.failure.kind.remedy().into()],
-        _ => failures::advice(total.main_reason()).into_iter().map(Advice::from).collect(),
+        _ => failed_places::advice(place, ends),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `spark-job-runtime`: jobs that fail, and jobs that lose time to failed tasks (Dr. Elephant v2.0.9
 //! `JobRuntimeHeuristic`).
 
+use super::support::failed_places::{self, failure_at};
 use super::support::lost_time::{Failures, limit_if_any, reason_of_job, share_if_any};
 use super::support::root::Root;
 use super::{percent, rule, spark};
@@ -80,11 +81,13 @@ impl Check for FailingJobs {
         if by_jobs > Severity::None {
             advice.push(of_failed(app, spark).into());
         }
+        let worst_job = worst.as_ref().map(|(.., job)| *job);
+        let place = worst_job.and_then(|job| failed_places::of_job(app, spark, job, &failures.ends));
         if by_tasks > Severity::None {
-            advice.extend(failures.advice().into_iter().map(Advice::from));
+            advice.extend(failures.advice(place.as_ref()));
         }
-        let job =
-            if by_tasks > by_jobs { worst.as_ref().map(|(.., job)| *job) } else { failed.first().copied() };
+        let job = if by_tasks > by_jobs { worst_job } else { failed.first().copied() };
+        let place = place.filter(|_| by_tasks > by_jobs);
         let root = job.filter(|_| severity > Severity::None).and_then(|job| Root::of_job(app, spark, job));
         let judgement = Judgement::of(Subject::Application, severity)
             .tells(TroubleKind::Failures)
@@ -95,7 +98,7 @@ impl Check for FailingJobs {
             .fact("worst_job_failed_tasks_count", Measure::Count(failures.ends.failed))
             .fact("worst_job_task_failure_ratio", Measure::Ratio(Some(failures.rate())))
             .fact("worst_job_lost_ms", Measure::Time(failures.lost))
-            .failed_by(root.map(|root| root.failure));
+            .failed_by(root.map(|root| failure_at(place.as_ref(), root.failure)));
         let worded = match &worst {
             Some((_, failures, job)) if by_tasks > by_jobs => {
                 params.of_tasks(judgement, job, failures, spent)

@@ -4,6 +4,7 @@
 mod facts;
 
 use self::facts::Facts;
+use super::support::failed_places::{self, failure_at};
 use super::support::failures::{self, Limit};
 use super::support::lost_time::reason_of_stage;
 use super::support::memory;
@@ -204,10 +205,11 @@ impl StageTroubles {
         evidence.extend(facts.run_time.map(|time| ("run_time_ms", Measure::Time(time))));
         evidence.extend(facts.time_each.map(|time| ("run_time_each_ms", Measure::Time(time))));
         let root = if failing { Root::of_stage(app, spark, facts.stage) } else { None };
+        let place = failed_places::of_stage(app, spark, facts.stage, &facts.ends).filter(|_| failing);
         Judgement::of(Subject::Stage(facts.id()), severity)
             .tasks(facts.tasks)
             .facts(evidence)
-            .failed_by(root.as_ref().map(|root| root.failure.clone()))
+            .failed_by(root.as_ref().map(|root| failure_at(place.as_ref(), root.failure.clone())))
             .tells(if failing { TroubleKind::Failures } else { TroubleKind::LongRun })
             .message(
                 if failing { FAILED_TASKS } else { LONG },
@@ -223,9 +225,11 @@ impl StageTroubles {
             )
             .tells(if failing { TroubleKind::Failures } else { TroubleKind::LongRun })
             .advice(|| {
-                let against_failures =
-                    || failures::advice(facts.ends.main_reason()).into_iter().map(Advice::from);
-                if failing { against_failures().collect() } else { more_at_once(app, spark) }
+                if failing {
+                    failed_places::advice(place.as_ref(), &facts.ends)
+                } else {
+                    more_at_once(app, spark)
+                }
             })
     }
 

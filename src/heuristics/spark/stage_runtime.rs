@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 
+use super::support::failed_places::{self, failure_at};
 use super::support::lost_time::{Failures, limit_if_any, reason_of_stage, share_if_any};
 use super::support::memory;
 use super::support::partitions::{Aim, Source, advice};
@@ -209,8 +210,9 @@ impl StageRuntime {
         let mut tells = TroubleKind::Failures;
         let wanted = Some(()).filter(|()| facts.by_time > Severity::None);
         let wanted = wanted.and_then(|()| self.wanted(app, spark, facts.stage));
+        let place = failed_places::of_stage(app, spark, facts.stage, &failures.ends);
         if facts.by_failures > Severity::None {
-            advice.extend(failures.advice().into_iter().map(Advice::from));
+            advice.extend(failures.advice(place.as_ref()));
         }
         if facts.by_time > Severity::None {
             advice.push(faster(app, spark, facts.stage, wanted));
@@ -228,7 +230,7 @@ impl StageRuntime {
         judged
             .tasks(group.map_or(0, |group| group.tasks.len() as u64))
             .facts(facts.evidence())
-            .failed_by(root.map(|root| root.failure))
+            .failed_by(root.map(|root| failure_at(place.as_ref(), root.failure)))
             .message(
                 template,
                 &[

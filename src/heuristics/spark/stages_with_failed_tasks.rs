@@ -185,7 +185,7 @@ impl Failing {
                 &[
                     ("stage", &label(stage)),
                     ("end", &ends.end_of(stage)),
-                    ("failed_tasks", &failures.failed_tasks),
+                    ("failed_tasks", &failures.places.failed_tasks),
                     ("tasks", &plural(*tasks, "task")),
                     ("repeats", &failures.repeats()),
                     ("share", &failures.share(*tasks)),
@@ -252,7 +252,7 @@ impl Bad<'_> {
     fn is_of_place(&self, app: &Application, spark: &Spark, root: &Root<'_>) -> bool {
         blames_code(root.failure.kind)
             && self.stage.status == StageStatus::Complete
-            && self.failures.only_place(app, spark).is_some()
+            && self.failures.places.only(app, spark).is_some()
     }
 
     /// The failure that the root cause is.
@@ -265,7 +265,7 @@ impl Bad<'_> {
 /// Remedies for the causes of a stage's failures, the root cause first, then the most frequent ones.
 fn against(app: &Application, spark: &Spark, root: Option<&Root<'_>>, bad: &Bad<'_>) -> Vec<Advice> {
     let Bad { stage, failures, .. } = bad;
-    let place = failures.only_place(app, spark);
+    let place = failures.places.only(app, spark);
     let unclear = root.is_none_or(|root| root.loss.is_none() && blames_code(root.failure.kind));
     let look = place.filter(|_| unclear);
     let look = look.map(|place| look_at(&plural(failures.failed, "failure"), "happened", &place));

@@ -111,12 +111,7 @@ fn indented_key(line: &str, at: usize) -> Option<Span> {
 
 #[cfg(test)]
 mod tests {
-    use crate::params::yaml::documents;
-
-    fn first_error(text: &str) -> Option<(String, String, String)> {
-        let error = documents(text).1.into_iter().next()?;
-        Some((text[error.span].to_owned(), error.message, error.help.unwrap_or_default()))
-    }
+    use crate::params::yaml::{documents, first_error};
 
     #[test]
     fn values_that_need_quotes_are_shown_in_quotes() {

@@ -162,7 +162,7 @@ impl Context<'_> {
             usual_neighbours: self
                 .window(group, execution)
                 .is_some_and(|(node, _, start, finish)| group.neighbours.refute(node, start, finish)),
-            brief: group.delay(place).is_some_and(|delay| delay < self.params.contention_seconds),
+            delay: group.delay(place),
         };
         self.input(group, place, &mut found);
         // With data skew, extra time follows from the extra input and is not a cause of its own.
@@ -206,7 +206,7 @@ impl Context<'_> {
         self.spills_and_fetches(group, place, execution, found);
         let alone = found.evidence.is_empty();
         match other {
-            Some(fact) if alone => found.add_contention(Confidence::Inferred, fact),
+            Some(fact) if alone => found.add_contention(self.params, Confidence::Inferred, fact),
             Some(fact) => found.hint(Cause::Contention, fact),
             None => {}
         }
@@ -337,7 +337,7 @@ impl Context<'_> {
             let confidence = if same { Confidence::Inferred } else { Confidence::Weak };
             // Slightly more CPU time does not cause a long delay.
             if same || cpu.share_of_delay <= LITTLE {
-                found.add_contention(confidence, fact(self.params.same_cpu_factor));
+                found.add_contention(self.params, confidence, fact(self.params.same_cpu_factor));
             }
         }
     }

@@ -308,6 +308,18 @@ fn a_place_with_all_failures_is_the_cause_rather_than_the_code() {
     );
     assert!(trouble.advice.iter().all(|line| !line.contains("fix the error")), "{:?}", trouble.advice);
     assert_eq!(trouble.failure.as_ref().map(|failure| failure.kind), Some(Kind::BadNode));
+    // The findings on the job and the stage say the same as that of the stages with failed tasks.
+    let failed = report
+        .findings
+        .iter()
+        .filter(|finding| finding.tells == TroubleKind::Failures && finding.raw_severity > Severity::None);
+    let rules: Vec<&str> = failed.clone().map(|finding| &*finding.rule).collect();
+    assert!(rules.contains(&"spark-job-metrics"), "{rules:?}");
+    for finding in failed {
+        let kind = finding.failure.as_ref().map(|failure| failure.kind);
+        assert_eq!(kind, Some(Kind::BadNode), "{}", finding.rule);
+        assert!(finding.advice[0].starts_with("all 6 failures happened on worker3"), "{:?}", finding.advice);
+    }
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! The failed attempts of a stage, by cause.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::losses::{exclusions, shown};
 use crate::finding::{Measure, Phrase};
-use crate::heuristics::root_cause::Places;
 use crate::heuristics::spark::percent;
+use crate::heuristics::spark::support::failed_places::FailedPlaces;
 use crate::heuristics::spark::support::stage_text::{cause, first_line};
 use crate::model::Application;
 use crate::model::spark::{Spark, Stage};
@@ -92,14 +92,10 @@ pub(super) struct Failures {
     pub(super) done: u64,
     /// The number of failed attempts.
     pub(super) failed: u64,
-    /// The number of tasks with a failed attempt.
-    pub(super) failed_tasks: u64,
     kinds: BTreeMap<Kind, u64>,
     /// The most frequent message, and its count.
     pub(super) most_frequent: Option<(String, u64)>,
-    /// The attempts by node and by executor.
-    nodes: Places,
-    executors: Places,
+    pub(super) places: FailedPlaces,
 }
 
 impl Failures {
@@ -107,16 +103,8 @@ impl Failures {
         let attempts = &group.attempts;
         let failed = |row: &usize| attempts.outcome(*row) == Outcome::Failed;
         let mut kinds = BTreeMap::new();
-        let mut tasks = BTreeSet::new();
-        let (mut nodes, mut executors) = (Places::default(), Places::default());
-        for row in 0..attempts.len() {
-            nodes.add(attempts.node(row), failed(&row));
-            executors.add(attempts.executor(row), failed(&row));
-            if failed(&row) {
-                let kind = Kind::of(attempts.end_reason(row));
-                *kinds.entry(kind).or_insert(0) += 1;
-                tasks.extend(attempts.task(row));
-            }
+        for row in (0..attempts.len()).filter(failed) {
+            *kinds.entry(Kind::of(attempts.end_reason(row))).or_insert(0) += 1;
         }
         let mut messages: BTreeMap<String, u64> = BTreeMap::new();
         for (row, text) in attempts.diagnostics() {
@@ -130,11 +118,9 @@ impl Failures {
         Self {
             done: group.count_tasks(Outcome::Succeeded),
             failed: kinds.values().sum(),
-            failed_tasks: tasks.len() as u64,
             kinds,
             most_frequent: most,
-            nodes,
-            executors,
+            places: FailedPlaces::of([group]),
         }
     }
 
@@ -158,7 +144,7 @@ impl Failures {
 
     /// How often the failed tasks failed; empty if each of them failed once.
     pub(super) fn repeats(&self) -> Phrase {
-        let template = match (self.failed, self.failed_tasks) {
+        let template = match (self.failed, self.places.failed_tasks) {
             (attempts, failed) if attempts == failed => return Phrase::default(),
             (_, 1) => OF_ONE_TASK,
             _ => OF_SEVERAL_TASKS,
@@ -169,7 +155,7 @@ impl Failures {
     /// The failed attempts as a share of the stage's tasks.
     pub(super) fn share(&self, tasks: u64) -> Phrase {
         let share = self.failed as f64 / tasks as f64;
-        let template = match (self.failed == self.failed_tasks, share > 1.0) {
+        let template = match (self.failed == self.places.failed_tasks, share > 1.0) {
             (true, _) => SHARE,
             (false, false) => SHARE_WITH_RETRIES,
             (false, true) => PER_TASK,
@@ -194,8 +180,8 @@ impl Failures {
 
     /// The node, or its executor, on which most attempts failed; empty if there is none.
     pub(super) fn place(&self, app: &Application, spark: &Spark) -> Phrase {
-        let node = self.nodes.worst(app);
-        match (node, self.executors.worst(app)) {
+        let node = self.places.nodes.worst(app);
+        match (node, self.places.executors.worst(app)) {
             (Some((host, count)), executor) if executor.is_none_or(|(_, fewer)| fewer < count) => {
                 Phrase::new(ON_NODE, &[("count", &count), ("host", &host)])
             }
@@ -210,26 +196,10 @@ impl Failures {
         }
     }
 
-    /// The node or executor on which all attempts failed, of several tasks: "node3", "executor 3 on node3". `None` if other
-    /// attempts failed elsewhere.
-    pub(super) fn only_place(&self, app: &Application, spark: &Spark) -> Option<String> {
-        // A task that fails wherever it runs often runs on one node, where its data is.
-        if self.failed_tasks < 2 {
-            return None;
-        }
-        if self.nodes.is_only_worst(app) {
-            return self.nodes.worst(app).map(|(host, _)| host.to_owned());
-        }
-        let (id, _) = self.executors.worst(app).filter(|_| self.executors.is_only_worst(app))?;
-        let mut hosts = spark.executors_with_id(id).iter().filter_map(|executor| executor.host);
-        let host = hosts.find_map(|host| app.strings.get(host));
-        Some(host.map_or_else(|| format!("executor {id}"), |host| format!("executor {id} on {host}")))
-    }
-
     /// The nodes and executors that Spark excluded and on which attempts failed.
     pub(super) fn exclusions(&self, app: &Application, spark: &Spark) -> Phrase {
-        let of_node = |host: &str| self.nodes.has_failures(app, host);
-        let of_executor = |id: &str| self.executors.has_failures(app, id);
+        let of_node = |host: &str| self.places.nodes.has_failures(app, host);
+        let of_executor = |id: &str| self.places.executors.has_failures(app, id);
         shown(exclusions(app, spark, of_node, of_executor))
     }
 
@@ -251,7 +221,7 @@ impl Failures {
         }
         let failure = stage.failure.as_deref().map(first_line);
         evidence.extend(failure.map(|text| ("stage_failure_text", Measure::Text(text))));
-        if let Some((host, failures)) = self.nodes.worst(app) {
+        if let Some((host, failures)) = self.places.nodes.worst(app) {
             evidence.push(("worst_host_text", Measure::Text(host.to_owned())));
             evidence.push(("worst_host_failed_count", Measure::Count(failures)));
         }
@@ -272,11 +242,9 @@ mod tests {
         let failures = |done, count| Failures {
             done,
             failed: count,
-            failed_tasks: count,
             kinds: BTreeMap::from([(Kind::OutOfMemory, count)]),
             most_frequent: None,
-            nodes: Places::default(),
-            executors: Places::default(),
+            places: FailedPlaces::default(),
         };
         assert_eq!(failures(3, 2).dr_elephant_severity(), Severity::None);
         assert_eq!(failures(3, 3).dr_elephant_severity(), Severity::Critical);

@@ -1,8 +1,10 @@
 //! The time lost to failed attempts.
 
-use super::failures::{self, Ends};
+use super::failed_places;
+use super::failures::Ends;
 use super::root::{failed_by_itself, was_cancelled};
 use super::stage_text::cause;
+use crate::finding::Advice;
 use crate::heuristics::spark::percent;
 use crate::model::Application;
 use crate::model::spark::{Job, Spark, Stage, StageAttempt, StageStatus};
@@ -52,14 +54,14 @@ impl Failures {
         self.ends.failure_rate().unwrap_or_default()
     }
 
-    /// The remedy for the most frequent reason.
-    pub(in crate::heuristics) fn advice(&self) -> Vec<String> {
+    /// The remedy for the most frequent reason, or for the place of all failures.
+    pub(in crate::heuristics) fn advice(&self, place: Option<&String>) -> Vec<Advice> {
         if self.ends.failed == 0 {
             return vec![
-                "no attempt failed: increase the lowest cut-off of task_failure_rate above 0".to_owned(),
+                "no attempt failed: increase the lowest cut-off of task_failure_rate above 0".into(),
             ];
         }
-        failures::advice(self.ends.main_reason())
+        failed_places::advice(place, &self.ends)
     }
 }
 

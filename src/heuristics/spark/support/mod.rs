@@ -3,6 +3,7 @@
 
 pub(super) mod beyond_heap;
 pub(super) mod collections;
+pub(super) mod failed_places;
 pub(super) mod failures;
 pub(super) mod idle;
 pub(super) mod losses;

@@ -2,7 +2,7 @@
 
 use super::StragglerCause;
 use crate::stragglers::cause::evidence::{Evidence, Fact};
-use crate::stragglers::cause::{Cause, Confidence};
+use crate::stragglers::cause::{Cause, Confidence, Params};
 use crate::stragglers::executions::Execution;
 
 /// The evidence on one straggler.
@@ -17,8 +17,8 @@ pub(super) struct Found {
     pub(super) slow_elsewhere: bool,
     /// Whether other tasks on the node took as long as usual at the time. Then it was not slow for all.
     pub(super) usual_neighbours: bool,
-    /// Whether the task lost less time than threads wait on idle nodes.
-    pub(super) brief: bool,
+    /// The seconds that the task lost.
+    pub(super) delay: Option<f64>,
 }
 
 impl Found {
@@ -37,8 +37,9 @@ impl Found {
     }
 
     /// Evidence that the task waited for its node.
-    pub(super) fn add_contention(&mut self, confidence: Confidence, fact: Fact) {
-        if self.usual_neighbours || self.brief {
+    pub(super) fn add_contention(&mut self, params: &Params, confidence: Confidence, fact: Fact) {
+        let is_brief = self.delay.is_some_and(|delay| delay < params.contention_seconds);
+        if self.usual_neighbours || is_brief {
             self.hint(Cause::Contention, fact);
         } else {
             self.add_of_node(Cause::Contention, confidence, fact);

@@ -135,10 +135,19 @@ enum Format {
     Ndjson,
 }
 
+/// What this build can ask.
+const SCHEMES: &[&str] = if cfg!(all(feature = "http", feature = "remote")) {
+    &["http", "https"]
+} else if cfg!(feature = "http") {
+    &["http"]
+} else {
+    &[]
+};
+
 /// An address that this build cannot read.
 #[derive(Debug, thiserror::Error)]
-#[error("{address} cannot be read: {}", if cfg!(feature = "http") {
-    "only http:// is supported, not https://; use a proxy on this machine that speaks TLS"
+#[error("{address} cannot be asked: {}", if cfg!(feature = "http") {
+    "this build has no TLS; install it with --features http,remote"
 } else {
     "this build has no HTTP; install it with --features http"
 })]
@@ -222,7 +231,7 @@ impl WatchArgs {
         let (mut addresses, mut paths) = (Vec::new(), Vec::new());
         for path in &self.paths {
             match path.to_str().and_then(|text| Some((text, text.split_once("://")?.0))) {
-                Some((address, "http")) if cfg!(feature = "http") => addresses.push(address.to_owned()),
+                Some((address, scheme)) if SCHEMES.contains(&scheme) => addresses.push(address.to_owned()),
                 Some((address, "http" | "https")) => {
                     return Err(AddressError { address: address.to_owned() });
                 }
@@ -261,11 +270,10 @@ impl WatchArgs {
 
 #[cfg(feature = "http")]
 fn http_address(text: &str) -> Result<String, String> {
-    let is_address = text.strip_prefix("http://").is_some_and(|rest| !rest.is_empty());
-    if is_address {
-        Ok(text.to_owned())
-    } else {
-        Err("expected an address that begins with http://".to_owned())
+    match text.split_once("://") {
+        Some((scheme, rest)) if SCHEMES.contains(&scheme) && !rest.is_empty() => Ok(text.to_owned()),
+        Some(("https", _)) => Err(AddressError { address: text.to_owned() }.to_string()),
+        _ => Err(format!("expected an address that begins with {}://", SCHEMES.join(":// or "))),
     }
 }
 

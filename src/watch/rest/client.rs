@@ -1,10 +1,14 @@
 //! Reads JSON by HTTP, and sends it.
 
+#[cfg(feature = "remote")]
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ureq::Agent;
+#[cfg(feature = "remote")]
+use ureq::tls::{RootCerts, TlsConfig};
 
 /// The longest answer that is read.
 const MOST: u64 = 256 << 20;
@@ -38,6 +42,15 @@ impl RestError {
     }
 }
 
+/// TLS with the certificates of the system, as for histories at `https://`.
+#[cfg(feature = "remote")]
+fn tls() -> TlsConfig {
+    TlsConfig::builder()
+        .root_certs(RootCerts::PlatformVerifier)
+        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .build()
+}
+
 /// Keeps connections open between requests.
 #[derive(Debug, Clone)]
 pub(crate) struct Client(Agent);
@@ -47,9 +60,10 @@ impl Client {
     pub(crate) fn new(timeout: Duration) -> Self {
         let config = Agent::config_builder()
             .timeout_global(Some(timeout))
-            .user_agent(concat!("elephant-rs/", env!("CARGO_PKG_VERSION")))
-            .build();
-        Self(config.into())
+            .user_agent(concat!("elephant-rs/", env!("CARGO_PKG_VERSION")));
+        #[cfg(feature = "remote")]
+        let config = config.tls_config(tls());
+        Self(config.build().into())
     }
 
     /// Reads an object.

@@ -1,6 +1,6 @@
 //! A small HTTP server on this machine whose answers a test decides.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,8 +17,29 @@ pub struct FakeServer {
 
 impl FakeServer {
     pub fn start(answer: impl Fn(&str, &str, &str) -> (u16, String) + Send + Sync + 'static) -> Self {
+        Self::serving("http", answer, |stream, answer| serve(stream, answer))
+    }
+
+    /// The same behind TLS.
+    #[cfg(feature = "remote")]
+    pub fn start_tls(
+        config: Arc<rustls::ServerConfig>,
+        answer: impl Fn(&str, &str, &str) -> (u16, String) + Send + Sync + 'static,
+    ) -> Self {
+        Self::serving("https", answer, move |stream, answer| {
+            let connection = rustls::ServerConnection::new(Arc::clone(&config)).ok()?;
+            serve(rustls::StreamOwned::new(connection, stream), answer)
+        })
+    }
+
+    fn serving(
+        scheme: &str,
+        answer: impl Fn(&str, &str, &str) -> (u16, String) + Send + Sync + 'static,
+        serve: impl Fn(TcpStream, &Answer) -> Option<()> + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = format!("http://{}", listener.local_addr().unwrap());
+        let address = format!("{scheme}://{}", listener.local_addr().unwrap());
+        let serve = Arc::new(serve);
         let is_over = Arc::new(AtomicBool::new(false));
         let (answer, over): (Arc<Answer>, _) = (Arc::new(answer), Arc::clone(&is_over));
         thread::spawn(move || {
@@ -26,8 +47,8 @@ impl FakeServer {
                 if over.load(Ordering::Relaxed) {
                     return;
                 }
-                let answer = Arc::clone(&answer);
-                thread::spawn(move || serve(&stream.unwrap(), answer.as_ref()));
+                let (answer, serve) = (Arc::clone(&answer), Arc::clone(&serve));
+                thread::spawn(move || serve(stream.unwrap(), answer.as_ref()));
             }
         });
         Self { address, is_over }
@@ -38,12 +59,12 @@ impl Drop for FakeServer {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
         // Wakes up the listener.
-        let _ = TcpStream::connect(self.address.trim_start_matches("http://"));
+        let _ = TcpStream::connect(self.address.rsplit('/').next().unwrap());
     }
 }
 
 /// Answers requests until the client closes the connection.
-fn serve(stream: &TcpStream, answer: &Answer) -> Option<()> {
+fn serve(stream: impl Read + Write, answer: &Answer) -> Option<()> {
     let mut reader = BufReader::new(stream);
     loop {
         let mut first = String::new();
@@ -67,12 +88,13 @@ fn serve(stream: &TcpStream, answer: &Answer) -> Option<()> {
         let mut body = vec![0; len];
         reader.read_exact(&mut body).ok()?;
         let (status, text) = answer(method, path, &String::from_utf8_lossy(&body));
-        let mut stream = stream;
+        let stream = reader.get_mut();
         write!(
             stream,
             "HTTP/1.1 {status} -\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{text}",
             text.len()
         )
         .ok()?;
+        stream.flush().ok()?;
     }
 }

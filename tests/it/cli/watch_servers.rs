@@ -24,8 +24,18 @@ const fn takes(task: i64) -> i64 {
 }
 
 fn watch(arguments: &[&str]) -> (Option<i32>, Vec<Value>, String) {
+    watch_with(arguments, &[])
+}
+
+/// The same with these environment variables.
+fn watch_with(arguments: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, Vec<Value>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_elephant-rs"));
-    command.env("LC_ALL", "C.UTF-8").arg("watch").args(["--format", "ndjson", "--ask-every", "5ms"]);
+    command.envs(variables.iter().copied()).env("LC_ALL", "C.UTF-8").arg("watch").args([
+        "--format",
+        "ndjson",
+        "--ask-every",
+        "5ms",
+    ]);
     command.args(["--interval", "5ms"]).args(arguments).stdin(Stdio::null());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let begun = Instant::now();
@@ -82,11 +92,15 @@ fn mapreduce(path: &str, elapsed: i64) -> (u16, String) {
 
 /// An application master, whose time passes with the questions about its tasks.
 fn master() -> FakeServer {
+    FakeServer::start(progress())
+}
+
+fn progress() -> impl Fn(&str, &str, &str) -> (u16, String) {
     let clock = AtomicI64::new(0);
-    FakeServer::start(move |_, path, _| {
+    move |_, path, _| {
         let elapsed = clock.fetch_add(if path.ends_with("/tasks") { STEP } else { 0 }, Ordering::Relaxed);
         mapreduce(path, elapsed)
-    })
+    }
 }
 
 /// Flags of the slow task only, among them that of `detector`.
@@ -409,7 +423,62 @@ fn servers_that_do_not_answer_as_expected_are_told_about() {
     assert_eq!(status, Some(2));
     let message = of_type(&lines, "problem")[0]["message"].as_str().unwrap().to_owned();
     assert!(message.contains("not the expected JSON"), "{message}");
+}
+
+#[test]
+#[cfg(not(feature = "remote"))]
+fn a_build_without_tls_says_so() {
     let (status, _, errors) = watch(&["https://127.0.0.1:1"]);
     assert_eq!(status, Some(2));
-    assert!(errors.contains("only http:// is supported"), "{errors}");
+    assert!(errors.contains("install it with --features http,remote"), "{errors}");
+}
+
+/// A certificate for 127.0.0.1 in `folder`, with its key; `None` without openssl.
+#[cfg(feature = "remote")]
+fn certificate(folder: &std::path::Path) -> Option<std::sync::Arc<rustls::ServerConfig>> {
+    use rustls::pki_types::pem::PemObject as _;
+    let (certificate, key) = (folder.join("cert.pem"), folder.join("key.pem"));
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"])
+        .args(["-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"])
+        .args(["-out".as_ref(), certificate.as_os_str(), "-keyout".as_ref(), key.as_os_str()])
+        .output();
+    if !made.is_ok_and(|output| output.status.success()) {
+        return None;
+    }
+    let chain = vec![rustls::pki_types::CertificateDer::from_pem_file(certificate).unwrap()];
+    let key = rustls::pki_types::PrivateKeyDer::from_pem_file(key).unwrap();
+    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    Some(config.unwrap().with_no_client_auth().with_single_cert(chain, key).unwrap().into())
+}
+
+#[test]
+#[cfg(feature = "remote")]
+fn servers_behind_tls_are_asked_if_their_certificate_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(config) = certificate(folder.path()) else {
+        crate::common::skipped::note("openssl makes no certificate for the test of TLS");
+        return;
+    };
+    let flags = Arc::new(Mutex::new(Vec::new()));
+    let webhook = FakeServer::start_tls(Arc::clone(&config), {
+        let flags = Arc::clone(&flags);
+        move |_, _, body| {
+            flags.lock().unwrap().push(body.to_owned());
+            (200, String::new())
+        }
+    });
+    let master = FakeServer::start_tls(config, progress());
+    let arguments = ["--webhook", &webhook.address, &master.address];
+    let known = folder.path().join("cert.pem");
+    let (status, lines, errors) = watch_with(&arguments, &[("SSL_CERT_FILE", known.to_str().unwrap())]);
+    assert_eq!(status, Some(0), "{errors}");
+    assert_slow_task(&lines, "spark-3");
+    assert_eq!(flags.lock().unwrap().len(), of_type(&lines, "flag").len());
+    // The same server is not trusted without its certificate.
+    let (status, lines, _) = watch_with(&["--once", &master.address], &[("SSL_CERT_FILE", "/dev/null")]);
+    assert_eq!(status, Some(2));
+    let problem = of_type(&lines, "problem")[0]["message"].as_str().unwrap().to_owned();
+    assert!(problem.contains("certificate"), "{problem}");
 }

@@ -70,7 +70,8 @@ pub(super) struct WatchArgs {
     /// Append the lines to a file
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Keep what was reported in a file: after a restart nothing is reported twice, and what was missed is reported then
+    /// Keep a record of what was reported in a file: after a restart, nothing is reported twice, and what was missed
+    /// is reported
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     state: Option<PathBuf>,
     /// Send each flag to this address, too, as a JSON object (POST); repeated until it is accepted
@@ -90,8 +91,8 @@ pub(super) struct WatchArgs {
     /// Do not watch logs in folders that are marked as in progress but were last written longer ago
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "24h")]
     stale: Millis,
-    /// Let time pass only with events, not between them: nothing is ever withdrawn, but a straggler that is the last task
-    /// of an application is reported late
+    /// Advance the time only with events: no flag is ever withdrawn, but a straggler that is the last task of an
+    /// application is reported late
     #[arg(long)]
     log_time: bool,
     /// Read what is there, and do not wait for more
@@ -100,7 +101,8 @@ pub(super) struct WatchArgs {
     /// Skip stages with fewer tasks
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<usize>, default_value_t = MIN_TASKS)]
     min_tasks: usize,
-    /// Give up the application with the most running tasks when those of all take more memory than this
+    /// Stop watching the application with the most running tasks when the running tasks of all applications take more
+    /// memory than this
     #[arg(id = "max-memory", long, allow_hyphen_values = true, value_name = "SIZE", value_parser = size, default_value = "2GiB")]
     memory: Limit<Bytes>,
     /// Use only this detector; repeatable
@@ -119,7 +121,7 @@ pub(super) struct WatchArgs {
     /// When to use colour; auto also honours `NO_COLOR`
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
     color: Color,
-    /// Do not show the line with counts at the end of a terminal
+    /// Do not show the line with counts at the bottom of the terminal
     #[arg(long)]
     no_progress: bool,
     #[command(flatten)]
@@ -137,9 +139,9 @@ enum Format {
 /// An address that this build cannot read.
 #[derive(Debug, thiserror::Error)]
 #[error("{address} cannot be read: {}", if cfg!(feature = "http") {
-    "only http:// is supported, not https://; use a proxy on this machine that speaks TLS"
+    "only http:// is supported, not https://; use a local proxy that adds TLS"
 } else {
-    "this build has no HTTP; install it with --features http"
+    "this build has no HTTP support; build it with --features http"
 })]
 struct AddressError {
     address: String,

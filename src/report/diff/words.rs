@@ -98,7 +98,7 @@ pub(super) fn run_times(pair: &Pair) -> String {
     let (a, b) = (value(figure.unit, figure.a), value(figure.unit, figure.b));
     match (figure.a, figure.b, figure.change()) {
         (Some(_), Some(_), Some(share)) if share.abs() < NOTABLE => {
-            format!("Both runs took as long: {a} and {b}")
+            format!("Both runs took about the same time: {a} and {b}")
         }
         (Some(_), Some(_), _) => {
             let change = change(figure).replace(' ', "\u{a0}");
@@ -124,8 +124,8 @@ pub(super) fn answer(total: &Total) -> String {
         (a != b).then(|| format!("{b} instead of {a}{change}"))
     };
     let took = match instead(figure) {
-        Some(instead) => format!("B took {instead} in all"),
-        None => format!("both sides took {} in all", value(figure.unit, figure.b)),
+        Some(instead) => format!("B took {instead} in total"),
+        None => format!("both sides took {} in total", value(figure.unit, figure.b)),
     };
     let memory = total.figure("resource_used_gb_hours").and_then(instead);
     let memory = memory.map(|instead| format!(", with {instead}")).unwrap_or_default();

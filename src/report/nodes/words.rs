@@ -53,7 +53,7 @@ pub(super) fn by_chance(report: &NodesReport) -> Option<String> {
     let ranked = report.ranking.summary.ranked;
     (by_chance >= 1.0).then(|| {
         format!(
-            "Of {ranked} ranked nodes, about {by_chance:.0} have such an interval by chance. Trust intervals far from 0, and nodes that stay slow."
+            "About {by_chance:.0} of {ranked} ranked nodes have such an interval by chance. Trust intervals far from 0, and nodes that stay slow."
         )
     })
 }

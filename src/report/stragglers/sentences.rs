@@ -200,12 +200,17 @@ pub(super) fn mainly(app: &ApplicationStragglers) -> Option<String> {
     most_frequent(&app.causes)
 }
 
-/// "warm-up on the executor (11, 2 measured, 9 inferred)".
+/// "warm-up on the executor (11 tasks: 2 measured, 9 inferred)".
 fn most_frequent(causes: &CauseCounts) -> Option<String> {
     let (most, _) = causes.by_frequency().into_iter().next()?;
     let confidence = most.confidence().to_string();
-    let confidence = if confidence.is_empty() { confidence } else { format!(", {confidence}") };
-    Some(format!("{} ({}{confidence})", most.cause.display_name(), most.primary))
+    let separator = match confidence.chars().next() {
+        None => "",
+        Some(first) if first.is_ascii_digit() => ": ",
+        Some(_) => ", ",
+    };
+    let tasks = plural(most.primary, "task");
+    Some(format!("{} ({tasks}{separator}{confidence})", most.cause.display_name()))
 }
 
 /// Which run of a job waited longest, and for what; if none waited, the most frequent cause. A single run is named only.

@@ -98,7 +98,8 @@ fn in_words(change: &Change, is_local: bool) -> String {
     parts.join(", ")
 }
 
-/// "no skew: saves 12m ± 2m in 3 applications; takes 46.7 s longer in 1; 0.3 core-hours less; unknown in 2".
+/// "no skew: saves 12m ± 2m in 3 applications; takes 46.7 s longer in 1 application; 0.3 core-hours
+/// less; unknown in 2 applications".
 pub(super) fn total(total: &ChangeTotal) -> String {
     format!("{}: {}", of_total(total), effect(total))
 }
@@ -217,7 +218,7 @@ pub(super) fn of_job(job: &Job<'_>) -> String {
     };
     parts.extend(hours(best));
     if best.unknown > 0 && several {
-        parts.push(format!("unknown in {}", best.unknown));
+        parts.push(format!("unknown in {}", plural(best.unknown, "run")));
     }
     parts.join("; ")
 }
@@ -271,13 +272,16 @@ mod tests {
         let unknown = ChangeTotal { known: 0, unknown: 3, reasons, ..nothing };
         assert_eq!(
             total(&mixed),
-            "no skew: saves 1m ± 10 s in 1 application; takes 1m ± 10 s longer in 2; 1.5 GB-hours more"
+            "no skew: saves 1m ± 10 s in 1 application; takes 1m ± 10 s longer in 2 applications; 1.5 GB-hours more"
         );
         assert_eq!(
             total(&all),
             "no skew: saves 1m ± 10 s in 1 application; 0.25 core-hours and 2 GB-hours less"
         );
-        assert_eq!(total(&none), "no skew: saves nothing beyond the error of the model; unknown in 3");
+        assert_eq!(
+            total(&none),
+            "no skew: saves nothing beyond the error of the model; unknown in 3 applications"
+        );
         assert_eq!(total(&unknown), "no skew: unknown in 3 applications (mostly: local mode)");
         assert_eq!(totals(&[none.clone(), all.clone(), none]).len(), 2, "equal effects share a line");
     }

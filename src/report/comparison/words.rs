@@ -223,7 +223,7 @@ mod tests {
             ("it is older than the accepted runs", "they are older than the accepted runs"),
             ("it was killed", "they were killed"),
             ("it failed", "they failed"),
-            ("its history is incomplete", "their histories are incomplete"),
+            ("its log is incomplete", "their logs are incomplete"),
             ("the baseline already contains this run", "the baseline already contains these runs"),
         ] {
             assert_eq!(of_several(one), several);

@@ -122,7 +122,7 @@ mod tests {
         }
         let error = Reason::of_status(403, "AccessDenied").error("check the key");
         assert_eq!(error.kind(), ErrorKind::PermissionDenied);
-        assert_eq!(error.to_string(), "access is refused (status 403: AccessDenied); check the key");
+        assert_eq!(error.to_string(), "access was denied (status 403: AccessDenied); check the key");
         assert_eq!(Reason::NoRanges.error("").kind(), ErrorKind::Unsupported);
     }
 }

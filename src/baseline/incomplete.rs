@@ -4,7 +4,7 @@ use super::run::{identity, unfit};
 use crate::results::{ApplicationReport, IncompleteRun};
 
 /// Reason given for findings of a history without its job's name.
-pub(super) const UNNAMED: &str = "the history does not contain the name of its job";
+pub(super) const UNNAMED: &str = "the log does not contain the name of its job";
 
 /// `app` as an incomplete run; `None` if its history is complete.
 pub(super) fn incomplete_run(app: &ApplicationReport) -> Option<IncompleteRun> {

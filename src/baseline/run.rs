@@ -57,7 +57,7 @@ fn started(app: &ApplicationReport) -> Option<Timestamp> {
 /// Why the costs of `app` say nothing about the job; `None` if they do.
 pub(super) fn unfit(app: &ApplicationReport) -> Option<&'static str> {
     match app.status {
-        _ if !app.complete => Some("its history is incomplete"),
+        _ if !app.complete => Some("its log is incomplete"),
         Status::Failed => Some("it failed"),
         Status::Killed => Some("it was killed"),
         Status::Running => Some("it is still running"),

@@ -178,7 +178,7 @@ fn only_a_complete_run_shows_that_a_finding_is_gone() {
     assert_eq!(absence(vec![incomplete("b", &[]), complete("c", &[])]), Absence::Gone);
     let mut silent = incomplete("b", &[]);
     silent.not_evaluated.clear();
-    let why = "its history is incomplete: the history ends early";
+    let why = "its log is incomplete: the history ends early";
     assert_eq!(absence(vec![silent]), Absence::NotJudged(why.to_owned()));
     assert_eq!(updated(&before, vec![incomplete("b", &[])]).jobs, before.jobs);
 }

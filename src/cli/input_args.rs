@@ -165,7 +165,7 @@ impl InputArgs {
         let what = if *left_out > 0 {
             none_matches(*left_out)
         } else if *files_found <= *files_failed && *files_failed > 0 {
-            "no application was read: none of the paths can be read".to_owned()
+            "no application was read: no path can be read".to_owned()
         } else if *files_found == 0 {
             "no application was read: the input has no files".to_owned()
         } else {
@@ -182,7 +182,7 @@ impl InputArgs {
 pub(super) fn none_matches(left_out: u64) -> String {
     match left_out {
         1 => "the only application does not match the filters".to_owned(),
-        _ => format!("none of the {left_out} applications matches the filters"),
+        _ => format!("the filters match none of the {left_out} applications"),
     }
 }
 

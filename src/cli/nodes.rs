@@ -28,10 +28,10 @@ use crate::rules::RuleSet;
 
 pub(super) const EXAMPLES: &str = "\
 Each task is compared with its group (the map tasks or the reduce tasks of a job, or a stage), so jobs of all kinds \
-and both engines can be ranked together. A node is called a straggler if no other node is significantly slower and its \
-tasks take significantly longer than the average of their groups. Hosts with the same name count as one node, so rank \
-clusters that share host names separately. A node is a straggler only if the difference is large, too; rule: nodes in a \
-rule file says how large.
+and both engines can be ranked together. A node is called a straggler if no other node is significantly slower, its \
+tasks take significantly longer than the average of their groups, and the difference is large; the document \"rule: \
+nodes\" of a rule file sets how large. Hosts with the same name count as one node, so rank clusters that share host \
+names separately.
 
 Examples:
   elephant-rs nodes /spark-events /mr-history/done
@@ -134,7 +134,7 @@ enum Order {
     ExtremeValue,
     /// The share of tasks that take 1.5 times their group's median or more
     StragglerShare,
-    /// None: names in alphabetical order
+    /// No indicator: names in alphabetical order
     Name,
 }
 

@@ -17,8 +17,8 @@ const HEADING: &str = "Results in parts";
 
 #[derive(Debug, Args)]
 pub(super) struct PartArgs {
-    /// Write no report, but a partial result for --merge to this file; - is standard output. The exit status is 0 if it was
-    /// written: the run that merges judges what was found and what could not be read
+    /// Write a partial result for --merge to this file instead of a report; - is standard output. The exit status is
+    /// 0 if the file was written; the run that merges the parts judges findings and unreadable files
     #[arg(long, value_name = "FILE", conflicts_with_all = ["merge", "output"], help_heading = HEADING)]
     partial: Option<PathBuf>,
     /// The paths are partial results: write the report that one run over all their histories would write. Give filters,

@@ -130,7 +130,8 @@ pub(super) struct Stragglers {
     /// Quantile over runs or tasks that is a task's usual time, which detectors are rated by
     #[arg(long, value_name = "SHARE", value_parser = quantile, help_heading = DETECTORS, default_value_t = UsualRule::default().quantile)]
     usual_quantile: f64,
-    /// Write how long tasks of each job take, and how they progress, to a file for --models; runs in the file stay
+    /// Write how long tasks of each job take, and how they progress, to a file for --models; runs that are already in
+    /// the file are kept
     #[arg(long, value_name = "FILE", conflicts_with_all = ["partial", "merge"], help_heading = DETECTORS)]
     learn: Option<PathBuf>,
     /// Use the runs in a file written by --learn, for usual times and for the detectors offline and combined; an application

@@ -48,10 +48,7 @@ const REMEDIES: &[(FailureKind, &str)] = &[
         "look at the other failures of the application first: it ended this attempt itself",
     ),
     (Kind::TaskTimeout, "report progress from long calls (context.progress()), or find out where they hang"),
-    (
-        Kind::TooManyFailures,
-        "read the logs of the failed attempts: the message does not contain the first cause",
-    ),
+    (Kind::TooManyFailures, "look for the first cause, which the message does not contain"),
     (Kind::MasterStart, "read the log of the application master for the first exception"),
     (Kind::LaunchFailure, "correct the command, option or request that the message names"),
     (Kind::JvmCrash, "read hs_err_pid*.log in the container's folder: it names the library that crashed"),

@@ -101,7 +101,7 @@ fn doubt(run: &Run, side: &str, rule: &str) -> Option<String> {
     let missing = run.not_evaluated.iter().find(|missing| missing.rule == rule);
     match missing {
         Some(missing) => Some(format!("not evaluated in {side}: {}", missing.reason)),
-        None => (!run.complete).then(|| format!("the history of {side} is incomplete")),
+        None => (!run.complete).then(|| format!("the log of {side} is incomplete")),
     }
 }
 

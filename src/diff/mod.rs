@@ -184,7 +184,7 @@ fn pair(a: &Run, b: &Run, options: Options) -> Pair {
             notes.push(format!("{side} does not contain the configuration"));
         }
         if !run.complete {
-            notes.push(format!("the history of {side} is incomplete"));
+            notes.push(format!("the log of {side} is incomplete"));
         }
     }
     if a.engine != b.engine {

@@ -114,12 +114,12 @@ fn findings_missing_in_an_incomplete_run_are_not_judged() {
     const SKIPPED: &str = r#","not_evaluated":[{"rule":"gc","reason":"2 tasks have no known end"}]"#;
     let not_judged = |why: &str| (Move::NotJudged, Some(why.to_owned()));
     assert_eq!(change_of(("low", ""), ("", "")), (Move::Went, None));
-    assert_eq!(change_of(("low", ""), ("", PART)), not_judged("the history of B is incomplete"));
+    assert_eq!(change_of(("low", ""), ("", PART)), not_judged("the log of B is incomplete"));
     let why = "not evaluated in B: 2 tasks have no known end";
     assert_eq!(change_of(("low", ""), ("", SKIPPED)), not_judged(why));
-    assert_eq!(change_of(("", PART), ("low", "")), not_judged("the history of A is incomplete"));
-    assert_eq!(change_of(("severe", ""), ("low", PART)), not_judged("the history of B is incomplete"));
-    assert_eq!(change_of(("low", PART), ("severe", "")), not_judged("the history of A is incomplete"));
+    assert_eq!(change_of(("", PART), ("low", "")), not_judged("the log of A is incomplete"));
+    assert_eq!(change_of(("severe", ""), ("low", PART)), not_judged("the log of B is incomplete"));
+    assert_eq!(change_of(("low", PART), ("severe", "")), not_judged("the log of A is incomplete"));
     // A finding in an incomplete run counts.
     assert_eq!(change_of(("", ""), ("low", PART)), (Move::Came, None));
     assert_eq!(change_of(("low", ""), ("severe", PART)), (Move::Worse, None));

@@ -124,13 +124,15 @@ fn check_names(source: &Source, problems: &mut Problems) {
     let log = &source.log;
     if let (Some(first), count) = (log.missing_parts.first(), log.missing_parts.len()) {
         problems.warn("parts-missing", None, || {
-            let parts = match count {
-                1 => format!("part {first} of the event log is missing, judging by the numbers of the others"),
-                _ => format!(
-                    "{count} parts of the event log are missing, judging by the numbers of the others; the first is {first}"
+            match count {
+                1 => format!(
+                    "part {first} of the event log is missing, judging by the numbers of the others; its events are unknown"
                 ),
-            };
-            format!("{parts}; its events are unknown")
+                _ => format!(
+                    "{count} parts of the event log are missing, judging by the numbers of the others; the first is {first}; \
+                     their events are unknown"
+                ),
+            }
         });
     }
     for name in &log.duplicate_parts {

@@ -33,7 +33,7 @@ pub(super) fn within<T: Send + 'static>(
 
 /// The error for a file that gave nothing in that time.
 pub(super) fn gave_nothing(path: &Path, time: Duration) -> InputError {
-    let text = format!("reading it gave nothing within {} s", time.as_secs().max(1));
+    let text = format!("no data arrived within {} s", time.as_secs().max(1));
     InputError::from_io(path, io::Error::new(ErrorKind::TimedOut, text))
 }
 

@@ -92,7 +92,7 @@ pub(crate) enum InputError {
         format: &'static str,
     },
     /// A folder that the kernel makes up.
-    #[error("{path} was not searched: {kind} is a file system without files; name a path in it to read it", path = .path.display())]
+    #[error("{path} was not searched: {kind} is a virtual file system; to read a file in it, name the file", path = .path.display())]
     PseudoFileSystem {
         /// The folder, or a link to a file.
         path: PathBuf,

@@ -167,7 +167,7 @@ impl Reason {
                 "archive or compressed file in a format that is not read: 7-Zip, RAR, LZMA or old LZ4; unpack it first"
             }
             Self::SpecialFile => "pipe, socket or device",
-            Self::Trace => "cluster trace; stragglers and nodes read it",
+            Self::Trace => "cluster trace; read it with stragglers or nodes",
             Self::OtherTrace(format) => format.excluded(),
             Self::Utf16 => "text in UTF-16; convert it to UTF-8 first",
             Self::Text => "plain text",

@@ -25,8 +25,8 @@ pub(super) fn read(text: &str, recorder: &mut Recorder, problems: &mut Problems)
     for (number, line) in (1..).zip(text.lines()) {
         if !line.is_empty() && row(line, recorder).is_none() {
             problems.warn("node-metrics-line", Some(Position::Line(number)), || {
-                "the line is no row of machine_usage with a machine, a time and percentages; unreadable values count as \
-                 unknown"
+                "the line is not a row of machine_usage with a machine, a time and percentages; unreadable values \
+                 count as unknown"
                     .to_owned()
             });
         }

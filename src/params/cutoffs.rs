@@ -99,6 +99,12 @@ impl<U: Unit, D: Direction> Cutoffs<U, D> {
         self.describe_in(level, U::show)
     }
 
+    /// Like [`Cutoffs::describe`], with the cut-off as a multiple: "critical from 16×".
+    #[must_use]
+    pub(crate) fn describe_multiple(&self, level: Severity) -> String {
+        self.describe_in(level, |cutoff| format!("{}×", U::show(cutoff)))
+    }
+
     /// Like [`Cutoffs::describe`], with the number formatted by `show`.
     #[must_use]
     pub(crate) fn describe_in(&self, level: Severity, show: impl Fn(f64) -> String) -> String {

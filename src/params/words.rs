@@ -23,11 +23,15 @@ pub(crate) fn did_you_mean<'k>(word: &str, known: impl Iterator<Item = &'k str>)
 
 /// `unknown severity "high"; expected none, low or moderate`, where `kind` is "severity".
 pub(crate) fn unknown_word(kind: &str, word: &str, expected: &[&str]) -> String {
-    let list = match expected {
+    format!("unknown {kind} \"{word}\"; expected {}", one_of(expected))
+}
+
+/// "none, low or moderate".
+pub(crate) fn one_of(words: &[&str]) -> String {
+    match words {
         [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
-        _ => expected.join(", "),
-    };
-    format!("unknown {kind} \"{word}\"; expected {list}")
+        _ => words.join(", "),
+    }
 }
 
 /// The Levenshtein distance, where two letters in the wrong order are one mistake.

@@ -52,7 +52,7 @@ pub(super) fn capped(app: &ApplicationReport) -> Option<String> {
 pub(super) fn why_empty(summary: &Summary) -> Option<&'static str> {
     match summary {
         Summary { applications: 1.., .. } => None,
-        Summary { files_found: 0, files_failed: 1.., .. } => Some("None of the paths can be read."),
+        Summary { files_found: 0, files_failed: 1.., .. } => Some("No path can be read."),
         Summary { files_found: 0, .. } => Some("The paths contain no files."),
         Summary { left_out: 1.., .. } => Some("No application matches the filters."),
         _ => Some("No event log or job history was recognised."),

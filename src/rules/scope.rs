@@ -11,7 +11,7 @@ use super::RuleFile;
 use crate::model::Application;
 use crate::model::job_type;
 use crate::params::Problems;
-use crate::params::words::did_you_mean;
+use crate::params::words::{did_you_mean, one_of};
 use crate::params::yaml::{Kind, Node};
 
 /// The memory limit of compiled expressions.
@@ -194,7 +194,7 @@ impl Scope {
             let Some(aspect) = Aspect::ALL.into_iter().find(|aspect| aspect.key() == key.value) else {
                 let keys = Aspect::ALL.map(Aspect::key);
                 let message =
-                    format!("applications cannot be selected by \"{}\"; use {}", key.value, keys.join(", "));
+                    format!("applications cannot be selected by \"{}\"; use {}", key.value, one_of(&keys));
                 problems.error(file, &key.span, message, did_you_mean(&key.value, keys.into_iter()));
                 continue;
             };

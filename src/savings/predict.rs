@@ -49,7 +49,11 @@ impl fmt::Display for Unknown {
             Self::Spark(unknown) => unknown.fmt(f),
             Self::MapReduce(unknown) => unknown.fmt(f),
             Self::Status(status) => {
-                write!(f, "status {}: the time of a full run is unknown", status.name())
+                write!(
+                    f,
+                    "the application's status is {}, so the time of a full run is unknown",
+                    status.name()
+                )
             }
             Self::Residual(percent) => {
                 write!(

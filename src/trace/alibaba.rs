@@ -149,8 +149,7 @@ impl Alibaba {
     ) -> Result<(), Refusal> {
         if matches!((instance.number, instance.tries), (Number::None, Some((number, all))) if number < all) {
             problems.add(Level::Info, "trace-repeated-try", Some(at), || {
-                "a try of an instance was repeated, and the trace does not say which instance it was; it was skipped"
-                    .to_owned()
+                "a repeated attempt does not name its instance; it was skipped".to_owned()
             });
             return Ok(());
         }

@@ -70,7 +70,7 @@ pub(crate) fn read(
             if lacks_tasks && error.is_none() {
                 problems.warn("trace-without-tasks", None, || {
                     format!(
-                        "{} says nothing about tasks; name the table {} of the trace, too",
+                        "{} contains no tasks; name the table {} of the trace, too",
                         table.name(),
                         format.tasks().name()
                     )

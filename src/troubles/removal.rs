@@ -28,7 +28,7 @@ const NO_REMEDY: &str = "the rule names no remedy";
 const NO_SIZE: &str = "the advice names no smaller size";
 const NO_NUMBER: &str = "the advice names no other number of tasks";
 const NOT_RELEASED: &str = "the advice names no setting that would give back idle cores";
-const NOT_MEASURED: &str = "the history does not contain the times that it is computed from";
+const NOT_MEASURED: &str = "the history does not contain the times that the saving is computed from";
 
 /// Nothing is saved by a change that is not recommended.
 pub(super) const WITHOUT_CHANGE: Removal = unknown("the change that the rule proposes is not recommended");

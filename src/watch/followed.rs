@@ -18,14 +18,13 @@ use crate::parse::identify;
 use crate::units::Timestamp;
 
 /// What is said of a log whose driver seems to be gone.
-const STALE: &str = "it is marked as in progress but was not written for long, so its driver seems to be gone; it is not \
-                     watched (--stale, or name the file)";
+const STALE: &str = "it is marked as in progress, but nothing was written to it for a long time, so its driver is \
+                     probably gone; it is not watched (raise --stale, or name the file)";
 /// What is said of a job history.
 const JOB_HISTORY: &str = "it is a job history of MapReduce, which does not contain the progress of running tasks; watch the \
                            application master of the job, http://HOST:PORT, or the resource manager";
 /// What is said of a log with lines that are no events.
-const UNREADABLE: &str =
-    "lines of it are no events of Spark's and were skipped; tasks in them are not judged";
+const UNREADABLE: &str = "lines that are not Spark events were skipped; tasks in them are not judged";
 
 /// The logs that are followed.
 pub(super) struct FollowedLogs {

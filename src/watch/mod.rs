@@ -45,7 +45,7 @@ use followed::FollowedLogs;
 use teller::Teller;
 
 /// What is said of the application that takes most memory, if all together take too much.
-const TOO_MUCH: &str = "it is not watched any more: its running stages take most of the memory that --max-memory allows for \
+const TOO_MUCH: &str = "it is no longer watched: its running stages take most of the memory that --max-memory allows for \
                         all applications";
 
 /// What to watch.

@@ -235,7 +235,7 @@ impl Servers {
                 // If a resource manager still lists it, it is asked again.
                 self.applications.remove(&number);
                 self.known.remove(&source);
-                let message = format!("{error}; it does not answer any more and is given up");
+                let message = format!("{error}; it no longer answers and is no longer watched");
                 return tell(&Told::Problem { source, message });
             }
             Err(error) => {

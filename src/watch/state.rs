@@ -79,7 +79,7 @@ pub(crate) enum StateError {
     },
     /// It is something else.
     #[error(
-        "{path}:{line}: this is no line of a state file; choose another --state, or remove the file to begin anew",
+        "{path}:{line}: this is not a line of a state file; choose another --state, or delete the file to start over",
         path = path.display()
     )]
     Foreign {

@@ -55,9 +55,7 @@ impl Show {
         // A rule of the user's own may have the name of a kind.
         let active = match (rules.rule(&self.id), failure(&self.id)) {
             (Err(_), Some(kind)) => return Ok(reflow(kind.page(), columns)),
-            (Err(error), None) => {
-                return Err(similar(&self.id, &rules).map_or_else(|| error.into(), Into::into));
-            }
+            (Err(_), None) => return Err(no_page(&self.id, &rules).into()),
             (Ok(active), _) => active,
         };
         let Some(history) = &self.history else {
@@ -75,13 +73,15 @@ impl Show {
     }
 }
 
-/// The error for an id that is not a rule's, but nearly another page's.
-fn similar(id: &str, rules: &RuleSet) -> Option<ShowError> {
+/// The error for an id without a page: names the most similar one, or how to list all.
+fn no_page(id: &str, rules: &RuleSet) -> ShowError {
     let ids = rules.rules().iter().map(|active| &*active.info.id);
     let settings = settings::ALL.iter().map(|known| known.id);
     let failures = FailureKind::ALL.iter().map(|kind| kind.name());
-    let help = did_you_mean(id, ids.chain(settings).chain(failures))?;
-    Some(ShowError::NoPage { id: id.to_owned(), help })
+    let help = did_you_mean(id, ids.chain(settings).chain(failures)).unwrap_or_else(|| {
+        "`elephant-rs rules list` lists all rules, `elephant-rs rules list failures` all kinds of failures".to_owned()
+    });
+    ShowError::NoPage { id: id.to_owned(), help }
 }
 
 /// The kind of failure with this name.

@@ -85,13 +85,13 @@ impl From<StudyArg> for Study {
 
 #[derive(Debug, Error)]
 enum ClusterError {
-    #[error("there is no scenario \"{0}\"; built in are {known}, others are files", known = known())]
+    #[error("there is no scenario \"{0}\"; give a YAML file or a built-in scenario: {known}", known = known())]
     Unknown(String),
     #[error("cannot read the scenario {}: {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
-    #[error("{} exists; choose another folder for --write-histories", .0.display())]
+    #[error("{} already exists; choose another folder for --write-histories", .0.display())]
     Exists(PathBuf),
-    #[error("cannot make the folder {}: {source}", path.display())]
+    #[error("cannot create the folder {}: {source}", path.display())]
     Folder { path: PathBuf, source: io::Error },
 }
 

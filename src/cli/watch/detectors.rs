@@ -13,9 +13,11 @@ use crate::watch::Judges;
 /// A detector that cannot watch.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DetectorError {
-    #[error("there is no detector {name}; {usable} can watch")]
+    #[error("there is no detector {name}; detectors that can watch: {usable}")]
     Unknown { name: String, usable: String },
-    #[error("the detector {name} needs the {needs} of running tasks, {remedy}; {usable} can watch")]
+    #[error(
+        "the detector {name} needs data on running tasks ({needs}), {remedy}; detectors that can watch: {usable}"
+    )]
     Silent { name: String, needs: &'static str, remedy: &'static str, usable: String },
 }
 
@@ -60,9 +62,9 @@ impl<'a> Detectors<'a> {
             let needs = detector.needs();
             if !self.known.contains(&needs) {
                 let remedy = match needs {
-                    Needs::Models if has_servers => "which --models gives",
-                    Needs::Input => "which no source tells",
-                    Needs::Nodes => "for which an application master wants a request for each task",
+                    Needs::Models if has_servers => "for which --models is missing",
+                    Needs::Input => "which no source reports",
+                    Needs::Nodes => "which takes a request to the application master for each task",
                     _ => "which event logs do not contain",
                 };
                 let needs = needs.name();

@@ -88,11 +88,12 @@ impl Lines {
             match outcome {
                 Outcome::Sent(number) => state.sent(number)?,
                 Outcome::Refused(number, reason) => {
-                    output::print_message("warning", &format!("the webhook refuses a flag: {reason}"));
+                    output::print_message("warning", &format!("the webhook refused a flag: {reason}"));
                     state.sent(number)?;
                 }
                 Outcome::Delayed(reason) => {
-                    let message = format!("the webhook does not accept a flag: {reason}; it is sent again");
+                    let message =
+                        format!("the webhook did not accept a flag: {reason}; it will be sent again");
                     output::print_message("warning", &message);
                 }
             }

@@ -71,7 +71,8 @@ pub(super) struct WatchArgs {
     /// Append the lines to a file
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Keep what was reported in a file: after a restart nothing is reported twice, and what was missed is reported then
+    /// Keep a record of what was reported in a file: after a restart, nothing is reported twice, and what was missed
+    /// is reported
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     state: Option<PathBuf>,
     /// Send each flag to this address, too, as a JSON object (POST); repeated until it is accepted
@@ -91,8 +92,8 @@ pub(super) struct WatchArgs {
     /// Do not watch logs in folders that are marked as in progress but were last written longer ago
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "24h")]
     stale: Millis,
-    /// Let time pass only with events, not between them: nothing is ever withdrawn, but a straggler that is the last task
-    /// of an application is reported late
+    /// Advance the time only with events: no flag is ever withdrawn, but a straggler that is the last task of an
+    /// application is reported late
     #[arg(long)]
     log_time: bool,
     /// Read what is there, and do not wait for more
@@ -101,7 +102,8 @@ pub(super) struct WatchArgs {
     /// Skip stages with fewer tasks
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count::<usize>, default_value_t = MIN_TASKS)]
     min_tasks: usize,
-    /// Give up the application with the most running tasks when those of all take more memory than this
+    /// Stop watching the application with the most running tasks when the running tasks of all applications take more
+    /// memory than this
     #[arg(id = "max-memory", long, allow_hyphen_values = true, value_name = "SIZE", value_parser = size, default_value = "2GiB")]
     memory: Limit<Bytes>,
     /// Use only this detector; repeatable
@@ -120,7 +122,7 @@ pub(super) struct WatchArgs {
     /// When to use colour; auto also honours `NO_COLOR`
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
     color: Color,
-    /// Do not show the line with counts at the end of a terminal
+    /// Do not show the line with counts at the bottom of the terminal
     #[arg(long)]
     no_progress: bool,
     #[command(flatten)]
@@ -149,7 +151,7 @@ const SCHEMES: &[&str] = if cfg!(all(feature = "http", feature = "remote")) {
 #[error("{address} cannot be asked: {}", if cfg!(feature = "http") {
     "this build has no TLS; install it with --features http,remote"
 } else {
-    "this build has no HTTP; install it with --features http"
+    "this build has no HTTP support; build it with --features http"
 })]
 struct AddressError {
     address: String,

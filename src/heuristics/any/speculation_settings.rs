@@ -57,7 +57,7 @@ impl<'v, 'a> Candidates<'v, 'a> {
 }
 
 /// The condition of advice on stragglers whose cause is unknown.
-const IF_UNKNOWN: &str = "if neither their input nor the code is why they are slow, ";
+const IF_UNKNOWN: &str = "if neither their input nor the code makes them slow, ";
 
 /// Advice to switch speculation on, if it is off and would have helped.
 pub(super) fn switch_on(app: &Application, views: &[GroupStragglers<'_>], causes: &Causes) -> Vec<Advice> {

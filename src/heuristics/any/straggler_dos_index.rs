@@ -154,7 +154,7 @@ impl DosIndex {
         let time = Millis::from_seconds(worst.task.duration).unwrap_or_default();
         let level = severity.max(Severity::Low);
         let limits = [
-            (self.dos_index.severity(worst.index), self.dos_index.describe(level)),
+            (self.dos_index.severity(worst.index), self.dos_index.describe_multiple(level)),
             (self.lost_time.severity(worst.lost.as_f64()), self.lost_time.describe(level)),
         ];
         let node = host(app, group, worst.task.attempt());

@@ -99,7 +99,9 @@ impl ShuffleSort {
     fn passed(&self, severity: Severity) -> String {
         let time = self.phase_time.describe(severity);
         match severity {
-            Severity::None => format!("not reached: {time}, and {}×", self.phase_ratio.describe(severity)),
+            Severity::None => {
+                format!("not reached: {time}, and {}", self.phase_ratio.describe_multiple(severity))
+            }
             _ => time,
         }
     }

@@ -223,7 +223,7 @@ impl Driver {
             severity,
             message: "the driver has {heap_bytes} of heap but uses at most {peak_used_bytes}, so the heap is {heap_ratio}× \
                       what the driver uses and Spark reserves ({limit})",
-            limit: self.heap_ratio.describe(severity),
+            limit: self.heap_ratio.describe_multiple(severity),
             key: ConfKey::DriverMemory,
             advice: heap_change(app, "set a heap that fits", self.fitting(facts.used?)),
         })

@@ -219,7 +219,7 @@ impl Comparison {
             _ => ALONE,
         };
         let times = if ratio.is_finite() { three_digits(ratio) } else { String::new() };
-        let passed = self.0.max_to_median.describe(self.0.max_to_median.severity(ratio));
+        let passed = self.0.max_to_median.describe_multiple(self.0.max_to_median.severity(ratio));
         let excess = worst.excess(app).filter(|_| metric.is_time).map(percent);
         judgement.message(
             template,

@@ -74,7 +74,7 @@ impl Check for TooLarge {
                 if large { Severity::Critical } else { Severity::None },
                 format!("at most {}", params.above_heap),
             ),
-            ("heap_ratio", params.heap_ratio.severity(ratio), params.heap_ratio.describe(low)),
+            ("heap_ratio", params.heap_ratio.severity(ratio), params.heap_ratio.describe_multiple(low)),
             ("executor_time", params.executor_time.severity(held), params.executor_time.describe(low)),
         ];
         let most = if memory::is_local(app, spark) { params.local_at_most } else { Severity::Critical };
@@ -85,7 +85,7 @@ impl Check for TooLarge {
         let passed = decisive(
             severity,
             &[
-                (params.heap_ratio.severity(ratio), params.heap_ratio.describe(severity)),
+                (params.heap_ratio.severity(ratio), params.heap_ratio.describe_multiple(severity)),
                 (params.executor_time.severity(held), params.executor_time.describe(severity)),
             ],
         );

@@ -70,7 +70,7 @@ const UNUSED: &str = "{at_once} {total_memory_bytes} of memory in total and use 
                       ({size_limit}, and {use_limit})";
 /// They use their heaps.
 const USED: &str = "{at_once} {total_memory_bytes} of memory in total and use {heap_used_ratio:%} of their heaps \
-                    (more than a finding needs: {use_limit})";
+                    (not reached: {use_limit})";
 /// They use little of the memory for execution and storage.
 const UNUSED_UNIFIED: &str = "at most {unified_used_ratio:%} of {unified_memory_bytes} of memory for execution and storage \
                               was used ({use_limit})";

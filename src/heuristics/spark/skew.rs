@@ -73,7 +73,7 @@ const TOGETHER: &str = "{time} are lost[, {share} of the run time]";
 
 /// The message if the stage hardly waits for the task.
 const UNEVEN: &str =
-    "a task of {stage} {reads}, {times}× the median of {median}, and costs little time ({limit})";
+    "a task of {stage} {reads}, {times}× the median of {median}, but costs little time ({limit})";
 
 /// The message if nothing was found.
 const EVEN: &str = "no stage waits for a task that has far more data than the others";

@@ -229,7 +229,7 @@ fn an_imbalance_is_told_in_multiples_of_the_mean_or_the_median() {
     assert_eq!(balance[0].message, expected);
     assert_eq!(balance[0].tells, TroubleKind::IdleExecutors);
     let metrics = found(&unbalanced, "spark-executor-metrics");
-    let expected = "executor 0 has 1h of task time, 5× the median of 12m (severe from 5); the excess per core is 80 % of the \
+    let expected = "executor 0 has 1h of task time, 5× the median of 12m (severe from 5×); the excess per core is 80 % of the \
                     application's run time";
     assert_eq!(metrics[0].message, expected);
 }

@@ -58,7 +58,7 @@ fn header(input: &mut Packed) -> io::Result<Header> {
         return Err(input.damaged("it does not start with LZ4Block"));
     }
     let header = parse_header(input.require(HEADER_LEN)?);
-    header.ok_or_else(|| input.damaged("its lengths contradict each other"))
+    header.ok_or_else(|| input.damaged("its two lengths contradict each other"))
 }
 
 /// Parses a header; `None` if no writer would produce it.

@@ -97,7 +97,7 @@ impl Member for Xz {
 
 fn stream_header(input: &mut Input) -> io::Result<Check> {
     if input.array()? != *MAGIC {
-        return Err(damaged("a stream starts with other bytes"));
+        return Err(damaged("a stream does not start with the bytes of an xz stream"));
     }
     input.start_sum();
     let flags: [u8; 2] = input.array()?;
@@ -109,7 +109,7 @@ fn stream_header(input: &mut Input) -> io::Result<Check> {
 fn index(input: &mut Input, blocks: u64) -> io::Result<()> {
     let count = input.number()?;
     if count != blocks {
-        return Err(damaged("its index lists another number of blocks"));
+        return Err(damaged("its index lists a different number of blocks"));
     }
     for _ in 0..count {
         let (_stored, _decoded) = (input.number()?, input.number()?);

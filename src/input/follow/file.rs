@@ -25,11 +25,11 @@ pub(super) enum FileError {
     Io(#[from] io::Error),
     /// The codec cannot be decoded before the file is finished.
     #[error(
-        "{0} cannot be decoded while it is written: set spark.eventLog.compression.codec=zstd, or wait for its end"
+        "{0} cannot be decoded while the log is being written: set spark.eventLog.compression.codec=zstd, or wait until the application has ended"
     )]
     Codec(Codec),
     /// A writer has begun it anew.
-    #[error("it became shorter: it was written anew, or cut")]
+    #[error("it became shorter: it was rewritten or truncated")]
     Shorter,
 }
 

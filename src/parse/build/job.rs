@@ -61,7 +61,7 @@ impl HistoryBuilder {
             self.app.submitted_at = None;
             self.lost.numbers = true;
             self.problems.warn("submissions-disagree", Some(at), || {
-                "the job was submitted at two times that are more than a day apart; when is unknown"
+                "the job has two submission times that are more than a day apart; its submission time is unknown"
                     .to_owned()
             });
             return;

@@ -102,7 +102,7 @@ impl Life<'_> {
             {
                 let (span, order) = (apart(own, named), if own < named { "earlier" } else { "later" });
                 warnings.push(format!(
-                    "the job {what} {span} {order} than the name of its file says; when is unknown"
+                    "the job {what} {span} {order} than its file name says; that time is unknown"
                 ));
             }
         }
@@ -134,7 +134,9 @@ impl Life<'_> {
             return;
         };
         self.app.submitted_at = None;
-        self.warn("submission-impossible", || format!("the job was submitted {what}; when is unknown"));
+        self.warn("submission-impossible", || {
+            format!("the job was submitted {what}; its submission time is unknown")
+        });
     }
 
     /// A job is launched before its tasks.
@@ -145,7 +147,7 @@ impl Life<'_> {
         {
             self.app.launched_at = None;
             self.warn("launch-impossible", || {
-                "the job was launched after its tasks started; when is unknown".to_owned()
+                "the job was launched after its tasks started; its launch time is unknown".to_owned()
             });
         }
     }
@@ -157,7 +159,7 @@ impl Life<'_> {
         if ends.is_some_and(|(submitted, launched)| launched + slack < submitted) {
             self.app.launched_at = None;
             self.warn("launch-impossible", || {
-                "the job was launched before it was submitted; when is unknown".to_owned()
+                "the job was launched before it was submitted; its launch time is unknown".to_owned()
             });
         }
     }
@@ -202,7 +204,7 @@ impl Life<'_> {
         if early || contradicted {
             self.app.finished_at = None;
             self.warn("end-impossible", || {
-                "the job ended before a task that it needs, judging by the task and its attempt; when it ended is unknown"
+                "the job ended before a task that it needs, judging by the task and its attempt; its end time is unknown"
                     .to_owned()
             });
         }
@@ -223,7 +225,7 @@ impl Life<'_> {
         if last.is_some_and(|last| finished > last + LONGEST_SILENCE) {
             self.app.finished_at = None;
             self.warn("end-impossible", || {
-                "the job ended more than a week after anything else in its history; when it ended is unknown"
+                "the job ended more than a week after anything else in its history; its end time is unknown"
                     .to_owned()
             });
         }

@@ -209,8 +209,8 @@ fn check_run_times(app: &Application, problems: &mut Problems) {
         if !(least..=most).contains(&i128::from(total)) {
             problems.warn("times-disagree", None, || {
                 format!(
-                    "the {} attempts ran {most} ms together, but the job reports {total} in {name}; a time of some \
-                     attempt may be wrong",
+                    "the {} attempts ran {most} ms in total, but the job reports {total} in {name}; the times of \
+                     some attempts may be wrong",
                     kind.name()
                 )
             });
@@ -227,7 +227,7 @@ pub(super) fn job_counter(app: &Application, name: &str) -> Option<u64> {
 
 fn disagreement(kind: TaskKind, counter: Counter, sum: i128, total: i64) -> String {
     format!(
-        "the {} tasks' {} add up to {sum}, but the job reports {total}; a value of some task may be wrong",
+        "the {} tasks' {} add up to {sum}, but the job reports {total}; the values of some tasks may be wrong",
         kind.name(),
         counter.name()
     )

@@ -303,8 +303,8 @@ impl Builder {
             }
             ItemKind::ListsTooMuch => problems.warn(limits::REACHED, at, || {
                 format!(
-                    "an event has a list of more than {MAX_LISTED} elements, which no Spark writes, and was skipped; \
-                     its contents are missing"
+                    "an event has a list of more than {MAX_LISTED} elements, which Spark does not write; the event \
+                     was skipped, and its contents are missing"
                 )
             }),
             ItemKind::Start | ItemKind::End | ItemKind::Event(_) => return,

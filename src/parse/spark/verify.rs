@@ -115,10 +115,10 @@ fn stages(builder: &mut Builder, problems: &mut Problems) {
         problems.warn("impossible-task-count", None, || {
             counted(
                 impossible,
-                "stage announces a task count that is not a number, impossibly large, or another one elsewhere; its task \
-                 count is unknown",
-                "stages announce task counts that are not numbers, impossibly large, or others elsewhere; their task \
-                 counts are unknown",
+                "stage announces a task count that is not a number, is impossibly large, or differs between events; \
+                 its task count is unknown",
+                "stages announce task counts that are not numbers, are impossibly large, or differ between events; \
+                 their task counts are unknown",
             )
         });
     }

@@ -127,12 +127,12 @@ impl fmt::Display for Unknown {
             Self::Unsuccessful => "the job did not succeed",
             Self::NoTimes => "no attempt has a start and an end",
             Self::TaskWithoutTimes => "a task that succeeded has no attempt with a start and an end",
-            Self::ShuffleBeforeLastMap => "a shuffle ended before the last map task did",
+            Self::ShuffleBeforeLastMap => "a shuffle ended before the last map task",
             Self::NoTasks => "no task of this kind succeeded",
             Self::NoInput => "the job history does not contain the input of its tasks",
             Self::NoCollections => "the job history does not contain the time of garbage collections",
             Self::NoSpill => "the job history does not contain what tasks read from local disks",
-            Self::NoFit => "the run times of its tasks do not follow their input",
+            Self::NoFit => "the run times of its tasks do not grow with their input",
             Self::NoWholeShuffle => {
                 "every reduce task started before the last map task ended, so the time of a whole shuffle is unknown"
             }

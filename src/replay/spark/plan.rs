@@ -76,7 +76,7 @@ impl fmt::Display for Unknown {
             Self::Incomplete => "the event log is incomplete",
             Self::NoTasks => "no task has a launch and an end",
             Self::NoFit => {
-                "the times of the stage's tasks do not follow their data, so the cost of each task is unknown"
+                "the times of the stage's tasks do not grow with their data, so the cost of each task is unknown"
             }
             Self::NoCollections => "the event log does not contain the time of garbage collections",
             Self::NoSpill => "the event log does not contain what tasks spilled",

@@ -43,7 +43,7 @@ pub(crate) fn of_several(reason: &str) -> String {
     let plural = [
         ("it is ", "they are "),
         ("it was ", "they were "),
-        ("its history is ", "their histories are "),
+        ("its log is ", "their logs are "),
         ("it ", "they "),
     ];
     let found = plural.iter().find_map(|(one, more)| Some(format!("{more}{}", reason.strip_prefix(one)?)));
@@ -189,7 +189,7 @@ pub(in crate::report) fn cost(change: &MetricChange) -> String {
         LimitBasis::Tolerance => format!("{of_runs}, and the tolerance"),
         LimitBasis::Spread => format!("{of_runs}, and their spread"),
         LimitBasis::Floor => {
-            format!("{of_runs}; smaller differences than {} do not count", metric.show(range.floor))
+            format!("{of_runs}; differences below {} do not count", metric.show(range.floor))
         }
     };
     let bound = if change.verdict == MetricVerdict::Improved { range.low } else { range.high };
@@ -223,7 +223,7 @@ mod tests {
             ("it is older than the accepted runs", "they are older than the accepted runs"),
             ("it was killed", "they were killed"),
             ("it failed", "they failed"),
-            ("its history is incomplete", "their histories are incomplete"),
+            ("its log is incomplete", "their logs are incomplete"),
             ("the baseline already contains this run", "the baseline already contains these runs"),
         ] {
             assert_eq!(of_several(one), several);

@@ -98,7 +98,7 @@ pub(super) fn run_times(pair: &Pair) -> String {
     let (a, b) = (value(figure.unit, figure.a), value(figure.unit, figure.b));
     match (figure.a, figure.b, figure.change()) {
         (Some(_), Some(_), Some(share)) if share.abs() < NOTABLE => {
-            format!("Both runs took as long: {a} and {b}")
+            format!("Both runs took about the same time: {a} and {b}")
         }
         (Some(_), Some(_), _) => {
             let change = change(figure).replace(' ', "\u{a0}");
@@ -109,7 +109,7 @@ pub(super) fn run_times(pair: &Pair) -> String {
     }
 }
 
-/// "Worse: B took 58m 7s instead of 30m 12s in all (+92 %), and 2 GB·h instead of 1 GB·h (+92 %); 30 of 30 pairs slower".
+/// "Worse: B took 58m 7s instead of 30m 12s (+92 %) in total, with 2 GB·h instead of 1 GB·h (+92 %); 30 of 30 pairs slower".
 pub(super) fn answer(total: &Total) -> String {
     let Some(figure) = total.run_time() else { return "The run times are unknown".to_owned() };
     let direction = match figure.change() {
@@ -124,8 +124,8 @@ pub(super) fn answer(total: &Total) -> String {
         (a != b).then(|| format!("{b} instead of {a}{change}"))
     };
     let took = match instead(figure) {
-        Some(instead) => format!("B took {instead} in all"),
-        None => format!("both sides took {} in all", value(figure.unit, figure.b)),
+        Some(instead) => format!("B took {instead} in total"),
+        None => format!("both sides took {} in total", value(figure.unit, figure.b)),
     };
     let memory = total.figure("resource_used_gb_hours").and_then(instead);
     let memory = memory.map(|instead| format!(", with {instead}")).unwrap_or_default();
@@ -233,7 +233,7 @@ mod tests {
     fn the_answer_says_whether_b_is_better_or_worse() {
         assert_eq!(
             answer(&total((100_000.0, 150_000.0), 30, 0)),
-            "Worse: B took 2m 30s instead of 1m 40s (+50\u{a0}%) in all, with 2 GB·h instead of 1 GB·h (+100\u{a0}%); \
+            "Worse: B took 2m 30s instead of 1m 40s (+50\u{a0}%) in total, with 2 GB·h instead of 1 GB·h (+100\u{a0}%); \
              30 of 30 pairs slower"
         );
         assert!(answer(&total((100_000.0, 50_000.0), 2, 28)).starts_with("Better: B took 50 s instead of"));

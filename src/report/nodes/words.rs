@@ -41,9 +41,9 @@ pub(super) fn none_slow(report: &NodesReport) -> String {
         ),
         1 => "Only one node is ranked. There is no other node to compare it with, so it is not called a straggler.".to_owned(),
         _ if summary.slightly_slow > 0 => {
-            "No node is called a straggler: on no node do tasks take much longer than average.".to_owned()
+            "No node is called a straggler: tasks do not take much longer than average on any node.".to_owned()
         }
-        _ => "No node is called a straggler: on no node do tasks take significantly longer than average.".to_owned(),
+        _ => "No node is called a straggler: tasks do not take significantly longer than average on any node.".to_owned(),
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) fn by_chance(report: &NodesReport) -> Option<String> {
     let ranked = report.ranking.summary.ranked;
     (by_chance >= 1.0).then(|| {
         format!(
-            "Of {ranked} ranked nodes, about {by_chance:.0} have such an interval by chance. Trust intervals far from 0, and nodes that stay slow."
+            "About {by_chance:.0} of {ranked} ranked nodes have such an interval by chance. Trust intervals far from 0, and nodes that stay slow."
         )
     })
 }

@@ -37,9 +37,9 @@ fn of_study(study: Study, rows: &[Row]) -> Vec<Chart> {
             let group = |row: &Row| row.scenario.clone();
             let of = |title: &str, axis, metric| bars(title.to_owned(), axis, rows, group, metric);
             vec![
-                of("Precision (S0 table 6)", "precision", Metric::Precision),
-                of("Recall (S0 table 6)", "recall", Metric::Recall),
-                of("Detection latency (S0 table 6)", "usual times", Metric::DetectionLatency),
+                of("Precision (Phan et al., table 6)", "precision", Metric::Precision),
+                of("Recall (Phan et al., table 6)", "recall", Metric::Recall),
+                of("Detection latency (Phan et al., table 6)", "usual times", Metric::DetectionLatency),
             ]
         }
         Study::Policies => scenarios.into_iter().flat_map(|scenario| policies(scenario, rows)).collect(),
@@ -53,7 +53,7 @@ fn of_study(study: Study, rows: &[Row]) -> Vec<Chart> {
             let lines = scenarios.into_iter().map(line).collect();
             let plot = Plot::Lines(Lines { axis: "lag (s)", lines });
             vec![Chart {
-                title: "Fakes by the lag before detection (S0 figure 3)".to_owned(),
+                title: "Fakes by the lag before detection (Phan et al., figure 3)".to_owned(),
                 axis: "fakes",
                 plot,
             }]
@@ -65,7 +65,7 @@ fn policies(scenario: &str, rows: &[Row]) -> Vec<Chart> {
     let own: Vec<Row> = rows.iter().filter(|row| row.scenario == scenario).cloned().collect();
     let group = |row: &Row| row.policy.to_string();
     let of = |title: &str, axis, metric| bars(format!("{title} in {scenario}"), axis, &own, group, metric);
-    let mut copies = of("Copies by policy (S0 figure 6)", "copies", Metric::Copies);
+    let mut copies = of("Copies by policy (Phan et al., figure 6)", "copies", Metric::Copies);
     if let Plot::Bars(bars) = &mut copies.plot {
         bars.part = Some("dark: copies that were first");
         let parts = self::bars(String::new(), "", &own, group, Metric::Successful);
@@ -79,8 +79,8 @@ fn policies(scenario: &str, rows: &[Row]) -> Vec<Chart> {
         }
     }
     vec![
-        of("Time by policy (S0 figure 4)", "relative time", Metric::RelativeTime),
-        of("Energy by policy (S0 figure 5)", "relative energy", Metric::RelativeEnergy),
+        of("Time by policy (Phan et al., figure 4)", "relative time", Metric::RelativeTime),
+        of("Energy by policy (Phan et al., figure 5)", "relative energy", Metric::RelativeEnergy),
         copies,
     ]
 }
@@ -124,7 +124,7 @@ const fn point(x: f64, spread: Spread) -> Point {
     Point { x, y: spread.mean, deviation: spread.deviation }
 }
 
-/// The patterns of progress (S2 figure 12).
+/// The patterns of progress (Garraghan et al., figure 12).
 fn progress(workload: &WorkloadResult) -> Chart {
     let points = |curve: &Curve| {
         let point = |&(x, y): &(f64, f64)| Point { x, y, deviation: None };
@@ -135,13 +135,13 @@ fn progress(workload: &WorkloadResult) -> Chart {
         ("straggler".to_owned(), points(&workload.pattern.straggler)),
     ];
     Chart {
-        title: format!("Progress in {}{}", workload.name, source(workload, " (S2 figure 12)")),
+        title: format!("Progress in {}{}", workload.name, source(workload, " (Garraghan et al., figure 12)")),
         axis: "progress",
         plot: Plot::Lines(Lines { axis: "seconds since launch", lines }),
     }
 }
 
-/// When stragglers are found, and how many of the flagged tasks are stragglers (S2 table 6).
+/// When stragglers are found, and how many of the flagged tasks are stragglers (Garraghan et al., table 6).
 fn detection(workload: &WorkloadResult) -> Chart {
     let group = |name: &str, value: fn(&PatternRow) -> Option<Spread>| {
         (name.to_owned(), workload.rows.iter().map(|row| value(row).map(bar)).collect())
@@ -153,7 +153,7 @@ fn detection(workload: &WorkloadResult) -> Chart {
     ];
     let series = workload.rows.iter().map(|row| row.detector.clone()).collect();
     let plot = Plot::Bars(Bars { series, groups, part: None });
-    let title = format!("Detection in {}{}", workload.name, source(workload, " (S2 table 6)"));
+    let title = format!("Detection in {}{}", workload.name, source(workload, " (Garraghan et al., table 6)"));
     Chart { title, axis: "share", plot }
 }
 

@@ -42,22 +42,22 @@ pub(super) fn cluster(report: &ClusterReport, options: TextOptions, out: &mut dy
     for (study, rows) in &report.studies {
         match study {
             Study::Characteristics => {
-                page.title("Detectors without a reserve for copies (S0 table 6)", out)?;
+                page.title("Detectors without a reserve for copies (Phan et al., table 6)", out)?;
                 let names = |row: &Row| vec![row.scenario.clone(), row.detector.clone()];
                 page.rows(&["scenario", "detector"], rows, names, QUALITY, out)?;
             }
             Study::Policies => {
                 let names =
                     |row: &Row| vec![row.scenario.clone(), row.policy.to_string(), row.detector.clone()];
-                page.title("Detectors by the policy for copies (S0 table 7)", out)?;
+                page.title("Detectors by the policy for copies (Phan et al., table 7)", out)?;
                 let quality = QUALITY.split_last().map_or(QUALITY, |(_, others)| others);
                 page.rows(&["scenario", "policy", "detector"], rows, names, quality, out)?;
-                page.title("Time, energy and copies by policy (S0 figures 4 to 6)", out)?;
+                page.title("Time, energy and copies by policy (Phan et al., figures 4 to 6)", out)?;
                 page.rows(&["scenario", "policy", "detector"], rows, names, EFFECT, out)?;
                 page.base(rows, out)?;
             }
             Study::Lag => {
-                page.title("Fakes by the lag before detection (S0 figure 3)", out)?;
+                page.title("Fakes by the lag before detection (Phan et al., figure 3)", out)?;
                 let names =
                     |row: &Row| vec![row.scenario.clone(), row.detector.clone(), format!("{} s", row.lag_s)];
                 page.rows(&["scenario", "detector", "lag"], rows, names, OF_LAG, out)?;

@@ -112,10 +112,10 @@ impl<'a> Page<'a> {
         vec![
             row("tasks that were stragglers", &|impact| part(impact.stragglers, impact.tasks)),
             row("applications with stragglers", &|impact| part(impact.jobs_hit, impact.jobs)),
-            row("median time above it", &|impact| seconds(impact.median_excess)),
+            row("median excess of stragglers", &|impact| seconds(impact.median_excess)),
             row("delay after the slowest other task", &|impact| seconds(impact.median_job_delay)),
             row("extra task time", &|impact| percent(impact.extra_compute)),
-            row("servers with stragglers", &|impact| part(impact.servers_hit, impact.servers)),
+            row("nodes with stragglers", &|impact| part(impact.servers_hit, impact.servers)),
         ]
     }
 

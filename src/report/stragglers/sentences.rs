@@ -18,8 +18,8 @@ pub(super) const NO_WAIT: &str =
 /// The jobs of traces that are counted and not listed.
 pub(super) fn unlisted(report: &StragglerReport) -> String {
     format!(
-        "{} of cluster traces, which waited less for stragglers, are counted and not listed; --top lists as many as \
-         you ask for.",
+        "{} of cluster traces, which waited less for stragglers, are counted but not listed; --top N lists N of \
+         them.",
         plural(report.unlisted, "more job")
     )
 }
@@ -62,14 +62,20 @@ pub(super) fn overdue(engine: &EngineDetectors, settings: &Settings) -> String {
 
 /// Which detector is best, of all and of those that the engine ships.
 pub(super) fn verdicts(engine: &EngineDetectors) -> Vec<String> {
-    let mut verdicts = vec![format!("{}.", best(engine.best, engine))];
+    let mut verdicts = vec![format!("{}.", capital(&best(engine.best, engine)))];
     if let (Best::Detector { .. }, Some(offered)) = (engine.best, engine.best_offered)
         && offered != engine.best
     {
         let offered = best(offered, engine);
-        verdicts.push(format!("Of the detectors that {} offers: {offered}.", engine.origin.name()));
+        verdicts.push(format!("Among those that {} has, {offered}.", words::engine(engine.origin)));
     }
     verdicts
+}
+
+/// With a capital at the beginning.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
 }
 
 /// The best detector, with the numbers of its result.
@@ -79,9 +85,9 @@ fn best(best: Best, engine: &EngineDetectors) -> String {
         let quality = &pooled.total.quality;
         let interval = quality
             .recall_interval()
-            .map(|(low, high)| format!(", {:.0} to {:.0} %", 100.0 * low, 100.0 * high));
+            .map(|(low, high)| format!(" (95 % interval {:.0} to {:.0} %)", 100.0 * low, 100.0 * high));
         Some(format!(
-            "found {} of {}{}, and flagged {} falsely ({})",
+            "found {} of {}{} and flagged {} falsely ({})",
             quality.true_positives,
             plural(quality.stragglers, "overdue task"),
             interval.unwrap_or_default(),
@@ -90,7 +96,9 @@ fn best(best: Best, engine: &EngineDetectors) -> String {
         ))
     };
     match best {
-        Best::Detector { id, place } => result(place).map(|result| format!("{id} is best: it {result}")),
+        Best::Detector { id, place } => {
+            result(place).map(|result| format!("the best detector is {id}: it {result}"))
+        }
         Best::FewFound { id, place } => result(place).map(|result| format!("{best}; {id} {result}")),
         Best::TooFew { .. } | Best::None => None,
     }
@@ -107,13 +115,13 @@ pub(super) fn settings(engine: &EngineDetectors) -> Option<(String, Vec<String>)
     };
     let copies = engine.detectors.get(place).and_then(|pooled| pooled.total.quality.copies());
     let cost = copies.map(|(copies, saved)| {
-        format!("; copies would have run {copies} in all, and tasks ended {saved} earlier in all if no copy met what made its task slow")
+        format!("; copies would have run for {copies} in total, and tasks would have ended {saved} earlier in total, if no copy was slow for the same reason as its task")
     });
     let line =
         |setting: &crate::survey::EngineSetting| words::setting(framework, setting.name, &setting.value);
     let lines = engine.settings.iter().map(line).collect();
     let run_times = run_times(engine.run_times.as_ref()?);
-    Some((format!("Settings that speculate so{}{run_times}:", cost.unwrap_or_default()), lines))
+    Some((format!("Settings for such speculation{}{run_times}:", cost.unwrap_or_default()), lines))
 }
 
 /// "; by replay, 3 applications of 12 min would have taken 2 min less (1.5 min to 2.5 min)".
@@ -130,9 +138,9 @@ fn run_times(run_times: &RunTimes) -> String {
     };
     let saved = if saved_ms > error_ms {
         let (low, high) = (time(saved_ms - error_ms), time(saved_ms + error_ms));
-        format!("{} less in all, {low} to {high}", time(saved_ms))
+        format!("{} less in total, {low} to {high}", time(saved_ms))
     } else {
-        format!("about as long, {} less within the error of {}", time(saved_ms), time(error_ms))
+        format!("about as long ({} less, within the error of {})", time(saved_ms), time(error_ms))
     };
     format!("; by replay, {applications} of {} would have taken {saved}{unknown}", time(recorded_ms))
 }
@@ -192,12 +200,17 @@ pub(super) fn mainly(app: &ApplicationStragglers) -> Option<String> {
     most_frequent(&app.causes)
 }
 
-/// "warm-up on the executor (11, 2 measured, 9 inferred)".
+/// "warm-up on the executor (11 tasks: 2 measured, 9 inferred)".
 fn most_frequent(causes: &CauseCounts) -> Option<String> {
     let (most, _) = causes.by_frequency().into_iter().next()?;
     let confidence = most.confidence().to_string();
-    let confidence = if confidence.is_empty() { confidence } else { format!(", {confidence}") };
-    Some(format!("{} ({}{confidence})", most.cause.display_name(), most.primary))
+    let separator = match confidence.chars().next() {
+        None => "",
+        Some(first) if first.is_ascii_digit() => ": ",
+        Some(_) => ", ",
+    };
+    let tasks = plural(most.primary, "task");
+    Some(format!("{} ({tasks}{separator}{confidence})", most.cause.display_name()))
 }
 
 /// Which run of a job waited longest, and for what; if none waited, the most frequent cause. A single run is named only.
@@ -230,7 +243,7 @@ pub(super) fn exact(span: Millis) -> String {
 }
 
 /// What the columns of days count.
-pub(super) const DAYS: &str = "Causes are those of all stragglers. The DoS-index (time per input over that of the group) counts tasks, also those with so little input that they took no longer than others; the causes after it are those of stragglers with an index of 10 or more.";
+pub(super) const DAYS: &str = "The causes next to the day are those of all stragglers. The columns of the DoS-index (time per input over that of the group) count tasks, including those with so little input that they took no longer than others. The last column has the causes of the stragglers with an index of 10 or more.";
 
 /// "garbage collection 3 (2 measured, 1 weak), unexplained 1".
 pub(super) fn causes(counts: &CauseCounts) -> String {

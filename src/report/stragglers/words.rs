@@ -5,7 +5,7 @@ use crate::model::table::TaskKind;
 use crate::stragglers::cause::{Cause, Confidence};
 use crate::stragglers::detect::{Parameter, Value};
 use crate::stragglers::executions::{Basis, Certainty};
-use crate::survey::{GroupReport, SWEPT, WaitedFor};
+use crate::survey::{GroupReport, Origin, SWEPT, WaitedFor};
 use crate::units::Timestamp;
 
 /// "contention on the node, inferred".
@@ -21,6 +21,15 @@ pub(super) fn setting(engine: Engine, name: &str, value: &str) -> String {
         Engine::MapReduce => "-D",
     };
     format!("{option} {name}={value}")
+}
+
+/// "Spark", "MapReduce", or the name of a trace.
+pub(super) const fn engine(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Engine(Engine::Spark) => "Spark",
+        Origin::Engine(Engine::MapReduce) => "MapReduce",
+        Origin::Trace(_) => origin.name(),
+    }
 }
 
 /// "2026-11-21".

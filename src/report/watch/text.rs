@@ -30,7 +30,7 @@ pub(crate) fn begin(
         return Ok(());
     }
     let text = format!(
-        "The others are silent, because they need what is not told of running tasks: {}.",
+        "The others are silent, because they need data on running tasks that is not available: {}.",
         others.join("; ")
     );
     paragraph(&text, options, out)

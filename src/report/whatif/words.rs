@@ -1,7 +1,7 @@
 //! Phrases for changes.
 
 use crate::model::spark::without_folders;
-use crate::report::words::{millis, small};
+use crate::report::words::{millis, plural, small};
 use crate::report::wrap::clean;
 use crate::whatif::{
     Change, ChangeTotal, Job, PathStage, Prediction, Range, Replays, Scenario, WhatIfReport, most_frequent,
@@ -78,13 +78,15 @@ fn in_words(change: &Change, is_local: bool) -> String {
     let Change { executors, cores, memory, partitions, reducers, split_size, slow_start, without } = change;
     let each = if is_local { "" } else { " each" };
     let mut parts: Vec<String> = Vec::new();
-    parts.extend(executors.map(|count| plural(count, "executor")));
-    parts.extend(cores.map(|count| format!("{}{each}", plural(count, "core"))));
+    parts.extend(executors.map(|count| plural(count.into(), "executor")));
+    parts.extend(cores.map(|count| format!("{}{each}", plural(count.into(), "core"))));
     parts.extend(memory.map(|heap| format!("{heap} of heap")));
     parts.extend(
-        partitions.iter().map(|(stage, tasks)| format!("{} in stage {stage}", plural(*tasks, "task"))),
+        partitions
+            .iter()
+            .map(|(stage, tasks)| format!("{} in stage {stage}", plural((*tasks).into(), "task"))),
     );
-    parts.extend(reducers.map(|count| plural(count, "reduce task")));
+    parts.extend(reducers.map(|count| plural(count.into(), "reduce task")));
     parts.extend(split_size.map(|size| format!("splits of {size}")));
     parts.extend(slow_start.map(|share| format!("slow start {share}")));
     let names: Vec<&str> = without.iter().map(|trouble| trouble.name()).collect();
@@ -96,7 +98,8 @@ fn in_words(change: &Change, is_local: bool) -> String {
     parts.join(", ")
 }
 
-/// "no skew: saves 12m ± 2m in 3 applications; takes 46.7 s longer in 1; 0.3 core-hours less; unknown in 2".
+/// "no skew: saves 12m ± 2m in 3 applications; takes 46.7 s longer in 1 application; 0.3 core-hours
+/// less; unknown in 2 applications".
 pub(super) fn total(total: &ChangeTotal) -> String {
     format!("{}: {}", of_total(total), effect(total))
 }
@@ -136,16 +139,15 @@ fn effect(total: &ChangeTotal) -> String {
     }
     let mut parts = vec![match &total.saves_ms {
         Some(saves) => {
-            let applications = if total.shortened == 1 { "application" } else { "applications" };
-            let (saves, count) = (with_error(saves), total.shortened);
-            format!("saves {saves} in {count} {applications}")
+            format!("saves {} in {}", with_error(saves), plural(total.shortened, "application"))
         }
         None if total.lengthened > 0 => "saves no time".to_owned(),
         None if total.core_hours.or(total.gb_hours).is_some() => "saves no time".to_owned(),
         None => "saves nothing beyond the error of the model".to_owned(),
     }];
     let longer = total.longer_ms.as_ref().map(with_error);
-    parts.extend(longer.map(|longer| format!("takes {longer} longer in {}", total.lengthened)));
+    let lengthened = plural(total.lengthened, "application");
+    parts.extend(longer.map(|longer| format!("takes {longer} longer in {lengthened}")));
     parts.extend(hours(total));
     if total.unknown > 0 {
         parts.push(unknown(total));
@@ -157,9 +159,7 @@ fn effect(total: &ChangeTotal) -> String {
 fn unknown(total: &ChangeTotal) -> String {
     let mostly = if total.reasons.len() > 1 { "mostly: " } else { "" };
     let why = total.mostly_unknown_because().map(|why| format!(" ({mostly}{why})")).unwrap_or_default();
-    let applications = if total.unknown == 1 { "application" } else { "applications" };
-    let applications = if total.known == 0 { format!(" {applications}") } else { String::new() };
-    format!("unknown in {}{applications}{why}", total.unknown)
+    format!("unknown in {}{why}", plural(total.unknown, "application"))
 }
 
 /// The change of a total in words.
@@ -218,7 +218,7 @@ pub(super) fn of_job(job: &Job<'_>) -> String {
     };
     parts.extend(hours(best));
     if best.unknown > 0 && several {
-        parts.push(format!("unknown in {}", best.unknown));
+        parts.push(format!("unknown in {}", plural(best.unknown, "run")));
     }
     parts.join("; ")
 }
@@ -236,10 +236,6 @@ const LEAST_HOURS: f64 = 0.0001;
 /// "9.1 s ± 2.3 s" that a change saves over several runs.
 pub(super) fn saved(total: &ChangeTotal) -> String {
     total.saves_ms.as_ref().map(with_error).unwrap_or_default()
-}
-
-fn plural(count: u32, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]
@@ -276,13 +272,16 @@ mod tests {
         let unknown = ChangeTotal { known: 0, unknown: 3, reasons, ..nothing };
         assert_eq!(
             total(&mixed),
-            "no skew: saves 1m ± 10 s in 1 application; takes 1m ± 10 s longer in 2; 1.5 GB-hours more"
+            "no skew: saves 1m ± 10 s in 1 application; takes 1m ± 10 s longer in 2 applications; 1.5 GB-hours more"
         );
         assert_eq!(
             total(&all),
             "no skew: saves 1m ± 10 s in 1 application; 0.25 core-hours and 2 GB-hours less"
         );
-        assert_eq!(total(&none), "no skew: saves nothing beyond the error of the model; unknown in 3");
+        assert_eq!(
+            total(&none),
+            "no skew: saves nothing beyond the error of the model; unknown in 3 applications"
+        );
         assert_eq!(total(&unknown), "no skew: unknown in 3 applications (mostly: local mode)");
         assert_eq!(totals(&[none.clone(), all.clone(), none]).len(), 2, "equal effects share a line");
     }

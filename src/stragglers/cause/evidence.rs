@@ -306,8 +306,8 @@ impl fmt::Display for Fact {
             Self::SlowNode { node, test, .. } => {
                 write!(
                     f,
-                    "on {node} {} of {} tasks were stragglers, on the other nodes {} of {} ({:.1} expected by their share in \
-                     each group, adjusted p = {:.2e})",
+                    "{} of {} tasks on {node} were stragglers, on the other nodes {} of {} (with their share in \
+                     each group, {:.1} would be expected on {node}; adjusted p = {:.2e})",
                     test.own.stragglers,
                     test.own.tasks,
                     test.others.stragglers,

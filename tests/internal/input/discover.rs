@@ -383,7 +383,7 @@ fn file_systems_without_files_are_searched_only_if_they_are_named() {
     let inventory = discover(&[root.path().to_path_buf()]);
     assert_eq!((inventory.found, inventory.failures.len()), (1, 0));
     let told = inventory.notices[0].error.to_string();
-    assert!(told.contains("kernel was not searched: proc is a file system without files"), "{told}");
+    assert!(told.contains("kernel was not searched: proc is a virtual file system"), "{told}");
     let inventory = discover(&["/proc/self/attr".into(), "/proc/version".into()]);
     assert!(inventory.found > 1 && inventory.notices.is_empty(), "{:?}", inventory.notices);
 }

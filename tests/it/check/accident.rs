@@ -122,7 +122,7 @@ fn floors_are_parameters_and_are_named() {
     gate.put(&[run(2, 9_000)]);
     let (code, text) = gate.check(&[]);
     assert_eq!(code, 1, "{text}");
-    assert!(words(&text).contains("; smaller differences than 10 s do not count)"), "{text}");
+    assert!(words(&text).contains("; differences below 10 s do not count)"), "{text}");
 }
 
 #[test]

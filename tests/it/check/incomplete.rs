@@ -171,7 +171,7 @@ fn findings_missing_from_a_truncated_log_are_neither_gone_nor_better() {
     let better = finding(job, "spark-executor-gc");
     assert_eq!((&better["change"], &better["severity"]), (&"not-judged".into(), &"low".into()), "{better:#}");
     assert_eq!(better["accepted_severity"], "moderate");
-    assert!(better["reason"].as_str().unwrap().starts_with("its history is incomplete: "), "{better:#}");
+    assert!(better["reason"].as_str().unwrap().starts_with("its log is incomplete: "), "{better:#}");
     let (code, text) = gate.check(&["--update"]);
     assert_eq!(code, 0, "{text}");
     assert!(last_line(&text).contains("except: 2 findings not judged"), "{text}");

@@ -20,7 +20,7 @@ fn tolerance_grows_with_the_spread_of_accepted_runs() {
     assert_eq!(code, 1, "{text}");
     // Its spread is below the floor.
     assert!(
-        text.contains("of 6\n              accepted runs; smaller differences than 10 s do not count"),
+        text.contains("of 6\n              accepted runs; differences below 10 s do not count"),
         "{text}"
     );
     noisy.put(&[run(20, 300)]);

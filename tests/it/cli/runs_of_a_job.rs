@@ -57,7 +57,7 @@ fn diff_has_one_row_with_the_largest_change() {
     let shown = text(&["diff", a, b]);
     assert!(shown.starts_with("Worse: B took "), "{shown}");
     assert_eq!(shown.matches("spark · nightly").count(), 2, "the row and the tables: {shown}");
-    assert!(shown.contains("4 pairs in all; run times from +"), "{shown}");
+    assert!(shown.contains("4 pairs in total; run times from +"), "{shown}");
     // Lines end anywhere.
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("largest change: application_1700000000000_0004 took"), "{shown}");

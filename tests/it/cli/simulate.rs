@@ -87,7 +87,7 @@ fn a_printed_scenario_is_the_same_scenario() {
     let mut arguments = QUICK;
     arguments[2] = file.to_str().unwrap();
     assert_eq!(json(&arguments), json(&QUICK));
-    assert!(text(&["simulate", "cluster", "--list"]).contains("C4  S0's C4"));
+    assert!(text(&["simulate", "cluster", "--list"]).contains("C4  C4 of Phan et al."));
     std::fs::write(&file, text(&["simulate", "patterns", "--print-scenario"])).unwrap();
     let own = ["simulate", "patterns", "--seeds", "1", file.to_str().unwrap()];
     assert_eq!(json(&own), json(&own[..4]));
@@ -96,7 +96,7 @@ fn a_printed_scenario_is_the_same_scenario() {
 #[test]
 fn wrong_scenarios_fail_with_a_reason() {
     for (arguments, reason) in [
-        (&["C9"][..], "there is no scenario \"C9\"; built in are C1, C2, C3, C4"),
+        (&["C9"][..], "there is no scenario \"C9\"; give a YAML file or a built-in scenario: C1, C2, C3, C4"),
         (&["Cargo.toml"], "Cargo.toml"),
         (&["--detector", "none"], "late-printed"),
         (&["--policy", "0"], "from 1 to 100"),

@@ -265,13 +265,16 @@ fn flags_of_tasks_that_had_ended_are_withdrawn() {
 fn what_cannot_be_watched_is_said() {
     let (status, _, errors) = output(&["--detector", "late", LOG]);
     assert_eq!(status, Some(2));
-    assert!(errors.contains("needs the progress of running tasks") && errors.contains("spark-3"), "{errors}");
+    assert!(
+        errors.contains("needs data on running tasks (progress)") && errors.contains("spark-3"),
+        "{errors}"
+    );
     let (status, _, errors) = output(&["--detector", "nope", LOG]);
     assert_eq!(status, Some(2));
     assert!(errors.contains("there is no detector nope"), "{errors}");
     let (status, _, errors) = output(&["--detector", "offline", LOG]);
     assert_eq!(status, Some(2));
-    assert!(errors.contains("needs the progress and models of earlier runs"), "{errors}");
+    assert!(errors.contains("needs data on running tasks (progress and models of earlier runs)"), "{errors}");
     let (status, _, errors) = output(&["--models", "no-such-file", LOG]);
     assert_eq!(status, Some(2));
     assert!(errors.contains("cannot read the models no-such-file"), "{errors}");

@@ -167,7 +167,7 @@ fn models_of_earlier_runs_make_more_detectors_speak() {
     }
     let (status, _, errors) = watch(&[&detectors[..], &[&master().address]].concat());
     assert_eq!(status, Some(2));
-    assert!(errors.contains("which --models gives"), "{errors}");
+    assert!(errors.contains("for which --models is missing"), "{errors}");
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn skew_that_costs_little_time_is_low_however_uneven_the_data() {
     assert_eq!(found[0].severity, Severity::Low, "{messages:?}");
     assert_eq!(found[0].subject.name(), "stage 1.0", "{messages:?}");
     let fullest =
-        "reads 23.9 MiB of shuffle data, 53.6× the median of 457 KiB, and costs little time (low from 16×)";
+        "reads 23.9 MiB of shuffle data, 53.6× the median of 457 KiB, but costs little time (low from 16×)";
     assert!(found[0].message.contains(fullest), "{messages:?}");
 }
 

@@ -97,7 +97,7 @@ impl<'a> Facts<'a> {
         let heap = |peak: Option<Bytes>, heap: Bytes, whose: &str, severity: Severity| {
             let peak = peak.filter(|_| severity > Severity::None)?;
             let times = three_digits(heap.as_f64() / (peak + RESERVED).as_f64());
-            let limit = limits.heap_ratio.describe(severity);
+            let limit = limits.heap_ratio.describe_multiple(severity);
             let words: [Word<'_>; 5] =
                 [("whose", &whose), ("heap", &heap), ("peak", &peak), ("times", &times), ("limit", &limit)];
             Some(Phrase::new(LARGE_HEAP, &words))

@@ -110,7 +110,7 @@ fn skew(stage: &Analysis<'_>, limits: &Limits) -> Option<Phrase> {
             ("longest", &run.longest),
             ("times", &three_digits(run.ratio())),
             ("median", &run.median),
-            ("limit", &limits.skew_ratio.describe(stage.skew)),
+            ("limit", &limits.skew_ratio.describe_multiple(stage.skew)),
             ("causes", &Phrase::list(" and ", causes)),
         ],
     ))

@@ -195,7 +195,7 @@ pub(in crate::heuristics::spark) fn advice(
     match source {
         Source::Code if few && tasks == 1 => Advice::new(format!(
             "a single task does all the work of the stage: avoid coalesce(1), sorting without partitions, and aggregates \
-             and windows without a key; repartition({wanted}) shares the work out"
+             and windows without a key; repartition({wanted}) distributes the work"
         )),
         Source::ShufflePartitions => Advice::new(what).set([change(app, ConfKey::ShufflePartitions, wanted)]),
         // The setting counts for every shuffle without a number of its own: less than the default would harm others.

@@ -57,7 +57,7 @@ impl BlockHeader {
         };
         let flags = input.byte()?;
         if flags & (FILTERS | RESERVED) != 0 {
-            return Err(unsupported("it uses filters for other data than text"));
+            return Err(unsupported("it uses filters for data other than text"));
         }
         for flag in [HAS_STORED_LEN, HAS_LEN] {
             if flags & flag != 0 {
@@ -71,11 +71,11 @@ impl BlockHeader {
             }
         }
         if input.summed() != len {
-            return Err(damaged("the header of a block is longer than it says"));
+            return Err(damaged("the header of a block is longer than its stated length"));
         }
         input.expect_sum("the header of a block")?;
         if (filter, properties_len) != (LZMA2, 1) {
-            return Err(unsupported("it uses filters for other data than text"));
+            return Err(unsupported("it uses filters for data other than text"));
         }
         let dictionary = dictionary_len(dictionary).ok_or_else(|| {
             unsupported(

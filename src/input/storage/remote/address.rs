@@ -24,14 +24,14 @@ impl<'a> Address<'a> {
     pub(super) fn of(path: &'a Path) -> io::Result<Self> {
         let wrong = |text: &str| StorageFailure::error(ErrorKind::InvalidInput, text);
         let parts = path.to_str().and_then(|text| text.split_once("://"));
-        let (scheme, rest) = parts.ok_or_else(|| wrong("it is no address"))?;
+        let (scheme, rest) = parts.ok_or_else(|| wrong("it is not a valid address"))?;
         let (authority, key) = rest.split_once('/').unwrap_or((rest, ""));
         if authority.is_empty() {
-            return Err(wrong("the address has no bucket; write SCHEME://BUCKET/NAME"));
+            return Err(wrong("the address does not name a bucket; write SCHEME://BUCKET/NAME"));
         }
         let trimmed = key.trim_start_matches('/');
         let key = Key::parse(trimmed).map_err(|_| {
-            wrong("the name has an empty part, . or .., which cannot be read; name the folder above")
+            wrong("the name has an empty part, . or .., so it cannot be read; name the folder above it")
         })?;
         Ok(Self { scheme, authority, key, is_folder: trimmed.is_empty() || trimmed.ends_with('/') })
     }

@@ -284,5 +284,5 @@ impl Storage for Cloud {
 
 /// The text of an address.
 pub(super) fn text(path: &Path) -> io::Result<&str> {
-    path.to_str().ok_or_else(|| StorageFailure::error(ErrorKind::InvalidInput, "it is no address"))
+    path.to_str().ok_or_else(|| StorageFailure::error(ErrorKind::InvalidInput, "it is not a valid address"))
 }

@@ -48,8 +48,9 @@ pub(super) fn instead(
     };
     match SERVERS.iter().find(is)?.0 {
         Server::ResourceManager => Some(
-            "it is YARN's resource manager, which has no histories; name the folder of MapReduce's \
-             (mapreduce.jobhistory.done-dir) or Spark's (spark.eventLog.dir), or Spark's history server (http://HOST:18080)"
+            "it is YARN's resource manager, which has no histories; name the folder of job histories \
+             (mapreduce.jobhistory.done-dir) or of event logs (spark.eventLog.dir), or Spark's history server \
+             (http://HOST:18080)"
                 .to_owned(),
         ),
         Server::History => {
@@ -81,7 +82,7 @@ fn history(folder: Option<&str>, job: Option<&str>) -> String {
         }
     };
     format!(
-        "it is MapReduce's history server, which tells sums, but not what its histories say; read their folder: {read}"
+        "it is MapReduce's history server, which serves totals but not the job histories; read the folder of the job histories instead: {read}"
     )
 }
 

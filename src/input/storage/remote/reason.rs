@@ -44,20 +44,20 @@ impl Reason {
                 (ErrorKind::NotFound, format!("there is no such bucket or container ({said}); check its name"))
             }
             Self::NotFound(said) => {
-                (ErrorKind::NotFound, format!("it is not there ({said}); check the spelling"))
+                (ErrorKind::NotFound, format!("it does not exist ({said}); check the spelling"))
             }
             Self::Refused(said) => {
-                (ErrorKind::PermissionDenied, format!("access is refused ({said}); {credentials}"))
+                (ErrorKind::PermissionDenied, format!("access was denied ({said}); {credentials}"))
             }
             Self::Changed => (
                 ErrorKind::InvalidData,
-                "it was replaced while it was read, and what follows belongs to another version; run this again"
+                "it was replaced while it was being read, so the rest belongs to another version; run the command again"
                     .to_owned(),
             ),
             Self::NoRanges => return ErrorKind::Unsupported.into(),
             Self::Passing(said) | Self::Exhausted(said) => (
                 ErrorKind::ConnectionAborted,
-                format!("it fails again and again ({said}); try again later, or check the address and the network"),
+                format!("all attempts failed ({said}); try again later, or check the address and the network"),
             ),
             Self::Lasting(said) => (ErrorKind::Other, said),
         };
@@ -122,7 +122,7 @@ mod tests {
         }
         let error = Reason::of_status(403, "AccessDenied").error("check the key");
         assert_eq!(error.kind(), ErrorKind::PermissionDenied);
-        assert_eq!(error.to_string(), "access is refused (status 403: AccessDenied); check the key");
+        assert_eq!(error.to_string(), "access was denied (status 403: AccessDenied); check the key");
         assert_eq!(Reason::NoRanges.error("").kind(), ErrorKind::Unsupported);
     }
 }

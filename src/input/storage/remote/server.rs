@@ -186,7 +186,7 @@ pub(super) fn read_list(
         Err(error) if !ended => Err(StorageFailure::error(
             ErrorKind::InvalidData,
             format!(
-                "its list of applications cannot be read to the end ({error}); try again, or narrow it by --since"
+                "its list of applications cannot be read to the end ({error}); try again, or shorten the list with --since"
             ),
         )),
         _ => Ok(()),
@@ -251,7 +251,7 @@ impl Read for Body {
                 Ok(Some(Ok(piece))) => (self.piece, self.taken) = (piece, 0),
                 Ok(Some(Err(error))) => return Err(io::Error::other(error.without_url())),
                 Ok(None) => return Ok(0),
-                Err(_) => return Err(io::Error::new(ErrorKind::TimedOut, "the connection is silent")),
+                Err(_) => return Err(io::Error::new(ErrorKind::TimedOut, "no data arrived in time")),
             }
         }
         let count = self.piece.get(self.taken..).unwrap_or_default().read(out)?;

@@ -198,7 +198,7 @@ async fn answer(remote: &impl Remote, address: &str, range: Option<Range<u64>>) 
 async fn next(remote: &impl Remote, answer: &mut Answer) -> Result<Option<Vec<u8>>, Reason> {
     match timeout(remote.patience().silence, answer.pieces.next()).await {
         Ok(piece) => piece.transpose(),
-        Err(_) => Err(Reason::Passing("the connection is silent".to_owned())),
+        Err(_) => Err(Reason::Passing("no data arrived in time".to_owned())),
     }
 }
 

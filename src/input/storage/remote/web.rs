@@ -24,11 +24,11 @@ use crate::units::Timestamp;
 
 /// What is said of a page for people.
 const PAGE: &str = "it is a web page, not a history; name a file, Spark's history server (http://HOST:18080), or for \
-                    MapReduce the folder of its histories (mapreduce.jobhistory.done-dir)";
+                    MapReduce the folder of job histories (mapreduce.jobhistory.done-dir)";
 
 /// What is said of a folder.
-const NO_LIST: &str = "it is neither a file nor Spark's history server, and web servers do not list their files; name the \
-                       files, or a list of them by --files-from";
+const NO_LIST: &str = "it is neither a file nor Spark's history server, and web servers do not list their files; \
+                       name the files, or give a list of them with --files-from";
 
 /// Web servers of one scheme.
 #[derive(Debug)]
@@ -87,8 +87,12 @@ impl Web {
         let answer = self.ask(url, range).await?;
         let headers = answer.headers();
         let (starts_at, size) = match answer.status() {
-            StatusCode::PARTIAL_CONTENT => content_range(headers)
-                .ok_or_else(|| Reason::Lasting("it answers with a range that it does not name".to_owned()))?,
+            StatusCode::PARTIAL_CONTENT => content_range(headers).ok_or_else(|| {
+                Reason::Lasting(
+                    "its answer contains a part of the file but does not say which (no valid Content-Range)"
+                        .to_owned(),
+                )
+            })?,
             StatusCode::RANGE_NOT_SATISFIABLE => (0, Some(0)),
             _ => (0, number(headers, &CONTENT_LENGTH)),
         };
@@ -159,7 +163,7 @@ fn reason(error: reqwest::Error) -> Reason {
 }
 
 pub(super) fn url(address: &str) -> Result<Url, Reason> {
-    Url::parse(address).map_err(|error| Reason::Lasting(format!("the address is wrong: {error}")))
+    Url::parse(address).map_err(|error| Reason::Lasting(format!("the address is not valid: {error}")))
 }
 
 fn number(headers: &HeaderMap, name: &HeaderName) -> Option<u64> {
@@ -190,7 +194,7 @@ impl Remote for Web {
     }
 
     fn credentials(&self) -> &'static str {
-        "write USER:PASSWORD@ before the host if it asks for them; Kerberos is not spoken"
+        "if it asks for a user and a password, write USER:PASSWORD@ before the host; Kerberos is not supported"
     }
 
     fn patience(&self) -> &Patience {

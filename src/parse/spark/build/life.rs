@@ -60,10 +60,10 @@ impl Builder {
         if later(Some(start), driver, TOLERANCE)
             || self.most(|record| later(Some(start), record.last_launch(), TOLERANCE))
         {
-            return Some("its start is after the driver's or the tasks'");
+            return Some("its start is later than that of the driver or the tasks");
         }
         if later(driver, Some(start), self.until_started()) {
-            return Some("its start is long before the driver's");
+            return Some("its start is long before that of the driver");
         }
         // Whoever makes a log anonymous changes its id, but not only the start.
         let first = self.moments().min();

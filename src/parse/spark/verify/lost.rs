@@ -156,7 +156,7 @@ fn executors(builder: &mut Builder, problems: &mut Problems) {
     if are_added && builder.app.engine_version.is_none() {
         builder.spark.gaps.beginning = true;
         problems.warn("no-version", None, || {
-            "the event log lacks Spark's version, which it starts with".to_owned()
+            "the event log lacks Spark's version, which is its first line".to_owned()
         });
     }
 }

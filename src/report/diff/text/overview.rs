@@ -64,7 +64,7 @@ impl Page<'_> {
 fn notes(job: &JobPairs<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     if job.pairs.len() > 1 {
-        let mut parts = vec![format!("{} in all", plural(job.pairs.len() as u64, "pair"))];
+        let mut parts = vec![format!("{} in total", plural(job.pairs.len() as u64, "pair"))];
         if job.changed.len() < job.pairs.len() {
             parts.push(format!("{} changed", job.changed.len()));
         }

@@ -69,7 +69,7 @@ impl Page<'_> {
             self.paragraph(&format!("Flagged nothing: {}.", silent.join(", ")), 2, out)?;
         }
         self.paragraph(
-            "actual: the cluster's own speculation; prec: share of flagged tasks that were overdue, without late ones; mean job: mean over applications; after: time until the flag, in usual times; time: change of the mean task time by detection, by a first-order model without contention (- if it does not apply).",
+            "The row actual is the cluster's own speculation. Columns: prec is the share of flagged tasks that were overdue, without late ones; mean job, the mean over applications; after, the time until the flag, in usual times; time, the change of the mean task time by detection, by a first-order model without contention (- if the model does not apply).",
             2,
             out,
         )?;

@@ -25,10 +25,10 @@ impl Page<'_> {
         };
         row("tasks that were stragglers", &|impact| of(impact.stragglers, impact.tasks));
         row("applications with stragglers", &|impact| of(impact.jobs_hit, impact.jobs));
-        row("median time above it", &|impact| or_unknown(impact.median_excess.map(seconds)));
-        row("delay after slowest other", &|impact| or_unknown(impact.median_job_delay.map(seconds)));
+        row("median excess of stragglers", &|impact| or_unknown(impact.median_excess.map(seconds)));
+        row("delay after slowest other task", &|impact| or_unknown(impact.median_job_delay.map(seconds)));
         row("extra task time", &|impact| or_unknown(impact.extra_compute.map(percent)));
-        row("servers with stragglers", &|impact| of(impact.servers_hit, impact.servers));
+        row("nodes with stragglers", &|impact| of(impact.servers_hit, impact.servers));
         grid.write(self.columns, out)?;
         if let Some(waste) = total.speculation_waste.filter(|&waste| waste > 0.0) {
             self.paragraph(&format!("Losing attempts took {} of the task time.", percent(waste)), 2, out)?;

@@ -91,7 +91,7 @@ fn a_slow_node_is_suspected() {
     for cause in &causes {
         assert_eq!((cause.primary, cause.confidence), (Cause::Hardware, Some(Confidence::Inferred)));
         let text = cause.evidence[0].fact.to_string();
-        assert!(text.starts_with("on n3 4 of 4 tasks were stragglers, on the other nodes 0 of 18"), "{text}");
+        assert!(text.starts_with("4 of 4 tasks on n3 were stragglers, on the other nodes 0 of 18"), "{text}");
     }
 }
 

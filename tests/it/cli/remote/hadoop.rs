@@ -191,7 +191,7 @@ fn a_real_hadoop_gives_the_bytes_of_the_folder() {
     let read = with(&hadoop, "root", &["--max-time", "1m", &address]);
     assert_eq!(read.status.code(), Some(2), "{}", errors(&read));
     assert!(
-        errors(&read).contains("no data node sends one of its blocks, tried 127.0.0.1:"),
+        errors(&read).contains("one of its blocks could not be read from any data node (tried 127.0.0.1:"),
         "{}",
         errors(&read)
     );
@@ -201,7 +201,7 @@ fn refused_and_missing(hadoop: &Hadoop) {
     hadoop.shell(&["-chmod", "700", "/copy1"]);
     let address = format!("{}/copy1", hadoop.url());
     let (_, message) = problem(&with(hadoop, "bob", &[&address]));
-    assert!(message.contains("access is refused (Permission denied: user=bob"), "{message}");
+    assert!(message.contains("access was denied (Permission denied: user=bob"), "{message}");
     assert!(message.contains("check HADOOP_USER_NAME"), "{message}");
     // What is beside it is read.
     let all = with(hadoop, "bob", &[&hadoop.url()]);

@@ -50,12 +50,14 @@ fn a_data_node_that_breaks_off_is_asked_for_the_rest() {
 fn a_data_node_that_always_breaks_off_is_named_and_gives_no_short_history() {
     let message = failure(&with(Faults { cuts: |_| Some(0), ..Faults::default() }));
     assert!(
-        message.contains("fails again and again (no data node sends one of its blocks, tried 127.0.0.1:"),
+        message.contains(
+            "all attempts failed (one of its blocks could not be read from any data node (tried 127.0.0.1:"
+        ),
         "{message}"
     );
     assert!(message.contains("dfs.client.use.datanode.hostname"), "{message}");
     let message = failure(&with(Faults { is_missing: true, ..Faults::default() }));
-    assert!(message.contains("no data node has one of its blocks"), "{message}");
+    assert!(message.contains("one of its blocks is on no data node"), "{message}");
 }
 
 #[test]
@@ -82,7 +84,7 @@ fn refusals_of_a_name_node_say_what_to_do() {
                     "Permission denied: user=bob, access=READ, inode=\"/logs\"\n\tat a.B(B.java:1)",
                 ))
             },
-            "access is refused (Permission denied: user=bob, access=READ, inode=\"/logs\"); check HADOOP_USER_NAME",
+            "access was denied (Permission denied: user=bob, access=READ, inode=\"/logs\"); check HADOOP_USER_NAME",
         ),
         (
             |_, _| {
@@ -107,18 +109,21 @@ fn what_is_missing_or_no_name_node_is_told() {
     assert!(message.contains("check the spelling"), "{message}");
     // Nothing listens there.
     let (_, message) = problem(&analyze(&["hdfs://127.0.0.1:1/logs"]));
-    assert!(message.contains("fails again and again") && message.contains("refused"), "{message}");
+    assert!(message.contains("all attempts failed") && message.contains("refused"), "{message}");
     let (_, message) = problem(&analyze(&["viewfs://group/logs"]));
     assert!(message.contains("does not say what is mounted there"), "{message}");
     let (_, message) = problem(&analyze(&["hdfs:///logs"]));
-    assert!(message.contains("the address has no name node; write hdfs://NAMENODE:8020/PATH"), "{message}");
+    assert!(
+        message.contains("the address does not name a name node; write hdfs://NAMENODE:8020/PATH"),
+        "{message}"
+    );
 }
 
 #[test]
 fn a_file_that_is_replaced_or_written_is_one_problem() {
     // The first request asks what it is.
     let message = failure(&with(Faults { modified: |before| before.min(1) as u64, ..Faults::default() }));
-    assert!(message.contains("it was replaced while it was read"), "{message}");
+    assert!(message.contains("it was replaced while it was being read"), "{message}");
     let message = failure(&with(Faults { is_open: true, ..Faults::default() }));
     assert!(message.contains("it is still being written") && message.contains("hdfs dfs -cat"), "{message}");
 }

@@ -264,14 +264,14 @@ fn refusals_and_failures_of_stores_are_told() {
         let refusal = analyze(&server.url(""), &[path]);
         assert_eq!(refusal.status.code(), Some(2));
         let (_, message) = problem(&refusal);
-        assert!(message.contains("access is refused") && message.contains("AWS_ACCESS_KEY_ID"), "{message}");
+        assert!(message.contains("access was denied") && message.contains("AWS_ACCESS_KEY_ID"), "{message}");
         assert!(!message.contains("127.0.0.1"), "{message}");
     }
     let failing = fake(|request, reply| if is_object(request) { Reply::status(500) } else { reply });
     let output = analyze(&failing.url(""), &["s3://bucket/logs"]);
     assert_eq!(json(&output)["summary"]["applications"], 0);
     let (_, message) = problem(&output);
-    assert!(message.contains("it fails again and again (status 500"), "{message}");
+    assert!(message.contains("all attempts failed (status 500"), "{message}");
     let changed = fake(|request, reply| {
         if !is_object(request) {
             return reply;
@@ -281,7 +281,7 @@ fn refusals_and_failures_of_stores_are_told() {
             .header("Last-Modified", "Fri, 20 Nov 2026 10:00:00 GMT")
     });
     let (_, message) = problem(&analyze(&changed.url(""), &["s3://bucket/logs"]));
-    assert!(message.contains("it was replaced while it was read"), "{message}");
+    assert!(message.contains("it was replaced while it was being read"), "{message}");
 }
 
 /// The client is that of S3 with other requests; real stores were not at hand.

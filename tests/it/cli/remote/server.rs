@@ -110,7 +110,7 @@ fn the_page_of_an_application_stands_for_its_logs() {
     }
     let output = analyze(&[&server.url("history/app-1")]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(problem(&output).1.contains("it is not there (status 404)"), "{}", problem(&output).1);
+    assert!(problem(&output).1.contains("it does not exist (status 404)"), "{}", problem(&output).1);
 }
 
 #[test]
@@ -163,5 +163,5 @@ fn a_server_that_fails_at_first_is_still_a_history_server() {
     assert_eq!(ids(&analyze(&[&server.url("")])).len(), 2);
     let refusing = RangeServer::start(|_| Reply::status(401));
     let (_, message) = problem(&analyze(&[&refusing.url("")]));
-    assert!(message.contains("access is refused (status 401)"), "{message}");
+    assert!(message.contains("access was denied (status 401)"), "{message}");
 }

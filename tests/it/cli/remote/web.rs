@@ -87,7 +87,7 @@ fn an_answer_that_always_breaks_off_is_a_failure_and_no_short_history() {
     let output = analyze(&[&server.url(NAME)]);
     assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
     let (_, message) = problem(&output);
-    assert!(message.contains("fails again and again") && message.contains("attempts"), "{message}");
+    assert!(message.contains("all attempts failed") && message.contains("attempts"), "{message}");
     assert_eq!(json(&output)["summary"]["applications"], 0);
 }
 
@@ -101,16 +101,16 @@ fn a_file_that_is_replaced_while_it_is_read_is_one_problem() {
     });
     let output = analyze(&[&server.url(NAME)]);
     let (_, message) = problem(&output);
-    assert!(message.contains("it was replaced while it was read"), "{message}");
+    assert!(message.contains("it was replaced while it was being read"), "{message}");
     assert_eq!(json(&output)["summary"]["applications"], 0);
 }
 
 #[test]
 fn refusals_say_what_to_do_and_are_not_repeated() {
     for (status, expected) in [
-        (401, "access is refused (status 401); write USER:PASSWORD@ before the host"),
-        (403, "access is refused (status 403)"),
-        (404, "it is not there (status 404); check the spelling"),
+        (401, "access was denied (status 401); write USER:PASSWORD@ before the host"),
+        (403, "access was denied (status 403)"),
+        (404, "it does not exist (status 404); check the spelling"),
         (400, "status 400"),
     ] {
         let server = RangeServer::start(move |_| Reply::status(status));
@@ -122,7 +122,7 @@ fn refusals_say_what_to_do_and_are_not_repeated() {
     }
     let server = RangeServer::start(|_| Reply::status(500));
     let (_, message) = problem(&analyze(&[&server.url(NAME)]));
-    assert!(message.contains("it fails again and again (status 500, 6 attempts)"), "{message}");
+    assert!(message.contains("all attempts failed (status 500, 6 attempts)"), "{message}");
 }
 
 #[test]
@@ -188,10 +188,19 @@ fn of_hadoop(info: &'static str) -> RangeServer {
 fn servers_of_hadoop_are_told_with_the_folder_to_read() {
     let server = of_hadoop(r#"{"historyInfo":{"hadoopVersion":"3.4.0"}}"#);
     for (page, read) in [
-        ("", "read their folder: elephant-rs analyze hdfs://nn:8020/done"),
-        ("jobhistory", "read their folder: elephant-rs analyze hdfs://nn:8020/done"),
-        ("ws/v1/history", "read their folder: elephant-rs analyze hdfs://nn:8020/done"),
-        ("ws/v1/history/mapreduce/jobs", "read their folder: elephant-rs analyze hdfs://nn:8020/done"),
+        ("", "read the folder of the job histories instead: elephant-rs analyze hdfs://nn:8020/done"),
+        (
+            "jobhistory",
+            "read the folder of the job histories instead: elephant-rs analyze hdfs://nn:8020/done",
+        ),
+        (
+            "ws/v1/history",
+            "read the folder of the job histories instead: elephant-rs analyze hdfs://nn:8020/done",
+        ),
+        (
+            "ws/v1/history/mapreduce/jobs",
+            "read the folder of the job histories instead: elephant-rs analyze hdfs://nn:8020/done",
+        ),
         ("jobhistory/job/job_1_7", "elephant-rs analyze --app job_1_7 hdfs://nn:8020/done/2026/11/20/000000"),
         ("jobhistory/job/job_1_8", "such as hdfs://NAMENODE:8020/mr-history/done"),
     ] {

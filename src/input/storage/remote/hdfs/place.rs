@@ -21,11 +21,13 @@ pub(super) struct Place<'a> {
 impl<'a> Place<'a> {
     pub(super) fn of(address: &'a str) -> io::Result<Self> {
         let wrong = |text: &str| StorageFailure::error(ErrorKind::InvalidInput, text);
-        let (scheme, rest) = address.split_once("://").ok_or_else(|| wrong("it is no address"))?;
+        let (scheme, rest) = address.split_once("://").ok_or_else(|| wrong("it is not a valid address"))?;
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
         if parts.contains(&"..") {
-            return Err(wrong("the path has a part .., which Hadoop does not read; name the folder itself"));
+            return Err(wrong(
+                "the path contains .., which Hadoop does not resolve; write the path without it",
+            ));
         }
         let is_folder = parts.is_empty() || path.ends_with('/');
         Ok(Self { scheme, authority, path: format!("/{}", parts.join("/")), is_folder })

@@ -7,10 +7,11 @@ use hdfs_native::HdfsError;
 use super::super::reason::{Reason, causes, short};
 
 /// What is said of a file whose end only its writer and Hadoop's own client can read.
-pub(super) const UNFINISHED: &str = "it is still being written, and its last block cannot be read yet; read it when the \
-                                     application has ended, or send it by hdfs dfs -cat ADDRESS | elephant-rs analyze -";
-const STANDBY: &str = "the name node is on standby; name the active one, or the group of both with HADOOP_CONF_DIR set to \
-                       the folder of hdfs-site.xml";
+pub(super) const UNFINISHED: &str = "it is still being written, and its last block cannot be read yet; read it when \
+                                     the application has ended, or pipe it: hdfs dfs -cat ADDRESS | elephant-rs \
+                                     analyze -";
+const STANDBY: &str = "the name node is on standby; name the active one, or name the group of both and set \
+                       HADOOP_CONF_DIR to the folder of hdfs-site.xml";
 
 pub(super) fn reason(error: &HdfsError) -> Reason {
     match error {
@@ -27,11 +28,11 @@ pub(super) fn reason(error: &HdfsError) -> Reason {
         HdfsError::InvalidArgument(said) if said.contains("URL must contain a host") => no_name_node(),
         HdfsError::InvalidArgument(said) if said.contains("fs.defaultFS") => no_name_node(),
         HdfsError::InvalidArgument(said) if said.contains("viewfs") => Reason::Lasting(format!(
-            "Hadoop's configuration does not say what is mounted there ({said}); set HADOOP_CONF_DIR to the folder of \
-             core-site.xml, which has fs.viewfs.mounttable"
+            "Hadoop's configuration does not say what is mounted there ({said}); set HADOOP_CONF_DIR to the folder \
+             of a core-site.xml with fs.viewfs.mounttable"
         )),
         HdfsError::UnsupportedFeature(said) if said.contains("encryption zone") => Reason::Lasting(
-            "it is in an encryption zone; send it by hdfs dfs -cat ADDRESS | elephant-rs analyze -"
+            "it is in an encryption zone, which cannot be read; pipe it: hdfs dfs -cat ADDRESS | elephant-rs analyze -"
                 .to_owned(),
         ),
         _ => Reason::Lasting(causes(error)),
@@ -40,8 +41,8 @@ pub(super) fn reason(error: &HdfsError) -> Reason {
 
 fn no_name_node() -> Reason {
     Reason::Lasting(
-        "the address has no name node; write hdfs://NAMENODE:8020/PATH, or set HADOOP_CONF_DIR to the folder of \
-         core-site.xml, which has fs.defaultFS"
+        "the address does not name a name node; write hdfs://NAMENODE:8020/PATH, or set HADOOP_CONF_DIR to the \
+         folder of a core-site.xml with fs.defaultFS"
             .to_owned(),
     )
 }
@@ -81,11 +82,11 @@ fn of_data_nodes(said: &str) -> String {
         let _ = write!(tried, "{comma}{host}:{port}");
     }
     if tried.is_empty() {
-        return "no data node has one of its blocks".to_owned();
+        return "one of its blocks is on no data node".to_owned();
     }
     format!(
-        "no data node sends one of its blocks, tried {tried}; if they have other addresses for this machine, set \
-         dfs.client.use.datanode.hostname in hdfs-site.xml"
+        "one of its blocks could not be read from any data node (tried {tried}); if this machine reaches data nodes \
+         by host name only, set dfs.client.use.datanode.hostname in hdfs-site.xml"
     )
 }
 
@@ -120,11 +121,11 @@ mod tests {
                     \"dn1\", datanode_uuid: \"u\", xfer_port: 50010, info_port: 0, ipc_port: 0 } }, DatanodeInfoProto { id: \
                     DatanodeIdProto { ip_addr: \"10.0.0.2\", host_name: \"dn2\", xfer_port: 9866, info_port: 0 } }]";
         assert!(
-            of_data_nodes(said).contains("tried 10.0.0.1:50010, 10.0.0.2:9866;"),
+            of_data_nodes(said).contains("(tried 10.0.0.1:50010, 10.0.0.2:9866);"),
             "{}",
             of_data_nodes(said)
         );
-        assert_eq!(of_data_nodes("All DataNodes failed: []"), "no data node has one of its blocks");
+        assert_eq!(of_data_nodes("All DataNodes failed: []"), "one of its blocks is on no data node");
         assert_eq!(of_data_nodes("odd"), "odd");
     }
 }

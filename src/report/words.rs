@@ -253,6 +253,12 @@ pub(super) fn small(value: f64) -> String {
     if value < 0.1 { format!("{value:.4}") } else { three_digits(value) }
 }
 
+/// With a capital at the beginning.
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

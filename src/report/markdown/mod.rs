@@ -15,7 +15,8 @@ use super::comparison::section;
 use super::parts::{Parts, Reader};
 use super::totals::{Saved, memory_used};
 use super::words::{
-    SuppressedGroup, applications, by_reason, currency, plural, reasons_not_evaluated, saves, told_by,
+    SuppressedGroup, applications, by_reason, capital, currency, plural, reasons_not_evaluated, saves,
+    told_by,
 };
 use super::wrap::clean;
 use crate::engine::Pieces;
@@ -119,7 +120,7 @@ fn totals(report: &Report) -> String {
         return String::new();
     }
     let saved = Saved::of(report).map(|saved| format!(" The remedies save {}.", saved.text()));
-    format!("{}.{}\n\n", memory_used(&report.totals), saved.unwrap_or_default())
+    format!("{}.{}\n\n", capital(&memory_used(&report.totals)), saved.unwrap_or_default())
 }
 
 /// "1 critical", "2 moderate".

@@ -2,7 +2,7 @@
 
 use super::words;
 use crate::model::table::TaskKind;
-use crate::report::words::plural;
+use crate::report::words::{capital, plural};
 use crate::stragglers::cause::StragglerCause;
 use crate::stragglers::evaluation::Best;
 use crate::survey::{
@@ -70,12 +70,6 @@ pub(super) fn verdicts(engine: &EngineDetectors) -> Vec<String> {
         verdicts.push(format!("Among those that {} has, {offered}.", words::engine(engine.origin)));
     }
     verdicts
-}
-
-/// With a capital at the beginning.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
 }
 
 /// The best detector, with the numbers of its result.

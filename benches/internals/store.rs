@@ -3,7 +3,8 @@
 
 #![allow(clippy::expect_used)] // without a store there is nothing to measure
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use crate::engine::{self, Options, Progress};
@@ -45,8 +46,8 @@ pub fn sample(paths: &[PathBuf]) -> Vec<ApplicationReport> {
 }
 
 /// Writes `count` applications like those of `sample` to a new store, `a_commit` of them in one transaction.
-pub fn fill(path: &Path, sample: &[ApplicationReport], count: u64, a_commit: usize) {
-    let mut store = Store::create(path).expect("the store can be made");
+pub fn fill(place: &str, sample: &[ApplicationReport], count: u64, a_commit: usize) {
+    let store = Store::create(&OsString::from(place).into()).expect("the store can be made");
     let all = (0..count).filter_map(|n| application(sample, n, count));
     store.fill(all, a_commit).expect("the store can be written");
 }

@@ -7,13 +7,13 @@ use std::path::Path;
 use crate::baseline::{Baseline, BaselineError};
 use crate::results::{Comparison, JobKey, JobState, NotCompared, Report};
 #[cfg(feature = "store")]
-use crate::store::{Lack, Store};
+use crate::store::{Lack, Place, Store};
 
 /// Accepted runs, before it is known which jobs are checked.
 pub(super) enum Source<'a> {
     File(&'a Path, Baseline),
     #[cfg(feature = "store")]
-    Store(&'a Path, Store),
+    Store(&'a Place, Store),
 }
 
 /// The accepted runs of the jobs that are checked.
@@ -34,11 +34,12 @@ impl<'a> Source<'a> {
         }
     }
 
-    pub(super) const fn path(&self) -> &'a Path {
+    /// The file, if it is one.
+    pub(super) fn file_path(&self) -> Option<&'a Path> {
         match self {
-            Self::File(path, _) => path,
+            Self::File(path, _) => Some(path),
             #[cfg(feature = "store")]
-            Self::Store(path, _) => path,
+            Self::Store(place, _) => place.file(),
         }
     }
 
@@ -52,17 +53,15 @@ impl<'a> Source<'a> {
                 Ok(Accepted { baseline, lacks: BTreeMap::new(), is_store: false })
             }
             #[cfg(feature = "store")]
-            Self::Store(path, store) => {
+            Self::Store(place, store) => {
                 let keep = keep.unwrap_or(Baseline::default().keep_runs);
                 let accepted = store.accepted(report, keep);
-                let accepted = accepted.map_err(|error| super::store::failed(path, "read", &error))?;
+                let accepted = accepted.map_err(|error| super::store::failed(place, "read", &error))?;
                 let has_others = accepted.lacks.values().any(|lack| *lack == Lack::OtherRules);
                 if accepted.baseline.jobs.is_empty() && has_others {
                     return Err(format!(
-                        "the earlier runs in {} were judged by other rules or another version of elephant-rs; run \
-                         `elephant-rs ingest --store {}` with these rules first",
-                        path.display(),
-                        path.display()
+                        "the earlier runs in {place} were judged by other rules or another version of elephant-rs; run \
+                         `elephant-rs ingest --store {place}` with these rules first"
                     )
                     .into());
                 }

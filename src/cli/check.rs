@@ -23,7 +23,7 @@ use crate::rules::RuleSet;
 use crate::rules::settings::GateParams;
 use crate::severity::Severity;
 #[cfg(feature = "store")]
-use crate::store::Store;
+use crate::store::{Place, Store};
 use crate::troubles::Basis;
 use crate::units::Millis;
 
@@ -79,11 +79,12 @@ pub(super) struct Check {
     #[cfg(feature = "store")]
     #[arg(
         long,
-        value_name = "FILE",
+        value_name = "STORE",
+        value_parser = super::store::place_parser(),
         group = "keeper",
         conflicts_with_all = ["baseline", "partial", "prune", "require_all"]
     )]
-    store: Option<PathBuf>,
+    store: Option<Place>,
     /// Accept the present state and write it to the baseline
     #[arg(long, conflicts_with = "partial", group = "keeper")]
     update: bool,
@@ -140,9 +141,9 @@ impl Check {
             return write_part(&input.run(work)?, &kind, input, file);
         }
         let source = self.source()?;
-        let path = source.path();
-        let output = input.open_output(&inputs.files(), Some(path))?;
-        let open = || Output::open(Some(path)).map_err(OutputError::of_baseline);
+        let path = source.file_path();
+        let output = input.open_output(&inputs.files(), path)?;
+        let open = || Output::open(path).map_err(OutputError::of_baseline);
         let file = self.update.then(open).transpose()?;
         let mut report = if self.parts.merges() {
             input.run(|_| engine::analyze_parts((&kind, &inputs.parts()), basis, &options, None))??.0
@@ -202,9 +203,9 @@ impl Check {
 
     fn source(&self) -> Result<Source<'_>, Box<dyn Error>> {
         #[cfg(feature = "store")]
-        if let Some(path) = &self.store {
-            let store = Store::open(path).map_err(|error| super::store::failed(path, "open", &error))?;
-            return Ok(Source::Store(path, store));
+        if let Some(place) = &self.store {
+            let store = Store::open(place).map_err(|error| super::store::failed(place, "open", &error))?;
+            return Ok(Source::Store(place, store));
         }
         let baseline = self.baseline.as_deref().ok_or("--baseline FILE is missing")?;
         Ok(Source::file(baseline, self.update)?)

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{OptionalExtension, Row, params};
-
+use super::database::{Row, Value, values};
 use super::ingest::TOOL;
 use super::{Store, StoreError, gb_hours};
 use crate::baseline::{Baseline, Job, Run, identity_of, rounded};
@@ -84,28 +83,23 @@ impl Store {
         checked: &[&ApplicationReport],
         (rules_hash, keep): (&str, usize),
     ) -> Result<Result<Vec<Earlier>, Lack>, StoreError> {
-        let job = self
-            .connection
-            .prepare_cached("SELECT job FROM job WHERE key = ?1")?
-            .query_row([key.as_str()], |row| row.get::<_, i64>(0))
-            .optional()?;
         let own: BTreeSet<String> =
             checked.iter().map(|app| identity_of(&app.id, app.attempt.as_deref(), started(app))).collect();
         let first = checked.iter().filter_map(|app| started(app)).min().map(Timestamp::as_millis);
-        let mut statement = self.connection.prepare_cached(
+        let mut asked: Vec<Value<'_>> = values![key.as_str(), TOOL, rules_hash].into();
+        asked.extend(first.map(Value::from));
+        let earlier = if first.is_some() { "AND submitted < ?4" } else { "" };
+        let query = format!(
             "SELECT application, id, attempt, submitted, run_time, used, wasted, task_time, failed_attempts, input, complete \
-             AND status IN ('succeeded', 'unknown'), tool = ?3 AND rules_hash = ?4 FROM application JOIN run USING \
-             (run) WHERE counts AND job = ?1 AND (?2 IS NULL OR submitted < ?2) ORDER BY submitted DESC NULLS LAST, \
-             id DESC, attempt DESC, source DESC",
-        )?;
-        let mut rows = statement.query(params![job, first, TOOL, rules_hash])?;
+             AND status IN ('succeeded', 'unknown'), tool = ?2 AND rules_hash = ?3 FROM application JOIN run USING (run) \
+             WHERE counts = TRUE AND job = (SELECT job FROM job WHERE key = ?1) {earlier} ORDER BY submitted DESC NULLS \
+             LAST, id DESC, attempt DESC, source DESC"
+        );
         let (mut runs, mut lack) = (Vec::new(), Lack::Unknown);
-        while runs.len() < keep
-            && let Some(row) = rows.next()?
-        {
+        self.database.visit(&query, &asked, |row| {
             let earlier = Earlier::of(row)?;
             if own.contains(&earlier.run.run) {
-                continue;
+                return Ok(true);
             }
             match (earlier.fits, earlier.is_current) {
                 (true, true) => runs.push(earlier),
@@ -113,7 +107,8 @@ impl Store {
                 (false, _) if lack == Lack::Unknown => lack = Lack::Unfit,
                 (false, _) => {}
             }
-        }
+            Ok(runs.len() < keep)
+        })?;
         Ok(if runs.is_empty() { Err(lack) } else { Ok(runs) })
     }
 
@@ -125,12 +120,10 @@ impl Store {
         directions: &Directions<'_>,
     ) -> Result<Job, StoreError> {
         let mut findings: BTreeMap<String, Accepted> = BTreeMap::new();
-        let mut statement = self.connection.prepare_cached(
-            "SELECT rule, subject, severity, measure, value FROM finding WHERE application = ?1 ORDER BY n",
-        )?;
+        let query =
+            "SELECT rule, subject, severity, measure, value FROM finding WHERE application = ?1 ORDER BY n";
         for earlier in &runs {
-            let mut rows = statement.query([earlier.application])?;
-            while let Some(row) = rows.next()? {
+            self.database.visit(query, &values![earlier.application], |row| {
                 let found = accepted_finding(key, row)?;
                 let worse = directions.get(found.rule.as_str()).copied().unwrap_or(Worse::Higher);
                 match findings.get_mut(&found.fingerprint) {
@@ -138,7 +131,8 @@ impl Store {
                     Some(known) => *known = found,
                     None => drop(findings.insert(found.fingerprint.clone(), found)),
                 }
-            }
+                Ok(true)
+            })?;
         }
         let mut findings: Vec<Accepted> = findings.into_values().collect();
         findings.sort_by(|a, b| (&a.rule, &a.subject).cmp(&(&b.rule, &b.subject)));
@@ -148,25 +142,22 @@ impl Store {
 }
 
 impl Earlier {
-    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let number = |place: usize| {
-            Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(place)?.map(|it| it.max(0).cast_unsigned()))
-        };
-        let hours = |place: usize| Ok::<_, rusqlite::Error>(number(place)?.map(gb_hours).map(rounded));
+    fn of(row: &Row<'_>) -> Result<Self, StoreError> {
+        let hours = |place: usize| Ok::<_, StoreError>(row.amount(place)?.map(gb_hours).map(rounded));
         let (id, attempt): (String, String) = (row.get(1)?, row.get(2)?);
         let attempt = Some(attempt.as_str()).filter(|attempt| !attempt.is_empty());
-        let started = row.get::<_, Option<i64>>(3)?.map(Timestamp::from_millis);
+        let started = row.get::<Option<i64>>(3)?.map(Timestamp::from_millis);
         Ok(Self {
             application: row.get(0)?,
             run: Run {
                 run: identity_of(&id, attempt, started),
                 started_at: started.and_then(Timestamp::to_rfc3339),
-                runtime_ms: number(4)?,
+                runtime_ms: row.amount(4)?,
                 resource_used_gb_hours: hours(5)?,
                 resource_wasted_gb_hours: hours(6)?,
-                task_time_ms: number(7)?,
-                failed_attempts_count: number(8)?,
-                input_bytes: number(9)?,
+                task_time_ms: row.amount(7)?,
+                failed_attempts_count: row.amount(8)?,
+                input_bytes: row.amount(9)?,
             },
             fits: row.get(10)?,
             is_current: row.get(11)?,
@@ -174,9 +165,9 @@ impl Earlier {
     }
 }
 
-fn accepted_finding(key: &JobKey, row: &Row<'_>) -> rusqlite::Result<Accepted> {
+fn accepted_finding(key: &JobKey, row: &Row<'_>) -> Result<Accepted, StoreError> {
     let (rule, subject): (String, String) = (row.get(0)?, row.get(1)?);
-    let severity = usize::try_from(row.get::<_, i64>(2)?).ok();
+    let severity = usize::try_from(row.get::<i64>(2)?).ok();
     let severity = severity.and_then(|value| Severity::ALL.get(value).copied());
     Ok(Accepted {
         fingerprint: Fingerprint::of(&rule, &subject, key).as_str().to_owned(),
@@ -184,7 +175,7 @@ fn accepted_finding(key: &JobKey, row: &Row<'_>) -> rusqlite::Result<Accepted> {
         subject,
         severity: severity.unwrap_or_default(),
         measure: row.get(3)?,
-        value: row.get::<_, Option<f64>>(4)?.map(rounded),
+        value: row.get::<Option<f64>>(4)?.map(rounded),
         incomplete: false,
     })
 }

@@ -1,5 +1,6 @@
 //! Answers to questions about all applications of a store.
 
+use super::selection::Selection;
 use super::{Fleet, Grouped, Grouping, Nodes, Run, Runs, Store, StoreError};
 use crate::engine::Filter;
 use crate::units::Timestamp;
@@ -42,28 +43,38 @@ pub(crate) enum View {
 
 impl Store {
     /// Answers a question about the applications that `filter` admits, with at most `most` lines. `None` if there is no such
-    /// job.
+    /// job. All figures are of one moment, also while others write.
     pub(crate) fn answer(
         &self,
         question: &Question,
         filter: &Filter,
         most: usize,
     ) -> Result<Option<Answer>, StoreError> {
+        self.database.reading(|| self.answer_about(question, &Selection::of(&self.database, filter)?, most))
+    }
+
+    fn answer_about(
+        &self,
+        question: &Question,
+        selection: &Selection,
+        most: usize,
+    ) -> Result<Option<Answer>, StoreError> {
         let view = match question {
-            Question::Overview => View::Overview(Box::new(self.fleet(filter, most)?)),
+            Question::Overview => View::Overview(Box::new(self.fleet(selection, most)?)),
             Question::Groups(grouping) => {
-                View::Groups(*grouping, self.grouped(*grouping, filter, Some(most))?)
+                View::Groups(*grouping, self.grouped(*grouping, selection, Some(most))?)
             }
-            Question::Nodes => View::Nodes(self.nodes(filter, most)?),
-            Question::Worst => View::Worst(self.worst(filter, most)?),
-            Question::Job(job) => match self.job(job, filter, most)? {
+            Question::Nodes => View::Nodes(self.nodes(selection, most)?),
+            Question::Worst => View::Worst(self.worst(selection, most)?),
+            Question::Job(job) => match self.job(job, selection, most)? {
                 Some(runs) => View::Job(runs),
                 None => return Ok(None),
             },
         };
-        let mut total = self.grouped(Grouping::Everything, filter, None)?.groups;
-        let (from, until) = self.period(filter)?;
+        let mut total = self.grouped(Grouping::Everything, selection, None)?.groups;
+        let (from, until) = self.period(selection)?;
         let total = total.pop().unwrap_or_default();
-        Ok(Some(Answer { total, from, until, currency: self.currency.clone(), view }))
+        let currency = self.prices.as_ref().map(|prices| prices.currency().to_owned());
+        Ok(Some(Answer { total, from, until, currency, view }))
     }
 }

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension};
-
 use super::StoreError;
+use super::database::{Database, values};
 use crate::model::conf::{Conf, ConfKey, secrets};
 
 /// Settings that name an application, its owner or its place, or that only its event log depends on. None of them decides
@@ -32,26 +31,31 @@ const NAMES: &[ConfKey] = &[
 pub(super) type Settings = BTreeMap<String, String>;
 
 /// The place of the settings of an application that decide what it costs.
-pub(super) fn place(connection: &Connection, conf: &Conf) -> Result<i64, StoreError> {
+pub(super) fn place(database: &Database, conf: &Conf) -> Result<i64, StoreError> {
     let settings = text(conf);
-    let known = connection
-        .prepare_cached("SELECT configuration FROM configuration WHERE settings = ?1")?
-        .query_row([&settings], |row| row.get(0))
-        .optional()?;
+    let known = database.first(
+        "SELECT configuration FROM configuration WHERE settings = ?1",
+        &values![&settings],
+        |row| row.get(0),
+    )?;
     if let Some(known) = known {
         return Ok(known);
     }
-    connection.prepare_cached("INSERT INTO configuration (settings) VALUES (?1)")?.execute([&settings])?;
-    Ok(connection.last_insert_rowid())
+    database.insert(
+        "INSERT INTO configuration (settings) VALUES (?1) RETURNING configuration",
+        &values![&settings],
+    )
 }
 
 /// The settings at a place.
-pub(super) fn at(connection: &Connection, place: i64) -> Result<Settings, StoreError> {
-    let text: String = connection
-        .prepare_cached("SELECT settings FROM configuration WHERE configuration = ?1")?
-        .query_row([place], |row| row.get(0))?;
+pub(super) fn at(database: &Database, place: i64) -> Result<Settings, StoreError> {
+    let text: Option<String> = database.first(
+        "SELECT settings FROM configuration WHERE configuration = ?1",
+        &values![place],
+        |row| row.get(0),
+    )?;
     // Only this program writes them.
-    Ok(serde_json::from_str(&text).unwrap_or_default())
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
 }
 
 fn text(conf: &Conf) -> String {

@@ -1,9 +1,8 @@
 //! The tables of a store as others read them: one row for each application, finding or trouble, by the day on which its
 //! history was found.
 
-use rusqlite::Row;
-use rusqlite::types::ValueRef;
-
+use super::database::Row;
+use super::day::name_of;
 use super::selection::Selection;
 use super::{Store, StoreError};
 use crate::engine::Filter;
@@ -77,7 +76,7 @@ pub(crate) const TABLES: [Table; 3] = [
             column("engine", Kind::Text, "application.engine"),
             column("job", Kind::Text, "job.key"),
             column("name", Kind::Text, "application.name"),
-            column("user", Kind::Text, "user"),
+            column("user", Kind::Text, "application.\"user\""),
             column("queue", Kind::Text, "queue"),
             column("status", Kind::Text, "status"),
             column("complete", Kind::Truth, "complete"),
@@ -92,12 +91,12 @@ pub(crate) const TABLES: [Table; 3] = [
             column("failed_attempts_count", Kind::Whole, "failed_attempts"),
             column("input_bytes", Kind::Whole, "input"),
             column("nodes_count", Kind::Whole, "nodes"),
-            column("resource_used_gb_hours", Kind::Number, "used / 3686400.0"),
-            column("resource_wasted_gb_hours", Kind::Number, "wasted / 3686400.0"),
-            column("core_hours", Kind::Number, "core_time / 3600000.0"),
+            column("resource_used_gb_hours", Kind::Number, "CAST(used AS DOUBLE PRECISION) / 3686400"),
+            column("resource_wasted_gb_hours", Kind::Number, "CAST(wasted AS DOUBLE PRECISION) / 3686400"),
+            column("core_hours", Kind::Number, "CAST(core_time AS DOUBLE PRECISION) / 3600000"),
             column("saves_ms", Kind::Whole, "saved_time"),
-            column("saves_gb_hours", Kind::Number, "saved_memory / 3686400.0"),
-            column("saves_core_hours", Kind::Number, "saved_core_time / 3600000.0"),
+            column("saves_gb_hours", Kind::Number, "CAST(saved_memory AS DOUBLE PRECISION) / 3686400"),
+            column("saves_core_hours", Kind::Number, "CAST(saved_core_time AS DOUBLE PRECISION) / 3600000"),
         ],
     },
     Table {
@@ -131,7 +130,7 @@ pub(crate) const TABLES: [Table; 3] = [
             column("cause", Kind::Text, "cause"),
             column("remedy", Kind::Text, "remedy"),
             column("saves_ms", Kind::Whole, "time"),
-            column("saves_gb_hours", Kind::Number, "memory / 3686400.0"),
+            column("saves_gb_hours", Kind::Number, "CAST(memory AS DOUBLE PRECISION) / 3686400"),
         ],
     },
 ];
@@ -145,35 +144,31 @@ impl Store {
         filter: &Filter,
         mut take: impl FnMut(&str, Vec<Option<Value>>) -> bool,
     ) -> Result<(), StoreError> {
-        let selection = Selection::of(&self.connection, filter)?;
-        let values: Vec<&str> = table.columns.iter().map(|column| column.value).collect();
-        let mut statement = self.connection.prepare(&format!(
-            "SELECT date(run.started / 1000, 'unixepoch') AS found, {} FROM {} JOIN run ON run.run = application.run WHERE {} \
-             ORDER BY found, {}",
-            values.join(", "),
-            table.from,
-            selection.condition,
-            table.order,
-        ))?;
-        let mut rows = statement.query(&*selection.values())?;
-        while let Some(row) = rows.next()? {
-            let day: String = row.get(0)?;
-            let values = (1..).zip(table.columns).map(|(place, column)| value(row, place, column.kind));
-            if !take(&day, values.collect::<Result<_, _>>()?) {
-                break;
-            }
-        }
-        Ok(())
+        self.database.reading_once(|| {
+            let selection = Selection::of(&self.database, filter)?;
+            let values: Vec<&str> = table.columns.iter().map(|column| column.value).collect();
+            let query = format!(
+                "SELECT run.started / 86400000 AS found, {} FROM {} JOIN run ON run.run = application.run WHERE {} ORDER BY \
+                 found, {}",
+                values.join(", "),
+                table.from,
+                selection.condition,
+                table.order,
+            );
+            self.database.visit(&query, &selection.values, |row| {
+                let day = name_of(row.get(0)?).unwrap_or_default();
+                let values = (1..).zip(table.columns).map(|(place, column)| value(row, place, column.kind));
+                Ok(take(&day, values.collect::<Result<_, _>>()?))
+            })
+        })
     }
 }
 
-fn value(row: &Row<'_>, place: usize, kind: Kind) -> rusqlite::Result<Option<Value>> {
-    if row.get_ref(place)? == ValueRef::Null {
-        return Ok(None);
-    }
-    Ok(Some(match kind {
-        Kind::Text => Value::Text(row.get(place)?),
-        Kind::Whole | Kind::Truth | Kind::Moment => Value::Whole(row.get(place)?),
-        Kind::Number => Value::Number(row.get(place)?),
-    }))
+fn value(row: &Row<'_>, place: usize, kind: Kind) -> Result<Option<Value>, StoreError> {
+    Ok(match kind {
+        Kind::Text => row.get::<Option<String>>(place)?.map(Value::Text),
+        Kind::Whole | Kind::Moment => row.get::<Option<i64>>(place)?.map(Value::Whole),
+        Kind::Truth => row.get::<Option<bool>>(place)?.map(|truth| Value::Whole(truth.into())),
+        Kind::Number => row.get::<Option<f64>>(place)?.map(Value::Number),
+    })
 }

@@ -1,8 +1,10 @@
 //! All applications of a store as one picture.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::selection::Selection;
 use super::{Grouped, Grouping, Nodes, OverTime, Periods, Realised, Store, StoreError};
-use crate::engine::Filter;
 
 /// What all applications used and wasted, how that went on, and what can be done.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,38 +61,38 @@ pub(crate) struct Unread {
 }
 
 impl Store {
-    /// The picture of the applications that `filter` admits, with at most `most` lines in each list.
-    pub(super) fn fleet(&self, filter: &Filter, most: usize) -> Result<Fleet, StoreError> {
-        let (from, until) = self.period(filter)?;
+    /// The picture of the selected applications, with at most `most` lines in each list.
+    pub(super) fn fleet(&self, selection: &Selection, most: usize) -> Result<Fleet, StoreError> {
+        let (from, until) = self.period(selection)?;
         let periods = from.zip(until).and_then(|(from, until)| Periods::between(from, until));
         let over_time = |grouping, groups: &Grouped| match &periods {
-            Some(periods) => self.over_time(grouping, groups, periods, filter),
+            Some(periods) => self.over_time(grouping, groups, periods, selection),
             None => Ok(Vec::new()),
         };
         let ranked = |grouping| {
-            let grouped = self.grouped(grouping, filter, Some(most))?;
+            let grouped = self.grouped(grouping, selection, Some(most))?;
             let over_time = over_time(grouping, &grouped)?;
             Ok::<_, StoreError>(Ranked { grouped, over_time })
         };
-        let everything = self.grouped(Grouping::Everything, filter, None)?;
-        let mut realised = self.realised(filter)?;
+        let everything = self.grouped(Grouping::Everything, selection, None)?;
+        let mut realised = self.realised(selection)?;
         let (realised_of, realised_gb_hours) =
             (realised.len() as u64, realised.iter().map(|change| change.saved_gb_hours).sum());
         realised.truncate(most);
-        let (remedies, remedies_of) = self.remedies(filter, most)?;
+        let (remedies, remedies_of) = self.remedies(selection, most)?;
         let (unread, unread_of) = self.unread(most)?;
         Ok(Fleet {
             over_time: over_time(Grouping::Everything, &everything)?.pop().unwrap_or_default(),
             jobs: ranked(Grouping::Job)?,
             users: ranked(Grouping::User)?,
             queues: ranked(Grouping::Queue)?,
-            troubles: self.grouped(Grouping::Trouble, filter, Some(most))?,
+            troubles: self.grouped(Grouping::Trouble, selection, Some(most))?,
             remedies,
             remedies_of,
             realised,
             realised_of,
             realised_gb_hours,
-            nodes: self.nodes(filter, most)?,
+            nodes: self.nodes(selection, most)?,
             unread,
             unread_of,
             periods,
@@ -98,33 +100,30 @@ impl Store {
     }
 
     /// The settings that are recommended to most applications, and how many settings there are.
-    fn remedies(&self, filter: &Filter, most: usize) -> Result<(Vec<Remedy>, u64), StoreError> {
-        let selection = Selection::of(&self.connection, filter)?;
-        let mut statement = self.connection.prepare(&format!(
-            "SELECT setting.name, setting.old, setting.new, count(*), group_concat(DISTINCT job) FROM setting JOIN \
-             application USING (application) WHERE {} GROUP BY 1, 2, 3 ORDER BY 1, 4 DESC, 2, 3",
-            selection.condition
-        ))?;
-        let mut rows = statement.query(&*selection.values())?;
-        let mut remedies: Vec<(Remedy, std::collections::BTreeSet<String>)> = Vec::new();
-        while let Some(row) = rows.next()? {
-            let setting: String = row.get(0)?;
-            let count = row.get::<_, i64>(3)?.max(0).cast_unsigned();
-            let jobs: String = row.get(4)?;
-            let jobs = jobs.split(',').map(str::to_owned);
-            if let Some((known, all)) = remedies.last_mut().filter(|(known, _)| known.setting == setting) {
-                known.applications += count;
-                all.extend(jobs);
-            } else {
-                let (from, to) = (row.get(1)?, row.get(2)?);
-                let remedy = Remedy { setting, applications: count, jobs: 0, from, to, alike: count };
-                remedies.push((remedy, jobs.collect()));
-            }
+    fn remedies(&self, selection: &Selection, most: usize) -> Result<(Vec<Remedy>, u64), StoreError> {
+        // One row for each job and change.
+        let rows = self.database.rows(
+            &format!(
+                "SELECT setting.name, setting.old, setting.new, application.job, count(*) FROM setting JOIN application ON \
+                 application.application = setting.application WHERE {} GROUP BY 1, 2, 3, 4",
+                selection.condition
+            ),
+            &selection.values,
+            |row| {
+                let change = (row.get::<Option<String>>(1)?, row.get::<String>(2)?);
+                Ok((row.get::<String>(0)?, change, row.get::<i64>(3)?, row.count(4)?))
+            },
+        )?;
+        let mut settings: BTreeMap<String, Recommended> = BTreeMap::new();
+        for (setting, change, job, applications) in rows {
+            let recommended = settings.entry(setting).or_default();
+            recommended.jobs.insert(job);
+            *recommended.changes.entry(change).or_default() += applications;
         }
-        let counted = remedies.into_iter().map(|(remedy, jobs)| Remedy { jobs: jobs.len() as u64, ..remedy });
-        let mut remedies: Vec<Remedy> = counted.collect();
+        let mut remedies: Vec<Remedy> =
+            settings.into_iter().filter_map(|(setting, recommended)| recommended.remedy(setting)).collect();
         // The sort is stable: of equal ones, the first by name comes first.
-        remedies.sort_by_key(|remedy| std::cmp::Reverse((remedy.applications, remedy.jobs)));
+        remedies.sort_by_key(|remedy| Reverse((remedy.applications, remedy.jobs)));
         let of = remedies.len() as u64;
         remedies.truncate(most);
         Ok((remedies, of))
@@ -132,19 +131,48 @@ impl Store {
 
     /// Why files could not be read, most files first, and how many files that are.
     fn unread(&self, most: usize) -> Result<(Vec<Unread>, u64), StoreError> {
-        let mut statement = self.connection.prepare(
-            "SELECT problem, count(*), min(path) FROM file WHERE problem IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1",
-        )?;
-        let unread = statement.query_map([], |row| {
-            Ok(Unread {
-                problem: row.get(0)?,
-                files: row.get::<_, i64>(1)?.max(0).cast_unsigned(),
-                example: String::from_utf8_lossy(&row.get::<_, Vec<u8>>(2)?).into_owned(),
-            })
+        let mut kinds: BTreeMap<String, (u64, Vec<u8>)> = BTreeMap::new();
+        let query = "SELECT problem, path FROM file WHERE problem IS NOT NULL";
+        self.database.visit(query, &[], |row| {
+            let (problem, path): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
+            match kinds.get_mut(&problem) {
+                Some((files, example)) => {
+                    *files += 1;
+                    if path < *example {
+                        *example = path;
+                    }
+                }
+                None => drop(kinds.insert(problem, (1, path))),
+            }
+            Ok(true)
         })?;
-        let mut unread = unread.collect::<Result<Vec<_>, _>>()?;
-        let of = unread.iter().map(|kind| kind.files).sum();
+        let of = kinds.values().map(|(files, _)| files).sum();
+        let unread = kinds.into_iter().map(|(problem, (files, example))| {
+            let example = String::from_utf8_lossy(&example).into_owned();
+            Unread { problem, files, example }
+        });
+        let mut unread: Vec<Unread> = unread.collect();
+        // Stable, too.
+        unread.sort_by_key(|kind| Reverse(kind.files));
         unread.truncate(most);
         Ok((unread, of))
+    }
+}
+
+/// The changes of one setting.
+#[derive(Default)]
+struct Recommended {
+    jobs: BTreeSet<i64>,
+    /// The value now and the recommended one, with how many applications would change it so.
+    changes: BTreeMap<(Option<String>, String), u64>,
+}
+
+impl Recommended {
+    fn remedy(self, setting: String) -> Option<Remedy> {
+        let applications = self.changes.values().sum();
+        // Of equally frequent changes, the first by its values.
+        let most = self.changes.into_iter().rev().max_by_key(|(_, count)| *count)?;
+        let ((from, to), alike) = most;
+        Some(Remedy { setting, applications, jobs: self.jobs.len() as u64, from, to, alike })
     }
 }

@@ -1,11 +1,11 @@
 //! Sums over the applications of a store, by what they have in common.
 
-use rusqlite::Row;
+use std::cmp::Reverse;
 
-use super::costs::MICRO;
-use super::selection::Selection;
+use super::database::Row;
+use super::day::name_of;
+use super::selection::{Days, Selection};
 use super::{Store, StoreError};
-use crate::engine::Filter;
 use crate::severity::Severity;
 use crate::units::{Millis, Timestamp};
 
@@ -66,102 +66,179 @@ impl Grouping {
         const OF_ALL: [&str; 3] =
             ["application.saved_memory", "application.saved_time", "application.saved_core_time"];
         match self {
-            Self::Everything => (ALL, "NULL", OF_ALL),
-            Self::User => (ALL, "application.user", OF_ALL),
+            Self::Everything => (ALL, "CAST(NULL AS TEXT)", OF_ALL),
+            Self::User => (ALL, "application.\"user\"", OF_ALL),
             Self::Queue => (ALL, "application.queue", OF_ALL),
             Self::Job => ("application JOIN job USING (job)", "job.key", OF_ALL),
-            Self::Day => (ALL, "date(submitted / 1000, 'unixepoch')", OF_ALL),
+            Self::Day => (ALL, DAY_AS_TEXT, OF_ALL),
             Self::Engine => (ALL, "application.engine", OF_ALL),
             Self::Status => (ALL, "application.status", OF_ALL),
             Self::Trouble => (
-                "(SELECT application, kind, sum(saved_memory) AS of_memory, sum(saved_time) AS of_time FROM trouble GROUP BY \
-                 application, kind) JOIN application USING (application)",
-                "kind",
-                ["of_memory", "of_time", "NULL"],
+                "(SELECT application, kind, CAST(sum(saved_memory) AS BIGINT) AS of_memory, CAST(sum(saved_time) AS BIGINT) \
+                 AS of_time FROM trouble GROUP BY application, kind) AS part JOIN application USING (application)",
+                "part.kind",
+                ["of_memory", "of_time", NOTHING],
             ),
             Self::Rule => (
-                "(SELECT DISTINCT application, rule FROM finding) JOIN application USING (application)",
-                "rule",
-                ["NULL", "NULL", "NULL"],
+                "(SELECT DISTINCT application, rule FROM finding) AS part JOIN application USING (application)",
+                "part.rule",
+                [NOTHING, NOTHING, NOTHING],
             ),
         }
     }
+
+    /// The sums that are kept for these days: their table, their key, and a condition that takes the values of the days.
+    pub(super) fn kept(self, days: &Days) -> Option<(&'static str, &'static str, String)> {
+        const KEY: &str = "CASE WHEN known THEN key END";
+        let (kind, key) = match self {
+            Self::Everything => ("all", "CAST(NULL AS TEXT)"),
+            Self::Engine => ("all", "engine"),
+            Self::Day => ("all", "CAST(day AS TEXT)"),
+            Self::Status => ("status", KEY),
+            Self::User => ("user", KEY),
+            Self::Queue => ("queue", KEY),
+            Self::Trouble => ("trouble", KEY),
+            Self::Rule => ("rule", KEY),
+            Self::Job if days.are_all() => {
+                return Some(("job_sum JOIN job USING (job)", "job.key", days.condition(1)));
+            }
+            Self::Job => return None,
+        };
+        let table = if days.are_all() && self != Self::Day { "group_sum" } else { "group_day" };
+        Some((table, key, format!("kind = '{kind}' AND {}", days.condition(1))))
+    }
 }
 
+const NOTHING: &str = "CAST(NULL AS BIGINT)";
+/// The day of submission as a key; see `DAY`.
+const DAY_AS_TEXT: &str =
+    "CAST(CASE WHEN application.submitted >= 0 THEN application.submitted / 86400000 ELSE -1 END AS TEXT)";
+
 impl Store {
-    /// The groups of the applications that `filter` admits, at most `most` of them.
-    pub(crate) fn grouped(
+    /// The groups of the selected applications, at most `most` of them.
+    pub(super) fn grouped(
         &self,
         grouping: Grouping,
-        filter: &Filter,
+        selection: &Selection,
         most: Option<usize>,
     ) -> Result<Grouped, StoreError> {
-        let selection = Selection::of(&self.connection, filter)?;
-        let (table, key, [saved_memory, saved_time, saved_cores]) = grouping.parts();
-        let cost = self.cost_of("core_time", "used");
-        let saved_cost = self.cost_of(saved_cores, saved_memory);
-        // Of equal groups, the first by name comes first.
-        let statement = format!(
-            "SELECT {key}, count(*), sum(status = 'failed'), sum(NOT judged), sum(used IS NULL), sum(run_time), sum(used), \
-             sum(wasted), sum(core_time), sum({saved_memory}), sum({saved_time}), max(application.severity), sum({cost}), sum({saved_cost}) FROM \
-             {table} WHERE {} GROUP BY 1 ORDER BY sum(wasted) DESC NULLS LAST, sum(used) DESC NULLS LAST, count(*) DESC, 1",
-            selection.condition
-        );
-        let mut statement = self.connection.prepare(&statement)?;
-        let groups = statement.query_map(&*selection.values(), group)?;
-        let mut groups = groups.collect::<Result<Vec<Group>, _>>()?;
+        let kept = selection.days.as_ref().and_then(|days| Some((days, grouping.kept(days)?)));
+        let mut groups = if let Some((days, (table, key, condition))) = kept {
+            let statement = format!("SELECT {key}, {KEPT} FROM {table} WHERE {condition} GROUP BY 1");
+            self.database.rows(&statement, &days.values(), Sums::of)?
+        } else {
+            let (table, key, [saved_memory, saved_time, _]) = grouping.parts();
+            let statement = format!(
+                "SELECT {key}, {COUNTED}, CAST(sum({saved_memory}) AS BIGINT), CAST(sum({saved_time}) AS BIGINT) FROM \
+                 {table} WHERE {} GROUP BY 1",
+                selection.condition
+            );
+            self.database.rows(&statement, &selection.values, Sums::of)?
+        };
         groups.retain(|group| group.applications > 0);
-        if grouping == Grouping::Day {
-            groups.sort_by(|a, b| b.key.cmp(&a.key));
+        for group in groups.iter_mut().filter(|_| grouping == Grouping::Day) {
+            group.key = group.key.take().and_then(|day| name_of(day.parse().ok()?));
         }
+        // Of equal groups, the first by name comes first.
+        groups.sort_by(|a, b| {
+            let worst = |sums: &Sums| Reverse((sums.wasted, sums.used, sums.applications));
+            let latest = (grouping == Grouping::Day).then(|| b.key.cmp(&a.key));
+            latest.unwrap_or_else(|| worst(a).cmp(&worst(b)).then_with(|| a.key.cmp(&b.key)))
+        });
         let of = groups.len() as u64;
         groups.truncate(most.unwrap_or(usize::MAX));
+        let mut groups: Vec<Group> = groups.into_iter().map(Group::from).collect();
+        self.add_costs(grouping, selection, &mut groups)?;
         Ok(Grouped { groups, of })
     }
-}
 
-impl Store {
-    /// The first and the last submission of the applications that `filter` admits.
+    /// The first and the last submission of the selected applications.
     pub(super) fn period(
         &self,
-        filter: &Filter,
+        selection: &Selection,
     ) -> Result<(Option<Timestamp>, Option<Timestamp>), StoreError> {
-        let selection = Selection::of(&self.connection, filter)?;
-        let statement =
-            format!("SELECT min(submitted), max(submitted) FROM application WHERE {}", selection.condition);
-        let moment = |row: &Row<'_>, place| {
-            Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(place)?.map(Timestamp::from_millis))
+        let end = |order: &str| {
+            let statement = format!(
+                "SELECT submitted FROM application WHERE {} AND submitted IS NOT NULL ORDER BY submitted {order} LIMIT 1",
+                selection.condition
+            );
+            self.database
+                .first(&statement, &selection.values, |row| Ok(Timestamp::from_millis(row.get::<i64>(0)?)))
         };
-        Ok(self
-            .connection
-            .query_row(&statement, &*selection.values(), |row| Ok((moment(row, 0)?, moment(row, 1)?)))?)
+        Ok((end("")?, end("DESC")?))
     }
 }
 
-fn group(row: &Row<'_>) -> rusqlite::Result<Group> {
-    let known = |place: usize| -> rusqlite::Result<Option<u64>> {
-        Ok(row.get::<_, Option<i64>>(place)?.map(|value| value.max(0).cast_unsigned()))
-    };
-    let money = |place: usize| -> rusqlite::Result<Option<f64>> {
-        Ok(row.get::<_, Option<i64>>(place)?.map(|sum| sum as f64 / MICRO))
-    };
-    // Counts, and savings of known effect, are 0 without any.
-    let number = |place: usize| -> rusqlite::Result<u64> { Ok(known(place)?.unwrap_or_default()) };
-    let severity = usize::try_from(number(11)?).ok().and_then(|value| Severity::ALL.get(value).copied());
-    Ok(Group {
-        key: row.get(0)?,
-        applications: number(1)?,
-        failed: number(2)?,
-        unjudged: number(3)?,
-        unmeasured: number(4)?,
-        run_time: known(5)?.map(Millis::new),
-        used_gb_hours: known(6)?.map(super::gb_hours),
-        wasted_gb_hours: known(7)?.map(super::gb_hours),
-        core_hours: known(8)?.map(|time| time as f64 / super::MS_PER_HOUR),
-        saved_gb_hours: super::gb_hours(number(9)?),
-        saved_time: Millis::new(number(10)?),
-        cost: money(12)?,
-        saved_cost: money(13)?,
-        severity: severity.unwrap_or(Severity::None),
-    })
+/// Sums of applications.
+const COUNTED: &str = "count(*), count(*) FILTER (WHERE application.status = 'failed'), count(*) FILTER (WHERE NOT \
+     application.judged), count(*) FILTER (WHERE application.used IS NULL), CAST(sum(application.run_time) AS BIGINT), \
+     CAST(sum(application.used) AS BIGINT), CAST(sum(application.wasted) AS BIGINT), CAST(sum(application.core_time) AS \
+     BIGINT), max(application.severity)";
+
+/// The same from sums that are kept, with the savings.
+const KEPT: &str = "CAST(sum(applications) AS BIGINT), CAST(sum(failed) AS BIGINT), CAST(sum(unjudged) AS BIGINT), \
+     CAST(sum(applications - measured) AS BIGINT), CAST(CASE WHEN sum(timed) > 0 THEN sum(run_time) END AS BIGINT), \
+     CAST(CASE WHEN sum(measured) > 0 THEN sum(used) END AS BIGINT), CAST(CASE WHEN sum(compared) > 0 THEN sum(wasted) \
+     END AS BIGINT), CAST(CASE WHEN sum(counted) > 0 THEN sum(core_time) END AS BIGINT), CAST(CASE WHEN sum(critical) > 0 \
+     THEN 4 WHEN sum(severe) > 0 THEN 3 WHEN sum(moderate) > 0 THEN 2 WHEN sum(low) > 0 THEN 1 ELSE 0 END AS BIGINT), \
+     CAST(sum(saved_memory) AS BIGINT), CAST(sum(saved_time) AS BIGINT)";
+
+/// Sums as the tables have them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Sums {
+    key: Option<String>,
+    applications: u64,
+    failed: u64,
+    unjudged: u64,
+    unmeasured: u64,
+    run_time: Option<u64>,
+    used: Option<u64>,
+    wasted: Option<u64>,
+    core_time: Option<u64>,
+    severity: u64,
+    /// Counts, and savings of known effect, are 0 without any.
+    saved_memory: u64,
+    saved_time: u64,
+}
+
+impl Sums {
+    fn of(row: &Row<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            key: row.get(0)?,
+            applications: row.count(1)?,
+            failed: row.count(2)?,
+            unjudged: row.count(3)?,
+            unmeasured: row.count(4)?,
+            run_time: row.amount(5)?,
+            used: row.amount(6)?,
+            wasted: row.amount(7)?,
+            core_time: row.amount(8)?,
+            severity: row.count(9)?,
+            saved_memory: row.count(10)?,
+            saved_time: row.count(11)?,
+        })
+    }
+}
+
+impl From<Sums> for Group {
+    fn from(sums: Sums) -> Self {
+        let severity =
+            usize::try_from(sums.severity).ok().and_then(|value| Severity::ALL.get(value).copied());
+        Self {
+            key: sums.key,
+            applications: sums.applications,
+            failed: sums.failed,
+            unjudged: sums.unjudged,
+            unmeasured: sums.unmeasured,
+            run_time: sums.run_time.map(Millis::new),
+            used_gb_hours: sums.used.map(super::gb_hours),
+            wasted_gb_hours: sums.wasted.map(super::gb_hours),
+            core_hours: sums.core_time.map(|time| time as f64 / super::MS_PER_HOUR),
+            saved_gb_hours: super::gb_hours(sums.saved_memory),
+            saved_time: Millis::new(sums.saved_time),
+            cost: None,
+            saved_cost: None,
+            severity: severity.unwrap_or(Severity::None),
+        }
+    }
 }

@@ -5,9 +5,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use rusqlite::{Connection, TransactionBehavior, params};
 use rustc_hash::FxHashMap;
 
+use super::database::{Database, values};
 use super::{Store, StoreError, listing, record};
 use crate::engine::{self, Options, Progress};
 use crate::input::discover::{self, FileState};
@@ -52,27 +52,23 @@ impl Store {
         let named = Named { storages: Some(&storages), ..named };
         let listed = discover::list(named, &options.limits);
         let rules_hash = basis.rules.hash();
-        let mut unchanged = listing::unchanged(&self.connection, &listed, (TOOL, rules_hash))?;
+        let database = &self.database;
+        let mut unchanged = database.reading(|| listing::unchanged(database, &listed, (TOOL, rules_hash)))?;
         let known = unchanged.len() as u64;
         // Closing a file of the database would release the locks that SQLite has on it.
         unchanged.extend(listed.iter().filter(|file| self.is_own(&file.path)).map(|file| file.path.clone()));
-        self.connection.execute(
-            "INSERT INTO run (started, tool, rules_hash) VALUES (?1, ?2, ?3)",
-            params![now.as_millis(), TOOL, rules_hash],
-        )?;
-        let run = self.connection.last_insert_rowid();
+        let run = database.writing(|| {
+            database.insert(
+                "INSERT INTO run (started, tool, rules_hash) VALUES (?1, ?2, ?3) RETURNING run",
+                &values![now.as_millis(), TOOL, rules_hash],
+            )
+        })?;
         let states = listed.into_iter().map(|file| (file.path, file.state));
         let states: FxHashMap<PathBuf, FileState> =
             states.filter(|(path, _)| !unchanged.contains(path)).collect();
         let sources = Sources { storages: &storages, broken_off };
-        let writer = Mutex::new(Writer {
-            connection: &mut self.connection,
-            run,
-            states,
-            sources,
-            cut: 0,
-            failure: None,
-        });
+        let writer =
+            Mutex::new(Writer { database: &mut self.database, run, states, sources, cut: 0, failure: None });
         let lock = || writer.lock().unwrap_or_else(PoisonError::into_inner);
         let render = |app: &ApplicationReport| {
             lock().application(app);
@@ -85,18 +81,15 @@ impl Store {
             engine::analyze_with_nodes(named, basis, options, progress, (&render, work_by_node));
         let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
         let cut = writer.finish(&report.problems, now)?;
-        let applications =
-            self.connection
-                .query_row("SELECT count(*) FROM application WHERE counts", [], |row| row.get::<_, i64>(0))?;
-        Ok(Ingested { report, unchanged: known, cut, applications: applications.cast_unsigned() })
+        let count = || self.database.count("SELECT count(*) FROM application WHERE counts = TRUE", &[]);
+        let applications = self.database.reading(count)?;
+        Ok(Ingested { report, unchanged: known, cut, applications })
     }
-}
 
-impl Store {
     /// Whether this is a file of the database itself.
     fn is_own(&self, path: &Path) -> bool {
         let name = |path: &Path| path.file_name().map(|name| name.as_encoded_bytes().to_vec());
-        let Some(own) = self.connection.path().map(Path::new) else { return false };
+        let Some(own) = self.database.backend().file() else { return false };
         let belongs = name(own).zip(name(path)).is_some_and(|(own, other)| {
             let rest = other.strip_prefix(own.as_slice());
             rest.is_some_and(|rest| [&b""[..], b"-wal", b"-shm", b"-journal"].contains(&rest))
@@ -124,7 +117,8 @@ impl Sources<'_> {
 /// Writes while histories are read. Each application is one transaction with its files, so that the lock of a writer is
 /// held for a moment only, and a killed run loses none that it stored.
 struct Writer<'c> {
-    connection: &'c mut Connection,
+    // Writers of several threads take turns.
+    database: &'c mut Database,
     run: i64,
     /// The files listed and not yet recorded.
     states: FxHashMap<PathBuf, FileState>,
@@ -148,22 +142,28 @@ impl Writer<'_> {
             self.cut += 1;
             return Ok(());
         }
-        let changes = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        record::application(&changes, self.run, app)?;
         // Members of an archive are not files: the archive is recorded at the end, when all of them are.
-        for source in &app.sources {
-            if let Some((path, state)) = self.states.remove_entry(Path::new(source)) {
-                file(&changes, self.run, (&path, &state), None)?;
-                forget_others(&changes, self.run, &path)?;
+        let sources = app.sources.iter().map(Path::new);
+        let files: Vec<(&Path, &FileState)> =
+            sources.filter_map(|source| Some((source, self.states.get(source)?))).collect();
+        let (database, run) = (&*self.database, self.run);
+        database.writing(|| {
+            record::application(database, run, app)?;
+            for (path, state) in &files {
+                file(database, run, (path, state), None)?;
+                forget_others(database, run, path)?;
             }
+            Ok(())
+        })?;
+        for source in &app.sources {
+            self.states.remove(Path::new(source));
         }
-        changes.commit()?;
         Ok(())
     }
 
     /// Records all other files, and the end of the run. Returns how many applications were not recorded.
     fn finish(self, problems: &[SourceProblem], now: Timestamp) -> Result<u64, StoreError> {
-        let Self { connection, run, states, sources, cut, failure } = self;
+        let Self { database, run, states, sources, cut, failure } = self;
         if let Some(failure) = failure {
             // What was committed before stays.
             return Err(failure);
@@ -172,29 +172,33 @@ impl Writer<'_> {
             problems.iter().rev().map(|told| (Path::new(&told.source), told)).collect();
         let mut states: Vec<(PathBuf, FileState)> = states.into_iter().collect();
         states.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-        let changes = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for (path, state) in states {
-            let told = told.get(path.as_path());
-            // Another try may succeed: with another limit, or when the file can be read again.
-            let may_pass =
-                told.is_some_and(|told| told.problem.code == limits::REACHED || !sources.was_read(&path));
-            if may_pass || sources.broken_off.has(&path) {
-                continue;
+        database.writing(|| {
+            for (path, state) in &states {
+                let told = told.get(path.as_path());
+                // Another try may succeed: with another limit, or when the file can be read again.
+                let may_pass =
+                    told.is_some_and(|told| told.problem.code == limits::REACHED || !sources.was_read(path));
+                if may_pass || sources.broken_off.has(path) {
+                    continue;
+                }
+                file(database, run, (path, state), told.map(|told| told.problem.message.as_str()))?;
+                if told.is_none() {
+                    forget_others(database, run, path)?;
+                }
             }
-            file(&changes, run, (&path, &state), told.map(|told| told.problem.message.as_str()))?;
-            if told.is_none() {
-                forget_others(&changes, run, &path)?;
-            }
-        }
-        changes.execute("UPDATE run SET finished = ?2 WHERE run = ?1", params![run, now.as_millis()])?;
-        record::choose_again(&changes)?;
-        // Runs of which no file and no application is left tell nothing.
-        changes.execute(
-            "DELETE FROM run WHERE finished IS NOT NULL AND run NOT IN (SELECT run FROM file UNION SELECT run FROM \
-             application)",
-            [],
-        )?;
-        changes.commit()?;
+            database.execute(
+                "UPDATE run SET finished = ?2 WHERE run = ?1",
+                &values![run, now.as_millis()],
+            )?;
+            record::choose_again(database)?;
+            // Runs of which no file and no application is left tell nothing.
+            database.execute(
+                "DELETE FROM run WHERE finished IS NOT NULL AND run NOT IN (SELECT run FROM file UNION SELECT run FROM \
+                 application)",
+                &[],
+            )?;
+            Ok(())
+        })?;
         Ok(cut)
     }
 }
@@ -204,36 +208,38 @@ fn can_be_read(path: &Path) -> bool {
 }
 
 /// Removes what a file, or a member of an archive, contained before it changed.
-fn forget_others(connection: &Connection, run: i64, path: &Path) -> Result<(), StoreError> {
+fn forget_others(database: &Database, run: i64, path: &Path) -> Result<(), StoreError> {
     let source = path.to_string_lossy();
-    connection
-        .prepare_cached(
-            "DELETE FROM application WHERE run <> ?1 AND (source = ?2 OR (source >= ?2 || '!' AND source < ?2 || char(34)))",
-        )?
-        .execute(params![run, source])?;
+    // The names of members follow after `!`, and `"` is the next letter. The beginnings are what PostgreSQL has indexed.
+    record::remove(
+        database,
+        "run <> ?1 AND substr(source, 1, 500) >= substr(?2, 1, 500) AND substr(source, 1, 500) <= substr(?4, 1, 500) AND \
+         (source = ?2 OR (source >= ?3 AND source < ?4))",
+        &values![run, &*source, format!("{source}!"), format!("{source}\"")],
+    )?;
     Ok(())
 }
 
 /// Records that a file was read in this state.
 fn file(
-    connection: &Connection,
+    database: &Database,
     run: i64,
     (path, state): (&Path, &FileState),
     problem: Option<&str>,
 ) -> Result<(), StoreError> {
     let path = path.as_os_str().as_encoded_bytes();
     let size = i64::try_from(state.size).unwrap_or(i64::MAX);
-    connection
-        .prepare_cached(
-            "INSERT OR REPLACE INTO file (path, size, modified, run, problem, etag) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?
-        .execute(params![path, size, state.modified, run, problem, state.etag])?;
+    database.execute("DELETE FROM file WHERE path = ?1", &values![path])?;
+    database.execute(
+        "INSERT INTO file (path, size, modified, run, problem, etag) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        &values![path, size, state.modified, run, problem, state.etag.as_deref()],
+    )?;
     Ok(())
 }
 
 /// Records files as if they had been read.
 #[cfg(any(test, feature = "internals"))]
-pub(super) fn record_files(connection: &Connection, run: i64, sources: &[String]) -> Result<(), StoreError> {
+pub(super) fn record_files(database: &Database, run: i64, sources: &[String]) -> Result<(), StoreError> {
     let state = FileState { size: 1_000_000, modified: Some(run), etag: None };
-    sources.iter().try_for_each(|source| file(connection, run, (Path::new(source), &state), None))
+    sources.iter().try_for_each(|source| file(database, run, (Path::new(source), &state), None))
 }

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use rusqlite::Connection;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::StoreError;
+use super::database::{Database, values};
 use crate::input::discover::{FileState, Listed};
 use crate::input::unit::Unit;
 
@@ -18,20 +18,21 @@ struct Known {
 
 /// The files that need not be read again.
 pub(super) fn unchanged(
-    connection: &Connection,
+    database: &Database,
     listed: &[Listed],
     (tool, rules_hash): (&str, &str),
 ) -> Result<FxHashSet<PathBuf>, StoreError> {
     let mut known = FxHashMap::default();
-    let mut statement = connection.prepare(
+    database.visit(
         "SELECT path, size, modified, tool = ?1 AND rules_hash = ?2, etag FROM file JOIN run USING (run)",
+        &values![tool, rules_hash],
+        |row| {
+            let size = row.get::<i64>(1)?.cast_unsigned();
+            let state = FileState { size, modified: row.get(2)?, etag: row.get(4)? };
+            known.insert(row.get::<Vec<u8>>(0)?, Known { state, is_current: row.get(3)? });
+            Ok(true)
+        },
     )?;
-    let mut rows = statement.query([tool, rules_hash])?;
-    while let Some(row) = rows.next()? {
-        let size = row.get::<_, i64>(1)?.cast_unsigned();
-        let state = FileState { size, modified: row.get(2)?, etag: row.get(4)? };
-        known.insert(row.get::<_, Vec<u8>>(0)?, Known { state, is_current: row.get(3)? });
-    }
     let is_changed = |file: &Listed| {
         let known = known.get(file.path.as_os_str().as_encoded_bytes());
         known.is_none_or(|known| !known.is_current || !known.state.is_same(&file.state))

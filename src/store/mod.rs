@@ -7,6 +7,8 @@ mod accepted;
 mod answer;
 mod configured;
 mod costs;
+mod database;
+mod day;
 mod export;
 mod fleet;
 mod groups;
@@ -14,18 +16,21 @@ mod ingest;
 mod listing;
 mod nodes;
 mod periods;
+mod place;
 mod realised;
 mod record;
 mod runs;
 mod schema;
 mod selection;
+mod sums;
+#[cfg(test)]
+mod testing;
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use rusqlite::{Connection, OpenFlags};
 use thiserror::Error;
 
+use database::{Database, values};
+
+use crate::savings::Prices;
 use crate::units::Timestamp;
 
 pub(crate) use accepted::Lack;
@@ -38,6 +43,7 @@ pub(crate) use groups::{Group, Grouped, Grouping};
 pub(crate) use ingest::Ingested;
 pub(crate) use nodes::{NodeSums, Nodes};
 pub(crate) use periods::{OverTime, Periods};
+pub(crate) use place::Place;
 pub(crate) use realised::{Changed, Realised};
 pub(crate) use runs::{Change, Measure, Run, Runs};
 
@@ -49,17 +55,14 @@ fn gb_hours(mb_seconds: u64) -> f64 {
     mb_seconds as f64 / MB_SECONDS_PER_GB_HOUR
 }
 
-/// How long a writer waits for another.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// Why a store cannot be used.
 #[derive(Debug, Error)]
 pub(crate) enum StoreError {
-    /// There is no such file.
-    #[error("there is no store {path}; `elephant-rs ingest --store {path} PATH…` makes it", path = .0.display())]
-    Missing(PathBuf),
+    /// There is no such file, or the database has no tables.
+    #[error("there is no store {0}; `elephant-rs ingest --store {0} PATH…` makes it")]
+    Missing(String),
     /// It is a database of another program.
-    #[error("it is a database of another program; name another file")]
+    #[error("it is a database of another program; name another one")]
     Foreign,
     /// It was written by a later version of this program.
     #[error(
@@ -71,86 +74,97 @@ pub(crate) enum StoreError {
         /// The latest known version.
         latest: i64,
     },
-    /// The database refuses.
+    /// This program has no client.
+    #[cfg(not(feature = "postgres"))]
+    #[error("this program was built without PostgreSQL; install one with the feature postgres")]
+    NoClient,
+    /// The file refuses.
     #[error("{0}; if the file is damaged, remove it and ingest the histories again")]
     Database(#[from] rusqlite::Error),
+    /// The server refuses.
+    #[cfg(feature = "postgres")]
+    #[error("{0}")]
+    Server(#[from] database::postgres::ServerError),
+    /// A row that was written did not come back.
+    #[error("the database did not confirm a new row; run the command again")]
+    Incomplete,
 }
 
 /// An open store.
 pub(crate) struct Store {
-    connection: Connection,
-    /// The currency of the prices, if there are any.
-    currency: Option<String>,
+    database: Database,
+    /// The prices of cores and memory, if there are any.
+    prices: Option<Prices>,
 }
 
 impl Store {
     /// Opens a store to write to it, and makes it if there is none.
-    pub(crate) fn create(path: &Path) -> Result<Self, StoreError> {
-        Self::with(Connection::open(path)?)
+    pub(crate) fn create(place: &Place) -> Result<Self, StoreError> {
+        Self::with(place.create()?)
     }
 
     /// Opens a store that must exist. Older tables are brought up to date.
-    pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
-        if !path.exists() {
-            return Err(StoreError::Missing(path.to_path_buf()));
-        }
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        Self::with(Connection::open_with_flags(path, flags)?)
+    pub(crate) fn open(place: &Place) -> Result<Self, StoreError> {
+        Self::with(place.open()?)
     }
 
-    fn with(mut connection: Connection) -> Result<Self, StoreError> {
-        connection.busy_timeout(PATIENCE)?;
-        // Readers are never blocked by a writer, and a killed writer leaves the last commit.
-        connection.pragma_update(None, "journal_mode", "WAL")?;
-        connection.pragma_update(None, "synchronous", "NORMAL")?;
-        // Pages between two copies from the log to the file: each of these waits for the disk.
-        connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
-        connection.pragma_update(None, "foreign_keys", true)?;
-        schema::migrate(&mut connection)?;
-        Ok(Self { connection, currency: None })
+    fn with(database: Database) -> Result<Self, StoreError> {
+        schema::migrate(&database)?;
+        Ok(Self { database, prices: None })
+    }
+
+    /// Answers questions also with what applications cost.
+    pub(crate) fn set_prices(&mut self, prices: Prices) {
+        self.prices = Some(prices);
     }
 
     /// Writes applications that no history has, `a_commit` of them in one transaction, for measurements.
     #[cfg(any(test, feature = "internals"))]
     pub(crate) fn fill(
-        &mut self,
+        &self,
         mut applications: impl Iterator<Item = crate::results::ApplicationReport>,
         a_commit: usize,
     ) -> Result<(), StoreError> {
-        self.connection.execute("INSERT INTO run (started, tool, rules_hash) VALUES (0, 'none', '')", [])?;
-        let run = self.connection.last_insert_rowid();
+        let run = self.database.insert(
+            "INSERT INTO run (started, tool, rules_hash) VALUES (0, 'none', '') RETURNING run",
+            &[],
+        )?;
         loop {
-            let changes = self.connection.transaction()?;
-            let mut written = 0;
-            for app in applications.by_ref().take(a_commit) {
-                record::application(&changes, run, &app)?;
-                ingest::record_files(&changes, run, &app.sources)?;
-                written += 1;
-            }
-            changes.commit()?;
-            if written < a_commit {
-                return Ok(());
+            let some: Vec<_> = applications.by_ref().take(a_commit).collect();
+            self.database.writing(|| {
+                for app in &some {
+                    record::application(&self.database, run, app)?;
+                    ingest::record_files(&self.database, run, &app.sources)?;
+                }
+                Ok(())
+            })?;
+            if some.len() < a_commit {
+                return self.database.backend().compact();
             }
         }
     }
 
     /// Removes the applications that were submitted before `moment`, or, if that is unknown, whose history is older. Their
     /// files stay known, so that they are not read again. Returns how many were removed.
-    pub(crate) fn prune(&mut self, moment: Timestamp) -> Result<u64, StoreError> {
-        let changes = self.connection.transaction()?;
-        let removed = changes.execute(
-            "DELETE FROM application WHERE coalesce(submitted, finished, (SELECT started FROM run WHERE run.run = \
-             application.run)) < ?1",
-            [moment.as_millis()],
-        )?;
-        changes.execute_batch(
-            "DELETE FROM node_day WHERE applications = 0; DELETE FROM node WHERE node NOT IN (SELECT node FROM node_work); \
-             DELETE FROM job WHERE job NOT IN (SELECT job FROM application); DELETE FROM configuration WHERE \
-             configuration NOT IN (SELECT configuration FROM application WHERE configuration IS NOT NULL)",
-        )?;
-        changes.commit()?;
-        // The file shrinks only if its free pages are released.
-        self.connection.execute_batch("VACUUM")?;
-        Ok(removed as u64)
+    pub(crate) fn prune(&self, moment: Timestamp) -> Result<u64, StoreError> {
+        let removed = self.database.writing(|| {
+            let removed = record::remove(
+                &self.database,
+                "coalesce(submitted, finished, (SELECT started FROM run WHERE run.run = application.run)) < ?1",
+                &values![moment.as_millis()],
+            )?;
+            sums::remove_empty(&self.database)?;
+            for unused in [
+                "node WHERE node NOT IN (SELECT node FROM node_work)",
+                "job WHERE job NOT IN (SELECT job FROM application)",
+                "configuration WHERE configuration NOT IN (SELECT configuration FROM application WHERE configuration \
+                 IS NOT NULL)",
+            ] {
+                self.database.execute(&format!("DELETE FROM {unused}"), &[])?;
+            }
+            Ok(removed)
+        })?;
+        self.database.backend().compact()?;
+        Ok(removed)
     }
 }

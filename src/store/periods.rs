@@ -3,9 +3,10 @@
 use chrono::{DateTime, Datelike, Days, Months, NaiveDate};
 use rustc_hash::FxHashMap;
 
-use super::selection::Selection;
+use super::database::Row;
+use super::day::day_at;
+use super::selection::{DAY, Selection};
 use super::{Grouped, Grouping, Store, StoreError, gb_hours};
-use crate::engine::Filter;
 use crate::units::Timestamp;
 
 /// At most as many periods are shown: two months of days, a year of weeks, or else months.
@@ -47,16 +48,6 @@ impl Length {
             Self::Day => "day",
             Self::Week => "week",
             Self::Month => "month",
-        }
-    }
-
-    /// The first day of a submission's period, as a key.
-    const fn sql(self) -> &'static str {
-        match self {
-            Self::Day => "date(submitted / 1000, 'unixepoch')",
-            // The next Sunday, or the same day, and back to the Monday before.
-            Self::Week => "date(submitted / 1000, 'unixepoch', 'weekday 0', '-6 days')",
-            Self::Month => "date(submitted / 1000, 'unixepoch', 'start of month')",
         }
     }
 
@@ -122,6 +113,23 @@ impl Periods {
     }
 }
 
+/// What a group used and wasted in a period, as far as it is known, as the tables have it.
+type UsedAndWasted = (Option<u64>, Option<u64>);
+
+/// What a group used and wasted on a day, as the tables have it.
+struct OfDay {
+    group: Option<String>,
+    day: i64,
+    used: Option<u64>,
+    wasted: Option<u64>,
+}
+
+impl OfDay {
+    fn of(row: &Row<'_>) -> Result<Self, StoreError> {
+        Ok(Self { group: row.get(0)?, day: row.get(1)?, used: row.amount(2)?, wasted: row.amount(3)? })
+    }
+}
+
 impl Store {
     /// What each of the `groups` used and wasted in each period.
     pub(super) fn over_time(
@@ -129,46 +137,75 @@ impl Store {
         grouping: Grouping,
         groups: &Grouped,
         periods: &Periods,
-        filter: &Filter,
+        selection: &Selection,
     ) -> Result<Vec<OverTime>, StoreError> {
-        let mut selection = Selection::of(&self.connection, filter)?;
-        let (table, key, _) = grouping.parts();
-        // Few groups are looked up, so that not all applications are added up.
-        if grouping != Grouping::Everything && groups.groups.len() <= MOST_NAMED {
-            selection.among(key, groups.groups.iter().map(|group| group.key.as_deref()));
-        }
         let places: FxHashMap<&str, usize> =
             periods.names.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
-        let mut rows: FxHashMap<Option<String>, OverTime> = groups
-            .groups
-            .iter()
-            .map(|group| {
-                let nothing = vec![None; periods.names.len()];
-                let empty = OverTime { used_gb_hours: nothing.clone(), wasted_gb_hours: nothing };
-                (group.key.clone(), empty)
-            })
-            .collect();
-        let mut statement = self.connection.prepare(&format!(
-            "SELECT {key}, {}, sum(used), sum(wasted) FROM {table} WHERE {} AND submitted IS NOT NULL GROUP BY 1, 2",
-            periods.length.sql(),
-            selection.condition
-        ))?;
-        let mut found = statement.query(&*selection.values())?;
-        while let Some(row) = found.next()? {
-            let amount = |place: usize| -> rusqlite::Result<Option<f64>> {
-                Ok(row.get::<_, Option<i64>>(place)?.map(|sum| gb_hours(sum.max(0).cast_unsigned())))
+        let nothing = vec![(None, None); periods.names.len()];
+        let mut sums: FxHashMap<Option<String>, Vec<UsedAndWasted>> =
+            groups.groups.iter().map(|group| (group.key.clone(), nothing.clone())).collect();
+        for row in self.days_of(grouping, groups, selection)? {
+            let period = day_at(row.day).and_then(|day| periods.length.beginning(day));
+            let place = period.and_then(|period| places.get(period.to_string().as_str()));
+            let Some((sums, &place)) = sums.get_mut(&row.group).zip(place) else { continue };
+            let add = |sum: &mut Option<u64>, amount: Option<u64>| {
+                *sum = sum.map_or(amount, |sum| Some(sum + amount.unwrap_or_default()));
             };
-            let group: Option<String> = row.get(0)?;
-            let period: Option<String> = row.get(1)?;
-            let place = period.and_then(|period| places.get(period.as_str()));
-            let Some((over_time, &place)) = rows.get_mut(&group).zip(place) else { continue };
-            for (values, column) in [(&mut over_time.used_gb_hours, 2), (&mut over_time.wasted_gb_hours, 3)] {
-                if let Some(value) = values.get_mut(place) {
-                    *value = amount(column)?;
-                }
+            if let Some((used, wasted)) = sums.get_mut(place) {
+                add(used, row.used);
+                add(wasted, row.wasted);
             }
         }
-        Ok(groups.groups.iter().map(|group| rows.remove(&group.key).unwrap_or_default()).collect())
+        let over_time = |key: &Option<String>| {
+            let sums = sums.remove(key).unwrap_or_default();
+            OverTime {
+                used_gb_hours: sums.iter().map(|sums| sums.0.map(gb_hours)).collect(),
+                wasted_gb_hours: sums.iter().map(|sums| sums.1.map(gb_hours)).collect(),
+            }
+        };
+        Ok(groups.groups.iter().map(|group| &group.key).map(over_time).collect())
+    }
+
+    /// What each of the groups used and wasted on each day.
+    fn days_of(
+        &self,
+        grouping: Grouping,
+        groups: &Grouped,
+        selection: &Selection,
+    ) -> Result<Vec<OfDay>, StoreError> {
+        // Few groups are looked up, so that not all applications are added up.
+        let are_few = grouping != Grouping::Everything && groups.groups.len() <= MOST_NAMED;
+        let keys = groups.groups.iter().map(|group| group.key.as_deref());
+        let kept = selection.days.as_ref().filter(|_| grouping != Grouping::Job);
+        if let Some((days, (_, key, condition))) = kept.and_then(|days| Some((days, grouping.kept(days)?))) {
+            let mut rows = Selection { condition, values: days.values(), days: None };
+            if are_few {
+                rows.among_known("known", "key", keys);
+            }
+            return self.database.rows(
+                &format!(
+                    "SELECT {key}, day, CAST(CASE WHEN sum(measured) > 0 THEN sum(used) END AS BIGINT), CAST(CASE WHEN \
+                     sum(compared) > 0 THEN sum(wasted) END AS BIGINT) FROM group_day WHERE {} GROUP BY 1, 2",
+                    rows.condition
+                ),
+                &rows.values,
+                OfDay::of,
+            );
+        }
+        let (table, key, _) = grouping.parts();
+        let mut rows = selection.clone();
+        if are_few {
+            rows.among(key, keys);
+        }
+        self.database.rows(
+            &format!(
+                "SELECT {key}, CAST({DAY} AS BIGINT), CAST(sum(used) AS BIGINT), CAST(sum(wasted) AS BIGINT) FROM {table} \
+                 WHERE {} AND submitted IS NOT NULL GROUP BY 1, 2",
+                rows.condition
+            ),
+            &rows.values,
+            OfDay::of,
+        )
     }
 }
 

@@ -1,11 +1,9 @@
 //! What changes of configurations saved: the cost of a job before and after.
 
-use rusqlite::Row;
-
 use super::configured::{self, Settings};
+use super::database::{Row, values};
 use super::selection::Selection;
 use super::{Store, StoreError, gb_hours};
-use crate::engine::Filter;
 use crate::stats::descriptive::median;
 use crate::troubles::same_value;
 use crate::units::{Millis, Timestamp};
@@ -66,15 +64,15 @@ struct RunRow {
 }
 
 impl RunRow {
-    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let succeeded = row.get_ref(4)?.as_str().is_ok_and(|status| status == "succeeded");
-        let used = row.get::<_, Option<i64>>(5)?.map(|used| gb_hours(used.max(0).cast_unsigned()));
-        let run_time = row.get::<_, Option<i64>>(6)?.map(|time| time as f64);
+    fn of(row: &Row<'_>) -> Result<Self, StoreError> {
+        let succeeded = row.get::<bool>(4)?;
+        let used = row.amount(5)?.map(gb_hours);
+        let run_time = row.get::<Option<i64>>(6)?.map(|time| time as f64);
         Ok(Self {
             job: row.get(0)?,
             configuration: row.get(1)?,
             id: row.get(2)?,
-            submitted: row.get::<_, Option<i64>>(3)?.map(Timestamp::from_millis),
+            submitted: row.get::<Option<i64>>(3)?.map(Timestamp::from_millis),
             measured: used.filter(|_| succeeded).map(|used| (used, run_time)),
         })
     }
@@ -82,20 +80,21 @@ impl RunRow {
 
 impl Store {
     /// The changes of configurations after which jobs cost clearly more or less, those that saved most first.
-    pub(super) fn realised(&self, filter: &Filter) -> Result<Vec<Realised>, StoreError> {
-        let selection = Selection::of(&self.connection, filter)?;
-        let mut statement = self.connection.prepare(&format!(
-            "SELECT job, configuration, application.id, submitted, status, used, run_time FROM application WHERE {} AND \
-             configuration IS NOT NULL AND job IN (SELECT job FROM application GROUP BY job HAVING count(DISTINCT \
-             configuration) > 1) ORDER BY job, submitted, application.id, attempt, source",
-            selection.condition
-        ))?;
-        let mut rows = statement.query(&*selection.values())?;
+    pub(super) fn realised(&self, selection: &Selection) -> Result<Vec<Realised>, StoreError> {
+        let runs = self.database.rows(
+            &format!(
+                "SELECT job, configuration, id, submitted, status = 'succeeded', used, run_time FROM application WHERE {} AND \
+                 configuration IS NOT NULL AND job IN (SELECT job FROM application GROUP BY job HAVING \
+                 min(configuration) <> max(configuration)) ORDER BY job, submitted NULLS FIRST, id, attempt, source",
+                selection.condition
+            ),
+            &selection.values,
+            RunRow::of,
+        )?;
         let mut realised = Vec::new();
         let mut job = None;
         let mut sections: Vec<Section> = Vec::new();
-        while let Some(row) = rows.next()? {
-            let run = RunRow::of(row)?;
+        for run in runs {
             if job != Some(run.job) {
                 self.compare(job, &sections, &mut realised)?;
                 sections.clear();
@@ -157,13 +156,14 @@ impl Store {
     }
 
     fn key_of(&self, job: i64) -> Result<String, StoreError> {
-        let mut statement = self.connection.prepare_cached("SELECT key FROM job WHERE job = ?1")?;
-        Ok(statement.query_row([job], |row| row.get(0))?)
+        let key =
+            self.database.first("SELECT key FROM job WHERE job = ?1", &values![job], |row| row.get(0))?;
+        Ok(key.unwrap_or_default())
     }
 
     fn changed(&self, job: i64, before: &Section, after: &Section) -> Result<Vec<Changed>, StoreError> {
-        let old = configured::at(&self.connection, before.configuration)?;
-        let new = configured::at(&self.connection, after.configuration)?;
+        let old = configured::at(&self.database, before.configuration)?;
+        let new = configured::at(&self.database, after.configuration)?;
         let names: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         let value = |settings: &Settings, name: &str| settings.get(name).cloned();
         let changed = names.into_iter().filter(|name| old.get(*name) != new.get(*name));
@@ -186,18 +186,17 @@ impl Store {
         configuration: i64,
         (name, to): (&str, &str),
     ) -> Result<bool, StoreError> {
-        let mut statement = self.connection.prepare_cached(
+        let mut was_advised = false;
+        self.database.visit(
             "SELECT DISTINCT new FROM setting JOIN application USING (application) WHERE job = ?1 AND configuration = ?2 \
              AND setting.name = ?3",
+            &values![job, configuration, name],
+            |row| {
+                was_advised = same_value(name, &row.get::<String>(0)?, to);
+                Ok(!was_advised)
+            },
         )?;
-        let mut rows = statement.query((job, configuration, name))?;
-        while let Some(row) = rows.next()? {
-            let new: String = row.get(0)?;
-            if same_value(name, &new, to) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        Ok(was_advised)
     }
 }
 
@@ -210,10 +209,11 @@ fn medians<R>(before: &[R], after: &[R], value: impl Fn(&R) -> Option<f64>) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Filter;
     use crate::internal::sample;
     use crate::model::Status;
     use crate::results::ApplicationReport;
-    use crate::store::record;
+    use crate::store::testing::with_stores;
     use crate::units::{Bytes, MbMillis};
 
     /// A run of an hour with this heap, which held so many GiB.
@@ -229,17 +229,17 @@ mod tests {
         app
     }
 
-    fn store(apps: &[ApplicationReport]) -> Store {
-        let store = Store::with(rusqlite::Connection::open_in_memory().unwrap()).unwrap();
-        store.connection.execute("INSERT INTO run VALUES (1, 0, 'x', 'y', NULL)", []).unwrap();
-        for app in apps {
-            record::application(&store.connection, 1, app).unwrap();
-        }
-        store
+    fn of(store: &Store) -> Vec<Realised> {
+        store.realised(&Selection::of(&store.database, &Filter::default()).unwrap()).unwrap()
     }
 
+    /// The same in each database.
     fn realised(apps: &[ApplicationReport]) -> Vec<Realised> {
-        store(apps).realised(&Filter::default()).unwrap()
+        let all = std::sync::Mutex::new(Vec::new());
+        with_stores(apps, |store| all.lock().unwrap().push(of(store)));
+        let mut all = all.into_inner().unwrap();
+        assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "{all:?}");
+        all.pop().unwrap()
     }
 
     #[test]
@@ -266,17 +266,13 @@ mod tests {
                 nightly(night, heap, gib, Status::Succeeded)
             })
             .collect();
-        let store = store(&apps);
-        store
-            .connection
-            .execute(
-                "INSERT INTO setting SELECT application, 0, 'spark.executor.memory', '4g', '2048m' FROM application WHERE id \
-                 = 'app_001'",
-                [],
-            )
-            .unwrap();
-        let [change] = &store.realised(&Filter::default()).unwrap()[..] else { panic!() };
-        assert!(change.changed.iter().all(|setting| setting.advised), "{change:?}");
+        with_stores(&apps, |store| {
+            let advice = "INSERT INTO setting SELECT application, 0, 'spark.executor.memory', '4g', '2048m' FROM application \
+                          WHERE id = 'app_001'";
+            store.database.execute(advice, &[]).unwrap();
+            let [change] = &of(store)[..] else { panic!() };
+            assert!(change.changed.iter().all(|setting| setting.advised), "{change:?}");
+        });
     }
 
     #[test]

@@ -1,7 +1,12 @@
 //! Writes applications into a store.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
+use twox_hash::XxHash3_128;
+
+use super::database::{Database, Value, values};
+use super::sums::{self, Sign};
 use super::{MB_SECONDS_PER_GB_HOUR, MS_PER_HOUR, StoreError, configured};
 use crate::baseline::measure;
 use crate::results::{ApplicationReport, NodeWork};
@@ -9,41 +14,63 @@ use crate::savings::Amounts;
 use crate::troubles::Trouble;
 use crate::units::{Bytes, Millis, Timestamp};
 
+/// Longer names in keys are cut, because indexes refuse long texts. No real name is as long.
+const LONGEST_NAME: usize = 500;
+
+/// Nodes that one query looks up.
+const NODES_AT_ONCE: usize = 200;
+
+const OF_RUN: &str = "SELECT application FROM application WHERE id = ?1 AND attempt = ?2";
+
 /// Writes an application; an earlier record of the same application from the same file is replaced.
-pub(super) fn application(
-    connection: &Connection,
+pub(super) fn application(database: &Database, run: i64, app: &ApplicationReport) -> Result<(), StoreError> {
+    let (id, attempt) = (bounded(&app.id), bounded(app.attempt.as_deref().unwrap_or_default()));
+    let source = app.sources.first().map(String::as_str).unwrap_or_default();
+    let copies = || database.ids(&format!("{OF_RUN} AND counts = TRUE"), &values![&*id, &*attempt]);
+    sums::change(database, Sign::Remove, &copies()?)?;
+    database.execute(
+        "DELETE FROM application WHERE id = ?1 AND attempt = ?2 AND source = ?3",
+        &values![&*id, &*attempt, source],
+    )?;
+    let place = insert(database, run, app, (&id, &attempt, source))?;
+    details(database, place, app)?;
+    nodes(database, place, &app.nodes)?;
+    if database.ids(OF_RUN, &values![&*id, &*attempt])?.len() > 1 {
+        choose_among_copies(database, &id, &attempt)?;
+    }
+    sums::change(database, Sign::Add, &copies()?)
+}
+
+/// Inserts the row of an application, and returns its place.
+fn insert(
+    database: &Database,
     run: i64,
     app: &ApplicationReport,
-) -> Result<(), StoreError> {
-    let attempt = app.attempt.as_deref().unwrap_or_default();
-    let source = app.sources.first().map(String::as_str).unwrap_or_default();
-    connection
-        .prepare_cached("DELETE FROM application WHERE id = ?1 AND attempt = ?2 AND source = ?3")?
-        .execute(params![app.id, attempt, source])?;
+    (id, attempt, source): (&str, &str, &str),
+) -> Result<i64, StoreError> {
     let metrics = &app.metrics;
     let tasks =
         metrics.tasks.iter().map(|(_, counts)| counts.map(|counts| counts.total)).sum::<Option<u64>>();
     let cores = metrics.cores_used.zip(metrics.cores_idle).map(|(used, idle)| used + idle);
-    let joint = app.savings.as_ref().map(|savings| &savings.joint);
-    let saved = Saved::of(joint);
-    connection
-        .prepare_cached(
-            "INSERT INTO application (id, attempt, source, files, run, job, engine, name, user, queue, status, complete, judged, \
-             submitted, finished, run_time, severity, score, tasks, used, wasted, core_time, saved_time, saved_memory, \
-             saved_core_time, configuration, task_time, failed_attempts, input, nodes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, \
-             ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)",
-        )?
-        .execute(params![
-            app.id,
+    let saved = Saved::of(app.savings.as_ref().map(|savings| &savings.joint));
+    let configuration = app.configuration.as_deref().map(|conf| configured::place(database, conf));
+    database.insert(
+        "INSERT INTO application (id, attempt, source, files, run, job, engine, name, \"user\", queue, status, complete, \
+         judged, submitted, finished, run_time, severity, score, tasks, used, wasted, core_time, saved_time, saved_memory, \
+         saved_core_time, configuration, task_time, failed_attempts, input, nodes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, \
+         ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30) \
+         RETURNING application",
+        &values![
+            id,
             attempt,
             source,
             whole(app.sources.len() as u64),
             run,
-            job(connection, app)?,
+            job(database, app)?,
             app.engine.name(),
-            app.name,
-            app.user,
-            app.queue,
+            app.name.as_deref(),
+            app.user.as_deref().map(bounded),
+            app.queue.as_deref().map(bounded),
             app.status.name(),
             app.complete,
             app.judged,
@@ -59,83 +86,74 @@ pub(super) fn application(
             saved.time,
             saved.memory,
             saved.cores,
-            app.configuration.as_deref().map(|conf| configured::place(connection, conf)).transpose()?,
+            configuration.transpose()?,
             app.work.task_time.map(Millis::get).map(whole),
             app.work.failed_attempts.map(whole),
             app.work.input.map(Bytes::get).map(whole),
             (!app.nodes.is_empty()).then(|| whole(app.nodes.len() as u64)),
-        ])?;
-    let place = connection.last_insert_rowid();
-    details(connection, place, app)?;
-    app.nodes.iter().try_for_each(|node| node_work(connection, place, node))?;
-    choose_among_copies(connection, &app.id, attempt)
+        ],
+    )
 }
 
 /// The place of the application's job.
-fn job(connection: &Connection, app: &ApplicationReport) -> Result<i64, StoreError> {
+fn job(database: &Database, app: &ApplicationReport) -> Result<i64, StoreError> {
     let key = app.compared_job();
-    let known = connection
-        .prepare_cached("SELECT job FROM job WHERE key = ?1")?
-        .query_row([key.as_str()], |row| row.get(0))
-        .optional()?;
+    let known =
+        database.first("SELECT job FROM job WHERE key = ?1", &values![key.as_str()], |row| row.get(0))?;
     if let Some(known) = known {
         return Ok(known);
     }
-    connection
-        .prepare_cached("INSERT INTO job (key, engine, name) VALUES (?1, ?2, ?3)")?
-        .execute(params![key.as_str(), app.engine.name(), app.name])?;
-    Ok(connection.last_insert_rowid())
+    database.insert(
+        "INSERT INTO job (key, engine, name) VALUES (?1, ?2, ?3) RETURNING job",
+        &values![key.as_str(), app.engine.name(), app.name.as_deref()],
+    )
 }
 
-fn details(connection: &Connection, place: i64, app: &ApplicationReport) -> Result<(), StoreError> {
-    let mut findings =
-        connection.prepare_cached("INSERT INTO finding VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
-    for (n, finding) in (0_i64..).zip(&app.findings) {
-        let (subject, severity) = (app.subject_key(&finding.subject), whole(finding.severity.value()));
-        let key = finding.rule_facts.key_measure.map(|measure| measure.key);
-        let (message, value) = (&finding.message, measure::value(finding));
-        findings.execute(params![place, n, &*finding.rule, severity, subject, message, key, value])?;
-    }
-    let mut troubles =
-        connection.prepare_cached("INSERT INTO trouble VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
-    for (n, trouble) in (0_i64..).zip(&app.troubles) {
-        let saved = Saved::of(trouble.savings.share.as_ref());
-        let (kind, severity) = (trouble.kind.name(), whole(trouble.severity.value()));
-        let remedy = remedy(trouble);
-        troubles.execute(params![
-            place,
-            n,
-            kind,
-            severity,
-            trouble.cause,
-            remedy,
-            saved.time,
-            saved.memory
-        ])?;
-    }
-    let mut settings = connection.prepare_cached("INSERT INTO setting VALUES (?1, ?2, ?3, ?4, ?5)")?;
-    for (n, recommended) in (0_i64..).zip(&app.recommended) {
-        let change = &recommended.change;
-        settings.execute(params![place, n, change.setting, change.from, change.to])?;
-    }
-    Ok(())
+fn details(database: &Database, place: i64, app: &ApplicationReport) -> Result<(), StoreError> {
+    let findings: Vec<_> = (0_i64..)
+        .zip(&app.findings)
+        .map(|(n, finding)| {
+            let (subject, severity) = (app.subject_key(&finding.subject), whole(finding.severity.value()));
+            let key = finding.rule_facts.key_measure.map(|measure| measure.key);
+            let (message, value) = (&finding.message, measure::value(finding));
+            values![place, n, &*finding.rule, severity, subject, message, key, value]
+        })
+        .collect();
+    database.insert_all(
+        "finding (application, n, rule, severity, subject, message, measure, value)",
+        &findings,
+    )?;
+    let troubles: Vec<_> = (0_i64..)
+        .zip(&app.troubles)
+        .map(|(n, trouble)| {
+            let saved = Saved::of(trouble.savings.share.as_ref());
+            let (kind, severity) = (trouble.kind.name(), whole(trouble.severity.value()));
+            values![place, n, kind, severity, &trouble.cause, remedy(trouble), saved.time, saved.memory]
+        })
+        .collect();
+    database.insert_all(
+        "trouble (application, n, kind, severity, cause, remedy, saved_time, saved_memory)",
+        &troubles,
+    )?;
+    let changes = (0_i64..).zip(app.recommended.iter().map(|recommended| &recommended.change));
+    let settings: Vec<_> = changes
+        .map(|(n, change)| values![place, n, &change.setting, change.from.as_deref(), &change.to])
+        .collect();
+    database.insert_all("setting (application, n, name, old, new)", &settings)
 }
 
-/// Writes what the application did on one node. Triggers add it to the sums of the day.
-fn node_work(connection: &Connection, place: i64, work: &NodeWork) -> Result<(), StoreError> {
-    let known = connection
-        .prepare_cached("SELECT node FROM node WHERE name = ?1")?
-        .query_row([&work.node], |row| row.get::<_, i64>(0))
-        .optional()?;
-    let node = if let Some(known) = known {
-        known
-    } else {
-        connection.prepare_cached("INSERT INTO node (name) VALUES (?1)")?.execute([&work.node])?;
-        connection.last_insert_rowid()
-    };
-    connection
-        .prepare_cached("INSERT INTO node_work VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?
-        .execute(params![
+/// Writes what the application did on each node.
+fn nodes(database: &Database, place: i64, nodes: &[NodeWork]) -> Result<(), StoreError> {
+    let known = places_of(database, nodes)?;
+    let mut rows = Vec::with_capacity(nodes.len());
+    for work in nodes {
+        let node = match known.get(&work.node) {
+            Some(&known) => known,
+            None => {
+                database.insert("INSERT INTO node (name) VALUES (?1) RETURNING node", &values![&work.node])?
+            }
+        };
+        rows.push(values![
             place,
             node,
             whole(work.attempts),
@@ -147,8 +165,34 @@ fn node_work(connection: &Connection, place: i64, work: &NodeWork) -> Result<(),
             whole(work.stragglers),
             work.score,
             work.squares,
-        ])?;
-    Ok(())
+        ]);
+    }
+    database.insert_all(
+        "node_work (application, node, attempts, failed, task_time, lost_executors, node_failures, compared, stragglers, \
+         score, squares)",
+        &rows,
+    )
+}
+
+/// The places of those of these nodes that are known.
+fn places_of(database: &Database, nodes: &[NodeWork]) -> Result<BTreeMap<String, i64>, StoreError> {
+    let mut known = BTreeMap::new();
+    for nodes in nodes.chunks(NODES_AT_ONCE) {
+        let places: Vec<String> = (1..=nodes.len()).map(|place| format!("?{place}")).collect();
+        let names: Vec<Value<'_>> = nodes.iter().map(|work| Value::from(&work.node)).collect();
+        let query = format!("SELECT name, node FROM node WHERE name IN ({})", places.join(", "));
+        known.extend(database.rows(&query, &names, |row| Ok((row.get::<String>(0)?, row.get::<i64>(1)?)))?);
+    }
+    Ok(known)
+}
+
+/// A name that fits into an index: a longer one is cut, and ends with what tells it from others.
+pub(super) fn bounded(name: &str) -> Cow<'_, str> {
+    if name.len() <= LONGEST_NAME {
+        return Cow::Borrowed(name);
+    }
+    let begin = (0..=LONGEST_NAME).rev().find_map(|end| name.get(..end)).unwrap_or_default();
+    Cow::Owned(format!("{begin}…{:032x}", XxHash3_128::oneshot(name.as_bytes())))
 }
 
 /// What to do first.
@@ -158,25 +202,42 @@ fn remedy(trouble: &Trouble) -> Option<&str> {
 
 /// Chooses among copies as the engine does: complete histories with the same content are copies of the one of most files, of
 /// equal ones the first by name; an incomplete one is a copy of any that tells more of the same run.
-const CHOOSE: &str = "UPDATE application AS own SET counts = NOT EXISTS (SELECT 1 FROM application AS other WHERE other.id = \
-     own.id AND other.attempt = own.attempt AND other.source <> own.source AND other.engine = own.engine AND other.submitted \
-     IS own.submitted AND other.name IS own.name AND other.user IS own.user AND CASE WHEN own.complete THEN other.complete \
-     AND other.finished IS own.finished AND other.tasks IS own.tasks AND (-other.files, other.source) < (-own.files, own.source) ELSE (other.complete, \
-     other.finished IS NOT NULL, coalesce(other.tasks, -1)) > (0, own.finished IS NOT NULL, coalesce(own.tasks, -1)) OR \
-     ((other.complete, other.finished IS NOT NULL, coalesce(other.tasks, -1)) = (0, own.finished IS NOT NULL, \
+const PREFERRED: &str = "NOT EXISTS (SELECT 1 FROM application AS other WHERE other.id = own.id AND other.attempt = own.attempt \
+     AND other.source <> own.source AND other.engine = own.engine AND other.submitted IS NOT DISTINCT FROM \
+     own.submitted AND other.name IS NOT DISTINCT FROM own.name AND other.\"user\" IS NOT DISTINCT FROM own.\"user\" AND \
+     CASE WHEN own.complete THEN other.complete AND other.finished IS NOT DISTINCT FROM own.finished AND other.tasks IS NOT \
+     DISTINCT FROM own.tasks AND (-other.files, other.source) < (-own.files, own.source) ELSE (other.complete, \
+     other.finished IS NOT NULL, coalesce(other.tasks, -1)) > (FALSE, own.finished IS NOT NULL, coalesce(own.tasks, -1)) \
+     OR ((other.complete, other.finished IS NOT NULL, coalesce(other.tasks, -1)) = (FALSE, own.finished IS NOT NULL, \
      coalesce(own.tasks, -1)) AND other.source < own.source) END)";
 
-fn choose_among_copies(connection: &Connection, id: &str, attempt: &str) -> Result<(), StoreError> {
-    connection
-        .prepare_cached(&format!("{CHOOSE} WHERE own.id = ?1 AND own.attempt = ?2"))?
-        .execute([id, attempt])?;
+fn choose_among_copies(database: &Database, id: &str, attempt: &str) -> Result<(), StoreError> {
+    database.execute(
+        &format!("UPDATE application AS own SET counts = {PREFERRED} WHERE own.id = ?1 AND own.attempt = ?2"),
+        &values![id, attempt],
+    )?;
     Ok(())
 }
 
 /// Chooses again where a copy did not count: the one that counted may be gone.
-pub(super) fn choose_again(connection: &Connection) -> Result<(), StoreError> {
-    connection.execute(&format!("{CHOOSE} WHERE NOT own.counts"), [])?;
-    Ok(())
+pub(super) fn choose_again(database: &Database) -> Result<(), StoreError> {
+    let chosen = database.ids(
+        &format!("SELECT own.application FROM application AS own WHERE own.counts = FALSE AND {PREFERRED}"),
+        &[],
+    )?;
+    for application in &chosen {
+        database
+            .execute("UPDATE application SET counts = TRUE WHERE application = ?1", &values![*application])?;
+    }
+    sums::change(database, Sign::Add, &chosen)
+}
+
+/// Removes the applications that meet a condition.
+pub(super) fn remove(database: &Database, condition: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
+    let counted = database
+        .ids(&format!("SELECT application FROM application WHERE counts = TRUE AND {condition}"), values)?;
+    sums::change(database, Sign::Remove, &counted)?;
+    database.execute(&format!("DELETE FROM application WHERE {condition}"), values)
 }
 
 /// Savings in the units of the tables.

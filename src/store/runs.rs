@@ -1,10 +1,8 @@
 //! Single applications of a store: the worst, or the runs of one job in the order of time.
 
-use rusqlite::{OptionalExtension, Row};
-
+use super::database::{Row, values};
 use super::selection::Selection;
 use super::{Store, StoreError};
-use crate::engine::Filter;
 use crate::severity::Severity;
 use crate::stats::change_point::change_point;
 use crate::units::{Millis, Timestamp};
@@ -75,72 +73,66 @@ pub(crate) struct Runs {
 
 impl Store {
     /// The applications that waste most.
-    pub(crate) fn worst(&self, filter: &Filter, most: usize) -> Result<Vec<Run>, StoreError> {
-        let selection = Selection::of(&self.connection, filter)?;
-        self.runs(&selection, "wasted DESC NULLS LAST, score DESC, application.id, attempt, source", most)
+    pub(super) fn worst(&self, selection: &Selection, most: usize) -> Result<Vec<Run>, StoreError> {
+        self.runs(selection, "wasted DESC NULLS LAST, score DESC, id, attempt, source", most)
     }
 
     /// The last `most` runs of the job with this key, or of the only one with this name; `None` if there is none.
-    pub(crate) fn job(&self, job: &str, filter: &Filter, most: usize) -> Result<Option<Runs>, StoreError> {
-        let found: Option<(i64, String)> = self
-            .connection
-            .query_row(
-                "SELECT job, key FROM job WHERE key = ?1 OR name = ?1 ORDER BY key <> ?1, key LIMIT 1",
-                [job],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )
-            .optional()?;
+    pub(super) fn job(
+        &self,
+        job: &str,
+        selection: &Selection,
+        most: usize,
+    ) -> Result<Option<Runs>, StoreError> {
+        let found = self.database.first(
+            "SELECT job, key FROM job WHERE key = ?1 OR name = ?1 ORDER BY key <> ?1, key LIMIT 1",
+            &values![job],
+            |row| Ok((row.get::<i64>(0)?, row.get::<String>(1)?)),
+        )?;
         let Some((place, key)) = found else { return Ok(None) };
-        let mut selection = Selection::of(&self.connection, filter)?;
-        selection.and("job =", place);
-        let latest = "submitted DESC NULLS LAST, application.id DESC, attempt DESC, source DESC";
+        let mut selection = selection.clone();
+        selection.and("application.job =", place);
+        let latest = "submitted DESC NULLS LAST, id DESC, attempt DESC, source DESC";
         let mut runs = self.runs(&selection, latest, most.max(MOST_SEARCHED))?;
         runs.reverse();
-        let of = self.connection.query_row(
-            &format!("SELECT count(*) FROM application WHERE {}", selection.condition),
-            &*selection.values(),
-            |row| row.get::<_, i64>(0),
-        )?;
+        let count = format!("SELECT count(*) FROM application WHERE {}", selection.condition);
+        let of = self.database.count(&count, &selection.values)?;
         let changes = [Measure::RunTime, Measure::Used].into_iter();
         let changes = changes.filter_map(|measure| change(&runs, measure)).collect();
         let hidden = runs.len().saturating_sub(most);
         runs.drain(..hidden);
-        Ok(Some(Runs { job: key, of: of.max(0).cast_unsigned(), shown: runs, changes }))
+        Ok(Some(Runs { job: key, of, shown: runs, changes }))
     }
 
     fn runs(&self, selection: &Selection, order: &str, most: usize) -> Result<Vec<Run>, StoreError> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
         // Only the rows that are shown are read whole.
         let statement = format!(
-            "SELECT application.id, attempt, source, application.name, user, queue, status, submitted, run_time, used, \
-             wasted, application.saved_memory, application.severity, trouble.cause, trouble.remedy FROM (SELECT * \
-             FROM application WHERE {} ORDER BY {order} LIMIT {most}) AS application LEFT JOIN trouble ON \
-             trouble.application = application.application AND n = 0 ORDER BY {order}",
+            "SELECT id, attempt, source, name, \"user\", queue, status, submitted, run_time, used, wasted, \
+             application.saved_memory, application.severity, trouble.cause, trouble.remedy FROM (SELECT * FROM application \
+             WHERE {} ORDER BY {order} LIMIT {most}) AS application LEFT JOIN trouble ON trouble.application = \
+             application.application AND n = 0 ORDER BY {order}",
             selection.condition
         );
-        let mut statement = self.connection.prepare(&statement)?;
-        let runs = statement.query_map(&*selection.values(), run)?;
-        Ok(runs.collect::<Result<Vec<Run>, _>>()?)
+        self.database.rows(&statement, &selection.values, run)
     }
 }
 
-fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
-    let number = |place: usize| {
-        Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(place)?.map(|it| it.max(0).cast_unsigned()))
-    };
-    let hours = |place: usize| Ok::<_, rusqlite::Error>(number(place)?.map(super::gb_hours));
-    let severity = number(12)?.and_then(|value| Severity::ALL.get(usize::try_from(value).ok()?).copied());
+fn run(row: &Row<'_>) -> Result<Run, StoreError> {
+    let hours = |place: usize| Ok::<_, StoreError>(row.amount(place)?.map(super::gb_hours));
+    let severity = row.amount(12)?.and_then(|value| Severity::ALL.get(usize::try_from(value).ok()?).copied());
     let cause: Option<String> = row.get(13)?;
     let remedy = row.get(14)?;
     Ok(Run {
         id: row.get(0)?,
-        attempt: row.get::<_, Option<String>>(1)?.filter(|attempt| !attempt.is_empty()),
+        attempt: row.get::<Option<String>>(1)?.filter(|attempt| !attempt.is_empty()),
         source: row.get(2)?,
         name: row.get(3)?,
         user: row.get(4)?,
         queue: row.get(5)?,
         status: row.get(6)?,
-        submitted: row.get::<_, Option<i64>>(7)?.map(Timestamp::from_millis),
-        run_time: number(8)?.map(Millis::new),
+        submitted: row.get::<Option<i64>>(7)?.map(Timestamp::from_millis),
+        run_time: row.amount(8)?.map(Millis::new),
         used_gb_hours: hours(9)?,
         wasted_gb_hours: hours(10)?,
         saved_gb_hours: hours(11)?,
@@ -177,17 +169,19 @@ fn change(runs: &[Run], measure: Measure) -> Option<Change> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Filter;
     use crate::model::Status;
     use crate::results::ApplicationReport;
-    use crate::store::{Grouping, Question, View, record};
+    use crate::store::testing::with_stores;
+    use crate::store::{Grouping, Question, View};
 
     const DAY: i64 = 86_400_000;
 
-    fn store(apps: impl IntoIterator<Item = ApplicationReport>) -> Store {
-        let store = Store::with(rusqlite::Connection::open_in_memory().unwrap()).unwrap();
-        store.connection.execute("INSERT INTO run VALUES (1, 0, 'x', 'y', NULL)", []).unwrap();
-        apps.into_iter().for_each(|app| record::application(&store.connection, 1, &app).unwrap());
-        store
+    /// The runs of a job in a store.
+    fn job(store: &Store, name: &str, most: usize) -> Option<Runs> {
+        let answer = store.answer(&Question::Job(name.to_owned()), &Filter::default(), most).unwrap()?;
+        let View::Job(runs) = answer.view else { panic!("{answer:?}") };
+        Some(runs)
     }
 
     /// A nightly run that took this long.
@@ -209,15 +203,16 @@ mod tests {
             .collect();
         apps[3].metrics.run_time = Some(Millis::from_secs(5000));
         apps.reverse();
-        let store = store(apps);
-        let runs = store.job("nightly", &Filter::default(), 5).unwrap().unwrap();
-        assert_eq!((runs.of, runs.shown.len()), (24, 5));
-        assert_eq!(runs.shown.last().map(|run| run.id.as_str()), Some("job_023"));
-        let [change] = runs.changes.as_slice() else { panic!("{:?}", runs.changes) };
-        assert_eq!((change.first.as_str(), change.measure), ("job_015", Measure::RunTime));
-        assert_eq!((change.runs_before, change.runs_after), (15, 9));
-        assert_eq!((change.before, change.after), (601_000.0, 902_000.0));
-        assert_eq!(store.job("hourly", &Filter::default(), 5).unwrap(), None);
+        with_stores(&apps, |store| {
+            let runs = job(store, "nightly", 5).unwrap();
+            assert_eq!((runs.of, runs.shown.len()), (24, 5));
+            assert_eq!(runs.shown.last().map(|run| run.id.as_str()), Some("job_023"));
+            let [change] = runs.changes.as_slice() else { panic!("{:?}", runs.changes) };
+            assert_eq!((change.first.as_str(), change.measure), ("job_015", Measure::RunTime));
+            assert_eq!((change.runs_before, change.runs_after), (15, 9));
+            assert_eq!((change.before, change.after), (601_000.0, 902_000.0));
+            assert_eq!(job(store, "hourly", 5), None);
+        });
     }
 
     #[test]
@@ -227,9 +222,12 @@ mod tests {
             app.status = if night < 12 { Status::Succeeded } else { Status::Failed };
             app
         });
-        assert_eq!(store(failed).job("nightly", &Filter::default(), 9).unwrap().unwrap().changes, []);
+        let changes = |apps: &[ApplicationReport]| {
+            with_stores(apps, |store| assert_eq!(job(store, "nightly", 9).unwrap().changes, []));
+        };
+        changes(&failed.collect::<Vec<_>>());
         let small = (0..24_u8).map(|night| nightly(night.into(), if night < 12 { 600 } else { 650 }));
-        assert_eq!(store(small).job("nightly", &Filter::default(), 9).unwrap().unwrap().changes, []);
+        changes(&small.collect::<Vec<_>>());
     }
 
     #[test]
@@ -237,18 +235,19 @@ mod tests {
         let mut known = nightly(0, 10);
         known.metrics.used =
             Some(crate::units::MbMillis::of(crate::units::Bytes::from_mib(1024), Millis::from_secs(7200)));
-        let answer =
-            store([known, nightly(1, 20)]).answer(&Question::Groups(Grouping::Day), &Filter::default(), 9);
-        let answer = answer.unwrap().unwrap();
-        assert_eq!((answer.total.applications, answer.total.unmeasured), (2, 1));
-        assert_eq!(answer.total.used_gb_hours, Some(2.0));
-        assert_eq!(answer.total.run_time, Some(Millis::from_secs(30)));
-        let View::Groups(_, grouped) = answer.view else { panic!() };
-        // The latest day first.
-        let days: Vec<_> = grouped.groups.iter().map(|group| group.key.as_deref()).collect();
-        assert_eq!(days, [Some("1970-01-02"), Some("1970-01-01")]);
-        let used: Vec<_> = grouped.groups.iter().map(|group| group.used_gb_hours).collect();
-        assert_eq!(used, [None, Some(2.0)]);
+        with_stores(&[known, nightly(1, 20)], |store| {
+            let answer =
+                store.answer(&Question::Groups(Grouping::Day), &Filter::default(), 9).unwrap().unwrap();
+            assert_eq!((answer.total.applications, answer.total.unmeasured), (2, 1));
+            assert_eq!(answer.total.used_gb_hours, Some(2.0));
+            assert_eq!(answer.total.run_time, Some(Millis::from_secs(30)));
+            let View::Groups(_, grouped) = answer.view else { panic!() };
+            // The latest day first.
+            let days: Vec<_> = grouped.groups.iter().map(|group| group.key.as_deref()).collect();
+            assert_eq!(days, [Some("1970-01-02"), Some("1970-01-01")]);
+            let used: Vec<_> = grouped.groups.iter().map(|group| group.used_gb_hours).collect();
+            assert_eq!(used, [None, Some(2.0)]);
+        });
     }
 
     #[test]
@@ -259,8 +258,10 @@ mod tests {
             app.complete = complete;
             app
         };
-        let store = store([copy("b", true), copy("a", false), copy("c", true)]);
-        let worst = store.worst(&Filter::default(), 9).unwrap();
-        assert_eq!(worst.iter().map(|run| run.source.as_str()).collect::<Vec<_>>(), ["b"]);
+        with_stores(&[copy("b", true), copy("a", false), copy("c", true)], |store| {
+            let answer = store.answer(&Question::Worst, &Filter::default(), 9).unwrap().unwrap();
+            let View::Worst(worst) = answer.view else { panic!("{answer:?}") };
+            assert_eq!(worst.iter().map(|run| run.source.as_str()).collect::<Vec<_>>(), ["b"]);
+        });
     }
 }

@@ -1,22 +1,33 @@
 //! The applications that a question is about.
 
-use rusqlite::functions::FunctionFlags;
-use rusqlite::{Connection, ToSql};
-
 use super::StoreError;
-use crate::engine::{Filter, Identity};
+use super::database::{Database, Value};
+use crate::engine::Filter;
 use crate::units::Timestamp;
 
+const MS_PER_DAY: i64 = 86_400_000;
+
+/// The day of submission, counted from 1970 in UTC; -1 if it is unknown.
+pub(super) const DAY: &str =
+    "CASE WHEN application.submitted >= 0 THEN application.submitted / 86400000 ELSE -1 END";
+
 /// The condition of a query, and the values in it.
+#[derive(Debug, Clone)]
 pub(super) struct Selection {
     pub(super) condition: String,
-    pub(super) values: Vec<Box<dyn ToSql>>,
+    pub(super) values: Vec<Value<'static>>,
+    /// The same for sums by day; `None` if not all applications of a day and engine are selected.
+    pub(super) days: Option<Days>,
 }
 
 impl Selection {
-    /// The applications that `filter` admits, each once. Patterns are matched by a function that the database calls.
-    pub(super) fn of(connection: &Connection, filter: &Filter) -> Result<Self, StoreError> {
-        let mut selection = Self { condition: "application.counts = 1".to_owned(), values: Vec::new() };
+    /// The applications that `filter` admits, each once.
+    pub(super) fn of(database: &Database, filter: &Filter) -> Result<Self, StoreError> {
+        let mut selection = Self {
+            condition: "application.counts = TRUE".to_owned(),
+            values: Vec::new(),
+            days: Days::of(filter),
+        };
         if let Some(engine) = filter.engine {
             selection.and("application.engine =", engine.name());
         }
@@ -27,51 +38,103 @@ impl Selection {
             selection.and("application.submitted <", until.as_millis());
         }
         if filter.has_patterns() {
-            admit(connection, Filter { engine: None, since: None, until: None, ..filter.clone() })?;
-            selection.condition += " AND admits(application.engine, application.id, application.user, application.queue, application.name)";
+            let patterns = Filter { engine: None, since: None, until: None, ..filter.clone() };
+            let among = (selection.condition.as_str(), selection.values.as_slice());
+            let (condition, value) = database.backend().admitted(patterns, among)?;
+            selection.condition = format!("{} AND {condition}", selection.condition);
+            selection.values.extend(value);
         }
         Ok(selection)
     }
 
-    pub(super) fn and(&mut self, condition: &str, value: impl ToSql + 'static) {
-        self.values.push(Box::new(value));
+    pub(super) fn and(&mut self, condition: &str, value: impl Into<Value<'static>>) {
+        self.values.push(value.into());
         self.condition = format!("{} AND {condition} ?{}", self.condition, self.values.len());
     }
 
     /// Only those of which `column` is one of these.
     pub(super) fn among<'a>(&mut self, column: &str, keys: impl Iterator<Item = Option<&'a str>>) {
         let mut places: Vec<String> = Vec::new();
-        let mut any = String::new();
+        let mut any = vec!["FALSE".to_owned()];
         for key in keys {
             match key {
                 Some(key) => {
-                    self.values.push(Box::new(key.to_owned()));
+                    self.values.push(key.to_owned().into());
                     places.push(format!("?{}", self.values.len()));
                 }
-                None => any = format!(" OR {column} IS NULL"),
+                None => any.push(format!("{column} IS NULL")),
             }
         }
-        self.condition = format!("{} AND ({column} IN ({}){any})", self.condition, places.join(", "));
-    }
-
-    pub(super) fn values(&self) -> Vec<&dyn ToSql> {
-        self.values.iter().map(|value| &**value).collect()
+        if !places.is_empty() {
+            any.push(format!("{column} IN ({})", places.join(", ")));
+        }
+        self.condition = format!("{} AND ({})", self.condition, any.join(" OR "));
     }
 }
 
-/// Makes the function `admits` for this filter.
-fn admit(connection: &Connection, filter: Filter) -> Result<(), StoreError> {
-    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("admits", 5, flags, move |row| {
-        let text = |place: usize| row.get_raw(place).as_str_or_null().map_err(rusqlite::Error::from);
-        Ok(filter.admits(Identity {
-            engine: text(0)?.unwrap_or_default(),
-            id: text(1)?.unwrap_or_default(),
-            user: text(2)?,
-            queue: text(3)?,
-            name: text(4)?,
-            start: None::<Timestamp>,
-        }))
-    })?;
-    Ok(())
+impl Selection {
+    /// Only those rows of kept sums whose key is one of these.
+    pub(super) fn among_known<'a>(
+        &mut self,
+        known: &str,
+        column: &str,
+        keys: impl Iterator<Item = Option<&'a str>>,
+    ) {
+        let (unknown, keys): (Vec<_>, Vec<_>) = keys.partition(Option::is_none);
+        let mut wanted = Self { condition: "TRUE".to_owned(), values: self.values.clone(), days: None };
+        wanted.among(column, keys.into_iter());
+        let unknown = if unknown.is_empty() { "FALSE" } else { "TRUE" };
+        self.condition = format!(
+            "{} AND ({known} = TRUE AND {} OR {known} = FALSE AND {unknown})",
+            self.condition, wanted.condition
+        );
+        self.values = wanted.values;
+    }
+}
+
+/// Whole days, for which sums are kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Days {
+    since: Option<i64>,
+    until: Option<i64>,
+    engine: Option<&'static str>,
+}
+
+impl Days {
+    /// `None` if the filter admits only some applications of a day.
+    fn of(filter: &Filter) -> Option<Self> {
+        let whole = |moment: Option<Timestamp>| match moment.map(Timestamp::as_millis) {
+            None => Some(None),
+            Some(ms) => (ms >= 0 && ms % MS_PER_DAY == 0).then_some(Some(ms / MS_PER_DAY)),
+        };
+        let (since, until) = (whole(filter.since)?, whole(filter.until)?);
+        let engine = filter.engine.map(crate::model::Engine::name);
+        (!filter.has_patterns()).then_some(Self { since, until, engine })
+    }
+
+    /// Whether all days are selected, so that sums over all of them will do.
+    pub(super) const fn are_all(&self) -> bool {
+        self.since.is_none() && self.until.is_none()
+    }
+
+    /// A condition on `day` and `engine`, whose values begin at this place.
+    pub(super) fn condition(&self, mut place: usize) -> String {
+        let mut condition = String::from("TRUE");
+        let mut and = |test: &str, is_asked: bool| {
+            if is_asked {
+                condition = format!("{condition} AND {test} ?{place}");
+                place += 1;
+            }
+        };
+        and("day >=", self.since.is_some());
+        and("day <", self.until.is_some());
+        and("engine =", self.engine.is_some());
+        // The day of unknown submissions is before all others.
+        if self.until.is_some() { condition + " AND day >= 0" } else { condition }
+    }
+
+    pub(super) fn values(&self) -> Vec<Value<'static>> {
+        let numbers = [self.since, self.until].into_iter().flatten().map(Value::from);
+        numbers.chain(self.engine.map(Value::from)).collect()
+    }
 }

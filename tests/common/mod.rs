@@ -4,6 +4,8 @@
 
 pub mod history;
 pub mod make;
+#[cfg(unix)]
+pub mod postgres;
 pub mod skipped;
 pub mod spark_log;
 

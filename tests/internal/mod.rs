@@ -13,7 +13,7 @@
 )]
 
 #[path = "../common/mod.rs"]
-mod common;
+pub(crate) mod common;
 mod damage;
 mod diagnosis;
 mod failures;

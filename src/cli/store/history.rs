@@ -125,7 +125,7 @@ impl History {
                 let path = path.display();
                 return Err(format!("{path} has prices for job types, which a store does not know").into());
             }
-            store.set_prices(prices).map_err(|error| self.store.failed("read", &error))?;
+            store.set_prices(prices);
         }
         let question = self.question();
         let answer = store.answer(&question, &self.filters.filter(), self.top.get());
@@ -134,7 +134,7 @@ impl History {
             let job = self.job.as_deref().unwrap_or_default();
             return Err(format!(
                 "the store has no job \"{job}\"; `elephant-rs history --store {} --by job` lists its jobs",
-                self.store.store.display()
+                self.store.store
             )
             .into());
         };

@@ -42,7 +42,7 @@ impl Ingest {
     pub(in crate::cli) fn run(&self, now: Timestamp) -> Result<Exit, Box<dyn Error>> {
         let rules = self.rules.load()?;
         let inputs = self.paths.read()?;
-        let output = self.input.open_output(&inputs.files(), Some(&self.store.store))?;
+        let output = self.input.open_output(&inputs.files(), self.store.store.file())?;
         let filter = self.input.filters.filter();
         let options = Options { limits: self.input.limits.limits(), filter, ..Options::default() };
         if !options.filter.is_everything() {
@@ -84,7 +84,7 @@ impl Ingest {
             summary.files_skipped,
             summary.files_failed,
             plural(stored, "application"),
-            self.store.store.display(),
+            self.store.store,
             applications
         )
     }

@@ -6,26 +6,35 @@ pub(super) mod ingest;
 pub(super) mod prune;
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 
-use crate::store::{Store, StoreError};
+use crate::store::{Place, Store, StoreError};
 
 /// The message for users.
-pub(super) fn failed(path: &Path, what: &str, error: &StoreError) -> Box<dyn Error> {
+pub(super) fn failed(place: &Place, what: &str, error: &StoreError) -> Box<dyn Error> {
     match error {
         StoreError::Missing(_) => error.to_string().into(),
-        _ => format!("cannot {what} the store {}: {error}", path.display()).into(),
+        _ => format!("cannot {what} the store {place}: {error}").into(),
     }
+}
+
+/// Reads where a store is. Every text names a place, so no message of the parser repeats a password.
+pub(super) fn place_parser() -> impl TypedValueParser<Value = Place> {
+    OsStringValueParser::new().map(Place::from)
 }
 
 /// Where the database is.
 #[derive(Debug, Args)]
 pub(super) struct StoreArgs {
     /// The database file; ingest creates it
-    #[arg(long, value_name = "FILE")]
-    store: PathBuf,
+    #[cfg_attr(
+        feature = "postgres",
+        arg(help = "The database: a file, which ingest creates, or postgres://USER@HOST/NAME")
+    )]
+    #[arg(long, value_name = "STORE", value_parser = place_parser(), value_hint = clap::ValueHint::FilePath)]
+    store: Place,
 }
 
 impl StoreArgs {

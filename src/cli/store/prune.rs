@@ -30,7 +30,7 @@ pub(in crate::cli) struct Prune {
 
 impl Prune {
     pub(in crate::cli) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let mut store = self.store.open()?;
+        let store = self.store.open()?;
         let removed = store.prune(self.before).map_err(|error| self.store.failed("change", &error))?;
         let plural = if removed == 1 { "" } else { "s" };
         Output::open(None)?.write(|out| writeln!(out, "{removed} application{plural} removed"))?;

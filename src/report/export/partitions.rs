@@ -2,7 +2,7 @@
 //!
 //! All files are written to a staging folder first, and then renamed, so that readers never see a part of one. An
 //! export with the id of an earlier one replaces it. If it is killed between two renames, the next one with this id
-//! completes it.
+//! completes it. The staging folder of a killed export is removed by the next one.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -12,13 +12,17 @@ use std::path::{Path, PathBuf};
 use super::{ExportFormat, Sink};
 use crate::store::{Table, Value};
 
+/// The names of staging folders begin so. Readers skip names with an underscore.
+const STAGING: &str = "_staging-";
+
 /// An export while it is written.
 pub(crate) struct Export {
     folder: PathBuf,
     run: String,
     format: ExportFormat,
-    /// Readers skip names with an underscore.
     staging: tempfile::TempDir,
+    /// Tells others that this export is running; `None` where folders cannot be locked.
+    lock: Option<File>,
     open: Option<Open>,
     written: Vec<(&'static Table, String)>,
 }
@@ -34,9 +38,16 @@ impl Export {
     /// Begins an export with this id below `folder`.
     pub(crate) fn begin(folder: &Path, run: &str, format: ExportFormat) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
-        let staging = tempfile::Builder::new().prefix("_staging-").tempdir_in(folder)?;
+        // While this is locked, no other export begins: each finds the folders of the others locked, or not at all.
+        let beginning = File::open(folder).and_then(|folder| folder.lock().map(|()| folder)).ok();
+        if beginning.is_some() {
+            remove_left(folder)?;
+        }
+        let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(folder)?;
+        let lock = File::open(staging.path()).and_then(|staging| staging.lock().map(|()| staging)).ok();
+        drop(beginning);
         let (folder, run) = (folder.to_path_buf(), format!("run={run}"));
-        Ok(Self { folder, run, format, staging, open: None, written: Vec::new() })
+        Ok(Self { folder, run, format, staging, lock, open: None, written: Vec::new() })
     }
 
     /// Adds a row. Rows of a table come together, and so do those of a day.
@@ -76,6 +87,7 @@ impl Export {
             remove_others(&self.folder.join(table.name), &self.run, &own)?;
         }
         self.staging.close()?;
+        drop(self.lock);
         Ok(own.len())
     }
 
@@ -88,6 +100,20 @@ impl Export {
     fn staged(&self, table: &Table, day: &str) -> PathBuf {
         self.staging.path().join(table.name).join(day)
     }
+}
+
+/// Removes the staging folders of exports that were killed. That of a running one is locked, and a lock ends with its
+/// program.
+fn remove_left(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let place = entry?.path();
+        let is_staging =
+            place.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(STAGING.as_bytes()));
+        if is_staging && place.is_dir() && File::open(&place).is_ok_and(|place| place.try_lock().is_ok()) {
+            fs::remove_dir_all(&place)?;
+        }
+    }
+    Ok(())
 }
 
 /// Removes what this run wrote on other days, and days without any file.
@@ -107,4 +133,30 @@ fn remove_others(table: &Path, run: &str, own: &BTreeSet<PathBuf>) -> io::Result
         }
     }
     Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn staging_folders(folder: &Path) -> usize {
+        fs::read_dir(folder).unwrap().count()
+    }
+
+    #[test]
+    fn an_export_removes_what_killed_ones_left_and_nothing_of_running_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let running = Export::begin(folder.path(), "a", ExportFormat::Csv).unwrap();
+        let killed = Export::begin(folder.path(), "b", ExportFormat::Csv).unwrap();
+        assert_eq!(staging_folders(folder.path()), 2);
+        // A killed program leaves the folder without a lock.
+        let Export { staging, lock, .. } = killed;
+        let left = staging.keep();
+        fs::write(left.join("rows"), "1").unwrap();
+        drop(lock);
+        let other = Export::begin(folder.path(), "b", ExportFormat::Csv).unwrap();
+        assert!(!left.exists() && running.staging.path().exists());
+        assert_eq!(other.finish(&[]).unwrap() + running.finish(&[]).unwrap(), 0);
+        assert_eq!(staging_folders(folder.path()), 0);
+    }
 }

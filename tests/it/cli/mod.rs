@@ -20,6 +20,8 @@ mod store;
 mod store_export;
 #[cfg(feature = "store")]
 mod store_gate;
+#[cfg(all(feature = "postgres", unix))]
+mod store_postgres;
 mod stragglers;
 mod watch;
 #[cfg(feature = "http")]

@@ -51,6 +51,17 @@ pub(super) fn text(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
+/// Calls a test for each database, with what makes the place of a store: a path is that of a file in SQLite, and a new
+/// database in PostgreSQL, if this program knows it and it is installed.
+#[track_caller]
+pub(super) fn on_each_database(test: impl Fn(&dyn Fn(&Path) -> String)) {
+    test(&text);
+    #[cfg(all(feature = "postgres", unix))]
+    if let Some(server) = crate::common::postgres::server() {
+        test(&|_| server.database());
+    }
+}
+
 /// The number before a word, such as 12 in "12 unchanged".
 fn number(line: &str, word: &str) -> u64 {
     let before = line.split(word).next().unwrap().trim_end();
@@ -59,152 +70,170 @@ fn number(line: &str, word: &str) -> u64 {
 
 #[test]
 fn sums_agree_with_a_report_on_the_same_histories() {
-    let folder = histories();
-    let (store, path) = (text(&folder.path().join("x.db")), text(folder.path()));
-    let line = printed(&["ingest", "--quiet", "--store", &store, &path]);
-    let report = json(&["analyze", "--quiet", &path]);
-    let applications = report["applications"].as_array().unwrap();
-    assert!(applications.len() > 50);
-    assert_eq!(number(&line, " applications stored"), applications.len() as u64);
-    let history = json(&["history", "--store", &store, "--by", "user", "--top", "1000"]);
-    assert_eq!(history["total"]["applications_count"], applications.len());
-    let mut users: BTreeMap<Option<&str>, (u64, f64, f64)> = BTreeMap::new();
-    for app in applications {
-        let sums = users.entry(app["user"].as_str()).or_default();
-        sums.0 += 1;
-        sums.1 += app["metrics"]["resource_used_gb_hours"].as_f64().unwrap_or_default();
-        sums.2 += app["metrics"]["resource_wasted_gb_hours"].as_f64().unwrap_or_default();
-    }
-    let groups = history["groups"][0]["groups"].as_array().unwrap();
-    assert_eq!(groups.len(), users.len());
-    for group in groups {
-        let (applications, used, wasted) = users[&group["key"].as_str()];
-        assert_eq!(group["applications_count"], applications);
-        let near = |key: &str, value: f64| {
-            // Amounts are stored in whole MiB·s.
-            let difference = group[key].as_f64().unwrap_or_default() - value;
-            assert!(difference.abs() <= 1e-6 * applications as f64, "{key}: {group} against {value}");
-        };
-        near("resource_used_gb_hours", used);
-        near("resource_wasted_gb_hours", wasted);
-    }
+    on_each_database(|place| {
+        let folder = histories();
+        let (store, path) = (place(&folder.path().join("x.db")), text(folder.path()));
+        let line = printed(&["ingest", "--quiet", "--store", &store, &path]);
+        let report = json(&["analyze", "--quiet", &path]);
+        let applications = report["applications"].as_array().unwrap();
+        assert!(applications.len() > 50);
+        assert_eq!(number(&line, " applications stored"), applications.len() as u64);
+        let history = json(&["history", "--store", &store, "--by", "user", "--top", "1000"]);
+        assert_eq!(history["total"]["applications_count"], applications.len());
+        let mut users: BTreeMap<Option<&str>, (u64, f64, f64)> = BTreeMap::new();
+        for app in applications {
+            let sums = users.entry(app["user"].as_str()).or_default();
+            sums.0 += 1;
+            sums.1 += app["metrics"]["resource_used_gb_hours"].as_f64().unwrap_or_default();
+            sums.2 += app["metrics"]["resource_wasted_gb_hours"].as_f64().unwrap_or_default();
+        }
+        let groups = history["groups"][0]["groups"].as_array().unwrap();
+        assert_eq!(groups.len(), users.len());
+        for group in groups {
+            let (applications, used, wasted) = users[&group["key"].as_str()];
+            assert_eq!(group["applications_count"], applications);
+            let near = |key: &str, value: f64| {
+                // Amounts are stored in whole MiB·s.
+                let difference = group[key].as_f64().unwrap_or_default() - value;
+                assert!(difference.abs() <= 1e-6 * applications as f64, "{key}: {group} against {value}");
+            };
+            near("resource_used_gb_hours", used);
+            near("resource_wasted_gb_hours", wasted);
+        }
+    });
 }
 
 #[test]
 fn a_second_ingest_opens_nothing_and_a_changed_file_is_read_again() {
-    let folder = histories();
-    let (store, path) = (text(&folder.path().join("x.db")), text(folder.path()));
-    printed(&["ingest", "--quiet", "--store", &store, &path]);
-    let before = printed(&["history", "--store", &store]);
-    // Other content under the same size and time shows that a file was not opened.
-    let spoilt = files_below(&folder.path().join("done"));
-    let spoilt: Vec<_> =
-        spoilt.iter().filter(|file| file.extension().is_some_and(|end| end == "jhist")).collect();
-    assert!(!spoilt.is_empty());
-    for file in &spoilt {
-        let metadata = fs::metadata(file).unwrap();
-        fs::write(file, vec![b'x'; usize::try_from(metadata.len()).unwrap()]).unwrap();
-        File::options().write(true).open(file).unwrap().set_modified(metadata.modified().unwrap()).unwrap();
-    }
-    let line = printed(&["ingest", "--quiet", "--store", &store, &path]);
-    // The database itself lies in the folder, and is not opened either.
-    assert_eq!(number(&line, " applications stored"), 0, "{line}");
-    assert!(number(&line, " unchanged") > 100, "{line}");
-    assert_eq!(printed(&["history", "--store", &store]), before);
-    // Now one of them has another time: it is read, and is no history any more.
-    File::options().write(true).open(spoilt[0]).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
-    printed(&["ingest", "--quiet", "--store", &store, &path]);
-    let after = json(&["history", "--store", &store, "--worst", "--top", "1000"]);
-    let source = text(spoilt[0]);
-    assert!(after["applications"].as_array().unwrap().iter().all(|app| app["source"] != source.as_str()));
+    on_each_database(|place| {
+        let folder = histories();
+        let (store, path) = (place(&folder.path().join("x.db")), text(folder.path()));
+        printed(&["ingest", "--quiet", "--store", &store, &path]);
+        let before = printed(&["history", "--store", &store]);
+        // Other content under the same size and time shows that a file was not opened.
+        let spoilt = files_below(&folder.path().join("done"));
+        let spoilt: Vec<_> =
+            spoilt.iter().filter(|file| file.extension().is_some_and(|end| end == "jhist")).collect();
+        assert!(!spoilt.is_empty());
+        for file in &spoilt {
+            let metadata = fs::metadata(file).unwrap();
+            fs::write(file, vec![b'x'; usize::try_from(metadata.len()).unwrap()]).unwrap();
+            File::options()
+                .write(true)
+                .open(file)
+                .unwrap()
+                .set_modified(metadata.modified().unwrap())
+                .unwrap();
+        }
+        let line = printed(&["ingest", "--quiet", "--store", &store, &path]);
+        // The database itself lies in the folder, and is not opened either.
+        assert_eq!(number(&line, " applications stored"), 0, "{line}");
+        assert!(number(&line, " unchanged") > 100, "{line}");
+        assert_eq!(printed(&["history", "--store", &store]), before);
+        // Now one of them has another time: it is read, and is no history any more.
+        File::options().write(true).open(spoilt[0]).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+        printed(&["ingest", "--quiet", "--store", &store, &path]);
+        let after = json(&["history", "--store", &store, "--worst", "--top", "1000"]);
+        let source = text(spoilt[0]);
+        assert!(after["applications"].as_array().unwrap().iter().all(|app| app["source"] != source.as_str()));
+    });
 }
 
 #[test]
 fn other_rules_read_everything_again() {
-    let folder = histories();
-    let (store, path) = (text(&folder.path().join("x.db")), text(&folder.path().join("done")));
-    let first = printed(&["ingest", "--quiet", "--store", &store, &path]);
-    let again = printed(&["ingest", "--quiet", "--rules", "dr-elephant", "--store", &store, &path]);
-    let stored = |line: &str| number(line, " applications stored");
-    assert_eq!((stored(&first), number(&again, " unchanged")), (stored(&again), 0), "{again}");
+    on_each_database(|place| {
+        let folder = histories();
+        let (store, path) = (place(&folder.path().join("x.db")), text(&folder.path().join("done")));
+        let first = printed(&["ingest", "--quiet", "--store", &store, &path]);
+        let again = printed(&["ingest", "--quiet", "--rules", "dr-elephant", "--store", &store, &path]);
+        let stored = |line: &str| number(line, " applications stored");
+        assert_eq!((stored(&first), number(&again, " unchanged")), (stored(&again), 0), "{again}");
+    });
 }
 
 #[test]
 fn a_killed_ingest_loses_nothing_and_repeats_nothing() {
-    let folder = histories();
-    let path = text(folder.path());
-    let whole = tempfile::tempdir().unwrap();
-    let reference = text(&whole.path().join("reference.db"));
-    printed(&["ingest", "--quiet", "--store", &reference, &path]);
-    let expected =
-        printed(&["history", "--store", &reference, "--worst", "--top", "1000", "--format", "csv"]);
-    for pause in [5, 20, 60, 150, 400] {
-        let store = text(&whole.path().join(format!("{pause}.db")));
-        let mut child = command(&["ingest", "--quiet", "--jobs", "1", "--store", &store, &path])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_millis(pause));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        printed(&["ingest", "--quiet", "--store", &store, &path]);
-        let found = printed(&["history", "--store", &store, "--worst", "--top", "1000", "--format", "csv"]);
-        assert_eq!(found, expected, "killed after {pause} ms");
-    }
+    on_each_database(|place| {
+        let folder = histories();
+        let path = text(folder.path());
+        let whole = tempfile::tempdir().unwrap();
+        let reference = place(&whole.path().join("reference.db"));
+        printed(&["ingest", "--quiet", "--store", &reference, &path]);
+        let expected =
+            printed(&["history", "--store", &reference, "--worst", "--top", "1000", "--format", "csv"]);
+        for pause in [5, 20, 60, 150, 400] {
+            let store = place(&whole.path().join(format!("{pause}.db")));
+            let mut child = command(&["ingest", "--quiet", "--jobs", "1", "--store", &store, &path])
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            std::thread::sleep(Duration::from_millis(pause));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            printed(&["ingest", "--quiet", "--store", &store, &path]);
+            let found =
+                printed(&["history", "--store", &store, "--worst", "--top", "1000", "--format", "csv"]);
+            assert_eq!(found, expected, "killed after {pause} ms");
+        }
+    });
 }
 
 #[test]
 fn copies_count_once_and_a_log_that_goes_on_replaces_itself() {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, path) = (text(&folder.path().join("x.db")), text(&folder.path().join("logs")));
-    let packed = File::open("testdata/spark/3.5.9/healthy/app-20261121085752-0000.zstd").unwrap();
-    let mut log = Vec::new();
-    zstd::Decoder::new(packed).unwrap().read_to_end(&mut log).unwrap();
-    let logs = folder.path().join("logs");
-    fs::create_dir_all(logs.join("copy")).unwrap();
-    let half = log.iter().take(log.len() / 2).rposition(|&byte| byte == b'\n').unwrap();
-    fs::write(logs.join("app.inprogress"), &log[..=half]).unwrap();
-    printed(&["ingest", "--quiet", "--store", &store, &path]);
-    let count = || json(&["history", "--store", &store])["total"]["applications_count"].clone();
-    assert_eq!(count(), 1);
-    fs::remove_file(logs.join("app.inprogress")).unwrap();
-    fs::write(logs.join("app"), &log).unwrap();
-    printed(&["ingest", "--quiet", "--store", &store, &path]);
-    assert_eq!(count(), 1);
-    fs::write(logs.join("copy/app"), &log).unwrap();
-    printed(&["ingest", "--quiet", "--store", &store, &path]);
-    assert_eq!(count(), 1);
-    let worst = json(&["history", "--store", &store, "--worst"]);
-    assert_eq!(worst["applications"][0]["source"], text(&logs.join("app")).as_str());
+    on_each_database(|place| {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, path) = (place(&folder.path().join("x.db")), text(&folder.path().join("logs")));
+        let packed = File::open("testdata/spark/3.5.9/healthy/app-20261121085752-0000.zstd").unwrap();
+        let mut log = Vec::new();
+        zstd::Decoder::new(packed).unwrap().read_to_end(&mut log).unwrap();
+        let logs = folder.path().join("logs");
+        fs::create_dir_all(logs.join("copy")).unwrap();
+        let half = log.iter().take(log.len() / 2).rposition(|&byte| byte == b'\n').unwrap();
+        fs::write(logs.join("app.inprogress"), &log[..=half]).unwrap();
+        printed(&["ingest", "--quiet", "--store", &store, &path]);
+        let count = || json(&["history", "--store", &store])["total"]["applications_count"].clone();
+        assert_eq!(count(), 1);
+        fs::remove_file(logs.join("app.inprogress")).unwrap();
+        fs::write(logs.join("app"), &log).unwrap();
+        printed(&["ingest", "--quiet", "--store", &store, &path]);
+        assert_eq!(count(), 1);
+        fs::write(logs.join("copy/app"), &log).unwrap();
+        printed(&["ingest", "--quiet", "--store", &store, &path]);
+        assert_eq!(count(), 1);
+        let worst = json(&["history", "--store", &store, "--worst"]);
+        assert_eq!(worst["applications"][0]["source"], text(&logs.join("app")).as_str());
+    });
 }
 
 #[test]
 fn filters_select_and_prune_removes() {
-    let folder = histories();
-    let (store, path) = (text(&folder.path().join("x.db")), text(folder.path()));
-    printed(&["ingest", "--quiet", "--store", &store, &path]);
-    let count = |arguments: &[&str]| {
-        let report = json(&[&["history", "--store", &store], arguments].concat());
-        report["total"]["applications_count"].as_u64().unwrap()
-    };
-    let all = count(&[]);
-    let (spark, mapreduce) = (count(&["--engine", "spark"]), count(&["--engine", "mapreduce"]));
-    assert!(spark > 0 && mapreduce > 0);
-    assert_eq!(spark + mapreduce, all);
-    let analyzed =
-        json(&["analyze", "--quiet", "--user", "a*", &path])["applications"].as_array().unwrap().len();
-    assert_eq!(count(&["--user", "a*"]), analyzed as u64);
-    let split = "2026-11-01";
-    let (before, since) = (count(&["--until", split]), count(&["--since", split]));
-    assert!(since > 0 && before > 0, "{before} {since}");
-    let removed = printed(&["prune", "--store", &store, "--before", split]);
-    assert!(number(&removed, " application") >= before, "{removed}");
-    assert_eq!(count(&["--since", split]), since);
-    assert_eq!(count(&["--until", split]), 0);
-    // Their files stay known.
-    let line = printed(&["ingest", "--quiet", "--store", &store, &path]);
-    assert_eq!(number(&line, " applications stored"), 0, "{line}");
+    on_each_database(|place| {
+        let folder = histories();
+        let (store, path) = (place(&folder.path().join("x.db")), text(folder.path()));
+        printed(&["ingest", "--quiet", "--store", &store, &path]);
+        let count = |arguments: &[&str]| {
+            let report = json(&[&["history", "--store", &store], arguments].concat());
+            report["total"]["applications_count"].as_u64().unwrap()
+        };
+        let all = count(&[]);
+        let (spark, mapreduce) = (count(&["--engine", "spark"]), count(&["--engine", "mapreduce"]));
+        assert!(spark > 0 && mapreduce > 0);
+        assert_eq!(spark + mapreduce, all);
+        let analyzed =
+            json(&["analyze", "--quiet", "--user", "a*", &path])["applications"].as_array().unwrap().len();
+        assert_eq!(count(&["--user", "a*"]), analyzed as u64);
+        let split = "2026-11-01";
+        let (before, since) = (count(&["--until", split]), count(&["--since", split]));
+        assert!(since > 0 && before > 0, "{before} {since}");
+        let removed = printed(&["prune", "--store", &store, "--before", split]);
+        assert!(number(&removed, " application") >= before, "{removed}");
+        assert_eq!(count(&["--since", split]), since);
+        assert_eq!(count(&["--until", split]), 0);
+        // Their files stay known.
+        let line = printed(&["ingest", "--quiet", "--store", &store, &path]);
+        assert_eq!(number(&line, " applications stored"), 0, "{line}");
+    });
 }
 
 #[test]
@@ -230,76 +259,88 @@ fn what_is_no_store_is_left_alone() {
 
 #[test]
 fn the_fleet_is_one_page_with_what_it_costs() {
-    let folder = histories();
-    let (store, path) = (text(&folder.path().join("x.db")), text(folder.path()));
-    printed(&["ingest", "--quiet", "--store", &store, &path]);
-    let prices = folder.path().join("prices.yaml");
-    fs::write(&prices, "currency: EUR\ngb_hour: 0.5\n").unwrap();
-    let priced = ["history", "--store", &store, "--prices", &text(&prices)];
-    let history = json(&priced);
-    assert_eq!(history["currency"], "EUR");
-    let total = &history["total"];
-    let (used, cost) = (&total["resource_used_gb_hours"], &total["cost"]);
-    let difference = 0.5 * used.as_f64().unwrap() - cost.as_f64().unwrap();
-    // Each application's cost is rounded to a millionth.
-    assert!(difference.abs() < 1e-3, "{used} {cost}");
-    // Each group's amounts over time add up to its own.
-    for groups in history["groups"].as_array().unwrap() {
-        for group in groups["groups"].as_array().unwrap() {
-            let Some(over_time) = group["over_time"]["resource_used_gb_hours"].as_array() else { continue };
-            let sum: f64 = over_time.iter().filter_map(Value::as_f64).sum();
-            assert!(sum <= group["resource_used_gb_hours"].as_f64().unwrap_or_default() + 1e-6, "{group}");
+    on_each_database(|place| {
+        let folder = histories();
+        let (store, path) = (place(&folder.path().join("x.db")), text(folder.path()));
+        printed(&["ingest", "--quiet", "--store", &store, &path]);
+        let prices = folder.path().join("prices.yaml");
+        fs::write(&prices, "currency: EUR\ngb_hour: 0.5\n").unwrap();
+        let priced = ["history", "--store", &store, "--prices", &text(&prices)];
+        let history = json(&priced);
+        assert_eq!(history["currency"], "EUR");
+        let total = &history["total"];
+        let (used, cost) = (&total["resource_used_gb_hours"], &total["cost"]);
+        let difference = 0.5 * used.as_f64().unwrap() - cost.as_f64().unwrap();
+        // Each application's cost is rounded to a millionth.
+        assert!(difference.abs() < 1e-3, "{used} {cost}");
+        // Each group's amounts over time add up to its own.
+        for groups in history["groups"].as_array().unwrap() {
+            for group in groups["groups"].as_array().unwrap() {
+                let Some(over_time) = group["over_time"]["resource_used_gb_hours"].as_array() else {
+                    continue;
+                };
+                let sum: f64 = over_time.iter().filter_map(Value::as_f64).sum();
+                assert!(
+                    sum <= group["resource_used_gb_hours"].as_f64().unwrap_or_default() + 1e-6,
+                    "{group}"
+                );
+            }
         }
-    }
-    let page = printed(&[&priced[..], &["--format", "html"]].concat());
-    for id in ["answer", "time", "jobs", "users", "queues", "troubles", "remedies"] {
-        assert!(page.contains(&format!("<section id=\"{id}\"")), "{id}");
-    }
-    assert!(page.contains("EUR") && page.contains("Content-Security-Policy"), "{page}");
-    let markdown = printed(&[&priced[..], &["--format", "markdown"]].concat());
-    assert!(markdown.contains("| job | runs | failed |"), "{markdown}");
-    for options in [&["--worst"][..], &["--by", "day"]] {
-        let arguments = [&["history", "--store", &store, "--format", "html"], options].concat();
-        assert!(printed(&arguments).contains("<table"), "{options:?}");
-    }
-    fs::write(&prices, "currency: EUR\ngb_hour: 0.5\n---\nfor: {job_type: hive}\ngb_hour: 1\n").unwrap();
-    let refused = run(&priced);
-    let message = String::from_utf8_lossy(&refused.stderr);
-    assert!(!refused.status.success() && message.contains("job types"), "{message}");
+        let page = printed(&[&priced[..], &["--format", "html"]].concat());
+        for id in ["answer", "time", "jobs", "users", "queues", "troubles", "remedies"] {
+            assert!(page.contains(&format!("<section id=\"{id}\"")), "{id}");
+        }
+        assert!(page.contains("EUR") && page.contains("Content-Security-Policy"), "{page}");
+        let markdown = printed(&[&priced[..], &["--format", "markdown"]].concat());
+        assert!(markdown.contains("| job | runs | failed |"), "{markdown}");
+        for options in [&["--worst"][..], &["--by", "day"]] {
+            let arguments = [&["history", "--store", &store, "--format", "html"], options].concat();
+            assert!(printed(&arguments).contains("<table"), "{options:?}");
+        }
+        fs::write(&prices, "currency: EUR\ngb_hour: 0.5\n---\nfor: {job_type: hive}\ngb_hour: 1\n").unwrap();
+        let refused = run(&priced);
+        let message = String::from_utf8_lossy(&refused.stderr);
+        assert!(!refused.status.success() && message.contains("job types"), "{message}");
+    });
 }
 
 #[test]
 fn nodes_of_a_store_are_those_of_the_histories() {
-    let folder = histories();
-    let (store, path) = (text(&folder.path().join("x.db")), text(folder.path()));
-    printed(&["ingest", "--quiet", "--store", &store, &path]);
-    let stored = json(&["history", "--store", &store, "--by", "node", "--top", "1000"]);
-    let read = json(&["nodes", "--quiet", "--top", "1000", &path]);
-    let by_name = |nodes: &Value| -> BTreeMap<String, Value> {
-        let nodes = nodes.as_array().unwrap().iter();
-        nodes.map(|node| (node["node"].as_str().unwrap().to_owned(), node.clone())).collect()
-    };
-    let (stored, read) = (by_name(&stored["nodes"]["nodes"]), by_name(&read["nodes"]));
-    assert!(read.len() > 5);
-    for (name, node) in &read {
-        let found = &stored[name];
-        for count in ["tasks_count", "stragglers_count", "executors_lost_count", "failures_count", "level"] {
-            assert_eq!(found[count], node[count], "{count} of {name}");
+    on_each_database(|place| {
+        let folder = histories();
+        let (store, path) = (place(&folder.path().join("x.db")), text(folder.path()));
+        printed(&["ingest", "--quiet", "--store", &store, &path]);
+        let stored = json(&["history", "--store", &store, "--by", "node", "--top", "1000"]);
+        let read = json(&["nodes", "--quiet", "--top", "1000", &path]);
+        let by_name = |nodes: &Value| -> BTreeMap<String, Value> {
+            let nodes = nodes.as_array().unwrap().iter();
+            nodes.map(|node| (node["node"].as_str().unwrap().to_owned(), node.clone())).collect()
+        };
+        let (stored, read) = (by_name(&stored["nodes"]["nodes"]), by_name(&read["nodes"]));
+        assert!(read.len() > 5);
+        for (name, node) in &read {
+            let found = &stored[name];
+            for count in
+                ["tasks_count", "stragglers_count", "executors_lost_count", "failures_count", "level"]
+            {
+                assert_eq!(found[count], node[count], "{count} of {name}");
+            }
+            let mean = |node: &Value| node["mean_z"].as_f64().unwrap_or_default();
+            assert!((mean(found) - mean(node)).abs() < 1e-5, "{name}");
         }
-        let mean = |node: &Value| node["mean_z"].as_f64().unwrap_or_default();
-        assert!((mean(found) - mean(node)).abs() < 1e-5, "{name}");
-    }
-    // Filters that the sums of days do not have give the same as without.
-    let csv = |arguments: &[&str]| {
-        let by_node = ["history", "--store", &store, "--by", "node", "--format", "csv", "--top", "1000"];
-        printed(&[&by_node, arguments].concat())
-    };
-    assert_eq!(csv(&["--app", "*"]), csv(&[]));
-    let page = printed(&["history", "--store", &store, "--by", "node", "--format", "html", "--top", "1000"]);
-    let markdown =
-        printed(&["history", "--store", &store, "--by", "node", "--format", "markdown", "--top", "1000"]);
-    let page = page.replace("<wbr>", "");
-    for name in stored.keys().take(3) {
-        assert!(page.contains(name.as_str()) && markdown.contains(name.as_str()), "{name}");
-    }
+        // Filters that the sums of days do not have give the same as without.
+        let csv = |arguments: &[&str]| {
+            let by_node = ["history", "--store", &store, "--by", "node", "--format", "csv", "--top", "1000"];
+            printed(&[&by_node, arguments].concat())
+        };
+        assert_eq!(csv(&["--app", "*"]), csv(&[]));
+        let page =
+            printed(&["history", "--store", &store, "--by", "node", "--format", "html", "--top", "1000"]);
+        let markdown =
+            printed(&["history", "--store", &store, "--by", "node", "--format", "markdown", "--top", "1000"]);
+        let page = page.replace("<wbr>", "");
+        for name in stored.keys().take(3) {
+            assert!(page.contains(name.as_str()) && markdown.contains(name.as_str()), "{name}");
+        }
+    });
 }

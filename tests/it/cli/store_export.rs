@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::store::{histories, json, printed, run, text};
+use super::store::{histories, json, on_each_database, printed, run, text};
 use crate::common::files_below;
 
 /// The files of a table below an export.
@@ -18,48 +18,54 @@ fn files(folder: &Path, table: &str) -> Vec<PathBuf> {
 
 #[test]
 fn an_export_has_the_applications_and_findings_of_the_store() {
-    let folder = histories();
-    let (store, out) = (text(&folder.path().join("x.db")), folder.path().join("out"));
-    printed(&["ingest", "--quiet", "--store", &store, &text(&folder.path().join("done"))]);
-    let export = ["export", "--store", &store, "--output", &text(&out)];
-    let line = printed(&[&export[..], &["--format", "ndjson"]].concat());
-    let applications = json(&["history", "--store", &store])["total"]["applications_count"].as_u64().unwrap();
-    assert!(line.starts_with(&format!("{applications} applications, ")), "{line}");
-    let [file] = &files(&out, "applications")[..] else { panic!() };
-    let place = file.strip_prefix(&out).unwrap().to_str().unwrap();
-    assert!(
-        place.starts_with("applications/day=20") && place.ends_with("/run=store/part-0.ndjson"),
-        "{place}"
-    );
-    let lines = fs::read_to_string(file).unwrap();
-    let rows: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(rows.len() as u64, applications);
-    let worst = json(&["history", "--store", &store, "--worst", "--top", "1000"]);
-    for app in worst["applications"].as_array().unwrap() {
-        let row = rows.iter().find(|row| row["application"] == app["id"]).unwrap();
-        for key in ["user", "status", "runtime_ms", "resource_used_gb_hours", "severity", "submitted_at"] {
-            assert_eq!(row[key], app[key], "{key} of {row}");
+    on_each_database(|place| {
+        let folder = histories();
+        let (store, out) = (place(&folder.path().join("x.db")), folder.path().join("out"));
+        printed(&["ingest", "--quiet", "--store", &store, &text(&folder.path().join("done"))]);
+        let export = ["export", "--store", &store, "--output", &text(&out)];
+        let line = printed(&[&export[..], &["--format", "ndjson"]].concat());
+        let applications =
+            json(&["history", "--store", &store])["total"]["applications_count"].as_u64().unwrap();
+        assert!(line.starts_with(&format!("{applications} applications, ")), "{line}");
+        let [file] = &files(&out, "applications")[..] else { panic!() };
+        let place = file.strip_prefix(&out).unwrap().to_str().unwrap();
+        assert!(
+            place.starts_with("applications/day=20") && place.ends_with("/run=store/part-0.ndjson"),
+            "{place}"
+        );
+        let lines = fs::read_to_string(file).unwrap();
+        let rows: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(rows.len() as u64, applications);
+        let worst = json(&["history", "--store", &store, "--worst", "--top", "1000"]);
+        for app in worst["applications"].as_array().unwrap() {
+            let row = rows.iter().find(|row| row["application"] == app["id"]).unwrap();
+            for key in ["user", "status", "runtime_ms", "resource_used_gb_hours", "severity", "submitted_at"]
+            {
+                assert_eq!(row[key], app[key], "{key} of {row}");
+            }
         }
-    }
-    // The same again is the same bytes in the same place.
-    let before = fs::read(file).unwrap();
-    printed(&[&export[..], &["--format", "ndjson"]].concat());
-    assert_eq!(files(&out, "applications"), std::slice::from_ref(file));
-    assert_eq!(fs::read(file).unwrap(), before);
-    // Another id is another export, and another format of the same id replaces it.
-    printed(&[&export[..], &["--format", "csv", "--run-id", "other"]].concat());
-    assert_eq!(files(&out, "applications").len(), 2);
-    printed(&[&export[..], &["--format", "csv"]].concat());
-    let endings: BTreeSet<_> =
-        files(&out, "findings").into_iter().filter_map(|file| Some(file.extension()?.to_owned())).collect();
-    assert_eq!(endings.into_iter().collect::<Vec<_>>(), ["csv"]);
-    // An export without rows removes those of the earlier one.
-    printed(&[&export[..], &["--format", "csv", "--user", "nobody-of-this-name"]].concat());
-    assert_eq!(files(&out, "applications").len(), 1);
-    let left: Vec<_> = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with('_')), "{left:?}");
-    let wrong = run(&[&export[..], &["--format", "csv", "--run-id", "../x"]].concat());
-    assert_eq!(wrong.status.code(), Some(2));
+        // The same again is the same bytes in the same place.
+        let before = fs::read(file).unwrap();
+        printed(&[&export[..], &["--format", "ndjson"]].concat());
+        assert_eq!(files(&out, "applications"), std::slice::from_ref(file));
+        assert_eq!(fs::read(file).unwrap(), before);
+        // Another id is another export, and another format of the same id replaces it.
+        printed(&[&export[..], &["--format", "csv", "--run-id", "other"]].concat());
+        assert_eq!(files(&out, "applications").len(), 2);
+        printed(&[&export[..], &["--format", "csv"]].concat());
+        let endings: BTreeSet<_> = files(&out, "findings")
+            .into_iter()
+            .filter_map(|file| Some(file.extension()?.to_owned()))
+            .collect();
+        assert_eq!(endings.into_iter().collect::<Vec<_>>(), ["csv"]);
+        // An export without rows removes those of the earlier one.
+        printed(&[&export[..], &["--format", "csv", "--user", "nobody-of-this-name"]].concat());
+        assert_eq!(files(&out, "applications").len(), 1);
+        let left: Vec<_> = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert!(left.iter().all(|name| !name.to_string_lossy().starts_with('_')), "{left:?}");
+        let wrong = run(&[&export[..], &["--format", "csv", "--run-id", "../x"]].concat());
+        assert_eq!(wrong.status.code(), Some(2));
+    });
 }
 
 #[cfg(feature = "parquet")]

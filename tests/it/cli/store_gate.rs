@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::store::{histories, printed, run, text};
+use super::store::{histories, on_each_database, printed, run, text};
 
 /// An event log of this repository as a run of a job: other id and day, and all times that many times as long.
 fn nightly(folder: &Path, night: u32, slower: f64) {
@@ -40,83 +40,93 @@ fn nightly(folder: &Path, night: u32, slower: f64) {
 
 #[test]
 fn a_gate_accepts_what_the_last_runs_in_the_store_had() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = text(&folder.path().join("x.db"));
-    let (earlier, steady, slow) =
-        (folder.path().join("earlier"), folder.path().join("steady"), folder.path().join("slow"));
-    for path in [&earlier, &steady, &slow] {
-        fs::create_dir(path).unwrap();
-    }
-    for night in 0..8 {
-        nightly(&earlier, night, 1.0 + f64::from(night % 3) / 50.0);
-    }
-    nightly(&steady, 8, 1.01);
-    nightly(&slow, 9, 4.0);
-    printed(&["ingest", "--quiet", "--store", &store, &text(&earlier)]);
-    let check = |path: &Path, more: &[&str]| {
-        let arguments = ["check", "--quiet", "--store", &store, &text(path), "--format", "json"];
-        let output = run(&[&arguments, more].concat());
-        let report: Value = serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
-        (output.status.code(), report["baseline"].clone())
-    };
-    let (status, passed) = check(&steady, &[]);
-    assert_eq!(status, Some(0), "{passed}");
-    assert_eq!(passed["jobs"][0]["accepted_runs_count"], 8);
-    assert_eq!(check(&steady, &["--keep-runs", "3"]).1["jobs"][0]["accepted_runs_count"], 3);
-    let (status, failed) = check(&slow, &[]);
-    assert_eq!(status, Some(1), "{failed}");
-    assert!(failed["summary"]["regressed_metrics_count"].as_u64().unwrap() > 0, "{failed}");
-    // A run that is in the store is not compared with itself, nor with later ones.
-    printed(&["ingest", "--quiet", "--store", &store, &text(&slow), &text(&steady)]);
-    let (status, again) = check(&slow, &[]);
-    assert_eq!((status, &again["jobs"][0]["accepted_runs_count"]), (Some(1), &9.into()), "{again}");
-    let (status, again) = check(&steady, &[]);
-    assert_eq!((status, &again["jobs"][0]["accepted_runs_count"]), (Some(0), &8.into()), "{again}");
-    // A file of the same runs accepts the same.
-    let file = text(&folder.path().join("baseline.yaml"));
-    printed(&["check", "--quiet", "--update", "--baseline", &file, &text(&earlier)]);
-    let by_file = run(&["check", "--quiet", "--baseline", &file, "--format", "json", &text(&slow)]);
-    let by_file: Value = serde_json::from_slice(&by_file.stdout).unwrap();
-    // A store has memory over time in whole MiB·s.
-    let metrics = |comparison: &Value| -> Vec<(Value, Value, f64)> {
-        let metrics = comparison["jobs"][0]["metrics"].as_array().unwrap().iter();
-        metrics
-            .map(|it| (it["metric"].clone(), it["verdict"].clone(), it["median"].as_f64().unwrap()))
-            .collect()
-    };
-    let (by_file_metrics, by_store) = (metrics(&by_file["baseline"]), metrics(&failed));
-    assert_eq!(by_file_metrics.len(), by_store.len());
-    for (file, store) in by_file_metrics.iter().zip(&by_store) {
-        assert_eq!((&file.0, &file.1), (&store.0, &store.1));
-        assert!((file.2 - store.2).abs() <= 1e-3 * file.2, "{file:?} {store:?}");
-    }
-    assert_eq!(by_file["baseline"]["summary"], failed["summary"]);
+    on_each_database(|place| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = place(&folder.path().join("x.db"));
+        let (earlier, steady, slow) =
+            (folder.path().join("earlier"), folder.path().join("steady"), folder.path().join("slow"));
+        for path in [&earlier, &steady, &slow] {
+            fs::create_dir(path).unwrap();
+        }
+        for night in 0..8 {
+            nightly(&earlier, night, 1.0 + f64::from(night % 3) / 50.0);
+        }
+        nightly(&steady, 8, 1.01);
+        nightly(&slow, 9, 4.0);
+        printed(&["ingest", "--quiet", "--store", &store, &text(&earlier)]);
+        let check = |path: &Path, more: &[&str]| {
+            let arguments = ["check", "--quiet", "--store", &store, &text(path), "--format", "json"];
+            let output = run(&[&arguments, more].concat());
+            let report: Value = serde_json::from_slice(&output.stdout)
+                .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+            (output.status.code(), report["baseline"].clone())
+        };
+        let (status, passed) = check(&steady, &[]);
+        assert_eq!(status, Some(0), "{passed}");
+        assert_eq!(passed["jobs"][0]["accepted_runs_count"], 8);
+        assert_eq!(check(&steady, &["--keep-runs", "3"]).1["jobs"][0]["accepted_runs_count"], 3);
+        let (status, failed) = check(&slow, &[]);
+        assert_eq!(status, Some(1), "{failed}");
+        assert!(failed["summary"]["regressed_metrics_count"].as_u64().unwrap() > 0, "{failed}");
+        // A run that is in the store is not compared with itself, nor with later ones.
+        printed(&["ingest", "--quiet", "--store", &store, &text(&slow), &text(&steady)]);
+        let (status, again) = check(&slow, &[]);
+        assert_eq!((status, &again["jobs"][0]["accepted_runs_count"]), (Some(1), &9.into()), "{again}");
+        let (status, again) = check(&steady, &[]);
+        assert_eq!((status, &again["jobs"][0]["accepted_runs_count"]), (Some(0), &8.into()), "{again}");
+        // A file of the same runs accepts the same.
+        let file = text(&folder.path().join("baseline.yaml"));
+        printed(&["check", "--quiet", "--update", "--baseline", &file, &text(&earlier)]);
+        let by_file = run(&["check", "--quiet", "--baseline", &file, "--format", "json", &text(&slow)]);
+        let by_file: Value = serde_json::from_slice(&by_file.stdout).unwrap();
+        // A store has memory over time in whole MiB·s.
+        let metrics = |comparison: &Value| -> Vec<(Value, Value, f64)> {
+            let metrics = comparison["jobs"][0]["metrics"].as_array().unwrap().iter();
+            metrics
+                .map(|it| (it["metric"].clone(), it["verdict"].clone(), it["median"].as_f64().unwrap()))
+                .collect()
+        };
+        let (by_file_metrics, by_store) = (metrics(&by_file["baseline"]), metrics(&failed));
+        assert_eq!(by_file_metrics.len(), by_store.len());
+        for (file, store) in by_file_metrics.iter().zip(&by_store) {
+            assert_eq!((&file.0, &file.1), (&store.0, &store.1));
+            assert!((file.2 - store.2).abs() <= 1e-3 * file.2, "{file:?} {store:?}");
+        }
+        assert_eq!(by_file["baseline"]["summary"], failed["summary"]);
+    });
 }
 
 #[test]
 fn a_gate_tells_what_the_store_has_nothing_to_compare_with() {
-    let folder = histories();
-    let (store, path) = (text(&folder.path().join("x.db")), text(&folder.path().join("done")));
-    printed(&["ingest", "--quiet", "--store", &store, "testdata/hadoop1"]);
-    let unknown = run(&["check", "--quiet", "--store", &store, &path]);
-    assert_eq!(unknown.status.code(), Some(1));
-    let unknown = String::from_utf8(unknown.stdout).unwrap();
-    assert!(unknown.contains("a new job") && unknown.contains("the store has no earlier run"), "{unknown}");
-    assert!(!unknown.contains("--update"), "{unknown}");
-    // Other rules judge by other limits.
-    let logs = folder.path().join("nightly");
-    fs::create_dir(&logs).unwrap();
-    nightly(&logs, 0, 1.0);
-    printed(&["ingest", "--quiet", "--store", &store, &text(&logs)]);
-    fs::remove_dir_all(&logs).unwrap();
-    fs::create_dir(&logs).unwrap();
-    nightly(&logs, 1, 1.0);
-    let others = run(&["check", "--quiet", "--rules", "dr-elephant", "--store", &store, &text(&logs)]);
-    assert_eq!(others.status.code(), Some(2));
-    let message = String::from_utf8(others.stderr).unwrap();
-    assert!(message.contains("judged by other rules") && message.contains("elephant-rs ingest"), "{message}");
-    let missing = run(&["check", "--quiet", "--store", "no-such.db", &path]);
-    assert_eq!(missing.status.code(), Some(2));
-    assert!(!Path::new("no-such.db").exists());
+    on_each_database(|place| {
+        let folder = histories();
+        let (store, path) = (place(&folder.path().join("x.db")), text(&folder.path().join("done")));
+        printed(&["ingest", "--quiet", "--store", &store, "testdata/hadoop1"]);
+        let unknown = run(&["check", "--quiet", "--store", &store, &path]);
+        assert_eq!(unknown.status.code(), Some(1));
+        let unknown = String::from_utf8(unknown.stdout).unwrap();
+        assert!(
+            unknown.contains("a new job") && unknown.contains("the store has no earlier run"),
+            "{unknown}"
+        );
+        assert!(!unknown.contains("--update"), "{unknown}");
+        // Other rules judge by other limits.
+        let logs = folder.path().join("nightly");
+        fs::create_dir(&logs).unwrap();
+        nightly(&logs, 0, 1.0);
+        printed(&["ingest", "--quiet", "--store", &store, &text(&logs)]);
+        fs::remove_dir_all(&logs).unwrap();
+        fs::create_dir(&logs).unwrap();
+        nightly(&logs, 1, 1.0);
+        let others = run(&["check", "--quiet", "--rules", "dr-elephant", "--store", &store, &text(&logs)]);
+        assert_eq!(others.status.code(), Some(2));
+        let message = String::from_utf8(others.stderr).unwrap();
+        assert!(
+            message.contains("judged by other rules") && message.contains("elephant-rs ingest"),
+            "{message}"
+        );
+        let missing = run(&["check", "--quiet", "--store", "no-such.db", &path]);
+        assert_eq!(missing.status.code(), Some(2));
+        assert!(!Path::new("no-such.db").exists());
+    });
 }

@@ -1,14 +1,9 @@
-//! The tables of a store, and their versions.
+//! The tables of a store in SQLite.
 
-use rusqlite::Connection;
-
-use super::StoreError;
-
-/// Marks a file as a store, so that no other database is changed: "elep" in ASCII.
-const APPLICATION_ID: i32 = 0x656c_6570;
+use super::{node_columns, sum_columns};
 
 /// The statements that lead from each version of the schema to the next. Released ones never change.
-const MIGRATIONS: &[&str] = &[FIRST, SECOND, THIRD, FOURTH, FIFTH];
+pub(in crate::store) const MIGRATIONS: &[&str] = &[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH];
 
 /// Version 1. Times are milliseconds since 1970 in UTC, durations milliseconds, memory over time MiB·s,
 /// cores over time core milliseconds: whole numbers, so that no sum depends on the order. Unknown is NULL.
@@ -214,97 +209,46 @@ CREATE TABLE node_day (
     "UPDATE run SET tool = '';"
 );
 
-/// Brings the tables up to date.
-pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
-    let latest = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
-    // Two programs may open a new store at the same time: only one of them makes the tables.
-    let changes = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let number =
-        |pragma: &str| changes.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, i64>(0));
-    let (owner, version) = (number("application_id")?, number("user_version")?);
-    let tables: i64 = changes.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    if owner != i64::from(APPLICATION_ID) && (owner != 0 || version != 0 || tables != 0) {
-        return Err(StoreError::Foreign);
-    }
-    if version > latest {
-        return Err(StoreError::Newer { version, latest });
-    }
-    for statements in MIGRATIONS.iter().skip(usize::try_from(version).unwrap_or_default()) {
-        changes.execute_batch(statements)?;
-    }
-    if version < latest || owner == 0 {
-        changes.execute_batch(&format!(
-            "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {latest}"
-        ))?;
-    }
-    changes.commit()?;
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_store_of_the_first_version_is_brought_up_to_date_and_read_again() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(FIRST).unwrap();
-        connection
-            .execute_batch(&format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1"))
-            .unwrap();
-        connection.execute("INSERT INTO run VALUES (1, 0, '0.1.0', 'hash', 5)", []).unwrap();
-        migrate(&mut connection).unwrap();
-        migrate(&mut connection).unwrap();
-        let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-        assert_eq!(version, 5);
-        // No version of this program is empty, so every file counts as changed.
-        let tool: String = connection.query_row("SELECT tool FROM run", [], |row| row.get(0)).unwrap();
-        assert_eq!(tool, "");
-        connection.execute("INSERT INTO configuration (settings) VALUES ('{}')", []).unwrap();
-    }
-
-    #[test]
-    fn a_store_of_the_fourth_version_keeps_its_applications_and_is_read_again() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        for statements in [FIRST, SECOND, THIRD, FOURTH] {
-            connection.execute_batch(statements).unwrap();
-        }
-        connection
-            .execute_batch(&format!(
-                "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 4;
-                INSERT INTO run VALUES (1, 0, '0.1.0', 'hash', 5);
-                INSERT INTO job VALUES (1, 'spark · etl', 'spark', 'etl');
-                INSERT INTO application (id, attempt, source, files, run, job, engine, status, complete, judged, submitted, \
-                 severity, score) VALUES ('app_1', '', 'logs/app_1', 1, 1, 1, 'spark', 'succeeded', 1, 1, 86400000, 1, 2);
-                INSERT INTO finding VALUES (1, 0, 'spark-executor-gc', 1, '', 'slow');"
-            ))
-            .unwrap();
-        migrate(&mut connection).unwrap();
-        let number =
-            |query: &str| connection.query_row(query, [], |row| row.get::<_, Option<i64>>(0)).unwrap();
-        assert_eq!(number("PRAGMA user_version"), Some(5));
-        assert_eq!(number("SELECT count(*) FROM run WHERE tool = ''"), Some(1));
-        // Unknown until the file is read again.
-        assert_eq!(number("SELECT nodes FROM application"), None);
-        assert_eq!(number("SELECT value FROM finding"), None);
-        // The sums follow whoever changes an application.
-        let sums = || {
-            connection
-                .query_row("SELECT applications, failed, day FROM node_day", [], |row| {
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-                })
-                .unwrap()
-        };
-        connection.execute("INSERT INTO node VALUES (7, 'n7')", []).unwrap();
-        connection.execute("INSERT INTO node_work VALUES (1, 7, 9, 2, 5, 0, 0, 7, 1, 3, 4)", []).unwrap();
-        assert_eq!(sums(), (1, 2, 1));
-        connection.execute("UPDATE application SET counts = 0", []).unwrap();
-        assert_eq!(sums(), (0, 0, 1));
-        connection.execute("UPDATE application SET counts = 1", []).unwrap();
-        assert_eq!(sums(), (1, 2, 1));
-        connection.pragma_update(None, "foreign_keys", true).unwrap();
-        connection.execute("DELETE FROM application", []).unwrap();
-        assert_eq!(sums(), (0, 0, 1));
-        assert_eq!(number("SELECT count(*) FROM node_work"), Some(0));
-    }
-}
+/// Version 6: sums of groups, by day and over all days, and of nodes over all days. The program keeps them up to date
+/// itself, because triggers differ between databases. It fills them after these statements.
+const SIXTH: &str = concat!(
+    "
+DROP TRIGGER node_work_added;
+DROP TRIGGER application_removed;
+DROP TRIGGER application_chosen;
+DROP INDEX application_by_time;
+CREATE INDEX application_by_time ON application (counts, submitted);
+CREATE TABLE node_sum (
+    node INTEGER NOT NULL REFERENCES node,
+    engine TEXT NOT NULL,",
+    node_columns!(),
+    ",
+    PRIMARY KEY (node, engine)
+) WITHOUT ROWID;
+CREATE TABLE job_sum (
+    job INTEGER NOT NULL PRIMARY KEY REFERENCES job,",
+    sum_columns!(),
+    "
+) WITHOUT ROWID;
+-- By user, queue, status, kind of trouble or rule, or of all applications. Unknown keys are empty and not known.
+CREATE TABLE group_sum (
+    kind TEXT NOT NULL,
+    known INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    engine TEXT NOT NULL,",
+    sum_columns!(),
+    ",
+    PRIMARY KEY (kind, known, key, engine)
+) WITHOUT ROWID;
+CREATE TABLE group_day (
+    kind TEXT NOT NULL,
+    known INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    engine TEXT NOT NULL,",
+    sum_columns!(),
+    ",
+    PRIMARY KEY (kind, known, key, day, engine)
+) WITHOUT ROWID;
+"
+);

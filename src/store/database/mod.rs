@@ -1,0 +1,219 @@
+//! The database of a store: a file of SQLite, or a server of PostgreSQL.
+//!
+//! Statements are written once, in the SQL that both understand: `?1` for values, `RETURNING`, `ON CONFLICT`,
+//! `IS NOT DISTINCT FROM`, explicit `NULLS FIRST` or `LAST`, whole numbers as `BIGINT`, and `"user"` in quotes. Whatever
+//! differs is a function of [`Backend`].
+
+#[cfg(feature = "postgres")]
+pub(super) mod postgres;
+mod row;
+pub(super) mod sqlite;
+mod value;
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::StoreError;
+use crate::engine::Filter;
+
+pub(super) use row::Row;
+pub(super) use value::{Value, values};
+
+/// How long a writer waits for another.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often a transaction is tried that failed for a reason that may pass.
+const MOST_TRIES: u32 = 5;
+
+/// Rows that one statement inserts. Statements are kept by their text, so there is one for each number of rows.
+const ROWS_AT_ONCE: usize = 64;
+
+/// What a transaction does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// All its questions see the same state.
+    Read,
+    /// One at a time: another one waits. Nobody who reads does.
+    Write,
+}
+
+/// What a database contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Contents {
+    Nothing,
+    /// Tables of another program.
+    Foreign,
+    /// A store whose tables have this version.
+    Store(i64),
+}
+
+/// Takes a row, and says whether it wants more.
+pub(super) type Visit<'v> = &'v mut dyn FnMut(&Row<'_>) -> Result<bool, StoreError>;
+
+/// What differs between databases.
+pub(super) trait Backend: Send {
+    /// Runs a statement, and returns how many rows it changed.
+    fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError>;
+    /// Passes the rows of a query to `visit`, which may not use the database.
+    fn visit(&self, sql: &str, values: &[Value<'_>], visit: Visit<'_>) -> Result<(), StoreError>;
+    /// Runs several statements without values.
+    fn batch(&self, sql: &str) -> Result<(), StoreError>;
+    fn begin(&self, mode: Mode) -> Result<(), StoreError>;
+    /// Whether the failed transaction may succeed if it is tried again. A lost connection is made again.
+    fn recovers_from(&self, error: &StoreError) -> bool;
+    fn contents(&self) -> Result<Contents, StoreError>;
+    /// Marks the database as a store of this version.
+    fn set_version(&self, version: i64) -> Result<(), StoreError>;
+    /// The version before the first of the migrations, and the statements that lead from each version to the next.
+    fn migrations(&self) -> (i64, &'static [&'static str]);
+    /// A condition for the applications that match the patterns of `filter`, among those that meet another condition. The
+    /// place of its own value, if it has one, is behind those of the other.
+    fn admitted(
+        &self,
+        filter: Filter,
+        among: (&str, &[Value<'static>]),
+    ) -> Result<(String, Option<Value<'static>>), StoreError>;
+    /// Gives the room of removed rows back.
+    fn compact(&self) -> Result<(), StoreError>;
+    /// The file, if the database is one.
+    fn file(&self) -> Option<&Path>;
+}
+
+/// An open database.
+pub(super) struct Database(Box<dyn Backend>);
+
+impl Database {
+    pub(super) fn new(backend: impl Backend + 'static) -> Self {
+        Self(Box::new(backend))
+    }
+
+    pub(super) fn backend(&self) -> &dyn Backend {
+        &*self.0
+    }
+
+    /// Runs a statement, and returns how many rows it changed.
+    pub(super) fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
+        self.0.execute(sql, values)
+    }
+
+    /// Passes the rows of a query to `visit`, which may not use the database.
+    pub(super) fn visit(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        mut visit: impl FnMut(&Row<'_>) -> Result<bool, StoreError>,
+    ) -> Result<(), StoreError> {
+        self.0.visit(sql, values, &mut visit)
+    }
+
+    /// The rows of a query.
+    pub(super) fn rows<T>(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        mut of: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut rows = Vec::new();
+        self.visit(sql, values, |row| {
+            rows.push(of(row)?);
+            Ok(true)
+        })?;
+        Ok(rows)
+    }
+
+    /// The first row of a query, if there is any.
+    pub(super) fn first<T>(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        mut of: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        let mut first = None;
+        self.visit(sql, values, |row| {
+            first = Some(of(row)?);
+            Ok(false)
+        })?;
+        Ok(first)
+    }
+
+    /// The number that a query counts.
+    pub(super) fn count(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
+        let count: Option<i64> = self.first(sql, values, |row| row.get(0))?;
+        Ok(count.unwrap_or_default().max(0).cast_unsigned())
+    }
+
+    /// The ids that a query finds.
+    pub(super) fn ids(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<i64>, StoreError> {
+        self.rows(sql, values, |row| row.get(0))
+    }
+
+    /// Inserts a row with a statement that ends in `RETURNING`, and returns its id.
+    pub(super) fn insert(&self, sql: &str, values: &[Value<'_>]) -> Result<i64, StoreError> {
+        self.first(sql, values, |row| row.get(0))?.ok_or(StoreError::Incomplete)
+    }
+
+    /// Inserts rows with as few statements as possible. `into` is `table (columns)`.
+    pub(super) fn insert_all<const N: usize>(
+        &self,
+        into: &str,
+        rows: &[[Value<'_>; N]],
+    ) -> Result<(), StoreError> {
+        for rows in rows.chunks(ROWS_AT_ONCE) {
+            let row = |first: usize| {
+                let places: Vec<String> = (first..first + N).map(|place| format!("?{place}")).collect();
+                format!("({})", places.join(", "))
+            };
+            let places: Vec<String> = (0..rows.len()).map(|at| row(at * N + 1)).collect();
+            let values: Vec<Value<'_>> = rows.iter().flatten().cloned().collect();
+            self.execute(&format!("INSERT INTO {into} VALUES {}", places.join(", ")), &values)?;
+        }
+        Ok(())
+    }
+
+    /// Questions that all see the same state. `work` may be called several times.
+    pub(super) fn reading<T>(&self, work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.transaction(Mode::Read, work)
+    }
+
+    /// Questions that all see the same state, and whose answers are passed on before all are known.
+    pub(super) fn reading_once<T>(
+        &self,
+        mut work: impl FnMut() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.attempt(Mode::Read, &mut work)
+    }
+
+    /// Changes that are made together or not at all. `work` may be called several times, so nothing but the database may
+    /// change in it.
+    pub(super) fn writing<T>(&self, work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.transaction(Mode::Write, work)
+    }
+
+    fn transaction<T>(
+        &self,
+        mode: Mode,
+        mut work: impl FnMut() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut tries = 1;
+        loop {
+            match self.attempt(mode, &mut work) {
+                Err(error) if tries < MOST_TRIES && self.0.recovers_from(&error) => tries += 1,
+                done => return done,
+            }
+        }
+    }
+
+    fn attempt<T>(
+        &self,
+        mode: Mode,
+        work: &mut impl FnMut() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.0.begin(mode)?;
+        let done = work().and_then(|value| self.0.batch("COMMIT").map(|()| value));
+        if done.is_err() {
+            // The first failure is the one to tell; without a connection there is nothing to take back.
+            let _ = self.0.batch("ROLLBACK");
+        }
+        done
+    }
+}

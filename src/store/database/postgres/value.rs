@@ -1,0 +1,31 @@
+//! Values of statements, as PostgreSQL takes them.
+
+use std::error::Error;
+
+use ::postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use bytes::BytesMut;
+
+use super::super::Value;
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Whole(value) => value.to_sql(kind, out),
+            Self::Number(value) => value.to_sql(kind, out),
+            Self::Truth(value) => value.to_sql(kind, out),
+            // Text cannot contain this character here.
+            Self::Text(value) if value.contains('\0') => value.replace('\0', "\u{fffd}").to_sql(kind, out),
+            Self::Text(value) => value.as_ref().to_sql(kind, out),
+            Self::Bytes(value) => value.as_ref().to_sql(kind, out),
+            Self::Ids(ids) => ids.to_sql(kind, out),
+        }
+    }
+
+    /// Each statement casts to the types that its values have.
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}

@@ -1,0 +1,140 @@
+//! A store in a file of SQLite.
+
+use std::path::Path;
+
+use rusqlite::functions::FunctionFlags;
+use rusqlite::{Connection, OpenFlags, params_from_iter};
+
+use super::super::{StoreError, schema};
+use super::{Backend, Contents, Mode, PATIENCE, Row, Value, Visit};
+use crate::engine::{Filter, Identity};
+use crate::units::Timestamp;
+
+/// Marks a file as a store, so that no other database is changed: "elep" in ASCII.
+pub(in crate::store) const APPLICATION_ID: i32 = 0x656c_6570;
+
+/// Statements that are kept, ready to run.
+const MOST_STATEMENTS: usize = 200;
+
+pub(in crate::store) struct Sqlite {
+    connection: Connection,
+}
+
+impl Sqlite {
+    /// Opens a file, and makes it if there is none.
+    pub(in crate::store) fn create(path: &Path) -> Result<Self, StoreError> {
+        Self::with(Connection::open(path)?)
+    }
+
+    /// Opens a file that must exist.
+    pub(in crate::store) fn open(path: &Path) -> Result<Self, StoreError> {
+        if !path.exists() {
+            return Err(StoreError::Missing(path.display().to_string()));
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        Self::with(Connection::open_with_flags(path, flags)?)
+    }
+
+    pub(in crate::store) fn with(connection: Connection) -> Result<Self, StoreError> {
+        connection.busy_timeout(PATIENCE)?;
+        // Readers are never blocked by a writer, and a killed writer leaves the last commit.
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        // Pages between two copies from the log to the file: each of these waits for the disk.
+        connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.set_prepared_statement_cache_capacity(MOST_STATEMENTS);
+        Ok(Self { connection })
+    }
+
+    fn number(&self, sql: &str) -> Result<i64, StoreError> {
+        Ok(self.connection.query_row(sql, [], |row| row.get(0))?)
+    }
+}
+
+impl Backend for Sqlite {
+    fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
+        let changed = self.connection.prepare_cached(sql)?.execute(params_from_iter(values))?;
+        Ok(changed as u64)
+    }
+
+    fn visit(&self, sql: &str, values: &[Value<'_>], visit: Visit<'_>) -> Result<(), StoreError> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query(params_from_iter(values))?;
+        while let Some(row) = rows.next()? {
+            if !visit(&Row::Sqlite(row))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn batch(&self, sql: &str) -> Result<(), StoreError> {
+        Ok(self.connection.execute_batch(sql)?)
+    }
+
+    fn begin(&self, mode: Mode) -> Result<(), StoreError> {
+        self.batch(match mode {
+            Mode::Read => "BEGIN",
+            // A lock that is taken later cannot be waited for.
+            Mode::Write => "BEGIN IMMEDIATE",
+        })
+    }
+
+    fn recovers_from(&self, _error: &StoreError) -> bool {
+        // SQLite has waited for other writers itself.
+        false
+    }
+
+    fn contents(&self) -> Result<Contents, StoreError> {
+        let (owner, version) = (self.number("PRAGMA application_id")?, self.number("PRAGMA user_version")?);
+        let tables = self.number("SELECT count(*) FROM sqlite_schema")?;
+        Ok(if owner == i64::from(APPLICATION_ID) {
+            Contents::Store(version)
+        } else if owner != 0 || version != 0 || tables != 0 {
+            Contents::Foreign
+        } else {
+            Contents::Nothing
+        })
+    }
+
+    fn set_version(&self, version: i64) -> Result<(), StoreError> {
+        self.batch(&format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {version}"))
+    }
+
+    fn migrations(&self) -> (i64, &'static [&'static str]) {
+        (0, schema::sqlite::MIGRATIONS)
+    }
+
+    /// The database calls a function for each application.
+    fn admitted(
+        &self,
+        filter: Filter,
+        _among: (&str, &[Value<'static>]),
+    ) -> Result<(String, Option<Value<'static>>), StoreError> {
+        let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+        self.connection.create_scalar_function("admits", 5, flags, move |row| {
+            let text = |place: usize| row.get_raw(place).as_str_or_null().map_err(rusqlite::Error::from);
+            Ok(filter.admits(Identity {
+                engine: text(0)?.unwrap_or_default(),
+                id: text(1)?.unwrap_or_default(),
+                user: text(2)?,
+                queue: text(3)?,
+                name: text(4)?,
+                start: None::<Timestamp>,
+            }))
+        })?;
+        let columns =
+            "application.engine, application.id, application.\"user\", application.queue, application.name";
+        Ok((format!("admits({columns})"), None))
+    }
+
+    fn compact(&self) -> Result<(), StoreError> {
+        // The file shrinks only if its free pages are released.
+        self.batch("VACUUM")
+    }
+
+    fn file(&self) -> Option<&Path> {
+        self.connection.path().map(Path::new)
+    }
+}

@@ -1,0 +1,86 @@
+//! Where a store is.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::StoreError;
+use super::database::Database;
+#[cfg(feature = "postgres")]
+use super::database::postgres::{self, Postgres};
+use super::database::sqlite::Sqlite;
+
+/// The file or the server of a store. Its text has no password.
+#[derive(Clone)]
+pub(crate) enum Place {
+    File(PathBuf),
+    /// An address of PostgreSQL, which may contain a password.
+    Server(String),
+}
+
+impl From<OsString> for Place {
+    fn from(written: OsString) -> Self {
+        match written.to_str() {
+            Some(address) if ["postgres://", "postgresql://"].iter().any(|it| address.starts_with(it)) => {
+                Self::Server(address.to_owned())
+            }
+            _ => Self::File(written.into()),
+        }
+    }
+}
+
+impl Place {
+    /// The file, if it is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Server(_) => None,
+        }
+    }
+
+    /// Opens the database, and makes the file if there is none.
+    pub(super) fn create(&self) -> Result<Database, StoreError> {
+        match self {
+            Self::File(path) => Ok(Database::new(Sqlite::create(path)?)),
+            #[cfg(feature = "postgres")]
+            Self::Server(address) => Ok(Database::new(Postgres::connect(address)?)),
+            #[cfg(not(feature = "postgres"))]
+            Self::Server(_) => Err(StoreError::NoClient),
+        }
+    }
+
+    /// Opens the database of a store that must exist.
+    pub(super) fn open(&self) -> Result<Database, StoreError> {
+        match self {
+            Self::File(path) => Ok(Database::new(Sqlite::open(path)?)),
+            #[cfg(feature = "postgres")]
+            Self::Server(address) => {
+                let database = Postgres::connect(address)?;
+                if database.is_empty()? {
+                    return Err(StoreError::Missing(self.to_string()));
+                }
+                Ok(Database::new(database))
+            }
+            #[cfg(not(feature = "postgres"))]
+            Self::Server(_) => Err(StoreError::NoClient),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            #[cfg(feature = "postgres")]
+            Self::Server(address) => f.write_str(&postgres::shown(address)),
+            #[cfg(not(feature = "postgres"))]
+            Self::Server(_) => f.write_str("postgres://…"),
+        }
+    }
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}

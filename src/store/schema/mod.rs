@@ -1,0 +1,92 @@
+//! The tables of a store, and their versions.
+
+#[cfg(feature = "postgres")]
+pub(super) mod postgres;
+pub(super) mod sqlite;
+
+use super::database::{Contents, Database};
+use super::{StoreError, sums};
+
+/// The columns of sums over nodes, the same in both databases.
+macro_rules! node_columns {
+    () => {
+        "
+    applications BIGINT NOT NULL,
+    attempts BIGINT NOT NULL,
+    failed BIGINT NOT NULL,
+    -- Of the applications whose times are known.
+    task_time BIGINT NOT NULL,
+    timed BIGINT NOT NULL,
+    lost_executors BIGINT NOT NULL,
+    node_failures BIGINT NOT NULL,
+    compared BIGINT NOT NULL,
+    stragglers BIGINT NOT NULL,
+    score BIGINT NOT NULL,
+    squares BIGINT NOT NULL"
+    };
+}
+use node_columns;
+
+/// The columns of sums over applications, the same in both databases.
+macro_rules! sum_columns {
+    () => {
+        "
+    applications BIGINT NOT NULL,
+    failed BIGINT NOT NULL,
+    unjudged BIGINT NOT NULL,
+    -- Sums of what is known, and of how many applications it is.
+    run_time BIGINT NOT NULL,
+    timed BIGINT NOT NULL,
+    used BIGINT NOT NULL,
+    measured BIGINT NOT NULL,
+    wasted BIGINT NOT NULL,
+    compared BIGINT NOT NULL,
+    core_time BIGINT NOT NULL,
+    counted BIGINT NOT NULL,
+    saved_memory BIGINT NOT NULL,
+    saved_time BIGINT NOT NULL,
+    -- Applications by their severity.
+    low BIGINT NOT NULL,
+    moderate BIGINT NOT NULL,
+    severe BIGINT NOT NULL,
+    critical BIGINT NOT NULL"
+    };
+}
+use sum_columns;
+
+/// The first version that keeps sums, which are computed from the rows of earlier ones.
+const FIRST_WITH_SUMS: i64 = 6;
+
+/// Makes the tables, or brings older ones up to date. If they are, nothing is written, so that readers need no lock.
+pub(super) fn migrate(database: &Database) -> Result<(), StoreError> {
+    let (before_first, migrations) = database.backend().migrations();
+    let latest = before_first + i64::try_from(migrations.len()).unwrap_or(i64::MAX);
+    if check(database.backend().contents()?, latest)? == Some(latest) {
+        return Ok(());
+    }
+    // Two programs may open a new store at the same time: only one of them makes the tables.
+    database.writing(|| {
+        let version = check(database.backend().contents()?, latest)?.unwrap_or(before_first);
+        let done = usize::try_from(version - before_first).unwrap_or_default();
+        for statements in migrations.iter().skip(done) {
+            database.backend().batch(statements)?;
+        }
+        if version < FIRST_WITH_SUMS {
+            sums::compute(database)?;
+        }
+        database.backend().set_version(latest)
+    })
+}
+
+/// The version of a store, if there is one that this program can use.
+fn check(contents: Contents, latest: i64) -> Result<Option<i64>, StoreError> {
+    match contents {
+        Contents::Nothing => Ok(None),
+        Contents::Foreign => Err(StoreError::Foreign),
+        Contents::Store(version) if version > latest => Err(StoreError::Newer { version, latest }),
+        Contents::Store(version) => Ok(Some(version)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,35 @@
+//! Stores for tests, in each database.
+
+use super::Store;
+use super::database::Database;
+use super::database::sqlite::Sqlite;
+use super::record;
+use crate::results::ApplicationReport;
+
+/// Calls a test with a store that contains these applications: in SQLite, and in PostgreSQL if this program knows it and
+/// it is installed.
+#[track_caller]
+pub(super) fn with_stores(apps: &[ApplicationReport], test: impl Fn(&Store)) {
+    for database in databases() {
+        let store = Store::with(database).unwrap();
+        store.database.execute("INSERT INTO run VALUES (1, 0, 'x', 'y', NULL)", &[]).unwrap();
+        for app in apps {
+            record::application(&store.database, 1, app).unwrap();
+        }
+        test(&store);
+    }
+}
+
+/// Empty databases.
+#[track_caller]
+pub(super) fn databases() -> Vec<Database> {
+    let sqlite = Sqlite::with(rusqlite::Connection::open_in_memory().unwrap()).unwrap();
+    #[allow(unused_mut)]
+    let mut databases = vec![Database::new(sqlite)];
+    #[cfg(all(feature = "postgres", unix))]
+    if let Some(server) = crate::internal::common::postgres::server() {
+        let database = super::database::postgres::Postgres::connect(&server.database()).unwrap();
+        databases.push(Database::new(database));
+    }
+    databases
+}

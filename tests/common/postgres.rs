@@ -71,6 +71,7 @@ fn programs() -> Option<PathBuf> {
 }
 
 impl Server {
+    #[allow(clippy::zombie_processes)] // the keeper ends with this process
     fn start(programs: PathBuf) -> Self {
         let folder = tempfile::Builder::new().prefix("elephant-postgres-").tempdir().unwrap().keep();
         let is_root = fs::metadata(&folder).unwrap().uid() == 0;

@@ -135,7 +135,8 @@ fn remove_others(table: &Path, run: &str, own: &BTreeSet<PathBuf>) -> io::Result
     Ok(())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 

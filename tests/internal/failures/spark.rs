@@ -312,7 +312,7 @@ fn a_place_with_all_failures_is_the_cause_rather_than_the_code() {
     let failed = report
         .findings
         .iter()
-        .filter(|finding| finding.tells == TroubleKind::Failures && finding.raw_severity > Severity::None);
+        .filter(|finding| finding.failure.is_some() && finding.raw_severity > Severity::None);
     let rules: Vec<&str> = failed.clone().map(|finding| &*finding.rule).collect();
     assert!(rules.contains(&"spark-job-metrics"), "{rules:?}");
     for finding in failed {

@@ -123,8 +123,8 @@ fn told(path: &PathBuf, bytes: &[u8]) -> Told {
 }
 
 fn histories() -> [(&'static str, Vec<u8>); 2] {
-    let log = [make::spark_start(), make::stage(0, 0), make::spark_end()].concat();
-    [("app-1", log.into_bytes()), ("job_1_0001-1-u-n.jhist", make::jhist(1).into_bytes())]
+    let log = [make::spark_start(), make::stage(0, 0), make::stage(1, 0), make::spark_end()].concat();
+    [("app-1", log.into_bytes()), ("job_1_0001-1-u-n.jhist", make::jhist(2).into_bytes())]
 }
 
 /// Checks `damage` on each packing of each history. It returns damaged copies with their names.

@@ -73,7 +73,7 @@ pub struct NodeTypes {
 impl NodeTypes {
     /// Reads a file with a host and its type in each line, separated by a comma or blanks. Empty lines, lines that begin with
     /// `#`, and a first line `node,type` do not count. The tables of machines of Google's trace of 2011 and Alibaba's of 2018
-    /// are read, too, also compressed; a machine's type is its capacity, and lines of other forms are [problems](Self::problems).
+    /// are read, too, also compressed; a machine's type is its capacity, and lines of other forms are skipped, with a problem.
     ///
     /// # Errors
     /// The file cannot be read or is larger than 64 MiB, no line has a type, one that is not of a trace has none, or a host has
@@ -93,7 +93,7 @@ impl NodeTypes {
     }
 
     /// The lines that could not be read.
-    pub fn problems(&self) -> impl Iterator<Item = &Problem> {
+    pub(crate) fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.problems.iter()
     }
 

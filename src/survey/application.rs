@@ -113,7 +113,6 @@ impl ApplicationStragglers {
         let mut views = GroupStragglers::of_application(app, labelling, settings.basis);
         let all = views.len();
         views.retain(|view| view.executions.tasks.len() >= settings.min_tasks.max(1));
-        let small_groups = (all - views.len()) as u64;
         let labels: Vec<Vec<Option<bool>>> =
             views.iter().map(|view| settings.stragglers(&view.executions, &view.labels)).collect();
         let groups = labelled(&views, &labels, settings);
@@ -150,7 +149,7 @@ impl ApplicationStragglers {
             sources: sources.to_vec(),
             submitted_at: app.submitted_at,
             run_time: run_time(app),
-            small_groups,
+            small_groups: (all - views.len()) as u64,
             delay,
             waited_for,
             waits,

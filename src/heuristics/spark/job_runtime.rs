@@ -77,17 +77,14 @@ impl Check for FailingJobs {
         let by_tasks = worst.as_ref().map(|(severity, ..)| *severity).unwrap_or_default();
         let severity = by_jobs.max(by_tasks);
         let failures = worst.as_ref().map(|(_, failures, _)| *failures).unwrap_or_default();
-        let mut advice: Vec<Advice> = Vec::new();
-        if by_jobs > Severity::None {
-            advice.push(of_failed(app, spark).into());
-        }
+        let of_failed_jobs = (by_jobs > Severity::None).then(|| of_failed(app, spark).into());
+        let mut advice: Vec<Advice> = of_failed_jobs.into_iter().collect();
         let worst_job = worst.as_ref().map(|(.., job)| *job);
         let place = worst_job.and_then(|job| failed_places::of_job(app, spark, job, &failures.ends));
         if by_tasks > Severity::None {
             advice.extend(failures.advice(place.as_ref()));
         }
         let job = if by_tasks > by_jobs { worst_job } else { failed.first().copied() };
-        let place = place.filter(|_| by_tasks > by_jobs);
         let root = job.filter(|_| severity > Severity::None).and_then(|job| Root::of_job(app, spark, job));
         let judgement = Judgement::of(Subject::Application, severity)
             .tells(TroubleKind::Failures)
@@ -98,7 +95,9 @@ impl Check for FailingJobs {
             .fact("worst_job_failed_tasks_count", Measure::Count(failures.ends.failed))
             .fact("worst_job_task_failure_ratio", Measure::Ratio(Some(failures.rate())))
             .fact("worst_job_lost_ms", Measure::Time(failures.lost))
-            .failed_by(root.map(|root| failure_at(place.as_ref(), root.failure)));
+            .failed_by(
+                root.map(|root| failure_at(place.as_ref().filter(|_| by_tasks > by_jobs), root.failure)),
+            );
         let worded = match &worst {
             Some((_, failures, job)) if by_tasks > by_jobs => {
                 params.of_tasks(judgement, job, failures, spent)

@@ -35,6 +35,7 @@ impl<'a> Source<'a> {
     }
 
     /// The file, if it is one.
+    #[cfg_attr(not(feature = "store"), allow(clippy::unnecessary_wraps))] // it always is then
     pub(super) fn file_path(&self) -> Option<&'a Path> {
         match self {
             Self::File(path, _) => Some(path),

@@ -108,7 +108,10 @@ fn a_file_that_is_replaced_while_it_is_read_is_one_problem() {
 #[test]
 fn refusals_say_what_to_do_and_are_not_repeated() {
     for (status, expected) in [
-        (401, "access was denied (status 401); write USER:PASSWORD@ before the host"),
+        (
+            401,
+            "access was denied (status 401); if it asks for a user and a password, write USER:PASSWORD@ before the host",
+        ),
         (403, "access was denied (status 403)"),
         (404, "it does not exist (status 404); check the spelling"),
         (400, "status 400"),

@@ -15,7 +15,8 @@ use super::database::sqlite::Sqlite;
 pub(crate) enum Place {
     File(PathBuf),
     /// An address of PostgreSQL, which may contain a password.
-    Server(String),
+    // Without a client, there is only an error.
+    Server(#[cfg_attr(not(feature = "postgres"), allow(dead_code))] String),
 }
 
 impl From<OsString> for Place {

@@ -8,7 +8,7 @@ use ::postgres::config::Host;
 
 use super::{ServerError, StoreError};
 
-/// The port where servers listen, if nobody says otherwise.
+/// The default port of PostgreSQL.
 const USUAL_PORT: u16 = 5432;
 /// How long a server may take to answer, unless the address has a `connect_timeout`.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -151,6 +151,15 @@ impl Browser {
         outcome["result"]["value"].clone()
     }
 
+    /// The CPU time of the page's main thread up to now.
+    pub fn cpu_milliseconds(&self) -> f64 {
+        self.command("Performance.enable", &json!({}));
+        let metrics = self.command("Performance.getMetrics", &json!({}));
+        let is_cpu = |metric: &&Value| metric["name"] == "ThreadTime";
+        let time = metrics["metrics"].as_array().unwrap().iter().find(is_cpu).unwrap();
+        time["value"].as_f64().unwrap() * 1000.0
+    }
+
     /// Types keys into the focused element.
     pub fn keys(&self, keys: &str) {
         let actions: Vec<Value> = keys

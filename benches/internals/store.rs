@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use crate::engine::{self, Options, Progress};
+use crate::engine::{self, Keeper, Options, Progress};
 use crate::nodes::work_by_node;
 use crate::results::ApplicationReport;
 use crate::rules::RuleSet;
@@ -32,14 +32,12 @@ const JOBS_OF_A_CHANGE: u64 = 10;
 pub fn sample(paths: &[PathBuf]) -> Vec<ApplicationReport> {
     let rules = RuleSet::built_in().expect("built-in rules");
     let taken = Mutex::new(Vec::new());
-    let render = |app: &ApplicationReport| {
-        taken.lock().unwrap_or_else(PoisonError::into_inner).push(app.clone());
-        Ok(Vec::new())
-    };
+    let keep =
+        |app: &ApplicationReport| taken.lock().unwrap_or_else(PoisonError::into_inner).push(app.clone());
     let basis = Basis { rules: &rules, prices: None };
-    let options = Options { details: true, ..Options::default() };
-    let by_node = (&render as engine::Render<'_>, work_by_node as engine::ByNode);
-    engine::analyze_with_nodes(paths.into(), basis, options, &Progress::default(), by_node);
+    let options = Options { top: Some(0), ..Options::default() };
+    let keeper = Keeper { by_node: work_by_node, keep: &keep };
+    engine::analyze_keeping(paths.into(), basis, &options, &Progress::default(), (keeper, None));
     let mut taken = taken.into_inner().unwrap_or_else(PoisonError::into_inner);
     taken.sort_by(|a, b| (&a.id, &a.sources).cmp(&(&b.id, &b.sources)));
     taken

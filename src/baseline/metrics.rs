@@ -95,7 +95,7 @@ fn change(metric: Metric, id: &str, value: f64, range: Range, growth: Option<f64
     }
 }
 
-/// Of two regressed runs, the one further beyond its limit is worse; otherwise the verdict decides.
+/// If two runs regressed, the one further beyond its limit is worse; otherwise the verdict decides.
 fn is_worse(one: &MetricChange, other: &MetricChange) -> bool {
     let beyond = |change: &MetricChange| change.value - change.range.high;
     one.verdict < other.verdict || (one.verdict == other.verdict && beyond(one) > beyond(other))

@@ -1,6 +1,7 @@
 //! `elephant-rs analyze PATH…`
 
 use std::error::Error;
+use std::path::Path;
 
 use clap::Args;
 
@@ -8,9 +9,11 @@ use super::Exit;
 use super::finding_args::FindingArgs;
 use super::input_args::InputArgs;
 use super::part_args::{PartArgs, write_part};
-use super::path_args::PathArgs;
-use crate::engine::{self, Pieces, Progress, Render};
-use crate::results::ApplicationReport;
+use super::path_args::{Inputs, PathArgs};
+use crate::engine::{self, Options, PartKind, Pieces, Progress, Render};
+use crate::results::{ApplicationReport, Report};
+#[cfg(feature = "store")]
+use crate::store::Place;
 use crate::troubles::Basis;
 
 pub(super) const EXAMPLES: &str = "\
@@ -46,11 +49,21 @@ pub(super) struct Analyze {
     findings: FindingArgs,
     #[command(flatten)]
     parts: PartArgs,
+    /// Also store all applications in a database, as ingest does, for history and check
+    #[cfg(feature = "store")]
+    #[arg(
+        long,
+        value_name = "STORE",
+        value_parser = super::store::place_parser(),
+        value_hint = clap::ValueHint::FilePath,
+        conflicts_with_all = ["partial", "merge", "only"]
+    )]
+    store: Option<Place>,
 }
 
 impl Analyze {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        let Self { paths, input, findings, parts } = self;
+        let Self { paths, input, findings, parts, .. } = self;
         let rules = findings.load()?;
         let prices = findings.prices()?;
         let basis = Basis { rules: &rules, prices: prices.as_ref() };
@@ -62,22 +75,15 @@ impl Analyze {
             let work = |progress: &Progress| engine::analyze_part(inputs.named(), basis, &options, progress);
             return write_part(&input.run(work)?, &kind, input, file);
         }
-        let output = input.open_output(&inputs.files(), None)?;
+        let output = input.open_output(&inputs.files(), self.file_of_store())?;
         let infos = rules.infos();
-        let (named, format) = (inputs.named(), findings.pieces(input, &output, &infos));
+        let format = findings.pieces(input, &output, &infos);
         let render = |app: &ApplicationReport| match &format {
             Some(format) => format.render(app),
             None => Ok(Vec::new()),
         };
-        let (report, pieces) = if parts.merges() {
-            let render: Option<Render<'_>> = if format.is_some() { Some(&render) } else { None };
-            input.run(|_| engine::analyze_parts((&kind, &inputs.parts()), basis, &options, render))??
-        } else if format.is_some() {
-            input.run(|progress| engine::analyze_in_pieces(named, basis, options, progress, &render))?
-        } else {
-            let work = |progress: &Progress| engine::analyze_by(named, basis, &options, progress);
-            (input.run(work)?, Pieces::default())
-        };
+        let render: Option<Render<'_>> = if format.is_some() { Some(&render) } else { None };
+        let (report, pieces) = self.read(&inputs, (basis, &kind), options, render)?;
         input.warn(&report.problems);
         input.warn_of_suppressions(&report.suppressions, findings.reports_all_rules());
         match format {
@@ -85,5 +91,43 @@ impl Analyze {
             Some(format) => output.write(|out| format.write(&report, pieces, out))?,
         }
         Ok(findings.exit(&report, input))
+    }
+
+    /// Reads and judges all applications, and renders each as soon as it is judged.
+    fn read(
+        &self,
+        inputs: &Inputs<'_>,
+        (basis, kind): (Basis<'_>, &PartKind<'_>),
+        options: Options,
+        render: Option<Render<'_>>,
+    ) -> Result<(Report, Pieces), Box<dyn Error>> {
+        let (named, input) = (inputs.named(), &self.input);
+        #[cfg(feature = "store")]
+        if let Some(place) = &self.store {
+            return super::store::keep_all(place, inputs, basis, (input, &options), render);
+        }
+        if self.parts.merges() {
+            let parts = inputs.parts();
+            return Ok(input.run(|_| engine::analyze_parts((kind, &parts), basis, &options, render))??);
+        }
+        match render {
+            Some(render) => {
+                Ok(input
+                    .run(|progress| engine::analyze_in_pieces(named, basis, options, progress, render))?)
+            }
+            None => {
+                let work = |progress: &Progress| engine::analyze_by(named, basis, &options, progress);
+                Ok((input.run(work)?, Pieces::default()))
+            }
+        }
+    }
+
+    /// The file of the database, which the report must not replace.
+    #[allow(clippy::unused_self)] // without the feature `store`
+    fn file_of_store(&self) -> Option<&Path> {
+        #[cfg(feature = "store")]
+        return self.store.as_ref().and_then(Place::file);
+        #[cfg(not(feature = "store"))]
+        None
     }
 }

@@ -99,6 +99,14 @@ impl InputArgs {
         }
     }
 
+    /// Prints something about the run, unless `--quiet` is given.
+    #[cfg(feature = "store")]
+    pub(super) fn note(&self, message: &str) {
+        if !self.quiet {
+            output::print_note(message);
+        }
+    }
+
     /// Prints warnings and errors, unless `--quiet` is given.
     pub(super) fn warn(&self, problems: &[SourceProblem]) {
         if !self.quiet {

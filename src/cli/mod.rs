@@ -195,7 +195,7 @@ pub fn run() -> ExitCode {
         Command::Check(command) => command.run(),
         Command::Diff(command) => command.run(),
         #[cfg(feature = "store")]
-        Command::Ingest(command) => command.run(now()),
+        Command::Ingest(command) => command.run(),
         #[cfg(feature = "store")]
         Command::History(command) => command.run(),
         #[cfg(feature = "store")]
@@ -234,10 +234,4 @@ fn print_usage(error: &clap::Error) -> io::Result<()> {
         Cow::Owned(converted) if error.use_stderr() => io::stderr().write_all(converted.as_bytes()),
         Cow::Owned(converted) => io::stdout().write_all(converted.as_bytes()),
     }
-}
-
-#[cfg(feature = "store")]
-fn now() -> crate::units::Timestamp {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    crate::units::Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

@@ -134,7 +134,7 @@ impl<'a> Part<'a> {
         if memmem::find(self.text.as_bytes(), b"Traceback (most recent call last)").is_some() {
             return self.raised();
         }
-        // Of "Job aborted …: Lost task …: my.Exception: …", the wrapper is left out, so the first is the cause.
+        // The wrapper of "Job aborted …: Lost task …: my.Exception: …" is left out, so the first is the cause.
         let mut classes = self.classes().filter(|class| !self.is_wrapper(class));
         let first = classes.next()?;
         if first.ends_with("PythonException") {

@@ -10,7 +10,8 @@ use super::totals::Sums;
 use super::visit::Turn;
 use super::worst::Worst;
 use crate::finding::Name;
-use crate::results::{ApplicationReport, Totals};
+use crate::model::Application;
+use crate::results::{ApplicationReport, NodeWork, Totals};
 
 /// The result of the rules for one application.
 pub(super) struct Judged {
@@ -20,8 +21,37 @@ pub(super) struct Judged {
     pub(super) suppressed_by: Vec<usize>,
 }
 
+/// Gets each application that counts, before it is ranked: with its configuration, and with what it did on each node.
+#[derive(Clone, Copy)]
+#[cfg_attr(not(feature = "store"), allow(dead_code))] // only a store keeps applications
+pub(crate) struct Keeper<'a> {
+    /// What an application did on each node.
+    pub(crate) by_node: fn(&Application) -> Vec<NodeWork>,
+    pub(crate) keep: &'a (dyn Fn(&ApplicationReport) + Sync),
+}
+
+impl Keeper<'_> {
+    /// Adds to a report what is kept, and not reported.
+    pub(super) fn complete(self, app: &Application, report: &mut ApplicationReport) {
+        report.nodes = (self.by_node)(app);
+        if !app.conf.is_empty() {
+            report.configuration.get_or_insert_with(|| Box::new(app.conf.clone()));
+        }
+    }
+
+    /// Keeps an application, and removes what is not reported.
+    fn keep(self, report: &mut ApplicationReport) {
+        (self.keep)(report);
+        report.nodes = Vec::new();
+        if report.phases.is_none() {
+            report.configuration = None;
+        }
+    }
+}
+
 /// Sums over all applications so far, and the worst of them.
 pub(super) struct Collector<'a> {
+    keeper: Option<Keeper<'a>>,
     render: Option<Render<'a>>,
     state: Mutex<State>,
 }
@@ -60,7 +90,17 @@ impl<'a> Collector<'a> {
             findings: [0; 5],
             suppressed: Vec::new(),
         };
-        Self { render: None, state: Mutex::new(state) }
+        Self { keeper: None, render: None, state: Mutex::new(state) }
+    }
+
+    /// Also passes each application to `keeper`.
+    #[cfg(feature = "store")]
+    pub(super) fn keeping(self, keeper: Keeper<'a>) -> Self {
+        Self { keeper: Some(keeper), ..self }
+    }
+
+    pub(super) fn keeper(&self) -> Option<Keeper<'a>> {
+        self.keeper
     }
 
     /// Renders all applications, and keeps only the `most` worst, for their charts.
@@ -69,7 +109,10 @@ impl<'a> Collector<'a> {
     }
 
     /// Counts an application, and keeps it if it is among the worst, or what is rendered of it.
-    pub(super) fn add(&self, judged: Judged) {
+    pub(super) fn add(&self, mut judged: Judged) {
+        if let Some(keeper) = self.keeper {
+            keeper.keep(&mut judged.report);
+        }
         let piece = self.render.map(|render| (Rank::of(&judged.report, judged.turn), render(&judged.report)));
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let group = state.sums.add(&judged.report);

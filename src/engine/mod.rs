@@ -36,9 +36,8 @@ use std::time::Instant;
 
 use crate::input::named::Named;
 use crate::limits::Limits;
-use crate::model::Application;
 use crate::parse::OtherCounters;
-use crate::results::{NodeWork, Report, Summary, SuppressionUse};
+use crate::results::{Report, Summary, SuppressionUse};
 use crate::rules::{RuleSet, Suppression};
 use crate::severity::Severity;
 use crate::troubles::Basis;
@@ -51,6 +50,8 @@ use visit::{may_be_superseded, visit_in_turn};
 use worst_charts::WorstCharts;
 
 pub use crate::results::Sort;
+#[cfg(feature = "store")]
+pub(crate) use collected::Keeper;
 pub use filter::Filter;
 pub(crate) use filter::Identity;
 pub(crate) use part_file::{PartError, PartKind};
@@ -116,7 +117,7 @@ pub(crate) fn analyze_by(
     options: &Options,
     progress: &Progress,
 ) -> Report {
-    analyze_into(Collector::new(options.top), None, named, basis, options, progress).0
+    analyze_into(Collector::new(options.top), named, basis, options, progress).0
 }
 
 /// Like [`analyze_with`], but renders each application as soon as it is judged. The pieces are all applications, so
@@ -129,35 +130,27 @@ pub(crate) fn analyze_in_pieces(
     render: Render<'_>,
 ) -> (Report, Pieces) {
     let options = Options { top: None, ..options };
-    analyze_into(Collector::rendering(render, options.charts), None, named, basis, &options, progress)
+    analyze_into(Collector::rendering(render, options.charts), named, basis, &options, progress)
 }
 
-/// What an application did on each node.
-pub(crate) type ByNode = fn(&Application) -> Vec<NodeWork>;
-
-/// Like [`analyze_in_pieces`], and adds to each application what it did on each node.
+/// Like [`analyze_by`], or with `render` like [`analyze_in_pieces`], and passes each application to `keeper`.
 #[cfg(feature = "store")]
-pub(crate) fn analyze_with_nodes(
+pub(crate) fn analyze_keeping(
     named: Named<'_>,
     basis: Basis<'_>,
-    options: Options,
+    options: &Options,
     progress: &Progress,
-    (render, by_node): (Render<'_>, ByNode),
+    (keeper, render): (Keeper<'_>, Option<Render<'_>>),
 ) -> (Report, Pieces) {
-    let options = Options { top: None, ..options };
-    analyze_into(
-        Collector::rendering(render, options.charts),
-        Some(by_node),
-        named,
-        basis,
-        &options,
-        progress,
-    )
+    let collector = match render {
+        Some(render) => Collector::rendering(render, options.charts),
+        None => Collector::new(options.top),
+    };
+    analyze_into(collector.keeping(keeper), named, basis, options, progress)
 }
 
 fn analyze_into(
     collector: Collector<'_>,
-    by_node: Option<ByNode>,
     named: Named<'_>,
     basis: Basis<'_>,
     options: &Options,
@@ -171,7 +164,9 @@ fn analyze_into(
     let visited = visit_in_turn(named, extent, progress, |app, sources, turn| {
         let started = Instant::now();
         let (mut report, suppressed_by) = evaluate(app, (sources, turn), basis, options, &worst_charts);
-        report.nodes = by_node.map(|by_node| by_node(app)).unwrap_or_default();
+        if let Some(keeper) = collector.keeper() {
+            keeper.complete(app, &mut report);
+        }
         let judged = Judged { report, turn, suppressed_by };
         progress.findings(judged.report.counts.iter().skip(1).sum());
         log::debug!("{}: judged in {:.1?}", judged.report.id, started.elapsed());

@@ -261,7 +261,7 @@ impl Walk<'_> {
         self.fail(InputError::Unreadable { path, source }, named_by_user);
     }
 
-    /// Finds the configurations of job histories that were named without their folder: Hadoop writes them beside the
+    /// Finds the configurations of job histories that were named without their folder: Hadoop writes them next to the
     /// history, or in the folder above.
     fn confs_beside_named_histories(&mut self) {
         let known: FxHashSet<&str> =

@@ -65,7 +65,7 @@ pub(crate) fn master_attempt_in(name: &OsStr) -> Option<u32> {
     rest.strip_prefix('_')?.split_once(".jhist")?.0.parse().ok()
 }
 
-/// Where Hadoop writes the configuration of the job with this history: beside it, or in the folder above.
+/// Where Hadoop writes the configuration of the job with this history: next to it, or in the folder above.
 #[must_use]
 pub(crate) fn confs_beside(history: &Path) -> Vec<PathBuf> {
     let Some(name) = history.file_name().and_then(OsStr::to_str) else { return Vec::new() };

@@ -55,7 +55,7 @@ pub(super) fn local_path(path: &Path) -> Option<PathBuf> {
     (rest.starts_with('/') && !rest.starts_with("//")).then(|| decoded(rest).into())
 }
 
-/// The path in an address. What is no escape (`%20`) stands for itself, because people paste paths behind `file://`.
+/// The path in an address. What is no escape (`%20`) stands for itself, because people paste paths after `file://`.
 pub(super) fn decoded(path: &str) -> OsString {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();

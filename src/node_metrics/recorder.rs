@@ -47,7 +47,7 @@ impl Recorder {
             return false;
         }
         let moment = self.nodes.entry(name).or_default().entry(end).or_default();
-        // Of two lengths, the shorter one is safer.
+        // The shorter one of two lengths is safer.
         moment.length = match (moment.length, length.filter(|length| *length > 0)) {
             (Some(known), Some(new)) => Some(known.min(new)),
             (known, new) => known.or(new),

@@ -31,7 +31,7 @@ pub(super) fn compare_stragglers(nodes: &mut [Node], settings: &Settings) {
     }
 }
 
-/// Suspects nodes with too few tasks to be ranked if all of them were stragglers, beside tasks on other nodes.
+/// Suspects nodes with too few tasks to be ranked if all of them were stragglers among tasks on other nodes.
 pub(super) fn suspect(nodes: &mut [Node], settings: &Settings) {
     for node in nodes {
         let few = node.level.is_none() && node.tasks >= settings.suspect_tasks.max(1);

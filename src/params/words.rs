@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 /// The entry of `known` that `word` most likely misspells.
 pub(crate) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
-    // Of two words that are equally near, the writer more likely means the one that begins in the same way.
+    // If two words are equally near, the writer more likely means the one that begins in the same way.
     let near =
         known.map(|known| (edit_distance(known, word), Reverse(same_start(known, word)), known)).min()?;
     let limit = (word.chars().count() / 3).clamp(1, 4);

@@ -214,7 +214,7 @@ impl Comparison {
         let absent = self.jobs.iter().filter(|job| job.state == JobState::Absent);
         self.counts.absent_jobs = absent.count() as u64;
         for job in &mut self.jobs {
-            // Of rules that are not reported, nothing is counted.
+            // Nothing is counted for rules that are not reported.
             job.absent.retain(|absent| absent.absence != Absence::RuleOff || reports(&absent.rule));
         }
     }

@@ -71,7 +71,7 @@ pub(crate) struct JobTotal {
 pub(crate) struct WorstRun {
     severity: Severity,
     score: u64,
-    /// Of equal runs, the first in the alphabet.
+    /// The first of equal runs in the alphabet.
     id: Reverse<String>,
     source: Reverse<Option<String>>,
     /// Its worst finding: the rule's name for readers, and the subject.

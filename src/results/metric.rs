@@ -91,13 +91,13 @@ impl FromStr for Metric {
 /// share. `rules/gate.yaml` has the values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Floors {
-    /// Of run time.
+    /// The floor for run time.
     pub run_time: Millis,
-    /// Of memory used and memory wasted, in GB-hours.
+    /// The floor for memory used and memory wasted, in GB-hours.
     pub memory_gb_hours: f64,
-    /// Of task time.
+    /// The floor for task time.
     pub task_time: Millis,
-    /// Of failed attempts.
+    /// The floor for failed attempts.
     pub failed_attempts: f64,
 }
 

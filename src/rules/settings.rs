@@ -80,7 +80,7 @@ pub(crate) struct Settings {
     pub keys: fn() -> &'static [Key],
 }
 
-/// Of the metrics of MapReduce jobs.
+/// Parameters of the metrics of MapReduce jobs.
 pub(crate) const METRICS: Settings = Settings {
     id: "metrics",
     title: "Metrics",
@@ -89,7 +89,7 @@ pub(crate) const METRICS: Settings = Settings {
     keys: MetricParams::keys,
 };
 
-/// Of the metrics of Spark applications.
+/// Parameters of the metrics of Spark applications.
 pub(crate) const SPARK_METRICS: Settings = Settings {
     id: "spark-metrics",
     title: "Spark Metrics",
@@ -98,7 +98,7 @@ pub(crate) const SPARK_METRICS: Settings = Settings {
     keys: SparkMetricParams::keys,
 };
 
-/// Of the comparison with a baseline.
+/// Parameters of the comparison with a baseline.
 pub(crate) const GATE: Settings = Settings {
     id: "gate",
     title: "Gate",
@@ -107,7 +107,7 @@ pub(crate) const GATE: Settings = Settings {
     keys: GateParams::keys,
 };
 
-/// Of the order of reports.
+/// Parameters of the order of reports.
 pub(crate) const ORDER: Settings = Settings {
     id: "order",
     title: "Order",
@@ -116,7 +116,7 @@ pub(crate) const ORDER: Settings = Settings {
     keys: OrderParams::keys,
 };
 
-/// Of the ranking of nodes.
+/// Parameters of the ranking of nodes.
 pub(crate) const NODES: Settings = Settings {
     id: "nodes",
     title: "Nodes",

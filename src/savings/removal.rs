@@ -54,9 +54,9 @@ pub(super) const WITHOUT_STRAGGLERS: &str = "replay without skew and without str
 /// By how much the memory held changes. Troubles that change the same containers propose the same size, which counts once.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct MemoryChange {
-    /// Of executors (Spark): the size that is proposed, and by which factor it changes what is held.
+    /// For executors (Spark): the size that is proposed, and by which factor it changes what is held.
     pub(crate) executors: Option<(Resources, f64)>,
-    /// Of containers of map tasks: the share of all memory held that is saved; negative if they take more.
+    /// For containers of map tasks: the share of all memory held that is saved; negative if they take more.
     pub(crate) maps: Option<f64>,
     /// The same of containers of reduce tasks.
     pub(crate) reduces: Option<f64>,

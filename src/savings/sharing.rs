@@ -8,7 +8,7 @@ use super::players::{Effect, Measure, Players, Saved};
 use super::predict::Cost;
 use super::troubles::SavingStatus;
 
-/// Of the replayed troubles, so many share in all orders; further ones come one after the other.
+/// So many of the replayed troubles share in all orders; further ones come one after the other.
 const REPLAYED: usize = 5;
 /// The same for the others, which need no replay.
 const MEASURED: usize = 7;
@@ -169,7 +169,7 @@ fn only_together(players: &mut Players<'_>, replays: usize, (sold, doubtful): (&
         walls.is_none_or(|(without, with)| with - without > SAME_TIME)
     };
     let needed: u64 = candidates.iter().filter(counts).map(Single::set).sum();
-    // Of some, one is enough, but which is not told.
+    // For some, one is enough, but which is not told.
     if players.gains(before | needed, before) { needed } else { all }
 }
 

@@ -54,8 +54,7 @@ pub(super) fn at(database: &Database, place: i64) -> Result<Settings, StoreError
         &values![place],
         |row| row.get(0),
     )?;
-    // Only this program writes them.
-    Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+    text.map_or_else(|| Ok(Settings::new()), |text| serde_json::from_str(&text).map_err(StoreError::Settings))
 }
 
 fn text(conf: &Conf) -> String {

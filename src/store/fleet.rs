@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::realised::Found;
 use super::selection::Selection;
+use super::sums::SETTINGS;
 use super::{Grouped, Grouping, Nodes, OverTime, Periods, Realised, Store, StoreError};
 
 /// What all applications used and wasted, how that went on, and what can be done.
@@ -75,10 +77,10 @@ impl Store {
             Ok::<_, StoreError>(Ranked { grouped, over_time })
         };
         let everything = self.grouped(Grouping::Everything, selection, None)?;
-        let mut realised = self.realised(selection)?;
+        let changes = self.changes(selection)?;
         let (realised_of, realised_gb_hours) =
-            (realised.len() as u64, realised.iter().map(|change| change.saved_gb_hours).sum());
-        realised.truncate(most);
+            (changes.len() as u64, changes.iter().map(Found::saved_gb_hours).sum());
+        let realised = changes.into_iter().take(most).map(|change| self.realised(change));
         let (remedies, remedies_of) = self.remedies(selection, most)?;
         let (unread, unread_of) = self.unread(most)?;
         Ok(Fleet {
@@ -89,7 +91,7 @@ impl Store {
             troubles: self.grouped(Grouping::Trouble, selection, Some(most))?,
             remedies,
             remedies_of,
-            realised,
+            realised: realised.collect::<Result<_, _>>()?,
             realised_of,
             realised_gb_hours,
             nodes: self.nodes(selection, most)?,
@@ -102,18 +104,29 @@ impl Store {
     /// The settings that are recommended to most applications, and how many settings there are.
     fn remedies(&self, selection: &Selection, most: usize) -> Result<(Vec<Remedy>, u64), StoreError> {
         // One row for each job and change.
-        let rows = self.database.rows(
-            &format!(
-                "SELECT setting.name, setting.old, setting.new, application.job, count(*) FROM setting JOIN application ON \
-                 application.application = setting.application WHERE {} GROUP BY 1, 2, 3, 4",
-                selection.condition
+        let (query, values) = match &selection.days {
+            Some(days) if days.are_all() => (
+                format!(
+                    "SELECT setting_sum.name, known, old, new, job, applications FROM setting_sum JOIN job USING (job) WHERE \
+                     applications > 0 AND {}",
+                    days.condition(1)
+                ),
+                days.values(),
             ),
-            &selection.values,
-            |row| {
-                let change = (row.get::<Option<String>>(1)?, row.get::<String>(2)?);
-                Ok((row.get::<String>(0)?, change, row.get::<i64>(3)?, row.count(4)?))
-            },
-        )?;
+            _ => (
+                format!(
+                    "SELECT part.name, known, old, new, job, count(*) FROM ({}) AS part JOIN application ON \
+                     application.application = part.application WHERE {} GROUP BY 1, 2, 3, 4, 5",
+                    SETTINGS.replace("{these}", "IS NOT NULL"),
+                    selection.condition
+                ),
+                selection.values.clone(),
+            ),
+        };
+        let rows = self.database.rows(&query, &values, |row| {
+            let old = row.get::<bool>(1)?.then(|| row.get::<String>(2)).transpose()?;
+            Ok((row.get::<String>(0)?, (old, row.get::<String>(3)?), row.get::<i64>(4)?, row.count(5)?))
+        })?;
         let mut settings: BTreeMap<String, Recommended> = BTreeMap::new();
         for (setting, change, job, applications) in rows {
             let recommended = settings.entry(setting).or_default();
@@ -170,7 +183,7 @@ struct Recommended {
 impl Recommended {
     fn remedy(self, setting: String) -> Option<Remedy> {
         let applications = self.changes.values().sum();
-        // Of equally frequent changes, the first by its values.
+        // The first of equally frequent changes, by its values.
         let most = self.changes.into_iter().rev().max_by_key(|(_, count)| *count)?;
         let ((from, to), alike) = most;
         Some(Remedy { setting, applications, jobs: self.jobs.len() as u64, from, to, alike })

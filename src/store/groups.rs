@@ -139,7 +139,7 @@ impl Store {
         for group in groups.iter_mut().filter(|_| grouping == Grouping::Day) {
             group.key = group.key.take().and_then(|day| name_of(day.parse().ok()?));
         }
-        // Of equal groups, the first by name comes first.
+        // The first of equal groups, by name, comes first.
         groups.sort_by(|a, b| {
             let worst = |sums: &Sums| Reverse((sums.wasted, sums.used, sums.applications));
             let latest = (grouping == Grouping::Day).then(|| b.key.cmp(&a.key));

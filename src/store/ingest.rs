@@ -5,28 +5,25 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::database::{Database, values};
 use super::{Store, StoreError, listing, record};
-use crate::engine::{self, Options, Progress};
+use crate::engine::Keeper;
 use crate::input::discover::{self, FileState};
 use crate::input::named::Named;
 use crate::input::storage::{BrokenOff, Storages};
-use crate::limits;
+use crate::limits::{self, Limits};
 use crate::nodes::work_by_node;
 use crate::results::{ApplicationReport, Report, SourceProblem};
-use crate::troubles::Basis;
 use crate::units::Timestamp;
 
 /// The version of this program: figures of another one may differ.
 pub(super) const TOOL: &str = env!("CARGO_PKG_VERSION");
 
-/// What an ingest did.
+/// What was stored of a run.
 #[derive(Debug)]
-pub(crate) struct Ingested {
-    /// The report on what was read, without its applications.
-    pub(crate) report: Report,
+pub(crate) struct Stored {
     /// Files that were not opened, because they had not changed.
     pub(crate) unchanged: u64,
     /// Applications that were not stored, because only a part of them came.
@@ -35,28 +32,39 @@ pub(crate) struct Ingested {
     pub(crate) applications: u64,
 }
 
+/// The files to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Files {
+    /// Those that are new or changed since they were last read with this version and these rules.
+    Changed,
+    All,
+}
+
 impl Store {
-    /// Reads the histories below `named` that are new or changed since they were last read with this version and these
-    /// rules. A killed run keeps what it committed, and the next one reads the rest.
-    pub(crate) fn ingest(
+    /// Stores what `read` finds in the histories below `named`. A killed run keeps what it committed.
+    pub(crate) fn keep<T>(
         &mut self,
         named: Named<'_>,
-        basis: Basis<'_>,
-        options: Options,
-        progress: &Progress,
+        (files, limits): (Files, &Limits),
+        rules_hash: &str,
         now: Timestamp,
-    ) -> Result<Ingested, StoreError> {
+        read: impl FnOnce(Named<'_>, Keeper<'_>) -> (Report, T),
+    ) -> Result<(Report, T, Stored), StoreError> {
         let broken_off = BrokenOff::default();
-        let storages = named.storages.cloned().unwrap_or_else(|| Storages::built_in(&options.limits));
+        let storages = named.storages.cloned().unwrap_or_else(|| Storages::built_in(limits));
         let storages = storages.watched(&broken_off);
         let named = Named { storages: Some(&storages), ..named };
-        let listed = discover::list(named, &options.limits);
-        let rules_hash = basis.rules.hash();
+        let listed = discover::list(named, limits);
         let database = &self.database;
-        let mut unchanged = database.reading(|| listing::unchanged(database, &listed, (TOOL, rules_hash)))?;
-        let known = unchanged.len() as u64;
+        let mut left_out = match files {
+            Files::Changed => {
+                database.reading(|| listing::unchanged(database, &listed, (TOOL, rules_hash)))?
+            }
+            Files::All => FxHashSet::default(),
+        };
+        let unchanged = left_out.len() as u64;
         // Closing a file of the database would release the locks that SQLite has on it.
-        unchanged.extend(listed.iter().filter(|file| self.is_own(&file.path)).map(|file| file.path.clone()));
+        left_out.extend(listed.iter().filter(|file| self.is_own(&file.path)).map(|file| file.path.clone()));
         let run = database.writing(|| {
             database.insert(
                 "INSERT INTO run (started, tool, rules_hash) VALUES (?1, ?2, ?3) RETURNING run",
@@ -65,25 +73,20 @@ impl Store {
         })?;
         let states = listed.into_iter().map(|file| (file.path, file.state));
         let states: FxHashMap<PathBuf, FileState> =
-            states.filter(|(path, _)| !unchanged.contains(path)).collect();
+            states.filter(|(path, _)| !left_out.contains(path)).collect();
         let sources = Sources { storages: &storages, broken_off };
         let writer =
             Mutex::new(Writer { database: &mut self.database, run, states, sources, cut: 0, failure: None });
-        let lock = || writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let render = |app: &ApplicationReport| {
-            lock().application(app);
-            Ok(Vec::new())
+        let keep = |app: &ApplicationReport| {
+            writer.lock().unwrap_or_else(PoisonError::into_inner).application(app);
         };
-        let named = Named { unchanged: Some(&unchanged), ..named };
-        // The configuration of each application is stored.
-        let options = Options { details: true, ..options };
-        let (report, _) =
-            engine::analyze_with_nodes(named, basis, options, progress, (&render, work_by_node));
+        let keeper = Keeper { by_node: work_by_node, keep: &keep };
+        let (report, read) = read(Named { unchanged: Some(&left_out), ..named }, keeper);
         let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
         let cut = writer.finish(&report.problems, now)?;
         let count = || self.database.count("SELECT count(*) FROM application WHERE counts = TRUE", &[]);
         let applications = self.database.reading(count)?;
-        Ok(Ingested { report, unchanged: known, cut, applications })
+        Ok((report, read, Stored { unchanged, cut, applications }))
     }
 
     /// Whether this is a file of the database itself.

@@ -1,7 +1,7 @@
 //! A database of applications: what was found in their histories, over months and over many runs of this program.
 //!
-//! [`Store::ingest`] reads the histories that are new or changed; the other functions answer questions without opening a
-//! history. A record is one application in one file: ids are not unique across clusters and copies.
+//! [`Store::keep`] stores what is found in histories; the other functions answer questions without opening one. A record
+//! is one application in one file: ids are not unique across clusters and copies.
 
 mod accepted;
 mod answer;
@@ -40,7 +40,7 @@ pub(crate) use export::Column;
 pub(crate) use export::{Kind, TABLES, Table, Value};
 pub(crate) use fleet::{Fleet, Ranked, Remedy, Unread};
 pub(crate) use groups::{Group, Grouped, Grouping};
-pub(crate) use ingest::Ingested;
+pub(crate) use ingest::{Files, Stored};
 pub(crate) use nodes::{NodeSums, Nodes};
 pub(crate) use periods::{OverTime, Periods};
 pub(crate) use place::Place;
@@ -85,6 +85,11 @@ pub(crate) enum StoreError {
     #[cfg(feature = "postgres")]
     #[error("{0}")]
     Server(#[from] database::postgres::ServerError),
+    /// Settings that were stored are not what this program writes.
+    #[error(
+        "the settings of an application cannot be read: {0}; another program changed them, so make a new store"
+    )]
+    Settings(serde_json::Error),
     /// A row that was written did not come back.
     #[error("the database did not confirm a new row; run the command again")]
     Incomplete,

@@ -44,6 +44,20 @@ pub(crate) struct Realised {
     pub(crate) saved_gb_hours: f64,
 }
 
+/// A clear change, without its settings, which only those that are shown need.
+pub(super) struct Found {
+    job: i64,
+    /// The configurations before and after.
+    configurations: (i64, i64),
+    change: Realised,
+}
+
+impl Found {
+    pub(super) const fn saved_gb_hours(&self) -> f64 {
+        self.change.saved_gb_hours
+    }
+}
+
 /// Runs of a job, one after the other, with the same settings.
 struct Section {
     configuration: i64,
@@ -59,7 +73,7 @@ struct RunRow {
     configuration: i64,
     id: String,
     submitted: Option<Timestamp>,
-    /// Of a run that succeeded and whose memory is known.
+    /// Memory and run time, if the run succeeded and its memory is known.
     measured: Option<(f64, Option<f64>)>,
 }
 
@@ -80,23 +94,24 @@ impl RunRow {
 
 impl Store {
     /// The changes of configurations after which jobs cost clearly more or less, those that saved most first.
-    pub(super) fn realised(&self, selection: &Selection) -> Result<Vec<Realised>, StoreError> {
+    pub(super) fn changes(&self, selection: &Selection) -> Result<Vec<Found>, StoreError> {
+        let selection = selection.of_few_jobs();
         let runs = self.database.rows(
             &format!(
                 "SELECT job, configuration, id, submitted, status = 'succeeded', used, run_time FROM application WHERE {} AND \
-                 configuration IS NOT NULL AND job IN (SELECT job FROM application GROUP BY job HAVING \
-                 min(configuration) <> max(configuration)) ORDER BY job, submitted NULLS FIRST, id, attempt, source",
+                 configuration IS NOT NULL AND job IN (SELECT job FROM configuration_sum WHERE applications > 0 GROUP BY \
+                 job HAVING count(*) > 1) ORDER BY job, submitted NULLS FIRST, id, attempt, source",
                 selection.condition
             ),
             &selection.values,
             RunRow::of,
         )?;
-        let mut realised = Vec::new();
+        let mut found = Vec::new();
         let mut job = None;
         let mut sections: Vec<Section> = Vec::new();
         for run in runs {
             if job != Some(run.job) {
-                self.compare(job, &sections, &mut realised)?;
+                self.compare(job, &sections, &mut found)?;
                 sections.clear();
                 job = Some(run.job);
             }
@@ -110,13 +125,19 @@ impl Store {
                 }),
             }
         }
-        self.compare(job, &sections, &mut realised)?;
-        realised.sort_by(|a, b| {
+        self.compare(job, &sections, &mut found)?;
+        found.sort_by(|Found { change: a, .. }, Found { change: b, .. }| {
             b.saved_gb_hours
                 .total_cmp(&a.saved_gb_hours)
                 .then_with(|| (&a.job, &a.first).cmp(&(&b.job, &b.first)))
         });
-        Ok(realised)
+        Ok(found)
+    }
+
+    /// Adds to a change which settings it was.
+    pub(super) fn realised(&self, found: Found) -> Result<Realised, StoreError> {
+        let Found { job, configurations, change } = found;
+        Ok(Realised { changed: self.changed(job, configurations)?, ..change })
     }
 
     /// Compares each section of a job with the one before it.
@@ -124,7 +145,7 @@ impl Store {
         &self,
         job: Option<i64>,
         sections: &[Section],
-        realised: &mut Vec<Realised>,
+        found: &mut Vec<Found>,
     ) -> Result<(), StoreError> {
         let Some(job) = job else { return Ok(()) };
         for pair in sections.windows(2) {
@@ -141,16 +162,17 @@ impl Store {
             let run_time = medians(compared, &after.runs, |run| run.1);
             let time = |ms: f64| Millis::from_f64(ms.round());
             let runs = (compared.len() as u64, after.runs.len() as u64);
-            realised.push(Realised {
+            let change = Realised {
                 job: self.key_of(job)?,
                 first: after.first.clone(),
                 since: after.since,
-                changed: self.changed(job, before, after)?,
+                changed: Vec::new(),
                 runs,
                 used_gb_hours: used,
                 run_time: run_time.and_then(|(before, after)| time(before).zip(time(after))),
                 saved_gb_hours: (used.0 - used.1) * runs.1 as f64,
-            });
+            };
+            found.push(Found { job, configurations: (before.configuration, after.configuration), change });
         }
         Ok(())
     }
@@ -161,9 +183,9 @@ impl Store {
         Ok(key.unwrap_or_default())
     }
 
-    fn changed(&self, job: i64, before: &Section, after: &Section) -> Result<Vec<Changed>, StoreError> {
-        let old = configured::at(&self.database, before.configuration)?;
-        let new = configured::at(&self.database, after.configuration)?;
+    fn changed(&self, job: i64, (before, after): (i64, i64)) -> Result<Vec<Changed>, StoreError> {
+        let old = configured::at(&self.database, before)?;
+        let new = configured::at(&self.database, after)?;
         let names: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         let value = |settings: &Settings, name: &str| settings.get(name).cloned();
         let changed = names.into_iter().filter(|name| old.get(*name) != new.get(*name));
@@ -171,7 +193,7 @@ impl Store {
             .map(|name| {
                 let to = value(&new, name);
                 let advised = match &to {
-                    Some(to) => self.was_advised(job, before.configuration, (name, to))?,
+                    Some(to) => self.was_advised(job, before, (name, to))?,
                     None => false,
                 };
                 Ok(Changed { setting: name.clone(), from: value(&old, name), to, advised })
@@ -230,7 +252,8 @@ mod tests {
     }
 
     fn of(store: &Store) -> Vec<Realised> {
-        store.realised(&Selection::of(&store.database, &Filter::default()).unwrap()).unwrap()
+        let found = store.changes(&Selection::of(&store.database, &Filter::default()).unwrap()).unwrap();
+        found.into_iter().map(|found| store.realised(found).unwrap()).collect()
     }
 
     /// The same in each database.

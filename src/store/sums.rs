@@ -56,6 +56,8 @@ const ON_NODE: [Amount; 11] = [
     ("squares", "part.squares"),
 ];
 
+const APPLICATIONS: [Amount; 1] = [("applications", "1")];
+
 /// A table of sums.
 struct Sums {
     table: &'static str,
@@ -76,11 +78,16 @@ const GROUPS: &str = "SELECT application, 'all' AS kind, FALSE AS known, '' AS k
      CAST(sum(saved_memory) AS BIGINT), CAST(sum(saved_time) AS BIGINT) FROM trouble WHERE application {these} \
      GROUP BY application, kind UNION ALL SELECT DISTINCT application, 'rule', TRUE, rule, CAST(NULL AS BIGINT), \
      CAST(NULL AS BIGINT) FROM finding WHERE application {these}";
+/// The changes that are recommended to applications. Long texts are cut, because indexes refuse them.
+pub(super) const SETTINGS: &str = "SELECT application, substr(name, 1, 200) AS name, old IS NOT NULL AS known, \
+     substr(coalesce(old, ''), 1, 200) AS old, substr(new, 1, 200) AS new FROM setting WHERE application {these}";
+const CONFIGURATIONS: &str =
+    "SELECT application FROM application WHERE configuration IS NOT NULL AND application {these}";
 const SAVINGS: &str =
     "SELECT application, saved_memory, saved_time FROM application WHERE application {these}";
 const NODES: &str = "SELECT * FROM node_work WHERE application {these}";
 
-const ALL: [Sums; 5] = [
+const ALL: [Sums; 7] = [
     Sums {
         table: "group_day",
         key: &[
@@ -105,6 +112,24 @@ const ALL: [Sums; 5] = [
         parts: GROUPS,
     },
     Sums { table: "job_sum", key: &[("job", "application.job")], amounts: &OF_APPLICATION, parts: SAVINGS },
+    Sums {
+        table: "setting_sum",
+        key: &[
+            ("job", "application.job"),
+            ("name", "part.name"),
+            ("known", "part.known"),
+            ("old", "part.old"),
+            ("new", "part.new"),
+        ],
+        amounts: &APPLICATIONS,
+        parts: SETTINGS,
+    },
+    Sums {
+        table: "configuration_sum",
+        key: &[("job", "application.job"), ("configuration", "application.configuration")],
+        amounts: &APPLICATIONS,
+        parts: CONFIGURATIONS,
+    },
     Sums {
         table: "node_day",
         key: &[("node", "part.node"), ("day", DAY), ("engine", "application.engine")],

@@ -30,7 +30,7 @@ const VERSION: u32 = 2;
 const MAX_LEN: Bytes = Bytes::from_mib(1024);
 /// This many runs of a job are enough to know what is usual; the oldest leave first.
 const KEEP_RUNS: usize = 30;
-/// Of larger groups only the progress is kept.
+/// Only the progress of larger groups is kept.
 const MAX_TASKS: usize = 20_000;
 
 /// A file of learnt runs that cannot be used.
@@ -117,10 +117,10 @@ pub(crate) struct LearntRun {
     /// The numbers of the tasks; empty if they are 0, 1, 2, ….
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     numbers: Vec<u32>,
-    /// Of each task, in the order of their numbers; empty if there were too many, or if numbers are unknown.
+    /// One for each task, in the order of their numbers; empty if there were too many, or if numbers are unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     durations_ms: Vec<u64>,
-    /// Of each task, if known for all.
+    /// One for each task, if known for all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     inputs: Vec<u64>,
     /// Median progress of the tasks, as seconds since launch and the share.

@@ -21,7 +21,7 @@ const MOST_STRAGGLERS: u64 = 100_000;
 
 /// So many attempts are replayed before a sample of the jobs is enough.
 const REPLAYED: u64 = 50_000;
-/// Of further jobs, one in so many is replayed: a replay of a whole trace takes more than ten times as long as all else.
+/// One in so many further jobs is replayed: a replay of a whole trace takes more than ten times as long as all else.
 const SAMPLED: u64 = 64;
 
 /// Whether detectors are replayed on a job.
@@ -77,7 +77,7 @@ impl Longest {
     /// Adds a job to the totals, and keeps it if it is one of those that waited longest.
     pub(super) fn add(&mut self, job: ApplicationStragglers, sums: &mut Sums) {
         sums.add(&job);
-        // Of twice as many jobs, half is dropped at a time.
+        // At twice as many jobs, half is dropped at a time.
         if self.jobs.len() >= self.most.saturating_mul(2).max(1) {
             self.prune();
         }
@@ -97,7 +97,7 @@ impl Longest {
         self.left_out += (all - kept) as u64;
     }
 
-    /// The kept jobs, and how many there are beside.
+    /// The kept jobs, and how many others there are.
     pub(super) fn finish(mut self) -> (Vec<ApplicationStragglers>, u64) {
         self.prune();
         (self.jobs, self.left_out)

@@ -127,7 +127,7 @@ fn time(finding: &Finding, key: &str) -> Option<Millis> {
 /// How much a finding says about the cause; the highest speaks for its trouble.
 fn weight(finding: &Finding) -> impl Ord {
     let proposes = finding.advice.iter().any(|advice| !advice.settings.is_empty());
-    // Of the rules on the number of tasks, the one that measures the time lost says more than one on long tasks.
+    // The one of the rules on the number of tasks that measures the time lost says more than one on long tasks.
     let measures = finding.repartition.is_some() && time(finding, "lost_ms") > Some(Millis::ZERO);
     // A slow node is the cause of all its stragglers.
     let names_nodes = finding.tells == TroubleKind::Stragglers && finding.of_more_parts;

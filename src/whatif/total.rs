@@ -100,7 +100,7 @@ impl ChangeTotal {
     }
 }
 
-/// Of several the first in the alphabet.
+/// The first of several in the alphabet.
 pub(crate) fn most_frequent(reasons: &BTreeMap<String, u64>) -> Option<&str> {
     Some(reasons.iter().max_by_key(|&(why, count)| (count, Reverse(why)))?.0)
 }

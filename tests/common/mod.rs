@@ -2,6 +2,7 @@
 // Neither uses all of them.
 #![allow(dead_code)]
 
+pub mod certificate;
 pub mod history;
 pub mod make;
 #[cfg(unix)]

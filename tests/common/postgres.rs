@@ -48,7 +48,17 @@ pub struct Server {
 #[track_caller]
 pub fn server() -> Option<&'static Server> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
-    let server = SERVER.get_or_init(|| programs().map(Server::start)).as_ref();
+    or_skip(SERVER.get_or_init(|| programs().map(|programs| Server::start(programs, None))).as_ref())
+}
+
+/// Another server, which offers TLS with this certificate and its key.
+#[track_caller]
+pub fn encrypting_server(certificate: (&Path, &Path)) -> Option<Server> {
+    or_skip(programs().map(|programs| Server::start(programs, Some(certificate))))
+}
+
+#[track_caller]
+fn or_skip<T>(server: Option<T>) -> Option<T> {
     if server.is_none() {
         assert!(std::env::var_os(REQUIRED).is_none(), "PostgreSQL is missing");
         skipped::note("PostgreSQL is not installed (apt-get install postgresql)");
@@ -72,13 +82,16 @@ fn programs() -> Option<PathBuf> {
 
 impl Server {
     #[allow(clippy::zombie_processes)] // the keeper ends with this process
-    fn start(programs: PathBuf) -> Self {
+    fn start(programs: PathBuf, certificate: Option<(&Path, &Path)>) -> Self {
         let folder = tempfile::Builder::new().prefix("elephant-postgres-").tempdir().unwrap().keep();
         let is_root = fs::metadata(&folder).unwrap().uid() == 0;
-        if is_root {
-            std::os::unix::fs::chown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
-        }
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+        let give = |path: &Path, mode: u32| {
+            if is_root {
+                std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+            }
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        give(&folder, 0o700);
         let as_user = |program: &str| {
             let program = programs.join(program);
             if !is_root {
@@ -96,13 +109,23 @@ impl Server {
         let made = initdb.current_dir(&folder).stdin(Stdio::null()).output().unwrap();
         assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
         let rules = fs::read_to_string(data.join("pg_hba.conf")).unwrap();
-        let guard = format!("host all {GUARDED} 127.0.0.1/32 scram-sha-256\n");
-        fs::write(data.join("pg_hba.conf"), guard + &rules).unwrap();
+        // With a certificate, this user comes in over TLS only.
+        let kind = if certificate.is_some() { "hostssl" } else { "host" };
+        let guard = format!("{kind} all {GUARDED} 127.0.0.1/32 scram-sha-256\n");
+        let last = format!("host all {GUARDED} 127.0.0.1/32 reject\n");
+        fs::write(data.join("pg_hba.conf"), guard + &last + &rules).unwrap();
         // Free a moment ago; nothing else asks for ports here.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut keeper = Command::new("sh");
         keeper.args(["-c", KEEPER, "sh"]).arg(&folder).args(as_user("postgres")).arg("-D").arg(&data);
         keeper.args(["-h", "127.0.0.1", "-k", "", "-F", "-p", &port.to_string()]);
+        if let Some((certificate, key)) = certificate {
+            keeper.args(["-c", "ssl=on", "-c", "ssl_cert_file=server.crt", "-c", "ssl_key_file=server.key"]);
+            for (from, to) in [(certificate, "server.crt"), (key, "server.key")] {
+                fs::copy(from, data.join(to)).unwrap();
+                give(&data.join(to), 0o600);
+            }
+        }
         let child = keeper.current_dir(&folder).stdin(Stdio::piped()).stdout(Stdio::null());
         let mut child = child.stderr(Stdio::null()).spawn().unwrap();
         let server =

@@ -121,7 +121,7 @@ fn failures(words: &[String], columns: usize) -> String {
     text + "\n" + &lines(hint, columns).join("\n") + "\n"
 }
 
-/// The id with the other columns beside it, or below it where there is no room.
+/// The id with the other columns next to it, or below it where there is no room.
 fn row(id: &str, [engine, saves, origin]: [&str; 3], columns: usize) -> String {
     if columns < ID + ENGINE + SAVES + ORIGIN {
         return format!("{id}\n{BELOW}{}{}{origin}\n", padded(engine, ENGINE), padded(saves, SAVES));

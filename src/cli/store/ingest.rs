@@ -8,11 +8,11 @@ use super::super::Exit;
 use super::super::finding_args::RuleArgs;
 use super::super::input_args::InputArgs;
 use super::super::path_args::PathArgs;
-use super::StoreArgs;
-use crate::engine::Options;
-use crate::store::Ingested;
+use super::{StoreArgs, now, stored_in, without_filters};
+use crate::engine::{self, Options};
+use crate::results::Report;
+use crate::store::{Files, Stored};
 use crate::troubles::Basis;
-use crate::units::Timestamp;
 
 pub(in crate::cli) const EXAMPLES: &str = "\
 Reads the histories that are new or changed since the last time, and keeps what was found in a database. Files that did \
@@ -39,26 +39,29 @@ pub(in crate::cli) struct Ingest {
 }
 
 impl Ingest {
-    pub(in crate::cli) fn run(&self, now: Timestamp) -> Result<Exit, Box<dyn Error>> {
+    pub(in crate::cli) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         let rules = self.rules.load()?;
         let inputs = self.paths.read()?;
         let output = self.input.open_output(&inputs.files(), self.store.store.file())?;
-        let filter = self.input.filters.filter();
-        let options = Options { limits: self.input.limits.limits(), filter, ..Options::default() };
-        if !options.filter.is_everything() {
-            return Err("a store keeps all applications, so ingest takes no filters; history has them".into());
-        }
+        let (limits, filter) = (self.input.limits.limits(), self.input.filters.filter());
+        // Nothing is shown, so no application is kept in memory.
+        let options = Options { top: Some(0), limits, filter, ..Options::default() };
+        without_filters(&options, "ingest")?;
         let mut store = self.store.create()?;
         let basis = Basis { rules: &rules, prices: None };
-        let named = inputs.named();
-        let ingested = self.input.run(|progress| store.ingest(named, basis, options, progress, now))?;
-        let ingested = ingested.map_err(|error| self.store.failed("write", &error))?;
-        self.input.warn(&ingested.report.problems);
-        output.write(|out| writeln!(out, "{}", self.result(&ingested)))?;
-        let Ingested { report, unchanged, cut, .. } = &ingested;
+        let kept = self.input.run(|progress| {
+            let files = (Files::Changed, &options.limits);
+            store.keep(inputs.named(), files, rules.hash(), now(), |named, keeper| {
+                engine::analyze_keeping(named, basis, &options, progress, (keeper, None))
+            })
+        })?;
+        let (report, _, stored) = kept.map_err(|error| self.store.failed("write", &error))?;
+        self.input.warn(&report.problems);
+        output.write(|out| writeln!(out, "{}", self.result(&report, &stored)))?;
+        let Stored { unchanged, cut, .. } = stored;
         // A run that finds nothing new has read what there is.
-        let nothing_new = *unchanged > 0 && report.summary.applications == 0;
-        let failed = if *cut > 0 {
+        let nothing_new = unchanged > 0 && report.summary.applications == 0;
+        let failed = if cut > 0 {
             true
         } else if nothing_new {
             self.input.failed(&report.problems, report.named_input_failed)
@@ -69,23 +72,16 @@ impl Ingest {
     }
 
     /// What was read, and what the store has now.
-    fn result(&self, ingested: &Ingested) -> String {
-        let Ingested { report, unchanged, cut, applications } = ingested;
+    fn result(&self, report: &Report, stored: &Stored) -> String {
         let summary = &report.summary;
-        let plural = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-        let stored = summary.applications.saturating_sub(*cut);
-        let cut = match cut {
-            0 => String::new(),
-            cut => format!(", {cut} broken off, which the next run reads again"),
-        };
+        let read = summary.files_analysed;
+        let plural = if read == 1 { "" } else { "s" };
+        let Stored { unchanged, .. } = stored;
         format!(
-            "{} read, {} skipped, {} failed, {unchanged} unchanged · {} stored{cut}; {} has {}",
-            plural(summary.files_analysed, "file"),
+            "{read} file{plural} read, {} skipped, {} failed, {unchanged} unchanged · {}",
             summary.files_skipped,
             summary.files_failed,
-            plural(stored, "application"),
-            self.store.store,
-            applications
+            stored_in(&self.store.store, report, stored)
         )
     }
 }

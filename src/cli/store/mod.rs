@@ -6,11 +6,19 @@ pub(super) mod ingest;
 pub(super) mod prune;
 
 use std::error::Error;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
-use crate::store::{Place, Store, StoreError};
+use super::input_args::InputArgs;
+use super::path_args::Inputs;
+use crate::engine::{self, Options, Pieces, Render};
+use crate::results::Report;
+use crate::severity::Severity;
+use crate::store::{Files, Place, Store, StoreError, Stored};
+use crate::troubles::Basis;
+use crate::units::Timestamp;
 
 /// The message for users.
 pub(super) fn failed(place: &Place, what: &str, error: &StoreError) -> Box<dyn Error> {
@@ -18,6 +26,57 @@ pub(super) fn failed(place: &Place, what: &str, error: &StoreError) -> Box<dyn E
         StoreError::Missing(_) => error.to_string().into(),
         _ => format!("cannot {what} the store {place}: {error}").into(),
     }
+}
+
+/// Refuses what would leave applications out: a store has all of a file, or none.
+fn without_filters(options: &Options, command: &str) -> Result<(), Box<dyn Error>> {
+    if options.filter.is_everything() {
+        return Ok(());
+    }
+    Err(format!("a store keeps all applications, so {command} takes no filters; history has them").into())
+}
+
+/// Reads and judges all applications, as `analyze` does, and stores them.
+pub(super) fn keep_all(
+    place: &Place,
+    inputs: &Inputs<'_>,
+    basis: Basis<'_>,
+    (input, options): (&InputArgs, &Options),
+    render: Option<Render<'_>>,
+) -> Result<(Report, Pieces), Box<dyn Error>> {
+    without_filters(options, "analyze --store")?;
+    if options.min_severity != Severity::Low {
+        return Err("a store keeps all findings, so analyze --store takes no --min-severity".into());
+    }
+    let mut store = Store::create(place).map_err(|error| failed(place, "open", &error))?;
+    let kept = input.run(|progress| {
+        store.keep(
+            inputs.named(),
+            (Files::All, &options.limits),
+            basis.rules.hash(),
+            now(),
+            |named, keeper| engine::analyze_keeping(named, basis, options, progress, (keeper, render)),
+        )
+    })?;
+    let (report, pieces, stored) = kept.map_err(|error| failed(place, "write", &error))?;
+    input.note(&stored_in(place, &report, &stored));
+    Ok((report, pieces))
+}
+
+/// What was stored, and what the store has now.
+fn stored_in(place: &Place, report: &Report, stored: &Stored) -> String {
+    let count = report.summary.applications.saturating_sub(stored.cut);
+    let plural = if count == 1 { "" } else { "s" };
+    let cut = match stored.cut {
+        0 => String::new(),
+        cut => format!(", {cut} broken off, which the next run reads again"),
+    };
+    format!("{count} application{plural} stored{cut}; {place} has {}", stored.applications)
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// Reads where a store is. Every text names a place, so no message of the parser repeats a password.

@@ -29,7 +29,7 @@ const BEGINNING: Bytes = Bytes::from_mib(1);
 /// So much of a history nearly always has its id.
 const FIRST_EVENTS: Bytes = Bytes::new(256 << 10);
 
-/// Of shorter event logs, the beginning is not read before the rest.
+/// The beginning of shorter event logs is not read before the rest.
 const SHORT_LOG: u64 = 2 << 20;
 
 /// How much of the memory for a run a history may take.

@@ -17,7 +17,7 @@ use crate::units::Millis;
 
 /// The number of causes that get advice.
 const ADVISED: usize = 2;
-/// Of each group, so many of the stragglers that held it up longest count for the costs of causes.
+/// Stragglers of each group that count for the costs of causes: those that held it up longest.
 const MOST_WAITS: usize = 100;
 
 /// The causes of stragglers whose input does not explain them.

@@ -87,7 +87,7 @@ impl Check for DriverCheck {
             );
         }
         let aspects = params.judge(app, &facts);
-        // Of equal aspects, take the first, so that messages are stable.
+        // Take the first of equal aspects, so that messages are stable.
         let worst = aspects.iter().rev().max_by_key(|aspect| aspect.severity);
         let severity = worst.map(|aspect| aspect.severity).unwrap_or_default();
         let judgement = Judgement::of(Subject::Driver, severity).facts(facts.evidence());

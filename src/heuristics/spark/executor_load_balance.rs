@@ -117,7 +117,7 @@ impl Balance {
         };
         let judge =
             |(_, _, deviation, cutoffs): &(&str, &str, f64, &Ascending<Ratio>)| cutoffs.severity(*deviation);
-        // Of equal metrics, take the first.
+        // Take the first of equal metrics.
         let worst = metrics.iter().take(judged).rev().max_by_key(|metric| judge(metric));
         let Some(worst) = worst else { return Verdict::NotApplicable };
         let (name, key, deviation, cutoffs) = *worst;

@@ -137,7 +137,7 @@ impl Check for Comparison {
         let spreads: Vec<Spread<'_>> =
             METRICS.iter().filter_map(|metric| spread(metric, &self.with_lives(app, &compared))).collect();
         let judged = spreads.iter().map(|spread| (self.severity(app, spread), spread)).rev();
-        // Of equally bad metrics, take the first; `max_by_key` returns the last.
+        // Take the first of equally bad metrics; `max_by_key` returns the last.
         let Some((severity, worst)) = judged.max_by_key(|(severity, _)| *severity) else {
             return Verdict::NotEvaluated("no executor has a finished task".to_owned());
         };

@@ -116,7 +116,7 @@ impl Check for JobFailures {
         for ends in &all {
             total.add(ends);
         }
-        // Of one job, or of all.
+        // For one job, or for all.
         let ends = worst.filter(|_| place.is_some()).map_or(&total, |(_, ends)| ends);
         worded.advice(|| advice(app, spark, &severities, root.as_ref(), (place.as_ref(), ends))).into()
     }

@@ -71,7 +71,7 @@ impl Check for FailingJobs {
         let judged = judged.map(|((failures, _), job)| (failures, job));
         let worst = judged
             .map(|(failures, job)| (params.by_tasks(&failures, spent), failures, job))
-            // Of equal jobs, take the first, and those with failures before those without.
+            // Take the first of equal jobs, and those with failures before those without.
             .rev()
             .max_by(|(a, x, _), (b, y, _)| a.cmp(b).then(x.rate().total_cmp(&y.rate())));
         let by_tasks = worst.as_ref().map(|(severity, ..)| *severity).unwrap_or_default();

@@ -34,7 +34,7 @@ rule_params! {
         tasks_per_slot: Quantity<Count>,
         /// Tasks whose median time is below this are small.
         small_task_time: Quantity<Duration>,
-        /// Of the run time of a small task, at most this much counts as overhead.
+        /// At most this much of a small task's run time counts as overhead.
         small_task_overhead: Quantity<Duration>,
     }
 }

@@ -174,7 +174,7 @@ impl Failing {
             .tasks(*scored)
             .facts(failures.evidence(app, *tasks, stage))
             .failed_by(root.as_ref().map(|root| bad.failure(app, spark, root)));
-        // What the lost executor left behind says less than its exit code.
+        // Fetch failures on a lost executor say less than its exit code.
         let lost = root.as_ref().is_some_and(|root| root.loss.is_some());
         let error = failures.informative_error().filter(|_| !lost);
         let judgement =

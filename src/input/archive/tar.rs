@@ -20,7 +20,7 @@ const PREFIX: Range<usize> = 345..500;
 /// Set in the header of a sparse file of GNU tar, and in each block that continues it, if another block follows.
 const MORE_PIECES: usize = 482;
 const STILL_MORE_PIECES: usize = 504;
-/// Zeros are skipped up to this many bytes to find a second archive behind the first.
+/// Zeros are skipped up to this many bytes to find a second archive after the first.
 const MOST_PADDING: u64 = 1 << 20;
 /// Longer name or attribute records are ignored.
 const MAX_NOTE: u64 = 64 * 1024;
@@ -105,7 +105,7 @@ fn pieces_len(bytes: &Arc<File>, header: &[u8], at: u64) -> u64 {
     len
 }
 
-/// The first header behind the zeros at the end of an archive, if another archive was appended.
+/// The first header after the zeros at the end of an archive, if another archive was appended.
 fn next_archive(bytes: &Arc<File>, end: u64) -> Option<u64> {
     let blocks = (1..MOST_PADDING / BLOCK).map(|block| end + block * BLOCK);
     for at in blocks {

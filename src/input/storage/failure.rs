@@ -16,7 +16,7 @@ impl StorageFailure {
         io::Error::new(kind, Self { text: text.into() })
     }
 
-    /// The failure behind an error.
+    /// The failure that caused an error.
     pub(crate) fn behind(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }

@@ -54,7 +54,7 @@ fn first_time_complete(lifetimes: &[Span]) -> Option<(i64, Timestamp)> {
         alive += change;
         (alive, at)
     });
-    // Of equal counts, the first.
+    // The first of equal counts.
     counts.reduce(|best, next| if next.0 > best.0 { next } else { best })
 }
 

@@ -26,7 +26,7 @@ pub(super) fn kind(head: &[u8], complete: bool, insisted: Option<TraceFormat>) -
 /// `insisted`, only tables of that trace come into question, and the number of columns is enough.
 fn table(head: &[u8], complete: bool, insisted: Option<TraceFormat>) -> Option<TraceTable> {
     let mut lines: Vec<&[u8]> = head.split(|&byte| byte == b'\n').take(LINES + 1).collect();
-    // The last line may go on behind the bytes in sight; a file of one line is that line.
+    // The last line may go on after the bytes in sight; a file of one line is that line.
     if lines.len() > 1 && (!complete || lines.len() > LINES || lines.last().is_some_and(|it| it.is_empty())) {
         lines.pop();
     }

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Number of blocks that each thread parses before all threads synchronise. Logs that are read at the same time share one
-/// block for each thread, because a thread that waits for one log works on another; but each log has at least so many.
+/// block for each thread, because a thread that waits for one log works on another; but each log has at least so many. One
+/// thread waits for no other: a single block stays in its cache.
 const BLOCKS_PER_THREAD: usize = 4;
 
 /// Number of logs that the process reads at this moment.
@@ -32,6 +33,9 @@ impl Drop for BeingRead {
 }
 
 fn width_among(threads: usize, logs: usize) -> usize {
+    if threads == 1 {
+        return 1;
+    }
     let of_all = if logs > 1 { threads / logs } else { threads.saturating_mul(BLOCKS_PER_THREAD) };
     of_all.max(BLOCKS_PER_THREAD)
 }
@@ -42,7 +46,7 @@ mod tests {
 
     #[test]
     fn logs_that_are_read_together_share_the_blocks() {
-        assert_eq!([1, 2, 8].map(|threads| width_among(threads, 1)), [4, 8, 32]);
+        assert_eq!([1, 2, 8].map(|threads| width_among(threads, 1)), [1, 8, 32]);
         let together = [(2, 2), (8, 8), (64, 2), (64, 12)];
         assert_eq!(together.map(|(threads, logs)| width_among(threads, logs)), [4, 4, 32, 5]);
     }

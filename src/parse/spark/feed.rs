@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use memchr::{memchr, memrchr};
 use rayon::prelude::*;
@@ -53,6 +53,23 @@ struct Slot {
     error: Option<io::Error>,
 }
 
+/// Buffers for the bytes of a file, which only a block that is being parsed needs. The one that was used last is still in
+/// the processor's cache, and the kernel copies into it several times faster than into one that is not.
+#[derive(Default)]
+struct Spare(Mutex<Vec<Vec<u8>>>);
+
+impl Spare {
+    fn take(&self) -> Vec<u8> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    fn give(&self, buffer: Vec<u8>) {
+        if buffer.len() <= KEEP_LEN {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+        }
+    }
+}
+
 impl Batch {
     /// The parsed blocks, in order.
     pub(super) fn blocks(&mut self) -> impl Iterator<Item = &mut Block> {
@@ -78,7 +95,7 @@ impl Batch {
     }
 
     /// Parses all slots in parallel.
-    fn read(&mut self, file: Option<&File>, options: ReadOptions) {
+    fn read(&mut self, file: Option<(&File, &Spare)>, options: ReadOptions) {
         let slots = self.slots.get_mut(..self.used).unwrap_or_default();
         match slots {
             [slot] => slot.read(file, options),
@@ -97,17 +114,23 @@ impl Batch {
 }
 
 impl Slot {
-    fn read(&mut self, file: Option<&File>, options: ReadOptions) {
-        let mut first = 0;
-        if let (Some((start, end)), Some(file)) = (self.range, file) {
-            match self.read_range(file, start, end, options.max_line_len) {
-                Ok(at) => first = at,
-                Err(error) => self.error = Some(error),
+    fn read(&mut self, file: Option<(&File, &Spare)>, options: ReadOptions) {
+        if let (Some((start, end)), Some((file, spare))) = (self.range, file) {
+            self.bytes = spare.take();
+            let first = match self.read_range(file, start, end, options.max_line_len) {
+                Ok(at) => at,
+                Err(error) => {
+                    self.error = Some(error);
+                    0
+                }
+            };
+            self.block.read(self.bytes.get(first..self.len).unwrap_or_default(), options);
+            spare.give(std::mem::take(&mut self.bytes));
+        } else {
+            self.block.read(self.bytes.get(..self.len).unwrap_or_default(), options);
+            if self.bytes.len() > KEEP_LEN {
+                self.bytes = Vec::new();
             }
-        }
-        self.block.read(self.bytes.get(first..self.len).unwrap_or_default(), options);
-        if self.bytes.len() > KEEP_LEN {
-            self.bytes = Vec::new();
         }
     }
 
@@ -247,7 +270,7 @@ impl Pipeline {
         let [mut filled, mut read, mut taken] = std::array::from_fn(|_| Batch::default());
         let (block_len, options) = (self.block_len, self.options);
         self.source.fill(&mut filled, BeingRead::width(), block_len, options.max_line_len);
-        let file = self.source.file();
+        let (file, spare) = (self.source.file(), Spare::default());
         let mut failure = None;
         while !(filled.is_empty() && read.is_empty()) {
             // Rotate: filled batches are parsed next, parsed batches are processed next.
@@ -256,7 +279,7 @@ impl Pipeline {
             filled.used = 0;
             let (source, width) = (&mut self.source, BeingRead::width());
             let mut fill = || source.fill(&mut filled, width, block_len, options.max_line_len);
-            let mut read_batch = || read.read(file.as_deref(), options);
+            let mut read_batch = || read.read(file.as_deref().map(|file| (file, &spare)), options);
             if taken.is_empty() {
                 // The first batch, which may be the whole file.
                 read_batch();

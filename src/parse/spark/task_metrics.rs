@@ -97,7 +97,7 @@ struct Metric {
     json_key: &'static [u8],
     unit: Unit,
     counter: Counter,
-    /// The name behind "internal.metrics." of the accumulable in which Spark adds it up, where it is compared.
+    /// The name after "internal.metrics." of the accumulable in which Spark adds it up, where it is compared.
     accumulable: Option<&'static str>,
 }
 

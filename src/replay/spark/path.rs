@@ -72,7 +72,7 @@ impl Plan {
         let last = |places: &[u32], end: &dyn Fn(u32) -> Option<Micros>| {
             places.iter().copied().max_by_key(|&place| (end(place), place))
         };
-        // Of the first so many jobs of each order, the one that ended last.
+        // The one of the first so many jobs of each order that ended last.
         let mut lasts: Vec<Vec<u32>> = Vec::new();
         for order in &self.orders {
             let running_last = order.jobs.iter().scan(None, |latest: &mut Option<u32>, &job| {

@@ -64,6 +64,11 @@ impl Plan {
             }
         }
         order.sort_unstable();
+        let group = |place: usize| app.groups.get(spark.stages.get(place)?.group?);
+        let groups = || order.iter().filter_map(|(_, place)| group(*place));
+        // Growing would take twice the memory for a moment.
+        self.attempts.reserve_exact(groups().map(|group| group.attempts.len()).sum());
+        self.tasks.reserve_exact(groups().map(|group| group.tasks.len()).sum());
         for (submitted, place) in order {
             let Some(logged) = spark.stages.get(place) else { continue };
             let number = to_u32(self.stages.len());
@@ -83,7 +88,7 @@ impl Plan {
         let Some(group) = app.groups.get(group) else { return };
         let rows = &group.attempts;
         let mut first_launch = vec![Micros::MAX; group.tasks.len()];
-        let mut read: Vec<Attempt> = Vec::with_capacity(rows.len());
+        let begin = self.attempts.len();
         for row in 0..rows.len() {
             let launch = rows.time(row, TimePoint::Start).map(|at| clock.at(at));
             let finish = rows.time(row, TimePoint::Finish).map(|at| clock.at(at));
@@ -92,7 +97,7 @@ impl Plan {
                 *first = launch.min(*first);
             }
             let outcome = rows.outcome(row);
-            read.push(Attempt {
+            self.attempts.push(Attempt {
                 stage,
                 task: to_u32(task),
                 row: to_u32(row),
@@ -107,12 +112,14 @@ impl Plan {
         }
         let first =
             |attempt: &Attempt| first_launch.get(attempt.task as usize).copied().unwrap_or(Micros::MAX);
-        read.sort_by_key(|attempt| (first(attempt), attempt.task, attempt.launch, attempt.row));
-        for same_task in read.chunk_by(|a, b| a.task == b.task) {
-            let from = to_u32(self.attempts.len());
-            let task = to_u32(self.tasks.len());
-            self.attempts.extend(same_task.iter().map(|attempt| Attempt { task, ..*attempt }));
-            self.tasks.push(Task { attempts: from..to_u32(self.attempts.len()) });
+        let read = self.attempts.get_mut(begin..).unwrap_or_default();
+        read.sort_unstable_by_key(|attempt| (first(attempt), attempt.task, attempt.launch, attempt.row));
+        let mut from = to_u32(begin);
+        for same_task in read.chunk_by_mut(|a, b| a.task == b.task) {
+            let (task, until) = (to_u32(self.tasks.len()), from + to_u32(same_task.len()));
+            same_task.iter_mut().for_each(|attempt| attempt.task = task);
+            self.tasks.push(Task { attempts: from..until });
+            from = until;
         }
     }
 }

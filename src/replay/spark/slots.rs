@@ -150,14 +150,18 @@ impl FreeSlots {
             steps.extend([(attempt.launch, -1), (attempt.finish, 1)]);
         }
         steps.sort_unstable();
+        steps.dedup_by(|later, first| {
+            let same_time = later.0 == first.0;
+            first.1 += if same_time { later.1 } else { 0 };
+            same_time
+        });
         let mut free = 0;
-        let mut changes: Vec<(Micros, Micros)> = Vec::new();
-        for same_time in steps.chunk_by(|a, b| a.0 == b.0) {
-            free += same_time.iter().map(|(_, step)| step).sum::<i64>();
-            if let Some(&(at, _)) = same_time.first() {
-                changes.push((at, if free > 0 { at } else { Micros::MAX }));
-            }
-        }
+        let change = |(at, step): (Micros, i64)| {
+            free += step;
+            (at, if free > 0 { at } else { Micros::MAX })
+        };
+        // In the memory of the steps.
+        let mut changes: Vec<(Micros, Micros)> = steps.into_iter().map(change).collect();
         let mut next = Micros::MAX;
         for (_, first_free) in changes.iter_mut().rev() {
             next = next.min(*first_free);

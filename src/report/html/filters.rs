@@ -12,7 +12,7 @@ use askama::{Result, Values};
 use crate::report::wrap::belong_together;
 use crate::units::{MbMillis, Timestamp, show_gb_hours, three_digits};
 
-/// A value behind any number of references, as templates pass it.
+/// A value through any number of references, as templates pass it.
 pub(in crate::report) trait Is<T> {
     fn get(&self) -> T;
 }

@@ -19,11 +19,11 @@ const DIGITS: usize = 12;
 
 /// The ids of one application.
 pub(super) struct Ids {
-    /// Of the application.
+    /// The id of the application.
     pub(super) application: String,
-    /// Of its troubles, in their order.
+    /// The ids of its troubles, in their order.
     pub(super) troubles: Vec<String>,
-    /// Of its findings, in their order.
+    /// The ids of its findings, in their order.
     pub(super) findings: Vec<String>,
 }
 

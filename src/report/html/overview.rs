@@ -142,7 +142,7 @@ pub(super) struct RollupView<'a> {
 /// One bar.
 pub(super) struct RollupRow {
     pub(super) name: Option<String>,
-    /// Of a job, if there are several users.
+    /// For a job, if there are several users.
     pub(super) user: Option<String>,
     pub(super) filter: Option<String>,
     pub(super) waste: Waste,

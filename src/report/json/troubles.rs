@@ -17,7 +17,7 @@ pub(super) struct ToldView<'a> {
     #[serde(flatten)]
     finding: FindingView<'a>,
     trouble: Option<PartView<'a>>,
-    /// Of the finding that leads; those of the others are its trouble's, too.
+    /// Those of the finding that leads; those of the others are its trouble's, too.
     savings: Option<SavingsView<'a>>,
 }
 

@@ -20,7 +20,7 @@ use crate::units::{Millis, three_digits};
 
 /// Columns of a histogram's longest bar.
 const BAR: usize = 40;
-/// Columns that a time and a number take beside a bar.
+/// Columns that a time and a number take next to a bar.
 const BESIDE_BAR: usize = 26;
 /// Columns of a node's name.
 const NODE: usize = 22;

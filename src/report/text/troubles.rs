@@ -51,7 +51,7 @@ fn brief(text: &str, columns: usize) -> String {
     }
 }
 
-/// A severity and a text beside it.
+/// A severity and the text next to it.
 pub(super) fn labelled(
     severity: Severity,
     text: &str,

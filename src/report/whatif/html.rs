@@ -186,7 +186,7 @@ impl<'a> JobView<'a> {
     /// The change of this kind that saves most time over all runs.
     fn best(&self, kind: Kind) -> Option<&ChangeTotal> {
         let of_kind = self.job.total.changes.iter().filter(|total| kind.holds(&total.change));
-        // Of equal savings the first: a single trouble before all of them.
+        // The first of equal savings: a single trouble before all of them.
         of_kind
             .filter(|total| total.net_ms() > 0.0)
             .reduce(|best, other| if other.net_ms() > best.net_ms() { other } else { best })
@@ -300,7 +300,7 @@ fn best(replays: &Replays, kind: Kind) -> Option<Best<'_>> {
         let Saved::Less(saved) = Saved::of(prediction) else { return None };
         Some(Best { scenario, prediction, saved })
     });
-    // Of equal savings the first: a single trouble before all of them.
+    // The first of equal savings: a single trouble before all of them.
     known.reduce(|best, other| {
         let saves = |item: &Best<'_>| item.prediction.saves.wall_ms.point;
         if saves(&other) > saves(&best) { other } else { best }

@@ -21,7 +21,7 @@ pub(super) enum Saved {
 }
 
 impl Saved {
-    /// Of a prediction.
+    /// The words for a prediction.
     pub(super) fn of(prediction: &Prediction) -> Self {
         let saves = &prediction.saves.wall_ms;
         match prediction.within_error {
@@ -202,7 +202,7 @@ pub(super) fn of_job(job: &Job<'_>) -> String {
         let saves = scenario.prediction.as_ref().ok().filter(|it| !it.within_error)?.saves.wall_ms;
         Some((run.id.as_str(), replays.recorded, saves))
     });
-    // Of equal runs the first in the report.
+    // The first of equal runs in the report.
     let most = most.reduce(|best, next| if next.2.point > best.2.point { next } else { best });
     let mut parts = match most {
         Some((id, took, saves)) if several => {

@@ -18,7 +18,7 @@ const POINTS: u32 = 40;
 struct Task<'a> {
     progress: &'a Curve,
     straggler: bool,
-    /// The standard normal number behind its noise.
+    /// The standard normal number of its noise.
     noise: f64,
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct Learnt {
     pub(crate) basis: Sample,
 }
 
-/// The tasks behind a pattern.
+/// The tasks that a pattern comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sample {
     pub(crate) tasks: usize,

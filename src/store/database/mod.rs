@@ -33,7 +33,7 @@ const ROWS_AT_ONCE: usize = 64;
 pub(super) enum Mode {
     /// All its questions see the same state.
     Read,
-    /// One at a time: another one waits. Nobody who reads does.
+    /// One at a time: another one waits. Readers do not.
     Write,
 }
 
@@ -66,13 +66,13 @@ pub(super) trait Backend: Send {
     fn set_version(&self, version: i64) -> Result<(), StoreError>;
     /// The version before the first of the migrations, and the statements that lead from each version to the next.
     fn migrations(&self) -> (i64, &'static [&'static str]);
-    /// A condition for the applications that match the patterns of `filter`, among those that meet another condition. The
-    /// place of its own value, if it has one, is behind those of the other.
+    /// A condition, with its values, for the applications that match the patterns of `filter` among those that meet another
+    /// condition.
     fn admitted(
         &self,
         filter: Filter,
         among: (&str, &[Value<'static>]),
-    ) -> Result<(String, Option<Value<'static>>), StoreError>;
+    ) -> Result<(String, Vec<Value<'static>>), StoreError>;
     /// Gives the room of removed rows back.
     fn compact(&self) -> Result<(), StoreError>;
     /// The file, if the database is one.

@@ -54,8 +54,8 @@ macro_rules! sum_columns {
 }
 use sum_columns;
 
-/// The first version that keeps sums, which are computed from the rows of earlier ones.
-const FIRST_WITH_SUMS: i64 = 6;
+/// The first version that keeps all sums. They are computed from the rows of earlier ones.
+const FIRST_WITH_ALL_SUMS: i64 = 7;
 
 /// Makes the tables, or brings older ones up to date. If they are, nothing is written, so that readers need no lock.
 pub(super) fn migrate(database: &Database) -> Result<(), StoreError> {
@@ -71,7 +71,7 @@ pub(super) fn migrate(database: &Database) -> Result<(), StoreError> {
         for statements in migrations.iter().skip(done) {
             database.backend().batch(statements)?;
         }
-        if version < FIRST_WITH_SUMS {
+        if version < FIRST_WITH_ALL_SUMS {
             sums::compute(database)?;
         }
         database.backend().set_version(latest)

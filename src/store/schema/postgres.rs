@@ -10,7 +10,7 @@ use super::{node_columns, sum_columns};
 pub(in crate::store) const BEFORE_FIRST: i64 = 5;
 
 /// The statements that lead from each version of the tables to the next. Released ones never change.
-pub(in crate::store) const MIGRATIONS: &[&str] = &[SIXTH];
+pub(in crate::store) const MIGRATIONS: &[&str] = &[SIXTH, SEVENTH];
 
 const SIXTH: &str = concat!(
     r#"
@@ -176,3 +176,21 @@ CREATE TABLE group_day (
 );
 "#
 );
+
+const SEVENTH: &str = r#"
+CREATE TABLE setting_sum (
+    job BIGINT NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    known BOOLEAN NOT NULL,
+    old TEXT COLLATE "C" NOT NULL,
+    new TEXT COLLATE "C" NOT NULL,
+    applications BIGINT NOT NULL,
+    PRIMARY KEY (job, name, known, old, new)
+);
+CREATE TABLE configuration_sum (
+    job BIGINT NOT NULL,
+    configuration BIGINT NOT NULL,
+    applications BIGINT NOT NULL,
+    PRIMARY KEY (job, configuration)
+);
+"#;

@@ -3,7 +3,7 @@
 use super::{node_columns, sum_columns};
 
 /// The statements that lead from each version of the schema to the next. Released ones never change.
-pub(in crate::store) const MIGRATIONS: &[&str] = &[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH];
+pub(in crate::store) const MIGRATIONS: &[&str] = &[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH];
 
 /// Version 1. Times are milliseconds since 1970 in UTC, durations milliseconds, memory over time MiB·s,
 /// cores over time core milliseconds: whole numbers, so that no sum depends on the order. Unknown is NULL.
@@ -252,3 +252,24 @@ CREATE TABLE group_day (
 ) WITHOUT ROWID;
 "
 );
+
+/// Version 7: what is recommended to the applications of each job, and with which configurations they ran. The program
+/// fills these sums, too.
+const SEVENTH: &str = "
+CREATE TABLE setting_sum (
+    job INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    -- Whether the setting has a value now; otherwise `old` is empty.
+    known INTEGER NOT NULL,
+    old TEXT NOT NULL,
+    new TEXT NOT NULL,
+    applications INTEGER NOT NULL,
+    PRIMARY KEY (job, name, known, old, new)
+) WITHOUT ROWID;
+CREATE TABLE configuration_sum (
+    job INTEGER NOT NULL,
+    configuration INTEGER NOT NULL,
+    applications INTEGER NOT NULL,
+    PRIMARY KEY (job, configuration)
+) WITHOUT ROWID;
+";

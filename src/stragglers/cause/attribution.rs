@@ -224,7 +224,7 @@ impl Context<'_> {
             Some((explains, Fact::Input { input, unit, ratio, limit, rate_ratio }))
         };
         let facts: Vec<(bool, Fact)> = group.inputs().filter_map(fact).collect();
-        // Of bytes and records, the one that explains the time counts.
+        // The one of bytes and records that explains the time counts.
         let Some((explains, fact)) = facts.iter().find(|(explains, _)| *explains).or(facts.first()) else {
             return;
         };

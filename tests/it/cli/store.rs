@@ -51,6 +51,38 @@ pub(super) fn text(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
+#[test]
+fn analyze_stores_what_it_reports() {
+    on_each_database(|place| {
+        let input = "testdata/heuristics";
+        let (kept, ingested) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (kept, ingested) = (place(&kept.path().join("x.db")), place(&ingested.path().join("x.db")));
+        printed(&["ingest", "--quiet", "--store", &ingested, input]);
+        for more in [&["--format", "json", "--top", "2"][..], &["--details", "--format", "ndjson"]] {
+            let report = |store: &[&str]| {
+                let output = run(&[&["analyze", input], more, store].concat());
+                assert!(output.status.success(), "{more:?}");
+                let notes = String::from_utf8(output.stderr).unwrap();
+                (String::from_utf8(output.stdout).unwrap(), notes)
+            };
+            let (stored, notes) = report(&["--store", &kept]);
+            assert_eq!(stored, report(&[]).0, "{more:?}");
+            assert!(notes.contains(" applications stored; "), "{notes}");
+            for question in [&[][..], &["--worst"]] {
+                let answer =
+                    |store| printed(&[&["history", "--store", store, "--format", "json"], question].concat());
+                assert_eq!(answer(&kept), answer(&ingested), "{question:?} after {more:?}");
+            }
+        }
+        let line = printed(&["ingest", "--quiet", "--store", &kept, input]);
+        assert!(line.starts_with("0 files read, 0 skipped, 0 failed, "), "{line}");
+        for refused in [&["--user", "a*"][..], &["--min-severity", "severe"], &["--rule", "mapper-gc"]] {
+            let output = run(&[&["analyze", "--store", &kept, input], refused].concat());
+            assert_eq!(output.status.code(), Some(2), "{refused:?}");
+        }
+    });
+}
+
 /// Calls a test for each database, with what makes the place of a store: a path is that of a file in SQLite, and a new
 /// database in PostgreSQL, if this program knows it and it is installed.
 #[track_caller]

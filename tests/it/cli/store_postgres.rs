@@ -6,7 +6,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::store::{histories, printed, run, text};
-use crate::common::postgres::{GUARDED, PASSWORD, server};
+use crate::common::certificate::certificate;
+use crate::common::postgres::{GUARDED, PASSWORD, encrypting_server, server};
 
 /// Every question, with what it writes to.
 const QUESTIONS: &[&[&str]] = &[
@@ -103,6 +104,33 @@ fn what_is_wrong_with_a_server_is_told_without_the_password() {
     // The right password leads to the tables.
     let right = command(&["history", "--store", &guarded]).env("PGPASSWORD", PASSWORD).output().unwrap();
     assert!(errors(&right).contains("there is no store"));
+}
+
+#[test]
+fn a_server_that_encrypts_is_asked_if_its_certificate_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some((known, key)) = certificate(folder.path()) else { return };
+    let Some(server) = encrypting_server((&known, &key)) else { return };
+    let with_authority = |authority: &str, arguments: &[&str]| {
+        let mut command = command(arguments);
+        command.env("SSL_CERT_FILE", authority).env("PGPASSWORD", PASSWORD).output().unwrap()
+    };
+    let (known, database) = (text(&known), server.database());
+    let required = format!("{database}?sslmode=require");
+    let stored = with_authority(&known, &["ingest", "--quiet", "--store", &required, "testdata/hadoop1"]);
+    assert!(stored.status.success(), "{}", String::from_utf8_lossy(&stored.stderr));
+    // The server lets this user in over TLS only.
+    let guarded = server.address(GUARDED, database.rsplit('/').next().unwrap());
+    server.sql(&database, &format!("GRANT SELECT ON ALL TABLES IN SCHEMA public TO {GUARDED}"));
+    let history = |authority: &str, more: &str| {
+        with_authority(authority, &["history", "--store", &format!("{guarded}{more}")])
+    };
+    let answer = history(&known, "");
+    assert!(answer.status.success(), "{}", String::from_utf8_lossy(&answer.stderr));
+    let open = errors(&history(&known, "?sslmode=disable"));
+    assert!(open.contains("no encryption"), "{open}");
+    let unknown = errors(&history("/dev/null", ""));
+    assert!(unknown.contains("certificate") && !unknown.contains(PASSWORD), "{unknown}");
 }
 
 #[test]

@@ -433,19 +433,11 @@ fn a_build_without_tls_says_so() {
     assert!(errors.contains("install it with --features http,remote"), "{errors}");
 }
 
-/// A certificate for 127.0.0.1 in `folder`, with its key; `None` without openssl.
+/// A server with a certificate for 127.0.0.1 in `folder`; `None` without openssl.
 #[cfg(feature = "remote")]
-fn certificate(folder: &std::path::Path) -> Option<std::sync::Arc<rustls::ServerConfig>> {
+fn server_config(folder: &std::path::Path) -> Option<std::sync::Arc<rustls::ServerConfig>> {
     use rustls::pki_types::pem::PemObject as _;
-    let (certificate, key) = (folder.join("cert.pem"), folder.join("key.pem"));
-    let made = Command::new("openssl")
-        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"])
-        .args(["-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"])
-        .args(["-out".as_ref(), certificate.as_os_str(), "-keyout".as_ref(), key.as_os_str()])
-        .output();
-    if !made.is_ok_and(|output| output.status.success()) {
-        return None;
-    }
+    let (certificate, key) = crate::common::certificate::certificate(folder)?;
     let chain = vec![rustls::pki_types::CertificateDer::from_pem_file(certificate).unwrap()];
     let key = rustls::pki_types::PrivateKeyDer::from_pem_file(key).unwrap();
     let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
@@ -457,10 +449,7 @@ fn certificate(folder: &std::path::Path) -> Option<std::sync::Arc<rustls::Server
 #[cfg(feature = "remote")]
 fn servers_behind_tls_are_asked_if_their_certificate_is_known() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(config) = certificate(folder.path()) else {
-        crate::common::skipped::note("openssl makes no certificate for the test of TLS");
-        return;
-    };
+    let Some(config) = server_config(folder.path()) else { return };
     let flags = Arc::new(Mutex::new(Vec::new()));
     let webhook = FakeServer::start_tls(Arc::clone(&config), {
         let flags = Arc::clone(&flags);

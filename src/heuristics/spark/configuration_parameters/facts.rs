@@ -1,4 +1,4 @@
-//! The data behind recommendations: effective settings and measurements.
+//! The data for recommendations: effective settings and measurements.
 
 use super::stage_analysis::{Analysis, analyse};
 use super::{Limits, Method, count, mebibytes};

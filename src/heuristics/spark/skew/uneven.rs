@@ -83,7 +83,7 @@ pub(super) fn of_slowest(group: &TaskGroup, slowest: usize) -> Vec<Read> {
         Some(Read::Records { input, largest, median })
     });
     let mut all: Vec<Read> = bytes.collect();
-    // Of shuffle and input, the more uneven one explains more.
+    // The more uneven one of shuffle and input explains more.
     all.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()));
     let mut records: Vec<Read> = records.collect();
     records.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()));

@@ -84,7 +84,7 @@ impl Hdfs {
         if end > blocks.file_length() && file.length > blocks.file_length() {
             return Err(Reason::Lasting(told::UNFINISHED.to_owned()));
         }
-        // Of a file that was cut in the meantime, nothing is sent: the states differ.
+        // Nothing is sent of a file that was cut in the meantime: the states differ.
         let end = end.min(blocks.file_length());
         let pieces = blocks.read_range_stream(start.min(end), end.saturating_sub(start));
         let pieces = pieces.map(|piece| match piece {

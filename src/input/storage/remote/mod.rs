@@ -1,4 +1,4 @@
-//! Storages behind a network: object stores, Hadoop's file system, web servers, and Spark's history servers.
+//! Storages across a network: object stores, Hadoop's file system, web servers, and Spark's history servers.
 //!
 //! The clients are asynchronous. One small runtime drives them, and nothing outside of this folder knows: each call blocks
 //! its thread. [`transfer`] reads on where a connection broke, and compares what arrives with what was listed.

@@ -16,7 +16,7 @@ pub(super) fn wait_for<T>(future: impl Future<Output = T>) -> io::Result<T> {
     Ok(runtime()?.block_on(future))
 }
 
-/// Where clients may run what they do beside an answer.
+/// Where clients may run what they do apart from an answer.
 ///
 /// # Errors
 /// If the runtime cannot be started.

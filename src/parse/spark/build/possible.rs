@@ -145,7 +145,7 @@ impl StageRecord {
                 _ => self.stage.completed_at = None,
             }
         }
-        // Of one task and its stage, either may be wrong.
+        // Either the one task or its stage may be wrong.
         if 2 * rows.len() <= count || count == 1 {
             outside.tasks += rows.len() as u64;
             for row in rows {

@@ -164,7 +164,7 @@ fn superseded(group: &TaskGroup) -> u64 {
         return 0;
     }
     let is_copy = |row: usize| attempts.is_speculative(row) == Some(true);
-    // Of each task: its last attempt that is no copy, and whether it has a copy. Rows are in launch order.
+    // For each task: its last attempt that is no copy, and whether it has a copy. Rows are in launch order.
     let mut races = vec![(0, false); group.tasks.len()];
     for row in 0..attempts.len() {
         if let Some((original, has_copy)) = attempts.task(row).and_then(|task| races.get_mut(task)) {

@@ -15,7 +15,7 @@ pub(super) struct DayView {
     applications_count: u64,
     tasks_count: u64,
     stragglers_count: u64,
-    /// Of all stragglers.
+    /// For all stragglers.
     causes: Pairs<&'static str, CauseView>,
     /// Tasks, whether stragglers or not.
     dos_index_2_5_count: Option<u64>,

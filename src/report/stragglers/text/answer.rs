@@ -60,7 +60,7 @@ impl Page<'_> {
     }
 }
 
-/// A time, its share of all, and beside it a text of one or more lines.
+/// A time, its share of all, and next to it a text of one or more lines.
 fn delayed(delay: Millis, share: f64, text: &str, columns: usize, out: &mut dyn Write) -> io::Result<()> {
     const INDENT: usize = 20;
     for (place, line) in lines(text, columns.saturating_sub(INDENT)).iter().enumerate() {

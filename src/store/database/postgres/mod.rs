@@ -180,7 +180,7 @@ impl Backend for Postgres {
         &self,
         filter: Filter,
         (condition, values): (&str, &[Value<'static>]),
-    ) -> Result<(String, Option<Value<'static>>), StoreError> {
+    ) -> Result<(String, Vec<Value<'static>>), StoreError> {
         let mut admitted = Vec::new();
         let query = format!(
             "SELECT application, engine, id, \"user\", queue, name FROM application WHERE {condition}"
@@ -195,8 +195,7 @@ impl Backend for Postgres {
             }
             Ok(true)
         })?;
-        let place = values.len() + 1;
-        Ok((format!("application.application = ANY(?{place})"), Some(Value::Ids(admitted))))
+        Ok(("application.application = ANY(?1)".to_owned(), vec![Value::Ids(admitted)]))
     }
 
     fn compact(&self) -> Result<(), StoreError> {

@@ -110,16 +110,13 @@ impl Analyze {
             let parts = inputs.parts();
             return Ok(input.run(|_| engine::analyze_parts((kind, &parts), basis, &options, render))??);
         }
-        match render {
-            Some(render) => {
-                Ok(input
-                    .run(|progress| engine::analyze_in_pieces(named, basis, options, progress, render))?)
-            }
-            None => {
-                let work = |progress: &Progress| engine::analyze_by(named, basis, &options, progress);
-                Ok((input.run(work)?, Pieces::default()))
-            }
+        if let Some(render) = render {
+            let work =
+                |progress: &Progress| engine::analyze_in_pieces(named, basis, options, progress, render);
+            return Ok(input.run(work)?);
         }
+        let work = |progress: &Progress| engine::analyze_by(named, basis, &options, progress);
+        Ok((input.run(work)?, Pieces::default()))
     }
 
     /// The file of the database, which the report must not replace.

@@ -92,11 +92,19 @@ enum Format {
     /// For scripts
     Json,
     /// For a browser: one file with charts
+    #[cfg(feature = "html")]
     Html,
     /// For comments and wikis
     Markdown,
     /// For spreadsheets
     Csv,
+}
+
+impl Format {
+    /// Whether the format has a summary that can stand alone.
+    const fn has_summary(self) -> bool {
+        matches!(self, Self::Text | Self::Json | Self::Markdown)
+    }
 }
 
 impl From<By> for Question {
@@ -117,7 +125,7 @@ impl From<By> for Question {
 
 impl History {
     pub(in crate::cli) fn run(&self) -> Result<Exit, Box<dyn Error>> {
-        self.answer.fits(!matches!(self.format, Format::Csv | Format::Html))?;
+        self.answer.fits(self.format.has_summary())?;
         let mut store = self.store.open()?;
         if let Some(path) = &self.prices {
             let prices = Prices::read(path)?;
@@ -143,6 +151,7 @@ impl History {
         let format = match self.format {
             Format::Text => HistoryFormat::Text,
             Format::Json => HistoryFormat::Json,
+            #[cfg(feature = "html")]
             Format::Html => HistoryFormat::Html,
             Format::Markdown => HistoryFormat::Markdown,
             Format::Csv => HistoryFormat::Csv,

@@ -117,7 +117,9 @@ impl Plan {
         let mut from = to_u32(begin);
         for same_task in read.chunk_by_mut(|a, b| a.task == b.task) {
             let (task, until) = (to_u32(self.tasks.len()), from + to_u32(same_task.len()));
-            same_task.iter_mut().for_each(|attempt| attempt.task = task);
+            for attempt in same_task {
+                attempt.task = task;
+            }
             self.tasks.push(Task { attempts: from..until });
             from = until;
         }

@@ -1,6 +1,7 @@
 //! Renderers of answers from a store.
 
 mod csv;
+#[cfg(feature = "html")]
 mod html;
 mod json;
 mod markdown;
@@ -22,6 +23,7 @@ pub(crate) enum HistoryFormat {
     /// For scripts.
     Json,
     /// For a browser: one file.
+    #[cfg(feature = "html")]
     Html,
     /// For comments and wikis.
     Markdown,
@@ -42,6 +44,7 @@ pub(crate) fn write(
             in_charset(options, out, |out| text::write(answer, options, out))
         }
         HistoryFormat::Json => json::write(answer, options.summary, out),
+        #[cfg(feature = "html")]
         HistoryFormat::Html => html::write(answer, out),
         HistoryFormat::Markdown => markdown::write(answer, options.summary, out),
         HistoryFormat::Csv => csv::write(answer, out),

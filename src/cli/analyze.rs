@@ -6,12 +6,13 @@ use std::path::Path;
 use clap::Args;
 
 use super::Exit;
+use super::analysis::Analysis;
 use super::finding_args::FindingArgs;
 use super::input_args::InputArgs;
 use super::part_args::{PartArgs, write_part};
 use super::path_args::{Inputs, PathArgs};
 use crate::engine::{self, Options, PartKind, Pieces, Progress, Render};
-use crate::results::{ApplicationReport, Report};
+use crate::results::ApplicationReport;
 #[cfg(feature = "store")]
 use crate::store::Place;
 use crate::troubles::Basis;
@@ -83,14 +84,17 @@ impl Analyze {
             None => Ok(Vec::new()),
         };
         let render: Option<Render<'_>> = if format.is_some() { Some(&render) } else { None };
-        let (report, pieces) = self.read(&inputs, (basis, &kind), options, render)?;
+        let Analysis { report, pieces, unkept } = self.read(&inputs, (basis, &kind), options, render)?;
         input.warn(&report.problems);
         input.warn_of_suppressions(&report.suppressions, findings.reports_all_rules());
         match format {
             None => findings.write(&report, input, output)?,
             Some(format) => output.write(|out| format.write(&report, pieces, out))?,
         }
-        Ok(findings.exit(&report, input))
+        match unkept {
+            Some(error) => Err(error),
+            None => Ok(findings.exit(&report, input)),
+        }
     }
 
     /// Reads and judges all applications, and renders each as soon as it is judged.
@@ -100,7 +104,7 @@ impl Analyze {
         (basis, kind): (Basis<'_>, &PartKind<'_>),
         options: Options,
         render: Option<Render<'_>>,
-    ) -> Result<(Report, Pieces), Box<dyn Error>> {
+    ) -> Result<Analysis, Box<dyn Error>> {
         let (named, input) = (inputs.named(), &self.input);
         #[cfg(feature = "store")]
         if let Some(place) = &self.store {
@@ -108,15 +112,18 @@ impl Analyze {
         }
         if self.parts.merges() {
             let parts = inputs.parts();
-            return Ok(input.run(|_| engine::analyze_parts((kind, &parts), basis, &options, render))??);
+            let work = |_: &Progress| engine::analyze_parts((kind, &parts), basis, &options, render);
+            let (report, pieces) = input.run(work)??;
+            return Ok(Analysis { report, pieces, unkept: None });
         }
         if let Some(render) = render {
             let work =
                 |progress: &Progress| engine::analyze_in_pieces(named, basis, options, progress, render);
-            return Ok(input.run(work)?);
+            let (report, pieces) = input.run(work)?;
+            return Ok(Analysis { report, pieces, unkept: None });
         }
         let work = |progress: &Progress| engine::analyze_by(named, basis, &options, progress);
-        Ok((input.run(work)?, Pieces::default()))
+        Ok(Analysis { report: input.run(work)?, pieces: Pieces::default(), unkept: None })
     }
 
     /// The file of the database, which the report must not replace.

@@ -77,15 +77,14 @@ impl InputArgs {
     /// Opens the output. It must not replace an input, or the file `also`.
     pub(super) fn open_output(&self, inputs: &[&Path], also: Option<&Path>) -> Result<Output, OutputError> {
         if let Some(path) = self.output.as_deref().filter(|path| path.is_file()) {
-            let same = |other: &Path| {
-                fs::canonicalize(other)
-                    .is_ok_and(|other| fs::canonicalize(path).is_ok_and(|own| own == other))
-            };
+            let same = |other: &Path| place(other).is_some_and(|other| place(path) == Some(other));
             if inputs.iter().copied().chain(also).any(same) {
                 return Err(OutputError::IsInput { path: path.to_owned() });
             }
         } else if let (Some(path), Some(also)) = (self.output.as_deref(), also)
-            && path == also
+            && !is_standard_output(path)
+            && place(path).is_some()
+            && place(path) == place(also)
         {
             return Err(OutputError::IsInput { path: path.to_owned() });
         }
@@ -192,6 +191,14 @@ pub(super) fn none_matches(left_out: u64) -> String {
         1 => "the only application does not match the filters".to_owned(),
         _ => format!("the filters match none of the {left_out} applications"),
     }
+}
+
+/// Where a file is, or where one will be that does not exist yet.
+fn place(path: &Path) -> Option<PathBuf> {
+    fs::canonicalize(path).ok().or_else(|| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        Some(fs::canonicalize(folder.unwrap_or_else(|| Path::new("."))).ok()?.join(path.file_name()?))
+    })
 }
 
 /// Whether a message begins with its file: "cannot read a.log: …".

@@ -1,6 +1,7 @@
 //! The command line: arguments, commands and exit status.
 
 mod accepted;
+mod analysis;
 mod analyze;
 mod check;
 mod completions;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::realised::Found;
 use super::selection::Selection;
-use super::sums::SETTINGS;
+use super::sums::IS_LONG;
 use super::{Grouped, Grouping, Nodes, OverTime, Periods, Realised, Store, StoreError};
 
 /// What all applications used and wasted, how that went on, and what can be done.
@@ -103,35 +103,37 @@ impl Store {
 
     /// The settings that are recommended to most applications, and how many settings there are.
     fn remedies(&self, selection: &Selection, most: usize) -> Result<(Vec<Remedy>, u64), StoreError> {
-        // One row for each job and change.
-        let (query, values) = match &selection.days {
-            Some(days) if days.are_all() => (
-                format!(
+        let of_rows = |which: &str, condition: &str| {
+            format!(
+                "SELECT setting.name, setting.old IS NOT NULL, coalesce(setting.old, ''), setting.new, application.job, \
+                 count(*) FROM setting JOIN application ON application.application = setting.application WHERE {which} AND \
+                 {condition} GROUP BY 1, 2, 3, 4, 5"
+            )
+        };
+        let queries = match &selection.days {
+            Some(days) if days.are_all() => {
+                let sums = format!(
                     "SELECT setting_sum.name, known, old, new, job, applications FROM setting_sum JOIN job USING (job) WHERE \
                      applications > 0 AND {}",
                     days.condition(1)
-                ),
-                days.values(),
-            ),
-            _ => (
-                format!(
-                    "SELECT part.name, known, old, new, job, count(*) FROM ({}) AS part JOIN application ON \
-                     application.application = part.application WHERE {} GROUP BY 1, 2, 3, 4, 5",
-                    SETTINGS.replace("{these}", "IS NOT NULL"),
-                    selection.condition
-                ),
-                selection.values.clone(),
-            ),
+                );
+                vec![
+                    (sums, days.values()),
+                    (of_rows(IS_LONG, &selection.looked_up().condition), selection.values.clone()),
+                ]
+            }
+            _ => vec![(of_rows("TRUE", &selection.condition), selection.values.clone())],
         };
-        let rows = self.database.rows(&query, &values, |row| {
-            let old = row.get::<bool>(1)?.then(|| row.get::<String>(2)).transpose()?;
-            Ok((row.get::<String>(0)?, (old, row.get::<String>(3)?), row.get::<i64>(4)?, row.count(5)?))
-        })?;
         let mut settings: BTreeMap<String, Recommended> = BTreeMap::new();
-        for (setting, change, job, applications) in rows {
-            let recommended = settings.entry(setting).or_default();
-            recommended.jobs.insert(job);
-            *recommended.changes.entry(change).or_default() += applications;
+        // Each row has a job and a change.
+        for (query, values) in queries {
+            self.database.visit(&query, &values, |row| {
+                let recommended = settings.entry(row.get(0)?).or_default();
+                recommended.jobs.insert(row.get(4)?);
+                let old = row.get::<bool>(1)?.then(|| row.get::<String>(2)).transpose()?;
+                *recommended.changes.entry((old, row.get(3)?)).or_default() += row.count(5)?;
+                Ok(true)
+            })?;
         }
         let mut remedies: Vec<Remedy> =
             settings.into_iter().filter_map(|(setting, recommended)| recommended.remedy(setting)).collect();

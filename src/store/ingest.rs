@@ -26,22 +26,25 @@ pub(super) const TOOL: &str = env!("CARGO_PKG_VERSION");
 pub(crate) struct Stored {
     /// Files that were not opened, because they had not changed.
     pub(crate) unchanged: u64,
+    /// Applications that were stored.
+    pub(crate) added: u64,
     /// Applications that were not stored, because only a part of them came.
     pub(crate) cut: u64,
     /// All applications in the store, each once.
     pub(crate) applications: u64,
 }
 
-/// The files to read.
+/// The files to read. Only what is in those that are new, or changed since they were last read with this version and these
+/// rules, is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Files {
-    /// Those that are new or changed since they were last read with this version and these rules.
     Changed,
     All,
 }
 
 impl Store {
-    /// Stores what `read` finds in the histories below `named`. A killed run keeps what it committed.
+    /// Stores what `read` finds in the histories below `named`. A killed run keeps what it committed, and what was found is
+    /// returned even if it could not be stored.
     pub(crate) fn keep<T>(
         &mut self,
         named: Named<'_>,
@@ -49,20 +52,19 @@ impl Store {
         rules_hash: &str,
         now: Timestamp,
         read: impl FnOnce(Named<'_>, Keeper<'_>) -> (Report, T),
-    ) -> Result<(Report, T, Stored), StoreError> {
+    ) -> Result<(Report, T, Result<Stored, StoreError>), StoreError> {
         let broken_off = BrokenOff::default();
         let storages = named.storages.cloned().unwrap_or_else(|| Storages::built_in(limits));
         let storages = storages.watched(&broken_off);
         let named = Named { storages: Some(&storages), ..named };
         let listed = discover::list(named, limits);
         let database = &self.database;
+        let known = database.reading(|| listing::unchanged(database, &listed, (TOOL, rules_hash)))?;
+        let unchanged = known.len() as u64;
         let mut left_out = match files {
-            Files::Changed => {
-                database.reading(|| listing::unchanged(database, &listed, (TOOL, rules_hash)))?
-            }
+            Files::Changed => known.clone(),
             Files::All => FxHashSet::default(),
         };
-        let unchanged = left_out.len() as u64;
         // Closing a file of the database would release the locks that SQLite has on it.
         left_out.extend(listed.iter().filter(|file| self.is_own(&file.path)).map(|file| file.path.clone()));
         let run = database.writing(|| {
@@ -73,20 +75,32 @@ impl Store {
         })?;
         let states = listed.into_iter().map(|file| (file.path, file.state));
         let states: FxHashMap<PathBuf, FileState> =
-            states.filter(|(path, _)| !left_out.contains(path)).collect();
+            states.filter(|(path, _)| !left_out.contains(path) && !known.contains(path)).collect();
         let sources = Sources { storages: &storages, broken_off };
-        let writer =
-            Mutex::new(Writer { database: &mut self.database, run, states, sources, cut: 0, failure: None });
+        let writer = Mutex::new(Writer {
+            database: &mut self.database,
+            run,
+            known,
+            states,
+            sources,
+            added: 0,
+            cut: 0,
+            failure: None,
+        });
         let keep = |app: &ApplicationReport| {
             writer.lock().unwrap_or_else(PoisonError::into_inner).application(app);
         };
         let keeper = Keeper { by_node: work_by_node, keep: &keep };
         let (report, read) = read(Named { unchanged: Some(&left_out), ..named }, keeper);
         let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let cut = writer.finish(&report.problems, now)?;
+        let (added, cut) = (writer.added, writer.cut);
+        let finished = writer.finish(&report.problems, now);
         let count = || self.database.count("SELECT count(*) FROM application WHERE counts = TRUE", &[]);
-        let applications = self.database.reading(count)?;
-        Ok((report, read, Stored { unchanged, cut, applications }))
+        let stored = finished.and_then(|()| {
+            let applications = self.database.reading(count)?;
+            Ok(Stored { unchanged, added, cut, applications })
+        });
+        Ok((report, read, stored))
     }
 
     /// Whether this is a file of the database itself.
@@ -123,9 +137,13 @@ struct Writer<'c> {
     // Writers of several threads take turns.
     database: &'c mut Database,
     run: i64,
+    /// Files whose applications the store has, or had until they were removed as old.
+    known: FxHashSet<PathBuf>,
     /// The files listed and not yet recorded.
     states: FxHashMap<PathBuf, FileState>,
     sources: Sources<'c>,
+    /// Applications that were recorded.
+    added: u64,
     /// Applications that were not recorded, because only a part of them came.
     cut: u64,
     failure: Option<StoreError>,
@@ -140,6 +158,9 @@ impl Writer<'_> {
     }
 
     fn add(&mut self, app: &ApplicationReport) -> Result<(), StoreError> {
+        if !app.sources.is_empty() && app.sources.iter().all(|source| self.is_known(source)) {
+            return Ok(());
+        }
         // What a connection cut off is no record of an application: the next ingest reads it again.
         if app.sources.iter().any(|source| self.sources.broken_off.has(Path::new(source))) {
             self.cut += 1;
@@ -161,12 +182,19 @@ impl Writer<'_> {
         for source in &app.sources {
             self.states.remove(Path::new(source));
         }
+        self.added += 1;
         Ok(())
     }
 
-    /// Records all other files, and the end of the run. Returns how many applications were not recorded.
-    fn finish(self, problems: &[SourceProblem], now: Timestamp) -> Result<u64, StoreError> {
-        let Self { database, run, states, sources, cut, failure } = self;
+    /// Whether this file, or the archive of this member, has not changed.
+    fn is_known(&self, source: &str) -> bool {
+        let archive = source.split_once('!').map(|(archive, _)| archive);
+        [Some(source), archive].into_iter().flatten().any(|path| self.known.contains(Path::new(path)))
+    }
+
+    /// Records all other files, and the end of the run.
+    fn finish(self, problems: &[SourceProblem], now: Timestamp) -> Result<(), StoreError> {
+        let Self { database, run, states, sources, failure, .. } = self;
         if let Some(failure) = failure {
             // What was committed before stays.
             return Err(failure);
@@ -201,8 +229,7 @@ impl Writer<'_> {
                 &[],
             )?;
             Ok(())
-        })?;
-        Ok(cut)
+        })
     }
 }
 

@@ -95,7 +95,7 @@ impl RunRow {
 impl Store {
     /// The changes of configurations after which jobs cost clearly more or less, those that saved most first.
     pub(super) fn changes(&self, selection: &Selection) -> Result<Vec<Found>, StoreError> {
-        let selection = selection.of_few_jobs();
+        let selection = selection.looked_up();
         let runs = self.database.rows(
             &format!(
                 "SELECT job, configuration, id, submitted, status = 'succeeded', used, run_time FROM application WHERE {} AND \

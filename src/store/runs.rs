@@ -90,7 +90,7 @@ impl Store {
             |row| Ok((row.get::<i64>(0)?, row.get::<String>(1)?)),
         )?;
         let Some((place, key)) = found else { return Ok(None) };
-        let mut selection = selection.of_few_jobs();
+        let mut selection = selection.looked_up();
         selection.and("application.job =", place);
         let latest = "submitted DESC NULLS LAST, id DESC, attempt DESC, source DESC";
         let mut runs = self.runs(&selection, latest, most.max(MOST_SEARCHED))?;

@@ -50,8 +50,8 @@ impl Selection {
         self.condition = format!("{} AND {condition} ?{}", self.condition, self.values.len());
     }
 
-    /// The same for the runs of few jobs: the index of jobs finds them faster than one of all that counts.
-    pub(super) fn of_few_jobs(&self) -> Self {
+    /// The same for a query that looks up few applications by something else: no index of all that count is used.
+    pub(super) fn looked_up(&self) -> Self {
         let condition = self.condition.replacen(COUNTS, COUNTS_WITHOUT_INDEX, 1);
         Self { condition, ..self.clone() }
     }

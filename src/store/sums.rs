@@ -78,9 +78,12 @@ const GROUPS: &str = "SELECT application, 'all' AS kind, FALSE AS known, '' AS k
      CAST(sum(saved_memory) AS BIGINT), CAST(sum(saved_time) AS BIGINT) FROM trouble WHERE application {these} \
      GROUP BY application, kind UNION ALL SELECT DISTINCT application, 'rule', TRUE, rule, CAST(NULL AS BIGINT), \
      CAST(NULL AS BIGINT) FROM finding WHERE application {these}";
-/// The changes that are recommended to applications. Long texts are cut, because indexes refuse them.
-pub(super) const SETTINGS: &str = "SELECT application, substr(name, 1, 200) AS name, old IS NOT NULL AS known, \
-     substr(coalesce(old, ''), 1, 200) AS old, substr(new, 1, 200) AS new FROM setting WHERE application {these}";
+/// The changes that are recommended to applications, except long ones.
+const SETTINGS: &str = "SELECT application, name, old IS NOT NULL AS known, coalesce(old, '') AS old, new FROM setting WHERE \
+     application {these} AND NOT (length(name) > 200 OR length(coalesce(old, '')) > 200 OR length(new) > 200)";
+/// Long changes, such as options of a JVM: indexes refuse long texts, so they are in no sum.
+pub(super) const IS_LONG: &str =
+    "(length(setting.name) > 200 OR length(coalesce(setting.old, '')) > 200 OR length(setting.new) > 200)";
 const CONFIGURATIONS: &str =
     "SELECT application FROM application WHERE configuration IS NOT NULL AND application {these}";
 const SAVINGS: &str =
@@ -213,12 +216,14 @@ mod tests {
 
     use super::*;
     use crate::engine::Filter;
-    use crate::finding::{Finding, RuleFacts, Subject, TroubleKind};
+    use crate::finding::{Finding, RuleFacts, SettingChange, Subject, TroubleKind};
+    use crate::internal::sample;
     use crate::model::Status;
     use crate::results::{ApplicationReport, NodeWork};
     use crate::severity::Severity;
     use crate::store::testing::with_stores;
-    use crate::store::{Grouping, Question, Store, record};
+    use crate::store::{Grouping, Question, Store, View, record};
+    use crate::troubles::Recommended;
     use crate::units::{Bytes, MbMillis, Millis, Timestamp};
 
     const DAY_MS: i64 = 86_400_000;
@@ -273,7 +278,21 @@ mod tests {
             ..NodeWork::default()
         };
         app.nodes = (0..written.size % 3).map(node).collect();
+        app.recommended = (0..written.size % 4).map(|n| recommended(written.size, n)).collect();
+        let heap = format!("{}g", written.size % 2);
+        app.configuration = Some(Box::new(sample::app(&[("spark.executor.memory", &heap)]).conf));
         app
+    }
+
+    /// A change of a setting that is not set, or empty, or long.
+    fn recommended(size: u64, n: u64) -> Recommended {
+        let from = match size % 3 {
+            0 => None,
+            1 => Some(String::new()),
+            _ => Some("-Dlong".repeat(50)),
+        };
+        let to = if n == 2 { format!("{} -Xmx{size}m", "-Dlong".repeat(50)) } else { size.to_string() };
+        Recommended { change: SettingChange { setting: format!("setting.{n}"), from, to }, why: Vec::new() }
     }
 
     fn findings(count: u64) -> Vec<Finding> {
@@ -351,6 +370,19 @@ mod tests {
             let answer = |filter: &Filter| store.answer(&question, filter, 5).unwrap();
             assert_eq!(answer(&sums), answer(&rows), "{question:?} {window:?}");
         }
+    }
+
+    #[test]
+    fn long_changes_are_told_whole() {
+        let day = Some(1);
+        let written = Written { id: 0, source: 0, user: None, day, size: 7, failed: false, complete: true };
+        with_stores(&[app(&written)], |store| {
+            let answer = store.answer(&Question::Overview, &Filter::default(), 5).unwrap().unwrap();
+            let View::Overview(fleet) = answer.view else { panic!() };
+            let told: Vec<_> = fleet.remedies.iter().map(|it| (it.setting.as_str(), &*it.to)).collect();
+            let long = format!("{} -Xmx7m", "-Dlong".repeat(50));
+            assert_eq!(told, [("setting.0", "7"), ("setting.1", "7"), ("setting.2", &long)]);
+        });
     }
 
     proptest! {

@@ -55,7 +55,9 @@ impl Ingest {
                 engine::analyze_keeping(named, basis, &options, progress, (keeper, None))
             })
         })?;
-        let (report, _, stored) = kept.map_err(|error| self.store.failed("write", &error))?;
+        let failed = |error| self.store.failed("write", &error);
+        let (report, _, stored) = kept.map_err(failed)?;
+        let stored = stored.map_err(failed)?;
         self.input.warn(&report.problems);
         output.write(|out| writeln!(out, "{}", self.result(&report, &stored)))?;
         let Stored { unchanged, cut, .. } = stored;
@@ -81,7 +83,7 @@ impl Ingest {
             "{read} file{plural} read, {} skipped, {} failed, {unchanged} unchanged · {}",
             summary.files_skipped,
             summary.files_failed,
-            stored_in(&self.store.store, report, stored)
+            stored_in(&self.store.store, stored)
         )
     }
 }

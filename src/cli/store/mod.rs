@@ -11,10 +11,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
+use super::analysis::Analysis;
 use super::input_args::InputArgs;
 use super::path_args::Inputs;
-use crate::engine::{self, Options, Pieces, Render};
-use crate::results::Report;
+use crate::engine::{self, Options, Render};
 use crate::severity::Severity;
 use crate::store::{Files, Place, Store, StoreError, Stored};
 use crate::troubles::Basis;
@@ -36,17 +36,19 @@ fn without_filters(options: &Options, command: &str) -> Result<(), Box<dyn Error
     Err(format!("a store keeps all applications, so {command} takes no filters; history has them").into())
 }
 
-/// Reads and judges all applications, as `analyze` does, and stores them.
+/// Reads and judges all applications, as `analyze` does, and stores them. If that fails, why is returned with the report.
 pub(super) fn keep_all(
     place: &Place,
     inputs: &Inputs<'_>,
     basis: Basis<'_>,
     (input, options): (&InputArgs, &Options),
     render: Option<Render<'_>>,
-) -> Result<(Report, Pieces), Box<dyn Error>> {
+) -> Result<Analysis, Box<dyn Error>> {
     without_filters(options, "analyze --store")?;
     if options.min_severity != Severity::Low {
-        return Err("a store keeps all findings, so analyze --store takes no --min-severity".into());
+        return Err(
+            "a store keeps all findings from low on, so analyze --store takes no other --min-severity".into(),
+        );
     }
     let mut store = Store::create(place).map_err(|error| failed(place, "open", &error))?;
     let kept = input.run(|progress| {
@@ -59,13 +61,20 @@ pub(super) fn keep_all(
         )
     })?;
     let (report, pieces, stored) = kept.map_err(|error| failed(place, "write", &error))?;
-    input.note(&stored_in(place, &report, &stored));
-    Ok((report, pieces))
+    let unkept = match stored {
+        Ok(stored) => {
+            input.note(&stored_in(place, &stored));
+            let cut = "the connection to an object broke off, so it was not stored; run the command again";
+            (stored.cut > 0).then(|| cut.into())
+        }
+        Err(error) => Some(failed(place, "write", &error)),
+    };
+    Ok(Analysis { report, pieces, unkept })
 }
 
 /// What was stored, and what the store has now.
-fn stored_in(place: &Place, report: &Report, stored: &Stored) -> String {
-    let count = report.summary.applications.saturating_sub(stored.cut);
+fn stored_in(place: &Place, stored: &Stored) -> String {
+    let count = stored.added;
     let plural = if count == 1 { "" } else { "s" };
     let cut = match stored.cut {
         0 => String::new(),
@@ -79,9 +88,11 @@ fn now() -> Timestamp {
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Reads where a store is. Every text names a place, so no message of the parser repeats a password.
+/// Reads where a store is. Every text but an empty one names a place, so no message of the parser repeats a password.
 pub(super) fn place_parser() -> impl TypedValueParser<Value = Place> {
-    OsStringValueParser::new().map(Place::from)
+    OsStringValueParser::new().try_map(|written| {
+        if written.is_empty() { Err("a store has a name") } else { Ok(Place::from(written)) }
+    })
 }
 
 /// Where the database is.

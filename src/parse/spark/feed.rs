@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use memchr::{memchr, memrchr};
 use rayon::prelude::*;
@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use super::at_once::BeingRead;
 use super::block::{Block, ReadOptions};
 use super::plan::Plans;
+use super::spare::{KEEP_LEN, Spare};
 use crate::input::budget::{Budget, became_shorter};
 use crate::limits::Limits;
 
@@ -23,8 +24,6 @@ pub(super) const BLOCK_LEN: usize = 256 << 10;
 const TAIL_LEN: usize = 4 << 10;
 /// Usual page size; only speed depends on it.
 const PAGE_LEN: usize = 4 << 10;
-/// Buffers that grew beyond this size for a long line are freed.
-const KEEP_LEN: usize = 8 * BLOCK_LEN;
 
 /// The source of a part's bytes.
 pub(crate) enum Feed {
@@ -51,23 +50,6 @@ struct Slot {
     range: Option<(u64, u64)>,
     block: Block,
     error: Option<io::Error>,
-}
-
-/// Buffers for the bytes of a file, which only a block that is being parsed needs. The one that was used last is still in
-/// the processor's cache, and the kernel copies into it several times faster than into one that is not.
-#[derive(Default)]
-struct Spare(Mutex<Vec<Vec<u8>>>);
-
-impl Spare {
-    fn take(&self) -> Vec<u8> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
-    }
-
-    fn give(&self, buffer: Vec<u8>) {
-        if buffer.len() <= KEEP_LEN {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
-        }
-    }
 }
 
 impl Batch {
@@ -121,6 +103,7 @@ impl Slot {
                 Ok(at) => at,
                 Err(error) => {
                     self.error = Some(error);
+                    self.len = 0;
                     0
                 }
             };

@@ -16,6 +16,7 @@ mod live;
 mod numbered;
 mod outcomes;
 mod plan;
+mod spare;
 mod storage;
 mod strings;
 mod sums;

@@ -178,6 +178,8 @@ CREATE TABLE group_day (
 );
 
 const SEVENTH: &str = r#"
+CREATE INDEX long_setting ON setting (application)
+    WHERE (length(name) > 200 OR length(coalesce(old, '')) > 200 OR length(new) > 200);
 CREATE TABLE setting_sum (
     job BIGINT NOT NULL,
     name TEXT COLLATE "C" NOT NULL,

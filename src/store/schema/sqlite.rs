@@ -256,6 +256,8 @@ CREATE TABLE group_day (
 /// Version 7: what is recommended to the applications of each job, and with which configurations they ran. The program
 /// fills these sums, too.
 const SEVENTH: &str = "
+CREATE INDEX long_setting ON setting (application)
+    WHERE (length(name) > 200 OR length(coalesce(old, '')) > 200 OR length(new) > 200);
 CREATE TABLE setting_sum (
     job INTEGER NOT NULL,
     name TEXT NOT NULL,

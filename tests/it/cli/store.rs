@@ -76,11 +76,33 @@ fn analyze_stores_what_it_reports() {
         }
         let line = printed(&["ingest", "--quiet", "--store", &kept, input]);
         assert!(line.starts_with("0 files read, 0 skipped, 0 failed, "), "{line}");
+        // What was removed as old does not come back, because its files have not changed.
+        printed(&["prune", "--store", &kept, "--before", "2100-01-01"]);
+        let notes = run(&["analyze", input, "--store", &kept]).stderr;
+        assert!(String::from_utf8_lossy(&notes).contains("0 applications stored; "));
+        assert_eq!(json(&["history", "--store", &kept])["total"]["applications_count"], 0);
         for refused in [&["--user", "a*"][..], &["--min-severity", "severe"], &["--rule", "mapper-gc"]] {
             let output = run(&[&["analyze", "--store", &kept, input], refused].concat());
             assert_eq!(output.status.code(), Some(2), "{refused:?}");
         }
     });
+}
+
+#[test]
+fn a_report_never_replaces_a_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = text(&folder.path().join("x.db"));
+    let other_name = text(&folder.path().join(".").join("x.db"));
+    for command in ["analyze", "ingest"] {
+        // The second time, the store exists.
+        for _ in 0..2 {
+            let output = run(&[command, "testdata/hadoop1", "--store", &store, "--output", &other_name]);
+            assert_eq!(output.status.code(), Some(2), "{command}");
+            printed(&["ingest", "--quiet", "testdata/hadoop1", "--store", &store]);
+        }
+        fs::remove_file(&store).unwrap();
+    }
+    assert_eq!(run(&["analyze", "testdata/hadoop1", "--store", ""]).status.code(), Some(2));
 }
 
 /// Calls a test for each database, with what makes the place of a store: a path is that of a file in SQLite, and a new

@@ -26,6 +26,7 @@ mod sums;
 #[cfg(test)]
 mod testing;
 
+use rusqlite::ErrorCode;
 use thiserror::Error;
 
 use database::{Database, values};
@@ -79,7 +80,7 @@ pub(crate) enum StoreError {
     #[error("this program was built without PostgreSQL; install one with the feature postgres")]
     NoClient,
     /// The file refuses.
-    #[error("{0}; if the file is damaged, remove it and ingest the histories again")]
+    #[error("{error}{remedy}", error = .0, remedy = remedy(.0))]
     Database(#[from] rusqlite::Error),
     /// The server refuses.
     #[cfg(feature = "postgres")]
@@ -93,6 +94,19 @@ pub(crate) enum StoreError {
     /// A row that was written did not come back.
     #[error("the database did not confirm a new row; run the command again")]
     Incomplete,
+}
+
+/// What to do about an error of SQLite, if it says that.
+fn remedy(error: &rusqlite::Error) -> &'static str {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => "; name another file",
+        Some(ErrorCode::DatabaseCorrupt) => "; remove the file and ingest the histories again",
+        Some(ErrorCode::DiskFull) => "; free some space and run the command again",
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            "; another program writes to it, so run the command again later"
+        }
+        _ => "",
+    }
 }
 
 /// An open store.

@@ -297,7 +297,8 @@ fn what_is_no_store_is_left_alone() {
     fs::write(&path, "these are my notes, and they are longer than a page of a database? no").unwrap();
     let output = run(&["ingest", "--store", &text(&path), "testdata/hadoop1"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot open the store"));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("cannot open the store") && message.contains("name another file"), "{message}");
     assert!(fs::read_to_string(&path).unwrap().starts_with("these are my notes"));
     let missing = text(&folder.path().join("missing.db"));
     let output = run(&["history", "--store", &missing]);

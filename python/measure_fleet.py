@@ -31,7 +31,6 @@ class Measured(OnSpark):
         with open(timed, "w") as script:
             script.write(TIMED % (BINARY, times))
         os.chmod(timed, 0o755)
-        self.environment["PYSPARK_SUBMIT_ARGS"] = ""
         conf = os.path.join(self.folder, "conf-%d" % executors)
         os.mkdir(conf)
         with open(os.path.join(conf, "spark-defaults.conf"), "w") as defaults:

@@ -76,17 +76,12 @@ impl InputArgs {
 
     /// Opens the output. It must not replace an input, or the file `also`.
     pub(super) fn open_output(&self, inputs: &[&Path], also: Option<&Path>) -> Result<Output, OutputError> {
-        if let Some(path) = self.output.as_deref().filter(|path| path.is_file()) {
+        if let Some(path) = self.output.as_deref().filter(|path| !is_standard_output(path)) {
+            let inputs = if path.is_file() { inputs } else { &[] };
             let same = |other: &Path| place(other).is_some_and(|other| place(path) == Some(other));
             if inputs.iter().copied().chain(also).any(same) {
                 return Err(OutputError::IsInput { path: path.to_owned() });
             }
-        } else if let (Some(path), Some(also)) = (self.output.as_deref(), also)
-            && !is_standard_output(path)
-            && place(path).is_some()
-            && place(path) == place(also)
-        {
-            return Err(OutputError::IsInput { path: path.to_owned() });
         }
         Output::open(self.output.as_deref())
     }

@@ -43,6 +43,7 @@ impl Keeper<'_> {
     fn keep(self, report: &mut ApplicationReport) {
         (self.keep)(report);
         report.nodes = Vec::new();
+        // Phases and configuration are reported together, or neither.
         if report.phases.is_none() {
             report.configuration = None;
         }

@@ -24,7 +24,7 @@ pub(super) const TOOL: &str = env!("CARGO_PKG_VERSION");
 /// What was stored of a run.
 #[derive(Debug)]
 pub(crate) struct Stored {
-    /// Files that were not opened, because they had not changed.
+    /// Files that had not changed. [`Files::Changed`] does not open them.
     pub(crate) unchanged: u64,
     /// Applications that were stored.
     pub(crate) added: u64,

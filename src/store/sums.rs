@@ -78,12 +78,20 @@ const GROUPS: &str = "SELECT application, 'all' AS kind, FALSE AS known, '' AS k
      CAST(sum(saved_memory) AS BIGINT), CAST(sum(saved_time) AS BIGINT) FROM trouble WHERE application {these} \
      GROUP BY application, kind UNION ALL SELECT DISTINCT application, 'rule', TRUE, rule, CAST(NULL AS BIGINT), \
      CAST(NULL AS BIGINT) FROM finding WHERE application {these}";
+macro_rules! is_long {
+    () => {
+        "(length(setting.name) > 200 OR length(coalesce(setting.old, '')) > 200 OR length(setting.new) > 200)"
+    };
+}
+/// Long changes, such as options of a JVM: indexes refuse long texts, so they are in no sum. The index `long_setting` has
+/// the same condition.
+pub(super) const IS_LONG: &str = is_long!();
 /// The changes that are recommended to applications, except long ones.
-const SETTINGS: &str = "SELECT application, name, old IS NOT NULL AS known, coalesce(old, '') AS old, new FROM setting WHERE \
-     application {these} AND NOT (length(name) > 200 OR length(coalesce(old, '')) > 200 OR length(new) > 200)";
-/// Long changes, such as options of a JVM: indexes refuse long texts, so they are in no sum.
-pub(super) const IS_LONG: &str =
-    "(length(setting.name) > 200 OR length(coalesce(setting.old, '')) > 200 OR length(setting.new) > 200)";
+const SETTINGS: &str = concat!(
+    "SELECT application, name, old IS NOT NULL AS known, coalesce(old, '') AS old, new FROM setting WHERE application {these} \
+     AND NOT ",
+    is_long!()
+);
 const CONFIGURATIONS: &str =
     "SELECT application FROM application WHERE configuration IS NOT NULL AND application {these}";
 const SAVINGS: &str =

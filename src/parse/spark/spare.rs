@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 /// Buffers that grew beyond this size for a long line are freed.
 pub(super) const KEEP_LEN: usize = 2 << 20;
 
-/// Buffers for the bytes of a file, which only a block that is being parsed needs. The one that was used last is still in
-/// the processor's cache, and the kernel copies into it several times faster than into one that is not.
+/// Buffers for the bytes of a file, which only a block that is being parsed needs. The one that was used last comes first,
+/// because it is still in the processor's cache.
 #[derive(Default)]
 pub(super) struct Spare(Mutex<Vec<Vec<u8>>>);
 

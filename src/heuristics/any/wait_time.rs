@@ -9,10 +9,10 @@ use crate::heuristics::{Check, NOT_MEASURED, Rule, Shared, load};
 use crate::model::Application;
 use crate::model::spark::Facet;
 use crate::params::cutoffs::Ascending;
-use crate::params::quantity::{Count, Duration, Quantity, Ratio};
+use crate::params::quantity::{Count, Duration, Ratio};
 use crate::params::rule_params;
 use crate::severity::Severity;
-use crate::units::Millis;
+use crate::units::{Millis, three_digits};
 use cause::Cause;
 
 rule_params! {
@@ -22,10 +22,9 @@ rule_params! {
         wait_share: Ascending<Ratio>,
         /// Wait time of the application. Short waits do no harm, however large the share.
         wait_time: Ascending<Duration>,
-        /// Severity at most if tasks waited because others of the job ran in all the containers that it got.
-        waves_at_most: Severity,
-        /// Waiting in fewer waves is no finding: tasks of a job / the most that ran at once.
-        waves: Quantity<Count>,
+        /// If tasks waited because others of the job ran in all the containers that it got: tasks of the job / the most
+        /// that ran at once.
+        waves: Ascending<Count>,
     }
 }
 
@@ -67,16 +66,16 @@ impl Check for Waited {
         let severity = if wait == Millis::ZERO { Severity::None } else { by_share.min(by_time) };
         // Finding the cause reads every attempt.
         let cause = (severity > Severity::None).then(|| Cause::of(app, metrics, wait));
-        let severity = match cause.as_ref().and_then(Cause::waves) {
-            Some(waves) if waves < params.waves.get() => Severity::None,
-            Some(_) => severity.min(params.waves_at_most),
-            None => severity,
-        };
+        let by_waves = cause.as_ref().and_then(Cause::waves).map(|waves| params.waves.severity(waves));
+        let severity = by_waves.map_or(severity, |by_waves| severity.min(by_waves));
         let level = severity.max(Severity::Low);
-        let limits = [
+        let mut limits = vec![
             (by_share, params.wait_share.describe_in(level, percent)),
             (by_time, params.wait_time.describe(level)),
         ];
+        limits.extend(by_waves.map(|by_waves| {
+            (by_waves, params.waves.describe_in(level, |waves| format!("{} waves", three_digits(waves))))
+        }));
         let mut evidence = vec![
             ("wait_ms", Measure::Time(wait)),
             ("run_time_ms", Measure::Time(run)),
@@ -145,7 +144,7 @@ mod tests {
     }
 
     fn found(app: &Application) -> Finding {
-        found_by("rule: wait-time\nwaves: 1\n", app)
+        found_by("rule: wait-time\nwaves: [1, 1000, 1000, 1000]\n", app)
     }
 
     fn found_by(rules: &str, app: &Application) -> Finding {
@@ -265,7 +264,7 @@ mod tests {
         let found = found(&job(vec![group(TaskKind::Map, &maps), reduces], 60));
         assert_eq!(
             found.message,
-            "waited 50m of its run time of 1h, 83.3 %; at most 2 of 12 map tasks ran concurrently (low from 30 %)"
+            "waited 50m of its run time of 1h, 83.3 %; at most 2 of 12 map tasks ran concurrently (low from 1 waves)"
         );
         // The job worked all the time.
         assert_eq!(found.severity, Severity::Low);
@@ -287,6 +286,8 @@ mod tests {
             found_by("", &job(vec![group(TaskKind::Map, &maps)], 10 * waves)).severity
         };
         assert_eq!((severity(19), severity(20)), (Severity::None, Severity::Low));
+        // Four times as many waves are a job that hardly gets containers.
+        assert_eq!((severity(39), severity(40)), (Severity::Low, Severity::Moderate));
     }
 
     #[test]
@@ -298,7 +299,7 @@ mod tests {
         assert_eq!(
             found.message,
             "tasks waited 1h 50m in total, in a run time of 1h 5m, 100 %; at most 1 of 2 map tasks ran \
-             concurrently (low from 30 %)"
+             concurrently (low from 1 waves)"
         );
     }
 

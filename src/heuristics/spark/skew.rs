@@ -18,13 +18,13 @@ use crate::heuristics::{Check, Rule, chart_limit, load};
 use crate::model::Application;
 use crate::model::counters::CounterMask;
 use crate::model::spark::{Facet, Spark, Stage};
-use crate::model::table::TaskKind;
+use crate::model::table::{TaskGroup, TaskKind};
 use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::{Bytes, Millis, three_digits};
-use uneven::{LostTime, Read, Times};
+use uneven::{Least, LostTime, Read, Reads, Times};
 
 pub(super) use advice::{Skewed, against};
 
@@ -145,11 +145,7 @@ impl Skew {
     ) -> Option<Found<'a>> {
         let group = app.groups.get(stage.group?)?;
         let slowest = Times::of(group)?;
-        // A straggler with no more data than others may end after the skewed task.
-        let explained = slowest.of_slow(group).into_iter().find_map(|times| {
-            let mut reads = uneven::of_slowest(group, times.slowest).into_iter();
-            Some((times, reads.find(|read| self.explains(*read, times))?))
-        });
+        let explained = self.explained(group, slowest);
         let times = explained.map_or(slowest, |(times, _)| times);
         let found = |severity, read, lost, limit| Found {
             stage,
@@ -175,8 +171,12 @@ impl Skew {
                 return Some(Found { late, ..found(severity, read, Some(lost), limit) });
             }
         }
-        let by_data = uneven::of_fullest(group).and_then(|read| {
-            let most = most?;
+        let by_data = most.and_then(|most| {
+            let matters = |largest: Bytes| {
+                largest.as_f64() >= self.min_bytes.get()
+                    && self.uneven_share.severity(largest.as_f64() / most.as_f64()) > Severity::None
+            };
+            let read = uneven::of_fullest(group, matters)?;
             let (severity, limit) = self.by_data(read, most);
             let conditions = vec![self.share_of(read, most, severity)];
             let found = Found { conditions, ..found(severity, read, None, limit) };
@@ -207,6 +207,21 @@ impl Skew {
             (worst.read, worst.lost) = (read, Some(of_worst));
             worst.together = Some((lost.len() as u64 - 1, together));
         }
+    }
+
+    /// The slowest task that takes longer because of what it reads; `None` also if its stage would lose too little to matter.
+    /// A straggler with no more data than others may end after the skewed task.
+    fn explained(&self, group: &TaskGroup, slowest: Times) -> Option<(Times, Read)> {
+        let matters = |times: &Times| self.lost_time.severity(times.beyond().as_f64()) > Severity::None;
+        if !matters(&slowest) {
+            return None;
+        }
+        let reads = Reads::of(group);
+        let least = Least { bytes: self.min_bytes.get(), records: self.min_records.get() };
+        slowest.of_slow(group).into_iter().take_while(matters).find_map(|times| {
+            let mut reads = reads.of_task(times.slowest, least).into_iter();
+            Some((times, reads.find(|read| self.explains(*read, times))?))
+        })
     }
 
     /// Whether the slowest task reads so much more than the others that this explains its time.

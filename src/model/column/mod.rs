@@ -42,25 +42,6 @@ enum Cells {
 pub(super) const ABSENT: i64 = i64::MIN;
 
 impl Column {
-    /// Whether no row has a value.
-    #[must_use]
-    pub(crate) fn is_absent(&self) -> bool {
-        match &self.cells {
-            Cells::Absent => true,
-            Cells::Uniform { .. } => false,
-            _ => self.iter().all(|cell| cell.is_none()),
-        }
-    }
-
-    /// The value that all rows with a value share; `None` if values may differ or there are none.
-    #[must_use]
-    pub(crate) const fn single_value(&self) -> Option<i64> {
-        match self.cells {
-            Cells::Uniform { value, .. } | Cells::Same { value, .. } => Some(value),
-            _ => None,
-        }
-    }
-
     /// Adds rows without values until the column has `len` rows.
     #[cfg(test)]
     pub(crate) fn grow(&mut self, len: usize) {
@@ -180,6 +161,24 @@ impl Column {
         (0..self.len).map(|row| self.get(row))
     }
 
+    /// The sum of all values; `None` if no row has one.
+    #[must_use]
+    pub(crate) fn sum(&self) -> Option<i128> {
+        let (sum, count) = match &self.cells {
+            Cells::Absent => (0, 0),
+            Cells::Uniform { first, value } => times(*value, self.len - first),
+            Cells::Same { value, present } => times(*value, present.count()),
+            Cells::Tiny(offsets) => offsets.sum(),
+            Cells::Short(offsets) => offsets.sum(),
+            Cells::Narrow(offsets) => offsets.sum(),
+            Cells::Wide(values) => {
+                let known = values.iter().filter(|value| **value != ABSENT);
+                known.fold((0, 0), |(sum, count), value| (sum + i128::from(*value), count + 1))
+            }
+        };
+        (count > 0).then_some(sum)
+    }
+
     /// Bytes allocated.
     #[must_use]
     pub(crate) fn held(&self) -> usize {
@@ -210,6 +209,11 @@ impl Column {
             Cells::Wide(values) => values.shrink_to_fit(),
         }
     }
+}
+
+/// The sum of `count` times the same value, and the count.
+const fn times(value: i64, count: usize) -> (i128, usize) {
+    (value as i128 * count as i128, count)
 }
 
 #[cfg(test)]
@@ -274,7 +278,8 @@ mod tests {
                     Step::Shrink => column.shrink(),
                 }
                 prop_assert_eq!(column.iter().collect::<Vec<_>>(), plain.clone());
-                prop_assert_eq!(column.is_absent(), plain.iter().all(Option::is_none));
+                let known = plain.iter().flatten().map(|&value| i128::from(value));
+                prop_assert_eq!(column.sum(), known.reduce(|sum, value| sum + value));
             }
         }
     }
@@ -296,7 +301,6 @@ mod tests {
             column.put(row, Some(0));
         }
         assert!(matches!(column.cells, Cells::Same { value: 0, .. }));
-        assert_eq!(column.single_value(), Some(0));
         column.shrink();
         assert!(matches!(column.cells, Cells::Uniform { first: 0, value: 0 }));
     }
@@ -309,7 +313,7 @@ mod tests {
         column.shrink();
         column.push(None);
         assert_eq!(column.iter().collect::<Vec<_>>(), [None, None]);
-        assert!(column.is_absent());
+        assert_eq!(column.sum(), None);
     }
 
     #[test]

@@ -88,6 +88,15 @@ impl<T: Offset> Offsets<T> {
         (cell != T::ABSENT).then(|| self.base + cell.distance())
     }
 
+    /// The sum of the values, and how many there are.
+    pub(super) fn sum(&self) -> (i128, usize) {
+        let known = self.cells.iter().filter(|cell| **cell != T::ABSENT);
+        // Distances have 32 bits, and a table has fewer rows than that allows.
+        let (distances, count) =
+            known.fold((0_i64, 0), |(sum, count), cell| (sum + cell.distance(), count + 1));
+        (i128::from(self.base) * count as i128 + i128::from(distances), count)
+    }
+
     /// Bytes allocated.
     pub(super) fn held(&self) -> usize {
         self.cells.capacity() * size_of::<T>()

@@ -236,12 +236,14 @@ impl Attempts {
         if self.rows.any_unreadable.has_any(counters) {
             return None;
         }
-        let zeros = || counters.iter().filter_map(|&counter| self.rows.counters.zeros(counter.index()));
-        // Most stages do not spill, and read either input or shuffle data.
-        if zeros().all(|(only_zeros, _)| only_zeros) {
-            return zeros().any(|(_, any)| any).then_some(0);
-        }
-        (0..self.len()).filter_map(|row| self.total(row, counters)).reduce(u64::saturating_add)
+        let sums = counters.iter().filter_map(|&counter| self.sum_of_values(counter));
+        sums.reduce(|sum, of_counter| sum + of_counter).map(|sum| u64::try_from(sum).unwrap_or(u64::MAX))
+    }
+
+    /// The sum of a counter over all attempts, whether or not it can be read for all of them; `None` if none has it.
+    #[must_use]
+    pub(crate) fn sum_of_values(&self, counter: Counter) -> Option<i128> {
+        self.rows.counters.sum(counter.index())
     }
 
     /// Whether an attempt has any typed counter.

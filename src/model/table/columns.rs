@@ -119,20 +119,17 @@ impl<const N: usize> Columns<N> {
         }
     }
 
-    /// Whether the column at `index` holds no value but 0, and whether it holds any; `None` if it never had a value.
-    pub(super) fn zeros(&self, index: usize) -> Option<(bool, bool)> {
+    /// The sum of the column at `index`; `None` if no row has a value.
+    pub(super) fn sum(&self, index: usize) -> Option<i128> {
         let slot = self.slot(index)?;
-        Some(match &self.cells {
-            Cells::Columns(columns) => {
-                let column = columns.get(slot)?;
-                (column.single_value() == Some(0), !column.is_absent())
-            }
+        match &self.cells {
+            Cells::Columns(columns) => columns.get(slot)?.sum(),
             Cells::OfFewRows { rows, values } => {
                 let column = values.get(slot * rows..(slot + 1) * rows)?;
-                let any = column.iter().any(|&value| value != ABSENT);
-                (any && column.iter().all(|&value| value == 0 || value == ABSENT), any)
+                let known = column.iter().filter(|value| **value != ABSENT);
+                known.map(|value| i128::from(*value)).reduce(|sum, value| sum + value)
             }
-        })
+        }
     }
 
     /// Whether a row has any value.
@@ -189,13 +186,8 @@ mod tests {
                 for (row, value) in values.iter().enumerate() {
                     prop_assert_eq!(columns.get(index, row), *value);
                 }
-                let held = || values.iter().flatten();
-                if let Some((only_zeros, any)) = columns.zeros(index) {
-                    prop_assert_eq!(any, held().next().is_some());
-                    prop_assert!(!only_zeros || held().all(|&value| value == 0));
-                } else {
-                    prop_assert_eq!(held().next(), None);
-                }
+                let known = values.iter().flatten().map(|&value| i128::from(value));
+                prop_assert_eq!(columns.sum(index), known.reduce(|sum, value| sum + value));
             }
             for row in 0..12 {
                 prop_assert_eq!(columns.any(row), plain.iter().any(|values| values[row].is_some()));

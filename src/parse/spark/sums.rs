@@ -45,8 +45,7 @@ impl Totals {
             let total = total.or(unlogged.filter(|_| of_spill));
             let total = total.filter(|_| !attempts.any_unreadable().has(*counter));
             let Some(total) = total.map(i128::from) else { continue };
-            let rows = 0..attempts.len();
-            let sum: i128 = rows.filter_map(|row| attempts.counter(row, *counter)).map(i128::from).sum();
+            let sum = attempts.sum_of_values(*counter).unwrap_or_default();
             if *counter == Counter::ExecutorRunTime && sum < total {
                 return (Sums::FallShort, Vec::new());
             }

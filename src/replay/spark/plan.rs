@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::model::Symbol;
 use crate::model::spark::StageAttempt;
+use crate::model::table::Outcome;
 use crate::replay::Micros;
 use crate::units::Timestamp;
 
@@ -27,8 +28,9 @@ pub(crate) struct Attempt {
     pub(crate) early: Micros,
     pub(crate) executor: Option<Symbol>,
     pub(crate) speculative: bool,
-    pub(crate) succeeded: bool,
-    pub(crate) failed: bool,
+    pub(crate) outcome: Outcome,
+    /// Whether its task has no other attempt, as almost all tasks.
+    pub(super) only: bool,
 }
 
 impl Attempt {
@@ -36,6 +38,18 @@ impl Attempt {
     #[must_use]
     pub(crate) fn time(&self) -> Micros {
         self.finish - self.launch
+    }
+
+    /// Whether it succeeded.
+    #[must_use]
+    pub(crate) fn succeeded(&self) -> bool {
+        self.outcome == Outcome::Succeeded
+    }
+
+    /// Whether it failed; killed ones did not.
+    #[must_use]
+    pub(crate) fn failed(&self) -> bool {
+        self.outcome == Outcome::Failed
     }
 }
 

@@ -5,7 +5,7 @@ use super::slots::{self, FreeSlots};
 use super::{jobs, stages};
 use crate::model::Application;
 use crate::model::spark::Spark;
-use crate::model::table::{Outcome, TimePoint};
+use crate::model::table::TimePoint;
 use crate::replay::Micros;
 
 impl Plan {
@@ -96,7 +96,6 @@ impl Plan {
             if let Some(first) = first_launch.get_mut(task) {
                 *first = launch.min(*first);
             }
-            let outcome = rows.outcome(row);
             self.attempts.push(Attempt {
                 stage,
                 task: to_u32(task),
@@ -106,8 +105,8 @@ impl Plan {
                 early: Micros::ZERO,
                 executor: rows.executor(row),
                 speculative: rows.is_speculative(row) == Some(true),
-                succeeded: outcome == Outcome::Succeeded,
-                failed: outcome == Outcome::Failed,
+                outcome: rows.outcome(row),
+                only: false,
             });
         }
         let first =
@@ -117,8 +116,9 @@ impl Plan {
         let mut from = to_u32(begin);
         for same_task in read.chunk_by_mut(|a, b| a.task == b.task) {
             let (task, until) = (to_u32(self.tasks.len()), from + to_u32(same_task.len()));
+            let only = same_task.len() == 1;
             for attempt in same_task {
-                attempt.task = task;
+                (attempt.task, attempt.only) = (task, only);
             }
             self.tasks.push(Task { attempts: from..until });
             from = until;

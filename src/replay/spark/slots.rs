@@ -1,7 +1,9 @@
 //! The slots that tasks ran on: one for each task that an executor runs at once.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeSet, BinaryHeap};
+
+use rustc_hash::FxHashMap;
 
 use super::plan::{Attempt, Clock, Step, Window, to_u32};
 use crate::model::conf::ConfKey;
@@ -16,10 +18,12 @@ pub(super) fn windows(
     clock: Clock,
     attempts: &mut [Attempt],
 ) -> Vec<Window> {
-    let mut by_executor: BTreeMap<Option<Symbol>, Vec<usize>> = BTreeMap::new();
+    let mut by_executor: FxHashMap<Option<Symbol>, Vec<usize>> = FxHashMap::default();
     for (place, attempt) in attempts.iter().enumerate() {
         by_executor.entry(attempt.executor).or_default().push(place);
     }
+    let mut by_executor: Vec<_> = by_executor.into_iter().collect();
+    by_executor.sort_by_key(|(symbol, _)| *symbol);
     let mut windows = Vec::new();
     let mut used: BTreeSet<&str> = BTreeSet::new();
     for (symbol, mut places) in by_executor {
@@ -131,51 +135,58 @@ fn give_slots_back(slots: u32, places: &[usize], attempts: &mut [Attempt]) {
     }
 }
 
-/// How many slots were free at any time of the recorded run.
+/// When a slot was free in the recorded run.
 #[derive(Debug)]
 pub(super) struct FreeSlots {
-    /// When the number changed, with the first time from then on at which a slot is free.
-    changes: Vec<(Micros, Micros)>,
+    /// Spans of time, in order; the end of a span does not belong to it.
+    spans: Vec<(Micros, Micros)>,
 }
 
 impl FreeSlots {
     pub(super) fn of(windows: &[Window], attempts: &[Attempt]) -> Self {
-        let mut steps: Vec<(Micros, i64)> = Vec::with_capacity(2 * attempts.len() + 2 * windows.len());
+        let mut steps: Vec<(Micros, i64)> = Vec::with_capacity(2 * windows.len());
         for window in windows {
             let slots = i64::from(window.slots);
             steps.push((window.from, slots));
             steps.extend(window.to.map(|to| (to, -slots)));
         }
-        for attempt in attempts {
-            steps.extend([(attempt.launch, -1), (attempt.finish, 1)]);
-        }
         steps.sort_unstable();
-        steps.dedup_by(|later, first| {
-            let same_time = later.0 == first.0;
-            first.1 += if same_time { later.1 } else { 0 };
-            same_time
-        });
-        let mut free = 0;
-        let change = |(at, step): (Micros, i64)| {
-            free += step;
-            (at, if free > 0 { at } else { Micros::MAX })
+        let sorted = |time: fn(&Attempt) -> Micros| {
+            let mut times: Vec<Micros> = attempts.iter().map(time).collect();
+            times.sort_unstable();
+            times.into_iter().peekable()
         };
-        // In the memory of the steps.
-        let mut changes: Vec<(Micros, Micros)> = steps.into_iter().map(change).collect();
-        let mut next = Micros::MAX;
-        for (_, first_free) in changes.iter_mut().rev() {
-            next = next.min(*first_free);
-            *first_free = next;
+        let (mut launches, mut finishes) =
+            (sorted(|attempt| attempt.launch), sorted(|attempt| attempt.finish));
+        let mut steps = steps.into_iter().peekable();
+        let (mut free, mut spans, mut free_from) = (0, Vec::new(), None);
+        loop {
+            let next_step = steps.peek().map(|(at, _)| *at);
+            let next = [next_step, launches.peek().copied(), finishes.peek().copied()];
+            let Some(now) = next.into_iter().flatten().min() else { break };
+            while let Some((_, step)) = steps.next_if(|(at, _)| *at == now) {
+                free += step;
+            }
+            while launches.next_if_eq(&now).is_some() {
+                free -= 1;
+            }
+            while finishes.next_if_eq(&now).is_some() {
+                free += 1;
+            }
+            if free > 0 {
+                free_from.get_or_insert(now);
+            } else if let Some(from) = free_from.take() {
+                spans.push((from, now));
+            }
         }
-        Self { changes }
+        spans.extend(free_from.map(|from| (from, Micros::MAX)));
+        Self { spans }
     }
 
     /// The first time from `at` on at which a slot is free; `at` if there is none.
     pub(super) fn first_from(&self, at: Micros) -> Micros {
-        let next = self.changes.partition_point(|change| change.0 <= at);
-        let current = next.checked_sub(1).and_then(|current| self.changes.get(current));
-        let first = current.or(self.changes.first()).map_or(at, |change| change.1);
-        if first == Micros::MAX { at } else { first.max(at) }
+        let next = self.spans.partition_point(|(_, to)| *to <= at);
+        self.spans.get(next).map_or(at, |(from, _)| at.max(*from))
     }
 }
 

@@ -111,7 +111,7 @@ fn last_needed_finish(plan: &Plan, stage: &Stage) -> Option<Micros> {
     let by_task = attempts.chunk_by(|a, b| a.task == b.task);
     by_task
         .filter_map(|task| {
-            task.iter().filter(|attempt| attempt.succeeded).map(|attempt| attempt.finish).min()
+            task.iter().filter(|attempt| attempt.succeeded()).map(|attempt| attempt.finish).min()
         })
         .max()
 }

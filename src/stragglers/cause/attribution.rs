@@ -97,7 +97,7 @@ pub(crate) fn attribute(
         last_map: app.group(TaskKind::Map).and_then(last_end),
     };
     context.blame_nodes(groups, &explained);
-    let causes = context.groups(groups);
+    let mut causes = context.groups(groups);
     if context.slow_nodes.is_empty() {
         return causes;
     }
@@ -106,8 +106,19 @@ pub(crate) fn attribute(
     if explained.len() == before {
         return causes;
     }
+    let mut suspects: FxHashSet<Symbol> = context.slow_nodes.keys().copied().collect();
     context.blame_nodes(groups, &explained);
-    context.groups(groups)
+    suspects.extend(context.slow_nodes.keys());
+    for (number, (labelled, causes)) in groups.iter().zip(&mut causes).enumerate() {
+        let ran_on_suspect = |cause: &StragglerCause| {
+            labelled.group.attempts.node(cause.attempt).is_some_and(|node| suspects.contains(&node))
+        };
+        // Nothing changed for the others.
+        if causes.iter().any(ran_on_suspect) {
+            *causes = context.group(number, *labelled);
+        }
+    }
+    causes
 }
 
 /// Data shared by all groups of an application.

@@ -1,5 +1,6 @@
 //! Measures how uneven the data of a stage's tasks is, and what that costs.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use crate::heuristics::max_concurrent::max_concurrent;
@@ -71,44 +72,86 @@ impl Read {
     }
 }
 
-/// What the slowest task reads: bytes before records, as they tell more.
-pub(super) fn of_slowest(group: &TaskGroup, slowest: usize) -> Vec<Read> {
-    let bytes = [false, true].into_iter().filter_map(|input| {
-        let (largest, median) = bytes_of(group, slowest, input)?;
-        Some(Read::Bytes { input, largest, median })
-    });
-    let records = [(false, Counter::ShuffleRecordsRead), (true, Counter::InputRecords)];
-    let records = records.into_iter().filter_map(|(input, counter)| {
-        let (largest, median) = with_median(group, slowest, &[counter])?;
-        Some(Read::Records { input, largest, median })
-    });
-    let mut all: Vec<Read> = bytes.collect();
-    // The more uneven one of shuffle and input explains more.
-    all.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()));
-    let mut records: Vec<Read> = records.collect();
-    records.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()));
-    all.extend(records);
-    all
+/// How much a task has to read for its data to matter.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Least {
+    pub(super) bytes: f64,
+    pub(super) records: f64,
+}
+
+/// The counters whose sum is an amount that tasks read, of shuffles and of input: bytes before records, as they tell more.
+const AMOUNTS: [&[Counter]; 4] = [SHUFFLE, INPUT, &[Counter::ShuffleRecordsRead], &[Counter::InputRecords]];
+
+/// What the tasks of a stage read.
+pub(super) struct Reads<'g> {
+    group: &'g TaskGroup,
+    /// The medians of [`AMOUNTS`], which take time and most stages need few of.
+    medians: [OnceCell<Option<u64>>; AMOUNTS.len()],
+}
+
+impl<'g> Reads<'g> {
+    pub(super) fn of(group: &'g TaskGroup) -> Self {
+        Self { group, medians: [const { OnceCell::new() }; AMOUNTS.len()] }
+    }
+
+    /// What a task reads, if it is at least this much; the more uneven one of shuffle and input explains more.
+    pub(super) fn of_task(&self, task: usize, least: Least) -> Vec<Read> {
+        let known = |[shuffle, input]: [usize; 2], least: f64| {
+            let of = [(false, shuffle), (true, input)]
+                .map(|(input, amount)| Some((input, self.with_median(task, amount, least)?)));
+            of.into_iter().flatten()
+        };
+        let bytes = known([0, 1], least.bytes).map(|(input, (largest, median))| Read::Bytes {
+            input,
+            largest: Bytes::new(largest),
+            median: Bytes::new(median),
+        });
+        let records = known([2, 3], least.records).map(|(input, (largest, median))| Read::Records {
+            input,
+            largest,
+            median,
+        });
+        let by_ratio = |mut reads: Vec<Read>| {
+            reads.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()));
+            reads
+        };
+        let mut all = by_ratio(bytes.collect());
+        all.extend(by_ratio(records.collect()));
+        all
+    }
+
+    fn with_median(&self, task: usize, amount: usize, least: f64) -> Option<(u64, u64)> {
+        let counters = AMOUNTS.get(amount)?;
+        let own = self.group.attempts.total(task, counters).filter(|own| *own as f64 >= least)?;
+        let median = self.medians.get(amount)?.get_or_init(|| median_of(&values(self.group, counters)));
+        Some((own, (*median)?))
+    }
 }
 
 /// The bytes that this task reads of input or shuffles, and the median.
 pub(super) fn bytes_of(group: &TaskGroup, task: usize, input: bool) -> Option<(Bytes, Bytes)> {
-    let (own, median) = with_median(group, task, if input { INPUT } else { SHUFFLE })?;
-    Some((Bytes::new(own), Bytes::new(median)))
-}
-
-fn with_median(group: &TaskGroup, task: usize, counters: &[Counter]) -> Option<(u64, u64)> {
+    let counters = bytes_read(input);
     let own = group.attempts.total(task, counters)?;
-    Some((own, median_of(&values(group, counters))?))
+    Some((Bytes::new(own), Bytes::new(median_of(&values(group, counters))?)))
 }
 
-/// The task that reads most, of input or shuffles, whichever is more uneven.
-pub(super) fn of_fullest(group: &TaskGroup) -> Option<Read> {
-    let reads = [(false, SHUFFLE), (true, INPUT)].into_iter().filter_map(|(input, counters)| {
-        let values = values(group, counters);
-        let largest = u64::try_from(*values.iter().max()?).ok()?;
-        let median = Bytes::new(median_of(&values)?);
-        Some(Read::Bytes { input, largest: Bytes::new(largest), median })
+const fn bytes_read(input: bool) -> &'static [Counter] {
+    if input { INPUT } else { SHUFFLE }
+}
+
+/// The task that reads most, of input or shuffles, whichever is more uneven; `None` if neither of them matters.
+pub(super) fn of_fullest(group: &TaskGroup, matters: impl Fn(Bytes) -> bool) -> Option<Read> {
+    let most = [false, true].into_iter().filter_map(|input| {
+        let values = values(group, bytes_read(input));
+        let largest = Bytes::new(u64::try_from(*values.iter().max()?).ok()?);
+        Some((input, largest, values))
+    });
+    let most: Vec<_> = most.collect();
+    if !most.iter().any(|(_, largest, _)| matters(*largest)) {
+        return None;
+    }
+    let reads = most.into_iter().filter_map(|(input, largest, values)| {
+        Some(Read::Bytes { input, largest, median: Bytes::new(median_of(&values)?) })
     });
     reads.filter(|read| read.ratio().is_finite()).max_by(|a, b| a.ratio().total_cmp(&b.ratio()))
 }
@@ -190,12 +233,20 @@ impl Times {
         self.longest.as_f64() / self.median.as_f64()
     }
 
+    /// How much longer the slowest task takes than the mean: the stage loses no more.
+    pub(super) fn beyond(self) -> Millis {
+        less(self.longest, self.even(self.count))
+    }
+
+    fn even(self, parts: u64) -> Millis {
+        Millis::new(self.total.get() / parts.max(1))
+    }
+
     /// How much longer the stage takes than if its slots shared its task time evenly: at most the time for which only
     /// long tasks still ran, and at most as long as the longest task ran beyond the mean.
     pub(super) fn lost(self, app: &Application, spark: &Spark, group: &TaskGroup) -> LostTime {
-        let even = |parts: u64| Millis::new(self.total.get() / parts.max(1));
-        let beyond = less(self.longest, even(self.count));
-        let levelled = even(slots(app, spark, group).min(self.count));
+        let beyond = self.beyond();
+        let levelled = self.even(slots(app, spark, group).min(self.count));
         let idle = less(span(group).unwrap_or_default(), levelled);
         let time = beyond.min(idle).min(self.tail(group).unwrap_or_default());
         let whole = memory::run_time(app).filter(|whole| *whole > Millis::ZERO);

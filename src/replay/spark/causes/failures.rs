@@ -26,10 +26,10 @@ fn drop_in_stage(plan: &Plan, stage: &Stage, change: &mut Change) {
         if task.replace(attempt.task) != Some(attempt.task) {
             succeeded = false;
         }
-        if attempt.failed || (succeeded && !attempt.speculative) {
+        if attempt.failed() || (succeeded && !attempt.speculative) {
             change.drop_attempt(plan, place);
         }
-        succeeded |= attempt.succeeded;
+        succeeded |= attempt.succeeded();
     }
 }
 
@@ -49,10 +49,10 @@ fn drop_in_repeated(plan: &Plan, app: &Application, stages: &[&Stage], change: &
             let mut succeeded = number.is_some_and(|number| finished.contains(&number));
             for place in range {
                 let Some(attempt) = plan.attempts.get(place as usize) else { continue };
-                if attempt.failed || (succeeded && !attempt.speculative) {
+                if attempt.failed() || (succeeded && !attempt.speculative) {
                     change.drop_attempt(plan, place);
                 }
-                succeeded |= attempt.succeeded;
+                succeeded |= attempt.succeeded();
             }
             finished.extend(number.filter(|_| succeeded));
         }

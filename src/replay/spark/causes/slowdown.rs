@@ -66,7 +66,7 @@ fn shorten(
         let Some(rows) = group.filter(|_| wanted).map(|group| &group.attempts) else { continue };
         let places: Range<u32> = plan.attempt_places(&stage.tasks);
         for (place, attempt) in places.zip(plan.attempts_of(&stage.tasks)) {
-            let counts = (attempt.succeeded || attempt.failed) && change.keeps(place, attempt);
+            let counts = (attempt.succeeded() || attempt.failed()) && change.keeps(place, attempt);
             let Some(saved) = counts.then(|| saved(rows, attempt)).flatten() else { continue };
             known = true;
             if saved > Micros::ZERO {

@@ -58,7 +58,7 @@ pub(super) struct Work {
 pub(super) fn has_longer(plan: &Plan, stage: u32, change: &Change, times: f64) -> bool {
     let Some(stage) = plan.stages.get(stage as usize) else { return false };
     let attempts = plan.attempt_places(&stage.tasks).zip(plan.attempts_of(&stage.tasks));
-    let counted = attempts.filter(|(place, attempt)| attempt.succeeded && change.keeps(*place, attempt));
+    let counted = attempts.filter(|(place, attempt)| attempt.succeeded() && change.keeps(*place, attempt));
     let spans: Vec<f64> = counted.map(|(place, attempt)| change.time(place, attempt).as_f64()).collect();
     let longest = spans.iter().copied().fold(0.0, f64::max);
     median(&spans).is_some_and(|median| longest > times * median)
@@ -77,7 +77,7 @@ impl Work {
         }
         let done = range.filter_map(|place| {
             let attempt = plan.attempts.get(place as usize)?;
-            let counts = attempt.succeeded && change.keeps(place, attempt);
+            let counts = attempt.succeeded() && change.keeps(place, attempt);
             counts.then(|| {
                 let row = attempt.row as usize;
                 let run_time =

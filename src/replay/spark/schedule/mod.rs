@@ -8,6 +8,8 @@ mod tasks;
 
 use std::collections::BTreeSet;
 
+use rustc_hash::FxHashMap;
+
 use super::change::Change;
 use super::plan::{Plan, Unknown};
 use crate::replay::{Micros, Replayed};
@@ -52,9 +54,10 @@ struct Run<'a> {
     /// Stage attempts with queued tasks: running tasks (FAIR only), job, place.
     ready: BTreeSet<(u32, u32, u32)>,
     stages: Vec<StageState>,
-    tasks: Vec<TaskState>,
-    /// When each running attempt ends; `None` for others.
-    ends: Vec<Option<Micros>>,
+    /// The states of tasks with several attempts, by their places.
+    tasks: FxHashMap<u32, TaskState>,
+    /// When the running attempts of these tasks end, by their places.
+    ends: FxHashMap<u32, Micros>,
     jobs: Vec<JobState>,
     orders: Vec<OrderState>,
     task_time: Micros,
@@ -72,8 +75,8 @@ impl<'a> Run<'a> {
             free: 0,
             ready: BTreeSet::new(),
             stages: StageState::all(plan),
-            tasks: vec![TaskState::default(); plan.tasks.len()],
-            ends: vec![None; plan.attempts.len()],
+            tasks: FxHashMap::default(),
+            ends: FxHashMap::default(),
             jobs: JobState::all(plan),
             orders: OrderState::all(plan),
             task_time: Micros::ZERO,

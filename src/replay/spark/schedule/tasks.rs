@@ -20,13 +20,12 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Whether a task has one attempt, as almost all have: then nothing is queued or killed besides.
-    fn is_single(&self, task: u32) -> bool {
-        self.plan.tasks.get(task as usize).is_some_and(|task| task.attempts.len() == 1)
-    }
-
     /// The attempt that a task starts with: not a copy, if there is another.
     fn first_attempt(&self, task: u32) -> Option<(u32, &'a Attempt)> {
+        let first = self.plan.tasks.get(task as usize)?.attempts.start;
+        if let Some(only) = self.attempt(first).filter(|attempt| attempt.only) {
+            return self.change.keeps(first, only).then_some((first, only));
+        }
         let original = self.attempts(task).find(|(_, attempt)| !attempt.speculative);
         original.or_else(|| self.attempts(task).next())
     }
@@ -134,7 +133,10 @@ impl<'a> Run<'a> {
                 _ => return None,
             };
             let attempt = self.attempt(place)?;
-            let task = self.tasks.get_mut(attempt.task as usize)?;
+            if attempt.only {
+                return Some(place);
+            }
+            let task = self.tasks.entry(attempt.task).or_default();
             if !task.settled {
                 return Some(place);
             }
@@ -160,14 +162,16 @@ impl<'a> Run<'a> {
         let Some(attempt) = self.attempt(place) else { return };
         let time = self.change.time(place, attempt);
         self.occupy(attempt.stage, time);
-        if let Some(end) = self.ends.get_mut(place as usize) {
-            *end = Some(now + time);
-        }
         self.at(now + time, Event::AttemptEnd(place));
         if attempt.early > Micros::ZERO {
             self.at(now + time - attempt.early.min(time), Event::SlotGivenBack);
         }
-        let Some(task) = self.tasks.get_mut(attempt.task as usize) else { return };
+        // Then nothing is queued or killed besides.
+        if attempt.only {
+            return;
+        }
+        self.ends.insert(place, now + time);
+        let task = self.tasks.entry(attempt.task).or_default();
         // Repeated attempts and copies were counted when they were queued.
         if task.outstanding == 0 {
             task.outstanding = 1;
@@ -176,9 +180,6 @@ impl<'a> Run<'a> {
             return;
         }
         task.copied = true;
-        if self.is_single(attempt.task) {
-            return;
-        }
         let copies =
             self.attempts(attempt.task).filter(|(_, copy)| copy.speculative && copy.launch >= attempt.launch);
         for (copy, recorded) in copies.collect::<Vec<_>>() {
@@ -187,9 +188,7 @@ impl<'a> Run<'a> {
     }
 
     fn queue_later(&mut self, place: u32, attempt: &Attempt, at: Micros) {
-        if let Some(task) = self.tasks.get_mut(attempt.task as usize) {
-            task.outstanding += 1;
-        }
+        self.tasks.entry(attempt.task).or_default().outstanding += 1;
         self.at(at, Event::Queued(place));
     }
 
@@ -203,32 +202,32 @@ impl<'a> Run<'a> {
 
     pub(super) fn attempt_end(&mut self, place: u32) {
         let now = self.now;
-        let Some(end) = self.ends.get_mut(place as usize).filter(|end| **end == Some(now)) else { return };
-        *end = None;
         let Some(attempt) = self.attempt(place) else { return };
+        if !attempt.only && self.ends.get(&place) != Some(&now) {
+            return;
+        }
         if attempt.early == Micros::ZERO {
             self.free += 1;
         }
         self.count_running(attempt.stage, |running| running.saturating_sub(1));
-        let Some(task) = self.tasks.get_mut(attempt.task as usize) else { return };
-        task.outstanding = task.outstanding.saturating_sub(1);
-        if task.settled {
+        if attempt.only {
+            self.one_settled(attempt.stage);
             return;
         }
-        let has_others = !self.is_single(attempt.task);
-        let later = has_others
-            .then(|| self.attempts(attempt.task).find(|(other, next)| *other > place && !next.speculative))
-            .flatten();
-        match later {
+        self.ends.remove(&place);
+        let task = self.tasks.entry(attempt.task).or_default();
+        task.outstanding = task.outstanding.saturating_sub(1);
+        let (settled, outstanding) = (task.settled, task.outstanding);
+        if settled {
+            return;
+        }
+        match self.attempts(attempt.task).find(|(other, next)| *other > place && !next.speculative) {
             // An output that was lost with its executor is computed again, some time after the end.
-            Some((next, again)) if again.launch >= attempt.finish || !attempt.succeeded => {
-                let gap = if attempt.succeeded { again.launch - attempt.finish } else { Micros::ZERO };
+            Some((next, again)) if again.launch >= attempt.finish || !attempt.succeeded() => {
+                let gap = if attempt.succeeded() { again.launch - attempt.finish } else { Micros::ZERO };
                 self.queue_later(next, again, now + gap);
             }
-            _ if attempt.succeeded => self.settle(place, attempt),
-            _ if self.tasks.get(attempt.task as usize).is_some_and(|task| task.outstanding == 0) => {
-                self.settle(place, attempt);
-            }
+            _ if attempt.succeeded() || outstanding == 0 => self.settle(place, attempt),
             _ => {}
         }
     }
@@ -236,21 +235,13 @@ impl<'a> Run<'a> {
     /// Nothing more is needed of the task: its other attempts are killed as long after the success as they were.
     fn settle(&mut self, place: u32, attempt: &Attempt) {
         let now = self.now;
-        if let Some(task) = self.tasks.get_mut(attempt.task as usize) {
-            task.settled = true;
-        }
-        if self.is_single(attempt.task) {
-            self.one_settled(attempt.stage);
-            return;
-        }
+        self.tasks.entry(attempt.task).or_default().settled = true;
         for (other, recorded) in
             self.attempts(attempt.task).filter(|(other, _)| *other != place).collect::<Vec<_>>()
         {
             let killed = now + (recorded.finish - attempt.finish).or_zero();
-            if let Some(end) = self.ends.get_mut(other as usize)
-                && let Some(later) = end.filter(|end| *end > killed)
-            {
-                *end = Some(killed);
+            if let Some(end) = self.ends.get_mut(&other).filter(|end| **end > killed) {
+                let later = std::mem::replace(end, killed);
                 self.task_time = self.task_time - (later - killed);
                 self.at(killed, Event::AttemptEnd(other));
             }

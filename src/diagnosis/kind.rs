@@ -125,7 +125,7 @@ kinds! {
     StackOverflow = "stack-overflow", UserCode,
         "Calls were nested too deeply.";
     MissingClass = "missing-class", UserCode,
-        "A class was not on the class path.";
+        "A class or module was not found where the code ran.";
     IncompatibleClass = "incompatible-class", UserCode,
         "A class was found, but in a version that does not fit.";
     NotSerializable = "not-serializable", UserCode,

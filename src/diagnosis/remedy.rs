@@ -55,7 +55,8 @@ const REMEDIES: &[(FailureKind, &str)] = &[
     (Kind::StackOverflow, "cut long chains of transformations (checkpoint), or allow deeper stacks: -Xss4m"),
     (
         Kind::MissingClass,
-        "ship the missing class or module with the application (--jars, --packages, -libjars)",
+        "ship the missing class or module with the application (--jars or --packages, --py-files or --archives for Python, \
+         -libjars for MapReduce)",
     ),
     (Kind::IncompatibleClass, "compile against the cluster's versions of libraries, or shade your own"),
     (Kind::NotSerializable, "create the object inside the task, or make its class serializable"),

@@ -26,7 +26,8 @@ pub struct Job {
     pub has_end: bool,
     /// Its result; `None` if the log lacks its end or has an unknown result.
     pub result: Option<JobResult>,
-    /// The log's message about a failure, truncated to a few lines.
+    /// The log's message about a failure, truncated to a few lines; the error of its SQL execution, if Spark cancelled the job
+    /// for it.
     pub failure: Option<String>,
     /// The stages it needs, whether they ran or were skipped, in id order.
     pub stages: Vec<u32>,

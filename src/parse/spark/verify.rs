@@ -14,7 +14,7 @@ use super::build::{BeyondLimit, Builder};
 use crate::diagnosis::is_cancelled;
 use crate::limits::{self, Remainder};
 use crate::model::Status;
-use crate::model::spark::JobResult;
+use crate::model::spark::{Job, JobResult};
 use crate::parse::problem::Problems;
 
 /// Whether a log is complete, judging by the files around it.
@@ -50,6 +50,7 @@ pub(super) fn verify(builder: &mut Builder, completeness: &Completeness, problem
     gaps.compacted = completeness.compacted;
     gaps.unreadable += completeness.missing_parts;
     gaps.missing_parts = completeness.missing_parts > 0;
+    failures_of_queries(builder);
     builder.app.status = status(builder, completeness);
     builder.app.complete = builder.spark.gaps.none();
 }
@@ -256,6 +257,24 @@ fn rollovers(builder: &mut Builder, problems: &mut Problems) {
                 "parts of the event log are missing, judging by the part numbers",
             )
         });
+    }
+}
+
+/// When a query fails by itself, such as by a broadcast that takes too long, Spark cancels its jobs: then the query's error
+/// tells why they failed.
+fn failures_of_queries(builder: &mut Builder) {
+    let failed = |job: &&Job| job.result == Some(JobResult::Failed);
+    let cancelled = |job: &Job| job.failure.as_deref().is_some_and(is_cancelled);
+    let jobs = builder.jobs.iter().filter(failed).filter(|job| !cancelled(job));
+    let failed_by_job: BTreeSet<u64> = jobs.filter_map(|job| job.sql_execution).collect();
+    let queries = &builder.spark.sql;
+    for job in builder.jobs.iter_mut().filter(|job| failed(&&**job) && cancelled(job)) {
+        let query = job.sql_execution.filter(|id| !failed_by_job.contains(id));
+        let place = query.and_then(|id| queries.binary_search_by_key(&id, |query| query.id).ok());
+        let error = place.and_then(|place| queries.get(place)?.error.as_deref());
+        if let Some(error) = error.filter(|error| !is_cancelled(error)) {
+            job.failure = Some(error.to_owned());
+        }
     }
 }
 

@@ -176,6 +176,85 @@ fn cancelled_jobs_have_not_failed() {
     );
 }
 
+/// Job 0 of an SQL execution that ended with this error, cancelled with its group.
+fn cancelled_in_query(error: &str) -> ApplicationReport {
+    let cancelled = "[SPARK_JOB_CANCELLED] Job 0 cancelled part of cancelled job group 7b1d4f2e";
+    let mut app = ended_with(failing(Vec::new(), ""), cancelled);
+    if let Some((_, start)) = app.extra.first_mut() {
+        start["Properties"] = json!({"spark.sql.execution.id": "0"});
+    }
+    let event = |name: &str, at: i64, other: (&str, serde_json::Value)| {
+        let event = format!("org.apache.spark.sql.execution.ui.SparkListenerSQLExecution{name}");
+        let mut event = json!({"Event": event, "executionId": 0, "time": 1_700_000_000_000_i64 + at});
+        event[other.0] = other.1;
+        (at, event)
+    };
+    let plan =
+        json!({"nodeName": "Project", "simpleString": "", "children": [], "metadata": {}, "metrics": []});
+    app.extra.insert(0, event("Start", 0, ("sparkPlanInfo", plan)));
+    app.extra.push(event("End", 11, ("errorMessage", error.into())));
+    report(&app)
+}
+
+#[test]
+fn a_query_that_failed_by_itself_was_not_cancelled() {
+    let timeout = "org.apache.spark.SparkException: Could not execute broadcast in 300 secs. You can increase the timeout \
+                   for broadcasts via spark.sql.broadcastTimeout";
+    let report = cancelled_in_query(timeout);
+    assert_eq!(report.status, Status::Failed);
+    let job = &found(&report, JOBS)[0];
+    assert_eq!((job.tells, kind(job)), (TroubleKind::Failures, Some(Kind::BroadcastTooLarge)));
+    // A user's cancellation ends the query, too.
+    let report =
+        cancelled_in_query("[SPARK_JOB_CANCELLED] Job 0 cancelled as part of cancellation of all jobs");
+    assert_eq!(report.status, Status::Killed);
+}
+
+#[test]
+fn a_class_that_only_one_node_lacks_is_a_trouble_of_the_node() {
+    let missing = Ending::Exception("java.lang.ClassNotFoundException", "com.example.Parser");
+    let tasks = (0..8).flat_map(|index| {
+        let done = attempt(index, 1, "2", Ending::Success);
+        if index < 3 { vec![attempt(index, 0, "1", missing), done] } else { vec![done] }
+    });
+    let stage = Stage::new(0, tasks.collect());
+    let job = Job { id: 0, stages: vec![stage], ..Job::default() };
+    let report = report(&App { jobs: vec![job], ..App::with(&[], 2, 2) });
+    let stage = &found(&report, STAGES)[0];
+    assert_eq!(kind(stage), Some(Kind::BadNode));
+    let advice: Vec<&str> = stage.advice.iter().map(|advice| &**advice).collect();
+    assert_eq!(
+        advice,
+        [
+            "all 3 failures happened on worker1: check disks, memory, installed libraries and logs there; other nodes did \
+          the same work"
+        ]
+    );
+}
+
+#[test]
+fn losses_with_one_reason_are_told_once() {
+    let tasks = |executor: u32| (0..2).map(move |_| Task::new(&executor.to_string(), 1000));
+    let stage = Stage::new(0, (1..=6).flat_map(tasks).collect());
+    let job = Job { id: 0, stages: vec![stage], ..Job::default() };
+    let mut app = App { jobs: vec![job], ..App::with(&[], 6, 2) };
+    for (place, reason) in
+        [(0, LOST), (1, "Executor heartbeat timed out after 143217 ms"), (2, LOST), (3, LOST)]
+    {
+        app.executors[place].removed = Some((100, reason.to_owned()));
+    }
+    let report = report(&app);
+    let message = &found(&report, STAGES)[0].message;
+    assert!(
+        message.contains(
+            ": 3 with exit code 137 (SIGKILL: killed from outside, usually for using too much memory), the first executor \
+             1 on worker1 100 ms after it was added; executor 2 on worker2 was lost 100 ms after it was added: Executor \
+             heartbeat timed out after 143217 ms"
+        ),
+        "{message}"
+    );
+}
+
 #[test]
 fn cancelled_stages_have_not_failed() {
     let mut tasks: Vec<Task> = (0..200).map(|index| attempt(index, 0, "1", Ending::Success)).collect();
@@ -236,7 +315,10 @@ fn failures_and_losses_on_one_node_are_told() {
     let found = found(&report, STAGES);
     let whole = found.iter().find(|finding| finding.subject.name() == "application").unwrap();
     assert!(
-        whole.message.ends_with("heartbeat timed out after 125000 ms; 2 of them on bad"),
+        whole.message.ends_with(
+            "2 because the driver heard nothing from an executor for too long, the first executor 1 on bad 500 ms after it \
+             was added; 2 of them on bad"
+        ),
         "{}",
         whole.message
     );

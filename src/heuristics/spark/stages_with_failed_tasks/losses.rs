@@ -7,7 +7,7 @@ use super::{Counted, Failing, REPORTED};
 use crate::finding::{Advice, Failure, Judgement, Measure, Phrase, Subject};
 use crate::heuristics::spark::percent;
 use crate::heuristics::spark::support::losses::{
-    Loss, describe, lost_executors, mostly_on, only_host, worst_host,
+    Loss, describe_all, lost_executors, mostly_on, only_host, worst_host,
 };
 use crate::heuristics::spark::support::remedies::{against_losses, blames_code};
 use crate::heuristics::wording::{limit, plural};
@@ -43,7 +43,6 @@ pub(super) fn judge(params: &Failing, app: &Application, spark: &Spark, stages: 
     let by_exclusions = if excluded.is_empty() { Severity::None } else { params.excluded };
     let severity = by_losses.max(by_exclusions);
     let condition = [("lost_share", by_losses, params.lost_share.describe_in(Severity::Low, percent))];
-    let named = lost.iter().take(REPORTED).map(|loss| describe(app, loss));
     let host = worst_host(app, spark, &lost);
     let template = match (lost.is_empty(), by_exclusions) {
         (false, _) => LOSSES,
@@ -72,7 +71,7 @@ pub(super) fn judge(params: &Failing, app: &Application, spark: &Spark, stages: 
                 ("were", &if lost.len() == 1 { "was" } else { "were" }),
                 ("share", &percent(share)),
                 ("limit", &limit(by_losses, params.lost_share.describe_in(by_losses, percent), &condition)),
-                ("lost", &Phrase::list("; ", named)),
+                ("lost", &describe_all(app, &lost)),
                 ("mostly", &mostly_on(host)),
                 ("excluded", &shown(excluded)),
             ],

@@ -47,6 +47,11 @@ impl Collections {
         })
     }
 
+    /// The share of task time that garbage collection took.
+    pub(in crate::heuristics) const fn share(&self) -> f64 {
+        self.share
+    }
+
     /// The peak of a heap that was never full.
     fn not_full(&self) -> Option<Bytes> {
         self.peak.filter(|peak| peak.as_f64() < FULL * self.now.heap.as_f64())

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::memory::executor_life;
 use super::stage_text::first_line;
 use crate::diagnosis::{FailureKind, is_cancelled};
-use crate::finding::{Failure, Phrase};
+use crate::finding::{Failure, Phrase, Word};
 use crate::heuristics::root_cause::told;
 use crate::model::spark::{ClusterManager, Executor, Job, JobResult, Spark};
 use crate::model::table::{Outcome, TaskGroup, TimePoint};
@@ -15,6 +15,20 @@ use crate::units::{Millis, Timestamp};
 
 /// One lost executor.
 const LOST: &str = "executor {id}[ on {host}] was lost[ {life} after it was added]: {reason}";
+
+/// Several executors that were lost for one reason, and the first of them.
+const SAME: &str = "{count} {reason}, the first executor {id}[ on {host}][ {life} after it was added]";
+
+/// Reasons of several losses.
+const EXITED: &str = "with {code}";
+const BECAUSE: &str = "because {because}";
+const TOLD: &str = "with the reason \"{reason}\"";
+
+/// Further losses.
+const MORE: &str = "{count} for other reasons";
+
+/// The most reasons that a message tells.
+const REASONS: usize = 3;
 
 /// The reason if the event log has none.
 const NO_REASON: &str = "the event log contains no reason";
@@ -68,11 +82,15 @@ impl Cause {
 
     /// The reason in words: the exit code with its meaning, unless the message says more.
     fn words(&self) -> String {
-        let Failure { message, exit_code, .. } = &self.failure;
+        let Failure { message, exit_code, kind, .. } = &self.failure;
         let message = message.as_deref().unwrap_or_default();
         let Some(code) = self.failure.exit_in_words() else {
             return if message.is_empty() { NO_REASON.to_owned() } else { message.to_owned() };
         };
+        // What else the message contains is the container, its host and the code once more.
+        if *kind != FailureKind::ExecutorLost && exit_code.and_then(crate::diagnosis::exit_code).is_some() {
+            return code;
+        }
         let number = exit_code.map(|code| code.to_string()).unwrap_or_default();
         // "Command exited with code 137", "Container … exited with exit code 137": nothing but the code.
         let only_code =
@@ -178,6 +196,46 @@ pub(in crate::heuristics) fn describe(app: &Application, loss: &Loss<'_>) -> Phr
     )
 }
 
+/// Lost executors by their reasons, the most frequent first.
+pub(in crate::heuristics) fn describe_all(app: &Application, losses: &[Loss<'_>]) -> Phrase {
+    let mut reasons: BTreeMap<_, Vec<&Loss<'_>>> = BTreeMap::new();
+    for loss in losses {
+        let Failure { kind, exit_code, .. } = &loss.cause.failure;
+        reasons.entry((kind, exit_code)).or_default().push(loss);
+    }
+    let mut reasons: Vec<Vec<&Loss<'_>>> = reasons.into_values().collect();
+    // The sort is stable.
+    reasons.sort_by_key(|losses| Reverse(losses.len()));
+    let told = reasons.iter().take(REASONS).filter_map(|losses| match losses.as_slice() {
+        [only] => Some(describe(app, only)),
+        [first, ..] => Some(describe_same(app, first, losses.len())),
+        [] => None,
+    });
+    let left: usize = reasons.iter().skip(REASONS).map(Vec::len).sum();
+    let more = (left > 0).then(|| Phrase::new(MORE, &[("count", &left)]));
+    Phrase::list("; ", told.chain(more))
+}
+
+fn describe_same(app: &Application, first: &Loss<'_>, count: usize) -> Phrase {
+    let Failure { message, kind, .. } = &first.cause.failure;
+    let message = message.as_deref().unwrap_or(NO_REASON);
+    let reason = match (first.cause.failure.exit_in_words(), kind.because()) {
+        (Some(code), _) => Phrase::new(EXITED, &[("code", &code)]),
+        (None, Some(because)) => Phrase::new(BECAUSE, &[("because", &because)]),
+        (None, None) => Phrase::new(TOLD, &[("reason", &message)]),
+    };
+    let host = first.executor.host.and_then(|host| app.strings.get(host)).unwrap_or_default();
+    let life = executor_life(app, first.executor).map(|life| life.to_string()).unwrap_or_default();
+    let values: [Word<'_>; 5] = [
+        ("count", &count),
+        ("reason", &reason),
+        ("id", &first.executor.id),
+        ("host", &host),
+        ("life", &life),
+    ];
+    Phrase::new(SAME, &values)
+}
+
 /// The host with most of several lost executors, if executors ran on other hosts too.
 pub(in crate::heuristics) fn worst_host<'a>(
     app: &'a Application,
@@ -257,8 +315,7 @@ mod tests {
         );
         assert_eq!(
             words("Container from a bad node: container_1 on host: n1. Exit status: 56. Diagnostics: x"),
-            "Container from a bad node: container_1 on host: n1. Exit status: 56. Diagnostics: x; exit code 56 (the \
-             executor could not send heartbeats to the driver)"
+            "exit code 56 (the executor could not send heartbeats to the driver)"
         );
         assert_eq!(words("Executor Process Lost"), "Executor Process Lost");
         assert_eq!(words("Command exited with code 99"), "exit code 99");

@@ -1,12 +1,13 @@
 //! Remedies for failures, by kind: settings with their values, or what to change in the code or the cluster.
 
+use super::collections::Collections;
 use super::losses::{Cause, Loss, lost_executors, only_host};
 use super::memory::{
     self, Setting, default_overhead, heap, is_local, more_heap_advice, more_overhead, rounded_up,
 };
 use crate::diagnosis::FailureKind;
 use crate::finding::Advice;
-use crate::heuristics::spark::change;
+use crate::heuristics::spark::{change, percent};
 use crate::heuristics::wording::plural;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -98,10 +99,16 @@ pub(in crate::heuristics) fn against_losses(
     without_repeats(look.into_iter().chain(lines).collect())
 }
 
-/// Whether a kind of failure is mostly blamed on the code, for want of anything better. If it strikes at one place only, the
-/// same code worked elsewhere.
+/// Whether a kind of failure is mostly blamed on the code or what it was shipped with, for want of anything better. If it
+/// strikes at one place only, the same code worked elsewhere.
 pub(crate) const fn blames_code(kind: FailureKind) -> bool {
-    matches!(kind, FailureKind::UserCode | FailureKind::PythonError)
+    matches!(
+        kind,
+        FailureKind::UserCode
+            | FailureKind::PythonError
+            | FailureKind::MissingClass
+            | FailureKind::IncompatibleClass
+    )
 }
 
 /// Whether the place may be the cause of this kind of failure, and the message does not say so.
@@ -119,7 +126,8 @@ const fn may_be_the_node(kind: FailureKind) -> bool {
 /// The remedy if all failures are at one place: "all 6 failures happened on node3: …".
 pub(in crate::heuristics) fn look_at(failures: &str, verb: &str, place: &str) -> Advice {
     Advice::new(format!(
-        "all {failures} {verb} on {place}: check disks, memory and logs there; other nodes did the same work"
+        "all {failures} {verb} on {place}: check disks, memory, installed libraries and logs there; other nodes did the \
+         same work"
     ))
 }
 
@@ -143,9 +151,10 @@ pub(in crate::heuristics) fn against(app: &Application, spark: &Spark, kind: Fai
         FailureKind::BroadcastTooLarge => vec![remedy().set([change(app, ConfKey::BroadcastThreshold, -1)])],
         FailureKind::ResultTooLarge => vec![remedy(), larger_results(app)],
         FailureKind::KryoBuffer => vec![larger_kryo_buffer(app, remedy())],
-        FailureKind::HeartbeatTimeout | FailureKind::FetchFailure | FailureKind::Network => {
-            vec![wait_longer(app, kind)]
+        FailureKind::HeartbeatTimeout => {
+            long_collections(app, spark).into_iter().chain([wait_longer(app, kind)]).collect()
         }
+        FailureKind::FetchFailure | FailureKind::Network => vec![wait_longer(app, kind)],
         FailureKind::Preempted | FailureKind::NodeLost => {
             [remedy()].into_iter().chain(hand_over(app, spark)).collect()
         }
@@ -247,6 +256,20 @@ fn larger_kryo_buffer(app: &Application, what: Advice) -> Advice {
     let now = app.conf.spark_size(ConfKey::KryoBufferMax, Bytes::from_mib(1)).unwrap_or(KRYO_BUFFER);
     let larger = Bytes::from_mib(now.whole_mib().saturating_mul(8)).min(LARGEST_KRYO_BUFFER);
     if larger > now { what.set([change(app, ConfKey::KryoBufferMax, Setting(larger))]) } else { what }
+}
+
+/// Garbage collection from this share of task time on explains heartbeats that do not come.
+const MUCH_COLLECTION: f64 = 0.1;
+
+fn long_collections(app: &Application, spark: &Spark) -> Option<Advice> {
+    let share = Collections::of(app, spark)?.share();
+    (share >= MUCH_COLLECTION).then(|| {
+        Advice::new(format!(
+            "reduce garbage collection first: it took {} of the executors' task time, and executors that collect garbage \
+             send no heartbeats",
+            percent(share)
+        ))
+    })
 }
 
 fn wait_longer(app: &Application, kind: FailureKind) -> Advice {

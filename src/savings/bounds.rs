@@ -14,14 +14,17 @@ pub(super) enum Bound {
 /// Whether the two ends differ.
 pub(super) const fn is_range(cause: &spark::Cause) -> bool {
     use spark::Cause;
-    matches!(cause, Cause::Collections(..) | Cause::Spill(_) | Cause::Partitions(_) | Cause::Copies)
+    matches!(
+        cause,
+        Cause::Collections(..) | Cause::Spill(_) | Cause::FetchWait(_) | Cause::Partitions(_) | Cause::Copies
+    )
 }
 
 /// The cause as it is replayed for one end of its range; `None` if that end is no change.
 pub(super) fn at_bound(cause: &spark::Cause, bound: Bound) -> Option<spark::Cause> {
     use spark::{Cause, Overhead, Partitions};
     match (cause, bound) {
-        (Cause::Collections(..) | Cause::Spill(_), Bound::Least) => None,
+        (Cause::Collections(..) | Cause::Spill(_) | Cause::FetchWait(_), Bound::Least) => None,
         (Cause::Copies, Bound::Least) => Some(Cause::LosingCopies),
         (Cause::Partitions(partitions), bound) => {
             let overhead = match bound {

@@ -128,6 +128,7 @@ impl SparkReplays<'_> {
                 vec![spark::Cause::Collections(scope, PerMille::of_share(limit))]
             }
             Cause::Spill => vec![spark::Cause::Spill(scope)],
+            Cause::FetchWait => vec![spark::Cause::FetchWait(scope)],
             Cause::Stragglers => vec![spark::Cause::Stragglers(scope)],
             Cause::Skew => vec![spark::Cause::Skew(scope)],
             Cause::Uneven => vec![spark::Cause::Stragglers(scope.clone()), spark::Cause::Skew(scope)],
@@ -170,6 +171,9 @@ impl MapReduceReplays {
                 [Cause::Skew, Cause::Stragglers].map(|cause| self.causes(cause, subjects));
             return Ok([skew?, stragglers.unwrap_or_default()].concat());
         }
+        if cause == Cause::FetchWait {
+            return Err(Unknown::NotApplicable("the history of a job does not tell when its tasks waited"));
+        }
         if let Cause::SlowStart { share } = cause {
             return Ok(self.of_kinds(&[Kind::Reduce], |_| Of::SlowStart(share))?);
         }
@@ -190,7 +194,9 @@ impl MapReduceReplays {
             Cause::Stragglers => Of::Stragglers(kind),
             Cause::Skew | Cause::Uneven => Of::Skew(kind),
             Cause::SlowStart { share } => Of::SlowStart(share),
-            Cause::Tasks { .. } | Cause::Splits { .. } => Of::Tasks(kind, tasks, StartUp::Container),
+            Cause::Tasks { .. } | Cause::Splits { .. } | Cause::FetchWait => {
+                Of::Tasks(kind, tasks, StartUp::Container)
+            }
         };
         Ok(self.of_kinds(kinds.as_deref().unwrap_or(&Kind::ALL), of)?)
     }

@@ -15,6 +15,8 @@ pub(crate) enum Cause {
     Collections { limit: f64 },
     /// Data that did not fit into memory, written to the disk and read again.
     Spill,
+    /// Waiting for shuffle data (Spark).
+    FetchWait,
     /// Tasks that were slower than others with as much data.
     Stragglers,
     /// Tasks that took longer because they had more data.
@@ -42,7 +44,7 @@ impl Cause {
             | Self::Splits { .. }
             | Self::SlowStart { .. } => "replay",
             Self::Uneven => WITHOUT_STRAGGLERS,
-            Self::Collections { .. } | Self::Spill => "replay, unvalidated",
+            Self::Collections { .. } | Self::Spill | Self::FetchWait => "replay, unvalidated",
             Self::Copies { .. } => "measured time of losing copies; run time by replay",
         }
     }

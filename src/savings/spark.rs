@@ -141,7 +141,10 @@ impl<'a> SparkReplays<'a> {
                 return Err(Unknown::NotApplicable("the event log does not contain what the tasks read"));
             }
             // The others leave out nothing where the log tells nothing.
-            if matches!(cause, Cause::Collections(..) | Cause::Spill(_) | Cause::Partitions(_)) {
+            if matches!(
+                cause,
+                Cause::Collections(..) | Cause::Spill(_) | Cause::FetchWait(_) | Cause::Partitions(_)
+            ) {
                 self.plan.without(self.app, &at_bound(cause, Bound::Most))?;
             }
         }

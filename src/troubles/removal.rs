@@ -20,6 +20,8 @@ const USUAL_COLLECTIONS: f64 = 0.1;
 
 /// The rule about copies that were for nothing.
 const COPIES: &str = "speculation-waste";
+/// The rule about tasks of Spark that wait for shuffle data.
+const FETCH_WAIT: &str = "spark-fetch-wait";
 
 const CANCELLED: &str = "the application was stopped, so the rest of its work is unknown";
 const NO_MODEL: &str = "there is no model for this remedy";
@@ -51,6 +53,7 @@ pub(super) fn of(
                 None => resized(app, trouble, (Cause::Failures, Vec::new())),
             }
         }
+        Kind::Shuffle if app.engine == Engine::Spark => Removal::Replay(Cause::FetchWait, parts()),
         Kind::Shuffle => {
             let share = proposed(&trouble.change, ConfKey::SlowStart).and_then(|it| it.to.parse().ok());
             share.map_or(unknown(NO_MODEL), |share| Removal::Replay(Cause::SlowStart { share }, parts()))
@@ -117,6 +120,7 @@ pub(crate) fn saves(kind: TroubleKind, rule: &str) -> Option<&'static str> {
         | Kind::FewTasks
         | Kind::ManyTasks
         | Kind::Waiting => Some("time"),
+        Kind::Shuffle if rule == FETCH_WAIT => Some("time"),
         Kind::MuchMemory | Kind::IdleExecutors | Kind::Shuffle => Some("memory"),
         Kind::Speculation if rule == COPIES => Some("memory"),
         Kind::Speculation

@@ -8,6 +8,7 @@ mod executor_gc;
 mod executor_load_balance;
 mod executor_metrics;
 mod executor_spill;
+mod fetch_wait;
 mod job_metrics;
 mod job_runtime;
 mod jvm_used_memory;
@@ -58,6 +59,7 @@ pub(super) const RULES: &[Rule] = &[
     stage_runtime::RULE,
     parallelism::RULE,
     skew::RULE,
+    fetch_wait::RULE,
 ];
 
 macro_rules! rule {

@@ -220,6 +220,8 @@ conf_keys! {
     KubernetesResourceType = "spark.kubernetes.resource.type";
     /// Spark: the longest silence between processes, after which a connection or an executor counts as lost.
     NetworkTimeout = "spark.network.timeout";
+    /// How much shuffle data a task fetches at once.
+    MaxSizeInFlight = "spark.reducer.maxSizeInFlight";
     /// Spark: most bytes of results that the tasks of a job may send to the driver.
     DriverMaxResultSize = "spark.driver.maxResultSize";
     /// Spark: the largest object that Kryo can serialize.

@@ -76,6 +76,8 @@ pub(crate) enum Unknown {
     NoCollections,
     /// No task tells how much it spilled.
     NoSpill,
+    /// No task tells how long it waited for shuffle data.
+    NoFetchWait,
     /// A stage would have more than a million tasks.
     TooManyTasks,
     /// The replay does not end: some task never finds a slot.
@@ -94,6 +96,7 @@ impl fmt::Display for Unknown {
             }
             Self::NoCollections => "the event log does not contain the time of garbage collections",
             Self::NoSpill => "the event log does not contain what tasks spilled",
+            Self::NoFetchWait => "the event log does not contain how long tasks waited for shuffle data",
             Self::TooManyTasks => "the stage would have more than a million tasks",
             Self::NoSlots => "in the replay, a task finds no executor",
         })

@@ -53,6 +53,7 @@ const NOT_SHOWN: [(&str, &[&str]); 9] = [
     ),
     ("failures are measured", &["failed-attempts", "spark-stages-with-failed-tasks"]),
     ("how long tasks wait depends on other applications", &["wait-time"]),
+    ("how long tasks wait for shuffle data depends on disks and network", &["spark-fetch-wait"]),
     (
         "heaps and their use are measured per executor",
         &[

@@ -1,7 +1,7 @@
 //! Replays without a trouble: which attempts would have taken how long, or would not have run.
 //!
-//! Several causes combine in a fixed order: failures, garbage collection, spilling, stragglers, skew, numbers of tasks,
-//! copies. Each changes what the ones before it left.
+//! Several causes combine in a fixed order: failures, garbage collection, spilling, waiting for shuffle data, stragglers, skew,
+//! numbers of tasks, copies. Each changes what the ones before it left.
 
 mod copies;
 mod failures;
@@ -32,6 +32,8 @@ pub(crate) enum Cause {
     Collections(Scope, PerMille),
     /// Data that did not fit into memory, written to the disk and read again.
     Spill(Scope),
+    /// Waiting for shuffle data.
+    FetchWait(Scope),
     /// Tasks that were slower than others with as much data.
     Stragglers(Scope),
     /// Tasks that took longer because they had more data.
@@ -65,6 +67,7 @@ impl Plan {
                     slowdown::limit_collections(self, app, scope, *limit, &mut change)?;
                 }
                 Cause::Spill(scope) => slowdown::keep_in_memory(self, app, scope, &mut change)?,
+                Cause::FetchWait(scope) => slowdown::fetch_at_once(self, app, scope, &mut change)?,
                 Cause::Stragglers(scope) => {
                     self.each_stage(scope, |stage| stragglers::to_expected(self, app, stage, &mut change));
                 }

@@ -1,4 +1,4 @@
-//! Without long garbage collection, and without spilling: tasks take less time.
+//! Without long garbage collection, without spilling, and without waiting for shuffle data: tasks take less time.
 
 use std::cell::LazyCell;
 use std::ops::Range;
@@ -49,6 +49,23 @@ pub(super) fn keep_in_memory(
         Some(if bytes == 0 { Micros::ZERO } else { spill_time(attempt.time(), bytes, *speed) })
     };
     shorten(plan, app, scope, change, saved).then_some(()).ok_or(Unknown::NoSpill)
+}
+
+/// No task waits for shuffle data.
+///
+/// # Errors
+/// If no task in the scope tells how long it waited.
+pub(super) fn fetch_at_once(
+    plan: &Plan,
+    app: &Application,
+    scope: &Scope,
+    change: &mut Change,
+) -> Result<(), Unknown> {
+    let saved = |rows: &Attempts, attempt: &Attempt| {
+        let wait = rows.millis(attempt.row as usize, Counter::ShuffleFetchWaitTime)?;
+        Some(Micros::from_f64(wait.as_f64() * 1000.0).min(attempt.time()))
+    };
+    shorten(plan, app, scope, change, saved).then_some(()).ok_or(Unknown::NoFetchWait)
 }
 
 /// Shortens the attempts in the scope that ended by themselves. Whether anything is known of any of them.

@@ -243,6 +243,9 @@ impl Plan {
         }
         let sample = self.sample(kind, change)?;
         let fewer = count < sample.times.len();
+        if !fewer {
+            *change.room.get_mut(kind) = self.room.for_tasks(kind, count)?;
+        }
         let each = match (start_up, sample.intercept()) {
             (StartUp::Intercept, Some(intercept)) => intercept,
             // What each task costs is what fewer of them would save.

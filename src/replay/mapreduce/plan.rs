@@ -1,6 +1,7 @@
 //! What a recording says about slots, waiting and work.
 
 use super::attempts::{Attempt, ReduceWork, Task, Work};
+use super::room::Room;
 use super::scene::Scene;
 use super::slots::Slots;
 use super::{ByKind, Kind, Unknown};
@@ -38,6 +39,8 @@ pub(crate) struct Plan {
     pub(super) peaks: ByKind<usize>,
     /// Attempts of both kinds that ran at once at the peak.
     pub(super) containers: usize,
+    /// For more tasks than the recorded ones.
+    pub(super) room: Room,
     /// Ended maps that reduces had to wait for.
     pub(super) slow_start_maps: usize,
     /// The share of maps that `slow_start_maps` comes from.
@@ -79,9 +82,11 @@ impl Plan {
         let first_reduce = attempts.iter().find(|attempt| attempt.kind == Kind::Reduce);
         let ended = first_reduce.map(|first| map_ends.partition_point(|end| *end <= first.start));
         let needed = maps_needed(slow_start, map_ends.len());
+        let peaks = ByKind::of(|kind| slots.get(kind).openings.len());
         Ok(Self {
-            peaks: ByKind::of(|kind| slots.get(kind).openings.len()),
+            peaks,
             containers,
+            room: Room::of(app, (&tasks, &attempts), (peaks, containers)),
             slow_start_maps: ended.map_or(needed, |ended| needed.min(ended)),
             slow_start,
             saw_whole_shuffle,

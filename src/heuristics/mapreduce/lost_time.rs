@@ -1,6 +1,6 @@
 //! The time that a job lost because a few of its tasks were larger than the others.
 
-use super::run_time;
+use super::run_times::RunTimes;
 use crate::heuristics::shared::time_of_tasks;
 use crate::model::Application;
 use crate::model::table::{TaskGroup, TimePoint};
@@ -21,17 +21,16 @@ impl LostTime {
     /// `values` are values of tasks with the attempts that they belong to; those from `pivot` on are large.
     /// `None` if the times of small or of large tasks are unknown.
     pub(super) fn of(
-        app: &Application,
-        group: &TaskGroup,
+        (app, group, run_times): (&Application, &TaskGroup, RunTimes),
         values: &[(i64, usize)],
         pivot: i64,
     ) -> Option<Self> {
         let rows = |large: bool| values.iter().filter(move |&&(value, _)| (value >= pivot) == large);
         let last =
             |large| rows(large).filter_map(|&(_, row)| group.attempts.time(row, TimePoint::Finish)).max();
-        let longest = rows(true).filter_map(|&(_, row)| run_time(group, row)).max()?;
+        let longest = rows(true).filter_map(|&(_, row)| run_times.of_attempt(group, row)).max()?;
         let mut times: Vec<f64> =
-            values.iter().filter_map(|&(_, row)| Some(run_time(group, row)? as f64)).collect();
+            values.iter().filter_map(|&(_, row)| Some(run_times.of_attempt(group, row)? as f64)).collect();
         let beyond = longest as f64 - median_in_place(&mut times)?;
         // `None` if the large tasks ended first: then they cost nothing.
         let tail = Millis::between(last(false)?, last(true)?).unwrap_or_default();
@@ -43,6 +42,7 @@ impl LostTime {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Role;
     use super::*;
     use crate::internal::sample;
     use crate::model::table::TaskKind;
@@ -53,7 +53,8 @@ mod tests {
         let app = sample::job(vec![group], &[]);
         let values: Vec<(i64, usize)> =
             (0..tasks.len()).map(|row| (i64::from(row + 1 == tasks.len()), row)).collect();
-        let lost = LostTime::of(&app, app.groups.first()?, &values, 1)?;
+        let run_times = RunTimes::of(&app, Role::Reduce, true);
+        let lost = LostTime::of((&app, app.groups.first()?, run_times), &values, 1)?;
         Some((lost.time.get() / 1000, (100.0 * lost.share).round()))
     }
 

@@ -1,9 +1,10 @@
 //! `mapper-time`, `reducer-time`: too many short tasks, or too few long ones (Dr. Elephant
 //! `MapperTimeHeuristic`, `ReducerTimeHeuristic`).
 
+use super::run_times::RunTimes;
 use super::splits::{Target, Unsplittable, split_for};
 use super::{MissingCounters, Role, change, change_towards, input_bytes, may_be, no_task_reports};
-use super::{rule, run_time, tasks, to_bytes, to_millis, without_tasks};
+use super::{rule, tasks, to_bytes, to_millis, without_tasks};
 use crate::finding::{
     Advice, ChartLimit, ComparedWith, Condition, Judgement, Measure, Measured, Repartition, TroubleKind,
     Verdict,
@@ -46,6 +47,8 @@ rule_params! {
         start_up_cost: Quantity<Duration>,
         /// Severity at most if tasks are too short, but fewer of them would make the job slower.
         short_without_remedy: Severity,
+        /// Whether the time in which reduce tasks wait for map tasks is left out of their run time.
+        without_waiting: bool,
     }
 }
 
@@ -84,7 +87,8 @@ impl Check for RunTime {
         let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, role.kind(), params.only_succeeded_jobs);
         };
-        let times: Vec<i64> = group.winners().filter_map(|row| run_time(group, row)).collect();
+        let run_times = RunTimes::of(app, *role, params.without_waiting);
+        let times: Vec<i64> = group.winners().filter_map(|row| run_times.of_attempt(group, row)).collect();
         let Some(mean) = truncated_mean(&times) else {
             return Verdict::NotEvaluated(no_task_reports(*role, group, "its start and end"));
         };

@@ -2,8 +2,10 @@
 
 mod advice;
 mod limits;
+mod remote;
 
 use limits::{Limit, conditions};
+use remote::Remote;
 
 use super::lost_time::LostTime;
 use super::run_times::RunTimes;
@@ -232,25 +234,27 @@ impl Skew {
         let blocks = groups.large.mean as f64 / block.as_f64().max(1.0);
         let severity = self.large_group_blocks.severity_in(groups.large.mean as f64, block.as_f64());
         let size = Limit::of(limits::SIZE, &self.large_group_blocks, (severity, blocks), in_blocks);
-        self.side(job, bytes, groups, groups.deviation(), size)
+        let lost = LostTime::of(job, bytes, (groups.pivot, false));
+        self.side(job, groups, groups.deviation(), lost, size)
     }
 
     fn time_skew(&self, job: Job<'_>, times: &Values) -> Side {
         let groups = two_groups(&times.iter().map(|&(time, _)| time).collect::<Vec<_>>());
         // Dr. Elephant compares whole seconds.
         let deviation = groups.in_units_of(1000).deviation();
-        self.side(job, times, groups, deviation, None)
+        let is_explained = Remote::of(job, groups.pivot).is_some();
+        let lost = LostTime::of(job, times, (groups.pivot, is_explained));
+        self.side(job, groups, deviation, lost, None)
     }
 
     fn side(
         &self,
-        (app, group, run_times): Job<'_>,
-        values: &Values,
+        (_, group, _): Job<'_>,
         groups: TwoGroups,
         deviation: u64,
+        lost: Option<LostTime>,
         size: Option<Limit>,
     ) -> Side {
-        let lost = LostTime::of((app, group, run_times), values, groups.pivot);
         let compared = self.compared(groups, group.tasks.len() as u64);
         // Cut-offs are excesses: a large group with 17× the small one exceeds it by 16.
         let as_ratio = |more: f64| format!("{}×", three_digits(more + 1.0));

@@ -95,7 +95,7 @@ impl Check for RunTime {
         let total = group.tasks.len() as u64;
         let (short, long) = params.severities(mean as f64, total);
         let remedy =
-            if self.fewer(app, mean, total) { Severity::Critical } else { params.short_without_remedy };
+            if self.fewer(app, group, mean) { Severity::Critical } else { params.short_without_remedy };
         let short = short.min(remedy);
         let severity = short.max(long);
         let limit = params.limit((short, long), mean as f64, total);
@@ -110,7 +110,7 @@ impl Check for RunTime {
             evidence.push(("avg_input_bytes", Measure::Size(input)));
         }
         let mut judgement = Judgement::of(role.subject(), severity).tasks(total).facts(evidence);
-        if let Some(tasks) = self.wanted(app, mean, total, short >= long) {
+        if let Some(tasks) = self.wanted(app, group, mean, short >= long) {
             judgement = judgement.repartition(Repartition { stages: Vec::new(), tasks });
         }
         judgement
@@ -131,17 +131,18 @@ impl Check for RunTime {
 
 impl RunTime {
     /// Whether fewer, longer tasks help.
-    fn fewer(&self, app: &Application, mean: i64, total: u64) -> bool {
+    fn fewer(&self, app: &Application, group: &TaskGroup, mean: i64) -> bool {
         let Self(_, params) = self;
-        let growth = params.target().growth(app, mean);
-        growth > 1.0 && params.falls(mean, total, growth)
+        let growth = params.target().growth(app, group, mean);
+        growth > 1.0 && params.falls(mean, group.tasks.len() as u64, growth)
     }
 
     /// The number of tasks that brings the mean run time to the target; `None` if they should stay as many.
-    fn wanted(&self, app: &Application, mean: i64, total: u64, too_short: bool) -> Option<u32> {
+    fn wanted(&self, app: &Application, group: &TaskGroup, mean: i64, too_short: bool) -> Option<u32> {
         let Self(_, params) = self;
-        let wanted = number_after(total, params.target().growth(app, mean));
-        let changes = wanted != total && (!too_short || self.fewer(app, mean, total));
+        let total = group.tasks.len() as u64;
+        let wanted = number_after(total, params.target().growth(app, group, mean));
+        let changes = wanted != total && (!too_short || self.fewer(app, group, mean));
         u32::try_from(wanted).ok().filter(|_| changes)
     }
 
@@ -150,10 +151,10 @@ impl RunTime {
         let Self(role, params) = self;
         let target = params.target();
         let total = group.tasks.len() as u64;
-        let growth = target.growth(app, mean);
+        let growth = target.growth(app, group, mean);
         let wanted = number_after(total, growth);
-        let aim = format!("for about {} per task", target.shown(app, mean));
-        let fewer = self.fewer(app, mean, total);
+        let aim = format!("for about {} per task", target.shown(app, group, mean));
+        let fewer = self.fewer(app, group, mean);
         let what = role.plural();
         let mut advice: Vec<Advice> = vec![match self.by_setting(app, group, mean, fewer) {
             _ if too_short && !fewer => {
@@ -183,7 +184,7 @@ impl RunTime {
         let Self(role, params) = self;
         let total = group.tasks.len() as u64;
         if *role == Role::Reduce {
-            let growth = params.target().growth(app, mean);
+            let growth = params.target().growth(app, group, mean);
             let wanted = number_after(total, growth);
             return change_towards(app, ConfKey::Reduces, wanted, !fewer)
                 .filter(|_| params.falls(mean, total, growth))

@@ -2,11 +2,25 @@
 
 use super::bounds::{Bound, at_bound_of_job, is_range_of_job};
 use super::estimate::Prediction;
-use super::predict::{Baseline, Cost, Outlook, Unknown, predict};
+use super::predict::{Baseline, Cost, Outlook, Unknown, error_of, predict};
 use crate::metrics::Metrics;
 use crate::model::{Application, Status};
 use crate::replay::Replayed;
-use crate::replay::mapreduce::{self, Cause, Change, Kind, Plan};
+use crate::replay::mapreduce::{self, Cause, Change, Kind, Plan, StartUp};
+
+/// The most that a setting saves.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Gain {
+    /// Run time; negative if the job takes longer.
+    pub(crate) wall_ms: f64,
+    /// By how much that may be off.
+    pub(crate) error_ms: f64,
+    /// The time of tasks and between them, spread over all containers: what fewer tasks save of it. The run time may change by
+    /// more, because other tasks fit the containers better or worse, which is chance.
+    pub(crate) start_ups_ms: f64,
+    /// The share of the time for which containers are held.
+    pub(crate) held: f64,
+}
 
 /// A MapReduce job, replayed without a change, and ready for replays with one.
 pub(crate) struct MapReduceReplays {
@@ -63,6 +77,31 @@ impl MapReduceReplays {
         self.plan.reduces()
     }
 
+    /// The most that a setting saves; `None` if nothing can be predicted. Where nothing tells what starting a task takes, it
+    /// takes as long as it usually does at most.
+    pub(crate) fn gain(&self, setting: Cause) -> Option<Gain> {
+        self.baseline.trusted(self.status).ok()?;
+        let at_most = at_bound_of_job(setting, Bound::Most)?;
+        let change = match (self.plan.without(&[at_most]), setting) {
+            (Err(mapreduce::Unknown::NoFit), Cause::SplitSize(size, _)) => {
+                self.plan.without(&[Cause::SplitSize(size, StartUp::Usual)])
+            }
+            (Err(mapreduce::Unknown::NoFit), Cause::Tasks(kind, count, _)) => {
+                self.plan.without(&[Cause::Tasks(kind, count, StartUp::Usual)])
+            }
+            (change, _) => change,
+        };
+        let change = change.ok()?;
+        let replayed = self.plan.replay(&change);
+        let wall = replayed.wall.to_millis().as_f64();
+        Some(Gain {
+            wall_ms: self.baseline.replayed.as_f64() - wall,
+            error_ms: error_of(&self.baseline, wall, 1.0),
+            start_ups_ms: self.plan.start_ups_saved(&change, self.base.task_time - replayed.task_time),
+            held: 1.0 - replayed.held.as_f64() / self.base.held.as_f64().max(1.0),
+        })
+    }
+
     /// What the job would take without these troubles, in tasks of both kinds, and with these settings; with at most so
     /// many maps at once, if a number is given.
     ///
@@ -86,9 +125,12 @@ impl MapReduceReplays {
             change.slots.map = maps.map(|maps| maps as usize).or(change.slots.map);
             Ok(self.plan.replay(&change))
         };
+        // Many more tasks at once than were ever seen make a prediction less certain.
+        let least: Vec<Cause> = causes.iter().filter_map(|it| at_bound_of_job(*it, Bound::Least)).collect();
+        let at_once = self.plan.more_at_once(&self.plan.without(&least)?);
         let one = replay(Bound::Least)?;
         let other = if causes.iter().copied().any(is_range_of_job) { replay(Bound::Most)? } else { one };
-        let slots = maps.map_or(1.0, |maps| f64::from(maps) / f64::from(self.slots().max(1)));
+        let slots = maps.map_or(at_once, |maps| f64::from(maps) / f64::from(self.slots().max(1)));
         let outlook = Outlook { replayed: [one, other], memory: 1.0, cores: 1.0, slots };
         Ok(predict(&self.baseline, self.base, self.cost, &outlook))
     }

@@ -27,7 +27,7 @@ mod troubles;
 
 pub use estimate::{Amounts, Prediction, Range};
 pub(crate) use loss::Loss;
-pub(crate) use mapreduce::MapReduceReplays;
+pub(crate) use mapreduce::{Gain, MapReduceReplays};
 pub(crate) use predict::{Baseline, PathStage, Unknown, error_of_replay};
 pub(crate) use prices::{PriceError, Prices};
 pub(crate) use removal::{Cause, MemoryChange, Removal};

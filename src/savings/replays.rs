@@ -45,6 +45,14 @@ impl<'a> ReplaysOnce<'a> {
             _ => None,
         }
     }
+
+    /// The replays of a MapReduce job; `None` if it is none or cannot be replayed.
+    pub(crate) fn mapreduce(&self) -> Option<&MapReduceReplays> {
+        match self.get() {
+            Ok(Replays::MapReduce(replays)) => Some(replays),
+            _ => None,
+        }
+    }
 }
 
 /// Replays of an application.

@@ -104,6 +104,7 @@ fn of_proposals(
     let known = settled.kept.len();
     settled.keep_if(|it| harm((&it.change, &all, is_rule_of_thumb(it))).filter(|_| !fails(it)));
     settled.harmful = settled.kept.iter().skip(known).map(|(setting, _)| setting.clone()).collect();
+    settled.keep_splits_of_sort_buffer();
     settled.drop_unneeded_executors(&all);
     let overhead =
         |it: &&Recommended| ConfKey::ExecutorMemoryOverhead.names().contains(&it.change.setting.as_str());
@@ -214,6 +215,19 @@ impl Settled {
             if ConfKey::ExecutorMemory.names().contains(&setting.as_str()) && shrinks && !is_free(to) {
                 to.clone_from(&heap);
             }
+        }
+    }
+
+    /// Removes larger splits next to a sort buffer that is made for the output of the present ones.
+    fn keep_splits_of_sort_buffer(&mut self) {
+        let is_of = |it: &Recommended, key: ConfKey| key.names().contains(&it.change.setting.as_str());
+        if self.recommended.iter().any(|it| is_of(it, ConfKey::SortMb)) {
+            self.keep_if(|it| {
+                let grows = is_of(it, ConfKey::SplitMinSize);
+                grows.then(|| {
+                    "map tasks with more input would spill again, despite the larger sort buffer".to_owned()
+                })
+            });
         }
     }
 

@@ -4,6 +4,8 @@ use super::Trouble;
 use super::value::compare;
 use crate::finding::{Advice, Finding, Measure, SettingChange, TroubleKind as Kind};
 use crate::model::Subject;
+use crate::model::table::TaskKind;
+use crate::units::Millis;
 
 /// Where a cause and its consequence must be for one to explain the other.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,6 +68,26 @@ fn waited_while_idle(findings: &[Finding]) -> f64 {
     waited / idle.unwrap_or(1.0)
 }
 
+/// Whether reduce tasks waited for map tasks, for at least half of that time for a few long ones.
+fn waits(cause: &Trouble, shuffle: &Trouble, findings: &[Finding]) -> bool {
+    let longest = |trouble: &Trouble, of: TaskKind, key: &str| {
+        let told = findings.iter().filter(|it| trouble.tells(it).is_some());
+        let told = told.filter(|it| it.subject == Subject::Tasks(of.name()));
+        let times = told.flat_map(|finding| &finding.evidence).filter_map(|(name, measure)| match measure {
+            Measure::Time(time) if *name == key => Some(*time),
+            _ => None,
+        });
+        times.max()
+    };
+    let lost = longest(cause, TaskKind::Map, "lost_ms");
+    let waited = longest(shuffle, TaskKind::Reduce, "avg_map_wait_ms");
+    let shuffled = longest(shuffle, TaskKind::Reduce, "avg_shuffle_ms");
+    let is_half = |part: Option<Millis>, whole: Option<Millis>| {
+        part.zip(whole).is_some_and(|(part, whole)| 2 * part.get() >= whole.get() && part > Millis::ZERO)
+    };
+    is_half(lost, waited) && is_half(waited, shuffled)
+}
+
 /// The same troubles, with those that another explains below it. `findings` tell of them. Stragglers and skew explain idle
 /// executors if executors waited for them for this share of the time.
 pub(super) fn under_their_causes(
@@ -78,11 +100,15 @@ pub(super) fn under_their_causes(
         let waits = WAITED_FOR.iter().any(|(kind, _)| *kind == cause.kind);
         waited && waits && other.kind == Kind::IdleExecutors
     };
+    let waits_for =
+        |cause: &Trouble, other: &Trouble| other.kind == Kind::Shuffle && waits(cause, other, findings);
     // In the order of kinds, causes come first; a consequence of a consequence goes to the first cause, too.
     troubles.sort_by(|a, b| (a.kind, a.rank()).cmp(&(b.kind, b.rank())));
     let mut kept: Vec<Trouble> = Vec::new();
     for trouble in troubles {
-        let causes = kept.iter_mut().filter(|cause| cause.explains(&trouble) || is_idle_for(cause, &trouble));
+        let causes = kept.iter_mut().filter(|cause| {
+            cause.explains(&trouble) || is_idle_for(cause, &trouble) || waits_for(cause, &trouble)
+        });
         match causes.min_by(|a, b| a.rank().cmp(&b.rank())) {
             Some(cause) => cause.echo(trouble),
             None => kept.push(trouble),
@@ -173,6 +199,10 @@ impl Trouble {
             EXPLAINS.iter().find(|(cause, consequence, _)| (*cause, *consequence) == (self.kind, other.kind));
         if self.has_the_remedy_of(other) {
             return true;
+        }
+        // What copies wasted is more than the stragglers cost that they were meant for.
+        if other.kind == Kind::Speculation && other.severity > self.severity {
+            return false;
         }
         let everywhere = |subject: &Subject| *subject == Subject::Application;
         how.is_some_and(|&(_, _, place)| {

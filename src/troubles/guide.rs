@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::configuration::{Recommended, Settled};
 use super::value::{compare, options_on_top};
 use super::{Trouble, echoes, inert};
-use crate::finding::{Advice, SettingChange};
+use crate::finding::{Advice, SettingChange, TroubleKind};
 use crate::model::Application;
 
 /// What became of the settings of an application, by their names.
@@ -59,7 +59,10 @@ impl<'a> Guide<'a> {
     fn settle(&self, troubles: &mut [Trouble], settled: &Settled) -> WithoutChange {
         let mut without = WithoutChange::default();
         for trouble in troubles {
-            let mut changes = trouble.advice.iter().flat_map(|advice| &advice.settings).peekable();
+            // Advice on a condition is no remedy of normal tasks.
+            let is_of_settings = trouble.kind == TroubleKind::Settings;
+            let lines = trouble.advice.iter().filter(|advice| is_of_settings || !advice.conditional);
+            let mut changes = lines.flat_map(|advice| &advice.settings).peekable();
             if changes.peek().is_some() && changes.all(|change| settled.harmful.contains(&change.setting)) {
                 without.no_good.push(trouble.id.clone());
             }

@@ -1,7 +1,7 @@
 //! Changes of settings that would make an application slower, or do it no good.
 
 use super::configuration::Judged;
-use super::resources;
+use super::{harm_to_jobs, resources};
 use crate::finding::percent;
 use crate::heuristics::shared::time_of_tasks;
 use crate::model::conf::ConfKey;
@@ -26,11 +26,14 @@ impl Grounds<'_> {
     }
 }
 
-/// Why a change does the application no good, as far as a replay can tell. Fewer cores for each executor, with the number of
+/// Why a change does the application no good, as far as a replay can tell. In Spark, fewer cores for each executor, with the number of
 /// executors that is proposed together with them, must not make it slower. Where only a rule of thumb calls for them, they
 /// must also save something, and the executors must have had work.
 pub(super) fn of(grounds: &Grounds<'_>, (change, all, is_rule_of_thumb): Judged<'_>) -> Option<String> {
     let Grounds { app, replays, .. } = grounds;
+    if let Some(job) = replays.mapreduce() {
+        return harm_to_jobs::of(job, change);
+    }
     if app.engine != Engine::Spark || !ConfKey::ExecutorCores.names().contains(&change.setting.as_str()) {
         return None;
     }

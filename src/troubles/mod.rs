@@ -12,6 +12,7 @@ mod gain;
 mod groups;
 mod guide;
 mod harm;
+mod harm_to_jobs;
 mod inert;
 mod loss;
 mod more;
@@ -192,6 +193,7 @@ pub(crate) fn diagnose(
     if order.by == OrderBy::Saving {
         gain::drop_unpaid(&mut troubles, &mut settled.recommended);
     }
+    tell_what_decides(&mut troubles, findings);
     // What is advised on a condition only is no remedy of the sum.
     let more = more::together(&mut troubles);
     if let Some(savings) = &mut savings {
@@ -215,11 +217,34 @@ fn collections_first(troubles: &mut [Trouble]) {
     }
 }
 
+/// A trouble whose severity comes from another finding than the one that says most tells that one, too.
+fn tell_what_decides(troubles: &mut [Trouble], findings: &[Finding]) {
+    for trouble in troubles {
+        let of = |telling: &Telling| {
+            findings.iter().find(|it| it.rule == telling.rule && it.subject == telling.subject)
+        };
+        let mut told = trouble.findings.iter().filter_map(of);
+        let Some(leading) = told.next().filter(|leading| leading.severity < trouble.severity) else {
+            continue;
+        };
+        let deciding = told.find(|finding| finding.severity == trouble.severity);
+        if let Some(deciding) = deciding.filter(|deciding| deciding.message != leading.message) {
+            let severity = trouble.severity.name();
+            trouble.cause = format!("{}; {severity}: {}", trouble.cause, deciding.message);
+        }
+    }
+}
+
 /// A rule about a setting that stays has nothing to say that is worth more than a line, and nothing at all where its change
-/// would do no good.
+/// would do no good. Nor has one on short tasks that would do no better if they were fewer.
 fn excuse_right_settings(troubles: &mut Vec<Trouble>, findings: &mut [Finding], without: &WithoutChange) {
-    let stays =
-        |trouble: &&mut Trouble| trouble.kind == TroubleKind::Settings && without.all.contains(&trouble.id);
+    let stays = |trouble: &&mut Trouble| match trouble.kind {
+        TroubleKind::Settings => without.all.contains(&trouble.id),
+        TroubleKind::ManyTasks => {
+            without.no_good.contains(&trouble.id) && trouble.findings.iter().all(|told| !told.is_echo)
+        }
+        _ => false,
+    };
     for trouble in troubles.iter_mut().filter(stays) {
         let no_good = without.no_good.contains(&trouble.id);
         let most = if no_good { Severity::None } else { Severity::Low };
@@ -284,7 +309,8 @@ impl Trouble {
     /// Smaller is worse.
     fn rank(&self) -> impl Ord + '_ {
         use std::cmp::Reverse;
-        (Reverse(self.severity), Reverse(self.score), self.kind, &self.subjects)
+        let at_most = worth::AtMost::of(&self.savings);
+        (Reverse(self.severity), at_most, Reverse(self.score), self.kind, &self.subjects)
     }
 
     /// What is wrong in a few words, to begin a sentence.

@@ -382,6 +382,97 @@ fn later_reduces_are_replayed() {
     );
 }
 
+#[test]
+fn a_trouble_tells_the_finding_that_decides_its_severity() {
+    let node = Finding {
+        of_more_parts: true,
+        ..finding("impact", TroubleKind::Stragglers, Subject::Application, Severity::Low)
+    };
+    let late = finding("late", TroubleKind::Stragglers, stage(1), Severity::Severe);
+    let cause = |findings: &mut [Finding]| diagnosed(&app(), findings).troubles[0].cause.clone();
+    assert_eq!(cause(&mut [node.clone(), late]), "impact found something; severe: late found something");
+    assert_eq!(cause(&mut [node]), "impact found something");
+}
+
+/// Speculation that wastes more than the stragglers cost is a trouble of its own.
+#[test]
+fn mild_stragglers_do_not_hide_wasted_copies() {
+    let kinds = |stragglers, copies| {
+        let late = finding("late", TroubleKind::Stragglers, Subject::Application, stragglers);
+        let wasted = finding("speculation-waste", TroubleKind::Speculation, Subject::Application, copies);
+        diagnosed(&app(), &mut [late, wasted]).troubles.len()
+    };
+    assert_eq!(kinds(Severity::Low, Severity::Moderate), 2);
+    assert_eq!(kinds(Severity::Moderate, Severity::Low), 1);
+}
+
+/// Reduce tasks that wait for one long map task do not fetch slowly.
+#[test]
+fn a_shuffle_that_waits_for_skewed_maps_is_their_echo() {
+    let time = |finding: Finding, times: &[(&'static str, u64)]| Finding {
+        evidence: times
+            .iter()
+            .map(|&(key, ms)| (key.into(), Measure::Time(crate::units::Millis::new(ms))))
+            .collect(),
+        ..finding
+    };
+    let kinds = |waited: u64| {
+        let of = |kind: TaskKind| Subject::Tasks(kind.name());
+        let skew = finding("mapper-skew", TroubleKind::Skew, of(TaskKind::Map), Severity::Severe);
+        let shuffle = finding("shuffle-sort", TroubleKind::Shuffle, of(TaskKind::Reduce), Severity::Severe);
+        let shuffle = time(shuffle, &[("avg_shuffle_ms", 100), ("avg_map_wait_ms", waited)]);
+        diagnosed(&app(), &mut [time(skew, &[("lost_ms", 90)]), shuffle]).troubles.len()
+    };
+    assert_eq!((kinds(95), kinds(30)), (1, 2));
+}
+
+/// A sort buffer for the present output is too small for that of larger splits.
+#[test]
+fn splits_do_not_grow_with_the_sort_buffer() {
+    let buffer = change("mapreduce.task.io.sort.mb", "100", "720");
+    let splits = change("mapreduce.input.fileinputformat.split.minsize", "0", "529530880");
+    let maps = || Subject::Tasks(TaskKind::Map.name());
+    let spill = finding("mapper-spill", TroubleKind::Spill, maps(), Severity::Critical);
+    let short = finding("mapper-time", TroubleKind::ManyTasks, maps(), Severity::Moderate);
+    let settled = |findings: &mut [Finding]| -> Vec<String> {
+        let configuration = diagnosed(&sample::job(Vec::new(), &[]), findings).configuration;
+        configuration.into_iter().map(|it| it.change.to).collect()
+    };
+    let short = advised(short, &[splits]);
+    assert_eq!(settled(&mut [advised(spill, &[buffer]), short.clone()]), ["720"]);
+    assert_eq!(settled(&mut [short]), ["529530880"]);
+}
+
+/// Fifty map tasks of a minute and a block each on ten containers are as fast as ten large ones.
+#[test]
+fn normal_tasks_are_no_trouble() {
+    let rules = RuleSet::built_in().unwrap();
+    let diagnosed = |seconds: i64| {
+        let start = |place: i64| (seconds + 1) * (place / 10);
+        let times = (0..60).map(|place| (start(place), Some(start(place) + seconds)));
+        let mut maps = sample::tasks(TaskKind::Map, times);
+        for row in 0..maps.attempts.len() {
+            maps.attempts.set_counter(row, Counter::HdfsBytesRead, Some(128 << 20));
+        }
+        let mut app = sample::job(vec![maps], &[]);
+        app.finished_at = Some(Timestamp::from_millis(6000 * (seconds + 1)));
+        let splits = change("mapreduce.input.fileinputformat.split.minsize", "0", "805306368");
+        let maps = Subject::Tasks(TaskKind::Map.name());
+        let short = finding("mapper-time", TroubleKind::ManyTasks, maps, Severity::Severe);
+        let combine = Advice::new("combine small files").set([change("a", "", "b")]).conditional();
+        let mut short = advised(short, &[splits]);
+        short.advice.push(combine);
+        let mut findings = [short];
+        let basis = Basis { rules: &rules, prices: None };
+        let recorded = (&Metrics::default(), RecordedOnce::default());
+        let troubles = diagnose(&app, basis, recorded, &mut findings).troubles;
+        (troubles.len(), findings[0].severity, findings[0].raw_severity)
+    };
+    assert_eq!(diagnosed(180), (0, Severity::None, Severity::Severe));
+    // Starting up is half of six seconds.
+    assert_eq!(diagnosed(6), (1, Severity::Severe, Severity::Severe));
+}
+
 /// The thresholds of the rule have not changed.
 #[test]
 fn an_excused_finding_keeps_its_raw_severity() {

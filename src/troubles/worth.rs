@@ -54,7 +54,7 @@ impl Worth {
         let hours = cores.map(|cores| cores + memory.unwrap_or_default()).or(memory);
         match cost.map(|cost| cost.point).or(hours) {
             Some(value) if value > 0.0 => Self::of_value(Known::Resources, value),
-            // An upper limit of time alone, as for waiting, is nothing to expect.
+            // An upper limit of time alone, as for waiting, is nothing to expect: see `AtMost`.
             _ if amounts.wall_ms.low <= 0.0 => Self::default(),
             _ => Self::of_value(Known::Time, amounts.wall_ms.point),
         }
@@ -66,6 +66,21 @@ impl Worth {
             (SavingStatus::Estimated, Some(share)) => Self::of_amounts(share, savings.share_cost, order),
             _ => Self::default(),
         }
+    }
+}
+
+/// The most that removing a trouble may save where nothing is to be expected: of equally severe troubles, the one that may
+/// cost more comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) struct AtMost(Reverse<u64>);
+
+impl AtMost {
+    pub(super) fn of(savings: &TroubleSavings) -> Self {
+        let most = match (&savings.status, &savings.share) {
+            (SavingStatus::Estimated, Some(share)) if share.wall_ms.low <= 0.0 => share.wall_ms.high.max(0.0),
+            _ => 0.0,
+        };
+        Self(Reverse(most.to_bits()))
     }
 }
 
@@ -128,6 +143,23 @@ mod tests {
         // "Up to 20 ms" may be nothing.
         let at_most = Range { low: 0.0, point: 10.0, high: 20.0 };
         assert_eq!(of(&Amounts { wall_ms: at_most, ..Amounts::default() }), Worth::default());
+    }
+
+    #[test]
+    fn an_upper_limit_comes_before_nothing() {
+        let of = |status: SavingStatus, low: f64, high: f64| {
+            let wall_ms = Range { low, point: f64::midpoint(low, high), high };
+            let share = Some(Amounts { wall_ms, ..Amounts::default() });
+            AtMost::of(&TroubleSavings { status, share, ..TroubleSavings::unknown("") })
+        };
+        let sorted = [
+            of(SavingStatus::Estimated, 0.0, 9.0),
+            of(SavingStatus::Estimated, 0.0, 8.0),
+            of(SavingStatus::WithinError, -1.0, 10.0),
+        ];
+        assert!(sorted.windows(2).all(|pair| pair[0] < pair[1]), "{sorted:?}");
+        assert_eq!(sorted[2], AtMost::default());
+        assert_eq!(AtMost::of(&TroubleSavings::unknown("")), AtMost::default());
     }
 
     #[test]

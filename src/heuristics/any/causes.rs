@@ -119,6 +119,9 @@ fn held_up(views: &[GroupStragglers<'_>], groups: &[Vec<StragglerCause>]) -> Vec
     views.iter().zip(groups).flat_map(of_group).collect()
 }
 
+/// Another cause than the first gets advice if its stragglers held up their groups for at least this share of the time.
+const WORTH_ADVICE: f64 = 0.1;
+
 /// Remedies for the causes that cost most.
 pub(super) fn remedies(app: &Application, causes: &Causes) -> Vec<Advice> {
     let of = |it: &Counted| {
@@ -132,7 +135,10 @@ pub(super) fn remedies(app: &Application, causes: &Causes) -> Vec<Advice> {
     if causes.slow_nodes.are_the_trouble() {
         counts.sort_by_key(|it| it.cause != Cause::Hardware);
     }
-    counts.into_iter().take(ADVISED).map(of).collect()
+    let held_up: u64 = counts.iter().map(|it| it.held_up.get()).sum();
+    let matters = |it: &&Counted| it.held_up.as_f64() >= WORTH_ADVICE * held_up as f64;
+    let others = counts.iter().skip(1).copied().filter(matters);
+    counts.iter().take(1).copied().chain(others).take(ADVISED).map(of).collect()
 }
 
 /// The remedy for nodes: those that are slow, by name.
@@ -259,11 +265,11 @@ const fn of_any(cause: Cause) -> &'static str {
         }
         Cause::MoreWork => {
             "with no more data than the others they compute for longer: look at the values of their records (many matches in a \
-             join, large groups, records that are hard to parse) and at the code that handles them; copies do not help"
+             join, large groups, records that are hard to parse) and at the code that handles them; copies of them do not help"
         }
         Cause::EveryAttempt => {
             "the nodes are not the cause, because another attempt on another node was slow, too: look at the input of these tasks \
-             and at the code that reads it; copies do not help"
+             and at the code that reads it; copies of them do not help"
         }
         Cause::DataSkew
         | Cause::Gc

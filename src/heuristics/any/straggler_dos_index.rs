@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use super::causes::{Causes, remedy_for_one};
 use super::{host, rule, subject, task_name};
 use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, and_more};
+use crate::heuristics::mapreduce::waiting_for_maps;
 use crate::heuristics::wording::decisive;
 use crate::heuristics::{Check, Rule, Shared, load};
 use crate::model::counters::CounterMask;
@@ -18,6 +19,7 @@ use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Duration, Quantity, Ratio};
 use crate::params::rule_params;
 use crate::severity::Severity;
+use crate::stats::descriptive::median;
 use crate::stragglers::cause::hints::first_ends;
 use crate::stragglers::cause::{Cause, StragglerCause};
 use crate::stragglers::executions::{Execution, InputUnit, input_counters};
@@ -69,6 +71,8 @@ struct Worst<'a> {
     place: usize,
     view: &'a GroupStragglers<'a>,
     task: Execution,
+    /// Seconds that it took, without waiting for map tasks.
+    time: f64,
     index: f64,
     lost: Millis,
     severity: Severity,
@@ -94,7 +98,7 @@ impl Check for SlowForTheirInput {
         }
         let warm = first_ends(app);
         let mut worst: Vec<Worst<'_>> =
-            views.iter().enumerate().filter_map(|(place, view)| params.worst(place, view, &warm)).collect();
+            views.iter().enumerate().filter_map(|group| params.worst(app, group, &warm)).collect();
         worst.sort_by_key(|worst| (Reverse(worst.severity), Reverse(worst.lost), worst.view.group.kind));
         let bad = worst.iter().filter(|worst| worst.severity > Severity::None).count();
         let causes = (bad > 0).then(|| stragglers.causes());
@@ -121,37 +125,46 @@ impl Check for SlowForTheirInput {
 
 impl DosIndex {
     /// The straggler with the highest severity in a group; of equal ones, the one that lost most time.
-    fn worst<'a>(&self, place: usize, view: &'a GroupStragglers<'a>, warm: &FirstEnds) -> Option<Worst<'a>> {
+    fn worst<'a>(
+        &self,
+        app: &Application,
+        (place, view): (usize, &'a GroupStragglers<'a>),
+        warm: &FirstEnds,
+    ) -> Option<Worst<'a>> {
         let tasks = &view.executions.tasks;
-        let durations_and_inputs: Vec<(f64, Option<f64>)> =
-            tasks.iter().map(|task| (task.duration, task.input().map(|input| input as f64))).collect();
-        let indices = dos_index(&durations_and_inputs);
+        let times = working_times(app, view);
+        let inputs = tasks.iter().map(|task| task.input().map(|input| input as f64));
+        let times_and_inputs: Vec<(f64, Option<f64>)> = times.iter().copied().zip(inputs).collect();
+        let indices = dos_index(&times_and_inputs);
+        // Without the time for which it only waited, a task may be like the others.
+        let slow = self.median_factor.get() * median(&times)?;
         // The rules on skew judge tasks whose input explains their duration.
         let places = view.labels.places().filter(|&place| !view.is_explained(place));
         let late = places.filter_map(|place| {
             let (task, index) = (*tasks.get(place)?, (*indices.get(place)?)?);
-            let lost = Millis::from_seconds(task.duration * (1.0 - 1.0 / index))?;
+            let time = times.get(place).copied().filter(|time| *time >= slow)?;
+            let lost = Millis::from_seconds(time * (1.0 - 1.0 / index))?;
             if lost.as_f64() < self.cold_start.get() && is_cold(view, &task, warm) {
                 return None;
             }
             let conditions = [self.dos_index.severity(index), self.lost_time.severity(lost.as_f64())];
             let severity = conditions.into_iter().min()?;
             // A task without input has an infinite index.
-            is_dos_straggler(Some(index), 1.0).then_some((severity, lost, task, index))
+            is_dos_straggler(Some(index), 1.0).then_some((severity, lost, task, (time, index)))
         });
-        let late: Vec<(Severity, Millis, Execution, f64)> = late.collect();
+        let late: Vec<(Severity, Millis, Execution, (f64, f64))> = late.collect();
         let stragglers = late.iter().filter(|(severity, ..)| *severity > Severity::None).count() as u64;
-        let (severity, lost, task, index) = late
+        let (severity, lost, task, (time, index)) = late
             .into_iter()
             .max_by_key(|&(severity, lost, task, _)| (severity, lost, Reverse(task.task())))?;
-        Some(Worst { place, view, task, index, lost, severity, stragglers })
+        Some(Worst { place, view, task, time, index, lost, severity, stragglers })
     }
 
     fn judgement(&self, app: &Application, worst: &Worst<'_>, causes: Option<&Causes>) -> Judgement {
         let (view, severity) = (worst.view, worst.severity);
         let group = view.group;
         let tasks = group.tasks.len() as u64;
-        let time = Millis::from_seconds(worst.task.duration).unwrap_or_default();
+        let time = Millis::from_seconds(worst.time).unwrap_or_default();
         let level = severity.max(Severity::Low);
         let limits = [
             (self.dos_index.severity(worst.index), self.dos_index.describe_multiple(level)),
@@ -184,6 +197,13 @@ impl DosIndex {
             )
             .advice(|| cause.map(|cause| remedy_for_one(app, cause, node.as_deref())).into_iter().collect())
     }
+}
+
+/// Seconds that each task of a group took, without waiting for map tasks.
+fn working_times(app: &Application, view: &GroupStragglers<'_>) -> Vec<f64> {
+    let waiting = waiting_for_maps(app, view.group);
+    let time = |task: &Execution| (task.duration - waiting(task.attempt()) as f64 / 1000.0).max(0.0);
+    view.executions.tasks.iter().map(time).collect()
 }
 
 /// The kind of trouble that a straggler with this cause tells of.

@@ -1,6 +1,6 @@
 //! The time that a job lost because a few of its tasks were larger than the others.
 
-use super::run_time;
+use super::run_times::RunTimes;
 use crate::heuristics::shared::time_of_tasks;
 use crate::model::Application;
 use crate::model::table::{TaskGroup, TimePoint};
@@ -11,7 +11,7 @@ use crate::units::Millis;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LostTime {
     /// From the end of the last small task to the end of the last large one, but at most as long as the
-    /// longest large task ran beyond the median of all.
+    /// longest large task ran beyond the median of all. Nothing if most tasks are large: they are the usual ones.
     pub(super) time: Millis,
     /// The same as a share of the time in which tasks of the job ran.
     pub(super) share: f64,
@@ -19,23 +19,24 @@ pub(super) struct LostTime {
 
 impl LostTime {
     /// `values` are values of tasks with the attempts that they belong to; those from `pivot` on are large.
-    /// `None` if the times of small or of large tasks are unknown.
+    /// `None` if the times of small or of large tasks are unknown. `most_may_be_large`: something explains why most are.
     pub(super) fn of(
-        app: &Application,
-        group: &TaskGroup,
+        (app, group, run_times): (&Application, &TaskGroup, RunTimes),
         values: &[(i64, usize)],
-        pivot: i64,
+        (pivot, most_may_be_large): (i64, bool),
     ) -> Option<Self> {
         let rows = |large: bool| values.iter().filter(move |&&(value, _)| (value >= pivot) == large);
         let last =
             |large| rows(large).filter_map(|&(_, row)| group.attempts.time(row, TimePoint::Finish)).max();
-        let longest = rows(true).filter_map(|&(_, row)| run_time(group, row)).max()?;
+        let longest = rows(true).filter_map(|&(_, row)| run_times.of_attempt(group, row)).max()?;
         let mut times: Vec<f64> =
-            values.iter().filter_map(|&(_, row)| Some(run_time(group, row)? as f64)).collect();
+            values.iter().filter_map(|&(_, row)| Some(run_times.of_attempt(group, row)? as f64)).collect();
         let beyond = longest as f64 - median_in_place(&mut times)?;
         // `None` if the large tasks ended first: then they cost nothing.
         let tail = Millis::between(last(false)?, last(true)?).unwrap_or_default();
-        let time = Millis::from_f64(beyond).map_or(Millis::ZERO, |beyond| beyond.min(tail));
+        let counts = most_may_be_large || 2 * rows(true).count() <= values.len();
+        let beyond = Millis::from_f64(beyond).filter(|_| counts);
+        let time = beyond.map_or(Millis::ZERO, |beyond| beyond.min(tail));
         let span = time_of_tasks(app);
         (span > Millis::ZERO).then(|| Self { time, share: time.as_f64() / span.as_f64() })
     }
@@ -43,6 +44,7 @@ impl LostTime {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Role;
     use super::*;
     use crate::internal::sample;
     use crate::model::table::TaskKind;
@@ -53,7 +55,8 @@ mod tests {
         let app = sample::job(vec![group], &[]);
         let values: Vec<(i64, usize)> =
             (0..tasks.len()).map(|row| (i64::from(row + 1 == tasks.len()), row)).collect();
-        let lost = LostTime::of(&app, app.groups.first()?, &values, 1)?;
+        let run_times = RunTimes::of(&app, Role::Reduce, true);
+        let lost = LostTime::of((&app, app.groups.first()?, run_times), &values, (1, false))?;
         Some((lost.time.get() / 1000, (100.0 * lost.share).round()))
     }
 
@@ -62,6 +65,19 @@ mod tests {
         let small = (0, Some(62));
         assert_eq!(lost(&[small, small, small, small, (0, Some(728))]), Some((666, 91.0)));
         assert_eq!(lost(&[small, (0, Some(400)), small, (0, Some(728))]), Some((328, 45.0)));
+    }
+
+    #[test]
+    fn a_majority_is_no_group_of_stragglers() {
+        let tasks = [(0, Some(30)), (0, Some(60)), (0, Some(60)), (0, Some(140))];
+        let app = sample::job(vec![sample::tasks(TaskKind::Reduce, tasks)], &[]);
+        let run_times = RunTimes::of(&app, Role::Reduce, true);
+        let lost = |most_may_be_large| {
+            let values = [(0, 0), (1, 1), (1, 2), (1, 3)];
+            let job = (&app, &app.groups[0], run_times);
+            LostTime::of(job, &values, (1, most_may_be_large)).unwrap().time.get() / 1000
+        };
+        assert_eq!((lost(false), lost(true)), (0, 80));
     }
 
     #[test]

@@ -205,7 +205,7 @@ fn advice(
     };
     // Without an effect on the severity, a change is not worth its risk.
     let enough = truncated_mean(&times).is_some_and(|mean| {
-        let after = target.mean_after(mean, target.growth(app, mean));
+        let after = target.mean_after(mean, target.growth(app, group, mean));
         params.run_time.severity(after) < severity
     });
     let size = split_for(app, group, target).filter(|size| enough && *size < to_bytes(bytes));
@@ -213,7 +213,7 @@ fn advice(
         && let Some(change) = change_towards(app, ConfKey::SplitMaxSize, size.get(), false)
     {
         let mean = truncated_mean(&times).unwrap_or_default();
-        let aim = format!(" ({size}) for about {} per map task", target.shown(app, mean));
+        let aim = format!(" ({size}) for about {} per map task", target.shown(app, group, mean));
         advice.push(Advice::new("meanwhile use more map tasks").set([change]).and(&aim));
     }
     advice

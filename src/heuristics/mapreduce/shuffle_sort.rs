@@ -67,12 +67,15 @@ impl Check for Phases {
         let by_shuffle = shuffle > sort || (shuffle == sort && means.shuffle >= means.sort);
         let (phase, time) = if by_shuffle { ("shuffling", means.shuffle) } else { ("sorting", means.sort) };
         let ratio = |phase: i64| Measure::Ratio(times_reduce(phase, means.reduce));
+        let waiting = waiting(app, group);
+        let fetches_long = params.phase_time.severity((means.shuffle - waiting.unwrap_or_default()) as f64);
         Judgement::of(Role::Reduce.subject(), severity)
             .tasks(group.tasks.len() as u64)
             // The sort phase merges what was fetched, on disk if it does not fit into memory.
             .tells(if by_shuffle { TroubleKind::Shuffle } else { TroubleKind::Spill })
             .fact("tasks_count", Measure::Count(group.tasks.len() as u64))
             .fact("avg_shuffle_ms", Measure::Time(to_millis(means.shuffle)))
+            .facts(waiting.map(|waiting| ("avg_map_wait_ms", Measure::Time(to_millis(waiting)))))
             .fact("avg_sort_ms", Measure::Time(to_millis(means.sort)))
             .fact("avg_reduce_ms", Measure::Time(to_millis(means.reduce)))
             .fact("shuffle_reduce_ratio", ratio(means.shuffle))
@@ -85,7 +88,10 @@ impl Check for Phases {
                     ("limit", &wait_limit.unwrap_or_else(|| params.passed(severity))),
                 ],
             )
-            .advice(|| if by_shuffle { shuffle_advice(app, group, means.shuffle) } else { sort_advice(app) })
+            .advice(|| {
+                let fetches_long = fetches_long > Severity::None;
+                if by_shuffle { shuffle_advice(app, group, &means, fetches_long) } else { sort_advice(app) }
+            })
             .into()
     }
 
@@ -171,15 +177,22 @@ fn means(group: &TaskGroup) -> Option<Means> {
 }
 
 /// Reduce tasks that start early hold their containers while map tasks still run. The advised share of map
-/// tasks follows from the fetch time after all map tasks have finished.
-fn shuffle_advice(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Vec<Advice> {
+/// tasks follows from the fetch time after all map tasks have finished. Where that is short, fetching faster is no help.
+fn shuffle_advice(app: &Application, reduces: &TaskGroup, means: &Means, fetches_long: bool) -> Vec<Advice> {
     let mut advice = Vec::new();
-    if let Some((waiting, slow_start)) = early_start(app, reduces, mean_shuffle) {
+    if let Some((waiting, slow_start)) = early_start(app, reduces, means.shuffle) {
         let what = format!(
             "{} of the shuffle is spent waiting for running map tasks; start reduce tasks later",
             to_millis(waiting)
         );
         advice.push(Advice::new(what).set([change(app, ConfKey::SlowStart, format!("{slow_start:.2}"))]));
+    }
+    if !fetches_long {
+        if advice.is_empty() {
+            advice
+                .push("reduce tasks wait for the last map tasks, so shorten these; fetching is fast".into());
+        }
+        return advice;
     }
     let copies = app.in_force(ConfKey::ParallelCopies, Conf::integer);
     let maps = app.group(TaskKind::Map).map_or(0, |group| group.tasks.len());
@@ -220,7 +233,9 @@ fn waiting(app: &Application, reduces: &TaskGroup) -> Option<i64> {
     truncated_mean(&waits)
 }
 
-/// The mean time that reduce tasks waited for map tasks, and the slow start that would avoid it.
+/// The mean time that reduce tasks waited for map tasks, and the slow start that would avoid at least half of it. There is
+/// none if most map tasks end long before the last ones.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of the number of tasks
 fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Option<(i64, f64)> {
     let waiting = waiting(app, reduces)?;
     if waiting * 2 < mean_shuffle {
@@ -235,7 +250,9 @@ fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Opt
     // In steps of 5 %, at most 1 and never below the current value.
     let share = ((share * 20.0).floor() / 20.0).clamp(0.05, 1.0);
     let now = app.in_force(ConfKey::SlowStart, Conf::fraction)?;
-    (share > now).then_some((waiting, share))
+    let needed = (share * ends.len() as f64 - 1e-6).ceil() as usize;
+    let still_waiting = last_map - ends.get(needed.checked_sub(1)?)?;
+    (share > now && still_waiting * 2 <= waiting).then_some((waiting, share))
 }
 
 /// The share of the memory for fetched data that may fill up before it is merged: higher than Hadoop's default of
@@ -288,5 +305,27 @@ mod tests {
         assert_eq!(severity(4, 605), Some(Severity::Moderate));
         // Five minutes of fetching after the last map.
         assert_eq!(severity(20, 900), Some(Severity::Moderate));
+    }
+
+    /// All maps but one end after ten minutes, and the last one after `last` seconds.
+    fn waits_for_one(last: i64) -> Application {
+        let mut job = job(20, last + 5);
+        let at = Some(Timestamp::from_millis(1000 * last));
+        job.groups[0].attempts.set_time(19, TimePoint::Finish, at);
+        job
+    }
+
+    #[test]
+    fn no_slow_start_helps_against_one_long_map() {
+        let lines = |app: &Application| {
+            let found = sample::evaluate_with(app, RULE.id, "wait_share: [1%, 30%, 40%, 50%]").findings;
+            found[0].advice.iter().map(|line| line.text.clone()).collect::<Vec<_>>()
+        };
+        // With 95 % of the maps, the reduces would start two hours before the last one ends.
+        let long = lines(&waits_for_one(7800));
+        assert_eq!(long, ["reduce tasks wait for the last map tasks, so shorten these; fetching is fast"]);
+        assert_eq!(slow_start(&waits_for_one(7800)), None);
+        let short = lines(&waits_for_one(630));
+        assert!(short[0].contains("slowstart.completedmaps") && short.len() == 1, "{short:?}");
     }
 }

@@ -2,14 +2,17 @@
 
 mod advice;
 mod limits;
+mod remote;
 
 use limits::{Limit, conditions};
+use remote::Remote;
 
 use super::lost_time::LostTime;
+use super::run_times::RunTimes;
 use super::splits::Target;
 use super::{MissingCounters, Role, counter, input_bytes, is_unreadable};
 use super::{no_task_reports, rule};
-use super::{run_time, tasks, to_bytes, to_millis, without_tasks};
+use super::{tasks, to_bytes, to_millis, without_tasks};
 use crate::finding::{ChartLimit, ComparedWith, Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::heuristics::split::{TwoGroups, two_groups};
 use crate::heuristics::wording::percent;
@@ -70,6 +73,8 @@ rule_params! {
         /// Time in which only tasks of the large group were still running. Short jobs lose little, however
         /// large the share.
         lost_time: Ascending<Duration>,
+        /// Whether the time in which reduce tasks wait for map tasks is left out of their run time.
+        without_waiting: bool,
     }
 }
 
@@ -131,7 +136,7 @@ struct Side {
 type Values = [(i64, usize)];
 
 /// The judged tasks and the job that they belong to.
-type Job<'a> = (&'a Application, &'a TaskGroup);
+type Job<'a> = (&'a Application, &'a TaskGroup, RunTimes);
 
 impl Check for Skewness {
     fn check(&self, app: &Application) -> Verdict {
@@ -146,14 +151,15 @@ impl Check for Skewness {
         let is_known = !is_unreadable(group, role.input());
         let winners = || group.winners().filter(|_| is_known);
         let bytes: Vec<(i64, usize)> = winners().filter_map(|row| Some((bytes_of(row)?, row))).collect();
+        let run_times = RunTimes::of(app, *role, params.without_waiting);
         let times: Vec<(i64, usize)> =
-            group.winners().filter_map(|row| Some((run_time(group, row)?, row))).collect();
+            group.winners().filter_map(|row| Some((run_times.of_attempt(group, row)?, row))).collect();
         if bytes.is_empty() && times.is_empty() {
             return Verdict::NotEvaluated(no_task_reports(*role, group, "its input or its run time"));
         }
         let total = group.tasks.len() as u64;
         let block = params.block(app);
-        let job = (app, group);
+        let job = (app, group, run_times);
         let data = params.data_skew(job, &bytes, block);
         let time = params.time_skew(job, &times);
         let severity = data.severity.max(time.severity);
@@ -171,7 +177,7 @@ impl Check for Skewness {
             .advice(|| {
                 let by_input = by_input && !bytes.is_empty();
                 let of_data = || self.data_advice(app, group, data.groups, block);
-                if by_input { of_data() } else { self.time_advice(app, group, time.groups) }
+                if by_input { of_data() } else { self.time_advice(job, time.groups) }
             })
             .into()
     }
@@ -228,25 +234,27 @@ impl Skew {
         let blocks = groups.large.mean as f64 / block.as_f64().max(1.0);
         let severity = self.large_group_blocks.severity_in(groups.large.mean as f64, block.as_f64());
         let size = Limit::of(limits::SIZE, &self.large_group_blocks, (severity, blocks), in_blocks);
-        self.side(job, bytes, groups, groups.deviation(), size)
+        let lost = LostTime::of(job, bytes, (groups.pivot, false));
+        self.side(job, groups, groups.deviation(), lost, size)
     }
 
     fn time_skew(&self, job: Job<'_>, times: &Values) -> Side {
         let groups = two_groups(&times.iter().map(|&(time, _)| time).collect::<Vec<_>>());
         // Dr. Elephant compares whole seconds.
         let deviation = groups.in_units_of(1000).deviation();
-        self.side(job, times, groups, deviation, None)
+        let is_explained = Remote::of(job, groups.pivot).is_some();
+        let lost = LostTime::of(job, times, (groups.pivot, is_explained));
+        self.side(job, groups, deviation, lost, None)
     }
 
     fn side(
         &self,
-        (app, group): Job<'_>,
-        values: &Values,
+        (_, group, _): Job<'_>,
         groups: TwoGroups,
         deviation: u64,
+        lost: Option<LostTime>,
         size: Option<Limit>,
     ) -> Side {
-        let lost = LostTime::of(app, group, values, groups.pivot);
         let compared = self.compared(groups, group.tasks.len() as u64);
         // Cut-offs are excesses: a large group with 17× the small one exceeds it by 16.
         let as_ratio = |more: f64| format!("{}×", three_digits(more + 1.0));

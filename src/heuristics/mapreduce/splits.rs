@@ -1,12 +1,13 @@
 //! The size of splits that advice names. All rules ask here, so that no two of them advise different sizes.
 
 use super::{MissingCounters, input_bytes, is_unreadable, run_time};
+use crate::heuristics::max_concurrent::max_concurrent;
 use crate::heuristics::shared::time_of_tasks;
 use crate::heuristics::split::{TwoGroups, two_groups};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
-use crate::model::table::TaskGroup;
+use crate::model::table::{TaskGroup, TimePoint};
 use crate::params::Positive;
 use crate::params::quantity::{Duration, Quantity, Ratio};
 use crate::stats::truncated_mean;
@@ -42,12 +43,18 @@ impl Target {
         self.start_up.get().min(mean / 2.0)
     }
 
-    /// How many times the work per task must grow, so that tasks with this mean run time reach the target.
-    pub(super) fn growth(self, app: &Application, mean: i64) -> f64 {
+    /// How many times the work per task must grow, so that tasks with this mean run time reach the target. It grows no more
+    /// than leaves as many tasks as the job ran at once: with fewer, containers that it gets would be idle.
+    pub(super) fn growth(self, app: &Application, group: &TaskGroup, mean: i64) -> f64 {
         let aim = self.for_job(app, mean);
         let mean = mean.max(1) as f64;
         let start_up = self.start_up(mean);
-        (aim - start_up).max(0.0) / (mean - start_up)
+        let growth = (aim - start_up).max(0.0) / (mean - start_up);
+        if growth <= 1.0 {
+            return growth;
+        }
+        let waves = group.tasks.len() as f64 / at_once(group).max(1) as f64;
+        growth.min(waves.max(1.0))
     }
 
     /// The mean run time in milliseconds, once the work per task has grown.
@@ -58,9 +65,20 @@ impl Target {
     }
 
     /// The run time per task that fits this job, for messages.
-    pub(super) fn shown(self, app: &Application, mean: i64) -> Millis {
-        Millis::from_f64(self.for_job(app, mean)).unwrap_or_default()
+    pub(super) fn shown(self, app: &Application, group: &TaskGroup, mean: i64) -> Millis {
+        let after = self.mean_after(mean, self.growth(app, group, mean));
+        Millis::from_f64(after.round()).unwrap_or_default()
     }
+}
+
+/// The most attempts of a group that ran at once.
+fn at_once(group: &TaskGroup) -> u64 {
+    let attempts = &group.attempts;
+    let span = |row| {
+        let start = attempts.time(row, TimePoint::Start)?;
+        Some((start, Some(attempts.time(row, TimePoint::Finish)?)))
+    };
+    max_concurrent((0..attempts.len()).filter_map(span))
 }
 
 /// The input with which a map task would run for the target. `None` if the times or inputs of the map tasks
@@ -81,7 +99,7 @@ pub(super) fn split_for(app: &Application, group: &TaskGroup, target: Target) ->
     if input <= 0 || time <= 0 {
         return None;
     }
-    let size = Bytes::new((input as f64 * target.growth(app, time)) as u64);
+    let size = Bytes::new((input as f64 * target.growth(app, group, time)) as u64);
     let most = largest_if_skewed(group, two_groups(&inputs), target).unwrap_or(size);
     Some(whole_mib(size.min(most)))
 }
@@ -109,7 +127,8 @@ fn largest_if_skewed(group: &TaskGroup, groups: TwoGroups, target: Target) -> Op
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unsplittable {
     read: Bytes,
-    split: Bytes,
+    /// The largest split that the settings allow.
+    pub(super) split: Bytes,
     /// Only the block size limits the splits. The files may have other blocks than those that the job writes.
     pub(super) by_block: bool,
 }
@@ -149,6 +168,7 @@ pub(super) fn whole_mib(size: Bytes) -> Bytes {
 mod tests {
     use super::*;
     use crate::internal::sample;
+    use crate::model::table::TaskKind;
 
     fn job(tasks: &[(i64, i64)], settings: &[(&str, &str)]) -> Application {
         sample::job(vec![sample::maps(tasks)], settings)
@@ -170,16 +190,32 @@ mod tests {
 
     #[test]
     fn short_jobs_get_short_tasks() {
+        let shown = |seconds: i64| {
+            let app = job(&[(seconds, 1)], &[]);
+            target().shown(&app, &app.groups[0], 1000 * seconds).get() / 1000
+        };
         // Three minutes: 45 s per task, of which 5 s start up.
-        assert_eq!(target().shown(&job(&[(180, 1)], &[]), 180_000), Millis::new(45_000));
+        assert_eq!(shown(180), 45);
         assert_eq!(split(&[(180, 700), (180, 700)]), Some(160));
-        // Two hours allow 12 minutes.
-        assert_eq!(target().shown(&job(&[(7200, 1)], &[]), 7_200_000), Millis::new(720_000));
-        // So do long tasks in a shorter job.
-        assert_eq!(target().shown(&job(&[(1500, 1)], &[]), 1_500_000), Millis::new(720_000));
-        // Tasks that mostly start up are too short in any job.
-        assert_eq!(target().shown(&job(&[(8, 1)], &[]), 8000), Millis::new(10_000));
-        assert_eq!(target().shown(&job(&[], &[]), 1000), Millis::new(720_000));
+        // Two hours allow 12 minutes. So do long tasks in a shorter job.
+        assert_eq!((shown(7200), shown(1500)), (720, 720));
+    }
+
+    /// Ten tasks of 8 s, so many at once.
+    fn in_waves(at_once: i64) -> Application {
+        let start = |place: i64| 8 * (place / at_once);
+        let times = (0..10).map(|place| (start(place), Some(start(place) + 8)));
+        sample::job(vec![sample::tasks(TaskKind::Map, times)], &[])
+    }
+
+    #[test]
+    fn containers_that_a_job_gets_are_not_left_idle() {
+        let growth = |at_once| {
+            let app = in_waves(at_once);
+            target().growth(&app, &app.groups[0], 8000)
+        };
+        // Of 8 s, 4 s depend on the input: tasks of 20 s in the longest of these jobs, of 10 s in the others.
+        assert_eq!((growth(1), growth(2), growth(5), growth(10)), (4.0, 1.5, 1.5, 1.0));
     }
 
     #[test]

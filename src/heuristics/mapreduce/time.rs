@@ -1,9 +1,10 @@
 //! `mapper-time`, `reducer-time`: too many short tasks, or too few long ones (Dr. Elephant
 //! `MapperTimeHeuristic`, `ReducerTimeHeuristic`).
 
+use super::run_times::RunTimes;
 use super::splits::{Target, Unsplittable, split_for};
 use super::{MissingCounters, Role, change, change_towards, input_bytes, may_be, no_task_reports};
-use super::{rule, run_time, tasks, to_bytes, to_millis, without_tasks};
+use super::{rule, tasks, to_bytes, to_millis, without_tasks};
 use crate::finding::{
     Advice, ChartLimit, ComparedWith, Condition, Judgement, Measure, Measured, Repartition, TroubleKind,
     Verdict,
@@ -46,6 +47,8 @@ rule_params! {
         start_up_cost: Quantity<Duration>,
         /// Severity at most if tasks are too short, but fewer of them would make the job slower.
         short_without_remedy: Severity,
+        /// Whether the time in which reduce tasks wait for map tasks is left out of their run time.
+        without_waiting: bool,
     }
 }
 
@@ -84,14 +87,15 @@ impl Check for RunTime {
         let Some(group) = tasks(app, role.kind(), params.only_succeeded_jobs) else {
             return without_tasks(app, role.kind(), params.only_succeeded_jobs);
         };
-        let times: Vec<i64> = group.winners().filter_map(|row| run_time(group, row)).collect();
+        let run_times = RunTimes::of(app, *role, params.without_waiting);
+        let times: Vec<i64> = group.winners().filter_map(|row| run_times.of_attempt(group, row)).collect();
         let Some(mean) = truncated_mean(&times) else {
             return Verdict::NotEvaluated(no_task_reports(*role, group, "its start and end"));
         };
         let total = group.tasks.len() as u64;
         let (short, long) = params.severities(mean as f64, total);
         let remedy =
-            if self.fewer(app, mean, total) { Severity::Critical } else { params.short_without_remedy };
+            if self.fewer(app, group, mean) { Severity::Critical } else { params.short_without_remedy };
         let short = short.min(remedy);
         let severity = short.max(long);
         let limit = params.limit((short, long), mean as f64, total);
@@ -106,7 +110,7 @@ impl Check for RunTime {
             evidence.push(("avg_input_bytes", Measure::Size(input)));
         }
         let mut judgement = Judgement::of(role.subject(), severity).tasks(total).facts(evidence);
-        if let Some(tasks) = self.wanted(app, mean, total, short >= long) {
+        if let Some(tasks) = self.wanted(app, group, mean, short >= long) {
             judgement = judgement.repartition(Repartition { stages: Vec::new(), tasks });
         }
         judgement
@@ -127,17 +131,18 @@ impl Check for RunTime {
 
 impl RunTime {
     /// Whether fewer, longer tasks help.
-    fn fewer(&self, app: &Application, mean: i64, total: u64) -> bool {
+    fn fewer(&self, app: &Application, group: &TaskGroup, mean: i64) -> bool {
         let Self(_, params) = self;
-        let growth = params.target().growth(app, mean);
-        growth > 1.0 && params.falls(mean, total, growth)
+        let growth = params.target().growth(app, group, mean);
+        growth > 1.0 && params.falls(mean, group.tasks.len() as u64, growth)
     }
 
     /// The number of tasks that brings the mean run time to the target; `None` if they should stay as many.
-    fn wanted(&self, app: &Application, mean: i64, total: u64, too_short: bool) -> Option<u32> {
+    fn wanted(&self, app: &Application, group: &TaskGroup, mean: i64, too_short: bool) -> Option<u32> {
         let Self(_, params) = self;
-        let wanted = number_after(total, params.target().growth(app, mean));
-        let changes = wanted != total && (!too_short || self.fewer(app, mean, total));
+        let total = group.tasks.len() as u64;
+        let wanted = number_after(total, params.target().growth(app, group, mean));
+        let changes = wanted != total && (!too_short || self.fewer(app, group, mean));
         u32::try_from(wanted).ok().filter(|_| changes)
     }
 
@@ -146,10 +151,10 @@ impl RunTime {
         let Self(role, params) = self;
         let target = params.target();
         let total = group.tasks.len() as u64;
-        let growth = target.growth(app, mean);
+        let growth = target.growth(app, group, mean);
         let wanted = number_after(total, growth);
-        let aim = format!("for about {} per task", target.shown(app, mean));
-        let fewer = self.fewer(app, mean, total);
+        let aim = format!("for about {} per task", target.shown(app, group, mean));
+        let fewer = self.fewer(app, group, mean);
         let what = role.plural();
         let mut advice: Vec<Advice> = vec![match self.by_setting(app, group, mean, fewer) {
             _ if too_short && !fewer => {
@@ -179,7 +184,7 @@ impl RunTime {
         let Self(role, params) = self;
         let total = group.tasks.len() as u64;
         if *role == Role::Reduce {
-            let growth = params.target().growth(app, mean);
+            let growth = params.target().growth(app, group, mean);
             let wanted = number_after(total, growth);
             return change_towards(app, ConfKey::Reduces, wanted, !fewer)
                 .filter(|_| params.falls(mean, total, growth))

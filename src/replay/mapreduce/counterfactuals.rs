@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::attempts::{ReduceWork, Work};
-use super::overhead::{FAR, Sample};
+use super::overhead::{FAR, Sample, USUAL_START_UP};
 use super::{Change, Kind, Plan, Unknown};
 use crate::model::table::{Outcome, TaskKind};
 use crate::replay::{MAX_TASKS, Micros, PerMille, merged, spread};
@@ -16,6 +16,8 @@ pub(crate) enum StartUp {
     Container,
     /// The intercept of a fit of time on bytes, too: the most.
     Intercept,
+    /// What starting a JVM usually takes at most, too, if that is less than half of a task.
+    Usual,
 }
 
 /// What a change removes or sets. Causes apply in the order of the variants, whatever the order they are given in.
@@ -243,9 +245,13 @@ impl Plan {
         }
         let sample = self.sample(kind, change)?;
         let fewer = count < sample.times.len();
+        if !fewer {
+            *change.room.get_mut(kind) = self.room.for_tasks(kind, count)?;
+        }
         let each = match (start_up, sample.intercept()) {
             (StartUp::Intercept, Some(intercept)) => intercept,
             // What each task costs is what fewer of them would save.
+            (StartUp::Usual, _) => USUAL_START_UP.as_f64().min(sample.median() / 2.0),
             (StartUp::Intercept, None) if fewer => return Err(Unknown::NoFit),
             _ => 0.0,
         };

@@ -1,7 +1,7 @@
 //! Replay of MapReduce jobs.
 //!
-//! A job may run so many maps, so many reduces, and so many containers at once as the recording shows at its peak. A map
-//! slot opens when the recording used it first, and pauses while the recording did not use it although maps waited. A
+//! A job may run so many maps, so many reduces, and so many containers at once as the recording shows at its peak. If all
+//! tasks of a kind ran at once, more of them have the containers of both kinds (see `room`). A map slot opens when the recording used it first, and pauses while the recording did not use it although maps waited. A
 //! reduce slot opens some time after as many maps have ended as had in the recording, so it moves with the maps. A freed
 //! container starts its next attempt after the mean time that it took in the recording. Waiting attempts start in
 //! recorded order.
@@ -18,6 +18,7 @@ mod change;
 mod counterfactuals;
 mod overhead;
 mod plan;
+mod room;
 mod scene;
 mod simulate;
 mod slots;
@@ -114,6 +115,8 @@ pub(crate) enum Unknown {
     NoFit,
     /// What a reduce fetched while maps were running is not visible.
     NoWholeShuffle,
+    /// All tasks ran at once, so there may be room for more of them, or not.
+    NoRoom,
     /// The value that was asked for is not possible.
     BadValue,
     /// The job would have more than a million tasks of a kind.
@@ -135,6 +138,9 @@ impl fmt::Display for Unknown {
             Self::NoFit => "the run times of its tasks do not grow with their input",
             Self::NoWholeShuffle => {
                 "every reduce task started before the last map task ended, so the time of a whole shuffle is unknown"
+            }
+            Self::NoRoom => {
+                "no task waited for another one to end, so the number of containers that more tasks would get is unknown"
             }
             Self::BadValue => "the new value is not possible",
             Self::TooManyTasks => "the job would have more than a million tasks",

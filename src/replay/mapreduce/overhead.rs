@@ -11,8 +11,12 @@ use crate::stats::descriptive::{mean, median, pearson};
 
 /// A task is far from others if it takes more than this multiple of their median.
 pub(super) const FAR: f64 = 1.5;
+/// What starting the JVM of a task takes at most on a cluster in order.
+pub(super) const USUAL_START_UP: Micros = Micros::from_millis(5000);
 /// A fit with less correlation has no intercept worth the name.
 const MIN_CORRELATION: f64 = 0.5;
+/// The correlation of so few values is chance up to this, divided by the root of their number and two more.
+const CHANCE: f64 = 2.0;
 
 /// The tasks of a kind that succeeded, with their times in a change.
 #[derive(Debug, Default)]
@@ -111,7 +115,8 @@ impl Sample {
         let known =
             self.times.iter().zip(amounts).filter_map(|(time, amount)| Some(((*amount)? as f64, *time)));
         let (x, y): (Vec<f64>, Vec<f64>) = known.unzip();
-        if x.len() < 3 || pearson(&x, &y)? < MIN_CORRELATION {
+        let least = MIN_CORRELATION.max(CHANCE / (x.len() as f64 + 2.0).sqrt());
+        if x.len() < 3 || pearson(&x, &y)? < least {
             return None;
         }
         let (mean_x, mean_y) = (mean(&x)?, mean(&y)?);

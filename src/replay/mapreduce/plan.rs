@@ -1,9 +1,10 @@
 //! What a recording says about slots, waiting and work.
 
 use super::attempts::{Attempt, ReduceWork, Task, Work};
+use super::room::Room;
 use super::scene::Scene;
 use super::slots::Slots;
-use super::{ByKind, Kind, Unknown};
+use super::{ByKind, Change, Kind, Unknown};
 use crate::model::conf::ConfKey;
 use crate::model::table::Outcome;
 use crate::model::{Application, Engine, Status};
@@ -38,6 +39,8 @@ pub(crate) struct Plan {
     pub(super) peaks: ByKind<usize>,
     /// Attempts of both kinds that ran at once at the peak.
     pub(super) containers: usize,
+    /// For more tasks than the recorded ones.
+    pub(super) room: Room,
     /// Ended maps that reduces had to wait for.
     pub(super) slow_start_maps: usize,
     /// The share of maps that `slow_start_maps` comes from.
@@ -79,9 +82,11 @@ impl Plan {
         let first_reduce = attempts.iter().find(|attempt| attempt.kind == Kind::Reduce);
         let ended = first_reduce.map(|first| map_ends.partition_point(|end| *end <= first.start));
         let needed = maps_needed(slow_start, map_ends.len());
+        let peaks = ByKind::of(|kind| slots.get(kind).openings.len());
         Ok(Self {
-            peaks: ByKind::of(|kind| slots.get(kind).openings.len()),
+            peaks,
             containers,
+            room: Room::of(app, (&tasks, &attempts), (peaks, containers)),
             slow_start_maps: ended.map_or(needed, |ended| needed.min(ended)),
             slow_start,
             saw_whole_shuffle,
@@ -123,6 +128,25 @@ impl Plan {
         let work: Micros = self.attempts.iter().map(|attempt| attempt.work.time()).sum();
         let first = self.attempts.first().map_or(self.launch, |first| first.start);
         first.or_zero() + Micros::from_f64(work.as_f64() / self.containers.max(1) as f64) + self.tail
+    }
+
+    /// The largest factor by which tasks of a kind that run at once become more.
+    #[allow(clippy::cast_precision_loss)]
+    pub(crate) fn more_at_once(&self, change: &Change) -> f64 {
+        let factor = |kind: Kind| Some((*change.room.get(kind))? as f64 / *self.peaks.get(kind) as f64);
+        Kind::ALL.into_iter().filter_map(factor).fold(1.0, f64::max)
+    }
+
+    /// What fewer tasks save on each container, in milliseconds: `less` time of tasks, and the time between them.
+    #[allow(clippy::cast_precision_loss)]
+    pub(crate) fn start_ups_saved(&self, change: &Change, less: Micros) -> f64 {
+        let saved = |kind: Kind, new: Option<usize>| {
+            let before = self.tasks.iter().filter(|task| task.kind == kind).count();
+            new.map_or(0.0, |new| (before as f64 - new as f64) * self.slots.get(kind).gap.as_f64())
+        };
+        let between = saved(Kind::Map, change.maps.as_ref().map(Vec::len))
+            + saved(Kind::Reduce, change.reduces.as_ref().map(Vec::len));
+        (less.as_f64() + between) / 1000.0 / self.containers.max(1) as f64
     }
 
     /// The tasks of a kind that succeeded, with the attempts that did, in task order.

@@ -9,7 +9,7 @@ use super::*;
 use crate::model::conf::Property;
 use crate::model::counters::Counter;
 use crate::model::table::{Outcome, TaskGroup, TimePoint};
-use crate::model::{Application, Engine, Status};
+use crate::model::{Application, Engine, MasterAttempt, Status};
 use crate::replay::Micros;
 use crate::units::{Bytes, Timestamp};
 
@@ -292,12 +292,56 @@ fn without_a_fit_there_is_no_intercept() {
 
 #[test]
 fn other_numbers_of_reduces_share_the_shuffle() {
-    let plan = plan(&[attempt(0, 1, 10)], &[reduce(0, 11, 31, 51)]);
-    let cause = Cause::Tasks(Kind::Reduce, 2, StartUp::Container);
-    assert_eq!(without(&plan, &[cause]), secs(11 + 40 + 2), "there is one slot");
-    let mut change = plan.without(&[cause]).unwrap();
-    change.slots.reduce = Some(2);
-    assert_eq!(wall(&plan, &change), secs(11 + 20 + 2));
+    let two = Cause::Tasks(Kind::Reduce, 2, StartUp::Container);
+    let on = |maps: &[Try], reduces: &[Try]| {
+        let plan = plan(maps, reduces);
+        let change = plan.without(&[two]).unwrap();
+        (
+            wall(&plan, &change),
+            wall(&plan, &Change { slots: ByKind { map: None, reduce: Some(2) }, ..change }),
+        )
+    };
+    // The second one waited for the first: there is one slot.
+    let reduces = [reduce(0, 11, 31, 51), reduce(1, 51, 71, 91)];
+    assert_eq!(on(&[attempt(0, 1, 10)], &reduces), (secs(11 + 80 + 2), secs(11 + 40 + 2)));
+}
+
+/// A job of YARN with these sizes of containers in MiB.
+fn on_yarn(maps: &[Try], reduces: &[Try], (map, reduce): (u64, u64)) -> Plan {
+    let mut app = job(maps, reduces);
+    app.masters.push(MasterAttempt { started_at: None, node: None });
+    for (name, mib) in [("mapreduce.map.memory.mb", map), ("mapreduce.reduce.memory.mb", reduce)] {
+        app.conf.insert(name.to_owned(), Property { value: mib.to_string(), is_final: false });
+    }
+    Plan::of(&app).unwrap()
+}
+
+#[test]
+fn more_reduces_run_in_the_containers_that_the_job_had() {
+    let eight: Vec<Try> = (0..8)
+        .map(|task| attempt(task, 1 + 10 * i64::from(task / 4), 11 + 10 * i64::from(task / 4)))
+        .collect();
+    let one = [reduce(0, 21, 61, 101)];
+    let reduces = |plan: &Plan, count| {
+        plan.without(&[Cause::Tasks(Kind::Reduce, count, StartUp::Container)])
+            .map(|change| wall(plan, &change))
+    };
+    // Four containers: eighty seconds of work on up to four reduces at once.
+    let plan = on_yarn(&eight, &one, (1024, 1024));
+    assert_eq!(reduces(&plan, 2), Ok(secs(21 + 40 + 2)));
+    assert_eq!(reduces(&plan, 4), Ok(secs(21 + 20 + 2)));
+    assert_eq!(reduces(&plan, 8), Ok(secs(21 + 20 + 2)));
+    // In the memory of four maps fit two reduces.
+    let large = on_yarn(&eight, &one, (1024, 2048));
+    assert_eq!(reduces(&large, 4), Ok(secs(21 + 40 + 2)));
+    // No map waited, so there may have been room for more than four reduces, too.
+    let four = on_yarn(&eight[..4], &[reduce(0, 11, 51, 91)], (1024, 1024));
+    assert_eq!(reduces(&four, 4), Ok(secs(11 + 20 + 2)));
+    assert_eq!(reduces(&four, 8), Err(Unknown::NoRoom));
+    let maps = |count| four.without(&[Cause::Tasks(Kind::Map, count, StartUp::Container)]).map(|_| ());
+    assert_eq!((maps(4), maps(8)), (Ok(()), Err(Unknown::NoRoom)));
+    // Hadoop 1 has slots for reduces alone.
+    assert_eq!(reduces(&self::plan(&eight, &one), 2), Err(Unknown::NoRoom));
 }
 
 #[test]

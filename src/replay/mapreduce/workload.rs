@@ -152,8 +152,9 @@ impl Workload {
             });
             let mut openings: Vec<Opening> = openings.collect();
             openings.sort_unstable();
-            if let Some(len) = change.slots.get(kind) {
-                openings = resized(&openings, *len);
+            let room = change.room.get(kind).filter(|room| *room > openings.len());
+            if let Some(len) = change.slots.get(kind).or(room) {
+                openings = resized(&openings, len);
             }
             if openings.is_empty() && self.count(kind) > 0 {
                 openings.push(Opening { maps: 0, lag: Micros::ZERO });

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::splits::{Unsplittable, split_for, whole_mib};
-use super::super::{Role, change, change_towards, may_be, run_time, to_bytes};
-use super::Skewness;
+use super::super::{Role, change, change_towards, may_be, to_bytes};
+use super::{Job, Remote, Skewness};
 use crate::finding::Advice;
 use crate::heuristics::split::TwoGroups;
 use crate::model::conf::ConfKey;
@@ -29,13 +29,19 @@ impl Skewness {
         if unsplittable.is_none_or(|it| it.by_block) {
             let size = split_for(app, group, self.1.target());
             let size = size.unwrap_or_else(|| whole_mib(Bytes::new(block.min(large).get() / 2)));
+            // Files with larger blocks than the splits get splits as they should be, and no larger ones.
+            let size = unsplittable.map_or(size, |it| it.split.min(size));
             let change = change_towards(app, ConfKey::SplitMaxSize, size.get(), false);
             let others_are_split = are_split(small, size, block);
             if others_are_split && unsplittable.is_none() {
                 advice.push(cannot_be_split(small));
             }
             let doubtful = others_are_split || unsplittable.is_some();
-            let when = if doubtful { "if they can be split, " } else { "" };
+            let when = match unsplittable {
+                Some(_) => "if they only have larger blocks, ",
+                None if doubtful => "if they can be split, ",
+                None => "",
+            };
             let what = Advice::new(format!("{when}split the large inputs"));
             let split = change.map(|change| what.set([change]).and(&format!(" ({size})")));
             advice.extend(split.map(|line| if doubtful { line.conditional() } else { line }));
@@ -85,9 +91,12 @@ impl Skewness {
         }
     }
 
-    pub(super) fn time_advice(&self, app: &Application, group: &TaskGroup, groups: TwoGroups) -> Vec<Advice> {
-        let Self(role, _) = self;
-        let mut advice = vec![Advice::new(match common_node(app, group, groups.pivot) {
+    pub(super) fn time_advice(&self, job: Job<'_>, groups: TwoGroups) -> Vec<Advice> {
+        let (Self(role, _), (app, ..)) = (self, job);
+        if let Some(remote) = Remote::of(job, groups.pivot) {
+            return vec![remote.advice()];
+        }
+        let mut advice = vec![Advice::new(match common_node(job, groups.pivot) {
             Some((node, there, long)) => format!(
                 "{there} of the {long} long {} ran on {node}: check that node, and exclude it from the cluster \
                  (yarn.resourcemanager.nodes.exclude-path) while it is slow",
@@ -133,10 +142,12 @@ fn hive_advice(app: &Application) -> Vec<Advice> {
 
 /// The node that ran most of the tasks with at least `pivot` milliseconds, if there is one: its name, its
 /// number of these tasks, and their total number.
-fn common_node<'a>(app: &'a Application, group: &TaskGroup, pivot: i64) -> Option<(&'a str, usize, usize)> {
+fn common_node((app, group, run_times): Job<'_>, pivot: i64) -> Option<(&str, usize, usize)> {
     let mut by_node: BTreeMap<Symbol, usize> = BTreeMap::new();
     let mut long = 0;
-    for row in group.winners().filter(|&row| run_time(group, row).is_some_and(|time| time >= pivot)) {
+    for row in
+        group.winners().filter(|&row| run_times.of_attempt(group, row).is_some_and(|time| time >= pivot))
+    {
         long += 1;
         if let Some(node) = group.attempts.node(row) {
             *by_node.entry(node).or_default() += 1;

@@ -4,6 +4,7 @@ use super::Trouble;
 use super::value::compare;
 use crate::finding::{Advice, Finding, Measure, SettingChange, TroubleKind as Kind};
 use crate::model::Subject;
+use crate::model::conf::ConfKey;
 
 /// Where a cause and its consequence must be for one to explain the other.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -63,6 +64,61 @@ fn waited_while_idle(findings: &[Finding]) -> f64 {
     waited / idle.unwrap_or(1.0)
 }
 
+/// From this share of spare executors on, these are a trouble of their own next to too few tasks: more tasks are not the only
+/// remedy.
+const SPARE: f64 = 0.5;
+/// What advice begins with that needs the executors which another trouble gives back.
+const KEEPING: &str = "if run time matters more than memory, keep the executors and ";
+/// What advice begins with that gives back executors which more tasks would need.
+const INSTEAD: &str = "if memory matters more than run time, instead ";
+
+/// How many executors an application would need with its present tasks, if it has far more, next to stages with too few tasks.
+struct Spare {
+    /// Fewer executors free more than more tasks do.
+    comes_first: bool,
+    /// Settings of their number, which more tasks would be made for.
+    is_number: bool,
+}
+
+impl Spare {
+    fn of(troubles: &[Trouble], findings: &[Finding]) -> Option<Self> {
+        let idle = findings.iter().filter(|finding| finding.tells == Kind::IdleExecutors);
+        let count = |finding: &Finding, key: &str| {
+            finding.evidence.iter().find_map(|(name, measure)| match measure {
+                Measure::Count(count) if *name == key => Some(*count as f64),
+                _ => None,
+            })
+        };
+        let share = |finding: &Finding| {
+            Some(1.0 - count(finding, "enough_executors_count")? / count(finding, "executors_count")?)
+        };
+        let spare = idle.filter_map(share).max_by(f64::total_cmp).filter(|spare| *spare >= SPARE)?;
+        let few = findings.iter().filter(|finding| finding.tells == Kind::FewTasks);
+        let lost = few.flat_map(|finding| &finding.evidence).filter_map(|(name, measure)| match measure {
+            Measure::Ratio(share) if *name == "lost_ratio" => *share,
+            _ => None,
+        });
+        let mut changes =
+            troubles.iter().filter(|it| it.kind == Kind::IdleExecutors).flat_map(|it| &it.change);
+        Some(Self { comes_first: spare >= lost.sum(), is_number: changes.any(is_number) })
+    }
+
+    /// Whether too few tasks explain idle executors in spite of it.
+    const fn is_explained(&self) -> bool {
+        self.is_number && !self.comes_first
+    }
+}
+
+fn is_number(change: &SettingChange) -> bool {
+    let keys = [ConfKey::ExecutorInstances, ConfKey::CoresMax, ConfKey::DynamicAllocationMax];
+    keys.iter().any(|key| key.names().contains(&change.setting.as_str()))
+}
+
+/// Whether all that a trouble advises depends on a condition.
+pub(super) fn is_conditional(trouble: &Trouble) -> bool {
+    !trouble.advice.is_empty() && trouble.advice.iter().all(|advice| advice.conditional)
+}
+
 /// The same troubles, with those that another explains below it. `findings` tell of them. Stragglers and skew explain idle
 /// executors if executors waited for them for this share of the time.
 pub(super) fn under_their_causes(
@@ -75,15 +131,33 @@ pub(super) fn under_their_causes(
         let waits = WAITED_FOR.iter().any(|(kind, _)| *kind == cause.kind);
         waited && waits && other.kind == Kind::IdleExecutors
     };
+    let spare = Spare::of(&troubles, findings);
+    let explains = |cause: &Trouble, other: &Trouble| {
+        let is_idle_by_few = (cause.kind, other.kind) == (Kind::FewTasks, Kind::IdleExecutors);
+        // What is worse than its cause has another one, too.
+        let has_another =
+            spare.as_ref().map_or(other.severity > cause.severity, |spare| !spare.is_explained());
+        cause.explains(other) && !(is_idle_by_few && has_another)
+    };
     // In the order of kinds, causes come first; a consequence of a consequence goes to the first cause, too.
     troubles.sort_by(|a, b| (a.kind, a.rank()).cmp(&(b.kind, b.rank())));
     let mut kept: Vec<Trouble> = Vec::new();
     for trouble in troubles {
-        let causes = kept.iter_mut().filter(|cause| cause.explains(&trouble) || is_idle_for(cause, &trouble));
+        let causes =
+            kept.iter_mut().filter(|cause| explains(cause, &trouble) || is_idle_for(cause, &trouble));
         match causes.min_by(|a, b| a.rank().cmp(&b.rank())) {
-            Some(cause) => cause.echo(trouble),
+            Some(cause) => {
+                if cause.kind == Kind::FewTasks && spare.is_some() {
+                    cause.add_fewer_executors(&trouble);
+                }
+                cause.echo(trouble);
+            }
             None => kept.push(trouble),
         }
+    }
+    let is_instead = spare.is_some_and(|spare| spare.is_number && spare.comes_first);
+    if is_instead && kept.iter().any(|trouble| trouble.kind == Kind::IdleExecutors) {
+        kept.iter_mut().filter(|trouble| trouble.kind == Kind::FewTasks).for_each(Trouble::needs_executors);
     }
     kept
 }
@@ -177,6 +251,26 @@ impl Trouble {
                 || self.subjects.iter().all(everywhere)
                 || other.subjects.iter().all(|subject| everywhere(subject) || self.subjects.contains(subject))
         })
+    }
+
+    /// Advises more tasks on a condition: fewer executors are recommended.
+    fn needs_executors(&mut self) {
+        self.change.clear();
+        for advice in self.advice.iter_mut().filter(|advice| !advice.conditional) {
+            advice.text.insert_str(0, KEEPING);
+            advice.conditional = true;
+        }
+    }
+
+    /// Adds the advice on fewer executors of a consequence on a condition: more tasks are recommended.
+    fn add_fewer_executors(&mut self, idle: &Self) {
+        let fewer = idle.advice.iter().filter(|advice| advice.settings.iter().any(is_number));
+        let fewer = fewer.map(|advice| Advice {
+            text: format!("{INSTEAD}{}", advice.text),
+            conditional: true,
+            ..advice.clone()
+        });
+        self.advice.extend(fewer);
     }
 
     /// Lists the findings of a consequence. Its remedies are not repeated: without the cause they are not needed. Only

@@ -191,6 +191,7 @@ pub(crate) fn diagnose(
         .then(|| save(app, basis, (metrics, &replays), &mut troubles, (findings, &without)));
     if order.by == OrderBy::Saving {
         gain::drop_unpaid(&mut troubles, &mut settled.recommended);
+        gain::drop_useless(&mut troubles, &mut settled.recommended);
     }
     // What is advised on a condition only is no remedy of the sum.
     let more = more::together(&mut troubles);

@@ -11,6 +11,9 @@ use super::troubles::{Savings, TroubleSavings};
 pub(crate) struct Loss {
     /// The time that one rule computed.
     pub(crate) wall_ms: Option<f64>,
+    /// Whether that time adds up over the run, so that a replay that saves less may be wrong, too: what many small tasks cost the
+    /// driver is in no task.
+    pub(crate) is_of_run: bool,
     /// What tasks took, as logged: no more than that is saved.
     pub(crate) core_hours: Option<f64>,
     /// Memory that was not needed: no more than that is saved.
@@ -18,9 +21,15 @@ pub(crate) struct Loss {
 }
 
 impl Loss {
+    /// By which factor more was lost than removing the trouble alone saves at most in a replay.
+    fn more_than(&self, alone: Option<&Amounts>) -> Option<f64> {
+        let most = alone.map(|alone| alone.wall_ms.high).filter(|most| *most > 0.0)?;
+        self.wall_ms.filter(|_| self.is_of_run).map(|lost| lost / most).filter(|times| *times > 1.0)
+    }
+
     /// From what was lost, if that is less, to what a replay saves, and as far beyond either as the replay may be off. Less
     /// time saves cores and memory in proportion.
-    pub(crate) fn bound(&self, amounts: &Amounts) -> Amounts {
+    fn bound(&self, amounts: &Amounts, more: Option<f64>) -> Amounts {
         let part = |most: Option<f64>, of: Option<f64>| match (most, of) {
             (Some(most), Some(of)) if of > most => (most / of).max(0.0),
             _ => 1.0,
@@ -28,6 +37,10 @@ impl Loss {
         let by_wall = part(self.wall_ms, Some(amounts.wall_ms.point));
         let by_cores = part(self.core_hours, amounts.core_hours.map(|cores| cores.high));
         let lessened = |range: Range| {
+            if let Some(more) = more {
+                let high = range.high * more;
+                return Range { point: f64::midpoint(range.low, high), high, ..range };
+            }
             if by_wall >= 1.0 {
                 return range;
             }
@@ -57,8 +70,9 @@ impl Savings {
     pub(crate) fn bounded(mut self, losses: &[Loss]) -> Self {
         for (trouble, loss) in self.troubles.iter_mut().zip(losses) {
             let TroubleSavings { alone, share, .. } = trouble;
+            let more = loss.more_than(alone.as_ref());
             for amounts in [alone, share].into_iter().flatten() {
-                *amounts = loss.bound(amounts);
+                *amounts = loss.bound(amounts, more);
             }
         }
         let nothing = self.application.joint.times(0.0);
@@ -83,19 +97,25 @@ mod tests {
             core_hours: Some(range(4.0, 0.2)),
             gb_hours: Some(range(8.0, 0.4)),
         };
-        assert_eq!(Loss::default().bound(&saved), saved);
-        let bounded = Loss { wall_ms: Some(300.0), ..Loss::default() }.bound(&saved);
+        assert_eq!(Loss::default().bound(&saved, None), saved);
+        let bounded = Loss { wall_ms: Some(300.0), ..Loss::default() }.bound(&saved, None);
         assert_eq!(bounded.wall_ms, Range { low: 280.0, point: 350.0, high: 420.0 });
         let near = |one: f64, other: f64| (one - other).abs() < 1e-9;
         let (cores, memory) = (bounded.core_hours.unwrap(), bounded.gb_hours.unwrap());
         assert!(near(cores.low, 2.8) && near(cores.point, 3.5) && near(cores.high, 4.2), "{cores:?}");
         assert!(near(memory.low, 5.6) && near(memory.high, 8.4), "{memory:?}");
         // Only the upper end is more than was lost.
-        assert_eq!(Loss { wall_ms: Some(410.0), ..Loss::default() }.bound(&saved), saved);
-        let bounded = Loss { gb_hours: Some(5.0), ..Loss::default() }.bound(&saved);
+        assert_eq!(Loss { wall_ms: Some(410.0), ..Loss::default() }.bound(&saved, None), saved);
+        let bounded = Loss { gb_hours: Some(5.0), ..Loss::default() }.bound(&saved, None);
         assert_eq!((bounded.gb_hours.unwrap().high, bounded.wall_ms), (5.0, saved.wall_ms));
+        // Many small tasks cost more than a replay sees.
+        let many = Loss { wall_ms: Some(630.0), is_of_run: true, ..Loss::default() };
+        let more = many.more_than(Some(&saved));
+        assert_eq!(many.bound(&saved, more).wall_ms, Range { low: 380.0, point: 505.0, high: 630.0 });
+        assert_eq!(Loss { wall_ms: Some(630.0), ..Loss::default() }.more_than(Some(&saved)), None);
+        assert_eq!(Loss { wall_ms: Some(410.0), ..many }.more_than(Some(&saved)), None);
         // Cores and time are of the same tasks.
-        let bounded = Loss { core_hours: Some(2.1), ..Loss::default() }.bound(&saved);
+        let bounded = Loss { core_hours: Some(2.1), ..Loss::default() }.bound(&saved, None);
         assert!((bounded.wall_ms.point - 200.0).abs() < 1e-9, "{bounded:?}");
     }
 }

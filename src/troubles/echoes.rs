@@ -1,6 +1,7 @@
 //! Troubles that are only a consequence of others: their findings are echoes.
 
 use super::Trouble;
+use super::spare::Spare;
 use super::value::compare;
 use crate::finding::{Advice, Finding, Measure, SettingChange, TroubleKind as Kind};
 use crate::model::Subject;
@@ -102,17 +103,34 @@ pub(super) fn under_their_causes(
     };
     let waits_for =
         |cause: &Trouble, other: &Trouble| other.kind == Kind::Shuffle && waits(cause, other, findings);
+    let spare = Spare::of(&troubles, findings);
+    let explains = |cause: &Trouble, other: &Trouble| {
+        let is_idle_by_few = (cause.kind, other.kind) == (Kind::FewTasks, Kind::IdleExecutors);
+        // What is worse than its cause has another one, too.
+        let has_another =
+            spare.as_ref().map_or(other.severity > cause.severity, |spare| !spare.is_explained());
+        cause.explains(other) && !(is_idle_by_few && has_another)
+    };
     // In the order of kinds, causes come first; a consequence of a consequence goes to the first cause, too.
     troubles.sort_by(|a, b| (a.kind, a.rank()).cmp(&(b.kind, b.rank())));
     let mut kept: Vec<Trouble> = Vec::new();
     for trouble in troubles {
         let causes = kept.iter_mut().filter(|cause| {
-            cause.explains(&trouble) || is_idle_for(cause, &trouble) || waits_for(cause, &trouble)
+            explains(cause, &trouble) || is_idle_for(cause, &trouble) || waits_for(cause, &trouble)
         });
         match causes.min_by(|a, b| a.rank().cmp(&b.rank())) {
-            Some(cause) => cause.echo(trouble),
+            Some(cause) => {
+                if cause.kind == Kind::FewTasks && spare.is_some() {
+                    cause.add_fewer_executors(&trouble);
+                }
+                cause.echo(trouble);
+            }
             None => kept.push(trouble),
         }
+    }
+    let is_instead = spare.is_some_and(|spare| spare.is_number && spare.comes_first);
+    if is_instead && kept.iter().any(|trouble| trouble.kind == Kind::IdleExecutors) {
+        kept.iter_mut().filter(|trouble| trouble.kind == Kind::FewTasks).for_each(Trouble::needs_executors);
     }
     kept
 }

@@ -3,7 +3,7 @@
 use super::Trouble;
 use super::configuration::Recommended;
 use crate::finding::{SettingChange, TroubleKind};
-use crate::savings::SavingStatus;
+use crate::savings::{Amounts, SavingStatus};
 
 /// What advice begins with whose settings are not recommended.
 const IF: &str = "if run time matters more than memory, ";
@@ -32,9 +32,33 @@ pub(super) fn drop_unpaid(troubles: &mut [Trouble], recommended: &mut Vec<Recomm
     }
 }
 
+/// Advice on memory of which less would save nothing, because the cluster gives it in larger pieces.
+const NO_LESS: &str = "keep the memory: with less of it, a replay saves nothing";
+
+/// Takes less memory out of `recommended` where it would save nothing.
+pub(super) fn drop_useless(troubles: &mut [Trouble], recommended: &mut Vec<Recommended>) {
+    let is_useless = |trouble: &Trouble| {
+        let savings = &trouble.savings;
+        trouble.kind == TroubleKind::MuchMemory
+            && savings.status == SavingStatus::WithinError
+            && savings.alone.as_ref().is_some_and(Amounts::is_nothing)
+    };
+    let useless: Vec<String> =
+        troubles.iter().filter(|trouble| is_useless(trouble)).map(|trouble| trouble.id.clone()).collect();
+    recommended.retain(|it| !it.why.iter().all(|id| useless.contains(id)));
+    let stays = |change: &SettingChange| recommended.iter().any(|it| it.change.setting == change.setting);
+    for trouble in troubles.iter_mut().filter(|trouble| useless.contains(&trouble.id)) {
+        trouble.change.retain(stays);
+        trouble.advice.retain(|advice| advice.settings.is_empty() || advice.settings.iter().any(stays));
+        if trouble.advice.is_empty() {
+            trouble.advice.push(NO_LESS.into());
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::TroubleKind::{Failures, GarbageCollection};
+    use super::TroubleKind::{Failures, GarbageCollection, MuchMemory};
     use super::*;
     use crate::savings::Range;
 
@@ -58,5 +82,25 @@ mod tests {
         assert_eq!(settled(GarbageCollection, SavingStatus::Estimated, &["a"]), 1);
         assert_eq!(settled(GarbageCollection, SavingStatus::WithinError, &["a", "b"]), 1);
         assert_eq!(settled(Failures, SavingStatus::WithinError, &["a"]), 1);
+    }
+
+    #[test]
+    fn less_memory_that_saves_nothing_is_not_recommended() {
+        let settled = |kind, gb_hours: f64| {
+            let mut trouble = Trouble { kind, ..Trouble::named("a") };
+            trouble.savings.status = SavingStatus::WithinError;
+            let range = Range { low: 0.0, point: gb_hours, high: gb_hours };
+            trouble.savings.alone = Some(Amounts { gb_hours: Some(range), ..Amounts::default() });
+            let change = trouble.change[0].clone();
+            let mut recommended = vec![Recommended { change, why: vec!["a".to_owned()] }];
+            let mut troubles = [trouble];
+            drop_useless(&mut troubles, &mut recommended);
+            assert_eq!(troubles[0].change.is_empty(), recommended.is_empty());
+            assert_eq!(troubles[0].advice[0].text == NO_LESS, recommended.is_empty());
+            recommended.len()
+        };
+        assert_eq!(settled(MuchMemory, 0.0), 0);
+        assert_eq!(settled(MuchMemory, 1.0), 1);
+        assert_eq!(settled(GarbageCollection, 0.0), 1);
     }
 }

@@ -30,6 +30,7 @@ pub(super) fn of(kind: TroubleKind, leading: Option<&Finding>) -> Loss {
     };
     Loss {
         wall_ms: wall.map(Millis::as_f64),
+        is_of_run: kind == TroubleKind::ManyTasks,
         core_hours: collecting.map(|time| time.as_f64() / 3_600_000.0),
         gb_hours: wasted,
     }

@@ -18,6 +18,7 @@ mod loss;
 mod more;
 mod removal;
 mod resources;
+mod spare;
 mod value;
 mod worth;
 
@@ -192,6 +193,7 @@ pub(crate) fn diagnose(
         .then(|| save(app, basis, (metrics, &replays), &mut troubles, (findings, &without)));
     if order.by == OrderBy::Saving {
         gain::drop_unpaid(&mut troubles, &mut settled.recommended);
+        gain::drop_useless(&mut troubles, &mut settled.recommended);
     }
     tell_what_decides(&mut troubles, findings);
     // What is advised on a condition only is no remedy of the sum.

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::value::magnitude;
-use super::{Trouble, resources};
-use crate::finding::{Finding, SettingChange, TroubleKind};
+use super::{Trouble, resources, spare};
+use crate::finding::{Finding, Measure, SettingChange, TroubleKind};
 use crate::metrics::{Metrics, executor_memory_factor, idle_beyond, requested_container};
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::table::{TaskGroup, TaskKind};
@@ -30,6 +30,7 @@ const NO_REMEDY: &str = "the rule names no remedy";
 const NO_SIZE: &str = "the advice names no smaller size";
 const NO_NUMBER: &str = "the advice names no other number of tasks";
 const NOT_RELEASED: &str = "the advice names no setting that would give back idle cores";
+const FEWER_INSTEAD: &str = "fewer executors are recommended instead";
 const NOT_MEASURED: &str = "the history does not contain the times that the saving is computed from";
 
 /// Nothing is saved by a change that is not recommended.
@@ -76,12 +77,15 @@ pub(super) fn of(
             resized(app, trouble, (Cause::Collections { limit: limit_of_collections(leading) }, parts()))
         }
         Kind::FewTasks | Kind::ManyTasks if app.engine == Engine::MapReduce => tasks_of_job(trouble, told),
+        Kind::FewTasks if spare::is_conditional(trouble) => unknown(FEWER_INSTEAD),
         Kind::FewTasks | Kind::ManyTasks => tasks(told),
         Kind::Speculation if trouble.findings.first().is_some_and(|first| first.rule == COPIES) => {
             Removal::Replay(Cause::Copies { lost: lost_by_copies(app, metrics) }, Vec::new())
         }
         Kind::MuchMemory => less_memory(app, rules, metrics, trouble),
-        Kind::IdleExecutors => without_idle(app, rules, metrics, trouble).unwrap_or(unknown(NOT_RELEASED)),
+        Kind::IdleExecutors => without_minimum(&trouble.change, leading)
+            .or_else(|| without_idle(app, rules, metrics, trouble))
+            .unwrap_or(unknown(NOT_RELEASED)),
         Kind::Waiting => metrics.wait_time.map_or(unknown(NOT_MEASURED), |time| Removal::Waiting {
             time: avoidable_wait(app, metrics, time),
         }),
@@ -146,6 +150,17 @@ fn resized(app: &Application, trouble: &Trouble, (cause, parts): (Cause, Vec<Sub
         Some(resources) => Removal::Resized(resources, Some((cause, parts))),
         None => Removal::Replay(cause, parts),
     }
+}
+
+/// Without a minimum, dynamic allocation keeps no more executors than tasks need, if the leading finding knows how many.
+fn without_minimum(changes: &[SettingChange], leading: Option<&Finding>) -> Option<Removal> {
+    proposed(changes, ConfKey::DynamicAllocationMin)?;
+    let executors = leading?.evidence.iter().find_map(|(name, measure)| match measure {
+        Measure::Count(count) if *name == "enough_executors_count" => u32::try_from(*count).ok(),
+        _ => None,
+    });
+    let resources = Resources { executors: Some(executors?), ..Resources::default() };
+    Some(Removal::Resized(resources, None))
 }
 
 /// Executors that are given back while they are idle, or fewer of them; `None` if the change proposes neither.

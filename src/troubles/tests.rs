@@ -9,6 +9,7 @@ use crate::model::table::{Outcome, TaskKind, TimePoint};
 use crate::units::Timestamp;
 
 mod executors;
+mod spare;
 
 fn change(setting: &str, from: &str, to: &str) -> SettingChange {
     let from = Some(from.to_owned()).filter(|from| !from.is_empty());

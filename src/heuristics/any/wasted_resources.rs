@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 
 use super::{costs, rule, tasks};
 use crate::finding::{Advice, Container, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
+use crate::heuristics::spark::{self, Idleness};
 use crate::heuristics::wording::{decisive, percent};
-use crate::heuristics::{Check, NOT_MEASURED, Remedy, Rule, Shared, load, spark};
+use crate::heuristics::{Check, NOT_MEASURED, Remedy, Rule, Shared, load};
 use crate::metrics::requested_container;
 use crate::model::spark::{ClusterManager, Facet};
 use crate::model::table::TaskKind;
@@ -38,10 +39,12 @@ const MESSAGE: &str =
 /// The same if idle cores waste more: memory that is needed is held for nothing, too, so that is more than what is too
 /// large.
 const IDLE_AND_LARGE: &str = "executors held {used} GB·h while their cores were idle for {idle_cores_ratio:%} of the time; \
-                              by its size alone, {wasted} GB·h of the memory were not needed, {wasted_ratio:%} ({limit})";
+                              by its size alone, {wasted} GB·h of the memory were not needed, {wasted_ratio:%} \
+                              ({limit})[; {idleness}]";
 
 /// The message if the memory that executors needed is unknown, but not that their cores were idle.
-const IDLE: &str = "the cores of executors were idle for {idle_cores_ratio:%} of the time, while they held {used} GB·h ({limit})";
+const IDLE: &str = "the cores of executors were idle for {idle_cores_ratio:%} of the time, while they held {used} GB·h \
+                    ({limit})[; {idleness}]";
 
 /// The advice in local mode if the memory needed is unknown.
 const IN_ONE_PROCESS: &str =
@@ -84,6 +87,7 @@ impl Check for Unneeded {
             }
         }
         let level = severity.max(Severity::Low);
+        let idleness = released.and_then(|_| idleness(app, shared, severity));
         let limits = [
             (by_share, params.wasted_share.describe_in(level, percent)),
             (by_amount, params.wasted.describe(level)),
@@ -95,6 +99,7 @@ impl Check for Unneeded {
             ("wasted_ratio", Measure::Ratio(Some(share))),
         ];
         evidence.extend(idle.map(|idle| ("idle_cores_ratio", Measure::Ratio(Some(idle)))));
+        evidence.extend(idleness.iter().flat_map(Idleness::evidence));
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
             .tells(if released.is_some() { TroubleKind::IdleExecutors } else { TroubleKind::MuchMemory })
@@ -105,12 +110,10 @@ impl Check for Unneeded {
                     ("wasted", &show_gb_hours(wasted)),
                     ("used", &show_gb_hours(used)),
                     ("limit", &decisive(severity, &limits)),
+                    ("idleness", &idleness.as_ref().map(Idleness::phrase).unwrap_or_default()),
                 ],
             )
-            .advice(|| match released {
-                Some(_) => spark::release_idle(app, shared.recorded()),
-                None => advice(app, shared),
-            })
+            .advice(|| idleness.map_or_else(|| advice(app, shared), |idleness| idleness.advice(app)))
             .into()
     }
 
@@ -130,6 +133,7 @@ impl Waste {
             (by_share, self.wasted_share.describe_in(level, percent)),
             (by_amount, self.wasted.describe(level)),
         ];
+        let idleness = idleness(app, shared, severity);
         let judgement = Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
             .tells(if is_local(app) { TroubleKind::MuchMemory } else { TroubleKind::IdleExecutors })
@@ -137,15 +141,26 @@ impl Waste {
                 ("used_gb_hours", Measure::Number(Some(used.as_gb_hours()), "_gb_hours")),
                 ("idle_cores_ratio", Measure::Ratio(Some(idle))),
             ])
-            .message(IDLE, &[("used", &show_gb_hours(used)), ("limit", &decisive(severity, &limits))]);
-        judgement.advice(|| {
-            if is_local(app) {
-                vec![IN_ONE_PROCESS.into()]
-            } else {
-                spark::release_idle(app, shared.recorded())
-            }
+            .facts(idleness.iter().flat_map(Idleness::evidence))
+            .message(
+                IDLE,
+                &[
+                    ("used", &show_gb_hours(used)),
+                    ("limit", &decisive(severity, &limits)),
+                    ("idleness", &idleness.as_ref().map(Idleness::phrase).unwrap_or_default()),
+                ],
+            );
+        judgement.advice(|| match idleness {
+            Some(idleness) => idleness.advice(app),
+            None => vec![IN_ONE_PROCESS.into()],
         })
     }
+}
+
+/// Why the cores of executors were idle, if that is a finding: it takes replays.
+fn idleness<'a>(app: &'a Application, shared: &Shared<'_>, severity: Severity) -> Option<Idleness<'a>> {
+    let is_found = severity > Severity::None && !is_local(app);
+    is_found.then(|| Idleness::of(app, shared.recorded()))
 }
 
 fn is_local(app: &Application) -> bool {

@@ -1,6 +1,7 @@
 //! `spark-configuration-parameters`: problems of stages, and settings that would help (Dr. Elephant
 //! `ConfigurationParametersHeuristic`).
 
+mod changes;
 mod facts;
 mod recommend;
 mod stage_analysis;
@@ -19,8 +20,9 @@ use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use crate::params::{Positive, choice, rule_params};
 use crate::severity::Severity;
+use changes::Change;
 use facts::Facts;
-use recommend::{Change, Recommended};
+use recommend::Recommended;
 
 choice! {
     /// How settings are recommended.
@@ -70,7 +72,9 @@ rule_params! {
         heap_ratio: Ascending<Ratio>,
         /// Heaps up to this size are never called too large.
         heap_min: Quantity<Size>,
-        /// A smaller heap of the driver is advised only if it is smaller by this share.
+        /// A smaller heap of executors, or of the driver in local mode, is advised only if it is smaller by this share.
+        heap_gain: Quantity<Ratio>,
+        /// The same for a driver that runs no tasks.
         driver_heap_gain: Quantity<Ratio>,
         /// Cores of the driver.
         driver_cores: Ascending<Count>,
@@ -124,15 +128,21 @@ impl Check for Settings {
         }
         let (recommended, changes) = recommend::recommend(&facts, limits);
         let mut stages = stages::judge(&facts, &changes, limits);
-        let told = stages.iter().any(|(carries, _)| *carries);
-        let whole = settings(&facts, &recommended, &changes, told, limits);
-        let lines: Vec<Advice> = changes.iter().map(|change| change.advice(app)).collect();
-        if whole.severity == Severity::None
-            && let Some((_, carrier)) = stages.iter_mut().find(|(carries, _)| *carries)
-        {
-            carrier.advice.splice(0..0, lines);
+        let mut of_executors = changes;
+        if let Some((_, carrier)) = stages.iter_mut().find(|(carries, _)| *carries) {
+            // A stage's finding has the changes against its trouble. Others have another cause.
+            let cores = of_executors.iter().any(Change::is_cores_of_stages);
+            let of_stage = of_executors.extract_if(.., |change| change.is_of_stages(cores));
+            carrier.advice.splice(0..0, of_stage.map(|change| change.advice(app)));
         }
-        Verdict::Several(std::iter::once(whole).chain(stages.into_iter().map(|(_, judged)| judged)).collect())
+        let of_driver = match limits.method {
+            Method::Measured => of_executors.extract_if(.., |change| change.is_of_driver()).collect(),
+            Method::DrElephant => Vec::new(),
+        };
+        let whole = settings(&facts, &recommended, &of_executors, limits);
+        let driver = driver(&facts, &of_driver, limits);
+        let stages = stages.into_iter().map(|(_, judged)| judged);
+        Verdict::Several(std::iter::once(whole).chain(driver).chain(stages).collect())
     }
 
     fn rests_on(&self) -> &'static [Facet] {
@@ -144,35 +154,56 @@ impl Check for Settings {
     }
 }
 
-/// The judgement on the application: which settings to change. Severity none if a stage's finding reports
-/// them.
-fn settings(
-    facts: &Facts<'_>,
-    recommended: &Recommended,
-    changes: &[Change],
-    told: bool,
-    limits: &Limits,
-) -> Judgement {
+/// The judgement on the application: which settings to change, except those that a finding about a stage or the driver has.
+fn settings(facts: &Facts<'_>, recommended: &Recommended, changes: &[Change], limits: &Limits) -> Judgement {
+    let mut measured = facts.measured(limits);
     let severity = match limits.method {
-        Method::DrElephant => facts.settings_severity(),
+        Method::DrElephant => {
+            measured.extend(facts.measured_of_driver(limits));
+            facts.settings_severity()
+        }
         // GC alone has its own rule, which advises the same settings.
-        Method::Measured if told || changes.iter().all(Change::is_about_gc) => Severity::None,
-        Method::Measured => changes.iter().map(|change| change.severity).max().unwrap_or_default(),
+        Method::Measured if changes.iter().all(Change::is_about_gc) => Severity::None,
+        Method::Measured => worst(changes),
     };
     let severity = severity.min(limits.settings_severity);
     Judgement::of(Subject::Application, severity)
         .tasks(executors(facts.spark))
         .facts(facts.evidence().into_iter().chain(recommended.evidence()))
         .message(
-            match changes.len() {
-                0 => SETTINGS_FIT,
-                1 => ONE_MISFIT,
-                _ => MISFITS,
-            },
-            &[("changes", &changes.len()), ("measured", &Phrase::list(", ", facts.measured(limits)))],
+            misfits(changes),
+            &[("changes", &changes.len()), ("measured", &Phrase::list(", ", measured))],
         )
         .tells(tells(changes))
         .advice(|| advice(facts.app, changes))
+}
+
+/// The judgement on the driver, whose settings have nothing to do with those of executors; `None` if they fit.
+fn driver(facts: &Facts<'_>, changes: &[Change], limits: &Limits) -> Option<Judgement> {
+    let severity = Some(worst(changes).min(limits.settings_severity));
+    let severity = severity.filter(|severity| *severity > Severity::None)?;
+    let measured = Phrase::list(", ", facts.measured_of_driver(limits));
+    Some(
+        Judgement::of(Subject::Driver, severity)
+            .tasks(1)
+            .facts(facts.driver.evidence())
+            .message(misfits(changes), &[("changes", &changes.len()), ("measured", &measured)])
+            .tells(TroubleKind::Driver)
+            .advice(|| advice(facts.app, changes)),
+    )
+}
+
+fn worst(changes: &[Change]) -> Severity {
+    changes.iter().map(|change| change.severity).max().unwrap_or_default()
+}
+
+/// The message about so many changes.
+const fn misfits(changes: &[Change]) -> &'static str {
+    match changes.len() {
+        0 => SETTINGS_FIT,
+        1 => ONE_MISFIT,
+        _ => MISFITS,
+    }
 }
 
 /// The kind of the worst problem that the changes are against; of equal ones, the first.
@@ -198,4 +229,65 @@ fn count(key: &'static str, value: Option<u64>) -> Option<(&'static str, Measure
 
 fn mebibytes(key: &'static str, value: Option<crate::units::Bytes>) -> Option<(&'static str, Measure)> {
     value.map(|value| (key, Measure::Mebibytes(value.get().div_ceil(crate::units::Bytes::PER_MIB))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+    use crate::model::spark::ExecutorMetric::JvmHeapMemory;
+    use crate::model::table::Outcome;
+    use crate::units::Timestamp;
+
+    /// Executors and a driver of 8 GiB that use so many MiB of it, and a shuffle in four long tasks on sixteen cores.
+    fn found(executors: i64, driver: i64) -> Vec<(String, TroubleKind, Vec<String>)> {
+        let mut app = sample::app(&[
+            ("spark.master", "yarn"),
+            ("spark.executor.memory", "8g"),
+            ("spark.driver.memory", "8g"),
+            ("spark.default.parallelism", "4"),
+        ]);
+        for id in ["1", "2", "3", "4"] {
+            let executor = sample::executor(&mut app, id);
+            executor.cores = Some(4);
+            sample::peaks(executor, &[(JvmHeapMemory, executors << 20)]);
+        }
+        let spark = sample::spark(&mut app);
+        sample::peaks(&mut spark.driver, &[(JvmHeapMemory, driver << 20)]);
+        sample::stage(&mut app, 0, &[(Outcome::Succeeded, 190_000); 4]);
+        sample::succeed(&mut app);
+        app.finished_at = Some(Timestamp::from_millis(200_000));
+        let findings = sample::evaluate(&app, RULE.id, false).findings;
+        let found = findings.into_iter().filter(|finding| finding.severity > Severity::None);
+        let settings = |advice: &Advice| advice.settings.iter().map(ToString::to_string).collect::<Vec<_>>();
+        found
+            .map(|finding| {
+                let settings = finding.advice.iter().flat_map(settings).collect();
+                (finding.subject.name().into_owned(), finding.tells, settings)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn settings_with_another_cause_are_other_findings() {
+        let all = found(1000, 1000);
+        let kinds: Vec<TroubleKind> = all.iter().map(|(_, kind, _)| *kind).collect();
+        for kind in [TroubleKind::MuchMemory, TroubleKind::Driver, TroubleKind::FewTasks] {
+            assert!(kinds.contains(&kind), "{all:?}");
+        }
+        let settings = |of: TroubleKind| -> String {
+            let of = all.iter().find(|(_, kind, _)| *kind == of);
+            of.map(|(_, _, settings)| settings.join(" ")).unwrap_or_default()
+        };
+        assert_eq!(settings(TroubleKind::MuchMemory), "--conf spark.executor.memory=1792m (now 8g)");
+        assert!(settings(TroubleKind::Driver).starts_with("--conf spark.driver.memory="), "{all:?}");
+        assert!(!settings(TroubleKind::FewTasks).contains("memory"), "{all:?}");
+    }
+
+    /// With a heap that is hardly too large, nothing is told of it.
+    #[test]
+    fn a_slightly_smaller_heap_is_not_told() {
+        let kinds: Vec<TroubleKind> = found(5000, 8000).into_iter().map(|(_, kind, _)| kind).collect();
+        assert_eq!(kinds, [TroubleKind::FewTasks]);
+    }
 }

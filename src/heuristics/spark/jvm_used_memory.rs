@@ -26,7 +26,9 @@ rule_params! {
         executor_time: Ascending<Duration>,
         /// Highest severity in local mode, where the heap is that of the driver on the submitting machine.
         local_at_most: Severity,
-        /// Highest severity if no smaller heap would be enough, and no more tasks fit into the present one.
+        /// A smaller heap is worth a change if it is smaller by this share.
+        heap_gain: Quantity<Ratio>,
+        /// Highest severity if no heap so much smaller would be enough, and no more tasks fit into the present one.
         needed_at_most: Severity,
     }
 }
@@ -78,8 +80,8 @@ impl Check for TooLarge {
             ("executor_time", params.executor_time.severity(held), params.executor_time.describe(low)),
         ];
         let most = if memory::is_local(app, spark) { params.local_at_most } else { Severity::Critical };
-        let most =
-            if memory::is_needed(app, spark, facts.heap) { most.min(params.needed_at_most) } else { most };
+        let is_needed = memory::is_needed(app, spark, facts.heap, params.heap_gain.get());
+        let most = if is_needed { most.min(params.needed_at_most) } else { most };
         let severity =
             conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default().min(most);
         let passed = decisive(
@@ -96,13 +98,13 @@ impl Check for TooLarge {
                 if memory::is_local(app, spark) { OF_DRIVER } else { MESSAGE },
                 &[("held", &memory::held(facts.held)), ("limit", &limit(severity, passed, &conditions))],
             )
-            .advice(|| remedy(app, spark, facts.heap).lines())
+            .advice(|| params.remedy(app, spark, facts.heap).lines())
             .into()
     }
 
     fn remedy(&self, app: &Application) -> Option<Remedy> {
         let spark = spark(app)?;
-        Some(remedy(app, spark, memory::heap(app, memory::heap_key(app, spark))))
+        Some(self.0.remedy(app, spark, memory::heap(app, memory::heap_key(app, spark))))
     }
 
     fn needs_all(&self) -> bool {
@@ -114,17 +116,19 @@ impl Check for TooLarge {
     }
 }
 
-fn remedy(app: &Application, spark: &Spark, now: Bytes) -> Remedy {
-    let key = memory::heap_key(app, spark);
-    match memory::heap_that_fits(app, spark).filter(|&fits| fits < now) {
-        Some(fits) => {
-            let line = Advice::new("set a heap that fits").set([change(app, key, Setting(fits))]);
-            Remedy::Change(std::iter::once(line).chain(overhead_to_keep(app, spark, fits)).collect())
+impl JvmUsed {
+    fn remedy(&self, app: &Application, spark: &Spark, now: Bytes) -> Remedy {
+        let key = memory::heap_key(app, spark);
+        match memory::smaller_heap(app, spark, now, self.heap_gain.get()) {
+            Some(fits) => {
+                let line = Advice::new("set a heap that fits").set([change(app, key, Setting(fits))]);
+                Remedy::Change(std::iter::once(line).chain(overhead_to_keep(app, spark, fits)).collect())
+            }
+            None if memory::twice_the_tasks_fit(app, spark) => {
+                Remedy::NoSetting("use the heap better: run more tasks per executor".to_owned())
+            }
+            None => Remedy::NoSetting(memory::why_needed(app, spark).to_owned()),
         }
-        None if memory::twice_the_tasks_fit(app, spark) => {
-            Remedy::NoSetting("use the heap better: run more tasks per executor".to_owned())
-        }
-        None => Remedy::NoSetting(memory::NEEDED.to_owned()),
     }
 }
 
@@ -172,6 +176,7 @@ mod tests {
     use super::*;
     use crate::internal::sample;
     use crate::model::spark::ExecutorMetric::JvmHeapMemory;
+    use crate::model::table::{EndReason, Outcome};
     use crate::units::Timestamp;
 
     const ID: &str = RULE.id;
@@ -189,8 +194,8 @@ mod tests {
     fn the_executor_that_uses_most_counts() {
         let severity = |used| sample::severity(&app("4g", used), ID, false);
         assert_eq!(severity(3700), Some(Severity::None));
-        assert_eq!(severity(2800), Some(Severity::Low));
-        assert_eq!(severity(2300), Some(Severity::Moderate));
+        assert_eq!(severity(2300), Some(Severity::None), "a heap that fits is hardly smaller");
+        assert_eq!(severity(2200), Some(Severity::Moderate));
         assert_eq!(severity(1700), Some(Severity::Severe));
         assert_eq!(severity(1000), Some(Severity::Critical));
     }
@@ -200,6 +205,47 @@ mod tests {
     fn a_heap_that_is_needed_is_not_too_large() {
         assert_eq!(sample::severity(&app("4g", 2900), ID, false), Some(Severity::None));
         assert_eq!(sample::severity(&app("4g", 2900), ID, true), Some(Severity::Low));
+    }
+
+    /// 2300 MiB with room need 3328 MiB of 4 GiB, 18.75 % less.
+    #[test]
+    fn a_slightly_smaller_heap_is_no_remedy() {
+        let found = |parameters| {
+            let found = sample::evaluate_with(&app("4g", 2300), ID, parameters).findings;
+            found.into_iter().next().map(|finding| (finding.severity, finding.advice)).unwrap()
+        };
+        assert_eq!(found(""), (Severity::None, Vec::new()));
+        let (severity, advice) = found("heap_gain: 18%");
+        assert_eq!(severity, Severity::Moderate);
+        assert_eq!(advice, ["set a heap that fits: --conf spark.executor.memory=3328m (now 4g)"]);
+    }
+
+    /// The peaks of lost executors are not in the log.
+    #[test]
+    fn a_heap_is_not_too_large_where_memory_was_short() {
+        let severity = |reason: &str| {
+            let mut app = app("4g", 1000);
+            let lost = sample::executor(&mut app, "3");
+            lost.removed_at = Some(Timestamp::from_millis(3_600_000));
+            lost.removed_reason = Some(reason.to_owned());
+            sample::severity(&app, ID, false)
+        };
+        assert_eq!(severity("Command exited with code 1"), Some(Severity::Critical));
+        for reason in [
+            "Container from a bad node. Exit status: 137",
+            "The executor with id 3 exited with exit code 137(SIGKILL, possible container OOM).",
+            "Container killed by YARN for exceeding memory limits. 5.5 GB of 5.5 GB physical memory used",
+            "Command exited with code 52",
+        ] {
+            assert_eq!(severity(reason), Some(Severity::None), "{reason}");
+        }
+        let mut app = app("4g", 1000);
+        sample::stage(&mut app, 0, &[(Outcome::Succeeded, 10), (Outcome::Failed, 10)]);
+        assert_eq!(sample::severity(&app, ID, false), Some(Severity::Critical));
+        app.groups[0].attempts.set_end_reason(1, Some(EndReason::OutOfMemory));
+        assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));
+        let found = sample::evaluate(&app, ID, true).findings;
+        assert!(found[0].advice[0].starts_with("keep the heap: executors ran out of memory"), "{found:?}");
     }
 
     #[test]

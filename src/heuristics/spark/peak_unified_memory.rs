@@ -47,7 +47,9 @@ rule_params! {
         executor_time: Ascending<Duration>,
         /// Highest severity in local mode, where the heap is that of the driver on the submitting machine.
         local_at_most: Severity,
-        /// Highest severity if no smaller heap would be enough, and no more tasks fit into the present one.
+        /// A smaller heap is worth a change if it is smaller by this share.
+        heap_gain: Quantity<Ratio>,
+        /// Highest severity if no heap so much smaller would be enough, and no more tasks fit into the present one.
         needed_at_most: Severity,
     }
 }
@@ -99,8 +101,9 @@ impl Check for Unused {
             ("executor_time", params.executor_time.severity(held), params.executor_time.describe(low)),
         ];
         let most = if memory::is_local(app, spark) { params.local_at_most } else { Severity::Critical };
-        let most =
-            if memory::is_needed(app, spark, facts.heap) { most.min(params.needed_at_most) } else { most };
+        let gain = params.heap_gain.get();
+        let is_needed = memory::is_needed(app, spark, facts.heap, gain);
+        let most = if is_needed { most.min(params.needed_at_most) } else { most };
         let severity =
             conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default().min(most);
         let passed = decisive(
@@ -117,7 +120,7 @@ impl Check for Unused {
                 MESSAGE,
                 &[("held", &memory::held(facts.held)), ("limit", &limit(severity, passed, &conditions))],
             )
-            .advice(|| facts.advice(app, spark))
+            .advice(|| facts.advice(app, spark, gain))
             .into()
     }
 
@@ -202,10 +205,10 @@ impl Facts {
     }
 
     /// Advice: a heap that fits, a smaller share for Spark, more tasks per heap.
-    fn advice(&self, app: &Application, spark: &Spark) -> Vec<Advice> {
+    fn advice(&self, app: &Application, spark: &Spark, gain: f64) -> Vec<Advice> {
         let key = memory::heap_key(app, spark);
         let mut advice = Vec::new();
-        if let Some(smaller) = memory::heap_that_fits(app, spark).filter(|&fits| fits < self.heap) {
+        if let Some(smaller) = memory::smaller_heap(app, spark, self.heap, gain) {
             let line = change(app, key, Setting(smaller));
             advice.push(Advice::new("use smaller executors, sized by their peaks").set([line]));
         }
@@ -221,7 +224,7 @@ impl Facts {
             advice.push(Advice::new("run more tasks with the same memory").set([line]));
         }
         if advice.is_empty() {
-            advice.push(memory::NEEDED.into());
+            advice.push(memory::why_needed(app, spark).into());
         }
         advice
     }

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::support::losses::{beginning_of_stop, fails_only_in_stop};
 use super::support::remedies::{against_kinds, blames_code, look_at};
+use super::support::repeated_loss::RepeatedLoss;
 use super::support::root::{Root, in_words, stage_was_cancelled};
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::label;
@@ -83,7 +84,7 @@ pub(super) const RULE: Rule = rule!(
 
 /// The message of a finding about a stage.
 const STAGE: &str = "{stage}: [{end}, ]{failed_tasks} of {tasks} failed{repeats}{share} ({limit}): {kinds}[, mostly \
-                     \"{error}\"][; {place}][; {excluded}][; root cause: {root}]";
+                     \"{error}\"][; {place}][; {repeated}][; {excluded}][; root cause: {root}]";
 
 /// The limit in [`STAGE`] if the stage failed by its tasks.
 const LIMIT_OF_FAILED_STAGES: &str = "critical for a failed stage";
@@ -170,6 +171,7 @@ impl Failing {
     fn finding(&self, app: &Application, (spark, ends): (&Spark, &Ends), bad: &Bad<'_>) -> Judgement {
         let Bad { stage, failures, tasks, scored, severity } = bad;
         let root = Root::of_stage(app, spark, stage);
+        let repeated = stage.group.and_then(|group| RepeatedLoss::of(app, spark, app.groups.get(group)?));
         let judgement = Judgement::of(Subject::Stage(stage.id), *severity)
             .tasks(*scored)
             .facts(failures.evidence(app, *tasks, stage))
@@ -193,11 +195,15 @@ impl Failing {
                     ("kinds", &failures.by_kind()),
                     ("error", &error.unwrap_or_default()),
                     ("place", &failures.place(app, spark)),
+                    ("repeated", &repeated.map(RepeatedLoss::phrase).unwrap_or_default()),
                     ("excluded", &failures.exclusions(app, spark)),
                     ("root", &root.as_ref().map(|root| in_words(app, root)).unwrap_or_default()),
                 ],
             )
-            .advice(|| against(app, spark, root.as_ref(), bad))
+            .advice(|| {
+                let data = repeated.map(RepeatedLoss::advice).into_iter();
+                data.chain(against(app, spark, root.as_ref(), bad)).collect()
+            })
     }
 
     fn limit_of_stage(&self, bad: &Bad<'_>) -> String {

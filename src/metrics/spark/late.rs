@@ -2,23 +2,21 @@
 
 use crate::model::Application;
 use crate::model::conf::ConfKey;
-use crate::model::spark::Spark;
+use crate::model::spark::{Spark, Stage};
 use crate::model::table::TimePoint;
 use crate::units::{Millis, Timestamp};
 
 /// A time span: start and end.
 pub(super) type Span = (Timestamp, Timestamp);
 
-/// What changes at a moment: executors, their slots, and running tasks.
-type Change = (Timestamp, [i64; 3]);
+/// What changes at a moment: executors, their slots, running tasks, and tasks that wait for a slot.
+type Change = (Timestamp, [i64; 4]);
 
 /// The wait for executors that came at least `late` after the first one. Where three of four were missing for a minute, that
 /// is three quarters of it; less if the executors that were there had no work, because then nothing waited. Dynamic
-/// allocation asks for executors as it needs them, so there the log does not tell since when one was missing.
+/// allocation asks for executors as it needs them, so there only those are missing for which tasks wait.
 pub(super) fn wait(app: &Application, spark: &Spark, lifetimes: &[Span], late: Millis) -> Millis {
-    if app.allocates_dynamically() {
-        return Millis::ZERO;
-    }
+    let dynamic = app.allocates_dynamically();
     let first = lifetimes.iter().map(|lifetime| lifetime.0).min();
     let Some((most, complete)) = first_time_complete(lifetimes) else { return Millis::ZERO };
     let Some(first) =
@@ -28,11 +26,13 @@ pub(super) fn wait(app: &Application, spark: &Spark, lifetimes: &[Span], late: M
     };
     let Some(mut changes) = changes(app, spark, lifetimes) else { return Millis::ZERO };
     changes.sort_unstable();
-    let (mut now, mut state, mut waited) = (first, [0_i64; 3], 0.0);
+    let (mut now, mut state, mut waited) = (first, [0_i64; 4], 0.0);
     for (at, change) in changes.into_iter().take_while(|(at, _)| *at <= complete) {
-        let [executors, slots, running] = state.map(|count| count as f64);
+        let [executors, slots, running, waiting] = state.map(|count| count as f64);
         if let Some(time) = Millis::between(now, at).filter(|_| slots > 0.0) {
-            let missing = (1.0 - executors / most as f64).max(0.0);
+            let busy = (running + waiting.max(0.0)) * executors / slots;
+            let wanted = if dynamic { busy.ceil().min(most as f64) } else { most as f64 };
+            let missing = if wanted > executors { 1.0 - executors / wanted } else { 0.0 };
             waited += time.as_f64() * missing * (running / slots).clamp(0.0, 1.0);
         }
         now = now.max(at);
@@ -64,15 +64,29 @@ fn changes(app: &Application, spark: &Spark, lifetimes: &[Span]) -> Option<Vec<C
     let mut changes: Vec<Change> = Vec::new();
     for (executor, &(from, to)) in spark.executors.iter().zip(lifetimes) {
         let slots = i64::from(executor.cores?) / cpus;
-        changes.extend([(from, [1, slots, 0]), (to, [-1, -slots, 0])]);
+        changes.extend([(from, [1, slots, 0, 0]), (to, [-1, -slots, 0, 0])]);
     }
     for attempts in app.groups.iter().map(|group| &group.attempts) {
         let time = |row, point| attempts.time(row, point);
         for row in 0..attempts.len() {
             if let Some((start, finish)) = time(row, TimePoint::Start).zip(time(row, TimePoint::Finish)) {
-                changes.extend([(start, [0, 0, 1]), (finish, [0, 0, -1])]);
+                changes.extend([(start, [0, 0, 1, 0]), (finish, [0, 0, -1, 0])]);
             }
         }
     }
+    changes.extend(spark.stages.iter().filter_map(|stage| waiting(app, stage)).flatten());
     Some(changes)
+}
+
+/// The tasks of a stage wait from its submission to their first launch.
+fn waiting(app: &Application, stage: &Stage) -> Option<Vec<Change>> {
+    let attempts = &app.groups.get(stage.group?)?.attempts;
+    let submitted = stage.submitted_at?;
+    let first = (0..attempts.len()).filter(|&row| attempts.number(row) == Some(0));
+    let launches = first.filter_map(|row| attempts.time(row, TimePoint::Start));
+    Some(
+        launches
+            .flat_map(|launch| [(submitted.min(launch), [0, 0, 0, 1]), (launch, [0, 0, 0, -1])])
+            .collect(),
+    )
 }

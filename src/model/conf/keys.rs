@@ -144,6 +144,10 @@ conf_keys! {
     DynamicAllocationMax = "spark.dynamicAllocation.maxExecutors";
     /// Spark: executors that dynamic allocation starts with.
     DynamicAllocationInitial = "spark.dynamicAllocation.initialExecutors";
+    /// Spark: how long tasks wait before dynamic allocation asks for executors.
+    DynamicAllocationBacklog = "spark.dynamicAllocation.schedulerBacklogTimeout";
+    /// Spark: how long they wait before it asks for more.
+    DynamicAllocationSustained = "spark.dynamicAllocation.sustainedSchedulerBacklogTimeout";
     /// Spark: idle time after which dynamic allocation gives an executor back.
     DynamicAllocationIdleTimeout = "spark.dynamicAllocation.executorIdleTimeout";
     /// Spark: whether dynamic allocation works by tracking shuffles, without a shuffle service.

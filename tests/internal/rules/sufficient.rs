@@ -25,7 +25,7 @@ const BY_SETTINGS: [&str; 3] = ["mapper-memory", "reducer-memory", "wasted-resou
 const BY_ARITHMETIC: [&str; 5] =
     ["mapper-time", "reducer-time", "mapper-speed", "mapper-skew", "mapper-spill"];
 /// Why an evaluation with the new settings cannot show that other rules' advice is enough.
-const NOT_SHOWN: [(&str, &[&str]); 9] = [
+const NOT_SHOWN: [(&str, &[&str]); 10] = [
     (
         "its advice changes the input, the data or the code, not settings",
         &[

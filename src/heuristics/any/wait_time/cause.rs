@@ -16,6 +16,8 @@ const FIRST_EXECUTOR: &str = "its first executor started {after} after the appli
 const EXECUTORS: &str = "most of it while jobs ran without any executor";
 const LATE_EXECUTORS: &str = "{count} of its {all} executors started late, the last one {after} after the first, while the others \
                               were busy; the event log does not show whether the cluster was full";
+const SLOW_REQUESTS: &str = "{count} of its {all} executors started late, the last one {after} after the first, while tasks waited: \
+                             dynamic allocation asks for them late ({settings})";
 const FIRST_TASK: &str = "its first {kind} task started {after} late";
 const MASTER: &str = "its application master started after {after}";
 const FAILED_ATTEMPTS: &str = "{task} ended last, after {attempts} that failed within {took}";
@@ -29,8 +31,8 @@ pub(super) enum Cause {
     FirstExecutor { after: Millis },
     /// Spark: further executors while jobs ran.
     Executors,
-    /// Spark: executors that started long after the first.
-    LateExecutors { count: u64, all: u64, after: Millis },
+    /// Spark: executors that started long after the first; the settings with which dynamic allocation asks for them late.
+    LateExecutors { count: u64, all: u64, after: Millis, settings: String },
     /// The first of these tasks.
     FirstTask { kind: TaskKind, after: Millis },
     /// Its application master (Hadoop 2).
@@ -104,8 +106,11 @@ impl Cause {
         match self {
             Self::FirstExecutor { after } => Phrase::new(FIRST_EXECUTOR, &[("after", after)]),
             Self::Executors => Phrase::new(EXECUTORS, &[]),
-            Self::LateExecutors { count, all, after } => {
-                Phrase::new(LATE_EXECUTORS, &[("count", count), ("all", all), ("after", after)])
+            Self::LateExecutors { count, all, after, settings } => {
+                let template = if settings.is_empty() { LATE_EXECUTORS } else { SLOW_REQUESTS };
+                let words: [Word<'_>; 4] =
+                    [("count", count), ("all", all), ("after", after), ("settings", settings)];
+                Phrase::new(template, &words)
             }
             Self::FirstTask { kind, after } => {
                 Phrase::new(FIRST_TASK, &[("kind", &kind.name()), ("after", after)])
@@ -217,7 +222,11 @@ fn late_executors(app: &Application) -> Option<Cause> {
     let after = |at: &Timestamp| Millis::between(*first, *at).unwrap_or_default();
     let last = starts.iter().map(after).max()?;
     let count = starts.iter().filter(|at| 2 * after(at).get() >= last.get()).count() as u64;
-    Some(Cause::LateExecutors { count, all: executors.len() as u64, after: last })
+    let slow = spark::slow_requests(app);
+    let value =
+        |key: ConfKey| format!("{}={}", app.conf.name_in_use(key), app.conf.text(key).unwrap_or_default());
+    let settings = slow.into_iter().map(value).collect::<Vec<_>>().join(", ");
+    Some(Cause::LateExecutors { count, all: executors.len() as u64, after: last, settings })
 }
 
 /// Whether a part is at least half of the whole.

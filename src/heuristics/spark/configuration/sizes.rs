@@ -4,7 +4,7 @@ use super::{Issue, LIMITED, Settings, setting, whole};
 use crate::finding::{Advice, Phrase, SettingChange};
 use crate::heuristics::spark::support::beyond_heap::Overhead;
 use crate::heuristics::spark::support::memory::{
-    Setting, default_overhead, heap_that_fits, in_force, rounded_up,
+    Setting, default_overhead, heap_that_fits, in_force, rounded_up, was_short, why_needed,
 };
 use crate::heuristics::spark::{change, change_to};
 use crate::heuristics::wording::plural;
@@ -32,6 +32,9 @@ pub(super) fn executor(params: &Settings, app: &Application, spark: &Spark) -> V
     let cores = whole(app, ConfKey::ExecutorCores).or(announced);
     let fits = heap_that_fits(app, spark);
     let mut memory = memory(&params.executor_memory, app, ConfKey::ExecutorMemory, fits);
+    if let Some(memory) = memory.as_mut().filter(|_| was_short(app, spark)) {
+        memory.advice = Some(why_needed(app, spark).into());
+    }
     let mut cores = cores_of(&params.executor_cores, app, ConfKey::ExecutorCores, cores);
     if let (Some(memory), Some(cores)) = (&mut memory, &mut cores)
         && cores.severity > Severity::None

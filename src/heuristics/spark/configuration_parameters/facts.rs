@@ -7,7 +7,7 @@ use crate::heuristics::spark::percent;
 use crate::heuristics::spark::support::losses::lost_executors;
 use crate::heuristics::spark::support::memory::is_local;
 use crate::heuristics::spark::support::memory::{
-    ExecutorSize, RESERVED, overhead, peak_heap, shuffle_partitions, workers,
+    ExecutorSize, RESERVED, overhead, peak_heap, shuffle_partitions, smaller_heap, workers,
 };
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -65,6 +65,9 @@ impl<'a> Facts<'a> {
         let stages = analyse(app, spark, limits);
         let (gc_ratio, gc) = collection(spark, limits);
         let dynamic = app.allocates_dynamically();
+        let shrinks = limits.method == Method::DrElephant
+            || smaller_heap(app, spark, now.heap, limits.heap_gain.get()).is_some();
+        let most = if shrinks { Severity::Critical } else { Severity::None };
         // Dr. Elephant supports neither dynamic allocation nor local mode.
         let fixed = limits.method == Method::DrElephant || !(dynamic || is_local(app, spark));
         Self {
@@ -76,7 +79,7 @@ impl<'a> Facts<'a> {
             instances: whole(ConfKey::ExecutorInstances).filter(|&set| fixed && set > 0),
             overhead: overhead(app),
             driver: Driver::of(app, spark, limits),
-            heap: heap_severity(now.heap, peak, limits),
+            heap: heap_severity(now.heap, peak, limits).min(most),
             peak,
             gc_ratio,
             gc,
@@ -92,23 +95,13 @@ impl<'a> Facts<'a> {
         self.gc.max(self.heap).max(self.driver.heap).max(self.driver.too_many_cores)
     }
 
-    /// The measurements of executors and driver that passed a limit.
+    /// The measurements of executors that passed a limit.
     pub(super) fn measured(&self, limits: &Limits) -> Vec<Phrase> {
-        let heap = |peak: Option<Bytes>, heap: Bytes, whose: &str, severity: Severity| {
-            let peak = peak.filter(|_| severity > Severity::None)?;
-            let times = three_digits(heap.as_f64() / (peak + RESERVED).as_f64());
-            let limit = limits.heap_ratio.describe_multiple(severity);
-            let words: [Word<'_>; 5] =
-                [("whose", &whose), ("heap", &heap), ("peak", &peak), ("times", &times), ("limit", &limit)];
-            Some(Phrase::new(LARGE_HEAP, &words))
-        };
         let whose = if is_local(self.app, self.spark) { "the driver's heap" } else { "an executor's heap" };
         let gc = self.gc_ratio.filter(|_| self.gc > Severity::None).map(|ratio| {
-            let limit = limits.gc_ratio.describe_in(self.gc, percent);
+            let limit = limits.gc_ratio.describe_in(self.gc.min(limits.settings_severity), percent);
             Phrase::new(GC, &[("share", &percent(ratio)), ("limit", &limit)])
         });
-        let cores = (self.driver.too_many_cores > Severity::None)
-            .then(|| Phrase::new(DRIVER_CORES, &[("cores", &self.driver.cores)]));
         let tasks = |of: fn(&Analysis<'_>) -> u64| self.stages.iter().map(of).sum::<u64>();
         let died = |attempts: u64, template| {
             (attempts > 0).then(|| Phrase::new(template, &[("attempts", &attempts)]))
@@ -117,11 +110,18 @@ impl<'a> Facts<'a> {
             gc,
             died(tasks(|stage| stage.figures.heap_full), OUT_OF_MEMORY),
             died(tasks(|stage| stage.figures.over_memory), OVER_MEMORY),
-            heap(self.peak, self.now.heap, whose, self.heap),
-            heap(self.driver.peak, self.driver.memory, "the driver's heap", self.driver.heap),
-            cores,
+            large_heap((self.peak, self.now.heap, whose), self.heap, limits),
         ];
         parts.into_iter().flatten().collect()
+    }
+
+    /// The same of the driver, next to executors.
+    pub(super) fn measured_of_driver(&self, limits: &Limits) -> Vec<Phrase> {
+        let Driver { memory, peak, cores, too_many_cores, .. } = self.driver;
+        let cores =
+            (too_many_cores > Severity::None).then(|| Phrase::new(DRIVER_CORES, &[("cores", &cores)]));
+        let heap = large_heap((peak, memory, "the driver's heap"), self.driver.heap, limits);
+        heap.into_iter().chain(cores).collect()
     }
 
     pub(super) fn evidence(&self) -> Vec<(&'static str, Measure)> {
@@ -129,16 +129,33 @@ impl<'a> Facts<'a> {
             mebibytes("executor_memory_mb", Some(self.now.heap)),
             mebibytes("executor_peak_heap_mb", self.peak),
             count("executor_cores_count", Some(u64::from(self.now.cores))),
-            mebibytes("driver_memory_mb", Some(self.driver.memory)),
-            mebibytes("driver_peak_heap_mb", self.driver.peak),
             count("shuffle_partitions_count", Some(self.partitions)),
         ];
         let gc = ("gc_ratio", Measure::Ratio(self.gc_ratio));
-        known.into_iter().flatten().chain([gc]).collect()
+        known.into_iter().flatten().chain(self.driver.evidence()).chain([gc]).collect()
     }
 }
 
+/// A heap with its peak in a message, with the limit of the severity that the finding has.
+fn large_heap(
+    (peak, heap, whose): (Option<Bytes>, Bytes, &str),
+    severity: Severity,
+    limits: &Limits,
+) -> Option<Phrase> {
+    let peak = peak.filter(|_| severity > Severity::None)?;
+    let times = three_digits(heap.as_f64() / (peak + RESERVED).as_f64());
+    let limit = limits.heap_ratio.describe_multiple(severity.min(limits.settings_severity));
+    let words: [Word<'_>; 5] =
+        [("whose", &whose), ("heap", &heap), ("peak", &peak), ("times", &times), ("limit", &limit)];
+    Some(Phrase::new(LARGE_HEAP, &words))
+}
+
 impl Driver {
+    pub(super) fn evidence(&self) -> Vec<(&'static str, Measure)> {
+        let memory = mebibytes("driver_memory_mb", Some(self.memory));
+        [memory, mebibytes("driver_peak_heap_mb", self.peak)].into_iter().flatten().collect()
+    }
+
     fn of(app: &Application, spark: &Spark, limits: &Limits) -> Self {
         let memory = app.conf.spark_memory(ConfKey::DriverMemory).unwrap_or(HEAP);
         let cores = app.conf.integer(ConfKey::DriverCores).and_then(|cores| u64::try_from(cores).ok());

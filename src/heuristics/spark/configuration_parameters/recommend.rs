@@ -1,17 +1,16 @@
 //! Derives settings from measurements.
 
+use super::changes::{Change, Reason};
 use super::facts::Facts;
 use super::stage_analysis::Analysis;
 use super::{Limits, Method, count, mebibytes};
-use crate::finding::{Advice, Measure, TroubleKind};
-use crate::heuristics::spark::change;
+use crate::finding::Measure;
 use crate::heuristics::spark::support::collections::Collections;
 use crate::heuristics::spark::support::memory::heap_key;
 use crate::heuristics::spark::support::memory::{
-    DRIVER_ROOM, ExecutorSize, RESERVED, Setting, driver_heap_for, heap_for, heap_that_fits, more_overhead,
+    DRIVER_ROOM, ExecutorSize, RESERVED, Setting, driver_heap_for, heap_for, more_overhead, smaller_heap,
 };
 use crate::heuristics::spark::support::spill_sizing::{AgainstSpill, partitions_decide};
-use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::conf::defaults::MEMORY_FRACTION;
 use crate::severity::Severity;
@@ -33,72 +32,6 @@ pub(super) struct Recommended {
     pub(super) driver_memory: Bytes,
     pub(super) driver_cores: u64,
     driver_overhead: Option<Bytes>,
-}
-
-/// The reason for a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reason {
-    Spill,
-    OutOfMemory,
-    Gc,
-    Unused,
-    ContainerKilled,
-    LongTasks,
-    SameParallelism,
-    DriverUnused,
-    DriverCores,
-}
-
-impl Reason {
-    /// The kind of trouble that the change is against.
-    pub(super) const fn tells(self) -> TroubleKind {
-        match self {
-            Self::Spill => TroubleKind::Spill,
-            Self::OutOfMemory | Self::ContainerKilled => TroubleKind::LittleMemory,
-            Self::Gc => TroubleKind::GarbageCollection,
-            Self::Unused => TroubleKind::MuchMemory,
-            Self::LongTasks => TroubleKind::FewTasks,
-            Self::SameParallelism => TroubleKind::Settings,
-            Self::DriverUnused | Self::DriverCores => TroubleKind::Driver,
-        }
-    }
-
-    const fn words(self) -> &'static str {
-        match self {
-            Self::Spill => "less spill",
-            Self::OutOfMemory => "tasks ran out of memory",
-            Self::Gc => "less garbage collection",
-            Self::Unused => "never used",
-            Self::ContainerKilled => "containers exceeded their memory limit",
-            Self::LongTasks => "shorter tasks",
-            Self::SameParallelism => "same number of concurrent tasks",
-            Self::DriverUnused => "never used by the driver",
-            Self::DriverCores => "a driver needs few cores",
-        }
-    }
-}
-
-/// A setting to change.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Change {
-    pub(super) key: ConfKey,
-    value: String,
-    pub(super) reason: Reason,
-    /// The severity of the problem that it solves.
-    pub(super) severity: Severity,
-}
-
-impl Change {
-    /// Whether it reduces garbage collection.
-    pub(super) fn is_about_gc(&self) -> bool {
-        self.reason == Reason::Gc
-    }
-
-    /// The configuration line and the reason.
-    pub(super) fn advice(&self, app: &Application) -> Advice {
-        let change = change(app, self.key, &self.value);
-        Advice::default().set([change]).and(&format!(": {}", self.reason.words()))
-    }
 }
 
 /// All recommended settings, and those that change, most effective first.
@@ -149,7 +82,7 @@ impl Plan {
         if let Some(pressure) = pressure {
             self.relieve(facts, pressure, limits);
         } else if spill.is_none() && facts.complete && facts.heap > Severity::None {
-            self.shrink(facts);
+            self.shrink(facts, limits);
         }
         self.to.size = self.to.size.with_room(facts.now, facts.peak);
         if facts.container_kills > Severity::None {
@@ -221,9 +154,8 @@ impl Plan {
         }
     }
 
-    fn shrink(&mut self, facts: &Facts<'_>) {
-        let Some(heap) = heap_that_fits(facts.app, facts.spark) else { return };
-        if heap < facts.now.heap {
+    fn shrink(&mut self, facts: &Facts<'_>, limits: &Limits) {
+        if let Some(heap) = smaller_heap(facts.app, facts.spark, facts.now.heap, limits.heap_gain.get()) {
             self.to.size.heap = heap;
             self.size = Some((Reason::Unused, facts.heap));
         }

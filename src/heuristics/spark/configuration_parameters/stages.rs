@@ -2,8 +2,9 @@
 
 use std::cmp::Reverse;
 
+use super::changes::{Change, Reason};
 use super::facts::Facts;
-use super::recommend::{Change, Reason, tasks_for};
+use super::recommend::tasks_for;
 use super::stage_analysis::{Analysis, Cause};
 use super::{Limits, count};
 use crate::finding::{

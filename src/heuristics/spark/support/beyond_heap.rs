@@ -50,7 +50,8 @@ pub(crate) fn fitting_overhead(app: &Application, heap: Bytes, least: Bytes) -> 
 
 /// Settings to reduce if executors have more memory than they need.
 pub(in crate::heuristics) fn memory_to_reduce(app: &Application) -> Vec<Advice> {
-    let Some(spark) = spark(app).filter(|spark| counts(app, spark)) else { return Vec::new() };
+    let reducible = |spark: &&Spark| counts(app, spark) && !memory::was_short(app, spark);
+    let Some(spark) = spark(app).filter(reducible) else { return Vec::new() };
     let now = heap(app, heap_key(app, spark));
     let fitting = memory::heap_that_fits(app, spark).map_or(now, |fits| fits.min(now));
     [less_overhead(app, spark, (now, fitting)), less_off_heap(app, spark)].into_iter().flatten().collect()

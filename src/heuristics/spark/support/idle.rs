@@ -1,8 +1,9 @@
 //! Advice on executors that hold memory while no task runs on them.
 
+use super::driver_alone::DriverAlone;
 use super::losses::lost_executors;
 use super::memory::{in_force, is_local};
-use crate::finding::{Advice, SettingChange};
+use crate::finding::{Advice, Measure, Phrase, SettingChange};
 use crate::heuristics::spark::{change, change_to, spark};
 use crate::metrics::share_idle_beyond;
 use crate::model::conf::{Conf, ConfKey};
@@ -26,27 +27,86 @@ const ATTEMPTS: usize = 400_000;
 const GIVE_WORK: &str = "give idle cores work: more tasks at once, or independent jobs at the same time; no executor was idle \
                          for long, and with fewer of them the application would take longer";
 
+/// The message about executors that an application does not need.
+const ENOUGH: &str = "in a replay it takes as long with {enough} of its {executors} executors";
+
+/// Why the cores of executors were idle, and how many executors would have been enough.
+pub(in crate::heuristics) struct Idleness<'a> {
+    alone: Option<DriverAlone<'a>>,
+    fewest: Option<Fewest>,
+}
+
+impl<'a> Idleness<'a> {
+    pub(in crate::heuristics) fn of(app: &'a Application, recorded: Option<&Recorded>) -> Self {
+        Self { alone: DriverAlone::of(app), fewest: fewest_executors(app, recorded) }
+    }
+
+    pub(in crate::heuristics) fn evidence(&self) -> Vec<(&'static str, Measure)> {
+        let mut evidence: Vec<_> = self.alone.iter().flat_map(DriverAlone::evidence).collect();
+        if let Some(Fewest::Of { count, now, .. }) = self.fewest {
+            evidence.push(("executors_count", Measure::Count(now.into())));
+            evidence.push(("enough_executors_count", Measure::Count(count.into())));
+        }
+        evidence
+    }
+
+    /// What the log tells besides the idle time; may be empty.
+    pub(in crate::heuristics) fn phrase(&self) -> Phrase {
+        let enough = match self.fewest {
+            Some(Fewest::Of { count, now, .. }) => {
+                Some(Phrase::new(ENOUGH, &[("enough", &count), ("executors", &now)]))
+            }
+            _ => None,
+        };
+        Phrase::list("; ", self.alone.iter().map(DriverAlone::phrase).chain(enough))
+    }
+
+    /// What the driver should do differently, and how executors are given back meanwhile.
+    pub(in crate::heuristics) fn advice(&self, app: &Application) -> Vec<Advice> {
+        let alone = self.alone.iter().map(DriverAlone::advice);
+        alone.chain(release(app, self.fewest)).collect()
+    }
+}
+
 /// The advice if the cores of executors were idle for much of the time.
 pub(in crate::heuristics) fn release_idle(app: &Application, recorded: Option<&Recorded>) -> Vec<Advice> {
-    let mut advice = Vec::new();
-    if app.allocates_dynamically() {
-        advice.extend(sooner(app).map(|change| Advice::new("release idle executors").set([change])));
+    release(app, fewest_executors(app, recorded))
+}
+
+fn release(app: &Application, fewest: Option<Fewest>) -> Vec<Advice> {
+    let dynamic = app.allocates_dynamically();
+    let released = if dynamic {
+        sooner(app).map(|change| Advice::new("release idle executors").set([change]))
     } else {
-        advice.extend(dynamic_allocation(app));
-    }
-    if advice.iter().any(|advice| !advice.conditional) {
-        return advice;
-    }
-    match fewer_executors(app, recorded) {
-        Fewer::Of(fewer) => {
+        dynamic_allocation(app)
+    };
+    let fewer = || match fewest? {
+        Fewest::Of { count, slots, .. } => {
             let what = "use fewer executors; in a replay the application takes as long with them";
-            advice.insert(0, Advice::new(what).set([fewer]));
+            let fewer = number_of_executors(app, count, count.saturating_mul(slots));
+            Some(Advice::new(what).set([fewer]))
         }
-        Fewer::None if advice.is_empty() => advice.push(GIVE_WORK.into()),
-        Fewer::Unknown if advice.is_empty() => advice.push("use fewer executors".into()),
-        _ => {}
+        Fewest::NotFew => None,
+    };
+    let frees = fewest.map_or(0.0, Fewest::frees);
+    match released {
+        // Executors that have a task now and then are not idle for long, although fewer of them have time for all.
+        Some(line) if !line.conditional && (dynamic || frees <= idle_share(app)) => vec![line],
+        Some(line) if !line.conditional => fewer().into_iter().collect(),
+        conditional => {
+            let mut advice: Vec<Advice> = fewer().into_iter().chain(conditional).collect();
+            if advice.is_empty() {
+                let what = if fewest.is_some() { GIVE_WORK } else { "use fewer executors" };
+                advice.push(what.into());
+            }
+            advice
+        }
     }
-    advice
+}
+
+/// The share of what executors held that dynamic allocation would give back; all if the log does not tell.
+fn idle_share(app: &Application) -> f64 {
+    share_idle_beyond(app, timeout(app)).unwrap_or(1.0)
 }
 
 /// What makes dynamic allocation release executors that it keeps: no minimum, or a shorter timeout.
@@ -93,28 +153,22 @@ pub(in crate::heuristics::spark) fn dynamic_allocation(app: &Application) -> Opt
 }
 
 /// Whether an application would take as long with clearly fewer executors than now.
-enum Fewer {
-    /// It cannot be replayed.
-    Unknown,
-    None,
-    Of(SettingChange),
-}
-
-fn fewer_executors(app: &Application, recorded: Option<&Recorded>) -> Fewer {
-    match fewest_executors(app, recorded) {
-        None => Fewer::Unknown,
-        Some(Fewest::NotFew) => Fewer::None,
-        Some(Fewest::Of { count, slots }) => {
-            Fewer::Of(number_of_executors(app, count, count.saturating_mul(slots)))
-        }
-    }
-}
-
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fewest {
     /// More than three quarters of those that it has.
     NotFew,
-    /// Executors, each with so many slots.
-    Of { count: u32, slots: u32 },
+    /// Executors of those that it has now, each with so many slots.
+    Of { count: u32, now: u32, slots: u32 },
+}
+
+impl Fewest {
+    /// The share of what executors held that the others held.
+    fn frees(self) -> f64 {
+        match self {
+            Self::NotFew => 0.0,
+            Self::Of { count, now, .. } => 1.0 - f64::from(count) / f64::from(now.max(1)),
+        }
+    }
 }
 
 /// The fewest executors with which a replay takes as long; `None` if it cannot be replayed.
@@ -145,7 +199,7 @@ fn fewest_executors(app: &Application, recorded: Option<&Recorded>) -> Option<Fe
         if is_enough(middle) { enough = middle } else { too_few = middle }
     }
     let count = enough.max(least_for_cache(spark)?).max(1);
-    Some(if count > most { Fewest::NotFew } else { Fewest::Of { count, slots } })
+    Some(if count > most { Fewest::NotFew } else { Fewest::Of { count, now, slots } })
 }
 
 /// The setting that bounds the number of executors, for so many with so many slots.

@@ -3,6 +3,7 @@
 
 pub(super) mod beyond_heap;
 pub(super) mod collections;
+pub(super) mod driver_alone;
 pub(super) mod failed_places;
 pub(super) mod failures;
 pub(super) mod idle;
@@ -11,6 +12,7 @@ pub(super) mod lost_time;
 pub(super) mod memory;
 pub(super) mod partitions;
 pub(super) mod remedies;
+pub(super) mod repeated_loss;
 pub(super) mod root;
 pub(super) mod slots;
 pub(super) mod spill_sizing;

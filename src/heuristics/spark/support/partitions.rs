@@ -4,8 +4,10 @@
 use super::memory::{Setting, in_force, most_slots, shuffle_partitions};
 use super::slots::Slots;
 use super::stage_figures::{Figures, FlowKind};
+use super::stage_text::label;
 use crate::finding::Advice;
 use crate::heuristics::spark::{change, runs_sql};
+use crate::heuristics::wording::{grouped, plural};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
@@ -206,10 +208,10 @@ pub(in crate::heuristics::spark) fn advice(
             Advice::new(what).set([change(app, ConfKey::DefaultParallelism, wanted)])
         }
         Source::FileSplits => match split_for(app, tasks, wanted) {
-            Some(size) => {
+            Some(size) => cut_too(app, spark, stage, (tasks, wanted)).unwrap_or_else(|| {
                 let split = change(app, ConfKey::FilesMaxPartitionBytes, Setting(size));
                 Advice::new(format!("{what}: about {wanted} splits of the files")).set([split])
-            }
+            }),
             None => of_files(few, is_sql, tasks, wanted),
         },
         Source::Input => of_files(few, is_sql, tasks, wanted),
@@ -230,6 +232,30 @@ fn in_code(what: &str, wanted: u64) -> Advice {
 /// `spark.default.parallelism`, or the number of cores, which is its default.
 fn default_parallelism(app: &Application, spark: &Spark) -> u64 {
     in_force(app, ConfKey::DefaultParallelism).unwrap_or_else(|| most_slots(app, spark))
+}
+
+/// A setting that cuts another stage into so many times the wanted tasks does harm there.
+const CUT_TOO_MUCH: u64 = 5;
+
+/// Advice without the setting, if a size of splits that gives one stage more tasks would make far too many of another's.
+fn cut_too(app: &Application, spark: &Spark, stage: &Stage, (tasks, wanted): (u64, u64)) -> Option<Advice> {
+    let of_files = |other: &&Stage| {
+        let group = other.group.and_then(|group| app.groups.get(group));
+        group.is_some_and(|group| Source::of(app, spark, other, group) == Source::FileSplits)
+    };
+    let cut = |count: u64| count.saturating_mul(wanted) / tasks.max(1);
+    let too_many = |count: &u64| *count >= wanted && cut(*count) >= wanted.saturating_mul(CUT_TOO_MUCH);
+    let others = spark.stages.iter().filter(|other| other.id != stage.id);
+    let others = others.filter_map(|other| Some((other.announced_tasks.filter(too_many)?, other)));
+    let of_files = others.filter(|(_, other)| of_files(other));
+    let (count, other) = of_files.max_by_key(|(count, other)| (*count, std::cmp::Reverse(other.id)))?;
+    Some(Advice::new(format!(
+        "use more tasks: repartition({wanted}) after reading the files; a smaller {} would also cut the {} of {} into about {}",
+        ConfKey::FilesMaxPartitionBytes.name(),
+        plural(count, "task"),
+        label(other),
+        grouped(i128::from(cut(count))),
+    )))
 }
 
 /// The size of splits with which files have `wanted` instead of `tasks`.
@@ -364,6 +390,32 @@ mod tests {
             assert!(texts[0].contains("repartition(48)"), "{texts:?}");
         }
     }
+
+    #[test]
+    fn the_size_of_splits_stays_where_it_would_cut_another_stage_into_far_too_many() {
+        let advised = |others: usize| {
+            let mut app = stage(4, (Counter::InputBytes, 128), &[], true);
+            sample::stage(&mut app, 1, &vec![(Outcome::Succeeded, 100); others]);
+            for row in 0..others {
+                app.groups[1].attempts.set_counter(row, Counter::InputBytes, Some(128 << 20));
+            }
+            let spark = sample::spark(&mut app);
+            spark.jobs[0].stages.push(1);
+            spark.stages[1].job = Some(0);
+            sample::succeed(&mut app);
+            let spark = app.spark.as_deref().unwrap();
+            advice(&app, spark, &spark.stages[0], Source::FileSplits, (4, 48))
+        };
+        assert_eq!(advised(10).settings[0].to, "10m");
+        let other = advised(60);
+        assert_eq!(other.settings, []);
+        assert_eq!(
+            other.text,
+            "use more tasks: repartition(48) after reading the files; a smaller spark.sql.files.maxPartitionBytes would also cut \
+             the 60 tasks of stage 1.0 (count at App.scala:1) into about 720"
+        );
+    }
+
     #[test]
     fn long_tasks_that_leave_no_slot_idle_are_no_trouble() {
         let app = stage(64, SHUFFLE, &[("spark.default.parallelism", "64")], false);

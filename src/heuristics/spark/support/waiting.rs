@@ -7,6 +7,7 @@ use crate::heuristics::spark::{change, spark};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::spark::ClusterManager;
+use crate::units::Millis;
 
 /// Which executors were missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,11 @@ pub(in crate::heuristics) enum Missing {
     /// No executor was running during a job, although some had run before.
     Later,
 }
+
+/// Dynamic allocation that lets tasks wait for so long asks late; Spark's default is a second.
+const SLOW_REQUESTS: Millis = Millis::from_secs(5);
+/// Executors that are smaller by this share find room on clearly more nodes.
+const SMALLER: f64 = 0.2;
 
 /// How to get executors sooner, with settings if the event log shows which.
 pub(in crate::heuristics) fn waiting_advice(app: &Application, missing: Missing) -> Vec<Advice> {
@@ -30,13 +36,29 @@ pub(in crate::heuristics) fn waiting_advice(app: &Application, missing: Missing)
     if missing == Missing::Later && !dynamic {
         return vec!["executors were lost: `spark-stages-with-failed-tasks` shows when and why".into()];
     }
+    advice.extend(ask_sooner(app));
     let key = heap_key(app, spark);
-    if let Some(fits) = memory::heap_that_fits(app, spark).filter(|&fits| fits < heap(app, key)) {
+    if let Some(fits) = memory::smaller_heap(app, spark, heap(app, key), SMALLER) {
         let what = Advice::new("if memory was short, request smaller executors; they are scheduled sooner");
         advice.push(what.set([change(app, key, Setting(fits))]).conditional());
     }
     advice.push(Advice::new(if_full(app)).conditional());
     advice
+}
+
+/// What makes dynamic allocation ask for executors as soon as tasks wait, if it is told to hesitate.
+fn ask_sooner(app: &Application) -> Option<Advice> {
+    let keys = slow_requests(app);
+    let set = keys.iter().map(|key| change(app, *key, "1s"));
+    (!keys.is_empty()).then(|| Advice::new("request executors as soon as tasks wait").set(set))
+}
+
+/// The settings with which dynamic allocation asks late for executors: those of the times between two requests, each of which
+/// doubles the number of executors.
+pub(in crate::heuristics) fn slow_requests(app: &Application) -> Vec<ConfKey> {
+    let keys = [ConfKey::DynamicAllocationBacklog, ConfKey::DynamicAllocationSustained];
+    let is_slow = |key: &ConfKey| app.conf.spark_duration(*key).is_some_and(|wait| wait >= SLOW_REQUESTS);
+    keys.into_iter().filter(|key| app.allocates_dynamically() && is_slow(key)).collect()
 }
 
 /// What helps against a full cluster. An executor may also start late because its container starts slowly, or because
@@ -88,6 +110,26 @@ mod tests {
         };
         assert_eq!(conditional(Missing::First), [true, true]);
         assert_eq!(conditional(Missing::Later), [false, true, true]);
+    }
+
+    #[test]
+    fn dynamic_allocation_asks_as_soon_as_tasks_wait() {
+        let asks = |settings: &[(&str, &str)]| {
+            let app = sample::app(settings);
+            waiting_advice(&app, Missing::First).first().map(|advice| advice.text.clone()).unwrap()
+        };
+        let dynamic = ("spark.dynamicAllocation.enabled", "true");
+        let slow = ("spark.dynamicAllocation.schedulerBacklogTimeout", "60s");
+        let sustained = ("spark.dynamicAllocation.sustainedSchedulerBacklogTimeout", "2min");
+        assert_eq!(
+            asks(&[dynamic, slow, sustained]),
+            "request executors as soon as tasks wait: --conf spark.dynamicAllocation.schedulerBacklogTimeout=1s (now 60s) --conf \
+             spark.dynamicAllocation.sustainedSchedulerBacklogTimeout=1s (now 2min)"
+        );
+        let fast = ("spark.dynamicAllocation.schedulerBacklogTimeout", "2s");
+        for settings in [&[dynamic][..], &[dynamic, fast], &[slow, sustained]] {
+            assert!(asks(settings).starts_with("if the cluster had no free capacity"), "{settings:?}");
+        }
     }
 
     #[test]

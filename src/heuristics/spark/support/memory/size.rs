@@ -7,16 +7,21 @@ use super::heap::RESERVED;
 use super::{heap_key, heap_of, is_local, max_executors, overhead, slots};
 use crate::finding::{Advice, SettingChange};
 use crate::heuristics::spark::change;
+use crate::heuristics::spark::support::losses::lost_executors;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::conf::defaults::{HEAP, MEMORY_FRACTION, SHUFFLE_PARTITIONS};
 use crate::model::counters::Counter;
 use crate::model::spark::{ClusterManager, Executor, Spark};
+use crate::model::table::{EndReason, Outcome};
 use crate::units::Bytes;
 
 /// Advice on a heap that is as large as it must be.
-pub(in crate::heuristics) const NEEDED: &str =
+const NEEDED: &str =
     "keep the heap: a smaller one would not hold what tasks and cached data need at their peaks";
+/// Advice on a heap whose need is unknown.
+const SHORT: &str = "keep the heap: executors ran out of memory, and the event log does not contain the peaks of those that \
+                     were lost";
 /// The smallest heap worth recommending; below 450 MiB Spark does not start.
 const SMALLEST_HEAP: Bytes = Bytes::from_mib(640);
 /// Headroom above the highest measured heap use.
@@ -157,18 +162,55 @@ pub(in crate::heuristics) fn shuffle_partitions(app: &Application) -> u64 {
 }
 
 /// The smallest heap that would have been enough for the measured use, with Spark's division into execution
-/// and storage; `None` without measurements.
+/// and storage; `None` without measurements, or where memory was short: then the highest use was not measured.
 pub(in crate::heuristics) fn heap_that_fits(app: &Application, spark: &Spark) -> Option<Bytes> {
+    let peak = peak_heap(spark).filter(|_| !was_short(app, spark))?;
     let unified = workers(spark).filter_map(|worker| worker.peaks.unified()).max().unwrap_or_default();
     let fraction = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
     let unified = Bytes::from_f64(unified.as_f64() * ROOM / fraction).unwrap_or_default() + RESERVED;
-    peak_heap(spark).map(|peak| rounded_up(heap_for(peak).max(unified)))
+    Some(rounded_up(heap_for(peak).max(unified)))
 }
 
-/// Whether peaks need a heap as it is: no smaller one would be enough, and no more tasks fit into it. False without
-/// measurements.
-pub(in crate::heuristics) fn is_needed(app: &Application, spark: &Spark, heap: Bytes) -> bool {
-    heap_that_fits(app, spark).is_some_and(|fits| fits >= heap) && !twice_the_tasks_fit(app, spark)
+/// The same if it is smaller than `heap` by this share of it.
+pub(in crate::heuristics) fn smaller_heap(
+    app: &Application,
+    spark: &Spark,
+    heap: Bytes,
+    gain: f64,
+) -> Option<Bytes> {
+    let most = heap.as_f64() * (1.0 - gain);
+    heap_that_fits(app, spark).filter(|fits| *fits < heap && fits.as_f64() <= most)
+}
+
+/// Whether a heap must stay as it is: none that is smaller by the share `gain` would be enough, and no more tasks fit into it.
+/// True where memory was short, otherwise false without measurements.
+pub(in crate::heuristics) fn is_needed(app: &Application, spark: &Spark, heap: Bytes, gain: f64) -> bool {
+    if was_short(app, spark) {
+        return true;
+    }
+    let stays = heap_that_fits(app, spark).is_some() && smaller_heap(app, spark, heap, gain).is_none();
+    stays && !twice_the_tasks_fit(app, spark)
+}
+
+/// Why a heap stays as it is.
+pub(in crate::heuristics) fn why_needed(app: &Application, spark: &Spark) -> &'static str {
+    if was_short(app, spark) { SHORT } else { NEEDED }
+}
+
+/// Whether executors or tasks ended for lack of memory, inside or outside the heap. The peaks of lost executors are not in the
+/// event log, so those of the others do not tell how much is enough.
+pub(in crate::heuristics) fn was_short(app: &Application, spark: &Spark) -> bool {
+    let of_tasks = || {
+        app.groups.iter().map(|group| &group.attempts).any(|attempts| {
+            let ended = |row| match attempts.outcome(row) {
+                Outcome::Failed => attempts.end_reason(row),
+                _ => None,
+            };
+            let short = [Some(EndReason::OutOfMemory), Some(EndReason::ContainerOverMemory)];
+            (0..attempts.len()).any(|row| short.contains(&ended(row)))
+        })
+    };
+    lost_executors(spark).any(|loss| loss.cause.is_of_memory()) || of_tasks()
 }
 
 /// Whether twice as many tasks at a time fit into the memory of each executor: its execution and storage memory, and its heap,
@@ -181,10 +223,12 @@ pub(in crate::heuristics) fn twice_the_tasks_fit(app: &Application, spark: &Spar
         let peak = largest_task_peak(app)?;
         Some(Bytes::new(peak.get().saturating_mul(slots)))
     };
-    workers(spark).all(|worker| {
-        let unified = worker.peaks.unified().max(of_task(slots(app, worker)));
-        fits(unified, worker.storage.total) && fits(worker.peaks.heap(), Some(heap_of(app, spark, worker)))
-    })
+    !was_short(app, spark)
+        && workers(spark).all(|worker| {
+            let unified = worker.peaks.unified().max(of_task(slots(app, worker)));
+            fits(unified, worker.storage.total)
+                && fits(worker.peaks.heap(), Some(heap_of(app, spark, worker)))
+        })
 }
 
 /// The largest peak that a task reports. Polls miss short peaks; tasks do not.

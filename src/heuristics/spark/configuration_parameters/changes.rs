@@ -1,0 +1,89 @@
+//! Changes of settings, and why they are made.
+
+use crate::finding::{Advice, TroubleKind};
+use crate::heuristics::spark::change;
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::severity::Severity;
+
+/// The reason for a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reason {
+    Spill,
+    OutOfMemory,
+    Gc,
+    Unused,
+    ContainerKilled,
+    LongTasks,
+    SameParallelism,
+    DriverUnused,
+    DriverCores,
+}
+
+impl Reason {
+    /// The kind of trouble that the change is against.
+    pub(super) const fn tells(self) -> TroubleKind {
+        match self {
+            Self::Spill => TroubleKind::Spill,
+            Self::OutOfMemory | Self::ContainerKilled => TroubleKind::LittleMemory,
+            Self::Gc => TroubleKind::GarbageCollection,
+            Self::Unused => TroubleKind::MuchMemory,
+            Self::LongTasks => TroubleKind::FewTasks,
+            Self::SameParallelism => TroubleKind::Settings,
+            Self::DriverUnused | Self::DriverCores => TroubleKind::Driver,
+        }
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Spill => "less spill",
+            Self::OutOfMemory => "tasks ran out of memory",
+            Self::Gc => "less garbage collection",
+            Self::Unused => "never used",
+            Self::ContainerKilled => "containers exceeded their memory limit",
+            Self::LongTasks => "shorter tasks",
+            Self::SameParallelism => "same number of concurrent tasks",
+            Self::DriverUnused => "never used by the driver",
+            Self::DriverCores => "a driver needs few cores",
+        }
+    }
+}
+
+/// A setting to change.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Change {
+    pub(super) key: ConfKey,
+    pub(super) value: String,
+    pub(super) reason: Reason,
+    /// The severity of the problem that it solves.
+    pub(super) severity: Severity,
+}
+
+impl Change {
+    /// Whether it reduces garbage collection.
+    pub(super) fn is_about_gc(&self) -> bool {
+        self.reason == Reason::Gc
+    }
+
+    /// Whether it is against the troubles of stages, spill and long tasks; with `cores`, that is the reason for fewer cores.
+    pub(super) fn is_of_stages(&self, cores: bool) -> bool {
+        matches!(self.reason, Reason::Spill | Reason::LongTasks)
+            || cores && self.reason == Reason::SameParallelism
+    }
+
+    /// Whether it is another number of cores for that reason.
+    pub(super) fn is_cores_of_stages(&self) -> bool {
+        self.key == ConfKey::ExecutorCores && self.is_of_stages(false)
+    }
+
+    /// Whether it changes the driver next to executors.
+    pub(super) fn is_of_driver(&self) -> bool {
+        matches!(self.reason, Reason::DriverUnused | Reason::DriverCores)
+    }
+
+    /// The configuration line and the reason.
+    pub(super) fn advice(&self, app: &Application) -> Advice {
+        let change = change(app, self.key, &self.value);
+        Advice::default().set([change]).and(&format!(": {}", self.reason.words()))
+    }
+}

@@ -1,0 +1,210 @@
+//! The time in which executors were held and no job ran: the driver worked alone.
+
+use crate::finding::{Advice, Measure, Phrase};
+use crate::heuristics::spark::{percent, spark};
+use crate::model::Application;
+use crate::model::spark::{Facet, Job, Spark};
+use crate::units::{Millis, Timestamp};
+
+/// A smaller share of the run is what every application needs to start and to end.
+const MUCH: f64 = 0.2;
+/// A place has most of this time from this share on.
+const MOST: f64 = 0.5;
+
+/// The time in a message.
+const ALONE: &str = "no job ran for {time}, {share} of the run, so the driver worked alone while up to {executors} waited; \
+                     most of it {place}";
+
+/// Where the driver works without a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    /// Before the first job.
+    Before,
+    /// Between jobs.
+    Between,
+    /// After the last job.
+    After,
+}
+
+/// A span without a job.
+#[derive(Debug, Clone, Copy)]
+struct Span<'a> {
+    place: Place,
+    time: Millis,
+    /// The jobs that ended and began it.
+    jobs: (Option<&'a Job>, Option<&'a Job>),
+    /// The executors that lived in it.
+    executors: usize,
+}
+
+/// The time in which the driver worked alone.
+#[derive(Debug, Clone)]
+pub(in crate::heuristics) struct DriverAlone<'a> {
+    spans: Vec<Span<'a>>,
+    time: Millis,
+    run_time: Millis,
+}
+
+impl<'a> DriverAlone<'a> {
+    /// `None` if it is a small part of the run, or if the log does not tell.
+    pub(in crate::heuristics) fn of(app: &'a Application) -> Option<Self> {
+        let spark = spark(app).filter(|spark| spark.gaps.reason(&[Facet::Jobs]).is_none())?;
+        let (start, end) = (app.submitted_at?, app.finished_at?);
+        let run_time = Millis::between(start, end).filter(|time| *time > Millis::ZERO)?;
+        let spans = spans(spark, end)?;
+        let time: Millis = spans.iter().map(|span| span.time).sum();
+        (time.as_f64() >= MUCH * run_time.as_f64()).then_some(Self { spans, time, run_time })
+    }
+
+    fn of_place(&self, place: Place) -> impl Iterator<Item = &Span<'a>> {
+        self.spans.iter().filter(move |span| span.place == place)
+    }
+
+    /// The places with most of the time, the one with most first, each with its time.
+    fn places(&self) -> Vec<(Place, Millis)> {
+        let time = |place| self.of_place(place).map(|span| span.time).sum::<Millis>();
+        let mut places = [Place::Between, Place::After, Place::Before].map(|place| (place, time(place)));
+        places.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+        places.to_vec()
+    }
+
+    pub(in crate::heuristics) fn evidence(&self) -> [(&'static str, Measure); 2] {
+        let share = self.time.as_f64() / self.run_time.as_f64();
+        [("driver_alone_ms", Measure::Time(self.time)), ("driver_alone_ratio", Measure::Ratio(Some(share)))]
+    }
+
+    /// "no job ran for 14m 30s, 66.7 % of the run, …".
+    pub(in crate::heuristics) fn phrase(&self) -> Phrase {
+        let share = percent(self.time.as_f64() / self.run_time.as_f64());
+        let most = self.spans.iter().map(|span| span.executors).max().unwrap_or_default();
+        let executors = crate::heuristics::wording::plural(most as u64, "executor");
+        let words: [(_, &dyn std::fmt::Display); 4] =
+            [("time", &self.time), ("share", &share), ("executors", &executors), ("place", &self.most())];
+        Phrase::new(ALONE, &words)
+    }
+
+    /// Where most of the time passed.
+    fn most(&self) -> String {
+        let Some(&(place, time)) = self.places().first() else { return String::new() };
+        let longest = self.of_place(place).max_by_key(|span| span.time);
+        let jobs = longest.map(|span| span.jobs);
+        let id = |job: Option<&Job>| job.map(|job| job.id.to_string()).unwrap_or_default();
+        match (place, jobs) {
+            (Place::Between, Some((before, after))) if self.of_place(place).count() > 1 => {
+                let longest = longest.map(|span| span.time).unwrap_or_default();
+                let (before, after) = (id(before), id(after));
+                format!("between jobs ({time}; the longest, {longest}, between job {before} and job {after})")
+            }
+            (Place::Between, Some((before, after))) => {
+                format!("between job {} and job {} ({time})", id(before), id(after))
+            }
+            (Place::After, Some((before, _))) => format!("after the last job, {} ({time})", id(before)),
+            _ => format!("before the first job ({time})"),
+        }
+    }
+
+    /// What the driver may do at these places, and how it takes less time.
+    pub(in crate::heuristics) fn advice(&self) -> Advice {
+        let most = MOST * self.time.as_f64();
+        let what = match self.places().first() {
+            Some((Place::After, time)) if time.as_f64() >= most => {
+                "look at what the driver does after the last job: committing or moving output files one by one (use a committer \
+                 that does not rename, and fewer files), refreshing tables, or a SparkContext that is not stopped"
+            }
+            Some((Place::Before, time)) if time.as_f64() >= most => {
+                "look at what the driver does before the first job while executors wait: listing files and partitions, reading \
+                 tables' metadata, or code that needs no cluster; do it before the SparkContext starts, or in a job"
+            }
+            _ => {
+                "look at what the driver does between jobs: results that collect or toPandas bring to it, loops over rows in its own \
+                 code, listing and committing files, building broadcasts; let executors do that work, or run independent jobs \
+                 from several threads"
+            }
+        };
+        what.into()
+    }
+}
+
+/// The spans without a job from the start of the first executor on; `None` if a time is unknown, or if there was no job.
+fn spans(spark: &Spark, end: Timestamp) -> Option<Vec<Span<'_>>> {
+    let added: Option<Vec<Timestamp>> = spark.executors.iter().map(|executor| executor.added_at).collect();
+    let from = added?.into_iter().min()?;
+    let mut jobs: Vec<(Timestamp, Timestamp, &Job)> = Vec::with_capacity(spark.jobs.len());
+    for job in &spark.jobs {
+        jobs.push((job.submitted_at?, job.completed_at?, job));
+    }
+    jobs.sort_by_key(|(submitted, completed, job)| (*submitted, *completed, job.id));
+    jobs.first()?;
+    let executors = |from: Timestamp, to: Timestamp| {
+        let lives = |executor: &&crate::model::spark::Executor| {
+            executor.added_at < Some(to) && executor.removed_at.is_none_or(|removed| removed > from)
+        };
+        spark.executors.iter().filter(lives).count()
+    };
+    let mut spans = Vec::new();
+    let (mut until, mut last): (Timestamp, Option<&Job>) = (from, None);
+    let next = jobs.iter().map(|(submitted, _, job)| (*submitted, Some(*job)));
+    for (place, (begin, job)) in next.chain([(end, None)]).enumerate() {
+        let time = Millis::between(until, begin).filter(|time| *time > Millis::ZERO);
+        let executors = time.map(|_| executors(until, begin)).filter(|count| *count > 0);
+        if let Some((time, executors)) = time.zip(executors) {
+            let place = match (last, job) {
+                (None, _) => Place::Before,
+                (_, None) => Place::After,
+                _ => Place::Between,
+            };
+            spans.push(Span { place, time, jobs: (last, job), executors });
+        }
+        if let Some((_, completed, job)) = jobs.get(place).filter(|(_, to, _)| last.is_none() || *to >= until)
+        {
+            (until, last) = (until.max(*completed), Some(*job));
+        }
+    }
+    Some(spans)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+
+    /// An application of 1000 s with two executors from 100 s on, and jobs with these times in seconds.
+    fn alone(jobs: &[(i64, i64)]) -> Option<(String, String)> {
+        let mut app = sample::app(&[]);
+        let seconds = |at: i64| Some(Timestamp::from_millis(at * 1000));
+        app.finished_at = seconds(1000);
+        for id in ["1", "2"] {
+            sample::executor(&mut app, id).added_at = seconds(100);
+        }
+        for (id, (from, to)) in (0..).zip(jobs) {
+            let mut job = Job::new(id);
+            (job.submitted_at, job.completed_at) = (seconds(*from), seconds(*to));
+            sample::spark(&mut app).jobs.push(job);
+        }
+        let alone = DriverAlone::of(&app)?;
+        Some((alone.phrase().to_string(), alone.advice().text))
+    }
+
+    #[test]
+    fn the_time_without_jobs_is_told_with_its_place() {
+        let (text, advice) = alone(&[(110, 200), (350, 500), (450, 600), (900, 1000)]).unwrap();
+        assert_eq!(
+            text,
+            "no job ran for 7m 40s, 46 % of the run, so the driver worked alone while up to 2 executors waited; most of it \
+             between jobs (7m 30s; the longest, 5m, between job 2 and job 3)"
+        );
+        assert!(advice.contains("between jobs: results that collect"), "{advice}");
+        let (text, advice) = alone(&[(110, 300)]).unwrap();
+        assert!(text.ends_with("most of it after the last job, 0 (11m 40s)"), "{text}");
+        assert!(advice.contains("committing or moving output files"), "{advice}");
+        let (text, advice) = alone(&[(800, 1000)]).unwrap();
+        assert!(text.ends_with("most of it before the first job (11m 40s)"), "{text}");
+        assert!(advice.contains("listing files"), "{advice}");
+    }
+
+    #[test]
+    fn a_small_part_of_the_run_is_normal() {
+        assert_eq!(alone(&[(150, 500), (550, 900), (300, 950)]), None);
+        assert_eq!(alone(&[]), None);
+    }
+}

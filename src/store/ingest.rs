@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::database::{Database, values};
+use super::place::ENDINGS;
 use super::{Store, StoreError, listing, record};
 use crate::engine::Keeper;
 use crate::input::discover::{self, FileState};
@@ -109,7 +110,7 @@ impl Store {
         let Some(own) = self.database.backend().file() else { return false };
         let belongs = name(own).zip(name(path)).is_some_and(|(own, other)| {
             let rest = other.strip_prefix(own.as_slice());
-            rest.is_some_and(|rest| [&b""[..], b"-wal", b"-shm", b"-journal"].contains(&rest))
+            rest.is_some_and(|rest| ENDINGS.iter().any(|ending| ending.as_bytes() == rest))
         });
         let folder =
             |path: &Path| fs::canonicalize(path).ok().and_then(|path| path.parent().map(Path::to_path_buf));

@@ -67,6 +67,8 @@ fn application(
     let mut app = of_job(job)?.clone();
     if job.is_multiple_of(jobs_of_a_change) && n > of / 2 {
         app.configuration.clone_from(&of_job(job + 1)?.configuration);
+        // A clear change, for which the overview shows the settings.
+        app.metrics.used = app.metrics.used.map(|used| used.times(0.5));
     }
     let at = BEGIN_MS + u64::try_from(u128::from(n) * u128::from(YEAR_MS) / u128::from(of)).ok()?;
     let moment = |ms: u64| i64::try_from(ms).ok().map(Timestamp::from_millis);

@@ -1,6 +1,8 @@
 //! Times every question of `history` on a store with many applications:
 //! `cargo bench --bench store --features internals,store -- 100000`. The store is kept in `target/bench-data` and made
-//! only once. With `-- 100000 postgres://…` it is a database on a server, which is filled if it is empty.
+//! only once. With `-- 100000 postgres://…` it is a database on a server, which is filled if it is empty. With `changed`,
+//! every job changes its settings in the middle of the year, and not one of ten. With `singly`, each application is one
+//! transaction while the store is filled, as `ingest` does it; otherwise `fill` writes 1,000 in one.
 
 // A program: it may fail and print.
 #![allow(missing_docs, clippy::print_stdout, clippy::expect_used, clippy::cast_precision_loss)]
@@ -16,8 +18,10 @@ use elephant_rs::internals::benchmarks::store::{fill, sample};
 const USUAL: u64 = 100_000;
 /// Applications in one transaction while the store is filled. `ingest` has one, and so waits for the disk more often.
 const A_COMMIT: usize = 1000;
+/// One job of so many changes its settings.
+const JOBS_OF_A_CHANGE: u64 = 10;
 /// Changes with what a store contains, so that old ones are not measured.
-const EDITION: u32 = 3;
+const EDITION: u32 = 4;
 /// Times that each question is asked; the fastest counts.
 const REPEATS: usize = 5;
 
@@ -41,18 +45,33 @@ const QUESTIONS: &[&[&str]] = &[
     &["--format", "html"],
 ];
 
+/// What the command line asks for.
+struct Wanted {
+    count: u64,
+    address: Option<String>,
+    /// Whether every job changes its settings.
+    changed: bool,
+    a_commit: usize,
+}
+
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let count = words.iter().find_map(|word| word.parse().ok()).unwrap_or(USUAL);
-    let place = match words.into_iter().find(|word| word.starts_with("postgres")) {
+    let has = |wanted: &str| words.iter().any(|word| word == wanted);
+    let wanted = Wanted {
+        count: words.iter().find_map(|word| word.parse().ok()).unwrap_or(USUAL),
+        address: words.iter().find(|word| word.starts_with("postgres")).cloned(),
+        changed: has("changed"),
+        a_commit: if has("singly") { 1 } else { A_COMMIT },
+    };
+    let place = match &wanted.address {
         Some(address) => {
-            if !answers(&address, &["--by", "engine"]) {
-                fill_and_time(&address, count);
+            if !answers(address, &["--by", "engine"]) {
+                fill_and_time(address, &wanted);
             }
-            println!("{count} applications in PostgreSQL");
-            address
+            println!("{} applications in PostgreSQL", wanted.count);
+            address.clone()
         }
-        None => file(count),
+        None => file(&wanted),
     };
     for question in QUESTIONS {
         let fastest = (0..REPEATS).map(|_| ask(&place, question)).min().unwrap_or_default();
@@ -61,15 +80,16 @@ fn main() {
 }
 
 /// The store in a file, which is made if it is missing.
-fn file(count: u64) -> String {
+fn file(wanted: &Wanted) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/bench-data");
     fs::create_dir_all(&folder).expect("a folder for the store");
-    let path = folder.join(format!("store-{count}-{EDITION}.db"));
+    let changed = if wanted.changed { "-changed" } else { "" };
+    let path = folder.join(format!("store-{}-{EDITION}{changed}.db", wanted.count));
     if !path.exists() {
-        make(&path, count);
+        make(&path, wanted);
     }
     let size = fs::metadata(&path).expect("the store").len();
-    println!("{count} applications, {:.0} bytes each", size as f64 / count as f64);
+    println!("{} applications, {:.0} bytes each", wanted.count, size as f64 / wanted.count as f64);
     text(&path).to_owned()
 }
 
@@ -78,21 +98,26 @@ fn text(path: &Path) -> &str {
 }
 
 /// Fills the store beside its place, so that a part of one is never taken for all.
-fn make(path: &Path, count: u64) {
+fn make(path: &Path, wanted: &Wanted) {
     let part = path.with_extension("part");
     for old in [part.clone(), part.with_extension("part-wal"), part.with_extension("part-shm")] {
         let _ = fs::remove_file(old);
     }
-    fill_and_time(text(&part), count);
+    fill_and_time(text(&part), wanted);
     fs::rename(&part, path).expect("the store can be renamed");
 }
 
-fn fill_and_time(place: &str, count: u64) {
+fn fill_and_time(place: &str, wanted: &Wanted) {
     let sample = sample(&[PathBuf::from("testdata")]);
     let begin = Instant::now();
-    fill(place, &sample, count, A_COMMIT);
+    let jobs_of_a_change = if wanted.changed { 1 } else { JOBS_OF_A_CHANGE };
+    fill(place, &sample, (wanted.count, jobs_of_a_change), wanted.a_commit);
     let took = begin.elapsed().as_secs_f64();
-    println!("{count} applications stored in {took:.1} s, {:.0} a second", count as f64 / took);
+    println!(
+        "{} applications stored in {took:.1} s, {:.0} a second",
+        wanted.count,
+        wanted.count as f64 / took
+    );
 }
 
 fn ask(place: &str, question: &[&str]) -> Duration {

@@ -25,8 +25,6 @@ const NODES_OF_AN_APPLICATION: u64 = 20;
 const YEAR_MS: u64 = 365 * 86_400_000;
 /// 2026-01-01.
 const BEGIN_MS: u64 = 1_767_225_600_000;
-/// One job of so many changes its settings in the middle of the year.
-const JOBS_OF_A_CHANGE: u64 = 10;
 
 /// The applications in the histories below `paths`, in the order of their names.
 pub fn sample(paths: &[PathBuf]) -> Vec<ApplicationReport> {
@@ -43,22 +41,34 @@ pub fn sample(paths: &[PathBuf]) -> Vec<ApplicationReport> {
     taken
 }
 
-/// Writes `count` applications like those of `sample` to a new store, `a_commit` of them in one transaction.
-pub fn fill(place: &str, sample: &[ApplicationReport], count: u64, a_commit: usize) {
+/// Writes `count` applications like those of `sample` to a new store, `a_commit` of them in one transaction. One job of
+/// `jobs_of_a_change` changes its settings in the middle of the year.
+pub fn fill(
+    place: &str,
+    sample: &[ApplicationReport],
+    (count, jobs_of_a_change): (u64, u64),
+    a_commit: usize,
+) {
     let store = Store::create(&OsString::from(place).into()).expect("the store can be made");
-    let all = (0..count).filter_map(|n| application(sample, n, count));
+    let all = (0..count).filter_map(|n| application(sample, (n, count), jobs_of_a_change));
     store.fill(all, a_commit).expect("the store can be written");
 }
 
 /// The `n`th of all applications.
-fn application(sample: &[ApplicationReport], n: u64, of: u64) -> Option<ApplicationReport> {
+fn application(
+    sample: &[ApplicationReport],
+    (n, of): (u64, u64),
+    jobs_of_a_change: u64,
+) -> Option<ApplicationReport> {
     let jobs = (of / RUNS_OF_A_JOB).max(1);
     // A product of a large odd number visits the jobs in no order.
     let job = n.wrapping_mul(0x9E37_79B9_7F4A_7C15) % jobs;
     let of_job = |job: u64| sample.get(usize::try_from(job % sample.len() as u64).ok()?);
     let mut app = of_job(job)?.clone();
-    if job.is_multiple_of(JOBS_OF_A_CHANGE) && n > of / 2 {
+    if job.is_multiple_of(jobs_of_a_change) && n > of / 2 {
         app.configuration.clone_from(&of_job(job + 1)?.configuration);
+        // A clear change, for which the overview shows the settings.
+        app.metrics.used = app.metrics.used.map(|used| used.times(0.5));
     }
     let at = BEGIN_MS + u64::try_from(u128::from(n) * u128::from(YEAR_MS) / u128::from(of)).ok()?;
     let moment = |ms: u64| i64::try_from(ms).ok().map(Timestamp::from_millis);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::baseline::{Baseline, BaselineError};
 use crate::results::{Comparison, JobKey, JobState, NotCompared, Report};
@@ -34,13 +34,22 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The file, if it is one.
+    /// The baseline file, if it is one.
     #[cfg_attr(not(feature = "store"), allow(clippy::unnecessary_wraps))] // it always is then
     pub(super) fn file_path(&self) -> Option<&'a Path> {
         match self {
             Self::File(path, _) => Some(path),
             #[cfg(feature = "store")]
-            Self::Store(place, _) => place.file(),
+            Self::Store(..) => None,
+        }
+    }
+
+    /// The files that it consists of.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        match self {
+            Self::File(path, _) => vec![path.to_path_buf()],
+            #[cfg(feature = "store")]
+            Self::Store(place, _) => place.files(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! `elephant-rs analyze PATH…`
 
 use std::error::Error;
-use std::path::Path;
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -76,7 +76,7 @@ impl Analyze {
             let work = |progress: &Progress| engine::analyze_part(inputs.named(), basis, &options, progress);
             return write_part(&input.run(work)?, &kind, input, file);
         }
-        let output = input.open_output(&inputs.files(), self.file_of_store())?;
+        let output = input.open_output(&inputs.files(), &self.files_of_store())?;
         let infos = rules.infos();
         let format = findings.pieces(input, &output, &infos);
         let render = |app: &ApplicationReport| match &format {
@@ -126,12 +126,12 @@ impl Analyze {
         Ok(Analysis { report: input.run(work)?, pieces: Pieces::default(), unkept: None })
     }
 
-    /// The file of the database, which the report must not replace.
+    /// The files of the database, which the report must not replace.
     #[allow(clippy::unused_self)] // without the feature `store`
-    fn file_of_store(&self) -> Option<&Path> {
+    fn files_of_store(&self) -> Vec<PathBuf> {
         #[cfg(feature = "store")]
-        return self.store.as_ref().and_then(Place::file);
+        return self.store.as_ref().map(Place::files).unwrap_or_default();
         #[cfg(not(feature = "store"))]
-        None
+        Vec::new()
     }
 }

@@ -142,7 +142,7 @@ impl Check {
         }
         let source = self.source()?;
         let path = source.file_path();
-        let output = input.open_output(&inputs.files(), path)?;
+        let output = input.open_output(&inputs.files(), &source.files())?;
         let open = || Output::open(path).map_err(OutputError::of_baseline);
         let file = self.update.then(open).transpose()?;
         let mut report = if self.parts.merges() {

@@ -90,7 +90,7 @@ impl Diff {
         let rules = self.only.of(self.rules.load()?)?;
         SummaryArg { summary: self.summary }.fits(matches!(self.format, Format::Text | Format::Json))?;
         let inputs = self.stdin.with(&self.paths, None)?;
-        let output = input.open_output(&inputs.files(), None)?;
+        let output = input.open_output(&inputs.files(), &[])?;
         let [a, b] = self.paths.as_slice() else { return Err("diff compares two paths, A and B".into()) };
         let (a, a_failed) = self.side(a, &rules)?;
         let (b, b_failed) = self.side(b, &rules)?;

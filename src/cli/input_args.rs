@@ -1,6 +1,5 @@
 //! Options of the commands that read histories.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -74,16 +73,11 @@ impl InputArgs {
         rayon::ThreadPoolBuilder::new().num_threads(self.jobs.map_or(0, usize::from)).build()
     }
 
-    /// Opens the output. It must not replace an input, or the file `also`.
-    pub(super) fn open_output(&self, inputs: &[&Path], also: Option<&Path>) -> Result<Output, OutputError> {
-        if let Some(path) = self.output.as_deref().filter(|path| !is_standard_output(path)) {
-            let inputs = if path.is_file() { inputs } else { &[] };
-            let same = |other: &Path| place(other).is_some_and(|other| place(path) == Some(other));
-            if inputs.iter().copied().chain(also).any(same) {
-                return Err(OutputError::IsInput { path: path.to_owned() });
-            }
-        }
-        Output::open(self.output.as_deref())
+    /// Opens the output. It must not replace an input, or one of the files `also`, which need not exist.
+    pub(super) fn open_output(&self, inputs: &[&Path], also: &[PathBuf]) -> Result<Output, OutputError> {
+        let path = self.output.as_deref();
+        let inputs = if path.is_some_and(Path::is_file) { inputs } else { &[] };
+        Output::open_apart(path, inputs.iter().copied().chain(also.iter().map(PathBuf::as_path)))
     }
 
     /// Prints the verdict if the report goes to a file, unless `--quiet` is given.
@@ -186,14 +180,6 @@ pub(super) fn none_matches(left_out: u64) -> String {
         1 => "the only application does not match the filters".to_owned(),
         _ => format!("the filters match none of the {left_out} applications"),
     }
-}
-
-/// Where a file is, or where one will be that does not exist yet.
-fn place(path: &Path) -> Option<PathBuf> {
-    fs::canonicalize(path).ok().or_else(|| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        Some(fs::canonicalize(folder.unwrap_or_else(|| Path::new("."))).ok()?.join(path.file_name()?))
-    })
 }
 
 /// Whether a message begins with its file: "cannot read a.log: …".

@@ -155,7 +155,7 @@ impl Nodes {
             };
             return write_part(&self.input.run(work)??, &kind, &self.input, file);
         }
-        let output = self.input.open_output(&inputs.files(), None)?;
+        let output = self.input.open_output(&inputs.files(), &[])?;
         let exclude_list = self.exclude_list.as_deref().map(|path| Output::open(Some(path))).transpose()?;
         exclude_list.as_ref().map_or(Ok(()), |list| list.differs_from(&output))?;
         let types = self.node_types.as_deref().map(NodeTypes::read).transpose()?.unwrap_or_default();

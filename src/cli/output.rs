@@ -82,6 +82,20 @@ pub(super) enum Output {
 }
 
 impl Output {
+    /// Opens a file that must be none of the `others`, which need not exist.
+    pub(super) fn open_apart<'p>(
+        path: Option<&Path>,
+        others: impl IntoIterator<Item = &'p Path>,
+    ) -> Result<Self, OutputError> {
+        if let Some(path) = path.filter(|path| !is_standard_output(path)) {
+            let same = |other: &Path| at(other).is_some_and(|other| at(path) == Some(other));
+            if others.into_iter().any(same) {
+                return Err(OutputError::IsInput { path: path.to_owned() });
+            }
+        }
+        Self::open(path)
+    }
+
     pub(super) fn open(path: Option<&Path>) -> Result<Self, OutputError> {
         let Some(path) = path.filter(|path| !is_standard_output(path)) else {
             try_standard_output()?;
@@ -207,6 +221,14 @@ fn resolve_links(path: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::Error::other("too many symbolic links"))
+}
+
+/// Where a file is, or where one will be that does not exist yet.
+fn at(path: &Path) -> Option<PathBuf> {
+    fs::canonicalize(path).ok().or_else(|| {
+        let (folder, name) = folder_and_name(path);
+        Some(folder?.join(name?))
+    })
 }
 
 /// The canonical folder and the name of a file that need not exist.

@@ -226,7 +226,7 @@ impl Stragglers {
             };
             return write_part(&self.input.run(work)??, &self.kind_of_part()?, &self.input, file);
         }
-        let output = self.input.open_output(&inputs.files(), None)?;
+        let output = self.input.open_output(&inputs.files(), &[])?;
         let learn_to = self.learn.as_deref().map(|path| Output::open(Some(path))).transpose()?;
         learn_to.as_ref().map_or(Ok(()), |file| file.differs_from(&output))?;
         let (metrics, problems) = self.metrics()?;

@@ -123,7 +123,7 @@ impl WhatIf {
     pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         self.answer.fits(matches!(self.format, Format::Text | Format::Json))?;
         let inputs = self.paths.read()?;
-        let output = self.input.open_output(&inputs.files(), None)?;
+        let output = self.input.open_output(&inputs.files(), &[])?;
         let rules = self.rules.load()?;
         let settings = self.settings();
         let (filter, limits) = (self.input.filters.filter(), self.input.limits.limits());

@@ -1,6 +1,6 @@
 //! The settings that applications ran with, each different set once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::StoreError;
 use super::database::{Database, values};
@@ -27,37 +27,38 @@ const NAMES: &[ConfKey] = &[
     ConfKey::EventLogBlockUpdates,
 ];
 
+/// Configurations that one statement names.
+const PLACES_AT_ONCE: usize = 500;
+
 /// Settings by their current names.
 pub(super) type Settings = BTreeMap<String, String>;
 
-/// The place of the settings of an application that decide what it costs.
-pub(super) fn place(database: &Database, conf: &Conf) -> Result<i64, StoreError> {
-    let settings = text(conf);
-    let known = database.first(
-        "SELECT configuration FROM configuration WHERE settings = ?1",
-        &values![&settings],
-        |row| row.get(0),
-    )?;
-    if let Some(known) = known {
-        return Ok(known);
-    }
+/// Inserts the text of settings, and returns its place.
+pub(super) fn insert(database: &Database, settings: &str) -> Result<i64, StoreError> {
     database.insert(
         "INSERT INTO configuration (settings) VALUES (?1) RETURNING configuration",
-        &values![&settings],
+        &values![settings],
     )
 }
 
-/// The settings at a place.
-pub(super) fn at(database: &Database, place: i64) -> Result<Settings, StoreError> {
-    let text: Option<String> = database.first(
-        "SELECT settings FROM configuration WHERE configuration = ?1",
-        &values![place],
-        |row| row.get(0),
-    )?;
-    text.map_or_else(|| Ok(Settings::new()), |text| serde_json::from_str(&text).map_err(StoreError::Settings))
+/// The settings at these places.
+pub(super) fn at(database: &Database, places: &BTreeSet<i64>) -> Result<BTreeMap<i64, Settings>, StoreError> {
+    let places: Vec<i64> = places.iter().copied().collect();
+    let mut settings = BTreeMap::new();
+    for places in places.chunks(PLACES_AT_ONCE) {
+        let (these, values) = database.backend().among_ids(places);
+        let query = format!("SELECT configuration, settings FROM configuration WHERE configuration {these}");
+        database.visit(&query, &values, |row| {
+            let text: String = row.get(1)?;
+            settings.insert(row.get(0)?, serde_json::from_str(&text).map_err(StoreError::Settings)?);
+            Ok(true)
+        })?;
+    }
+    Ok(settings)
 }
 
-fn text(conf: &Conf) -> String {
+/// The settings of an application that decide what it costs, as the table has them.
+pub(super) fn text(conf: &Conf) -> String {
     let decisive = ConfKey::ALL.iter().filter(|key| !NAMES.contains(key));
     let settings: BTreeMap<&str, String> =
         decisive.filter_map(|&key| Some((key.name(), shown(key.name(), &conf.text(key)?)))).collect();

@@ -80,7 +80,7 @@ impl Store {
         let changes = self.changes(selection)?;
         let (realised_of, realised_gb_hours) =
             (changes.len() as u64, changes.iter().map(Found::saved_gb_hours).sum());
-        let realised = changes.into_iter().take(most).map(|change| self.realised(change));
+        let realised = self.realised(changes.into_iter().take(most).collect())?;
         let (remedies, remedies_of) = self.remedies(selection, most)?;
         let (unread, unread_of) = self.unread(most)?;
         Ok(Fleet {
@@ -91,7 +91,7 @@ impl Store {
             troubles: self.grouped(Grouping::Trouble, selection, Some(most))?,
             remedies,
             remedies_of,
-            realised: realised.collect::<Result<_, _>>()?,
+            realised,
             realised_of,
             realised_gb_hours,
             nodes: self.nodes(selection, most)?,
@@ -103,11 +103,20 @@ impl Store {
 
     /// The settings that are recommended to most applications, and how many settings there are.
     fn remedies(&self, selection: &Selection, most: usize) -> Result<(Vec<Remedy>, u64), StoreError> {
-        let of_rows = |which: &str, condition: &str| {
+        let all = |condition: &str| {
             format!(
                 "SELECT setting.name, setting.old IS NOT NULL, coalesce(setting.old, ''), setting.new, application.job, \
-                 count(*) FROM setting JOIN application ON application.application = setting.application WHERE {which} AND \
-                 {condition} GROUP BY 1, 2, 3, 4, 5"
+                 count(*) FROM setting JOIN application ON application.application = setting.application WHERE {condition} \
+                 GROUP BY 1, 2, 3, 4, 5"
+            )
+        };
+        // Most settings are short, which no statistics tell: each application is looked up.
+        let long = |condition: &str| {
+            format!(
+                "SELECT name, known, old, new, job, count(*) FROM (SELECT setting.name, setting.old IS NOT NULL AS known, \
+                 coalesce(setting.old, '') AS old, setting.new, (SELECT application.job FROM application WHERE \
+                 application.application = setting.application AND {condition}) AS job FROM setting WHERE {IS_LONG}) AS part \
+                 GROUP BY 1, 2, 3, 4, 5"
             )
         };
         let queries = match &selection.days {
@@ -119,17 +128,19 @@ impl Store {
                 );
                 vec![
                     (sums, days.values()),
-                    (of_rows(IS_LONG, &selection.looked_up().condition), selection.values.clone()),
+                    (long(&selection.looked_up().condition), selection.values.clone()),
                 ]
             }
-            _ => vec![(of_rows("TRUE", &selection.condition), selection.values.clone())],
+            _ => vec![(all(&selection.condition), selection.values.clone())],
         };
         let mut settings: BTreeMap<String, Recommended> = BTreeMap::new();
         // Each row has a job and a change.
         for (query, values) in queries {
             self.database.visit(&query, &values, |row| {
+                // Copies do not count.
+                let Some(job) = row.get(4)? else { return Ok(true) };
                 let recommended = settings.entry(row.get(0)?).or_default();
-                recommended.jobs.insert(row.get(4)?);
+                recommended.jobs.insert(job);
                 let old = row.get::<bool>(1)?.then(|| row.get::<String>(2)).transpose()?;
                 *recommended.changes.entry((old, row.get(3)?)).or_default() += row.count(5)?;
                 Ok(true)

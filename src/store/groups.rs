@@ -157,6 +157,17 @@ impl Store {
         &self,
         selection: &Selection,
     ) -> Result<(Option<Timestamp>, Option<Timestamp>), StoreError> {
+        if selection.by_patterns {
+            let statement = format!(
+                "SELECT min(submitted), max(submitted) FROM application WHERE {}",
+                selection.condition
+            );
+            let moment = |ms: Option<i64>| ms.map(Timestamp::from_millis);
+            let ends = self
+                .database
+                .first(&statement, &selection.values, |row| Ok((moment(row.get(0)?), moment(row.get(1)?))))?;
+            return Ok(ends.unwrap_or_default());
+        }
         let end = |order: &str| {
             let statement = format!(
                 "SELECT submitted FROM application WHERE {} AND submitted IS NOT NULL ORDER BY submitted {order} LIMIT 1",

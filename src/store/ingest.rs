@@ -8,6 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::database::{Database, values};
+use super::place::ENDINGS;
+use super::record::Written;
 use super::{Store, StoreError, listing, record};
 use crate::engine::Keeper;
 use crate::input::discover::{self, FileState};
@@ -83,6 +85,7 @@ impl Store {
             known,
             states,
             sources,
+            last: None,
             added: 0,
             cut: 0,
             failure: None,
@@ -96,7 +99,7 @@ impl Store {
         let (added, cut) = (writer.added, writer.cut);
         let finished = writer.finish(&report.problems, now);
         let count = || self.database.count("SELECT count(*) FROM application WHERE counts = TRUE", &[]);
-        let stored = finished.and_then(|()| {
+        let stored = finished.and_then(|()| self.compare_again()).and_then(|()| {
             let applications = self.database.reading(count)?;
             Ok(Stored { unchanged, added, cut, applications })
         });
@@ -109,7 +112,7 @@ impl Store {
         let Some(own) = self.database.backend().file() else { return false };
         let belongs = name(own).zip(name(path)).is_some_and(|(own, other)| {
             let rest = other.strip_prefix(own.as_slice());
-            rest.is_some_and(|rest| [&b""[..], b"-wal", b"-shm", b"-journal"].contains(&rest))
+            rest.is_some_and(|rest| ENDINGS.iter().any(|ending| ending.as_bytes() == rest))
         });
         let folder =
             |path: &Path| fs::canonicalize(path).ok().and_then(|path| path.parent().map(Path::to_path_buf));
@@ -142,6 +145,8 @@ struct Writer<'c> {
     /// The files listed and not yet recorded.
     states: FxHashMap<PathBuf, FileState>,
     sources: Sources<'c>,
+    /// The last application that was recorded. If the server crashed and lost others before it, it is gone, too.
+    last: Option<Written>,
     /// Applications that were recorded.
     added: u64,
     /// Applications that were not recorded, because only a part of them came.
@@ -170,15 +175,17 @@ impl Writer<'_> {
         let sources = app.sources.iter().map(Path::new);
         let files: Vec<(&Path, &FileState)> =
             sources.filter_map(|source| Some((source, self.states.get(source)?))).collect();
-        let (database, run) = (&*self.database, self.run);
-        database.writing(|| {
-            record::application(database, run, app)?;
+        let (database, run, last) = (&*self.database, self.run, self.last);
+        let place = database.writing_part(|| {
+            record::check_last(database, run, last)?;
+            let place = record::application(database, run, app)?;
             for (path, state) in &files {
                 file(database, run, (path, state), None)?;
                 forget_others(database, run, path)?;
             }
-            Ok(())
+            Ok(place)
         })?;
+        self.last = Some(Written { place, reconnections: database.backend().reconnections() });
         for source in &app.sources {
             self.states.remove(Path::new(source));
         }
@@ -194,7 +201,7 @@ impl Writer<'_> {
 
     /// Records all other files, and the end of the run.
     fn finish(self, problems: &[SourceProblem], now: Timestamp) -> Result<(), StoreError> {
-        let Self { database, run, states, sources, failure, .. } = self;
+        let Self { database, run, states, sources, last, failure, .. } = self;
         if let Some(failure) = failure {
             // What was committed before stays.
             return Err(failure);
@@ -204,6 +211,7 @@ impl Writer<'_> {
         let mut states: Vec<(PathBuf, FileState)> = states.into_iter().collect();
         states.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         database.writing(|| {
+            record::check_last(database, run, last)?;
             for (path, state) in &states {
                 let told = told.get(path.as_path());
                 // Another try may succeed: with another limit, or when the file can be read again.
@@ -259,12 +267,11 @@ fn file(
 ) -> Result<(), StoreError> {
     let path = path.as_os_str().as_encoded_bytes();
     let size = i64::try_from(state.size).unwrap_or(i64::MAX);
-    database.execute("DELETE FROM file WHERE path = ?1", &values![path])?;
-    database.execute(
+    database.send("DELETE FROM file WHERE path = ?1", &values![path])?;
+    database.send(
         "INSERT INTO file (path, size, modified, run, problem, etag) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         &values![path, size, state.modified, run, problem, state.etag.as_deref()],
-    )?;
-    Ok(())
+    )
 }
 
 /// Records files as if they had been read.

@@ -91,6 +91,9 @@ pub(crate) enum StoreError {
         "the settings of an application cannot be read: {0}; another program changed them, so make a new store"
     )]
     Settings(serde_json::Error),
+    /// The server crashed, and an application that was stored is gone.
+    #[error("the server crashed and lost the last applications that it had stored; run the command again")]
+    Forgotten,
     /// A row that was written did not come back.
     #[error("the database did not confirm a new row; run the command again")]
     Incomplete,
@@ -150,7 +153,7 @@ impl Store {
         )?;
         loop {
             let some: Vec<_> = applications.by_ref().take(a_commit).collect();
-            self.database.writing(|| {
+            self.database.writing_part(|| {
                 for app in &some {
                     record::application(&self.database, run, app)?;
                     ingest::record_files(&self.database, run, &app.sources)?;
@@ -158,6 +161,7 @@ impl Store {
                 Ok(())
             })?;
             if some.len() < a_commit {
+                self.compare_again()?;
                 return self.database.backend().compact();
             }
         }
@@ -183,6 +187,7 @@ impl Store {
             }
             Ok(removed)
         })?;
+        self.compare_again()?;
         self.database.backend().compact()?;
         Ok(removed)
     }

@@ -84,11 +84,13 @@ impl Store {
             let table = if days.are_all() { "node_sum" } else { "node_day" };
             self.node_sums((KEPT, table), &days.condition(1), &days.values(), &settings)?
         } else {
-            let chosen = format!(
-                "application IN (SELECT application.application FROM application WHERE {})",
-                selection.condition
-            );
-            self.node_sums((OF_APPLICATIONS, "node_work"), &chosen, &selection.values, &settings)?
+            let (chosen, values) = self.database.backend().chosen(&selection.condition, &selection.values)?;
+            self.node_sums(
+                (OF_APPLICATIONS, "node_work"),
+                &format!("application {chosen}"),
+                &values,
+                &settings,
+            )?
         };
         rank(&mut nodes, &settings);
         let (of, slow) = (nodes.len() as u64, nodes.iter().filter(|node| node.is_slow).count() as u64);

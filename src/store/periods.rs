@@ -51,6 +51,14 @@ impl Length {
         }
     }
 
+    /// What days, counted from 1970, of the same period have in common, at best; a Monday is day 4.
+    const fn bucket(self) -> &'static str {
+        match self {
+            Self::Day | Self::Month => "day",
+            Self::Week => "CASE WHEN day >= 0 THEN (day + 3) / 7 ELSE -1 END",
+        }
+    }
+
     fn beginning(self, day: NaiveDate) -> Option<NaiveDate> {
         match self {
             Self::Day => Some(day),
@@ -144,7 +152,7 @@ impl Store {
         let nothing = vec![(None, None); periods.names.len()];
         let mut sums: FxHashMap<Option<String>, Vec<UsedAndWasted>> =
             groups.groups.iter().map(|group| (group.key.clone(), nothing.clone())).collect();
-        for row in self.days_of(grouping, groups, selection)? {
+        for row in self.days_of((grouping, groups), periods.length, selection)? {
             let period = day_at(row.day).and_then(|day| periods.length.beginning(day));
             let place = period.and_then(|period| places.get(period.to_string().as_str()));
             let Some((sums, &place)) = sums.get_mut(&row.group).zip(place) else { continue };
@@ -166,11 +174,11 @@ impl Store {
         Ok(groups.groups.iter().map(|group| &group.key).map(over_time).collect())
     }
 
-    /// What each of the groups used and wasted on each day.
+    /// What each of the groups used and wasted on each day, or in more days of the same period.
     fn days_of(
         &self,
-        grouping: Grouping,
-        groups: &Grouped,
+        (grouping, groups): (Grouping, &Grouped),
+        length: Length,
         selection: &Selection,
     ) -> Result<Vec<OfDay>, StoreError> {
         // Few groups are looked up, so that not all applications are added up.
@@ -178,15 +186,16 @@ impl Store {
         let keys = groups.groups.iter().map(|group| group.key.as_deref());
         let kept = selection.days.as_ref().filter(|_| grouping != Grouping::Job);
         if let Some((days, (_, key, condition))) = kept.and_then(|days| Some((days, grouping.kept(days)?))) {
-            let mut rows = Selection { condition, values: days.values(), days: None };
+            let mut rows = Selection { condition, values: days.values(), by_patterns: false, days: None };
             if are_few {
                 rows.among_known("known", "key", keys);
             }
             return self.database.rows(
                 &format!(
-                    "SELECT {key}, day, CAST(CASE WHEN sum(measured) > 0 THEN sum(used) END AS BIGINT), CAST(CASE WHEN \
-                     sum(compared) > 0 THEN sum(wasted) END AS BIGINT) FROM group_day WHERE {} GROUP BY 1, 2",
-                    rows.condition
+                    "SELECT {key}, min(day), CAST(CASE WHEN sum(measured) > 0 THEN sum(used) END AS BIGINT), CAST(CASE WHEN \
+                     sum(compared) > 0 THEN sum(wasted) END AS BIGINT) FROM group_day WHERE {} GROUP BY 1, {}",
+                    rows.condition,
+                    length.bucket()
                 ),
                 &rows.values,
                 OfDay::of,

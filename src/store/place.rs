@@ -1,14 +1,18 @@
 //! Where a store is.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::PathBuf;
 
 use super::StoreError;
 use super::database::Database;
 #[cfg(feature = "postgres")]
 use super::database::postgres::{self, Postgres};
 use super::database::sqlite::Sqlite;
+
+/// What the names of a database's files end with: SQLite writes some next to it.
+pub(super) const ENDINGS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 /// The file or the server of a store. Its text has no password.
 #[derive(Clone)]
@@ -31,12 +35,14 @@ impl From<OsString> for Place {
 }
 
 impl Place {
-    /// The file, if it is one.
-    pub(crate) fn file(&self) -> Option<&Path> {
-        match self {
-            Self::File(path) => Some(path),
-            Self::Server(_) => None,
-        }
+    /// All files that the database may consist of, if it is in files.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let Self::File(path) = self else { return Vec::new() };
+        // SQLite names the others by what a link leads to.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.clone()).into_os_string();
+        let with =
+            |ending: &&str| [path.as_os_str(), OsStr::new(ending)].into_iter().collect::<OsString>().into();
+        ENDINGS.iter().map(with).collect()
     }
 
     /// Opens the database, and makes the file if there is none.

@@ -1,7 +1,13 @@
 //! What changes of configurations saved: the cost of a job before and after.
+//!
+//! The store keeps the changes of each job, because finding them takes all of its runs. `stale_job` has the jobs that got
+//! or lost runs since then, and they are compared again when histories have been read ([`Store::compare_again`]).
+
+use rustc_hash::FxHashMap;
 
 use super::configured::{self, Settings};
-use super::database::{Row, values};
+use super::database::{Row, Value, values};
+use super::record::whole;
 use super::selection::Selection;
 use super::{Store, StoreError, gb_hours};
 use crate::stats::descriptive::median;
@@ -14,6 +20,8 @@ const LEAST_RUNS: usize = 3;
 const MOST_BEFORE: usize = 20;
 /// Smaller changes of the cost are within what differs from run to run.
 const SMALLEST_CHANGE: f64 = 0.1;
+/// Jobs that one statement names.
+const AT_ONCE: usize = 500;
 
 /// A setting that changed; `None` where it was not set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +57,7 @@ pub(super) struct Found {
     job: i64,
     /// The configurations before and after.
     configurations: (i64, i64),
+    /// Without the key of its job, until it is sorted.
     change: Realised,
 }
 
@@ -56,6 +65,46 @@ impl Found {
     pub(super) const fn saved_gb_hours(&self) -> f64 {
         self.change.saved_gb_hours
     }
+
+    /// A change that is kept.
+    fn of(row: &Row<'_>) -> Result<Self, StoreError> {
+        let (used_gb_hours, runs) = ((row.get(7)?, row.get(8)?), (row.count(5)?, row.count(6)?));
+        let change = Realised {
+            job: String::new(),
+            first: row.get(3)?,
+            since: row.get::<Option<i64>>(4)?.map(Timestamp::from_millis),
+            changed: Vec::new(),
+            runs,
+            used_gb_hours,
+            run_time: row.amount(9)?.map(Millis::new).zip(row.amount(10)?.map(Millis::new)),
+            saved_gb_hours: saved(used_gb_hours, runs),
+        };
+        Ok(Self { job: row.get(0)?, configurations: (row.get(1)?, row.get(2)?), change })
+    }
+
+    /// The row that keeps it, with a number that no other change of its job has.
+    fn row(&self, n: i64) -> [Value<'_>; 12] {
+        let Realised { first, since, runs, used_gb_hours: used, run_time, .. } = &self.change;
+        values![
+            self.job,
+            n,
+            self.configurations.0,
+            self.configurations.1,
+            first,
+            since.map(Timestamp::as_millis),
+            whole(runs.0),
+            whole(runs.1),
+            used.0,
+            used.1,
+            run_time.map(|time| whole(time.0.get())),
+            run_time.map(|time| whole(time.1.get())),
+        ]
+    }
+}
+
+/// What all runs since a change saved.
+fn saved((before, after): (f64, f64), runs: (u64, u64)) -> f64 {
+    (before - after) * runs.1 as f64
 }
 
 /// Runs of a job, one after the other, with the same settings.
@@ -95,23 +144,70 @@ impl RunRow {
 impl Store {
     /// The changes of configurations after which jobs cost clearly more or less, those that saved most first.
     pub(super) fn changes(&self, selection: &Selection) -> Result<Vec<Found>, StoreError> {
-        let selection = selection.looked_up();
-        let runs = self.database.rows(
-            &format!(
-                "SELECT job, configuration, id, submitted, status = 'succeeded', used, run_time FROM application WHERE {} AND \
-                 configuration IS NOT NULL AND job IN (SELECT job FROM configuration_sum WHERE applications > 0 GROUP BY \
-                 job HAVING count(*) > 1) ORDER BY job, submitted NULLS FIRST, id, attempt, source",
-                selection.condition
-            ),
-            &selection.values,
-            RunRow::of,
+        let runs = selection.looked_up();
+        let mut found = match &selection.days {
+            Some(days) if days.are_all() => {
+                let kept = format!(
+                    "SELECT job, old, new, first, since, runs_before, runs_after, used_before, used_after, time_before, \
+                     time_after FROM job_change JOIN job USING (job) WHERE job NOT IN (SELECT job FROM stale_job) AND {}",
+                    days.condition(1)
+                );
+                let mut found = self.database.rows(&kept, &days.values(), Found::of)?;
+                let stale = format!("{} AND job IN (SELECT job FROM stale_job)", runs.condition);
+                found.extend(self.compared(&stale, &runs.values)?);
+                found
+            }
+            _ => self.compared(&runs.condition, &runs.values)?,
+        };
+        self.name_jobs(&mut found)?;
+        found.sort_by(|Found { change: a, .. }, Found { change: b, .. }| {
+            b.saved_gb_hours
+                .total_cmp(&a.saved_gb_hours)
+                .then_with(|| (&a.job, &a.first).cmp(&(&b.job, &b.first)))
+        });
+        Ok(found)
+    }
+
+    /// Keeps the changes of the jobs that got or lost runs.
+    pub(super) fn compare_again(&self) -> Result<(), StoreError> {
+        while self.database.writing(|| self.compare_some_again())? {}
+        Ok(())
+    }
+
+    /// Whether there were any.
+    fn compare_some_again(&self) -> Result<bool, StoreError> {
+        let database = &self.database;
+        let jobs = database.ids(&format!("SELECT job FROM stale_job ORDER BY job LIMIT {AT_ONCE}"), &[])?;
+        if jobs.is_empty() {
+            return Ok(false);
+        }
+        let (these, values) = database.backend().among_ids(&jobs);
+        let found = self.compared(&format!("application.counts IS TRUE AND job {these}"), &values)?;
+        database.send(&format!("DELETE FROM job_change WHERE job {these}"), &values)?;
+        let rows: Vec<_> = (0_i64..).zip(&found).map(|(n, found)| found.row(n)).collect();
+        database.insert_all(
+            "job_change (job, n, old, new, first, since, runs_before, runs_after, used_before, used_after, time_before, \
+             time_after)",
+            &rows,
         )?;
+        database.send(&format!("DELETE FROM stale_job WHERE job {these}"), &values)?;
+        Ok(true)
+    }
+
+    /// The changes of jobs by those of their runs that meet a condition.
+    fn compared(&self, condition: &str, values: &[Value<'_>]) -> Result<Vec<Found>, StoreError> {
         let mut found = Vec::new();
         let mut job = None;
         let mut sections: Vec<Section> = Vec::new();
-        for run in runs {
+        let query = format!(
+            "SELECT job, configuration, id, submitted, status = 'succeeded', used, run_time FROM application WHERE \
+             {condition} AND configuration IS NOT NULL AND job IN (SELECT job FROM configuration_sum WHERE applications > 0 \
+             GROUP BY job HAVING count(*) > 1) ORDER BY job, submitted NULLS FIRST, id, attempt, source"
+        );
+        self.database.visit(&query, values, |row| {
+            let run = RunRow::of(row)?;
             if job != Some(run.job) {
-                self.compare(job, &sections, &mut found)?;
+                compare(job, &sections, &mut found);
                 sections.clear();
                 job = Some(run.job);
             }
@@ -124,79 +220,58 @@ impl Store {
                     runs: run.measured.into_iter().collect(),
                 }),
             }
-        }
-        self.compare(job, &sections, &mut found)?;
-        found.sort_by(|Found { change: a, .. }, Found { change: b, .. }| {
-            b.saved_gb_hours
-                .total_cmp(&a.saved_gb_hours)
-                .then_with(|| (&a.job, &a.first).cmp(&(&b.job, &b.first)))
-        });
+            Ok(true)
+        })?;
+        compare(job, &sections, &mut found);
         Ok(found)
     }
 
-    /// Adds to a change which settings it was.
-    pub(super) fn realised(&self, found: Found) -> Result<Realised, StoreError> {
-        let Found { job, configurations, change } = found;
-        Ok(Realised { changed: self.changed(job, configurations)?, ..change })
-    }
-
-    /// Compares each section of a job with the one before it.
-    fn compare(
-        &self,
-        job: Option<i64>,
-        sections: &[Section],
-        found: &mut Vec<Found>,
-    ) -> Result<(), StoreError> {
-        let Some(job) = job else { return Ok(()) };
-        for pair in sections.windows(2) {
-            let [before, after] = pair else { continue };
-            let last = before.runs.len().saturating_sub(MOST_BEFORE);
-            let Some((_, compared)) = before.runs.split_at_checked(last) else { continue };
-            if compared.len() < LEAST_RUNS || after.runs.len() < LEAST_RUNS {
-                continue;
+    /// Adds the keys of their jobs.
+    fn name_jobs(&self, found: &mut [Found]) -> Result<(), StoreError> {
+        for found in found.chunks_mut(AT_ONCE) {
+            let jobs: Vec<i64> = found.iter().map(|found| found.job).collect();
+            let (these, values) = self.database.backend().among_ids(&jobs);
+            let query = format!("SELECT job, key FROM job WHERE job {these}");
+            let keys = self.database.rows(&query, &values, |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let keys: FxHashMap<i64, String> = keys.into_iter().collect();
+            for Found { job, change, .. } in found {
+                change.job = keys.get(job).cloned().unwrap_or_default();
             }
-            let Some(used) = medians(compared, &after.runs, |run| Some(run.0)) else { continue };
-            if (used.0 - used.1).abs() < SMALLEST_CHANGE * used.0.max(used.1) {
-                continue;
-            }
-            let run_time = medians(compared, &after.runs, |run| run.1);
-            let time = |ms: f64| Millis::from_f64(ms.round());
-            let runs = (compared.len() as u64, after.runs.len() as u64);
-            let change = Realised {
-                job: self.key_of(job)?,
-                first: after.first.clone(),
-                since: after.since,
-                changed: Vec::new(),
-                runs,
-                used_gb_hours: used,
-                run_time: run_time.and_then(|(before, after)| time(before).zip(time(after))),
-                saved_gb_hours: (used.0 - used.1) * runs.1 as f64,
-            };
-            found.push(Found { job, configurations: (before.configuration, after.configuration), change });
         }
         Ok(())
     }
 
-    fn key_of(&self, job: i64) -> Result<String, StoreError> {
-        let key =
-            self.database.first("SELECT key FROM job WHERE job = ?1", &values![job], |row| row.get(0))?;
-        Ok(key.unwrap_or_default())
+    /// Adds to changes which settings it was.
+    pub(super) fn realised(&self, found: Vec<Found>) -> Result<Vec<Realised>, StoreError> {
+        let places = found.iter().flat_map(|found| [found.configurations.0, found.configurations.1]);
+        let settings = configured::at(&self.database, &places.collect())?;
+        let unknown = Settings::new();
+        found
+            .into_iter()
+            .map(|Found { job, configurations: (before, after), change }| {
+                let of = |place| settings.get(&place).unwrap_or(&unknown);
+                Ok(Realised { changed: self.changed((job, before), of(before), of(after))?, ..change })
+            })
+            .collect()
     }
 
-    fn changed(&self, job: i64, (before, after): (i64, i64)) -> Result<Vec<Changed>, StoreError> {
-        let old = configured::at(&self.database, before)?;
-        let new = configured::at(&self.database, after)?;
+    fn changed(
+        &self,
+        (job, before): (i64, i64),
+        old: &Settings,
+        new: &Settings,
+    ) -> Result<Vec<Changed>, StoreError> {
         let names: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         let value = |settings: &Settings, name: &str| settings.get(name).cloned();
         let changed = names.into_iter().filter(|name| old.get(*name) != new.get(*name));
         changed
             .map(|name| {
-                let to = value(&new, name);
+                let to = value(new, name);
                 let advised = match &to {
                     Some(to) => self.was_advised(job, before, (name, to))?,
                     None => false,
                 };
-                Ok(Changed { setting: name.clone(), from: value(&old, name), to, advised })
+                Ok(Changed { setting: name.clone(), from: value(old, name), to, advised })
             })
             .collect()
     }
@@ -222,6 +297,37 @@ impl Store {
     }
 }
 
+/// Compares each section of a job with the one before it.
+fn compare(job: Option<i64>, sections: &[Section], found: &mut Vec<Found>) {
+    let Some(job) = job else { return };
+    for pair in sections.windows(2) {
+        let [before, after] = pair else { continue };
+        let last = before.runs.len().saturating_sub(MOST_BEFORE);
+        let Some((_, compared)) = before.runs.split_at_checked(last) else { continue };
+        if compared.len() < LEAST_RUNS || after.runs.len() < LEAST_RUNS {
+            continue;
+        }
+        let Some(used) = medians(compared, &after.runs, |run| Some(run.0)) else { continue };
+        if (used.0 - used.1).abs() < SMALLEST_CHANGE * used.0.max(used.1) {
+            continue;
+        }
+        let run_time = medians(compared, &after.runs, |run| run.1);
+        let time = |ms: f64| Millis::from_f64(ms.round());
+        let runs = (compared.len() as u64, after.runs.len() as u64);
+        let change = Realised {
+            job: String::new(),
+            first: after.first.clone(),
+            since: after.since,
+            changed: Vec::new(),
+            runs,
+            used_gb_hours: used,
+            run_time: run_time.and_then(|(before, after)| time(before).zip(time(after))),
+            saved_gb_hours: saved(used, runs),
+        };
+        found.push(Found { job, configurations: (before.configuration, after.configuration), change });
+    }
+}
+
 /// The medians of what is known of the runs before and after.
 fn medians<R>(before: &[R], after: &[R], value: impl Fn(&R) -> Option<f64>) -> Option<(f64, f64)> {
     let of = |runs: &[R]| median(&runs.iter().filter_map(&value).collect::<Vec<f64>>());
@@ -235,6 +341,7 @@ mod tests {
     use crate::internal::sample;
     use crate::model::Status;
     use crate::results::ApplicationReport;
+    use crate::store::record;
     use crate::store::testing::with_stores;
     use crate::units::{Bytes, MbMillis};
 
@@ -253,13 +360,18 @@ mod tests {
 
     fn of(store: &Store) -> Vec<Realised> {
         let found = store.changes(&Selection::of(&store.database, &Filter::default()).unwrap()).unwrap();
-        found.into_iter().map(|found| store.realised(found).unwrap()).collect()
+        store.realised(found).unwrap()
     }
 
     /// The same in each database.
     fn realised(apps: &[ApplicationReport]) -> Vec<Realised> {
         let all = std::sync::Mutex::new(Vec::new());
-        with_stores(apps, |store| all.lock().unwrap().push(of(store)));
+        with_stores(apps, |store| {
+            let found = of(store);
+            store.compare_again().unwrap();
+            assert_eq!(found, of(store));
+            all.lock().unwrap().push(found);
+        });
         let mut all = all.into_inner().unwrap();
         assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "{all:?}");
         all.pop().unwrap()
@@ -295,6 +407,37 @@ mod tests {
             store.database.execute(advice, &[]).unwrap();
             let [change] = &of(store)[..] else { panic!() };
             assert!(change.changed.iter().all(|setting| setting.advised), "{change:?}");
+        });
+    }
+
+    #[test]
+    fn kept_changes_are_those_of_all_runs() {
+        let night = |night: i64, (heap, gib): (&str, u64)| nightly(night, heap, gib, Status::Succeeded);
+        let apps: Vec<_> = (0..9).map(|n| night(n, if n < 4 { ("4g", 40) } else { ("2g", 25) })).collect();
+        with_stores(&apps, |store| {
+            let kept = || store.database.count("SELECT count(*) FROM job_change", &[]).unwrap();
+            let stale = || store.database.count("SELECT count(*) FROM stale_job", &[]).unwrap();
+            assert_eq!((kept(), stale()), (0, 1));
+            store.compare_again().unwrap();
+            assert_eq!((kept(), stale()), (1, 0));
+            // Other runs of the job, one of them before the change.
+            for app in [night(9, ("2g", 5)), night(-1, ("4g", 60)), night(10, ("8g", 9))] {
+                record::application(&store.database, 1, &app).unwrap();
+                let found = of(store);
+                let all = |filter: &Filter| {
+                    store.changes(&Selection::of(&store.database, filter).unwrap()).unwrap().len()
+                };
+                assert_eq!((found.len(), stale()), (1, 1));
+                assert_eq!(all(&Filter { ids: vec!["*".parse().unwrap()], ..Filter::default() }), 1);
+                store.compare_again().unwrap();
+                assert_eq!((of(store), stale()), (found, 0));
+            }
+            // Other engines have no such job.
+            let other = Filter { engine: Some(crate::model::Engine::MapReduce), ..Filter::default() };
+            assert!(store.changes(&Selection::of(&store.database, &other).unwrap()).unwrap().is_empty());
+            // Too few runs are left.
+            store.prune(Timestamp::from_millis(3 * 86_400_000)).unwrap();
+            assert_eq!((of(store), kept(), stale()), (Vec::new(), 0, 0));
         });
     }
 

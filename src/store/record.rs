@@ -20,25 +20,62 @@ const LONGEST_NAME: usize = 500;
 /// Nodes that one query looks up.
 const NODES_AT_ONCE: usize = 200;
 
-const OF_RUN: &str = "SELECT application FROM application WHERE id = ?1 AND attempt = ?2";
-
-/// Writes an application; an earlier record of the same application from the same file is replaced.
-pub(super) fn application(database: &Database, run: i64, app: &ApplicationReport) -> Result<(), StoreError> {
+/// Writes an application, and returns its place; an earlier record of the same application from the same file is replaced.
+pub(super) fn application(database: &Database, run: i64, app: &ApplicationReport) -> Result<i64, StoreError> {
     let (id, attempt) = (bounded(&app.id), bounded(app.attempt.as_deref().unwrap_or_default()));
     let source = app.sources.first().map(String::as_str).unwrap_or_default();
-    let copies = || database.ids(&format!("{OF_RUN} AND counts = TRUE"), &values![&*id, &*attempt]);
-    sums::change(database, Sign::Remove, &copies()?)?;
-    database.execute(
-        "DELETE FROM application WHERE id = ?1 AND attempt = ?2 AND source = ?3",
-        &values![&*id, &*attempt, source],
-    )?;
+    let copies = || {
+        let query = "SELECT application, counts FROM application WHERE id = ?1 AND attempt = ?2";
+        database.rows(query, &values![&*id, &*attempt], |row| Ok((row.get(0)?, row.get(1)?)))
+    };
+    let earlier = copies()?;
+    sums::change(database, Sign::Remove, &counted(&earlier))?;
+    if !earlier.is_empty() {
+        database.send(
+            "DELETE FROM application WHERE id = ?1 AND attempt = ?2 AND source = ?3",
+            &values![&*id, &*attempt, source],
+        )?;
+    }
     let place = insert(database, run, app, (&id, &attempt, source))?;
     details(database, place, app)?;
     nodes(database, place, &app.nodes)?;
-    if database.ids(OF_RUN, &values![&*id, &*attempt])?.len() > 1 {
-        choose_among_copies(database, &id, &attempt)?;
+    if earlier.is_empty() {
+        sums::change(database, Sign::Add, &[place])?;
+        return Ok(place);
     }
-    sums::change(database, Sign::Add, &copies()?)
+    let mut now = copies()?;
+    if now.len() > 1 {
+        choose_among_copies(database, &id, &attempt)?;
+        now = copies()?;
+    }
+    sums::change(database, Sign::Add, &counted(&now))?;
+    Ok(place)
+}
+
+/// Fails if this application of a run is gone that was written before the connection was made again.
+pub(super) fn check_last(database: &Database, run: i64, last: Option<Written>) -> Result<(), StoreError> {
+    let Some(Written { place, reconnections }) = last else { return Ok(()) };
+    if reconnections == database.backend().reconnections() {
+        return Ok(());
+    }
+    let query = "SELECT count(*) FROM application WHERE application = ?1 AND run = ?2";
+    match database.count(query, &values![place, run])? {
+        0 => Err(StoreError::Forgotten),
+        _ => Ok(()),
+    }
+}
+
+/// The last application of a run that was written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Written {
+    pub(super) place: i64,
+    /// How often the connection had been made again.
+    pub(super) reconnections: u32,
+}
+
+/// Which of these copies count.
+fn counted(copies: &[(i64, bool)]) -> Vec<i64> {
+    copies.iter().filter(|(_, counts)| *counts).map(|(application, _)| *application).collect()
 }
 
 /// Inserts the row of an application, and returns its place.
@@ -53,7 +90,7 @@ fn insert(
         metrics.tasks.iter().map(|(_, counts)| counts.map(|counts| counts.total)).sum::<Option<u64>>();
     let cores = metrics.cores_used.zip(metrics.cores_idle).map(|(used, idle)| used + idle);
     let saved = Saved::of(app.savings.as_ref().map(|savings| &savings.joint));
-    let configuration = app.configuration.as_deref().map(|conf| configured::place(database, conf));
+    let (job, configuration) = job_and_configuration(database, app)?;
     database.insert(
         "INSERT INTO application (id, attempt, source, files, run, job, engine, name, \"user\", queue, status, complete, \
          judged, submitted, finished, run_time, severity, score, tasks, used, wasted, core_time, saved_time, saved_memory, \
@@ -66,7 +103,7 @@ fn insert(
             source,
             whole(app.sources.len() as u64),
             run,
-            job(database, app)?,
+            job,
             app.engine.name(),
             app.name.as_deref(),
             app.user.as_deref().map(bounded),
@@ -86,7 +123,7 @@ fn insert(
             saved.time,
             saved.memory,
             saved.cores,
-            configuration.transpose()?,
+            configuration,
             app.work.task_time.map(Millis::get).map(whole),
             app.work.failed_attempts.map(whole),
             app.work.input.map(Bytes::get).map(whole),
@@ -95,18 +132,32 @@ fn insert(
     )
 }
 
-/// The place of the application's job.
-fn job(database: &Database, app: &ApplicationReport) -> Result<i64, StoreError> {
-    let key = app.compared_job();
-    let known =
-        database.first("SELECT job FROM job WHERE key = ?1", &values![key.as_str()], |row| row.get(0))?;
-    if let Some(known) = known {
-        return Ok(known);
-    }
-    database.insert(
-        "INSERT INTO job (key, engine, name) VALUES (?1, ?2, ?3) RETURNING job",
-        &values![key.as_str(), app.engine.name(), app.name.as_deref()],
-    )
+/// The places of the application's job, and of the settings that decide what it costs.
+fn job_and_configuration(
+    database: &Database,
+    app: &ApplicationReport,
+) -> Result<(i64, Option<i64>), StoreError> {
+    let (key, settings) = (app.compared_job(), app.configuration.as_deref().map(configured::text));
+    let known = database.first(
+        "SELECT (SELECT job FROM job WHERE key = ?1), (SELECT configuration FROM configuration WHERE settings = ?2)",
+        &values![key.as_str(), settings.as_deref()],
+        |row| Ok((row.get::<Option<i64>>(0)?, row.get::<Option<i64>>(1)?)),
+    )?;
+    let (job, configuration) = known.unwrap_or_default();
+    let job = job.map_or_else(
+        || {
+            database.insert(
+                "INSERT INTO job (key, engine, name) VALUES (?1, ?2, ?3) RETURNING job",
+                &values![key.as_str(), app.engine.name(), app.name.as_deref()],
+            )
+        },
+        Ok,
+    )?;
+    let configuration = match (configuration, &settings) {
+        (None, Some(settings)) => Some(configured::insert(database, settings)?),
+        (known, _) => known,
+    };
+    Ok((job, configuration))
 }
 
 fn details(database: &Database, place: i64, app: &ApplicationReport) -> Result<(), StoreError> {
@@ -178,9 +229,9 @@ fn nodes(database: &Database, place: i64, nodes: &[NodeWork]) -> Result<(), Stor
 fn places_of(database: &Database, nodes: &[NodeWork]) -> Result<BTreeMap<String, i64>, StoreError> {
     let mut known = BTreeMap::new();
     for nodes in nodes.chunks(NODES_AT_ONCE) {
-        let places: Vec<String> = (1..=nodes.len()).map(|place| format!("?{place}")).collect();
-        let names: Vec<Value<'_>> = nodes.iter().map(|work| Value::from(&work.node)).collect();
-        let query = format!("SELECT name, node FROM node WHERE name IN ({})", places.join(", "));
+        let names = nodes.iter().map(|work| Cow::Borrowed(work.node.as_str())).collect();
+        let (these, names) = database.backend().among_texts(names);
+        let query = format!("SELECT name, node FROM node WHERE name {these}");
         known.extend(database.rows(&query, &names, |row| Ok((row.get::<String>(0)?, row.get::<i64>(1)?)))?);
     }
     Ok(known)
@@ -212,11 +263,10 @@ const PREFERRED: &str = "NOT EXISTS (SELECT 1 FROM application AS other WHERE ot
      coalesce(own.tasks, -1)) AND other.source < own.source) END)";
 
 fn choose_among_copies(database: &Database, id: &str, attempt: &str) -> Result<(), StoreError> {
-    database.execute(
+    database.send(
         &format!("UPDATE application AS own SET counts = {PREFERRED} WHERE own.id = ?1 AND own.attempt = ?2"),
         &values![id, attempt],
-    )?;
-    Ok(())
+    )
 }
 
 /// Chooses again where a copy did not count: the one that counted may be gone.
@@ -227,16 +277,19 @@ pub(super) fn choose_again(database: &Database) -> Result<(), StoreError> {
     )?;
     for application in &chosen {
         database
-            .execute("UPDATE application SET counts = TRUE WHERE application = ?1", &values![*application])?;
+            .send("UPDATE application SET counts = TRUE WHERE application = ?1", &values![*application])?;
     }
     sums::change(database, Sign::Add, &chosen)
 }
 
 /// Removes the applications that meet a condition.
 pub(super) fn remove(database: &Database, condition: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
-    let counted = database
-        .ids(&format!("SELECT application FROM application WHERE counts = TRUE AND {condition}"), values)?;
-    sums::change(database, Sign::Remove, &counted)?;
+    let query = format!("SELECT application, counts FROM application WHERE {condition}");
+    let found = database.rows(&query, values, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if found.is_empty() {
+        return Ok(0);
+    }
+    sums::change(database, Sign::Remove, &counted(&found))?;
     database.execute(&format!("DELETE FROM application WHERE {condition}"), values)
 }
 
@@ -259,11 +312,50 @@ impl Saved {
 }
 
 /// The database has no unsigned numbers.
-fn whole(value: u64) -> i64 {
+pub(super) fn whole(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
 #[allow(clippy::cast_possible_truncation)] // saturates
 fn rounded(value: f64) -> i64 {
     value.round() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::testing::with_stores;
+
+    #[test]
+    fn an_application_that_a_crash_lost_is_missed() {
+        with_stores(&[], |store| {
+            let database = &store.database;
+            let place = application(database, 1, &ApplicationReport::blank("app_1")).unwrap();
+            let before = |reconnections| check_last(database, 1, Some(Written { place, reconnections }));
+            let again = database.backend().reconnections().wrapping_sub(1);
+            assert!(before(again).is_ok() && check_last(database, 1, None).is_ok());
+            database.execute("DELETE FROM application", &[]).unwrap();
+            assert!(matches!(before(again), Err(StoreError::Forgotten)));
+            assert!(before(database.backend().reconnections()).is_ok());
+        });
+    }
+
+    #[test]
+    fn a_failure_of_a_statement_that_is_not_waited_for_fails_the_transaction() {
+        with_stores(&[], |store| {
+            let database = &store.database;
+            let blank = ApplicationReport::blank("app_1");
+            let written = database.writing(|| {
+                application(database, 1, &blank)?;
+                database.send("INSERT INTO run VALUES (1, 0, 'x', 'y', NULL)", &[])?;
+                application(database, 1, &blank)
+            });
+            let text = written.unwrap_err().to_string().to_lowercase();
+            // The first failure is told, not one that follows from it.
+            assert!(text.contains("unique"), "{text}");
+            assert_eq!(database.count("SELECT count(*) FROM application", &[]).unwrap(), 0);
+            database.writing(|| application(database, 1, &blank)).unwrap();
+            assert_eq!(database.count("SELECT count(*) FROM application", &[]).unwrap(), 1);
+        });
+    }
 }

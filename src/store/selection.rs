@@ -20,6 +20,8 @@ const COUNTS_WITHOUT_INDEX: &str = "application.counts IS TRUE";
 pub(super) struct Selection {
     pub(super) condition: String,
     pub(super) values: Vec<Value<'static>>,
+    /// Whether patterns choose the applications, so that no index has just these in the order of time.
+    pub(super) by_patterns: bool,
     /// The same for sums by day; `None` if not all applications of a day and engine are selected.
     pub(super) days: Option<Days>,
 }
@@ -27,7 +29,12 @@ pub(super) struct Selection {
 impl Selection {
     /// The applications that `filter` admits, each once.
     pub(super) fn of(database: &Database, filter: &Filter) -> Result<Self, StoreError> {
-        let mut selection = Self { condition: COUNTS.to_owned(), values: Vec::new(), days: Days::of(filter) };
+        let mut selection = Self {
+            condition: COUNTS.to_owned(),
+            values: Vec::new(),
+            by_patterns: false,
+            days: Days::of(filter),
+        };
         if let Some(engine) = filter.engine {
             selection.and("application.engine =", engine.name());
         }
@@ -41,6 +48,7 @@ impl Selection {
             let patterns = Filter { engine: None, since: None, until: None, ..filter.clone() };
             let among = (selection.condition.as_str(), selection.values.as_slice());
             (selection.condition, selection.values) = database.backend().admitted(patterns, among)?;
+            selection.by_patterns = true;
         }
         Ok(selection)
     }
@@ -85,7 +93,12 @@ impl Selection {
         keys: impl Iterator<Item = Option<&'a str>>,
     ) {
         let (unknown, keys): (Vec<_>, Vec<_>) = keys.partition(Option::is_none);
-        let mut wanted = Self { condition: "TRUE".to_owned(), values: self.values.clone(), days: None };
+        let mut wanted = Self {
+            condition: "TRUE".to_owned(),
+            values: self.values.clone(),
+            by_patterns: false,
+            days: None,
+        };
         wanted.among(column, keys.into_iter());
         let unknown = if unknown.is_empty() { "FALSE" } else { "TRUE" };
         self.condition = format!(

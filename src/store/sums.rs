@@ -189,17 +189,22 @@ pub(super) fn change(database: &Database, sign: Sign, applications: &[i64]) -> R
         return update(database, sign, "= ?1", &values![*application]);
     }
     for applications in applications.chunks(AT_ONCE) {
-        let ids: Vec<String> = applications.iter().map(i64::to_string).collect();
-        update(database, sign, &format!("IN ({})", ids.join(", ")), &[])?;
+        let (these, values) = database.backend().among_ids(applications);
+        update(database, sign, &these, &values)?;
     }
     Ok(())
 }
 
+/// Changes the sums, and notes which jobs must be compared again.
 fn update(database: &Database, sign: Sign, these: &str, values: &[Value<'_>]) -> Result<(), StoreError> {
-    for sums in &ALL {
-        database.execute(&sums.statement(sign, these), values)?;
-    }
-    Ok(())
+    ALL.iter().try_for_each(|sums| database.send(&sums.statement(sign, these), values))?;
+    database.send(
+        &format!(
+            "INSERT INTO stale_job (job) SELECT DISTINCT job FROM application WHERE application {these} AND counts = TRUE \
+             AND configuration IS NOT NULL ON CONFLICT (job) DO NOTHING"
+        ),
+        values,
+    )
 }
 
 /// Computes all sums from the applications.
@@ -405,6 +410,8 @@ mod tests {
                 for window in [(None, None), (Some(3), None), (Some(5), Some(40)), (None, Some(33))] {
                     assert_same_answers(store, window);
                 }
+                store.compare_again().unwrap();
+                assert_same_answers(store, (None, None));
                 let remove = || {
                     let source = format!("logs/0/app_{removed}");
                     record::remove(&store.database, "source = ?1", &values![&source])?;

@@ -146,7 +146,8 @@ impl History {
             )
             .into());
         };
-        let output = Output::open(self.output.as_deref())?;
+        let files = self.store.store.files();
+        let output = Output::open_apart(self.output.as_deref(), files.iter().map(PathBuf::as_path))?;
         let text = TextOptions { summary: self.answer.summary, ..output.text_options(self.color) };
         let format = match self.format {
             Format::Text => HistoryFormat::Text,

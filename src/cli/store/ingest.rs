@@ -42,7 +42,7 @@ impl Ingest {
     pub(in crate::cli) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         let rules = self.rules.load()?;
         let inputs = self.paths.read()?;
-        let output = self.input.open_output(&inputs.files(), self.store.store.file())?;
+        let output = self.input.open_output(&inputs.files(), &self.store.store.files())?;
         let (limits, filter) = (self.input.limits.limits(), self.input.filters.filter());
         // Nothing is shown, so no application is kept in memory.
         let options = Options { top: Some(0), limits, filter, ..Options::default() };

@@ -10,6 +10,7 @@ mod row;
 pub(super) mod sqlite;
 mod value;
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
 
@@ -35,6 +36,9 @@ pub(super) enum Mode {
     Read,
     /// One at a time: another one waits. Readers do not.
     Write,
+    /// The same, but the disk is not waited for: if the server crashes, the last of these may be lost. The next one of
+    /// `Write` makes all of them last.
+    Part,
 }
 
 /// What a database contains.
@@ -54,11 +58,15 @@ pub(super) type Visit<'v> = &'v mut dyn FnMut(&Row<'_>) -> Result<bool, StoreErr
 pub(super) trait Backend: Send {
     /// Runs a statement, and returns how many rows it changed.
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError>;
+    /// Runs a statement whose failure a later call may tell, at the latest that which ends the transaction.
+    fn send(&self, sql: &str, values: &[Value<'_>]) -> Result<(), StoreError>;
     /// Passes the rows of a query to `visit`, which may not use the database.
     fn visit(&self, sql: &str, values: &[Value<'_>], visit: Visit<'_>) -> Result<(), StoreError>;
     /// Runs several statements without values.
     fn batch(&self, sql: &str) -> Result<(), StoreError>;
     fn begin(&self, mode: Mode) -> Result<(), StoreError>;
+    /// How often a lost connection was made again.
+    fn reconnections(&self) -> u32;
     /// Whether the failed transaction may succeed if it is tried again. A lost connection is made again.
     fn recovers_from(&self, error: &StoreError) -> bool;
     fn contents(&self) -> Result<Contents, StoreError>;
@@ -66,6 +74,10 @@ pub(super) trait Backend: Send {
     fn set_version(&self, version: i64) -> Result<(), StoreError>;
     /// The version before the first of the migrations, and the statements that lead from each version to the next.
     fn migrations(&self) -> (i64, &'static [&'static str]);
+    /// What follows a column that has one of these ids, with the values of a statement that has no others.
+    fn among_ids(&self, ids: &[i64]) -> (String, Vec<Value<'static>>);
+    /// The same for texts.
+    fn among_texts<'v>(&self, texts: Vec<Cow<'v, str>>) -> (String, Vec<Value<'v>>);
     /// A condition, with its values, for the applications that match the patterns of `filter` among those that meet another
     /// condition.
     fn admitted(
@@ -73,10 +85,24 @@ pub(super) trait Backend: Send {
         filter: Filter,
         among: (&str, &[Value<'static>]),
     ) -> Result<(String, Vec<Value<'static>>), StoreError>;
+    /// What follows a column that has one of the applications that meet a condition, with the values of a statement that has
+    /// no others.
+    fn chosen(
+        &self,
+        condition: &str,
+        values: &[Value<'static>],
+    ) -> Result<(String, Vec<Value<'static>>), StoreError> {
+        Ok((chosen_by(condition), values.to_vec()))
+    }
     /// Gives the room of removed rows back.
     fn compact(&self) -> Result<(), StoreError>;
     /// The file, if the database is one.
     fn file(&self) -> Option<&Path>;
+}
+
+/// What follows a column that has one of the applications that meet a condition.
+fn chosen_by(condition: &str) -> String {
+    format!("IN (SELECT application.application FROM application WHERE {condition})")
 }
 
 /// An open database.
@@ -94,6 +120,12 @@ impl Database {
     /// Runs a statement, and returns how many rows it changed.
     pub(super) fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
         self.0.execute(sql, values)
+    }
+
+    /// Runs a statement in a transaction. If it fails, that or a later call tells it, at the latest the end of the
+    /// transaction. A server is not waited for.
+    pub(super) fn send(&self, sql: &str, values: &[Value<'_>]) -> Result<(), StoreError> {
+        self.0.send(sql, values)
     }
 
     /// Passes the rows of a query to `visit`, which may not use the database.
@@ -152,7 +184,7 @@ impl Database {
         self.first(sql, values, |row| row.get(0))?.ok_or(StoreError::Incomplete)
     }
 
-    /// Inserts rows with as few statements as possible. `into` is `table (columns)`.
+    /// Inserts rows with as few statements as possible, which are [sent](Self::send). `into` is `table (columns)`.
     pub(super) fn insert_all<const N: usize>(
         &self,
         into: &str,
@@ -165,7 +197,7 @@ impl Database {
             };
             let places: Vec<String> = (0..rows.len()).map(|at| row(at * N + 1)).collect();
             let values: Vec<Value<'_>> = rows.iter().flatten().cloned().collect();
-            self.execute(&format!("INSERT INTO {into} VALUES {}", places.join(", ")), &values)?;
+            self.send(&format!("INSERT INTO {into} VALUES {}", places.join(", ")), &values)?;
         }
         Ok(())
     }
@@ -187,6 +219,15 @@ impl Database {
     /// change in it.
     pub(super) fn writing<T>(&self, work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
         self.transaction(Mode::Write, work)
+    }
+
+    /// Like [`Self::writing`], as one of many parts: if a server crashes, the last ones may be lost until `writing` was
+    /// called. Each is lost as a whole, and with it all later ones.
+    pub(super) fn writing_part<T>(
+        &self,
+        work: impl FnMut() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.transaction(Mode::Part, work)
     }
 
     fn transaction<T>(

@@ -8,7 +8,7 @@ use super::super::StoreError;
 pub(in crate::store) enum Row<'r> {
     Sqlite(&'r rusqlite::Row<'r>),
     #[cfg(feature = "postgres")]
-    Postgres(&'r ::postgres::Row),
+    Postgres(&'r tokio_postgres::Row),
 }
 
 /// A type of a column in Rust.
@@ -19,9 +19,12 @@ impl<T: FromSql> Column for T {}
 
 /// A type of a column in Rust.
 #[cfg(feature = "postgres")]
-pub(in crate::store) trait Column: FromSql + for<'a> ::postgres::types::FromSql<'a> {}
+pub(in crate::store) trait Column:
+    FromSql + for<'a> tokio_postgres::types::FromSql<'a>
+{
+}
 #[cfg(feature = "postgres")]
-impl<T: FromSql + for<'a> ::postgres::types::FromSql<'a>> Column for T {}
+impl<T: FromSql + for<'a> tokio_postgres::types::FromSql<'a>> Column for T {}
 
 impl Row<'_> {
     /// The value at a place.

@@ -1,5 +1,6 @@
 //! A store in a file of SQLite.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::path::Path;
 
@@ -66,6 +67,10 @@ impl Backend for Sqlite {
         Ok(changed as u64)
     }
 
+    fn send(&self, sql: &str, values: &[Value<'_>]) -> Result<(), StoreError> {
+        self.execute(sql, values).map(drop)
+    }
+
     fn visit(&self, sql: &str, values: &[Value<'_>], visit: Visit<'_>) -> Result<(), StoreError> {
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut rows = statement.query(params_from_iter(values))?;
@@ -85,8 +90,12 @@ impl Backend for Sqlite {
         self.batch(match mode {
             Mode::Read => "BEGIN",
             // A lock that is taken later cannot be waited for.
-            Mode::Write => "BEGIN IMMEDIATE",
+            Mode::Write | Mode::Part => "BEGIN IMMEDIATE",
         })
+    }
+
+    fn reconnections(&self) -> u32 {
+        0
     }
 
     fn recovers_from(&self, _error: &StoreError) -> bool {
@@ -112,6 +121,16 @@ impl Backend for Sqlite {
 
     fn migrations(&self) -> (i64, &'static [&'static str]) {
         (0, schema::sqlite::MIGRATIONS)
+    }
+
+    fn among_ids(&self, ids: &[i64]) -> (String, Vec<Value<'static>>) {
+        let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
+        (format!("IN ({})", ids.join(", ")), Vec::new())
+    }
+
+    fn among_texts<'v>(&self, texts: Vec<Cow<'v, str>>) -> (String, Vec<Value<'v>>) {
+        let places: Vec<String> = (1..=texts.len()).map(|place| format!("?{place}")).collect();
+        (format!("IN ({})", places.join(", ")), texts.into_iter().map(Value::Text).collect())
     }
 
     /// The database calls a function for each application, and keeps a list of those that it admits.

@@ -17,6 +17,27 @@ pub(in crate::store) enum Value<'v> {
     /// A list of ids, for `= ANY(?1)`; SQLite has none.
     #[cfg(feature = "postgres")]
     Ids(Vec<i64>),
+    /// A list of texts, for `= ANY(?1)`, too.
+    #[cfg(feature = "postgres")]
+    Texts(Vec<Cow<'v, str>>),
+}
+
+#[cfg(feature = "postgres")]
+impl Value<'_> {
+    /// The same value without a reference to another one.
+    pub(in crate::store) fn to_owned(&self) -> Value<'static> {
+        let owned = |text: &Cow<'_, str>| Cow::Owned(text.as_ref().to_owned());
+        match self {
+            Self::Null => Value::Null,
+            Self::Whole(value) => Value::Whole(*value),
+            Self::Number(value) => Value::Number(*value),
+            Self::Truth(value) => Value::Truth(*value),
+            Self::Text(value) => Value::Text(owned(value)),
+            Self::Bytes(value) => Value::Bytes(Cow::Owned(value.as_ref().to_owned())),
+            Self::Ids(ids) => Value::Ids(ids.clone()),
+            Self::Texts(texts) => Value::Texts(texts.iter().map(owned).collect()),
+        }
+    }
 }
 
 /// A list of values.
@@ -91,7 +112,7 @@ impl ToSql for Value<'_> {
             Self::Text(value) => ValueRef::Text(value.as_bytes()),
             Self::Bytes(value) => ValueRef::Blob(value),
             #[cfg(feature = "postgres")]
-            Self::Ids(_) => {
+            Self::Ids(_) | Self::Texts(_) => {
                 return Err(rusqlite::Error::ToSqlConversionFailure("SQLite has no lists".into()));
             }
         };

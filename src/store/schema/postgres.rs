@@ -10,7 +10,7 @@ use super::{node_columns, sum_columns};
 pub(in crate::store) const BEFORE_FIRST: i64 = 5;
 
 /// The statements that lead from each version of the tables to the next. Released ones never change.
-pub(in crate::store) const MIGRATIONS: &[&str] = &[SIXTH, SEVENTH];
+pub(in crate::store) const MIGRATIONS: &[&str] = &[SIXTH, SEVENTH, EIGHTH];
 
 const SIXTH: &str = concat!(
     r#"
@@ -194,5 +194,29 @@ CREATE TABLE configuration_sum (
     configuration BIGINT NOT NULL,
     applications BIGINT NOT NULL,
     PRIMARY KEY (job, configuration)
+);
+"#;
+
+const EIGHTH: &str = r#"
+CREATE INDEX unread_file ON file (run) WHERE problem IS NOT NULL;
+CREATE INDEX node_day_by_day ON node_day (day);
+CREATE INDEX application_of_user ON application ("user") WHERE counts;
+CREATE INDEX application_of_queue ON application (queue) WHERE counts;
+CREATE TABLE stale_job (job BIGINT NOT NULL PRIMARY KEY);
+INSERT INTO stale_job SELECT DISTINCT job FROM application WHERE configuration IS NOT NULL;
+CREATE TABLE job_change (
+    job BIGINT NOT NULL,
+    n BIGINT NOT NULL,
+    old BIGINT NOT NULL,
+    new BIGINT NOT NULL,
+    first TEXT COLLATE "C" NOT NULL,
+    since BIGINT,
+    runs_before BIGINT NOT NULL,
+    runs_after BIGINT NOT NULL,
+    used_before DOUBLE PRECISION NOT NULL,
+    used_after DOUBLE PRECISION NOT NULL,
+    time_before BIGINT,
+    time_after BIGINT,
+    PRIMARY KEY (job, n)
 );
 "#;

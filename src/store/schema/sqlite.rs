@@ -3,7 +3,8 @@
 use super::{node_columns, sum_columns};
 
 /// The statements that lead from each version of the schema to the next. Released ones never change.
-pub(in crate::store) const MIGRATIONS: &[&str] = &[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH];
+pub(in crate::store) const MIGRATIONS: &[&str] =
+    &[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH];
 
 /// Version 1. Times are milliseconds since 1970 in UTC, durations milliseconds, memory over time MiB·s,
 /// cores over time core milliseconds: whole numbers, so that no sum depends on the order. Unknown is NULL.
@@ -273,5 +274,30 @@ CREATE TABLE configuration_sum (
     configuration INTEGER NOT NULL,
     applications INTEGER NOT NULL,
     PRIMARY KEY (job, configuration)
+) WITHOUT ROWID;
+";
+
+/// Version 8: the changes of configurations after which jobs cost more or less, and the jobs that must be compared again
+/// because they got or lost runs. All of them have, at first.
+const EIGHTH: &str = "
+CREATE INDEX unread_file ON file (run) WHERE problem IS NOT NULL;
+CREATE TABLE stale_job (job INTEGER NOT NULL PRIMARY KEY) WITHOUT ROWID;
+INSERT INTO stale_job SELECT DISTINCT job FROM application WHERE configuration IS NOT NULL;
+CREATE TABLE job_change (
+    job INTEGER NOT NULL,
+    n INTEGER NOT NULL,
+    old INTEGER NOT NULL,
+    new INTEGER NOT NULL,
+    -- The first run with the new configuration.
+    first TEXT NOT NULL,
+    since INTEGER,
+    -- Runs that are compared, and their medians: memory in GB·h, and milliseconds.
+    runs_before INTEGER NOT NULL,
+    runs_after INTEGER NOT NULL,
+    used_before REAL NOT NULL,
+    used_after REAL NOT NULL,
+    time_before INTEGER,
+    time_after INTEGER,
+    PRIMARY KEY (job, n)
 ) WITHOUT ROWID;
 ";

@@ -93,15 +93,32 @@ fn a_report_never_replaces_a_store() {
     let folder = tempfile::tempdir().unwrap();
     let store = text(&folder.path().join("x.db"));
     let other_name = text(&folder.path().join(".").join("x.db"));
+    let refuses =
+        |arguments: &[&str]| {
+            // SQLite writes to these files, too.
+            for ending in ["", "-wal", "-shm", "-journal"] {
+                let output =
+                    run(&[arguments, &["--store", &store, "--output", &format!("{other_name}{ending}")]]
+                        .concat());
+                let error = String::from_utf8(output.stderr).unwrap();
+                assert!(
+                    output.status.code() == Some(2) && error.contains("would overwrite"),
+                    "{arguments:?}: {error}"
+                );
+            }
+        };
     for command in ["analyze", "ingest"] {
         // The second time, the store exists.
         for _ in 0..2 {
-            let output = run(&[command, "testdata/hadoop1", "--store", &store, "--output", &other_name]);
-            assert_eq!(output.status.code(), Some(2), "{command}");
+            refuses(&[command, "testdata/hadoop1"]);
             printed(&["ingest", "--quiet", "testdata/hadoop1", "--store", &store]);
         }
         fs::remove_file(&store).unwrap();
     }
+    printed(&["ingest", "--quiet", "testdata/hadoop1", "--store", &store]);
+    refuses(&["check", "testdata/hadoop1"]);
+    refuses(&["history"]);
+    assert!(printed(&["history", "--store", &store]).starts_with("1 application"));
     assert_eq!(run(&["analyze", "testdata/hadoop1", "--store", ""]).status.code(), Some(2));
 }
 

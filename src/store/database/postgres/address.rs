@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use ::postgres::Config;
-use ::postgres::config::Host;
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
 
 use super::{ServerError, StoreError};
 

@@ -2,9 +2,9 @@
 
 use std::error::Error as _;
 
-use ::postgres::Error;
-use ::postgres::error::SqlState;
 use thiserror::Error;
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
 
 use super::super::super::StoreError;
 

@@ -2,27 +2,26 @@
 
 mod address;
 mod failure;
+mod session;
 mod tls;
 mod value;
 
-use std::cell::{RefCell, RefMut};
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell, RefMut};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use ::postgres::fallible_iterator::FallibleIterator;
-use ::postgres::types::ToSql;
-use ::postgres::{Client, Config, Statement};
-use rustc_hash::FxHashMap;
+use tokio_postgres::Config;
 
 use super::super::{StoreError, schema};
-use super::{Backend, Contents, Mode, PATIENCE, Row, Value, Visit};
+use super::{Backend, Contents, Mode, PATIENCE, Value, Visit};
 use crate::engine::{Filter, Identity};
-use crate::units::Timestamp;
 
 pub(in crate::store) use address::shown;
 pub(crate) use failure::ServerError;
 pub(super) use failure::failure;
+use session::Session;
 
 /// The lock that writers of a store take: "elep" in ASCII.
 const LOCK: i64 = 0x656c_6570;
@@ -32,22 +31,25 @@ const MOST_CONNECTIONS: u32 = 9;
 /// How long a try waits, times the number of tries.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// Applications that are looked up by their ids.
+const MOST_LOOKED_UP: usize = 20_000;
+
 pub(in crate::store) struct Postgres {
     config: Config,
-    client: RefCell<Client>,
-    statements: RefCell<FxHashMap<String, Statement>>,
+    session: RefCell<Session>,
+    reconnections: Cell<u32>,
 }
 
 impl Postgres {
     pub(in crate::store) fn connect(address: &str) -> Result<Self, StoreError> {
         let config = address::config(address)?;
-        let client = session(&config)?;
-        Ok(Self { config, client: RefCell::new(client), statements: RefCell::default() })
+        let session = RefCell::new(session(&config)?);
+        Ok(Self { config, session, reconnections: Cell::new(0) })
     }
 
     fn connect_again(&self) -> Result<(), StoreError> {
-        *self.client()? = session(&self.config)?;
-        self.statements.borrow_mut().clear();
+        *self.session()? = session(&self.config)?;
+        self.reconnections.update(|count| count.wrapping_add(1));
         Ok(())
     }
 
@@ -56,19 +58,9 @@ impl Postgres {
         Ok(self.contents()? == Contents::Nothing)
     }
 
-    /// The client, unless a query is still being read.
-    fn client(&self) -> Result<RefMut<'_, Client>, StoreError> {
-        self.client.try_borrow_mut().map_err(|_| ServerError::Busy.into())
-    }
-
-    fn statement(&self, sql: &str) -> Result<Statement, StoreError> {
-        if let Some(known) = self.statements.borrow().get(sql) {
-            return Ok(known.clone());
-        }
-        // No text of a statement contains a question mark.
-        let statement = self.client()?.prepare(&sql.replace('?', "$")).map_err(failure)?;
-        self.statements.borrow_mut().insert(sql.to_owned(), statement.clone());
-        Ok(statement)
+    /// The session, unless a query is still being read.
+    fn session(&self) -> Result<RefMut<'_, Session>, StoreError> {
+        self.session.try_borrow_mut().map_err(|_| ServerError::Busy.into())
     }
 
     /// Names of files and applications have letters of all languages.
@@ -81,6 +73,16 @@ impl Postgres {
         if encoding == "UTF8" { Ok(()) } else { Err(ServerError::Encoding(encoding).into()) }
     }
 
+    /// The texts of a query that fit.
+    fn texts(&self, sql: &str, fits: impl Fn(&str) -> bool) -> Result<Vec<Cow<'static, str>>, StoreError> {
+        let mut texts = Vec::new();
+        self.visit(sql, &[], &mut |row| {
+            texts.extend(Some(row.get::<String>(0)?).filter(|text| fits(text)).map(Cow::Owned));
+            Ok(true)
+        })?;
+        Ok(texts)
+    }
+
     fn number(&self, sql: &str) -> Result<Option<i64>, StoreError> {
         let mut number = None;
         self.visit(sql, &[], &mut |row| {
@@ -91,49 +93,56 @@ impl Postgres {
     }
 }
 
+/// An application of which only the id counts.
+fn identity<'i>(engine: &'i str, id: &'i str) -> Identity<'i> {
+    Identity { engine, id, user: None, queue: None, name: None, start: None }
+}
+
 /// Connects to the server.
-fn session(config: &Config) -> Result<Client, StoreError> {
-    let mut client =
-        config.connect(tls::Tls).map_err(|error| failure::of_connecting(&error, &address::of(config)))?;
+fn session(config: &Config) -> Result<Session, StoreError> {
+    let mut session = Session::connect(config)?;
     let seconds = PATIENCE.as_secs();
-    // A client that is gone must not keep the lock of writers. Compiling a query takes longer than running it.
-    let settings = format!(
+    // A client that is gone must not keep the lock of writers. Compiling a query takes longer than running it. The sums
+    // are in memory, and disks without moving parts find a page as fast as the next one; by the default of 4, whole tables
+    // are read for a few rows.
+    session.send_batch(format!(
         "SET lock_timeout = '{seconds}s'; SET idle_in_transaction_session_timeout = '{}s'; SET jit = off; SET \
-         client_min_messages = warning",
+         random_page_cost = 1.1; SET client_min_messages = warning",
         2 * seconds
-    );
-    client.batch_execute(&settings).map_err(failure)?;
-    Ok(client)
+    ))?;
+    Ok(session)
 }
 
 impl Backend for Postgres {
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
-        let statement = self.statement(sql)?;
-        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
-        self.client()?.execute(&statement, &values).map_err(failure)
+        self.session()?.execute(sql, values)
+    }
+
+    fn send(&self, sql: &str, values: &[Value<'_>]) -> Result<(), StoreError> {
+        self.session()?.send(sql, values)
     }
 
     fn visit(&self, sql: &str, values: &[Value<'_>], visit: Visit<'_>) -> Result<(), StoreError> {
-        let statement = self.statement(sql)?;
-        let mut client = self.client()?;
-        let mut rows = client.query_raw(&statement, values).map_err(failure)?;
-        while let Some(row) = rows.next().map_err(failure)? {
-            if !visit(&Row::Postgres(&row))? {
-                break;
-            }
-        }
-        Ok(())
+        self.session()?.visit(sql, values, visit)
     }
 
     fn batch(&self, sql: &str) -> Result<(), StoreError> {
-        self.client()?.batch_execute(sql).map_err(failure)
+        self.session()?.batch(sql)
     }
 
     fn begin(&self, mode: Mode) -> Result<(), StoreError> {
-        match mode {
-            Mode::Read => self.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-            Mode::Write => self.batch(&format!("BEGIN; SELECT pg_advisory_xact_lock({LOCK})")),
-        }
+        // The same statements write each application: planning them again takes longer than running them.
+        let write = "BEGIN; SET LOCAL plan_cache_mode = force_generic_plan";
+        let lock = format!("SELECT pg_advisory_xact_lock({LOCK})");
+        self.session()?.send_batch(match mode {
+            Mode::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".to_owned(),
+            Mode::Write => format!("{write}; {lock}"),
+            Mode::Part => format!("{write}; SET LOCAL synchronous_commit = off; {lock}"),
+        })
+    }
+
+    fn reconnections(&self) -> u32 {
+        self.reconnections.get()
     }
 
     fn recovers_from(&self, error: &StoreError) -> bool {
@@ -153,11 +162,14 @@ impl Backend for Postgres {
 
     fn contents(&self) -> Result<Contents, StoreError> {
         // Views belong to extensions; tables are those of a program.
-        let tables = "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', \
-                      'p')";
-        let own = "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND \
-                   relname IN ('store', 'node_work', 'group_sum')";
-        Ok(match (self.number(tables)?.unwrap_or_default(), self.number(own)?.unwrap_or_default()) {
+        let query = "SELECT count(*), count(*) FILTER (WHERE relkind = 'r' AND relname IN ('store', 'node_work', 'group_sum')) \
+                     FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')";
+        let mut found = (0_i64, 0_i64);
+        self.visit(query, &[], &mut |row| {
+            found = (row.get(0)?, row.get(1)?);
+            Ok(false)
+        })?;
+        Ok(match found {
             (0, _) => {
                 self.check_encoding()?;
                 Contents::Nothing
@@ -175,27 +187,65 @@ impl Backend for Postgres {
         (schema::postgres::BEFORE_FIRST, schema::postgres::MIGRATIONS)
     }
 
-    /// Regular expressions of another kind would match other texts, so they are tested here.
+    fn among_ids(&self, ids: &[i64]) -> (String, Vec<Value<'static>>) {
+        ("= ANY(?1)".to_owned(), vec![Value::Ids(ids.to_vec())])
+    }
+
+    fn among_texts<'v>(&self, texts: Vec<Cow<'v, str>>) -> (String, Vec<Value<'v>>) {
+        ("= ANY(?1)".to_owned(), vec![Value::Texts(texts)])
+    }
+
+    /// Regular expressions of another kind would match other texts, so they are tested here: each different text once.
     fn admitted(
         &self,
         filter: Filter,
         (condition, values): (&str, &[Value<'static>]),
     ) -> Result<(String, Vec<Value<'static>>), StoreError> {
+        let (mut condition, mut values) = (condition.to_owned(), values.to_vec());
+        for (column, source, patterns) in [
+            ("\"user\"", "key FROM group_sum WHERE kind = 'user' AND known", &filter.users),
+            ("queue", "key FROM group_sum WHERE kind = 'queue' AND known", &filter.queues),
+            ("name", "name FROM application WHERE name IS NOT NULL", &filter.names),
+        ] {
+            if !patterns.is_empty() {
+                let fits = |text: &str| patterns.iter().any(|pattern| pattern.matches(text));
+                values.push(Value::Texts(self.texts(&format!("SELECT DISTINCT {source}"), fits)?));
+                condition = format!("{condition} AND application.{column} = ANY(?{})", values.len());
+            }
+        }
+        if filter.ids.is_empty() {
+            return Ok((condition, values));
+        }
+        let by_id = Filter { ids: filter.ids, ..Filter::default() };
         let mut admitted = Vec::new();
-        let query = format!(
-            "SELECT application, engine, id, \"user\", queue, name FROM application WHERE {condition}"
-        );
-        self.visit(&query, values, &mut |row| {
-            let (engine, id): (String, String) = (row.get(1)?, row.get(2)?);
-            let texts: [Option<String>; 3] = [row.get(3)?, row.get(4)?, row.get(5)?];
-            let [user, queue, name] = texts.each_ref().map(Option::as_deref);
-            let identity = Identity { engine: &engine, id: &id, user, queue, name, start: None::<Timestamp> };
-            if filter.admits(identity) {
+        let query = format!("SELECT application, engine, id FROM application WHERE {condition}");
+        self.visit(&query, &values, &mut |row| {
+            if by_id.admits(identity(&row.get::<String>(1)?, &row.get::<String>(2)?)) {
                 admitted.push(row.get(0)?);
             }
             Ok(true)
         })?;
         Ok(("application.application = ANY(?1)".to_owned(), vec![Value::Ids(admitted)]))
+    }
+
+    /// A list of ids is looked up twice as fast as it is joined, unless it is long.
+    fn chosen(
+        &self,
+        condition: &str,
+        values: &[Value<'static>],
+    ) -> Result<(String, Vec<Value<'static>>), StoreError> {
+        let mut ids = Vec::new();
+        let few =
+            format!("SELECT application FROM application WHERE {condition} LIMIT {}", MOST_LOOKED_UP + 1);
+        self.visit(&few, values, &mut |row| {
+            ids.push(row.get(0)?);
+            Ok(true)
+        })?;
+        Ok(if ids.len() > MOST_LOOKED_UP {
+            (super::chosen_by(condition), values.to_vec())
+        } else {
+            self.among_ids(&ids)
+        })
     }
 
     fn compact(&self) -> Result<(), StoreError> {

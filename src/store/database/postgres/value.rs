@@ -1,9 +1,10 @@
 //! Values of statements, as PostgreSQL takes them.
 
+use std::borrow::Cow;
 use std::error::Error;
 
-use ::postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use bytes::BytesMut;
+use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 use super::super::Value;
 
@@ -14,11 +15,12 @@ impl ToSql for Value<'_> {
             Self::Whole(value) => value.to_sql(kind, out),
             Self::Number(value) => value.to_sql(kind, out),
             Self::Truth(value) => value.to_sql(kind, out),
-            // Text cannot contain this character here.
-            Self::Text(value) if value.contains('\0') => value.replace('\0', "\u{fffd}").to_sql(kind, out),
-            Self::Text(value) => value.as_ref().to_sql(kind, out),
+            Self::Text(value) => storable(value).to_sql(kind, out),
             Self::Bytes(value) => value.as_ref().to_sql(kind, out),
             Self::Ids(ids) => ids.to_sql(kind, out),
+            Self::Texts(texts) => {
+                texts.iter().map(|text| storable(text)).collect::<Vec<_>>().to_sql(kind, out)
+            }
         }
     }
 
@@ -28,4 +30,9 @@ impl ToSql for Value<'_> {
     }
 
     to_sql_checked!();
+}
+
+/// Text cannot contain this character here.
+fn storable(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) }
 }

@@ -98,7 +98,7 @@ impl<'a> DriverAlone<'a> {
             (Place::Between, Some((before, after))) => {
                 format!("between job {} and job {} ({time})", id(before), id(after))
             }
-            (Place::After, Some((before, _))) => format!("after the last job, {} ({time})", id(before)),
+            (Place::After, Some((before, _))) => format!("after the last job, job {} ({time})", id(before)),
             _ => format!("before the first job ({time})"),
         }
     }
@@ -195,7 +195,7 @@ mod tests {
         );
         assert!(advice.contains("between jobs: results that collect"), "{advice}");
         let (text, advice) = alone(&[(110, 300)]).unwrap();
-        assert!(text.ends_with("most of it after the last job, 0 (11m 40s)"), "{text}");
+        assert!(text.ends_with("most of it after the last job, job 0 (11m 40s)"), "{text}");
         assert!(advice.contains("committing or moving output files"), "{advice}");
         let (text, advice) = alone(&[(800, 1000)]).unwrap();
         assert!(text.ends_with("most of it before the first job (11m 40s)"), "{text}");

@@ -54,11 +54,7 @@ pub(super) fn of(
                 None => resized(app, trouble, (Cause::Failures, Vec::new())),
             }
         }
-        Kind::Shuffle if app.engine == Engine::Spark => Removal::Replay(Cause::FetchWait, parts()),
-        Kind::Shuffle => {
-            let share = proposed(&trouble.change, ConfKey::SlowStart).and_then(|it| it.to.parse().ok());
-            share.map_or(unknown(NO_MODEL), |share| Removal::Replay(Cause::SlowStart { share }, parts()))
-        }
+        Kind::Shuffle => shuffle(app, trouble),
         Kind::Skew => {
             let cause = if trouble.has_stragglers { Cause::Uneven } else { Cause::Skew };
             let is_of_more = leading.is_some_and(|finding| finding.of_more_parts);
@@ -97,6 +93,16 @@ pub(super) fn of(
         _ if trouble.advice.is_empty() => unknown(NO_REMEDY),
         _ => unknown(NO_MODEL),
     }
+}
+
+fn shuffle(app: &Application, trouble: &Trouble) -> Removal {
+    if app.engine == Engine::Spark {
+        return Removal::Replay(Cause::FetchWait, trouble.subjects.clone());
+    }
+    let share = proposed(&trouble.change, ConfKey::SlowStart).and_then(|it| it.to.parse().ok());
+    share.map_or(unknown(NO_MODEL), |share| {
+        Removal::Replay(Cause::SlowStart { share }, trouble.subjects.clone())
+    })
 }
 
 fn less_memory(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &Trouble) -> Removal {

@@ -37,8 +37,14 @@ fn last_map(app: &Application) -> Option<Timestamp> {
 fn waiting_until(last_map: Timestamp, group: &TaskGroup, row: usize) -> i64 {
     let time = |point| group.attempts.time(row, point).map(Timestamp::as_millis);
     let Some(start) = time(TimePoint::Start) else { return 0 };
-    let shuffled = time(TimePoint::ShuffleFinish).unwrap_or(i64::MAX);
-    last_map.as_millis().min(shuffled).saturating_sub(start).max(0)
+    let last_map = last_map.as_millis();
+    let until = match time(TimePoint::ShuffleFinish) {
+        Some(shuffled) => last_map.min(shuffled),
+        // It cannot have ended before the map tasks that it waited for, so its times say nothing.
+        None if time(TimePoint::Finish).is_none_or(|finish| finish <= last_map) => return 0,
+        None => last_map,
+    };
+    until.saturating_sub(start).max(0)
 }
 
 /// How long the attempts of a group waited for map tasks, by row, in milliseconds; nothing in groups that wait for none.

@@ -287,7 +287,7 @@ mod tests {
     /// With a heap that is hardly too large, nothing is told of it.
     #[test]
     fn a_slightly_smaller_heap_is_not_told() {
-        let kinds: Vec<TroubleKind> = found(5000, 8000).into_iter().map(|(_, kind, _)| kind).collect();
+        let kinds: Vec<TroubleKind> = found(5700, 8000).into_iter().map(|(_, kind, _)| kind).collect();
         assert_eq!(kinds, [TroubleKind::FewTasks]);
     }
 }

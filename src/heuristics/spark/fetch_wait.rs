@@ -39,7 +39,7 @@ pub(super) const RULE: Rule =
         .telling(TroubleKind::Shuffle);
 
 /// The message of a finding.
-const MESSAGE: &str = "tasks of {stage} waited {wait_ms} for shuffle data, {wait_ratio:%} of their run time \
+const MESSAGE: &str = "tasks of {stage} waited {waiting_task_time_ms} for shuffle data, {wait_ratio:%} of their run time \
                        ({limit})[; {blocks}]";
 
 /// What they fetched.
@@ -161,8 +161,8 @@ impl FetchWait {
         ];
         let blocks = waits.remote_blocks();
         let mut evidence = vec![
-            ("wait_ms", Measure::Time(waits.wait)),
-            ("run_time_ms", Measure::Time(waits.run)),
+            ("waiting_task_time_ms", Measure::Time(waits.wait)),
+            ("task_time_ms", Measure::Time(waits.run)),
             ("wait_ratio", Measure::Ratio(Some(waits.share()))),
             ("whole_ratio", Measure::Ratio(Some(waits.share_of(whole)))),
         ];

@@ -21,6 +21,8 @@ pub(super) struct Room {
     is_limited: ByKind<bool>,
     /// Tasks of one kind that the job is known to have had containers for.
     known: ByKind<usize>,
+    /// Whether tasks of both kinds run in the same containers.
+    has_containers: bool,
 }
 
 impl Room {
@@ -39,6 +41,7 @@ impl Room {
         // Hadoop 1 has separate slots for maps and for reduces, and no application masters.
         let has_containers = !app.masters.is_empty();
         Self {
+            has_containers,
             is_limited: ByKind::of(|kind| *peaks.get(kind) < count(kind)),
             known: ByKind::of(|kind| {
                 let by_memory = held / memory.get(kind);
@@ -57,7 +60,7 @@ impl Room {
         if *self.is_limited.get(kind) {
             return Ok(None);
         }
-        let is_limit = self.is_limited.map || self.is_limited.reduce;
+        let is_limit = self.has_containers && (self.is_limited.map || self.is_limited.reduce);
         if count <= known || is_limit { Ok(Some(known.min(count))) } else { Err(Unknown::NoRoom) }
     }
 }

@@ -5,7 +5,7 @@ use super::*;
 /// The troubles of stages that lose this share of the run, with 30 executors of which 4 are enough, and the advice on each.
 fn troubles(lost: f64, enough: u64, idle: &[SettingChange]) -> Diagnosed {
     let few = finding("few", TroubleKind::FewTasks, stage(1), Severity::Severe);
-    let few = advised(few, &[change("spark.sql.shuffle.partitions", "10", "360")]);
+    let few = advised(few, &[change("spark.default.parallelism", "10", "360")]);
     let few = Finding { evidence: vec![("lost_ratio".into(), Measure::Ratio(Some(lost)))], ..few };
     let executors = finding("idle", TroubleKind::IdleExecutors, Subject::Application, Severity::Moderate);
     let executors = advised(executors, idle);
@@ -44,7 +44,7 @@ fn executors_that_are_not_needed_are_a_trouble_next_to_few_tasks() {
 fn more_tasks_come_first_where_they_save_more() {
     let found = troubles(0.95, 4, &number());
     assert_eq!(found.troubles.len(), 1);
-    assert_eq!(recommended(&found), ["spark.sql.shuffle.partitions"]);
+    assert_eq!(recommended(&found), ["spark.default.parallelism"]);
     let advice = advice_on_tasks(&found);
     assert!(!advice[0].1, "{advice:?}");
     assert!(
@@ -78,6 +78,6 @@ fn what_is_worse_than_few_tasks_has_another_cause() {
 fn a_few_spare_executors_are_a_consequence_of_few_tasks() {
     let found = troubles(0.3, 20, &number());
     assert_eq!(found.troubles.len(), 1);
-    assert_eq!(recommended(&found), ["spark.sql.shuffle.partitions"]);
+    assert_eq!(recommended(&found), ["spark.default.parallelism"]);
     assert_eq!(advice_on_tasks(&found).len(), 1);
 }

@@ -235,9 +235,18 @@ impl Database {
         mode: Mode,
         mut work: impl FnMut() -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        self.tried_again(|| self.attempt(mode, &mut work))
+    }
+
+    /// What the database contains. A connection may break off as soon as it is there.
+    pub(super) fn contents(&self) -> Result<Contents, StoreError> {
+        self.tried_again(|| self.0.contents())
+    }
+
+    fn tried_again<T>(&self, mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
         let mut tries = 1;
         loop {
-            match self.attempt(mode, &mut work) {
+            match work() {
                 Err(error) if tries < MOST_TRIES && self.0.recovers_from(&error) => tries += 1,
                 done => return done,
             }

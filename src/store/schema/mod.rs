@@ -61,7 +61,7 @@ const FIRST_WITH_ALL_SUMS: i64 = 7;
 pub(super) fn migrate(database: &Database) -> Result<(), StoreError> {
     let (before_first, migrations) = database.backend().migrations();
     let latest = before_first + i64::try_from(migrations.len()).unwrap_or(i64::MAX);
-    if check(database.backend().contents()?, latest)? == Some(latest) {
+    if check(database.contents()?, latest)? == Some(latest) {
         return Ok(());
     }
     // Two programs may open a new store at the same time: only one of them makes the tables.

@@ -216,6 +216,27 @@ state!(struct Finding { rule, title, rule_facts, tells, severity, raw_severity, 
     failure });
 
 impl Finding {
+    /// A measurement of its evidence.
+    pub(crate) fn measure(&self, key: &str) -> Option<&Measure> {
+        self.evidence.iter().find(|(name, _)| *name == key).map(|(_, measure)| measure)
+    }
+
+    /// A number of things of its evidence.
+    pub(crate) fn count(&self, key: &str) -> Option<u64> {
+        match self.measure(key)? {
+            Measure::Count(count) => Some(*count),
+            _ => None,
+        }
+    }
+
+    /// A time of its evidence.
+    pub(crate) fn time(&self, key: &str) -> Option<Millis> {
+        match self.measure(key)? {
+            Measure::Time(time) => Some(*time),
+            _ => None,
+        }
+    }
+
     /// The severity that it would have in an application that is not small.
     pub(crate) fn severity_in_larger_run(&self) -> Severity {
         if self.is_excused { self.severity } else { self.raw_severity }

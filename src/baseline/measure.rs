@@ -6,8 +6,7 @@ use crate::finding::{Finding, Measure};
 #[must_use]
 pub(crate) fn value(finding: &Finding) -> Option<f64> {
     let key = finding.rule_facts.key_measure?.key;
-    let (_, measure) = finding.evidence.iter().find(|(name, _)| name == key)?;
-    let value = match measure {
+    let value = match finding.measure(key)? {
         Measure::Count(count) | Measure::Mebibytes(count) => *count as f64,
         Measure::Time(time) => time.as_f64(),
         Measure::Size(size) => size.as_f64(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{Confidence, Telling, Trouble, Worth};
 use crate::diagnosis::FailureKind;
-use crate::finding::{Advice, Failure, Finding, Measure, SettingChange, TroubleKind};
+use crate::finding::{Advice, Failure, Finding, SettingChange, TroubleKind};
 use crate::heuristics::spark::blames_code;
 use crate::model::Subject;
 use crate::savings::TroubleSavings;
@@ -112,23 +112,15 @@ const MOST_OF_ITS_TIME: f64 = 0.9;
 
 /// Whether a finding on a straggler and one on skew are about one task.
 fn is_same_task(straggler: &Finding, skew: &Finding) -> bool {
-    let times = time(straggler, "task_time_ms").zip(time(skew, "longest_run_time_ms"));
+    let times = straggler.time("task_time_ms").zip(skew.time("longest_run_time_ms"));
     times.is_some_and(|(wall, run)| run <= wall && run.as_f64() >= MOST_OF_ITS_TIME * wall.as_f64())
-}
-
-/// A time in the evidence of a finding.
-fn time(finding: &Finding, key: &str) -> Option<Millis> {
-    finding.evidence.iter().find_map(|(name, measure)| match measure {
-        Measure::Time(time) if *name == key => Some(*time),
-        _ => None,
-    })
 }
 
 /// How much a finding says about the cause; the highest speaks for its trouble.
 fn weight(finding: &Finding) -> impl Ord {
     let proposes = finding.advice.iter().any(|advice| !advice.settings.is_empty());
     // The one of the rules on the number of tasks that measures the time lost says more than one on long tasks.
-    let measures = finding.repartition.is_some() && time(finding, "lost_ms") > Some(Millis::ZERO);
+    let measures = finding.repartition.is_some() && finding.time("lost_ms") > Some(Millis::ZERO);
     // A slow node is the cause of all its stragglers.
     let names_nodes = finding.tells == TroubleKind::Stragglers && finding.of_more_parts;
     (

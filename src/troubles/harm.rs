@@ -26,9 +26,9 @@ impl Grounds<'_> {
     }
 }
 
-/// Why a change does the application no good, as far as a replay can tell. In Spark, fewer cores for each executor, with the number of
-/// executors that is proposed together with them, must not make it slower. Where only a rule of thumb calls for them, they
-/// must also save something, and the executors must have had work.
+/// Why a change does the application no good, as far as a replay can tell. In Spark, fewer cores for each executor, with the
+/// number of executors that is proposed together with them, must not make it slower. Where only a rule of thumb calls for
+/// them, they must also save something, and the executors must have had work.
 pub(super) fn of(grounds: &Grounds<'_>, (change, all, is_rule_of_thumb): Judged<'_>) -> Option<String> {
     let Grounds { app, replays, .. } = grounds;
     if let Some(job) = replays.mapreduce() {

@@ -16,15 +16,10 @@ const TIMES: &[(TroubleKind, &[&str])] = &[
 /// What removing a trouble of this kind saves at most, by its leading finding.
 pub(super) fn of(kind: TroubleKind, leading: Option<&Finding>) -> Loss {
     let Some(leading) = leading.filter(|leading| leading.tells == kind) else { return Loss::default() };
-    let measure = |key: &str| leading.evidence.iter().find(|(name, _)| *name == key).map(|(_, it)| it);
-    let time = |key: &str| match measure(key) {
-        Some(Measure::Time(time)) => Some(*time),
-        _ => None,
-    };
     let keys = TIMES.iter().find(|(of, _)| *of == kind).map_or(&[][..], |(_, keys)| keys);
-    let wall = keys.iter().filter_map(|key| time(key)).max();
-    let collecting = time("gc_time_ms").filter(|_| kind == TroubleKind::GarbageCollection);
-    let wasted = match measure("wasted_gb_hours") {
+    let wall = keys.iter().filter_map(|key| leading.time(key)).max();
+    let collecting = leading.time("gc_time_ms").filter(|_| kind == TroubleKind::GarbageCollection);
+    let wasted = match leading.measure("wasted_gb_hours") {
         Some(Measure::Number(hours, _)) if kind == TroubleKind::MuchMemory => *hours,
         _ => None,
     };

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::value::magnitude;
 use super::{Trouble, resources, spare};
-use crate::finding::{Finding, Measure, SettingChange, TroubleKind};
+use crate::finding::{Finding, SettingChange, TroubleKind};
 use crate::metrics::{Metrics, executor_memory_factor, idle_beyond, requested_container};
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::table::{TaskGroup, TaskKind};
@@ -161,11 +161,8 @@ fn resized(app: &Application, trouble: &Trouble, (cause, parts): (Cause, Vec<Sub
 /// Without a minimum, dynamic allocation keeps no more executors than tasks need, if the leading finding knows how many.
 fn without_minimum(changes: &[SettingChange], leading: Option<&Finding>) -> Option<Removal> {
     proposed(changes, ConfKey::DynamicAllocationMin)?;
-    let executors = leading?.evidence.iter().find_map(|(name, measure)| match measure {
-        Measure::Count(count) if *name == "enough_executors_count" => u32::try_from(*count).ok(),
-        _ => None,
-    });
-    let resources = Resources { executors: Some(executors?), ..Resources::default() };
+    let executors = u32::try_from(leading?.count("enough_executors_count")?).ok()?;
+    let resources = Resources { executors: Some(executors), ..Resources::default() };
     Some(Removal::Resized(resources, None))
 }
 

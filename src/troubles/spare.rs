@@ -23,19 +23,14 @@ pub(super) struct Spare {
 impl Spare {
     pub(super) fn of(troubles: &[Trouble], findings: &[Finding]) -> Option<Self> {
         let idle = findings.iter().filter(|finding| finding.tells == Kind::IdleExecutors);
-        let count = |finding: &Finding, key: &str| {
-            finding.evidence.iter().find_map(|(name, measure)| match measure {
-                Measure::Count(count) if *name == key => Some(*count as f64),
-                _ => None,
-            })
-        };
         let share = |finding: &Finding| {
-            Some(1.0 - count(finding, "enough_executors_count")? / count(finding, "executors_count")?)
+            let (enough, all) = (finding.count("enough_executors_count")?, finding.count("executors_count")?);
+            Some(1.0 - enough as f64 / all as f64)
         };
         let spare = idle.filter_map(share).max_by(f64::total_cmp).filter(|spare| *spare >= SPARE)?;
         let few = findings.iter().filter(|finding| finding.tells == Kind::FewTasks);
-        let lost = few.flat_map(|finding| &finding.evidence).filter_map(|(name, measure)| match measure {
-            Measure::Ratio(share) if *name == "lost_ratio" => *share,
+        let lost = few.filter_map(|finding| match finding.measure("lost_ratio")? {
+            Measure::Ratio(share) => *share,
             _ => None,
         });
         let mut changes =

@@ -9,7 +9,7 @@ use crate::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, V
 use crate::heuristics::wording::{decisive, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
-use crate::model::conf::ConfKey;
+use crate::model::conf::{Conf, ConfKey};
 use crate::model::counters::{Counter, CounterMask};
 use crate::model::spark::{Facet, Stage};
 use crate::model::table::{TaskGroup, TaskKind};
@@ -50,9 +50,6 @@ const SHORT: &str = "no stage waits long for shuffle data";
 
 /// How many stages get their own finding.
 const REPORTED: usize = 3;
-
-/// Spark's default of `spark.reducer.maxSizeInFlight`.
-const IN_FLIGHT: Bytes = Bytes::from_mib(48);
 
 const WAITED: &[Counter] = &[Counter::ShuffleFetchWaitTime];
 const RUN: &[Counter] = &[Counter::ExecutorRunTime];
@@ -193,16 +190,16 @@ impl FetchWait {
                     .into(),
             ];
         }
-        let now = app.conf.spark_size(ConfKey::MaxSizeInFlight, Bytes::from_mib(1)).unwrap_or(IN_FLIGHT);
-        let twice = format!("{}m", (now + now).whole_mib());
-        vec![
-            "check the disks and the network of the nodes that hold the data, and shuffle less: filter, drop columns and \
-             aggregate before the shuffle, and broadcast small tables"
-                .into(),
+        let size = |conf: &Conf, key| conf.spark_size(key, Bytes::from_mib(1));
+        let more = app.in_force(ConfKey::MaxSizeInFlight, size).map(|now| {
+            let twice = format!("{}m", (now + now).whole_mib());
             Advice::new("if disks and network are not busy, fetch more at once")
                 .set([change(app, ConfKey::MaxSizeInFlight, twice)])
-                .conditional(),
-        ]
+                .conditional()
+        });
+        let less = "check the disks and the network of the nodes that hold the data, and shuffle less: filter, drop columns and \
+             aggregate before the shuffle, and broadcast small tables";
+        std::iter::once(less.into()).chain(more).collect()
     }
 }
 

@@ -31,10 +31,12 @@ pub(super) fn wait(app: &Application, spark: &Spark, lifetimes: &[Span], late: M
         let [executors, slots, running, waiting] = state.map(|count| count as f64);
         if let Some(time) = Millis::between(now, at).filter(|_| slots > 0.0) {
             let busy = (running + waiting) * executors / slots;
-            let wanted = match dynamic {
-                true if waiting > 0.0 => busy.ceil().min(most as f64),
-                true => executors,
-                false => most as f64,
+            let wanted = if !dynamic {
+                most as f64
+            } else if waiting > 0.0 {
+                busy.ceil().min(most as f64)
+            } else {
+                executors
             };
             let missing = if wanted > executors { 1.0 - executors / wanted } else { 0.0 };
             waited += time.as_f64() * missing * (running / slots).clamp(0.0, 1.0);

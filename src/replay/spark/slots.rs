@@ -225,3 +225,52 @@ pub(super) fn openings(windows: &[Window], slots: u32) -> Vec<(Micros, i32)> {
     openings.retain(|(_, opened)| *opened > 0);
     openings
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::table::Outcome;
+    use proptest::prelude::*;
+
+    fn attempt((launch, time): (i64, i64)) -> Attempt {
+        let ms = Micros::from_millis;
+        Attempt {
+            stage: 0,
+            task: 0,
+            row: 0,
+            launch: ms(launch),
+            finish: ms(launch + time),
+            early: Micros::ZERO,
+            executor: None,
+            speculative: false,
+            outcome: Outcome::Succeeded,
+            only: true,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_free_slot_is_that_of_a_count_at_each_time(
+            lives in prop::collection::vec((0..20i64, prop::option::of(0..20i64), 1..3u32), 0..4),
+            tasks in prop::collection::vec((0..20i64, 0..8i64), 0..12),
+            at in 0..25i64,
+        ) {
+            let ms = Micros::from_millis;
+            let window = |&(from, life, slots): &(i64, Option<i64>, u32)| {
+                Window { from: ms(from), to: life.map(|life| ms(from + life)), slots }
+            };
+            let windows: Vec<Window> = lives.iter().map(window).collect();
+            let attempts: Vec<Attempt> = tasks.iter().copied().map(attempt).collect();
+            let free = |now: i64| {
+                let held = lives.iter().filter(|(from, life, _)| {
+                    *from <= now && life.is_none_or(|life| from + life > now)
+                });
+                let busy = tasks.iter().filter(|(launch, time)| *launch <= now && launch + time > now);
+                held.map(|(_, _, slots)| *slots as usize).sum::<usize>() > busy.count()
+            };
+            // Nothing changes after this.
+            let first = (at..60).find(|now| free(*now)).unwrap_or(at);
+            prop_assert_eq!(FreeSlots::of(&windows, &attempts).first_from(ms(at)), ms(first));
+        }
+    }
+}

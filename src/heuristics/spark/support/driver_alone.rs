@@ -1,4 +1,4 @@
-//! The time in which executors were held and no job ran: the driver worked alone.
+//! The time in which executors were held and no job ran: the driver worked alone, or waited for its user.
 
 use crate::finding::{Advice, Measure, Phrase};
 use crate::heuristics::spark::{percent, spark};
@@ -12,8 +12,8 @@ const MUCH: f64 = 0.2;
 const MOST: f64 = 0.5;
 
 /// The time in a message.
-const ALONE: &str = "no job ran for {time}, {share} of the run, so the driver worked alone while up to {executors} waited; \
-                     most of it {place}";
+const ALONE: &str = "no job ran for {time}, {share} of the run: the driver worked alone or waited, while up to {executors} \
+                     had nothing to do; most of it {place}";
 
 /// Where the driver works without a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +37,7 @@ struct Span<'a> {
     executors: usize,
 }
 
-/// The time in which the driver worked alone.
+/// The time without a job. The log does not tell whether the driver worked or waited, as in a notebook.
 #[derive(Debug, Clone)]
 pub(in crate::heuristics) struct DriverAlone<'a> {
     spans: Vec<Span<'a>>,
@@ -190,8 +190,8 @@ mod tests {
         let (text, advice) = alone(&[(110, 200), (350, 500), (450, 600), (900, 1000)]).unwrap();
         assert_eq!(
             text,
-            "no job ran for 7m 40s, 46 % of the run, so the driver worked alone while up to 2 executors waited; most of it \
-             between jobs (7m 30s; the longest, 5m, between job 2 and job 3)"
+            "no job ran for 7m 40s, 46 % of the run: the driver worked alone or waited, while up to 2 executors had nothing \
+             to do; most of it between jobs (7m 30s; the longest, 5m, between job 2 and job 3)"
         );
         assert!(advice.contains("between jobs: results that collect"), "{advice}");
         let (text, advice) = alone(&[(110, 300)]).unwrap();

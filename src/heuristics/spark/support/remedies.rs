@@ -359,6 +359,20 @@ mod tests {
     }
 
     #[test]
+    fn heartbeats_that_garbage_collection_delays_say_so() {
+        let first = |gc_seconds: u64| {
+            let mut app = sample::app(&[]);
+            let totals = &mut sample::executor(&mut app, "1").totals;
+            totals.task_time = Some(Millis::from_secs(100));
+            totals.gc_time = Some(Millis::from_secs(gc_seconds));
+            let spark = app.spark.as_deref().unwrap();
+            against(&app, spark, FailureKind::HeartbeatTimeout).swap_remove(0).text
+        };
+        assert!(first(25).starts_with("reduce garbage collection first: it took 25 % of"), "{}", first(25));
+        assert!(first(9).starts_with("look for long garbage collections"), "{}", first(9));
+    }
+
+    #[test]
     fn values_that_the_application_set_are_raised() {
         let of = |name, value, kind| settings(&[(name, value)], kind);
         assert_eq!(

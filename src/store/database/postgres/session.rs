@@ -1,7 +1,7 @@
 //! A connection to a server, and what is on its way there.
 //!
-//! Statements whose results nobody waits for are sent at once, and looked at before the next answer is used. So a
-//! transaction takes as many round trips as it has questions, however much it writes.
+//! A statement that only writes is sent without waiting for its result, which is checked before the next answer is used.
+//! So a transaction takes as many round trips as it has questions, however much it writes.
 
 use std::future::{Future, poll_fn, ready};
 use std::mem::take;
@@ -18,7 +18,7 @@ use super::super::super::StoreError;
 use super::super::{Row, Value, Visit};
 use super::{ServerError, address, failure, tls};
 
-/// Statements that are sent before their results are looked at.
+/// Statements that are sent before their results are checked.
 const MOST_SENT: usize = 1000;
 
 type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;

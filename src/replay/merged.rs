@@ -39,9 +39,28 @@ pub(super) fn spread(tasks: &[(f64, f64)], count: usize) -> Vec<f64> {
     parts
 }
 
+/// How large each of `count` tasks is, at least as many as there are, in multiples of their mean, if they are as uneven as
+/// tasks of these sizes.
+#[must_use]
+pub(super) fn as_uneven(sizes: &[f64], count: usize) -> Vec<f64> {
+    let size = |number: usize| sizes.get(number * sizes.len() / count.max(1)).copied().unwrap_or_default();
+    let all: f64 = (0..count).map(size).sum();
+    let share = |number| if all > 0.0 { size(number) * count as f64 / all } else { 1.0 };
+    (0..count).map(share).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_tasks_are_as_uneven() {
+        assert_eq!(as_uneven(&[1.0, 3.0], 4), [0.5, 0.5, 1.5, 1.5]);
+        assert_eq!(as_uneven(&[7.0], 3), [1.0; 3]);
+        assert_eq!(as_uneven(&[0.0, 0.0], 2), [1.0; 2]);
+        assert_eq!(as_uneven(&[], 2), [1.0; 2]);
+        assert!(as_uneven(&[1.0], 0).is_empty());
+    }
 
     #[test]
     fn what_slowed_a_task_down_is_not_shared() {

@@ -14,7 +14,7 @@ mod micros;
 mod slowdown;
 pub(crate) mod spark;
 
-use merged::{merged, spread};
+use merged::{as_uneven, merged, spread};
 pub(crate) use micros::Micros;
 pub(crate) use slowdown::PerMille;
 use slowdown::{DISK_SPEED, beyond_limit, spill_time};

@@ -64,6 +64,13 @@ impl Target {
         start_up + growth * (mean - start_up)
     }
 
+    /// The share of the run time of tasks that the growth left after `growth` would save, because fewer tasks start up.
+    pub(super) fn start_ups_saved(self, app: &Application, group: &TaskGroup, mean: i64, growth: f64) -> f64 {
+        let all = self.growth(app, group, mean);
+        let of_tasks = (1.0 - growth / all).max(0.0);
+        of_tasks * self.start_up(mean.max(1) as f64) / self.mean_after(mean, growth)
+    }
+
     /// The run time per task that fits this job, for messages.
     pub(super) fn shown(self, app: &Application, group: &TaskGroup, mean: i64) -> Millis {
         let after = self.mean_after(mean, self.growth(app, group, mean));

@@ -5,6 +5,7 @@ use super::run_times::RunTimes;
 use super::splits::{Target, Unsplittable, split_for};
 use super::{MissingCounters, Role, change, change_towards, input_bytes, may_be, no_task_reports};
 use super::{rule, tasks, to_bytes, to_millis, without_tasks};
+use crate::finding::percent;
 use crate::finding::{
     Advice, ChartLimit, ComparedWith, Condition, Judgement, Measure, Measured, Repartition, TroubleKind,
     Verdict,
@@ -45,6 +46,8 @@ rule_params! {
         target_share: Positive<Ratio>,
         /// The part of a task's run time that does not depend on its input, for advice.
         start_up_cost: Quantity<Duration>,
+        /// Share of the tasks' run time that fewer tasks would not spend on starting up: short tasks matter from here.
+        start_up_share: Ascending<Ratio>,
         /// Severity at most if tasks are too short, but fewer of them would make the job slower.
         short_without_remedy: Severity,
         /// Whether the time in which reduce tasks wait for map tasks is left out of their run time.
@@ -76,6 +79,8 @@ const MESSAGE: &str = "{tasks_run} {mean} on average ({limit})";
 
 /// Why short tasks are no finding, in place of the limit.
 const SHORT_WITHOUT_REMEDY: &str = "short, but with fewer tasks the job would be slower";
+/// The name of the condition on [`Time::start_up_share`].
+const SAVED: &str = "share of the run time that fewer tasks would not spend on starting up";
 /// The same as a condition.
 const REMEDY: &str = "the job is as fast with fewer tasks";
 
@@ -93,12 +98,13 @@ impl Check for RunTime {
             return Verdict::NotEvaluated(no_task_reports(*role, group, "its start and end"));
         };
         let total = group.tasks.len() as u64;
-        let (short, long) = params.severities(mean as f64, total);
+        let saved = params.target().start_ups_saved(app, group, mean, 1.0);
+        let (short, long) = params.severities(mean as f64, total, saved);
         let remedy =
             if self.fewer(app, group, mean) { Severity::Critical } else { params.short_without_remedy };
         let short = short.min(remedy);
         let severity = short.max(long);
-        let limit = params.limit((short, long), mean as f64, total);
+        let limit = params.limit((short, long), (mean as f64, total, saved));
         let input = mean_input(group);
         let mut evidence = vec![
             ("tasks_count", Measure::Count(total)),
@@ -118,7 +124,7 @@ impl Check for RunTime {
                 MESSAGE,
                 &[("tasks_run", &role.do_what(total, "run")), ("mean", &to_millis(mean)), ("limit", &limit)],
             )
-            .conditions(params.conditions(*role, total, severity, remedy))
+            .conditions(params.conditions(*role, (total, saved), severity, remedy))
             .tells(if short >= long { TroubleKind::ManyTasks } else { TroubleKind::FewTasks })
             .advice(|| self.advice(app, group, mean, short >= long))
             .into()
@@ -134,7 +140,7 @@ impl RunTime {
     fn fewer(&self, app: &Application, group: &TaskGroup, mean: i64) -> bool {
         let Self(_, params) = self;
         let growth = params.target().growth(app, group, mean);
-        growth > 1.0 && params.falls(mean, group.tasks.len() as u64, growth)
+        growth > 1.0 && params.falls(app, group, mean, growth)
     }
 
     /// The number of tasks that brings the mean run time to the target; `None` if they should stay as many.
@@ -182,12 +188,11 @@ impl RunTime {
     /// would not make the finding less severe.
     fn by_setting(&self, app: &Application, group: &TaskGroup, mean: i64, fewer: bool) -> Option<Setting> {
         let Self(role, params) = self;
-        let total = group.tasks.len() as u64;
         if *role == Role::Reduce {
             let growth = params.target().growth(app, group, mean);
-            let wanted = number_after(total, growth);
+            let wanted = number_after(group.tasks.len() as u64, growth);
             return change_towards(app, ConfKey::Reduces, wanted, !fewer)
-                .filter(|_| params.falls(mean, total, growth))
+                .filter(|_| params.falls(app, group, mean, growth))
                 .map(|change| Setting::Change(Advice::default().set([change])));
         }
         let input = mean_input(group)?;
@@ -199,7 +204,7 @@ impl RunTime {
         let size = split_for(app, group, params.target())?;
         let key = if fewer { ConfKey::SplitMinSize } else { ConfKey::SplitMaxSize };
         let moves = if fewer { size > input } else { size < input };
-        let moves = moves && params.falls(mean, total, size.as_f64() / input.as_f64().max(1.0));
+        let moves = moves && params.falls(app, group, mean, size.as_f64() / input.as_f64().max(1.0));
         let change = change_towards(app, key, size.get(), fewer).filter(|_| moves)?;
         Some(Setting::Change(Advice::default().set([change]).and(&format!(" ({size})"))))
     }
@@ -245,28 +250,41 @@ fn number_after(total: u64, growth: f64) -> u64 {
 
 impl Time {
     /// Whether the finding is less severe once the work per task has grown. Otherwise a change is not worth its risk.
-    fn falls(&self, mean: i64, total: u64, growth: f64) -> bool {
+    fn falls(&self, app: &Application, group: &TaskGroup, mean: i64, growth: f64) -> bool {
+        let (target, total) = (self.target(), group.tasks.len() as u64);
+        let saved = |growth| target.start_ups_saved(app, group, mean, growth);
         let worst = |(short, long): (Severity, Severity)| short.max(long);
-        let after = self.severities(self.target().mean_after(mean, growth), number_after(total, growth));
-        worst(after) < worst(self.severities(mean as f64, total))
+        let (mean_after, total_after) = (target.mean_after(mean, growth), number_after(total, growth));
+        let after = self.severities(mean_after, total_after, saved(growth));
+        worst(after) < worst(self.severities(mean as f64, total, saved(1.0)))
     }
 
-    /// The severities of this many tasks with this mean run time: as too short, and as too long.
-    fn severities(&self, mean: f64, total: u64) -> (Severity, Severity) {
-        let short = self.short_run_time.severity(mean).min(self.num_tasks.severity(total as f64));
+    /// The severities of this many tasks with this mean run time, as too short and as too long. Fewer tasks would save the
+    /// share `saved` of their run time.
+    fn severities(&self, mean: f64, total: u64, saved: f64) -> (Severity, Severity) {
+        let number = self.num_tasks.severity(total as f64);
+        let short = self.short_run_time.severity(mean).min(number).min(self.start_up_share.severity(saved));
         (short, self.long_run_time.severity(mean).min(self.long_num_tasks.severity(total as f64)))
     }
 
     /// The limit that decides. If a mean passes its limit without a finding, what else is missing.
-    fn limit(&self, (short, long): (Severity, Severity), mean: f64, total: u64) -> String {
+    fn limit(&self, (short, long): (Severity, Severity), (mean, total, saved): (f64, u64, f64)) -> String {
         let severity = short.max(long);
         let [too_short, too_long] = [
             self.short_run_time.severity(mean) > Severity::None,
             self.long_run_time.severity(mean) > Severity::None,
         ];
+        let number = self.num_tasks.severity(total as f64);
         match severity {
-            Severity::None if too_short && self.num_tasks.severity(total as f64) == Severity::None => {
+            Severity::None if too_short && number == Severity::None => {
                 format!("number of tasks not reached: {}", self.num_tasks.describe(severity))
+            }
+            Severity::None if too_short && self.start_up_share.severity(saved) == Severity::None => {
+                format!(
+                    "fewer tasks would save {}: {}",
+                    percent(saved),
+                    self.start_up_share.describe(severity)
+                )
             }
             Severity::None if too_short => SHORT_WITHOUT_REMEDY.to_owned(),
             Severity::None if too_long => {
@@ -277,13 +295,23 @@ impl Time {
                 self.short_run_time.describe(severity),
                 self.long_run_time.describe(severity)
             ),
+            _ if short >= long && self.short_run_time.severity(mean).min(number) > short => {
+                let share = self.start_up_share.describe(short);
+                format!("fewer tasks would spend {} less of it on starting up, {share}", percent(saved))
+            }
             _ if short >= long => self.short_run_time.describe(severity),
             _ => self.long_run_time.describe(severity),
         }
     }
 
     /// What must hold besides the limits on the mean run time.
-    fn conditions(&self, role: Role, total: u64, severity: Severity, remedy: Severity) -> Vec<Condition> {
+    fn conditions(
+        &self,
+        role: Role,
+        (total, saved): (u64, f64),
+        severity: Severity,
+        remedy: Severity,
+    ) -> Vec<Condition> {
         let level = severity.max(Severity::Low);
         let [short, long] = ["short_run_time_ms", "long_run_time_ms"].map(|key| (key, Measured::RunTime));
         let mut conditions = Vec::new();
@@ -296,6 +324,15 @@ impl Time {
         if self.long_num_tasks.values().is_some() {
             let allowed = self.long_num_tasks.severity(total as f64);
             conditions.push(tasks(long, &self.long_num_tasks.describe(level), allowed));
+        }
+        if self.start_up_share.values().is_some() {
+            let holds = self.start_up_share.severity(saved) >= level;
+            conditions.push(condition(
+                short,
+                (SAVED, &percent(saved)),
+                &self.start_up_share.describe(level),
+                holds,
+            ));
         }
         if self.short_without_remedy < level {
             let (limit, of) = short;

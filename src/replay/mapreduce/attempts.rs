@@ -17,6 +17,14 @@ pub(crate) struct ReduceWork {
     pub(crate) rest: Micros,
 }
 
+impl ReduceWork {
+    /// This much of it.
+    pub(crate) fn times(self, share: f64) -> Self {
+        let part = |span: Micros| Micros::from_f64(span.as_f64() * share);
+        Self { shuffle: part(self.shuffle), tail: part(self.tail), rest: part(self.rest) }
+    }
+}
+
 /// What an attempt does with its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {

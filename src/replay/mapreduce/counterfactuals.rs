@@ -6,7 +6,7 @@ use super::attempts::{ReduceWork, Work};
 use super::overhead::{FAR, Sample, USUAL_START_UP};
 use super::{Change, Kind, Plan, Unknown};
 use crate::model::table::{Outcome, TaskKind};
-use crate::replay::{MAX_TASKS, Micros, PerMille, merged, spread};
+use crate::replay::{MAX_TASKS, Micros, PerMille, as_uneven, merged, spread};
 use crate::units::Bytes;
 
 /// The part of a task's time that a smaller number of tasks saves.
@@ -274,7 +274,8 @@ impl Plan {
         Ok(())
     }
 
-    /// The work of all reduces, spread evenly over `count` of them that cost `each` besides.
+    /// The work of all reduces, spread over `count` of them that cost `each` besides. More reduces are as uneven as the
+    /// recorded ones were: hashing does not split the records of a key. Fewer are even.
     #[allow(clippy::cast_precision_loss)]
     fn spread_reduces(&self, sample: &Sample, count: usize, each: f64, change: &Change) -> Vec<ReduceWork> {
         let part = |sum: f64| sum / count as f64;
@@ -285,20 +286,22 @@ impl Plan {
         let mut slowed: Vec<f64> =
             slowed.map(|(usual, time)| if more { time - usual } else { 0.0 }).collect();
         let mut sums = (0.0, 0.0, 0.0);
+        let mut sizes = Vec::with_capacity(sample.times.len());
         for (&place, slowed) in sample.places.iter().zip(&mut slowed) {
             let Some(attempt) = self.attempts.get(place) else { continue };
             let work = change.time(place).map_or(attempt.work, |time| attempt.work.lasting(time));
-            let rest = match work {
-                Work::Alone(time) => time,
+            let (rest, shuffle) = match work {
+                Work::Alone(time) => (time, 0.0),
                 Work::Reduce(work) => {
                     sums.0 += work.shuffle.as_f64();
                     sums.1 += work.tail.as_f64();
-                    work.rest
+                    (work.rest, work.shuffle.as_f64())
                 }
             };
             // A slow shuffle waits for maps or the network, which all reduces share.
             *slowed = slowed.min(rest.as_f64());
             sums.2 += rest.as_f64() - *slowed;
+            sizes.push(if more { shuffle + rest.as_f64() - *slowed } else { 1.0 });
         }
         // The JVM starts before the shuffle, so a reduce that starts before the last map has it behind it.
         let shuffle = (each + part((sums.0 - each * tasks).max(0.0))).min(each + part(sums.0));
@@ -307,7 +310,8 @@ impl Plan {
             tail: Micros::from_f64(part(sums.1).min(shuffle)),
             rest: Micros::from_f64(part(sums.2 - (each * tasks - sums.0).max(0.0)).max(0.0)),
         };
-        let mut reduces = vec![work; count];
+        let shares = as_uneven(&sizes, count);
+        let mut reduces: Vec<ReduceWork> = shares.into_iter().map(|share| work.times(share)).collect();
         for (at, slowed) in slowed.iter().enumerate() {
             if let Some(reduce) = reduces.get_mut(at * count / sample.times.len().max(1)) {
                 reduce.rest += Micros::from_f64(*slowed);

@@ -137,7 +137,7 @@ impl RunTime {
         growth > 1.0 && params.falls(mean, group.tasks.len() as u64, growth)
     }
 
-    /// The number of tasks that brings the mean run time to the target; `None` if they should stay as many.
+    /// The number of tasks that brings the mean run time to the target; `None` if it should not change.
     fn wanted(&self, app: &Application, group: &TaskGroup, mean: i64, too_short: bool) -> Option<u32> {
         let Self(_, params) = self;
         let total = group.tasks.len() as u64;
@@ -146,7 +146,7 @@ impl RunTime {
         u32::try_from(wanted).ok().filter(|_| changes)
     }
 
-    /// What brings the mean run time to the target.
+    /// Advice that brings the mean run time to the target.
     fn advice(&self, app: &Application, group: &TaskGroup, mean: i64, too_short: bool) -> Vec<Advice> {
         let Self(role, params) = self;
         let target = params.target();
@@ -178,7 +178,7 @@ impl RunTime {
         advice
     }
 
-    /// What to change for tasks that run as long as they should; `None` if the settings are there already, or if they
+    /// The setting that brings the mean run time to the target; `None` if it has this value already, or if the change
     /// would not make the finding less severe.
     fn by_setting(&self, app: &Application, group: &TaskGroup, mean: i64, fewer: bool) -> Option<Setting> {
         let Self(role, params) = self;
@@ -229,7 +229,7 @@ fn combine_files(app: &Application, split: Option<Bytes>) -> Vec<Advice> {
     advice
 }
 
-/// What changes the number of tasks.
+/// A way to change the number of tasks.
 enum Setting {
     /// The setting with its new value.
     Change(Advice),
@@ -257,7 +257,7 @@ impl Time {
         (short, self.long_run_time.severity(mean).min(self.long_num_tasks.severity(total as f64)))
     }
 
-    /// The limit that decides. If a mean passes its limit without a finding, what else is missing.
+    /// The limit that decides. If the mean passes its limit without a finding, the other limit, which was not reached.
     fn limit(&self, (short, long): (Severity, Severity), mean: f64, total: u64) -> String {
         let severity = short.max(long);
         let [too_short, too_long] = [
@@ -282,7 +282,7 @@ impl Time {
         }
     }
 
-    /// What must hold besides the limits on the mean run time.
+    /// The conditions other than the limits on the mean run time.
     fn conditions(&self, role: Role, total: u64, severity: Severity, remedy: Severity) -> Vec<Condition> {
         let level = severity.max(Severity::Low);
         let [short, long] = ["short_run_time_ms", "long_run_time_ms"].map(|key| (key, Measured::RunTime));

@@ -139,7 +139,8 @@ impl Builder {
     }
 }
 
-/// Sets the counters of an attempt that ended. Those that are impossible are unknown; `memory` is that of its executor.
+/// Sets the counters of an attempt that ended. Impossible values become unknown; `memory` is the memory of its
+/// executor.
 fn set_counters(attempts: &mut Attempts, row: usize, end: &TaskEnd, memory: Option<Bytes>, seen: &mut Seen) {
     for (counter, value) in end.metrics.iter() {
         seen.impossible_counters += u64::from(value > MAX_COUNTER_VALUE);

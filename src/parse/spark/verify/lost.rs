@@ -1,5 +1,4 @@
-//! Looks for records that nothing names any more: gaps in ids that Spark gives without gaps, and what other records say
-//! about the lost ones.
+//! Looks for lost records: by gaps in ids that Spark gives without gaps, and by other records that refer to them.
 
 use std::collections::BTreeSet;
 

@@ -83,13 +83,13 @@ pub(crate) struct Baseline {
     /// From submission to end, as logged.
     pub(crate) recorded: Millis,
     pub(crate) replayed: Millis,
-    /// With a free slot for each task at any time.
+    /// The run time with a free slot for each task at any time.
     pub(crate) critical_path: Millis,
     /// The time of the driver, plus the work spread evenly over all slots.
     pub(crate) ideal: Millis,
     /// The time in which no job ran (Spark).
     pub(crate) driver: Option<Millis>,
-    /// The stages that bind the application most, longest first.
+    /// The stages that determine the run time most, longest first.
     pub(crate) path: Vec<PathStage>,
 }
 

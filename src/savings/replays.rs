@@ -10,7 +10,7 @@ use crate::model::{Application, Engine};
 use crate::replay::spark::RecordedOnce;
 use crate::rules::RuleSet;
 
-/// The replays of an application, which take time: computed once, where something first needs them.
+/// The replays of an application. They take time, so they are computed once, when they are first needed.
 pub(crate) struct ReplaysOnce<'a> {
     pub(super) app: &'a Application,
     rules: &'a RuleSet,

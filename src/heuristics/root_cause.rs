@@ -30,7 +30,7 @@ pub(super) struct Root {
     pub(super) failure: Failure,
     /// The message in full.
     pub(super) text: Option<Symbol>,
-    /// The number of tasks of which it is the root cause.
+    /// The number of tasks that have this root cause.
     pub(super) tasks: u64,
 }
 

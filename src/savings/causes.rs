@@ -118,7 +118,7 @@ impl SparkReplays<'_> {
         let scope = self.scope(subjects)?;
         let causes = match cause {
             Cause::Failures => vec![spark::Cause::Failures],
-            // Copies that won saved time; nothing tells how much, because their originals were killed.
+            // Copies that won saved time; how much is unknown, because their originals were killed.
             Cause::Copies { .. } => vec![spark::Cause::LosingCopies],
             Cause::Splits { .. } => {
                 return Err(Unknown::NotApplicable("Spark's tasks do not read splits of this size"));

@@ -9,7 +9,7 @@ use crate::replay::{Replayed, mapreduce, spark};
 use crate::state::state;
 use crate::units::Millis;
 
-/// Share of the replayed time that a prediction may be off by, besides the residual.
+/// Share of the replayed time that a prediction may be off by, in addition to the residual.
 const ERROR: f64 = 0.05;
 /// The same where the number of slots changes by a factor of two or more.
 const ERROR_OF_SLOTS: f64 = 0.1;
@@ -133,7 +133,7 @@ impl Cost {
     }
 }
 
-/// A replay under a change, with what changes besides the time.
+/// A replay under a change, with the factors by which other quantities change.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outlook {
     /// Two replays that the truth lies between; often the same.

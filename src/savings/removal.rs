@@ -65,7 +65,7 @@ pub(crate) struct MemoryChange {
 }
 
 impl MemoryChange {
-    /// These changes, and those of `other` besides them.
+    /// These changes, and those of `other` where this one has none.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             executors: self.executors.or(other.executors),

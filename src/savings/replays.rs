@@ -38,7 +38,7 @@ impl<'a> ReplaysOnce<'a> {
             .as_ref()
     }
 
-    /// The replays of a Spark application; `None` if it is none or cannot be replayed.
+    /// The replays of a Spark application; `None` for another engine, or if it cannot be replayed.
     pub(crate) fn spark(&self) -> Option<&SparkReplays<'a>> {
         match self.get() {
             Ok(Replays::Spark(replays)) => Some(replays),
@@ -46,7 +46,7 @@ impl<'a> ReplaysOnce<'a> {
         }
     }
 
-    /// The replays of a MapReduce job; `None` if it is none or cannot be replayed.
+    /// The replays of a MapReduce job; `None` for another engine, or if it cannot be replayed.
     pub(crate) fn mapreduce(&self) -> Option<&MapReduceReplays> {
         match self.get() {
             Ok(Replays::MapReduce(replays)) => Some(replays),

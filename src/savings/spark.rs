@@ -41,7 +41,7 @@ impl Resources {
         *self == Self::default()
     }
 
-    /// These changes, and those of `other` besides them.
+    /// These changes, and those of `other` where this one has none.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             executors: self.executors.or(other.executors),

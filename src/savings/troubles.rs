@@ -68,7 +68,7 @@ state!(struct TroubleSavings { status, method, by_size, alone, more_gb_hours, mo
 pub(super) const ONLY_TOGETHER: &str = ", only together with other troubles";
 
 impl TroubleSavings {
-    /// What must be removed besides, to complete a sentence; `None` if nothing must.
+    /// What else must be removed, in words that complete a sentence; `None` if nothing must.
     pub(crate) fn besides(&self) -> Option<&'static str> {
         if self.method.ends_with(ONLY_TOGETHER) {
             return Some("but nothing without the other remedies");

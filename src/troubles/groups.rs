@@ -57,7 +57,7 @@ impl<'a> Key<'a> {
     }
 }
 
-/// The troubles that `findings` tell of, in no particular order.
+/// The troubles that `findings` describe, in no particular order.
 pub(super) fn of(findings: &[Finding]) -> Vec<Trouble> {
     let mut groups: BTreeMap<Key<'_>, Vec<&Finding>> = BTreeMap::new();
     for finding in findings.iter().filter(|finding| finding.severity > Severity::None) {
@@ -82,8 +82,8 @@ pub(super) fn of(findings: &[Finding]) -> Vec<Trouble> {
     troubles
 }
 
-/// The kind of trouble that a finding tells of, among all findings: a task that is late because it has more data is not a
-/// straggler besides.
+/// The kind of trouble that a finding describes, considering all findings: a task that is late because it has more data
+/// is not a straggler as well.
 fn cause_of(finding: &Finding, all: &[Finding]) -> TroubleKind {
     let is_same = |other: &Finding| {
         other.tells == TroubleKind::Skew
@@ -139,7 +139,7 @@ fn order(finding: &Finding) -> (Reverse<Severity>, &str, &Subject) {
 }
 
 impl Trouble {
-    /// The trouble that `findings` tell of, the one that says most first.
+    /// The trouble that `findings` describe. The finding that says most comes first.
     fn of(key: &Key<'_>, findings: &[&Finding]) -> Self {
         let Key { kind, subject, rule } = key;
         let place =

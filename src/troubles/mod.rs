@@ -1,9 +1,9 @@
 //! Troubles: findings of one root cause, with one remedy.
 //!
-//! A trouble is what is wrong ("stage 4 is skewed", "executors die out of memory"). Several findings may tell of it:
-//! those of one [`TroubleKind`] about one subject, and those that only repeat its consequences, its echoes.
-//! `diagnose` groups the findings of one application and makes one value for each setting out of their advice
-//! (one root cause, one remedy).
+//! A trouble is what is wrong ("stage 4 is skewed", "executors die out of memory"). Several findings may describe it:
+//! those of one [`TroubleKind`] about one subject, and those that only repeat its consequences, its echoes. `diagnose`
+//! groups the findings of one application and makes one value for each setting out of their advice (one root cause, one
+//! remedy).
 
 mod configuration;
 mod echoes;
@@ -88,7 +88,7 @@ impl Confidence {
     }
 }
 
-/// A finding that tells of a trouble.
+/// A finding about a trouble.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Telling {

@@ -36,7 +36,7 @@ const NOT_MEASURED: &str = "the history does not contain the times that the savi
 /// Nothing is saved by a change that is not recommended.
 pub(super) const WITHOUT_CHANGE: Removal = unknown("the change that the rule proposes is not recommended");
 
-/// What would remove `trouble`, of which `told` are the findings, the one that says most first.
+/// The removal of `trouble`. `told` are its findings. The one that says most comes first.
 pub(super) fn of(
     app: &Application,
     rules: &RuleSet,

@@ -262,7 +262,7 @@ mod tests {
     use crate::model::counters::Counter;
     use crate::model::table::Outcome;
 
-    /// Twenty tasks of a stage that run for a minute with as much input, and one for half an hour; with so much CPU time.
+    /// Twenty tasks of a stage that run for a minute with as much input, and one for half an hour, with this CPU time.
     fn one_late(cpu: Option<i64>) -> Vec<Advice> {
         let settings = [("spark.master", "yarn"), ("spark.speculation", "false")];
         let mut app = sample::app(&settings);

@@ -60,7 +60,8 @@ pub(super) fn check(
     app.complete &= !impossible;
 }
 
-/// Whether the group had impossible times, and whether it had impossible counters.
+/// Makes impossible times and counters of a group unknown. Returns whether there were impossible times, and whether
+/// there were impossible counters.
 fn check_group(group: &mut TaskGroup, life: &Life, trackers: bool, problems: &mut Problems) -> (bool, bool) {
     let (mut impossible, mut large) = (false, false);
     for row in 0..group.attempts.len() {

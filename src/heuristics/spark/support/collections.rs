@@ -146,14 +146,14 @@ impl Collections {
     }
 }
 
-/// The smallest heap of executors that would not be full, in the syntax of settings: with it they collect no more.
+/// The smallest heap that would never be full, also in the syntax of settings. With it, executors do not collect more.
 pub(crate) fn smallest_free_heap(app: &Application) -> Option<(Bytes, String)> {
     let peak = spark(app).and_then(peak_heap)?;
     let heap = rounded_up(Bytes::from_f64(peak.as_f64() / FULL * BEYOND)?);
     Some((heap, Setting(heap).to_string()))
 }
 
-/// Whether executors would not collect more with this heap: even that would not be full.
+/// Whether executors would not collect more with this heap, because it would never be full.
 pub(crate) fn stays_free(app: &Application, heap: Bytes) -> bool {
     let peak = spark(app).and_then(peak_heap);
     peak.is_some_and(|peak| peak.as_f64() < FULL * heap.as_f64())

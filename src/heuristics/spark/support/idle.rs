@@ -54,7 +54,7 @@ impl<'a> Idleness<'a> {
         evidence
     }
 
-    /// What the log tells besides the idle time; may be empty.
+    /// What the log shows in addition to the idle time; may be empty.
     pub(in crate::heuristics) fn phrase(&self) -> Phrase {
         let enough = match self.fewest {
             Some(Fewest::Of { count, now, .. }) => {

@@ -33,7 +33,7 @@ const REASONS: usize = 3;
 /// The reason if the event log has none.
 const NO_REASON: &str = "the event log contains no reason";
 
-/// The end of a message about losses of which most happened on one host.
+/// The end of a message if most losses happened on one host.
 const MOSTLY_ON: &str = "; {count} of them on {host}";
 
 /// The exit code of a process that SIGKILL ended.

@@ -213,7 +213,7 @@ fn outside_the_heap(app: &Application, spark: &Spark, what: Advice, option: &str
         Some(limit) => set.replace(&format!("{option}{limit}"), &larger_option),
         None => format!("{set} {larger_option}"),
     };
-    // The container grows by as much as the limit, and holds it besides what the JVM always takes.
+    // The container grows by as much as the limit, and holds it in addition to what the JVM always takes.
     let overhead = (memory::overhead(app) + (larger - before)).max(larger + default_overhead(heap));
     vec![what.set_for_first([
         change(app, ConfKey::ExecutorJavaOptions, options.trim()),

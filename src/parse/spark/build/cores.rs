@@ -46,9 +46,9 @@ impl Builder {
         }
     }
 
-    /// The cores that an executor was requested with, if the application says: by its resource profile, or by the setting for
-    /// the default profile. That profile itself says 1 where Spark's own manager gives all cores of a worker. A driver has as
-    /// many as its master says.
+    /// The cores that an executor was requested with, if the application states them: in its resource profile, or, for
+    /// the default profile, in the setting. (That profile itself says 1 where Spark's own manager gives all cores of a
+    /// worker.) `None` for a driver: its master determines its cores.
     fn requested_cores(&self, executor: &Executor) -> Option<u32> {
         if executor.is_driver() {
             return None;

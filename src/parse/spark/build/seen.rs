@@ -1,4 +1,4 @@
-//! What was seen in a log besides what the model contains: counts for warnings.
+//! Facts about a log that the model does not contain: counts for warnings.
 
 use crate::model::counters::Counter;
 

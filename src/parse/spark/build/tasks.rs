@@ -8,7 +8,7 @@ use crate::model::table::{Attempts, EndReason, MAX_COUNTER_VALUE, Outcome, TimeP
 use crate::parse::spark::task::{TaskEnd, TaskInfo, TaskStart};
 use crate::units::{Bytes, Timestamp};
 
-/// A task with more execution memory than its executor's block manager has is not believed from here on.
+/// Execution memory of a task above this is not believed if it also exceeds the memory of its executor's block manager.
 const LARGE_HEAP: Bytes = Bytes::from_mib(1 << 20);
 
 impl Builder {

@@ -8,7 +8,7 @@ use crate::model::table::EndReason;
 use crate::parse::problem::Problems;
 use crate::parse::spark::build::{Builder, Seen, StageRecord};
 
-/// Whether Spark logs the metrics of executors at the end of each stage.
+/// The setting with which Spark logs the metrics of executors at the end of each stage.
 pub(in crate::parse::spark) const LOG_STAGE_METRICS: &str = "spark.eventLog.logStageExecutorMetrics";
 
 /// Warns about lost records, and records the gaps. The gaps of tasks must be known.

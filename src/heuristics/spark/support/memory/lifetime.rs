@@ -47,7 +47,7 @@ pub(in crate::heuristics) fn working_life(app: &Application, executor: &Executor
     working.filter(|life| *life > Millis::ZERO).or_else(|| executor_life(app, executor))
 }
 
-/// The lifetime of a worker; in local mode the driver's, from the application's start.
+/// The lifetime of a worker. In local mode, the run time of the application if the driver's own lifetime is unknown.
 pub(in crate::heuristics) fn life(app: &Application, spark: &Spark, worker: &Executor) -> Option<Millis> {
     let whole = || run_time(app).filter(|_| is_local(app, spark));
     executor_life(app, worker).or_else(whole)

@@ -151,7 +151,7 @@ pub(in crate::heuristics) fn peak_heap(spark: &Spark) -> Option<Bytes> {
     workers(spark).filter_map(|worker| worker.peaks.heap()).max()
 }
 
-/// An effective setting for the number of tasks.
+/// The value of a setting that is a whole number above 0; `None` if it is not set, even if it has a default.
 pub(in crate::heuristics) fn in_force(app: &Application, key: ConfKey) -> Option<u64> {
     app.conf.integer(key).and_then(|set| u64::try_from(set).ok()).filter(|&set| set > 0)
 }

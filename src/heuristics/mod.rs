@@ -116,7 +116,7 @@ impl Rule {
         self
     }
 
-    /// The rule's findings tell of troubles of this kind.
+    /// The rule's findings indicate troubles of this kind.
     const fn telling(mut self, kind: TroubleKind) -> Self {
         self.facts.tells = kind;
         self

@@ -15,7 +15,7 @@ const MAX_CLASSIFIED: usize = 2000;
 /// The maximum number of characters of a message that is shown.
 const MAX_SHOWN: usize = 160;
 
-/// What failed attempts died of.
+/// The root causes of failed attempts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Roots {
     /// The root causes of tasks, the one of the failure as a whole first.
@@ -24,13 +24,13 @@ pub(super) struct Roots {
     pub(super) kinds: Vec<(FailureKind, u64)>,
 }
 
-/// What some tasks died of.
+/// A root cause, and the number of tasks that have it.
 #[derive(Debug, Clone)]
 pub(super) struct Root {
     pub(super) failure: Failure,
     /// The message in full.
     pub(super) text: Option<Symbol>,
-    /// The number of tasks of which it is the root cause.
+    /// The number of tasks that have this root cause.
     pub(super) tasks: u64,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Collector<'a> {
         Self { app, places: FxHashMap::default(), known: Vec::new(), tasks: Vec::new() }
     }
 
-    /// Adds the attempts of a group that ended in this way, of those tasks that `of` selects.
+    /// Adds the attempts of a group with this outcome, for the tasks that `of` selects.
     pub(super) fn add(&mut self, group: &TaskGroup, outcome: Outcome, of: impl Fn(usize) -> bool) {
         let attempts = &group.attempts;
         let messages: FxHashMap<usize, Symbol> =
@@ -107,8 +107,9 @@ impl<'a> Collector<'a> {
         Some(place)
     }
 
-    /// The root causes. That of a task is the cause that explains most, and of equals the most frequent one. Over tasks,
-    /// the most frequent root cause counts; mere consequences count only without others.
+    /// The root causes, the one of the failure as a whole first. The root cause of a task is the cause that explains
+    /// most; among equals, the most frequent one. Over all tasks, the most frequent root cause comes first, but mere
+    /// consequences come after all others.
     pub(super) fn finish(self) -> Roots {
         let Self { known, tasks, .. } = self;
         let mut roots: BTreeMap<FailureKind, (u64, BTreeMap<usize, u64>)> = BTreeMap::new();
@@ -171,7 +172,7 @@ pub(super) fn told(text: &str) -> Option<Failure> {
     Some(Failure::told(known, message))
 }
 
-/// What Spark's reason alone says.
+/// The kind of failure, judging only by the end reason that Spark logs.
 const fn kind_of(reason: EndReason) -> Option<FailureKind> {
     match reason {
         EndReason::OutOfMemory => Some(FailureKind::HeapSpace),
@@ -184,8 +185,8 @@ const fn kind_of(reason: EndReason) -> Option<FailureKind> {
     }
 }
 
-/// The line of a text that names this exception, or else its first line; without "Caused by" and its full stop,
-/// shortened.
+/// The line of a text that names this exception, or else its first line, shortened. A leading "Caused by" and the final
+/// full stop are removed.
 fn line_about(text: &str, exception: Option<&str>) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.clone().next().unwrap_or_default();

@@ -14,7 +14,7 @@ use crate::stragglers::group::{GroupStragglers, covered};
 use crate::stragglers::labels::Labelling;
 use crate::units::Millis;
 
-/// The advice on an application, by container: that of the rule that sizes the container.
+/// The advice of the rule that sizes a container, by container.
 type Remedies<'a> = dyn Fn(Container) -> Option<Remedy> + Sync + 'a;
 
 /// The data that the rules of an application share.

@@ -32,7 +32,7 @@ pub struct Interner {
 }
 
 impl Interner {
-    /// Bytes that a string takes besides its text.
+    /// Bytes that a string takes in addition to its text.
     pub(crate) const PER_STRING: usize = 80;
 
     /// The symbol of `text`, added if new. `None` only if there are 2³² different strings.

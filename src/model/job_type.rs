@@ -2,11 +2,11 @@
 
 use super::{Application, Engine};
 
-/// A type of job and the property that gives it away.
+/// A type of job and the property that identifies it.
 struct Sign {
     name: &'static str,
     key: &'static str,
-    /// What the value must start with.
+    /// The required start of the value.
     value: &'static str,
 }
 
@@ -22,7 +22,7 @@ const SIGNS: &[Sign] = &[
     Sign { name: "HadoopJava", key: "mapred.child.java.opts", value: "" },
 ];
 
-/// The type of the job, or `None` where its configuration is missing or says nothing.
+/// The type of the job; `None` if its configuration is missing or does not show it.
 #[must_use]
 pub(crate) fn job_type(app: &Application) -> Option<&'static str> {
     if app.engine != Engine::MapReduce {

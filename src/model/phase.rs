@@ -6,12 +6,12 @@ use super::{Application, Subject, TaskCounts};
 use crate::state::state;
 use crate::units::{Bytes, Millis, Timestamp};
 
-/// One phase with its sums over all attempts that were read. What no attempt reports is `None`, and what one reports that
-/// cannot be read.
+/// One phase with its sums over all attempts that were read. A sum is `None` if no attempt reports the value, or if one
+/// reports a value that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Phase {
-    /// What findings about it have as their subject.
+    /// The subject of findings about it.
     pub subject: Subject,
     /// The name of a stage, mostly its call site.
     pub name: Option<String>,
@@ -21,13 +21,13 @@ pub struct Phase {
     pub finished_at: Option<Timestamp>,
     /// Its tasks.
     pub tasks: TaskCounts,
-    /// Whether no limit may have left any of them.
+    /// Whether no limit can have left out any of its tasks.
     pub has_all_tasks: bool,
-    /// Whether no limit may have left a part of what its sums add up.
+    /// Whether no limit can have left out a part of its sums.
     pub has_whole_sums: bool,
-    /// Time that attempts ran, those that failed and were killed too.
+    /// Run time of all attempts, including failed and killed ones.
     pub task_time: Option<Millis>,
-    /// Time that attempts collected garbage.
+    /// Garbage collection time of all attempts.
     pub gc_time: Option<Millis>,
     /// Bytes read from files and other sources.
     pub input: Option<Bytes>,
@@ -46,7 +46,7 @@ state!(struct Phase { subject, name, started_at, finished_at, tasks, has_all_tas
 
 impl Phase {
     /// The phases of `app` in the order of its groups: maps before reduces, stages by id. Setup and cleanup tasks of
-    /// Hadoop 1 are none.
+    /// Hadoop 1 are not phases.
     #[must_use]
     pub fn all(app: &Application) -> Vec<Self> {
         let work =
@@ -54,7 +54,7 @@ impl Phase {
         work.map(|group| Self::of(app, group)).collect()
     }
 
-    /// What findings about tasks of this kind have as their subject.
+    /// The subject of findings about tasks of this kind.
     pub(crate) const fn subject(kind: TaskKind) -> Subject {
         match kind {
             TaskKind::Stage(id) => Subject::Stage(id),

@@ -26,8 +26,7 @@ use crate::model::table::{Outcome, TaskGroup, TaskKind};
 use crate::model::{Announced, Application, Engine, Interner, Status, Symbol};
 use crate::units::Timestamp;
 
-/// Synthetic histories count time from 0. An earlier moment than this is synthetic, because Hadoop is
-/// younger.
+/// Synthetic histories count time from 0. A time before this is synthetic: Hadoop did not exist yet.
 const SYNTHETIC_BEFORE: Timestamp = Timestamp::from_millis(100_000_000_000);
 
 const KINDS: [TaskKind; 4] = [TaskKind::Map, TaskKind::Reduce, TaskKind::Setup, TaskKind::Cleanup];
@@ -63,14 +62,14 @@ pub(crate) struct HistoryBuilder {
     others: OtherCounters,
     limits: Limits,
     held: Held,
-    /// The bytes that the tables and strings were last measured with, and those of events since then.
+    /// The bytes of tables and strings at the last measurement, and the bytes that events may have added since.
     measured: usize,
     unmeasured: usize,
     /// The option whose limit was reached.
     limit: Option<&'static str>,
 }
 
-/// What the history contains but cannot be used.
+/// Which parts of the history cannot be used.
 #[derive(Debug, Clone, Copy, Default)]
 struct Lost {
     /// An event, or a part that makes it unusable.
@@ -134,7 +133,7 @@ impl HistoryBuilder {
         self.name = name;
     }
 
-    /// Returns what a decoder needs to record counters into an [`EventPayload`].
+    /// Returns the tables that a decoder needs to record counters into an [`EventPayload`].
     pub(crate) fn counter_names(&mut self) -> (&mut CounterNames, &mut Interner) {
         (&mut self.names, &mut self.app.strings)
     }

@@ -125,10 +125,10 @@ pub(crate) struct EventFields<'a> {
     pub queue: Option<Cow<'a, str>>,
     pub total_maps: Option<i64>,
     pub total_reduces: Option<i64>,
-    /// Tasks that succeeded, told at the end of the job
+    /// Tasks that succeeded, logged at the end of the job
     pub finished_maps: Option<i64>,
     pub finished_reduces: Option<i64>,
-    /// Attempts that failed or were killed, told at the end of the job (Hadoop 1)
+    /// Attempts that failed or were killed, logged at the end of the job (Hadoop 1)
     pub failed_maps: Option<i64>,
     pub failed_reduces: Option<i64>,
     pub uberized: Option<bool>,

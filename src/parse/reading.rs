@@ -53,11 +53,11 @@ impl Moments {
     }
 }
 
-/// Nothing else is told for so long before a time that is wrong.
+/// The latest time of a history is believed only if another time lies within this span before it.
 const LONG_SILENCE: Millis = Millis::from_secs(24 * 60 * 60);
 
-/// A bound for the times of a history that lacks its end: if the latest time comes long after all others, it is wrong. `None`
-/// if it does not.
+/// An upper bound for the times of a history that lacks its end, if its latest time comes so long after all others that
+/// it must be wrong. `None` otherwise.
 pub(super) fn latest_believed(times: impl Iterator<Item = Timestamp>) -> Option<Timestamp> {
     let (mut last, mut before) = (None, None);
     for time in times.map(Some) {

@@ -1,4 +1,4 @@
-//! What the name of a job history says: Hadoop repeats times of the job in it.
+//! What the file name of a job history contains: Hadoop repeats times of the job in it.
 
 use std::ffi::OsStr;
 
@@ -9,7 +9,7 @@ use crate::units::Timestamp;
 /// The job that a file is named after, and its times.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ToldByName {
-    /// The job; without it, nothing is told.
+    /// The job's id; empty if the name has none, and then all times are `None`.
     pub(super) job: String,
     /// When it was submitted.
     pub(super) submitted: Option<Timestamp>,
@@ -57,7 +57,7 @@ impl ToldByName {
     }
 }
 
-/// A time in milliseconds: since 2001, before Hadoop, they have so many digits. Dates have fewer or more.
+/// A time in milliseconds. Times since 2001 have this many digits, and Hadoop is younger. Dates have fewer or more.
 fn number(text: Option<&str>) -> Option<Timestamp> {
     const DIGITS: usize = 13;
     let digits =

@@ -1,8 +1,8 @@
-//! The two ends between which the truth lies where a replay alone does not tell it.
+//! The two ends of the range of a saving that a replay alone cannot determine.
 
 use crate::replay::{mapreduce, spark};
 
-/// Which end a replay is for.
+/// The end of the range that a replay computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bound {
     /// The least that may be saved.
@@ -11,7 +11,7 @@ pub(super) enum Bound {
     Most,
 }
 
-/// Whether the two ends differ.
+/// Whether the two ends of the range differ for this cause.
 pub(super) const fn is_range(cause: &spark::Cause) -> bool {
     use spark::Cause;
     matches!(
@@ -37,7 +37,7 @@ pub(super) fn at_bound(cause: &spark::Cause, bound: Bound) -> Option<spark::Caus
     }
 }
 
-/// Whether the two ends differ.
+/// Whether the two ends of the range differ for this cause.
 pub(super) const fn is_range_of_job(cause: mapreduce::Cause) -> bool {
     use mapreduce::Cause;
     matches!(

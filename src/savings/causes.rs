@@ -1,4 +1,4 @@
-//! The causes that engines know, for those that savings name.
+//! Translates the causes that savings name into those of the engines.
 
 use std::collections::BTreeSet;
 
@@ -55,7 +55,7 @@ impl Replays<'_> {
     /// A cause in the engine's terms.
     ///
     /// # Errors
-    /// If the log does not tell what a replay without it needs.
+    /// If the log lacks the data that a replay without the cause needs.
     pub(super) fn causes(&self, cause: Cause, subjects: &[Subject]) -> Result<EngineCauses, Unknown> {
         match self {
             Self::Spark(spark) => spark.causes(cause, subjects).map(EngineCauses::Spark),
@@ -63,7 +63,7 @@ impl Replays<'_> {
         }
     }
 
-    /// No cause of this engine.
+    /// An empty list of causes of this engine.
     pub(super) const fn no_causes(&self) -> EngineCauses {
         match self {
             Self::Spark(_) => EngineCauses::Spark(Vec::new()),
@@ -71,7 +71,7 @@ impl Replays<'_> {
         }
     }
 
-    /// By which factors slots change with other resources: their number, the memory and the cores of one.
+    /// The factors by which other resources change the number of slots, and the memory and the cores of one slot.
     ///
     /// # Errors
     /// If that cannot be replayed.
@@ -118,7 +118,7 @@ impl SparkReplays<'_> {
         let scope = self.scope(subjects)?;
         let causes = match cause {
             Cause::Failures => vec![spark::Cause::Failures],
-            // Copies that won saved time; nothing tells how much, because their originals were killed.
+            // Copies that won saved time; how much is unknown, because their originals were killed.
             Cause::Copies { .. } => vec![spark::Cause::LosingCopies],
             Cause::Splits { .. } => {
                 return Err(Unknown::NotApplicable("Spark's tasks do not read splits of this size"));

@@ -37,7 +37,7 @@ impl Range {
         Self { low: self.low + other.low, point: self.point + other.point, high: self.high + other.high }
     }
 
-    /// The amount so many times; `factor` must not be negative.
+    /// The amount times `factor`, which must not be negative.
     #[must_use]
     pub(crate) fn times(self, factor: f64) -> Self {
         Self { low: self.low * factor, point: self.point * factor, high: self.high * factor }
@@ -84,7 +84,7 @@ pub struct Amounts {
 state!(struct Amounts { wall_ms, core_hours, gb_hours });
 
 impl Amounts {
-    /// The amounts so many times.
+    /// The amounts times `factor`, which must not be negative.
     #[must_use]
     pub(crate) fn times(&self, factor: f64) -> Self {
         Self {

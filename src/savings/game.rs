@@ -1,8 +1,8 @@
 //! How a joint saving is shared out, as savings overlap: the Shapley value of cooperative games.
 
-/// The Shapley value of each player: what it adds on average over all orders in which players may come. `value` tells what
-/// a set of players achieves; bit `i` of the set is player `i`. The values add up to that of all players less that of
-/// none.
+/// The Shapley value of each player: what it adds on average over all orders in which players may come. `value` returns
+/// what a set of players achieves; bit `i` of the set is player `i`. The results add up to the value of all players
+/// minus the value of the empty set.
 #[must_use]
 pub(super) fn shapley(players: u32, value: impl Fn(u32) -> f64) -> Vec<f64> {
     let count = 1_u32.checked_shl(players).unwrap_or(0);
@@ -30,13 +30,14 @@ fn weights(players: u32) -> Vec<f64> {
     weights
 }
 
-/// The same shares without negative ones: the others shrink, so that the sum stays, or becomes zero if it is negative.
+/// The same shares with negative ones set to zero. The others shrink, so that the sum stays the same; it becomes zero
+/// if it is negative.
 #[must_use]
 pub(super) fn levelled(shares: &[f64]) -> Vec<f64> {
     let joint = shares.iter().sum::<f64>().max(0.0);
     let positive: f64 = shares.iter().map(|share| share.max(0.0)).sum();
     let scale = if positive > 0.0 { joint / positive } else { 0.0 };
-    // Without negative shares nothing is to be rounded.
+    // If no share is negative, keep the shares exactly: scaling would round them.
     let scale = if shares.iter().all(|share| *share >= 0.0) { 1.0 } else { scale };
     shares.iter().map(|share| share.max(0.0) * scale).collect()
 }

@@ -5,9 +5,9 @@ use super::estimate::{Amounts, Range};
 /// What an hour costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Hourly {
-    /// A core, and a GiB of memory; what has no price costs nothing.
+    /// A core, and a GiB of memory. A resource without a price costs nothing.
     Resources { core: Option<f64>, gb: Option<f64> },
-    /// An instance with so many cores, and so many GiB of memory.
+    /// An instance with its cores and its GiB of memory.
     Instance { price: f64, cores: f64, gb: f64 },
 }
 

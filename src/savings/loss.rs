@@ -11,24 +11,26 @@ use super::troubles::{Savings, TroubleSavings};
 pub(crate) struct Loss {
     /// The time that one rule computed.
     pub(crate) wall_ms: Option<f64>,
-    /// Whether that time adds up over the run, so that a replay that saves less may be wrong, too: what many small tasks cost the
-    /// driver is in no task.
+    /// Whether that time adds up over the run. Then a replay that saves less may be wrong, too: the time that the
+    /// driver spends on many small tasks is in no task.
     pub(crate) is_of_run: bool,
-    /// What tasks took, as logged: no more than that is saved.
+    /// Core-hours that tasks took, as logged: the upper limit of the saving.
     pub(crate) core_hours: Option<f64>,
-    /// Memory that was not needed: no more than that is saved.
+    /// GB-hours that were not needed: the upper limit of the saving.
     pub(crate) gb_hours: Option<f64>,
 }
 
 impl Loss {
-    /// By which factor more was lost than removing the trouble alone saves at most in a replay.
+    /// The factor by which the time lost exceeds the most that removing the trouble alone saves in a replay. `None` if
+    /// it does not, or if the time does not add up over the run.
     fn more_than(&self, alone: Option<&Amounts>) -> Option<f64> {
         let most = alone.map(|alone| alone.wall_ms.high).filter(|most| *most > 0.0)?;
         self.wall_ms.filter(|_| self.is_of_run).map(|lost| lost / most).filter(|times| *times > 1.0)
     }
 
-    /// From what was lost, if that is less, to what a replay saves, and as far beyond either as the replay may be off. Less
-    /// time saves cores and memory in proportion.
+    /// Fits the range of a saving to the loss. If less time was lost than a replay saves, the range goes from the loss
+    /// to what the replay saves, plus the error of the replay at both ends. Less time saves cores and memory in
+    /// proportion.
     fn bound(&self, amounts: &Amounts, more: Option<f64>) -> Amounts {
         let part = |most: Option<f64>, of: Option<f64>| match (most, of) {
             (Some(most), Some(of)) if of > most => (most / of).max(0.0),
@@ -66,7 +68,7 @@ impl Loss {
 }
 
 impl Savings {
-    /// At most what each trouble cost; `losses` are those of the troubles.
+    /// Limits the savings of each trouble by its loss; `losses` has one for each trouble.
     pub(crate) fn bounded(mut self, losses: &[Loss]) -> Self {
         for (trouble, loss) in self.troubles.iter_mut().zip(losses) {
             let TroubleSavings { alone, share, .. } = trouble;

@@ -13,12 +13,12 @@ use crate::replay::mapreduce::{self, Cause, Change, Kind, Plan, StartUp};
 pub(crate) struct Gain {
     /// Run time; negative if the job takes longer.
     pub(crate) wall_ms: f64,
-    /// By how much that may be off.
+    /// The error of that time.
     pub(crate) error_ms: f64,
-    /// The time of tasks and between them, spread over all containers: what fewer tasks save of it. The run time may change by
-    /// more, because other tasks fit the containers better or worse, which is chance.
+    /// The time that fewer tasks save in and between tasks, spread over all containers. The run time may change by
+    /// more, because other tasks happen to fit the containers better or worse.
     pub(crate) start_ups_ms: f64,
-    /// The share of the time for which containers are held.
+    /// The share of the time of held containers that is saved.
     pub(crate) held: f64,
 }
 
@@ -67,7 +67,7 @@ impl MapReduceReplays {
         Ok((!change.is_nothing()).then(|| self.plan.replay(&change)))
     }
 
-    /// The most task containers at once.
+    /// The most task containers at the same time.
     pub(crate) fn slots(&self) -> u32 {
         self.plan.containers()
     }
@@ -77,8 +77,8 @@ impl MapReduceReplays {
         self.plan.reduces()
     }
 
-    /// The most that a setting saves; `None` if nothing can be predicted. Where nothing tells what starting a task takes, it
-    /// takes as long as it usually does at most.
+    /// The most that a setting saves; `None` if nothing can be predicted. If the history does not show how long
+    /// starting a task takes, the usual time is taken as the most.
     pub(crate) fn gain(&self, setting: Cause) -> Option<Gain> {
         self.baseline.trusted(self.status).ok()?;
         let at_most = at_bound_of_job(setting, Bound::Most)?;
@@ -102,8 +102,8 @@ impl MapReduceReplays {
         })
     }
 
-    /// What the job would take without these troubles, in tasks of both kinds, and with these settings; with at most so
-    /// many maps at once, if a number is given.
+    /// What the job would take without these troubles, in tasks of both kinds, and with these settings. If `maps` is
+    /// given, at most this many map tasks run at once.
     ///
     /// # Errors
     /// If nothing can be predicted.
@@ -135,10 +135,10 @@ impl MapReduceReplays {
         Ok(predict(&self.baseline, self.base, self.cost, &outlook))
     }
 
-    /// The trouble in the kinds of tasks for which the history shows what it needs.
+    /// The causes of the trouble in those kinds of tasks for which the history has the data that a replay needs.
     ///
     /// # Errors
-    /// If it does for none of them.
+    /// If the history has the data for none of them.
     pub(super) fn of_kinds(
         &self,
         kinds: &[Kind],

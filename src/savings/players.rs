@@ -19,7 +19,7 @@ pub(super) struct Saved {
     memory: f64,
 }
 
-/// What savings are of.
+/// The quantity of a saving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Measure {
     /// Milliseconds from submission to end.
@@ -51,16 +51,16 @@ pub(super) enum Effect {
     Replay {
         causes: EngineCauses,
         resources: Resources,
-        /// The share of what is held that it frees besides, without ending earlier.
+        /// The share of held resources that it frees in addition, without ending earlier.
         freed: f64,
         /// Containers of another size (MapReduce).
         memory: MemoryChange,
     },
     /// Containers of another size.
     Memory(MemoryChange),
-    /// The share of what is held that is idle.
+    /// The share of held resources that is idle.
     Idle(f64),
-    /// The share of what is held that tasks took which were for nothing.
+    /// The share of held resources that useless attempts took.
     Losing(f64),
     /// Milliseconds waited.
     Waiting(f64),
@@ -77,23 +77,25 @@ impl Effect {
     }
 }
 
-/// The troubles of an application whose savings are computed, by their place. Sets of them are bits.
+/// The troubles of an application whose savings are computed, by their place. A set of troubles is a bit mask of
+/// places.
 pub(super) struct Players<'a> {
     replays: Option<&'a Replays<'a>>,
     effects: Vec<Effect>,
-    /// What replays took, at both ends, by the replayed troubles that they are without.
+    /// Known replays, at both ends of the range, by the set of replayed troubles that they leave out.
     known: BTreeMap<u64, [Replayed; 2]>,
     /// The replayed troubles that did not occur.
     absent: u64,
     /// How many replays there were.
     count: usize,
-    /// What the application took, in milliseconds.
+    /// The most wall time that can be saved, in milliseconds: what the application took, or its replay if that is
+    /// shorter.
     most: f64,
     /// The share of what it held that tasks worked; zero if that is unknown.
     busy: f64,
 }
 
-/// What a set of troubles leaves of what was held, as shares of it.
+/// The shares of held resources that remain without a set of troubles.
 #[derive(Debug, Clone, Copy)]
 struct Left {
     /// What is held, with or without a task.
@@ -154,7 +156,7 @@ impl<'a> Players<'a> {
         })
     }
 
-    /// By which factor the memory of a slot, or of a container, changes in a set.
+    /// The factor by which the memory of a slot, or of a container, changes without a set of troubles.
     ///
     /// # Errors
     /// If that cannot be replayed.
@@ -175,7 +177,8 @@ impl<'a> Players<'a> {
         Ok(of_executors * all.of_containers())
     }
 
-    /// By which factors slots change in a set: their number, the memory and the cores of one.
+    /// The factors by which the number of slots, and the memory and the cores of one slot, change without a set of
+    /// troubles.
     fn factors(&self, set: u64) -> Result<[f64; 3], Unknown> {
         self.replays.map_or(Ok([1.0; 3]), |replays| replays.factors(self.resources(set)))
     }
@@ -219,8 +222,9 @@ impl<'a> Players<'a> {
         Ok(Some([least, most]))
     }
 
-    /// What a set leaves of what was held, at both ends of its range. What other remedies leave idle is less than what was
-    /// idle, so less of it can be given back: in proportion at most; at least, they end just the idle times that were long.
+    /// The held resources that remain without a set of troubles, at both ends of the range. Other remedies shorten idle
+    /// times, so less of them can be released: at most in proportion; at least, if the other remedies end just those
+    /// idle times that were long enough to be released.
     ///
     /// # Errors
     /// If that cannot be replayed.
@@ -233,7 +237,7 @@ impl<'a> Players<'a> {
             match effect {
                 Effect::Replay { freed, .. } => kept *= 1.0 - freed,
                 Effect::Losing(share) => losing += share,
-                // One setting gives it back, so what several troubles say of it counts once.
+                // One setting releases executors, so it counts once even if several troubles call for it.
                 Effect::Idle(share) => released = released.max(share.min(idle)),
                 Effect::Memory(_) | Effect::Waiting(_) => {}
             }
@@ -245,7 +249,7 @@ impl<'a> Players<'a> {
             };
             let held = part(|replayed| replayed.held) * kept - losing;
             let work = (self.busy * part(|replayed| replayed.task_time) - losing).max(0.0);
-            // What was for nothing is freed whether a replay has it or not.
+            // Useless attempts free their resources whether or not the replay contains them.
             let work = if kept < 1.0 { work.min(held) } else { work };
             let still_idle = (held - work).max(0.0);
             let most = if idle > 0.0 { released / idle * still_idle } else { 0.0 };
@@ -297,7 +301,7 @@ impl<'a> Players<'a> {
         self.error(set).is_ok_and(|error| all - before > error.wall)
     }
 
-    /// By how much the model may be off in what a set saves: nothing where nothing else was replayed.
+    /// The error of the model in what a set saves; zero if the replay is that without a change.
     ///
     /// # Errors
     /// If it cannot be replayed.

@@ -9,7 +9,7 @@ use crate::replay::{Replayed, mapreduce, spark};
 use crate::state::state;
 use crate::units::Millis;
 
-/// Share of the replayed time that a prediction may be off by, besides the residual.
+/// Share of the replayed time that a prediction may be off by, in addition to the residual.
 const ERROR: f64 = 0.05;
 /// The same where the number of slots changes by a factor of two or more.
 const ERROR_OF_SLOTS: f64 = 0.1;
@@ -83,13 +83,13 @@ pub(crate) struct Baseline {
     /// From submission to end, as logged.
     pub(crate) recorded: Millis,
     pub(crate) replayed: Millis,
-    /// With a free slot for each task at any time.
+    /// The run time with a free slot for each task at any time.
     pub(crate) critical_path: Millis,
     /// The time of the driver, plus the work spread evenly over all slots.
     pub(crate) ideal: Millis,
     /// The time in which no job ran (Spark).
     pub(crate) driver: Option<Millis>,
-    /// The stages that bind the application most, longest first.
+    /// The stages that determine the run time most, longest first.
     pub(crate) path: Vec<PathStage>,
 }
 
@@ -133,7 +133,7 @@ impl Cost {
     }
 }
 
-/// A replay under a change, with what changes besides the time.
+/// A replay under a change, with the factors by which other quantities change.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outlook {
     /// Two replays that the truth lies between; often the same.

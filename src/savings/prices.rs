@@ -58,7 +58,7 @@ impl Prices {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, or has errors; all of them are told.
+    /// If it cannot be read, or has errors; the error lists all of them.
     pub(crate) fn read(path: &Path) -> Result<Self, PriceError> {
         let mut text = String::new();
         let file = std::fs::File::open(path);

@@ -21,11 +21,11 @@ pub(crate) enum Cause {
     Stragglers,
     /// Tasks that took longer because they had more data.
     Skew,
-    /// The same; if other tasks of the same parts hold them up as long, those that were slower for another reason, too.
+    /// As `Skew`; and tasks that were slower for another reason, if they hold up the same parts as long.
     Uneven,
-    /// Too few or too many tasks: so many do the same work.
+    /// Too few or too many tasks: `count` tasks do the same work.
     Tasks { count: u32 },
-    /// Too small or too large parts of the input: map tasks read so much each.
+    /// Too small or too large parts of the input: each map task reads `size`.
     Splits { size: Bytes },
     /// Reduce tasks that wait for map tasks: they start when this share of the map tasks has ended.
     SlowStart { share: f64 },
@@ -50,7 +50,7 @@ impl Cause {
     }
 }
 
-/// How a saving is computed that needs the end of stragglers, too.
+/// The method of a saving that also needs the removal of stragglers.
 pub(super) const WITHOUT_STRAGGLERS: &str = "replay without skew and without stragglers";
 
 /// By how much the memory held changes. Troubles that change the same containers propose the same size, which counts once.
@@ -60,12 +60,12 @@ pub(crate) struct MemoryChange {
     pub(crate) executors: Option<(Resources, f64)>,
     /// For containers of map tasks: the share of all memory held that is saved; negative if they take more.
     pub(crate) maps: Option<f64>,
-    /// The same of containers of reduce tasks.
+    /// The same for containers of reduce tasks.
     pub(crate) reduces: Option<f64>,
 }
 
 impl MemoryChange {
-    /// These changes, and those of `other` besides them.
+    /// These changes, and those of `other` where this one has none.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             executors: self.executors.or(other.executors),
@@ -93,11 +93,11 @@ pub(crate) enum Removal {
     Containers { memory: MemoryChange, cause: Cause, subjects: Vec<Subject> },
     /// Containers of another size. It takes no time and saves none.
     Memory(MemoryChange),
-    /// Executors are not held while they are idle: the share of what is held that is. It saves no time.
+    /// Executors are not held while they are idle: `share` is the idle share of held resources. It saves no time.
     Idle { share: f64 },
     /// Resources come at once: at most this time is saved. Nothing is held while an application waits.
     Waiting { time: Millis },
-    /// What executors of another number or size save is unknown, but not what they take.
+    /// Executors of another number or size: the memory that they take is known, but not what they save.
     Costs(Resources, Cow<'static, str>),
     /// What would remove it, or what that would save, is unknown.
     Unknown(Cow<'static, str>),

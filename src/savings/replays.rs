@@ -10,7 +10,7 @@ use crate::model::{Application, Engine};
 use crate::replay::spark::RecordedOnce;
 use crate::rules::RuleSet;
 
-/// The replays of an application, which take time: computed once, where something first needs them.
+/// The replays of an application. They take time, so they are computed once, when they are first needed.
 pub(crate) struct ReplaysOnce<'a> {
     pub(super) app: &'a Application,
     rules: &'a RuleSet,
@@ -38,7 +38,7 @@ impl<'a> ReplaysOnce<'a> {
             .as_ref()
     }
 
-    /// The replays of a Spark application; `None` if it is none or cannot be replayed.
+    /// The replays of a Spark application; `None` for another engine, or if it cannot be replayed.
     pub(crate) fn spark(&self) -> Option<&SparkReplays<'a>> {
         match self.get() {
             Ok(Replays::Spark(replays)) => Some(replays),
@@ -46,7 +46,7 @@ impl<'a> ReplaysOnce<'a> {
         }
     }
 
-    /// The replays of a MapReduce job; `None` if it is none or cannot be replayed.
+    /// The replays of a MapReduce job; `None` for another engine, or if it cannot be replayed.
     pub(crate) fn mapreduce(&self) -> Option<&MapReduceReplays> {
         match self.get() {
             Ok(Replays::MapReduce(replays)) => Some(replays),

@@ -17,7 +17,7 @@ use crate::model::{Application, Engine, Status, Subject};
 use crate::replay::{mapreduce, spark};
 use crate::units::Millis;
 
-/// Sets of troubles are bits.
+/// The maximum number of troubles with computed savings: sets of troubles are bit masks of 64 bits.
 const MOST: usize = 60;
 
 const MANY: &str = "the application has too many troubles";
@@ -80,7 +80,7 @@ pub(crate) fn shares(replays: &ReplaysOnce<'_>, removals: &[Removal], baseline: 
     }
 }
 
-/// No saving, of what is known of the application.
+/// A saving of zero for each amount that is known for the application.
 fn nothing(cost: Cost) -> Amounts {
     Amounts {
         wall_ms: Range::default(),
@@ -94,8 +94,8 @@ fn busy(metrics: &Metrics) -> f64 {
     metrics.idle_percent().map_or(0.0, |idle| 1.0 - idle / 100.0)
 }
 
-/// The removals, with that of skew alone where it saves anything, or where nothing more is saved without the stragglers
-/// beside it. As this takes replays, a large application has few of the other kind.
+/// The removals, with plain skew in place of uneven tasks unless stragglers hold up the same parts as long. Testing
+/// that takes replays, so in a large application only the first removals are tested, and the others become plain skew.
 fn without_stragglers<'r>(
     replays: Option<Result<&Replays<'_>, &Unknown>>,
     removals: &'r [Removal],
@@ -188,7 +188,7 @@ fn effect(
             let replays = replays.ok_or(MANY)?.map_err(|why| text(*why))?;
             replays.baseline().trusted(app.status).map_err(text)?;
             if let (Some((Cause::Failures, parts)), Err(_)) = (cause, replays.factors(*resources)) {
-                // Whatever the remedy takes, the time of failed attempts is known.
+                // Even if the resized executors cannot be replayed, the time of failed attempts is known.
                 return effect(app, all, &Removal::Replay(Cause::Failures, parts.clone()));
             }
             replays.factors(*resources).map_err(text)?;
@@ -218,7 +218,7 @@ fn effect(
     }
 }
 
-/// The effect of replaying without a cause, or of what is known if it cannot be replayed.
+/// The effect of replaying without a cause; if that is not possible, the effect that was measured.
 fn effect_of_cause(
     app: &Application,
     cause: Cause,
@@ -242,7 +242,7 @@ fn effect_of_cause(
     }
 }
 
-/// Whether the application ran to its end, and the log tells all of it.
+/// Whether the application succeeded, and the log is complete.
 fn known(app: &Application) -> Result<(), Unknown> {
     match app.engine {
         _ if app.status != Status::Succeeded => Err(Unknown::Status(app.status)),

@@ -8,24 +8,25 @@ use super::players::{Effect, Measure, Players, Saved};
 use super::predict::Cost;
 use super::troubles::SavingStatus;
 
-/// So many of the replayed troubles share in all orders; further ones come one after the other.
+/// The maximum number of replayed troubles whose shares are computed over all orders; further ones come one after the
+/// other.
 const REPLAYED: usize = 5;
 /// The same for the others, which need no replay.
 const MEASURED: usize = 7;
 /// The attempts that replays of one application may schedule: about as much time as reading them takes.
 const ATTEMPTS: usize = 400_000;
-/// So many replays are always allowed.
+/// This many replays are always allowed.
 const REPLAYS: usize = 8;
 
 const TOO_MANY: &str = "the application has too many tasks to replay this trouble, too";
 
-/// How many replays an application with so many attempts gets.
+/// How many replays an application with this many attempts gets.
 pub(super) fn allowed(attempts: usize) -> usize {
     (ATTEMPTS / attempts.max(1)).max(REPLAYS)
 }
 
-/// How many of the replayed troubles can share in all orders, if there may be so many replays more, besides one for each
-/// set that the others make. A set needs so many `ends`.
+/// How many of the replayed troubles can share in all orders, if `replays` more replays are allowed. Each set of two or
+/// more of them takes replays, and so does each further trouble that comes after them. A set takes `ends` replays.
 fn affordable(replays: usize, troubles: usize, ends: usize) -> usize {
     let sets = |exact: usize| (1 << exact) - 1 - exact;
     let fits = |exact: &usize| ends * (sets(*exact) + troubles - exact) <= replays;
@@ -106,7 +107,7 @@ impl Single {
 /// Less than a microsecond, or than a billionth of what was held, is rounding.
 const NOTHING: f64 = 1e-9;
 
-/// A trouble that adds less than these milliseconds to what others save together is none of them.
+/// A trouble that adds less than this many milliseconds to what others save together is not one of them.
 const SAME_TIME: f64 = 1.0;
 
 /// What each trouble saves, or why that is unknown.
@@ -147,8 +148,8 @@ pub(super) fn share(
     unknown.into_iter().map(part).collect()
 }
 
-/// The troubles that save nothing alone because others hold up the application as long, but do if all of these are removed:
-/// a set of `doubtful` ones, without those that could as well stay.
+/// The troubles that save nothing alone, because others hold up the application as long, but save something if all of
+/// these are removed: a set of `doubtful` ones, without those that can just as well stay.
 fn only_together(players: &mut Players<'_>, replays: usize, (sold, doubtful): (&[Single], &[Single])) -> u64 {
     let set_of = |singles: &[Single]| singles.iter().map(Single::set).sum::<u64>();
     let candidates: Vec<Single> =
@@ -169,7 +170,7 @@ fn only_together(players: &mut Players<'_>, replays: usize, (sold, doubtful): (&
         walls.is_none_or(|(without, with)| with - without > SAME_TIME)
     };
     let needed: u64 = candidates.iter().filter(counts).map(Single::set).sum();
-    // For some, one is enough, but which is not told.
+    // If removing only a part of them is enough but it is not known which part, take all.
     if players.gains(before | needed, before) { needed } else { all }
 }
 
@@ -224,7 +225,7 @@ impl Game<'_, '_> {
         })
     }
 
-    /// What all sets of troubles save that share in all orders.
+    /// What each set of those troubles saves that share in all orders.
     fn table(&mut self) -> Vec<[Saved; 2]> {
         let sets = (0..1_u32 << self.exact.len()).map(|set| {
             let members = (0_u32..).zip(self.exact).filter(|(place, _)| set >> place & 1 == 1);
@@ -246,7 +247,7 @@ impl Game<'_, '_> {
         marginals
     }
 
-    /// The part with how it came about.
+    /// The part, marked with how its share was computed.
     fn told_of(&self, single: &Single, mut part: Part) -> Part {
         part.in_order = !self.is_exact(single) && self.is_effective(single);
         part.only_together = self.joined & single.set() != 0 && part.share.wall_ms.point > SAME_TIME;
@@ -296,9 +297,9 @@ impl Game<'_, '_> {
     }
 }
 
-/// What the best part of each set of troubles saves, by what each set saves. Two remedies may hinder each other, such as fewer
-/// tasks in a stage where the data of one are too many: then only one of them is taken, so all together never save less
-/// than one alone.
+/// The most that any subset of each set of troubles saves, by what each set saves. Two remedies may hinder each other:
+/// fewer tasks do not help a stage in which one task already has too much data. Then only one of them is applied, so
+/// all together never save less than one alone.
 fn best_of_subsets(values: &[f64]) -> Vec<f64> {
     let mut best: Vec<f64> = Vec::with_capacity(values.len());
     for (set, value) in values.iter().enumerate() {

@@ -13,14 +13,14 @@ use crate::replay::spark::{Cause, Change, Outcome, Plan, Recorded, RecordedOnce,
 use crate::rules::RuleSet;
 use crate::units::{Bytes, Millis};
 
-/// The stages that are named of the path.
+/// The maximum number of stages on the path that are named.
 const PATH_STAGES: usize = 5;
 
-/// Tasks are even if the longest takes at most so many times the mean.
+/// Tasks are even if the longest takes at most this multiple of the mean.
 const EVEN: f64 = 2.0;
 /// Tasks are not split into smaller ones than this, in milliseconds.
 const LEAST_TASK: f64 = 3000.0;
-/// With so many tasks for each slot, slots end at about the same time.
+/// With this many tasks for each slot, slots end at about the same time.
 const WAVES: f64 = 3.0;
 
 /// Executors of another number or size; `None` for what stays the same.
@@ -41,7 +41,7 @@ impl Resources {
         *self == Self::default()
     }
 
-    /// These changes, and those of `other` besides them.
+    /// These changes, and those of `other` where this one has none.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             executors: self.executors.or(other.executors),
@@ -133,14 +133,14 @@ impl<'a> SparkReplays<'a> {
     }
 
     /// # Errors
-    /// If the log does not tell what a replay without these causes needs.
+    /// If the log lacks the data that a replay without these causes needs.
     pub(super) fn check(&self, causes: &[Cause]) -> Result<(), Unknown> {
         for cause in causes {
             let unknown = matches!(cause, Cause::Skew(scope) if !self.plan.knows_data(self.app, scope));
             if unknown {
                 return Err(Unknown::NotApplicable("the event log does not contain what the tasks read"));
             }
-            // The others leave out nothing where the log tells nothing.
+            // Other causes leave out nothing if the log has no data on them.
             if matches!(
                 cause,
                 Cause::Collections(..) | Cause::Spill(_) | Cause::FetchWait(_) | Cause::Partitions(_)
@@ -168,8 +168,8 @@ impl<'a> SparkReplays<'a> {
         Some((executors, slots.saturating_mul(task_cpus(self.app))))
     }
 
-    /// The stages that bind the application with fewer tasks than slots, and with how many all slots would have work. Uneven
-    /// tasks cannot be split, and small ones are not worth it.
+    /// The stages on the path with fewer tasks than slots, each with a number of tasks with which all slots would have
+    /// work. Uneven tasks cannot be split, and small ones are not worth it.
     pub(crate) fn few_tasks(&self) -> Vec<(u32, u32)> {
         let spark = self.app.spark.as_deref();
         let wanted = |stage: &PathStage| {

@@ -14,7 +14,7 @@ use crate::state::state;
 pub(crate) enum SavingStatus {
     /// It is larger than the error of the model.
     Estimated,
-    /// It is not; perhaps nothing is saved.
+    /// It is not larger than the error of the model; perhaps nothing is saved.
     WithinError,
     /// It cannot be computed; says why.
     Unknown(Cow<'static, str>),
@@ -68,7 +68,7 @@ state!(struct TroubleSavings { status, method, by_size, alone, more_gb_hours, mo
 pub(super) const ONLY_TOGETHER: &str = ", only together with other troubles";
 
 impl TroubleSavings {
-    /// What must be removed besides, to complete a sentence; `None` if nothing must.
+    /// What else must be removed, in words that complete a sentence; `None` if nothing must.
     pub(crate) fn besides(&self) -> Option<&'static str> {
         if self.method.ends_with(ONLY_TOGETHER) {
             return Some("but nothing without the other remedies");
@@ -242,7 +242,7 @@ impl Amounts {
         [Some(self.wall_ms), self.core_hours, self.gb_hours].into_iter().flatten().all(is_zero)
     }
 
-    /// The sum; what is known of only one of them is its own.
+    /// The sum. An amount that is known for only one of them counts alone.
     #[must_use]
     pub(crate) fn plus(&self, other: &Self) -> Self {
         let sum = |one: Option<Range>, other: Option<Range>| match (one, other) {

@@ -29,13 +29,13 @@ pub struct Recommended {
 
 state!(struct Recommended { change, why });
 
-/// What became of the proposals of an application.
+/// The result for the changes that the troubles of an application propose.
 #[derive(Debug, Default)]
 pub(super) struct Settled {
     pub(super) recommended: Vec<Recommended>,
     /// Settings that stay as they are, with the reason.
     pub(super) kept: Vec<(String, String)>,
-    /// Settings that stay because a replay says so.
+    /// Settings that stay because a replay shows that their change would do harm, or no good.
     pub(super) harmful: Vec<String>,
 }
 
@@ -63,7 +63,8 @@ impl Proposal<'_> {
 /// A change, all changes, and whether only a rule of thumb calls for it.
 pub(super) type Judged<'a> = (&'a SettingChange, &'a [SettingChange], bool);
 
-/// The configuration against `troubles`, worst first. `harm` says why a change would do no good, together with all others.
+/// The configuration against `troubles`, worst first. `harm` returns the reason if a change would do no good together
+/// with all others.
 pub(super) fn settle(
     app: &Application,
     troubles: &mut [Trouble],
@@ -71,7 +72,7 @@ pub(super) fn settle(
 ) -> Settled {
     let left_out = LeftOut::of(app, troubles);
     let mut settled = of_proposals(app, troubles, &left_out, &harm);
-    // Without the setting that it serves, one has lost its reason.
+    // A setting that only serves another one is no longer needed if that one stays as it is.
     if settled.drop_servants(troubles) {
         let before = std::mem::replace(&mut settled, of_proposals(app, troubles, &left_out, &harm));
         settled.remember(before);
@@ -79,7 +80,7 @@ pub(super) fn settle(
     settled
 }
 
-/// What is left of the changes that troubles propose.
+/// The changes that troubles propose, without those that contradict others, do harm or have no effect.
 fn of_proposals(
     app: &Application,
     troubles: &[Trouble],
@@ -99,7 +100,7 @@ fn of_proposals(
         let calling = troubles.iter().filter(|trouble| it.why.contains(&trouble.id));
         calling.map(|trouble| trouble.kind).all(|kind| kind == TroubleKind::Settings)
     };
-    // An application that fails is better off slower.
+    // A change against failures is kept even if it makes the application slower.
     let all: Vec<SettingChange> = settled.recommended.iter().map(|it| it.change.clone()).collect();
     let known = settled.kept.len();
     settled.keep_if(|it| harm((&it.change, &all, is_rule_of_thumb(it))).filter(|_| !fails(it)));
@@ -155,7 +156,8 @@ const PRESSING: [TroubleKind; 3] =
     [TroubleKind::GarbageCollection, TroubleKind::Spill, TroubleKind::LittleMemory];
 
 impl Settled {
-    /// Prefers the reasons of an earlier look, which saw the changes with those that depend on them.
+    /// Prefers the reasons of the first pass, in which changes were judged together with the settings that only serve
+    /// them.
     fn remember(&mut self, before: Self) {
         let is_recommended =
             |setting: &String| self.recommended.iter().any(|it| it.change.setting == *setting);
@@ -244,7 +246,7 @@ impl Settled {
         }
     }
 
-    /// Removes the settings of advice that serve one that stays as it is; whether there are any.
+    /// Removes settings from advice that only serve a setting that stays as it is. Returns whether there were any.
     fn drop_servants(&self, troubles: &mut [Trouble]) -> bool {
         let stays = |change: &SettingChange| self.kept.iter().any(|(setting, _)| *setting == change.setting);
         let mut any = false;
@@ -272,7 +274,7 @@ impl Settled {
         }
     }
 
-    /// Removes the changes for which there is a reason against them.
+    /// Moves the changes for which `against` gives a reason to the settings that stay.
     fn keep_if(&mut self, against: impl Fn(&Recommended) -> Option<String>) {
         let Self { recommended, kept, .. } = self;
         recommended.retain(|it| match against(it) {
@@ -284,7 +286,7 @@ impl Settled {
         });
     }
 
-    /// Trouble `from` is told with trouble `to`.
+    /// Replaces trouble `from` with trouble `to` in the reasons for changes.
     pub(super) fn merge(&mut self, from: &str, to: &str) {
         for Recommended { why, .. } in &mut self.recommended {
             if why.iter().any(|id| id == to) {

@@ -49,8 +49,8 @@ const EXPLAINS: &[(Kind, Kind, Where)] = &[
     (Kind::IdleExecutors, Kind::Imbalance, Where::Anywhere),
 ];
 
-/// The kinds for which executors wait, and the share of the run time that they waited: the other cores are idle while only
-/// stragglers or tasks with more data run.
+/// The kinds of troubles that executors wait for, with the key of the waiting time as a share of the run time: other
+/// cores are idle while only stragglers or tasks with more data run.
 const WAITED_FOR: [(Kind, &str); 2] = [(Kind::Skew, "lost_ratio"), (Kind::Stragglers, "delay_ratio")];
 
 /// The share of the idle time of executors in which they waited for such tasks.
@@ -69,7 +69,8 @@ fn waited_while_idle(findings: &[Finding]) -> f64 {
     waited / idle.unwrap_or(1.0)
 }
 
-/// Whether reduce tasks waited for map tasks, for at least half of that time for a few long ones.
+/// Whether waiting for map tasks takes at least half of the shuffle, and a few long map tasks cause at least half of
+/// that wait.
 fn waits(cause: &Trouble, shuffle: &Trouble, findings: &[Finding]) -> bool {
     let longest = |trouble: &Trouble, of: TaskKind, key: &str| {
         let told = findings.iter().filter(|it| trouble.tells(it).is_some());
@@ -89,8 +90,9 @@ fn waits(cause: &Trouble, shuffle: &Trouble, findings: &[Finding]) -> bool {
     is_half(lost, waited) && is_half(waited, shuffled)
 }
 
-/// The same troubles, with those that another explains below it. `findings` tell of them. Stragglers and skew explain idle
-/// executors if executors waited for them for this share of the time.
+/// The same troubles, with each consequence listed under the trouble that explains it. `findings` are those about them.
+/// Stragglers and skew explain idle executors if executors waited for them for at least the share `idle_by_stragglers`
+/// of the idle time.
 pub(super) fn under_their_causes(
     mut troubles: Vec<Trouble>,
     findings: &[Finding],
@@ -106,7 +108,7 @@ pub(super) fn under_their_causes(
     let spare = Spare::of(&troubles, findings);
     let explains = |cause: &Trouble, other: &Trouble| {
         let is_idle_by_few = (cause.kind, other.kind) == (Kind::FewTasks, Kind::IdleExecutors);
-        // What is worse than its cause has another one, too.
+        // Idle executors that are a worse trouble than their cause have another cause, too.
         let has_another =
             spare.as_ref().map_or(other.severity > cause.severity, |spare| !spare.is_explained());
         cause.explains(other) && !(is_idle_by_few && has_another)
@@ -135,9 +137,9 @@ pub(super) fn under_their_causes(
     kept
 }
 
-/// The same troubles, once their changes are settled: if another one calls for all that a trouble calls for, they have one
-/// cause, and the one that explains more stands for both. Returns the ids of those that went, with the ids of those
-/// that stay.
+/// Merges troubles once their changes are settled. If a trouble calls for all changes that another one calls for, both
+/// have one cause, and the one that explains more stands for both. Returns the ids of merged troubles, each with the id
+/// of the one that stays.
 pub(super) fn under_the_same_change(troubles: &mut Vec<Trouble>) -> Vec<(String, String)> {
     without_the_changes_of_causes(troubles);
     let mut gone = Vec::new();
@@ -154,7 +156,7 @@ pub(super) fn under_the_same_change(troubles: &mut Vec<Trouble>) -> Vec<(String,
                     gone.push((consequence.id.clone(), cause.id.clone()));
                     cause.echo(consequence);
                 }
-                // What it stood for so far may come under its cause.
+                // Troubles that the merged one stood for may now be merged into its cause.
                 place = 0;
             }
             None => place += 1,
@@ -182,7 +184,7 @@ fn without_the_changes_of_causes(troubles: &mut [Trouble]) {
     }
 }
 
-/// Kinds that only say that a setting does not fit. Beside a trouble that calls for the same setting, they say nothing new.
+/// Kinds that only say that a setting does not fit. They add nothing to a trouble that calls for the same setting.
 const OF_SETTINGS: [Kind; 2] = [Kind::LittleMemory, Kind::Settings];
 
 impl Trouble {
@@ -218,7 +220,7 @@ impl Trouble {
         if self.has_the_remedy_of(other) {
             return true;
         }
-        // What copies wasted is more than the stragglers cost that they were meant for.
+        // The copies wasted more than the stragglers cost that they were meant to replace.
         if other.kind == Kind::Speculation && other.severity > self.severity {
             return false;
         }

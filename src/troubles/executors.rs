@@ -1,9 +1,10 @@
 //! The executors of one recommended configuration: their cores, number and heap belong together.
 //!
-//! A rule that asks for fewer cores means its heap and its number of executors for these cores. Taken with the heap of
-//! another rule, they may leave each task less memory than before, or run more tasks at a time. So where cores change, the
-//! settings of one trouble are taken as a whole: memory errors first, then garbage collection. The memory overhead is then
-//! fitted to the heap that is settled, because each rule computes it for its own.
+//! A rule that advises fewer cores also advises a heap and a number of executors that suit these cores. Combined with
+//! the heap of another rule, these settings may leave each task less memory than before, or run more tasks at a time.
+//! So where cores change, the settings of one trouble are taken as a whole: memory errors first, then garbage
+//! collection. The memory overhead is then fitted to the heap that is settled, because each rule computes it for its
+//! own heap.
 
 use super::Trouble;
 use super::value::magnitude;
@@ -61,7 +62,7 @@ impl<'a> Proposed<'a> {
         self.changes.iter().all(known)
     }
 
-    /// Smaller goes first: what failed, then what was measured, then rules of thumb.
+    /// Lower ranks go first: failures, then measured troubles, then rules of thumb.
     fn rank(&self) -> impl Ord + use<> {
         use TroubleKind as Kind;
         let class = match self.trouble.kind {
@@ -86,7 +87,7 @@ pub(super) struct LeftOut {
 enum Reason {
     /// Tasks have too little heap already.
     LessHeap(TroubleKind),
-    /// The executors of another trouble.
+    /// The executors are sized for another trouble.
     SizedFor(TroubleKind),
 }
 

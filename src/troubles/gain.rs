@@ -5,11 +5,11 @@ use super::configuration::Recommended;
 use crate::finding::{SettingChange, TroubleKind};
 use crate::savings::{Amounts, SavingStatus};
 
-/// What advice begins with whose settings are not recommended.
+/// The beginning of advice whose settings are not recommended.
 const IF: &str = "if run time matters more than memory, ";
 
-/// Takes more memory out of `recommended` if only garbage collection calls for it and nothing measurable is saved: it is then
-/// advised on a condition. After failures, more memory has another purpose.
+/// Drops increases of memory from `recommended` if only garbage collection calls for them and the saving is within its
+/// error. Advice on them becomes conditional. Increases after failures stay, because they have another purpose.
 pub(super) fn drop_unpaid(troubles: &mut [Trouble], recommended: &mut Vec<Recommended>) {
     let takes_more = |trouble: &Trouble| trouble.savings.more_gb_hours.is_some_and(|more| more.low > 0.0);
     let is_unpaid = |trouble: &Trouble| {
@@ -32,10 +32,10 @@ pub(super) fn drop_unpaid(troubles: &mut [Trouble], recommended: &mut Vec<Recomm
     }
 }
 
-/// Advice on memory of which less would save nothing, because the cluster gives it in larger pieces.
+/// Advice if less memory would save nothing, because the cluster grants memory in larger steps.
 const NO_LESS: &str = "keep the memory: with less of it, a replay saves nothing";
 
-/// Takes less memory out of `recommended` where it would save nothing.
+/// Drops decreases of memory from `recommended` that would save nothing.
 pub(super) fn drop_useless(troubles: &mut [Trouble], recommended: &mut Vec<Recommended>) {
     let is_useless = |trouble: &Trouble| {
         let savings = &trouble.savings;

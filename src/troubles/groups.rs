@@ -12,15 +12,15 @@ use crate::savings::TroubleSavings;
 use crate::severity::Severity;
 use crate::units::Millis;
 
-/// How finely the findings of a kind are told apart.
+/// How the findings of a kind are grouped into troubles.
 enum Extent {
-    /// All of an application are one trouble.
+    /// All findings of an application are one trouble.
     Application,
-    /// Those of map and of reduce tasks are told apart, because their settings differ.
+    /// Findings on map tasks and on reduce tasks are separate troubles, because their settings differ.
     Kinds,
-    /// Those of each stage.
+    /// Findings on different subjects, such as stages, are separate troubles.
     Subjects,
-    /// Those of each rule and subject: nothing says that they have the same cause.
+    /// Findings of different rules or subjects are separate troubles: they may have different causes.
     Rules,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Key<'a> {
     }
 }
 
-/// The troubles that `findings` tell of, in no particular order.
+/// The troubles that `findings` describe, in no particular order.
 pub(super) fn of(findings: &[Finding]) -> Vec<Trouble> {
     let mut groups: BTreeMap<Key<'_>, Vec<&Finding>> = BTreeMap::new();
     for finding in findings.iter().filter(|finding| finding.severity > Severity::None) {
@@ -67,7 +67,7 @@ pub(super) fn of(findings: &[Finding]) -> Vec<Trouble> {
     for (key, mut findings) in groups {
         findings.sort_by(|a, b| weight(b).cmp(&weight(a)).then_with(|| order(a).cmp(&order(b))));
         let mut trouble = Trouble::of(&key, &findings);
-        // What is part of this one, whichever of them came first.
+        // Troubles that are part of this one, if they came first.
         while let Some(part) = troubles.iter().position(|known| trouble.covers(known)) {
             trouble.take_in(troubles.remove(part));
         }
@@ -82,8 +82,8 @@ pub(super) fn of(findings: &[Finding]) -> Vec<Trouble> {
     troubles
 }
 
-/// The kind of trouble that a finding tells of, among all findings: a task that is late because it has more data is not a
-/// straggler besides.
+/// The kind of trouble that a finding describes, considering all findings: a task that is late because it has more data
+/// is not a straggler as well.
 fn cause_of(finding: &Finding, all: &[Finding]) -> TroubleKind {
     let is_same = |other: &Finding| {
         other.tells == TroubleKind::Skew
@@ -97,8 +97,8 @@ fn cause_of(finding: &Finding, all: &[Finding]) -> TroubleKind {
     }
 }
 
-/// The root cause of failures, as the finding says it that tells most. If it only blames the code, one that knows the node is
-/// better.
+/// The root cause of failures, from the finding that says most. If that cause only blames the code, a finding that
+/// blames the node is better.
 fn failure_of(findings: &[&Finding]) -> Option<Failure> {
     let told = || findings.iter().filter_map(|finding| finding.failure.as_ref());
     let first = told().next()?;
@@ -107,7 +107,8 @@ fn failure_of(findings: &[&Finding]) -> Option<Failure> {
     Some(of_node.unwrap_or(first).clone())
 }
 
-/// The longest task of a stage ran for most of the time between the launch and the end of the straggler: it is the same one.
+/// If the longest task of a stage ran for at least this share of the straggler's time from launch to end, both are one
+/// task.
 const MOST_OF_ITS_TIME: f64 = 0.9;
 
 /// Whether a finding on a straggler and one on skew are about one task.
@@ -116,10 +117,10 @@ fn is_same_task(straggler: &Finding, skew: &Finding) -> bool {
     times.is_some_and(|(wall, run)| run <= wall && run.as_f64() >= MOST_OF_ITS_TIME * wall.as_f64())
 }
 
-/// How much a finding says about the cause; the highest speaks for its trouble.
+/// How much a finding says about the cause. The finding with the highest weight leads its trouble.
 fn weight(finding: &Finding) -> impl Ord {
     let proposes = finding.advice.iter().any(|advice| !advice.settings.is_empty());
-    // The one of the rules on the number of tasks that measures the time lost says more than one on long tasks.
+    // A rule on the number of tasks that measures the time lost says more than a rule on long tasks.
     let measures = finding.repartition.is_some() && finding.time("lost_ms") > Some(Millis::ZERO);
     // A slow node is the cause of all its stragglers.
     let names_nodes = finding.tells == TroubleKind::Stragglers && finding.of_more_parts;
@@ -138,7 +139,7 @@ fn order(finding: &Finding) -> (Reverse<Severity>, &str, &Subject) {
 }
 
 impl Trouble {
-    /// The trouble that `findings` tell of, the one that says most first.
+    /// The trouble that `findings` describe. The finding that says most comes first.
     fn of(key: &Key<'_>, findings: &[&Finding]) -> Self {
         let Key { kind, subject, rule } = key;
         let place =
@@ -232,7 +233,7 @@ impl Trouble {
             && other.subjects.iter().all(|subject| self.subjects.contains(subject))
     }
 
-    /// Adds what is only a part of it.
+    /// Merges a trouble that is only a part of this one.
     fn take_in(&mut self, part: Self) {
         self.findings.extend(part.findings.into_iter().map(|telling| Telling { is_echo: true, ..telling }));
         self.severity = self.severity.max(part.severity);

@@ -9,7 +9,7 @@ use super::{Trouble, echoes, inert};
 use crate::finding::{Advice, SettingChange, TroubleKind};
 use crate::model::Application;
 
-/// What became of the settings of an application, by their names.
+/// The settled settings of an application, by name.
 pub(super) struct Guide<'a> {
     app: &'a Application,
     recommended: BTreeMap<&'a str, &'a Recommended>,
@@ -19,18 +19,18 @@ pub(super) struct Guide<'a> {
     changes: Vec<SettingChange>,
 }
 
-/// The troubles of whose changes nothing is left, by their ids.
+/// The ids of troubles whose changes are all dropped.
 #[derive(Debug, Default)]
 pub(super) struct WithoutChange {
     pub(super) all: Vec<String>,
-    /// Those of which all changes would do no good.
+    /// The ids of troubles whose changes would all do no good.
     pub(super) no_good: Vec<String>,
 }
 
-/// Makes troubles propose the recommended values. Those that another one stands for come under it. Advice and
-/// configuration then name only troubles that are left.
+/// Makes troubles propose the recommended values, and merges troubles that another one stands for. Advice and
+/// configuration then name only the troubles that remain.
 pub(super) fn guide(app: &Application, troubles: &mut Vec<Trouble>, settled: &mut Settled) -> WithoutChange {
-    // Which troubles are left follows from the changes that they keep.
+    // Which troubles remain depends on the changes that they keep, so try it on a copy first.
     let mut tried = troubles.clone();
     Guide::of(app, settled).settle(&mut tried, settled);
     for (gone, stays) in echoes::under_the_same_change(&mut tried) {
@@ -59,7 +59,7 @@ impl<'a> Guide<'a> {
     fn settle(&self, troubles: &mut [Trouble], settled: &Settled) -> WithoutChange {
         let mut without = WithoutChange::default();
         for trouble in troubles {
-            // Advice on a condition is no remedy of normal tasks.
+            // Conditional advice counts only for troubles of settings.
             let is_of_settings = trouble.kind == TroubleKind::Settings;
             let lines = trouble.advice.iter().filter(|advice| is_of_settings || !advice.conditional);
             let mut changes = lines.flat_map(|advice| &advice.settings).peekable();
@@ -112,7 +112,7 @@ impl<'a> Guide<'a> {
         is_empty && !advice.is_empty()
     }
 
-    /// Why a change of a line is not made: itself, or the one that it serves.
+    /// Why a change of a line is dropped: for its own sake, or because the setting that it serves stays.
     fn why_lost(&self, change: &SettingChange, line: &Advice) -> Option<String> {
         let served = || line.served_by(change).filter(|_| !line.conditional);
         self.why_stays(change, line).or_else(|| self.why_stays(served()?, line))
@@ -128,7 +128,7 @@ impl<'a> Guide<'a> {
         Some(format!("keep {}: {why}", change.setting))
     }
 
-    /// The settled change, if it goes the other way than `change`.
+    /// The settled change in words, if it goes in the opposite direction of `change`.
     fn opposite_of(&self, change: &SettingChange) -> Option<String> {
         let rises = |it: &SettingChange| match compare(&it.setting, &it.to, it.from.as_deref()?)? {
             Ordering::Equal => None,

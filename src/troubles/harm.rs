@@ -9,12 +9,12 @@ use crate::model::{Application, Engine};
 use crate::savings::{ReplaysOnce, Resources};
 use crate::units::Millis;
 
-/// What changes are judged by.
+/// The data by which changes are judged.
 pub(super) struct Grounds<'a> {
     pub(super) app: &'a Application,
     pub(super) replays: &'a ReplaysOnce<'a>,
     pub(super) run_time: Option<Millis>,
-    /// From this share on, an application did next to nothing.
+    /// An application in which no task ran for at least this share of the time counts as idle.
     pub(super) idle_application: f64,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn of(grounds: &Grounds<'_>, (change, all, is_rule_of_thumb): Judged<
     if saved.high < 0.0 {
         return Some(format!("with {cores} the application would take longer"));
     }
-    // The heap decides how much memory they take.
+    // The memory that the executors take also depends on their heap, so this replay has all changes.
     let saves = replays.predict(&[], wanted).ok()?.saves;
     let saves_memory = saves.gb_hours.is_some_and(|saved| saved.low > 0.0);
     (is_rule_of_thumb && saves.wall_ms.low <= 0.0 && !saves_memory)

@@ -10,8 +10,8 @@ use crate::units::Bytes;
 /// Reduce tasks that hold their containers for this much less time, as a share of all, wait less.
 const LESS_HELD: f64 = 0.01;
 
-/// Why a change does the job no good, as far as a replay can tell. More tasks must not make it slower. Fewer of them must
-/// make it faster by more than a replay may be off: even if starting a task takes long.
+/// Why a change does the job no good, as far as a replay can tell. More tasks must not make it slower. Fewer tasks must
+/// make it faster by more than the error of the replay, even if starting a task takes as long as it may.
 pub(super) fn of(replays: &MapReduceReplays, change: &SettingChange) -> Option<String> {
     let sets = |key: ConfKey| key.names().contains(&change.setting.as_str());
     let to = magnitude(&change.setting, &change.to)?;
@@ -54,7 +54,7 @@ mod tests {
     use crate::model::{Application, MasterAttempt};
     use crate::units::Timestamp;
 
-    /// So many map tasks of 128 MiB and so many seconds, on ten containers; then a reduce task of an hour.
+    /// This many map tasks of 128 MiB that take this many seconds, on ten containers; then a reduce task of an hour.
     fn job(maps: i64, seconds: i64) -> Application {
         let start = |place: i64| (seconds + 1) * (place / 10);
         let times = (0..maps).map(|place| (start(place), Some(start(place) + seconds)));

@@ -4,8 +4,8 @@ use crate::finding::{Finding, Measure, TroubleKind};
 use crate::savings::Loss;
 use crate::units::Millis;
 
-/// The keys of the time in which an application waited for a trouble, of one or several parts of it. The time in which only
-/// stragglers ran is not what they cost: before, they hold slots that other tasks wait for.
+/// The keys of the time in which an application waited for a trouble, of one or several parts of it. The time in which
+/// only stragglers ran is not all that they cost: before that, they hold slots that other tasks wait for.
 const TIMES: &[(TroubleKind, &[&str])] = &[
     (TroubleKind::FewTasks, &["lost_ms"]),
     (TroubleKind::ManyTasks, &["lost_ms"]),
@@ -35,7 +35,7 @@ pub(super) fn of(kind: TroubleKind, leading: Option<&Finding>) -> Loss {
 mod tests {
     use super::*;
 
-    /// Before only stragglers ran, they held slots that other tasks waited for.
+    /// Before the time in which only stragglers ran, they held slots that other tasks waited for.
     #[test]
     fn the_time_in_which_only_stragglers_ran_is_not_all_that_they_cost() {
         let known = |kind: TroubleKind| TIMES.iter().any(|(of, _)| *of == kind);

@@ -1,9 +1,9 @@
 //! Troubles: findings of one root cause, with one remedy.
 //!
-//! A trouble is what is wrong ("stage 4 is skewed", "executors die out of memory"). Several findings may tell of it:
-//! those of one [`TroubleKind`] about one subject, and those that only repeat its consequences, its echoes.
-//! `diagnose` groups the findings of one application and makes one value for each setting out of their advice
-//! (one root cause, one remedy).
+//! A trouble is what is wrong ("stage 4 is skewed", "executors die out of memory"). Several findings may describe it:
+//! those of one [`TroubleKind`] about one subject, and those that only repeat its consequences, its echoes. `diagnose`
+//! groups the findings of one application and makes one value for each setting out of their advice (one root cause, one
+//! remedy).
 
 mod configuration;
 mod echoes;
@@ -54,7 +54,7 @@ pub enum Confidence {
     Measured,
     /// It follows from measurements, but something else could explain them.
     Inferred,
-    /// Little speaks for it.
+    /// There is little evidence for it.
     Weak,
 }
 
@@ -88,7 +88,7 @@ impl Confidence {
     }
 }
 
-/// A finding that tells of a trouble.
+/// A finding about a trouble.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Telling {
@@ -110,11 +110,11 @@ pub struct Trouble {
     pub id: String,
     /// What kind of trouble it is.
     pub kind: TroubleKind,
-    /// The title of the rule that tells of it, if its kind says nothing about it.
+    /// The title of the rule that found it, if its kind does not describe it.
     pub(crate) title: Option<Name>,
     /// The cause in one sentence.
     pub cause: String,
-    /// Why something failed, if it is that.
+    /// The root cause of a failure, if the trouble is one.
     pub(crate) failure: Option<Failure>,
     /// How sure the cause is.
     pub confidence: Confidence,
@@ -124,7 +124,7 @@ pub struct Trouble {
     pub score: u64,
     /// The parts of the application that have it.
     pub subjects: Vec<Subject>,
-    /// The findings that tell of it, the one that tells most first.
+    /// The findings about it, the one that says most first.
     pub findings: Vec<Telling>,
     /// Whether skewed parts have stragglers, too, which may hold them up as long as the skewed tasks.
     has_stragglers: bool,
@@ -141,7 +141,7 @@ pub struct Trouble {
 state!(struct Trouble { id, kind, title, cause, failure, confidence, severity, score, subjects, findings,
     has_stragglers, change, advice, savings, worth });
 
-/// What troubles are judged by.
+/// The rules and prices by which troubles are judged.
 #[derive(Clone, Copy)]
 pub(crate) struct Basis<'a> {
     pub(crate) rules: &'a RuleSet,
@@ -196,7 +196,7 @@ pub(crate) fn diagnose(
         gain::drop_useless(&mut troubles, &mut settled.recommended);
     }
     tell_what_decides(&mut troubles, findings);
-    // What is advised on a condition only is no remedy of the sum.
+    // Conditional advice does not count in the sum.
     let more = more::together(&mut troubles);
     if let Some(savings) = &mut savings {
         savings.more_gb_hours = more;
@@ -219,7 +219,8 @@ fn collections_first(troubles: &mut [Trouble]) {
     }
 }
 
-/// A trouble whose severity comes from another finding than the one that says most tells that one, too.
+/// If the severity of a trouble comes from another finding than the one that leads, adds that finding's message to the
+/// cause.
 fn tell_what_decides(troubles: &mut [Trouble], findings: &[Finding]) {
     for trouble in troubles {
         let of = |telling: &Telling| {
@@ -237,8 +238,8 @@ fn tell_what_decides(troubles: &mut [Trouble], findings: &[Finding]) {
     }
 }
 
-/// A rule about a setting that stays has nothing to say that is worth more than a line, and nothing at all where its change
-/// would do no good. Nor has one on short tasks that would do no better if they were fewer.
+/// Troubles of settings that all stay are at most low, and are removed if changing the settings would do no good.
+/// Troubles of short tasks are removed, too, if fewer tasks would do no good. Their findings get the same severities.
 fn excuse_right_settings(troubles: &mut Vec<Trouble>, findings: &mut [Finding], without: &WithoutChange) {
     let stays = |trouble: &&mut Trouble| match trouble.kind {
         TroubleKind::Settings => without.all.contains(&trouble.id),
@@ -325,7 +326,7 @@ impl Trouble {
         self.worth
     }
 
-    /// Whether a finding tells of it; if so, whether it is an echo.
+    /// Whether the finding is an echo of this trouble; `None` if it does not belong to this trouble.
     pub(crate) fn tells(&self, finding: &Finding) -> Option<bool> {
         let of = |telling: &&Telling| telling.rule == finding.rule && telling.subject == finding.subject;
         self.findings.iter().find(of).map(|telling| telling.is_echo)

@@ -3,9 +3,9 @@
 use super::Trouble;
 use crate::savings::Range;
 
-/// Sets what the remedy of each trouble takes that those before it do not take already, and returns their sum. Remedies that
-/// change the same setting ask for the same memory, of which the larger one is enough. A remedy that is only advised on a
-/// condition changes nothing.
+/// Sets how much more memory the remedy of each trouble takes than the remedies before it take already, and returns the
+/// sum. Remedies that change the same setting ask for the same memory, of which the larger one is enough. A remedy that
+/// is only advised on a condition changes nothing.
 pub(super) fn together(troubles: &mut [Trouble]) -> Option<Range> {
     let mut sum: Option<Range> = None;
     for place in 0..troubles.len() {

@@ -36,7 +36,7 @@ const NOT_MEASURED: &str = "the history does not contain the times that the savi
 /// Nothing is saved by a change that is not recommended.
 pub(super) const WITHOUT_CHANGE: Removal = unknown("the change that the rule proposes is not recommended");
 
-/// What would remove `trouble`, of which `told` are the findings, the one that says most first.
+/// The removal of `trouble`. `told` are its findings. The one that says most comes first.
 pub(super) fn of(
     app: &Application,
     rules: &RuleSet,
@@ -116,8 +116,8 @@ fn less_memory(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &
     }
 }
 
-/// What reports compute that a remedy for troubles of this kind saves, above all: run time, or memory over time.
-/// `None` if no model tells. `rule` is the rule that finds them.
+/// The main saving that reports compute for remedies of troubles of this kind: run time, or memory over time. `None` if
+/// there is no model for it. `rule` is the rule that finds the troubles.
 #[must_use]
 pub(crate) fn saves(kind: TroubleKind, rule: &str) -> Option<&'static str> {
     use TroubleKind as Kind;
@@ -150,7 +150,7 @@ const fn unknown(why: &'static str) -> Removal {
     Removal::Unknown(Cow::Borrowed(why))
 }
 
-/// Without a cause, on the executors that the trouble's change asks for.
+/// The removal of a cause; on resized executors if the trouble's change asks for them.
 fn resized(app: &Application, trouble: &Trouble, (cause, parts): (Cause, Vec<Subject>)) -> Removal {
     match resources::of(app, &trouble.change) {
         Some(resources) => Removal::Resized(resources, Some((cause, parts))),
@@ -180,7 +180,7 @@ fn limit_of_collections(leading: Option<&Finding>) -> f64 {
     lowest.filter(|limit| (0.0..1.0).contains(limit)).unwrap_or(USUAL_COLLECTIONS)
 }
 
-/// Another number of tasks, as the first rule names it that does.
+/// Another number of tasks: that of the first finding that names one.
 fn tasks(told: &[&Finding]) -> Removal {
     let repartition = told.iter().find_map(|finding| finding.repartition.as_ref());
     repartition.map_or(unknown(NO_NUMBER), |repartition| {
@@ -189,7 +189,8 @@ fn tasks(told: &[&Finding]) -> Removal {
     })
 }
 
-/// Another number of tasks of a job: as the number of reduces or the size of splits is proposed, or as the rule names it.
+/// Another number of tasks of a job: by the proposed number of reduces or size of splits, or as the first finding names
+/// it.
 fn tasks_of_job(trouble: &Trouble, told: &[&Finding]) -> Removal {
     let of = |kind: TaskKind, cause| Removal::Replay(cause, vec![Subject::Tasks(kind.name())]);
     let reduces = proposed(&trouble.change, ConfKey::Reduces);
@@ -208,7 +209,7 @@ fn tasks_of_job(trouble: &Trouble, told: &[&Finding]) -> Removal {
     })
 }
 
-/// The share of what is held that speculative copies took which lost; zero if it is unknown.
+/// The share of held resources that speculative copies took which lost; zero if it is unknown.
 fn lost_by_copies(app: &Application, metrics: &Metrics) -> f64 {
     let all = app.groups.iter().fold(Copies::default(), |sum, group| sum.and(Copies::of(group)));
     let of_tasks = all.lost_share().unwrap_or_default();

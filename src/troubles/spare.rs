@@ -7,16 +7,17 @@ use crate::model::conf::ConfKey;
 /// From this share of spare executors on, these are a trouble of their own next to too few tasks: more tasks are not the only
 /// remedy.
 const SPARE: f64 = 0.5;
-/// What advice begins with that needs the executors which another trouble gives back.
+/// The beginning of advice that needs executors which the remedy of another trouble releases.
 const KEEPING: &str = "if run time matters more than memory, keep the executors and ";
-/// What advice begins with that gives back executors which more tasks would need.
+/// The beginning of advice that releases executors which more tasks would need.
 const INSTEAD: &str = "if memory matters more than run time, instead ";
 
-/// How many executors an application would need with its present tasks, if it has far more, next to stages with too few tasks.
+/// How to choose between fewer executors and more tasks, if an application has far more executors than its present
+/// tasks need.
 pub(super) struct Spare {
-    /// Fewer executors free more than more tasks do.
+    /// Whether the share of spare executors is at least the share of the run that stages with too few tasks lose.
     pub(super) comes_first: bool,
-    /// Settings of their number, which more tasks would be made for.
+    /// Whether the proposed changes set the number of executors, which more tasks would be made for.
     pub(super) is_number: bool,
 }
 
@@ -38,7 +39,7 @@ impl Spare {
         Some(Self { comes_first: spare >= lost.sum(), is_number: changes.any(is_number) })
     }
 
-    /// Whether too few tasks explain idle executors in spite of it.
+    /// Whether too few tasks explain the idle executors all the same.
     pub(super) const fn is_explained(&self) -> bool {
         self.is_number && !self.comes_first
     }
@@ -55,7 +56,7 @@ pub(super) fn is_conditional(trouble: &Trouble) -> bool {
 }
 
 impl Trouble {
-    /// Advises more tasks on a condition: fewer executors are recommended.
+    /// Makes advice on more tasks conditional, because fewer executors are recommended.
     pub(super) fn needs_executors(&mut self) {
         self.change.clear();
         for advice in self.advice.iter_mut().filter(|advice| !advice.conditional) {
@@ -64,7 +65,7 @@ impl Trouble {
         }
     }
 
-    /// Adds the advice on fewer executors of a consequence on a condition: more tasks are recommended.
+    /// Adds a consequence's advice on fewer executors, on a condition, because more tasks are recommended.
     pub(super) fn add_fewer_executors(&mut self, idle: &Self) {
         let fewer = idle.advice.iter().filter(|advice| advice.settings.iter().any(is_number));
         let fewer = fewer.map(|advice| Advice {

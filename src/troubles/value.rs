@@ -21,7 +21,7 @@ const UNITS: &[(&str, f64)] = &[
     ("t", TIB),
     ("b", 1.0),
 ];
-/// More MiB than that are no memory of a machine.
+/// A bare number from this on is no size in MiB: no machine has so much memory.
 const MOST_BARE: f64 = 1e7;
 const KIB: f64 = 1024.0;
 const MIB: f64 = KIB * KIB;
@@ -85,7 +85,7 @@ pub(super) fn compare(setting: &str, a: &str, b: &str) -> Option<Ordering> {
     Some(magnitude(setting, a)?.total_cmp(&magnitude(setting, b)?))
 }
 
-/// What a change does to the options of a JVM, done to the options that are settled; `None` if they are no options.
+/// Makes the change of JVM options in the options that are settled instead; `None` if the values are not JVM options.
 pub(super) fn options_on_top(change: &SettingChange, settled: &SettingChange) -> Option<SettingChange> {
     let options = |text: &'_ str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let (from, to) = (options(change.from.as_deref().unwrap_or_default()), options(&change.to));

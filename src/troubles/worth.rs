@@ -8,9 +8,9 @@ use crate::rules::settings::{OrderBy, OrderParams};
 use crate::savings::{Amounts, Range, SavingStatus, TroubleSavings};
 use crate::state::state;
 
-/// How much it is worth to remove a trouble, or all troubles of an application. Smaller values come first: what is worth
-/// more. Ranks after those with a known saving if the saving is unknown, not larger than its error, or only known to be at
-/// most some time.
+/// How much it is worth to remove a trouble, or all troubles of an application. More worth compares as smaller, so that
+/// it comes first. Troubles rank after those with a known saving if their saving is unknown, not larger than its error,
+/// or only known to be at most some time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub(crate) struct Worth {
     known: Known,
@@ -54,7 +54,7 @@ impl Worth {
         let hours = cores.map(|cores| cores + memory.unwrap_or_default()).or(memory);
         match cost.map(|cost| cost.point).or(hours) {
             Some(value) if value > 0.0 => Self::of_value(Known::Resources, value),
-            // An upper limit of time alone, as for waiting, is nothing to expect: see `AtMost`.
+            // If only an upper limit of the time is known, as for waiting, no saving is to be expected: see `AtMost`.
             _ if amounts.wall_ms.low <= 0.0 => Self::default(),
             _ => Self::of_value(Known::Time, amounts.wall_ms.point),
         }
@@ -69,8 +69,8 @@ impl Worth {
     }
 }
 
-/// The most that removing a trouble may save where nothing is to be expected: of equally severe troubles, the one that may
-/// cost more comes first.
+/// The most that removing a trouble may save if no saving is to be expected: of equally severe troubles, the one that
+/// may cost more comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct AtMost(Reverse<u64>);
 

@@ -17,7 +17,7 @@ use crate::units::Millis;
 
 /// The number of causes that get advice.
 const ADVISED: usize = 2;
-/// Stragglers of each group that count for the costs of causes: those that held it up longest.
+/// Only this many stragglers of each group count for the costs of causes: those that held it up longest.
 const MOST_WAITS: usize = 100;
 
 /// The causes of stragglers whose input does not explain them.
@@ -71,8 +71,8 @@ impl Causes {
         &self.slow_nodes
     }
 
-    /// The cause of more than half of the time for which stragglers held up their groups; of more than half of the
-    /// stragglers if they held up none.
+    /// The cause of more than half of the time for which stragglers held up their groups. If they held up no group, the
+    /// cause of more than half of the stragglers. `None` if there is no such cause.
     pub(super) fn mostly(&self) -> Option<Cause> {
         let held_up: u64 = self.counts.iter().map(|it| it.held_up.get()).sum();
         let stragglers: u64 = self.counts.iter().map(|it| it.stragglers).sum();
@@ -119,7 +119,7 @@ fn held_up(views: &[GroupStragglers<'_>], groups: &[Vec<StragglerCause>]) -> Vec
     views.iter().zip(groups).flat_map(of_group).collect()
 }
 
-/// Another cause than the first gets advice if its stragglers held up their groups for at least this share of the time.
+/// A cause other than the first gets advice if its stragglers held up their groups for at least this share of the time.
 const WORTH_ADVICE: f64 = 0.1;
 
 /// Remedies for the causes that cost most.
@@ -141,7 +141,7 @@ pub(super) fn remedies(app: &Application, causes: &Causes) -> Vec<Advice> {
     counts.iter().take(1).copied().chain(others).take(ADVISED).map(of).collect()
 }
 
-/// The remedy for nodes: those that are slow, by name.
+/// The remedy for slow nodes, with their names if they are known.
 fn of_nodes(app: &Application, causes: &Causes, confidence: &str) -> Advice {
     let names = causes.slow_nodes.names();
     let advice = if names.is_empty() {

@@ -58,7 +58,7 @@ struct Cost {
     /// The attempts by host, and by executor.
     hosts: Places,
     executors: Places,
-    /// What failed attempts died of.
+    /// The root causes of failed attempts.
     roots: Roots,
 }
 
@@ -94,7 +94,8 @@ impl Cost {
         cost
     }
 
-    /// The failure, or that of the place if all attempts of several tasks failed there and other places did the work.
+    /// Blames the node instead of the code if all failures of several tasks happened in one place and the application
+    /// did not fail; otherwise the failure as it is.
     fn failure_of(&self, app: &Application, failure: Failure) -> Failure {
         let in_one_place = self.hosts.is_only_worst(app) || self.executors.is_only_worst(app);
         let of_place = in_one_place && self.failed_tasks > 1 && app.status != Status::Failed;
@@ -160,7 +161,7 @@ impl Check for Failed {
     }
 }
 
-/// The root cause, and in words.
+/// The root cause, and its phrase for the message.
 fn root(app: &Application, roots: &Roots) -> Option<(Failure, Phrase)> {
     if let Some(spark) = app.spark.as_deref() {
         let root = Root::of_attempts(app, spark, roots.clone())?;
@@ -177,10 +178,10 @@ fn root(app: &Application, roots: &Roots) -> Option<(Failure, Phrase)> {
     Some((failure, Phrase::list(", ", causes)))
 }
 
-/// The most causes that are named.
+/// The maximum number of causes that are named.
 const CAUSES: usize = 3;
 
-/// A cause and the number of tasks of which attempts failed by it.
+/// A cause, and the number of tasks with attempts that failed because of it.
 const CAUSE: &str = "{tasks} with \"{cause}\"";
 
 fn advice(app: &Application, cost: &Cost) -> Vec<Advice> {

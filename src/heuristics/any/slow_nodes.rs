@@ -14,7 +14,7 @@ use crate::stragglers::executions::Execution;
 use crate::stragglers::group::GroupStragglers;
 use crate::units::{Millis, three_digits};
 
-/// At most so many nodes are named.
+/// The maximum number of nodes that are named.
 const NAMED: usize = 3;
 
 /// A slow node.
@@ -48,7 +48,7 @@ struct Node {
 }
 
 impl SlowNodes {
-    /// The nodes that `causes` blame; these are of the stragglers of `views`.
+    /// The nodes that `causes` blame. `causes` has the causes of the stragglers of each view in `views`.
     pub(super) fn of(
         app: &Application,
         views: &[GroupStragglers<'_>],
@@ -73,7 +73,8 @@ impl SlowNodes {
         Self { nodes, beyond, work, slowed, has_failures }
     }
 
-    /// Whether they took most of the time that stragglers took beyond the median of their groups.
+    /// Whether stragglers on these nodes account for most of the time that stragglers took beyond the median of their
+    /// groups.
     pub(super) fn are_the_trouble(&self) -> bool {
         !self.nodes.is_empty() && 2.0 * self.own_beyond() > self.beyond
     }
@@ -89,14 +90,14 @@ impl SlowNodes {
         self.has_failures
     }
 
-    /// The part of `span`, the time in which tasks ran, that they cost. On a node like the others, the same cores would
-    /// have done so much more work.
+    /// The part of `span`, the time in which tasks ran, that the slow nodes cost. On nodes like the others, the same
+    /// cores would have done that much more work.
     pub(super) fn lost(&self, span: Millis) -> Millis {
         let share = if self.work > 0.0 { self.own_beyond() / self.work } else { 0.0 };
         Millis::from_f64((span.as_f64() * share).round()).unwrap_or_default()
     }
 
-    /// "node3 and node7"; empty without any.
+    /// "node3 and node7"; empty if there are no slow nodes.
     pub(super) fn names(&self) -> String {
         let named: Vec<&str> = self.nodes.iter().take(NAMED).map(|node| node.name.as_str()).collect();
         let more = self.nodes.len().saturating_sub(NAMED);
@@ -131,8 +132,8 @@ impl SlowNodes {
 }
 
 impl Node {
-    /// The node that is blamed for a straggler, without its times; and these: the seconds beyond the median of the group,
-    /// and how many times the median. `None` if it is not blamed for many stragglers.
+    /// The node that is blamed for a straggler, without its times; the straggler's seconds beyond the median of its
+    /// group; and its time as a multiple of that median. `None` if no node is blamed.
     fn of(view: &GroupStragglers<'_>, cause: &StragglerCause) -> Option<(Self, f64, f64)> {
         let (name, test) = cause.evidence.iter().find_map(|evidence| match &evidence.fact {
             // Weak evidence is no reason to blame a node.
@@ -154,7 +155,8 @@ impl Node {
     }
 }
 
-/// Seconds of stragglers that their input does not explain, beyond the median of their groups; and of all tasks.
+/// Seconds that stragglers took beyond the median of their groups, if their input does not explain it; and seconds of
+/// all tasks.
 pub(super) fn beyond_and_work(views: &[GroupStragglers<'_>]) -> (f64, f64) {
     views.iter().fold((0.0, 0.0), |(beyond, work), view| {
         let usual = view.labels.limit.map_or(f64::INFINITY, |limit| limit.reference);

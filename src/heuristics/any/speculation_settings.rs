@@ -29,15 +29,15 @@ pub(super) fn is_on(app: &Application, group: &TaskGroup) -> Option<bool> {
     if set != Some(true) && Copies::of(group).launched > 0 { Some(true) } else { set }
 }
 
-/// A group with those of its stragglers of which a copy may win.
+/// A group with those of its stragglers that a speculative copy may beat.
 pub(super) struct Candidates<'v, 'a> {
     view: &'v GroupStragglers<'a>,
     tasks: Vec<Execution>,
 }
 
 impl<'v, 'a> Candidates<'v, 'a> {
-    /// The groups that `of` selects, each with its unexplained stragglers; without those whose cause a copy would meet
-    /// again, and with those whose cause is unknown only if `unknown`.
+    /// The groups that `of` selects, each with the stragglers that their input does not explain. Stragglers whose cause
+    /// would slow down a copy as well are left out. Stragglers with an unknown cause are kept only if `unknown`.
     pub(super) fn of(
         views: &'v [GroupStragglers<'a>],
         causes: &Causes,
@@ -214,7 +214,7 @@ impl SparkStragglers {
         self.groups.iter().map(|(_, late)| late.len() as u64).sum()
     }
 
-    /// How many of them would have been copied in time.
+    /// How many stragglers this setting would have copied in time.
     fn caught(&self, (quantile, multiplier): Setting) -> u64 {
         let in_time = |medians: &Medians, (attempt, latest): &(Attempt, Millis)| {
             let first = medians.first_flag(attempt, quantile, multiplier, self.min_runtime);
@@ -241,7 +241,8 @@ impl SparkStragglers {
         best
     }
 
-    /// The changes of settings for a setting, with the defaults as present values.
+    /// The setting changes that lead to `setting`. A setting that the application does not set has its default as
+    /// present value.
     fn changes(&self, app: &Application, setting: Setting) -> Vec<SettingChange> {
         let keys = [ConfKey::SpeculationQuantile, ConfKey::SpeculationMultiplier];
         let values = [(setting.0, self.current.0), (setting.1, self.current.1)];
@@ -274,7 +275,8 @@ fn fates_of_stragglers(Candidates { view, tasks }: &Candidates<'_, '_>) -> Vec<F
     tasks.iter().filter_map(|task| all.get(*places.get(&task.attempt())?).copied()).collect()
 }
 
-/// The pause after scans that copied nothing; the shortest that makes a difference.
+/// The advised pause after a copy: Hadoop's default pause after a scan that copied nothing. A shorter one makes no
+/// difference.
 const PAUSE_MS: i64 = 1000;
 /// The estimator of Hadoop 3.3 that gives more weight to recent progress.
 const ESTIMATOR: &str = "org.apache.hadoop.mapreduce.v2.app.speculate.SimpleExponentialTaskRuntimeEstimator";

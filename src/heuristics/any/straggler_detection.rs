@@ -51,7 +51,7 @@ struct OwnSpeculation(Detection);
 #[derive(Debug, Clone, Copy, Default)]
 struct Caught {
     stragglers: u64,
-    /// Copied while at least the group's median duration remained for the original.
+    /// Copied while at least the group's median duration remained for the original, or with a copy that won.
     in_time: u64,
     /// Copied too late to help.
     late: u64,

@@ -206,7 +206,7 @@ fn working_times(app: &Application, view: &GroupStragglers<'_>) -> Vec<f64> {
     view.executions.tasks.iter().map(time).collect()
 }
 
-/// The kind of trouble that a straggler with this cause tells of.
+/// The kind of trouble that a straggler with this cause indicates.
 const fn told_by(cause: Cause) -> TroubleKind {
     match cause {
         Cause::DataSkew => TroubleKind::Skew,

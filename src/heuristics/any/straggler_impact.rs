@@ -49,17 +49,19 @@ const MESSAGE: &str = "{stragglers} of {judged} took at least {factor}× the med
     such tasks were still running for {delay_ms}, {delay_ratio:%} of the time that tasks ran ({limit})[; the longest: \
     {longest}]";
 
-/// The message if most stragglers ran on nodes that are slow, and the application waited for them in the end.
+/// The message if most stragglers ran on slow nodes, and the application mainly lost the time in which only stragglers
+/// ran.
 const OF_NODES_AT_END: &str = "{nodes}; only stragglers were still running for {delay_ms}, {delay_ratio:%} of the time \
     that tasks ran ({limit})[; the longest: {longest}]";
 
-/// The same if other tasks ran meanwhile. Then the nodes did less work than others would have.
+/// The message if slow nodes cost more than that time: while other tasks ran, they did less work than other nodes would
+/// have.
 const OF_NODES: &str = "{nodes}; that cost about {lost_to_nodes_ms}, {lost_to_nodes_ratio:%} of the time that tasks ran ({limit})";
 
 /// A task that others waited for.
 const WAITED_FOR: &str = "{task}[ on {host}] ({wait})";
 
-/// At most so many tasks are named.
+/// The maximum number of tasks that are named.
 const NAMED: usize = 3;
 
 /// The message if no task is a straggler.
@@ -130,14 +132,15 @@ struct Loss<'a> {
     limit: String,
     /// The nodes that made most of the stragglers slow, with the time that they cost; `None` if no node did.
     nodes: Option<(&'a SlowNodes, Millis)>,
-    /// Whether the time at the end of groups, when only stragglers ran, was most of it.
+    /// Whether the time in which only stragglers ran is at least the time that slow nodes cost.
     at_end: bool,
 }
 
 impl Impact {
-    /// `delay`: the time in which only stragglers ran, of `span`.
+    /// `delay` is the part of `span` in which only stragglers ran.
     fn loss<'a>(&self, stragglers: &'a Stragglers<'_>, delay: Millis, span: Millis) -> Loss<'a> {
-        // Causes take long to find, and no node cost more than all stragglers together.
+        // Finding causes is slow, so it is skipped if the time of all stragglers, which no node can exceed, is
+        // harmless.
         let (beyond, work) = beyond_and_work(&stragglers.groups);
         let most = if work > 0.0 { span.as_f64() * beyond / work } else { 0.0 };
         let causes =
@@ -259,7 +262,7 @@ mod tests {
     use crate::model::counters::Counter;
     use crate::model::table::Outcome;
 
-    /// Twenty tasks of a stage that run for a minute with as much input, and one for half an hour; with so much CPU time.
+    /// Twenty tasks of a stage that run for a minute with as much input, and one for half an hour, with this CPU time.
     fn one_late(cpu: Option<i64>) -> Vec<Advice> {
         let settings = [("spark.master", "yarn"), ("spark.speculation", "false")];
         let mut app = sample::app(&settings);

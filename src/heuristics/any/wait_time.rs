@@ -35,7 +35,7 @@ pub(super) const RULE: Rule =
 const MESSAGE: &str =
     "waited {wait_ms} of its run time of {run_time_ms}, {wait_ratio:%}[; {cause}] ({limit})";
 
-/// The same if several tasks waited at the same time, together for longer than the job takes.
+/// The message if several tasks waited at the same time, in total for longer than the run time of the job.
 const BY_TASKS: &str =
     "tasks waited {wait_ms} in total, in a run time of {run_time_ms}, {wait_ratio:%}[; {cause}] ({limit})";
 

@@ -36,13 +36,13 @@ pub(super) const RULE: Rule =
 const MESSAGE: &str =
     "{wasted} of {used} GB·h of allocated memory were not needed, {wasted_ratio:%} ({limit})";
 
-/// The same if idle cores waste more: memory that is needed is held for nothing, too, so that is more than what is too
-/// large.
+/// The message if idle cores waste more memory than oversized executors do: while cores are idle, even memory that
+/// tasks need is held for nothing.
 const IDLE_AND_LARGE: &str = "executors held {used} GB·h while their cores were idle for {idle_cores_ratio:%} of the time; \
                               by its size alone, {wasted} GB·h of the memory were not needed, {wasted_ratio:%} \
                               ({limit})[; {idleness}]";
 
-/// The message if the memory that executors needed is unknown, but not that their cores were idle.
+/// The message if the cores of executors were idle, but the memory that executors needed is unknown.
 const IDLE: &str = "the cores of executors were idle for {idle_cores_ratio:%} of the time, while they held {used} GB·h \
                     ({limit})[; {idleness}]";
 
@@ -80,7 +80,7 @@ impl Check for Unneeded {
         // Fewer threads of a single process free no memory.
         let released = idle.filter(|&idle| idle > share && !is_local(app));
         if let Some(idle) = released {
-            // What is held while no task runs is for nothing, too, whether or not tasks need it when they run.
+            // Memory that is held while no task runs is wasted, even if tasks need it when they run.
             let judged = params.idle(app, shared, (used, idle));
             if judged.severity > severity {
                 return judged.into();
@@ -157,7 +157,7 @@ impl Waste {
     }
 }
 
-/// Why the cores of executors were idle, if that is a finding: it takes replays.
+/// Why the cores of executors were idle. Computed only for findings, because it takes replays.
 fn idleness<'a>(app: &'a Application, shared: &Shared<'_>, severity: Severity) -> Option<Idleness<'a>> {
     let is_found = severity > Severity::None && !is_local(app);
     is_found.then(|| Idleness::of(app, shared.recorded()))

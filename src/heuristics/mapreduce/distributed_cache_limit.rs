@@ -124,7 +124,7 @@ impl CacheLimit {
             .into()
     }
 
-    /// The limit that the largest file passed, or that makes it harmless.
+    /// The limit in words: the one that the largest file exceeds, or the one that was not reached.
     fn passed(&self, above: bool, limit: Bytes) -> String {
         match self.above_limit {
             Severity::None => "no limit".to_owned(),

@@ -14,12 +14,12 @@ pub(super) struct JvmOptions {
 }
 
 impl JvmOptions {
-    /// Those of map or reduce tasks.
+    /// The options of map or reduce tasks.
     pub(super) fn of(app: &Application, role: Role) -> Self {
         Self { name: own_java_opts(app, role), now: app.conf.text(role.java_opts()) }
     }
 
-    /// Those of the application master.
+    /// The options of the application master.
     pub(super) fn of_master(app: &Application) -> Self {
         let key = ConfKey::MasterJavaOpts;
         Self { name: key.name(), now: app.conf.text(key) }
@@ -34,7 +34,7 @@ impl JvmOptions {
         self.replacing(|option| option.starts_with("-Xmx") || begins_above(option), &limit)
     }
 
-    /// The options with another garbage collector; `None` if they name it already.
+    /// The options with this garbage collector; `None` if they name it already.
     pub(super) fn with_collector(&self, collector: &str) -> Option<SettingChange> {
         if self.options().any(|option| option == collector) {
             return None;
@@ -51,7 +51,8 @@ impl JvmOptions {
         self.now.as_deref().unwrap_or_default().split_whitespace()
     }
 
-    /// The options with `new` in place of the first that is `old`, and without the others that are.
+    /// The options with `new` in place of the first option for which `old` is true. Further options for which it is
+    /// true are removed.
     fn replacing(&self, old: impl Fn(&str) -> bool, new: &str) -> SettingChange {
         let mut options: Vec<&str> = Vec::new();
         let mut new = Some(new);

@@ -95,7 +95,8 @@ impl<'a> Why<'a> {
         let diagnostics = app.diagnostics.as_deref().filter(|text| !text.trim().is_empty());
         let of_job = || Self { failure: diagnostics.and_then(told), text: diagnostics, attempts: None };
         if app.status == Status::Killed {
-            // Attempts that failed did not end the job; it says who did, or attempts that were killed with it.
+            // Failed attempts did not end a killed job. The job's own diagnostics say why it was killed, or else those
+            // of attempts that were killed with it.
             let job = of_job();
             return if job.text.is_some() {
                 job
@@ -112,8 +113,8 @@ impl<'a> Why<'a> {
         }
     }
 
-    /// The root cause of the attempts that ended in this way: of the tasks that failed the job, or else of all; if no
-    /// message tells what happened, the most frequent one.
+    /// The root cause of attempts with this outcome: of the failed tasks, or of all tasks if those have none. If no
+    /// message describes a failure, the most frequent message. `None` if there is no message.
     fn of_attempts(app: &'a Application, outcome: Outcome) -> Option<Self> {
         let root = [true, false].into_iter().find_map(|only_failed| root(app, outcome, only_failed));
         let counts = counts(app, outcome);
@@ -127,7 +128,7 @@ impl<'a> Why<'a> {
         })
     }
 
-    /// The exit code and the cause in words, as far as the quoted line does not say them.
+    /// The exit code and the cause in words, unless the quoted line contains them already.
     fn words(&self, line: &str) -> (String, Phrase) {
         let Some(failure) = &self.failure else { return Default::default() };
         let exit = failure.exit_in_words().unwrap_or_default();

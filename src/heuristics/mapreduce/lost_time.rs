@@ -10,16 +10,17 @@ use crate::units::Millis;
 /// What large tasks cost.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LostTime {
-    /// From the end of the last small task to the end of the last large one, but at most as long as the
-    /// longest large task ran beyond the median of all. Nothing if most tasks are large: they are the usual ones.
+    /// From the end of the last small task to the end of the last large one, but at most as long as the longest large
+    /// task ran beyond the median of all. Zero if most tasks are large: then large tasks are the usual ones.
     pub(super) time: Millis,
     /// The same as a share of the time in which tasks of the job ran.
     pub(super) share: f64,
 }
 
 impl LostTime {
-    /// `values` are values of tasks with the attempts that they belong to; those from `pivot` on are large.
-    /// `None` if the times of small or of large tasks are unknown. `most_may_be_large`: something explains why most are.
+    /// `values` pairs the value of each task with the row of its attempt; tasks with values of at least `pivot` are
+    /// large. With `most_may_be_large`, something explains why most tasks are large, so the time lost counts all the
+    /// same. `None` if the times of small or of large tasks are unknown.
     pub(super) fn of(
         (app, group, run_times): (&Application, &TaskGroup, RunTimes),
         values: &[(i64, usize)],

@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn tasks_that_compute_do_not_read_slowly() {
-        // 64 MiB in 40 minutes, with so much of them on the CPU.
+        // 64 MiB in 40 minutes, with this many of them on the CPU.
         let severity = |minutes: i64, dr_elephant| {
             let mut group = sample::maps(&[(2400, 64); 4]);
             for row in 0..4 {

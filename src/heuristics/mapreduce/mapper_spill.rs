@@ -51,7 +51,8 @@ const MESSAGE: &str =
 struct Spilling(MapperSpill);
 
 impl MapperSpill {
-    /// Without the bytes, records alone do not tell how much it costs.
+    /// The severity that the bytes spilled again allow. If they are unknown, it is low: records alone do not show the
+    /// cost.
     fn by_bytes(&self, again: Option<f64>) -> Severity {
         let at_least = || self.spilled_again.severity(0.0).max(Severity::Low);
         again.map_or_else(at_least, |bytes| self.spilled_again.severity(bytes))
@@ -189,7 +190,7 @@ mod tests {
 
     const ID: &str = RULE.id;
 
-    /// So many maps that each wrote three times what they put out, with so many MiB of output if it is known.
+    /// This many map tasks that each wrote three times their output, with this many MiB of output if it is known.
     fn spilling(maps: usize, output: Option<i64>) -> Application {
         let mut group = sample::maps(&vec![(60, 64); maps]);
         for row in 0..maps {

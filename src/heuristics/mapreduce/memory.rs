@@ -194,7 +194,7 @@ impl Usage {
         change.to.parse().ok().map(Bytes::from_mib)
     }
 
-    /// Adds to advice that is not enough, because the mean use stays low, why that is.
+    /// If the mean use stays low even with the advised container, adds the reason to the advice.
     fn with_uneven_use(
         &self,
         app: &Application,

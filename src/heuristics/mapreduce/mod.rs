@@ -214,7 +214,7 @@ pub(super) fn no_times(app: &Application) -> String {
     reason.unwrap_or_else(|| "the job history does not contain the submission time".to_owned())
 }
 
-/// Whether this tool submitted the job, as far as the configuration tells.
+/// Whether this tool may have submitted the job; true if the job has no configuration.
 fn may_be(app: &Application, tool: &str) -> bool {
     app.conf.is_empty() || job_type(app) == Some(tool)
 }

@@ -8,12 +8,12 @@ use crate::units::Timestamp;
 /// The run times of a kind of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RunTimes {
-    /// The end of the last map task, if waiting for it is no run time.
+    /// The end of the last map task, if waiting for it does not count as run time.
     last_map: Option<Timestamp>,
 }
 
 impl RunTimes {
-    /// Those with the time in which reduce tasks wait for map tasks, or without it.
+    /// Run times with or without the time in which reduce tasks wait for map tasks.
     pub(super) fn of(app: &Application, role: Role, without_waiting: bool) -> Self {
         let is_left_out = without_waiting && role == Role::Reduce;
         Self { last_map: if is_left_out { last_map(app) } else { None } }
@@ -33,21 +33,21 @@ fn last_map(app: &Application) -> Option<Timestamp> {
     maps.winners().filter_map(|row| maps.attempts.time(row, TimePoint::Finish)).max()
 }
 
-/// How long an attempt waited for map tasks, in milliseconds: until the last one ended, or the shuffle did.
+/// How long an attempt waited for map tasks, in milliseconds: until the last map task or its own shuffle ended.
 fn waiting_until(last_map: Timestamp, group: &TaskGroup, row: usize) -> i64 {
     let time = |point| group.attempts.time(row, point).map(Timestamp::as_millis);
     let Some(start) = time(TimePoint::Start) else { return 0 };
     let last_map = last_map.as_millis();
     let until = match time(TimePoint::ShuffleFinish) {
         Some(shuffled) => last_map.min(shuffled),
-        // It cannot have ended before the map tasks that it waited for, so its times say nothing.
+        // A reduce task cannot end before the map tasks that it waits for, so these times cannot be used.
         None if time(TimePoint::Finish).is_none_or(|finish| finish <= last_map) => return 0,
         None => last_map,
     };
     until.saturating_sub(start).max(0)
 }
 
-/// How long the attempts of a group waited for map tasks, by row, in milliseconds; nothing in groups that wait for none.
+/// How long the attempts of a group waited for map tasks, by row, in milliseconds; 0 in groups other than reduce tasks.
 pub(in crate::heuristics) fn waiting_for_maps(app: &Application, group: &TaskGroup) -> impl Fn(usize) -> i64 {
     let last_map = if group.kind == TaskKind::Reduce { last_map(app) } else { None };
     move |row| last_map.map_or(0, |last_map| waiting_until(last_map, group, row))

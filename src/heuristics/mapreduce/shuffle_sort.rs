@@ -101,7 +101,7 @@ impl Check for Phases {
 }
 
 impl ShuffleSort {
-    /// The limits that a phase passed, or those that make it harmless.
+    /// The limit in words: the one that a phase passed, or those that were not reached.
     fn passed(&self, severity: Severity) -> String {
         let time = self.phase_time.describe(severity);
         match severity {
@@ -112,8 +112,8 @@ impl ShuffleSort {
         }
     }
 
-    /// Waiting for map tasks is not slow: it only holds containers.
-    /// The limit in words if it makes a difference.
+    /// Judges the shuffle phase. Waiting for map tasks does not make it slow, but holds containers, so `wait_share`
+    /// judges the wait. The second value is that limit in words, if it lowers the severity.
     fn judge_shuffle(
         &self,
         app: &Application,
@@ -233,8 +233,8 @@ fn waiting(app: &Application, reduces: &TaskGroup) -> Option<i64> {
     truncated_mean(&waits)
 }
 
-/// The mean time that reduce tasks waited for map tasks, and the slow start that would avoid at least half of it. There is
-/// none if most map tasks end long before the last ones.
+/// The mean time that reduce tasks waited for map tasks, and the slow start that would avoid at least half of it.
+/// `None` if no slow start would, because most map tasks end long before the last ones.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of the number of tasks
 fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Option<(i64, f64)> {
     let waiting = waiting(app, reduces)?;

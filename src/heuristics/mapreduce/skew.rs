@@ -102,7 +102,7 @@ struct Messages {
     /// What the groups of tasks do.
     verb: &'static str,
     two_groups: &'static str,
-    /// All tasks are alike.
+    /// The message if all tasks are alike.
     one_group: &'static str,
 }
 

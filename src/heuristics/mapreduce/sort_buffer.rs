@@ -18,7 +18,7 @@ const REPEATED: i128 = 2;
 /// The buffer that the largest map output needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SortBuffer {
-    /// What it needs, whatever Hadoop allows.
+    /// The size that the output needs, even if it exceeds Hadoop's maximum.
     pub(super) needed: Bytes,
     /// The size to set in MiB.
     wanted: u64,

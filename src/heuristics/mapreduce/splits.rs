@@ -25,9 +25,9 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// The run time per task that fits this job, in milliseconds: tasks of 12 minutes would leave a job of 3
-    /// minutes without parallelism. Tasks that run longer than they should get no shorter than that: a quarter of a job
-    /// of 25 minutes would make them too short.
+    /// The run time per task that fits this job, in milliseconds: tasks of 12 minutes would leave a job of 3 minutes
+    /// without parallelism. Tasks that run longer than the target are not made shorter than the target: a quarter of a
+    /// job of 25 minutes would be too short.
     fn for_job(self, app: &Application, mean: i64) -> f64 {
         if mean as f64 > self.run_time.get() {
             return self.run_time.get();
@@ -43,8 +43,8 @@ impl Target {
         self.start_up.get().min(mean / 2.0)
     }
 
-    /// How many times the work per task must grow, so that tasks with this mean run time reach the target. It grows no more
-    /// than leaves as many tasks as the job ran at once: with fewer, containers that it gets would be idle.
+    /// How many times the work per task must grow, so that tasks with this mean run time reach the target. At least as
+    /// many tasks remain as the job ran at once: with fewer, containers would be idle.
     pub(super) fn growth(self, app: &Application, group: &TaskGroup, mean: i64) -> f64 {
         let aim = self.for_job(app, mean);
         let mean = mean.max(1) as f64;
@@ -91,9 +91,9 @@ fn at_once(group: &TaskGroup) -> u64 {
 /// The input with which a map task would run for the target. `None` if the times or inputs of the map tasks
 /// are unknown.
 ///
-/// If a few map tasks read much more than the others, at most what the others read, so that they take as long; but not
-/// so little that starting up takes more than a twelfth of the time, and at most half of what they read: larger splits
-/// would keep them as they are.
+/// If a few map tasks read much more than the others, the split is at most what the others read, so that all tasks take
+/// as long. But it is not so small that starting up takes more than a twelfth of the time, and at most half of what the
+/// large tasks read: larger splits would not split them.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
 pub(super) fn split_for(app: &Application, group: &TaskGroup, target: Target) -> Option<Bytes> {
     if is_unreadable(group, &Counter::INPUT_BYTES) {
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!((shown(7200), shown(1500)), (720, 720));
     }
 
-    /// Ten tasks of 8 s, so many at once.
+    /// Ten tasks of 8 s, this many at once.
     fn in_waves(at_once: i64) -> Application {
         let start = |place: i64| 8 * (place / at_once);
         let times = (0..10).map(|place| (start(place), Some(start(place) + 8)));

@@ -143,7 +143,7 @@ impl RunTime {
         growth > 1.0 && params.falls(app, group, mean, growth)
     }
 
-    /// The number of tasks that brings the mean run time to the target; `None` if they should stay as many.
+    /// The number of tasks that brings the mean run time to the target; `None` if it should not change.
     fn wanted(&self, app: &Application, group: &TaskGroup, mean: i64, too_short: bool) -> Option<u32> {
         let Self(_, params) = self;
         let total = group.tasks.len() as u64;
@@ -152,7 +152,7 @@ impl RunTime {
         u32::try_from(wanted).ok().filter(|_| changes)
     }
 
-    /// What brings the mean run time to the target.
+    /// Advice that brings the mean run time to the target.
     fn advice(&self, app: &Application, group: &TaskGroup, mean: i64, too_short: bool) -> Vec<Advice> {
         let Self(role, params) = self;
         let target = params.target();
@@ -184,7 +184,7 @@ impl RunTime {
         advice
     }
 
-    /// What to change for tasks that run as long as they should; `None` if the settings are there already, or if they
+    /// The setting that brings the mean run time to the target; `None` if it has this value already, or if the change
     /// would not make the finding less severe.
     fn by_setting(&self, app: &Application, group: &TaskGroup, mean: i64, fewer: bool) -> Option<Setting> {
         let Self(role, params) = self;
@@ -234,7 +234,7 @@ fn combine_files(app: &Application, split: Option<Bytes>) -> Vec<Advice> {
     advice
 }
 
-/// What changes the number of tasks.
+/// A way to change the number of tasks.
 enum Setting {
     /// The setting with its new value.
     Change(Advice),

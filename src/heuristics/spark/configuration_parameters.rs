@@ -130,7 +130,7 @@ impl Check for Settings {
         let mut stages = stages::judge(&facts, &changes, limits);
         let mut of_executors = changes;
         if let Some((_, carrier)) = stages.iter_mut().find(|(carries, _)| *carries) {
-            // A stage's finding has the changes against its trouble. Others have another cause.
+            // A stage's finding gets the changes against its own trouble. Other changes have another cause.
             let cores = of_executors.iter().any(Change::is_cores_of_stages);
             let of_stage = of_executors.extract_if(.., |change| change.is_of_stages(cores));
             carrier.advice.splice(0..0, of_stage.map(|change| change.advice(app)));
@@ -197,7 +197,7 @@ fn worst(changes: &[Change]) -> Severity {
     changes.iter().map(|change| change.severity).max().unwrap_or_default()
 }
 
-/// The message about so many changes.
+/// The message for this number of changes.
 const fn misfits(changes: &[Change]) -> &'static str {
     match changes.len() {
         0 => SETTINGS_FIT,
@@ -239,7 +239,7 @@ mod tests {
     use crate::model::table::Outcome;
     use crate::units::Timestamp;
 
-    /// Executors and a driver of 8 GiB that use so many MiB of it, and a shuffle in four long tasks on sixteen cores.
+    /// Executors and a driver of 8 GiB that use this many MiB of it, and a shuffle in four long tasks on sixteen cores.
     fn found(executors: i64, driver: i64) -> Vec<(String, TroubleKind, Vec<String>)> {
         let mut app = sample::app(&[
             ("spark.master", "yarn"),
@@ -284,7 +284,7 @@ mod tests {
         assert!(!settings(TroubleKind::FewTasks).contains("memory"), "{all:?}");
     }
 
-    /// With a heap that is hardly too large, nothing is told of it.
+    /// A heap that is hardly too large is not reported.
     #[test]
     fn a_slightly_smaller_heap_is_not_told() {
         let kinds: Vec<TroubleKind> = found(5700, 8000).into_iter().map(|(_, kind, _)| kind).collect();

@@ -68,7 +68,7 @@ pub(super) const RULE: Rule = rule!(
 )
 .telling(TroubleKind::Driver);
 
-/// The message if nothing was found. A finding has that of the worst [`Aspect`].
+/// The message if nothing was found. A finding has the message of the worst [`Aspect`].
 const FINE: &str = "a driver with {heap_bytes} of heap and {cores} is fine";
 
 struct DriverCheck(Driver);
@@ -282,7 +282,7 @@ impl Facts {
             heap: memory::heap(app, ConfKey::DriverMemory),
             overhead: app.conf.spark_memory(ConfKey::DriverMemoryOverhead),
             used: driver.peaks.heap(),
-            // A JVM that is older than its application has collected before, too.
+            // A JVM that started before its application also counts earlier collections.
             gc: gc.filter(|(gc, time)| time.get() > 0 && gc <= time),
         }
     }

@@ -167,8 +167,8 @@ struct Load {
     output: f64,
     storage: f64,
     cores: f64,
-    /// The lifetime as a share of the longest. It weighs what happens per lifetime: an executor of seconds that worked
-    /// much does not unbalance hours.
+    /// The lifetime in milliseconds, as a weight: an executor that was busy for a few seconds does not unbalance hours.
+    /// 1 without `by_life`.
     weight: f64,
 }
 

@@ -62,7 +62,7 @@ const ALONE: &str = "executor {executor} has {max} of {metric}, the median is {m
 const BALANCED: &str =
     "executors are balanced: the busiest has {max} of {metric}, the median is {median}{life}";
 
-/// The median if executors lived for different times.
+/// Follows the median in a message if executors lived for different times.
 const OF_LIFE: &str = " for its lifetime";
 
 struct Comparison(Balance);
@@ -122,7 +122,7 @@ struct Spread<'a> {
     max: u64,
     /// The median over the executors, for the lifetime of the one with the most.
     median: u64,
-    /// Whether that is not the whole lifetime of the others.
+    /// Whether the median is scaled, because other executors lived for different times.
     scaled: bool,
 }
 

@@ -212,7 +212,7 @@ mod tests {
 
     const MINUTE: u64 = 60_000;
 
-    /// Two stages with tasks of an hour; those of the second wait so many minutes for blocks of this size.
+    /// Two stages with tasks of an hour; those of the second wait this many minutes for blocks of this size.
     fn app(waits: [u64; 4], block: Bytes) -> Application {
         let mut app = sample::app(&[]);
         let hours = [(Outcome::Succeeded, 3_600_000); 4];

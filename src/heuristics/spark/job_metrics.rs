@@ -59,7 +59,7 @@ const CANCELLED: &str = "{cancelled_jobs_count} of {jobs} {were} cancelled[: \"{
 /// The message of a finding about a job with failed tasks.
 const FAILED_TASKS: &str = "in job {job}, {failures}[; root cause: {root}]";
 
-/// What is judged at least as severe, whatever the share of failed jobs.
+/// Reasons for a higher severity, whatever the share of failed jobs.
 const AN_APPLICATION: &str = "a failed application";
 const A_JOB: &str = "a failed job";
 
@@ -154,7 +154,7 @@ impl Severities {
     }
 }
 
-/// The root cause of what was found.
+/// The root cause of the finding.
 fn root<'a>(
     app: &Application,
     spark: &'a Spark,

@@ -63,18 +63,18 @@ pub(super) const RULE: Rule =
     .measured_by("heap_used_ratio", Worse::Lower)
     .telling(TroubleKind::MuchMemory);
 
-/// Executors have much memory in total, or not; their use of it is not judged.
+/// The message if executors have little memory in total, or if their use of it is not judged.
 const TOTAL: &str = "{at_once} {total_memory_bytes} of memory in total ({size_limit})";
-/// They use little of their heaps.
+/// The message if they use little of their heaps.
 const UNUSED: &str = "{at_once} {total_memory_bytes} of memory in total and use {heap_used_ratio:%} of their heaps \
                       ({size_limit}, and {use_limit})";
-/// They use their heaps.
+/// The message if they use their heaps.
 const USED: &str = "{at_once} {total_memory_bytes} of memory in total and use {heap_used_ratio:%} of their heaps \
                     (not reached: {use_limit})";
-/// They use little of the memory for execution and storage.
+/// The message if they use little of the memory for execution and storage.
 const UNUSED_UNIFIED: &str = "at most {unified_used_ratio:%} of {unified_memory_bytes} of memory for execution and storage \
                               was used ({use_limit})";
-/// The same by cached blocks.
+/// The message if cached blocks use little of the memory for storage.
 const UNUSED_STORAGE: &str =
     "at most {unified_used_ratio:%} of {unified_memory_bytes} of memory for storage was used ({use_limit})";
 
@@ -169,7 +169,7 @@ impl Memory {
         Measured { total, count, heap_used, unified, unified_used }
     }
 
-    /// Much memory in total, with hardly used heaps.
+    /// Judges the total memory: it is a finding if it is large and the heaps are hardly used.
     fn total(&self, measured: &Measured) -> Result<Aspect, String> {
         let params = &self.0;
         let total = measured.total.ok_or("the number of executors is unknown")?;
@@ -188,7 +188,7 @@ impl Memory {
         })
     }
 
-    /// Much memory for execution and storage, but little of it used.
+    /// Judges the memory for execution and storage: it is a finding if it is large and hardly used.
     fn unified(&self, measured: &Measured) -> Result<Aspect, String> {
         let params = &self.0;
         let unified = measured.unified.ok_or("no executor reports its memory for execution and storage")?;
@@ -269,7 +269,7 @@ fn advice(app: &Application, spark: &Spark, recorded: Option<&Recorded>) -> Vec<
     }
     if app.allocates_dynamically() {
         let most = memory::max_executors(&spark.executors);
-        // Fewer executors take longer, so first the heap that none of them needs.
+        // With fewer executors the application takes longer, so a smaller heap is advised first if the peaks allow one.
         if advice.is_empty() && most > 1 {
             let fewer = change(app, ConfKey::DynamicAllocationMax, most / 2);
             advice.push(Advice::new("run fewer concurrent executors").set([fewer]));

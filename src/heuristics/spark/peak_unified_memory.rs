@@ -216,7 +216,7 @@ impl Facts {
             let line = change(app, ConfKey::MemoryFraction, MEMORY_FRACTION);
             advice.push(Advice::new("give user code more of the heap").set([line]));
         }
-        // More cores share the present heap: they are no remedy next to a smaller one.
+        // More cores would share the present heap, so they are advised only if the heap does not shrink.
         let cores = spark.workers().filter_map(|worker| worker.cores).max();
         let fits = || memory::twice_the_tasks_fit(app, spark);
         if let Some(cores) = cores.filter(|_| advice.is_empty() && key == ConfKey::ExecutorMemory && fits()) {

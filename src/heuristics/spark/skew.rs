@@ -124,14 +124,15 @@ struct Found<'a> {
     /// Whether no other task takes longer.
     is_slowest: bool,
     read: Read,
-    /// What the stage waits for; `None` if it hardly waits.
+    /// The time that the stage loses; `None` if it hardly waits.
     lost: Option<LostTime>,
     limit: String,
-    /// What its data also needs, if its data decides.
+    /// The further conditions on the data, if the data decides the severity.
     conditions: Vec<Condition>,
-    /// What makes the slowest task late and what that costs, even if it is too little to be a finding.
+    /// The data that makes the slowest task late, and the time that it costs, even if that is too little to be a
+    /// finding.
     late: Option<(Read, LostTime)>,
-    /// The other skewed stages and what all of them lose, if that decides.
+    /// The number of other skewed stages and the time that all of them lose together, if that decides the severity.
     together: Option<(u64, LostTime)>,
 }
 
@@ -164,7 +165,7 @@ impl Skew {
         if let Some((_, read)) = explained {
             let lost = times.lost(app, spark, group);
             let (severity, limit) = self.by_time(lost);
-            // Alone it may lose little, but together with other stages much.
+            // A single stage may lose little time, but several stages together may lose much.
             late =
                 Some((read, lost)).filter(|_| self.lost_time.severity(lost.time.as_f64()) > Severity::None);
             if severity > Severity::None {
@@ -180,7 +181,7 @@ impl Skew {
             let (severity, limit) = self.by_data(read, most);
             let conditions = vec![self.share_of(read, most, severity)];
             let found = Found { conditions, ..found(severity, read, None, limit) };
-            // A task that hardly costs time is not the one to tell of.
+            // If no skewed task costs noticeable time, describe the slowest task instead.
             let found =
                 if late.is_some() { found } else { Found { times: slowest, is_slowest: true, ..found } };
             (severity > Severity::None).then_some(Found { late, ..found })
@@ -191,7 +192,8 @@ impl Skew {
         })
     }
 
-    /// Raises the severity of the stage that loses most to that of what all skewed stages lose, and lets it tell of them.
+    /// Judges the time that all skewed stages lose together. If that is worse, the stage that loses most gets this
+    /// severity, and its message mentions the other stages.
     fn judge_together(&self, app: &Application, found: &mut [Found<'_>]) {
         let lost: Vec<Millis> = found.iter().filter_map(|found| Some(found.late?.1.time)).collect();
         let run_time = memory::run_time(app).filter(|whole| *whole > Millis::ZERO);
@@ -262,7 +264,7 @@ impl Skew {
 }
 
 impl Skew {
-    /// What a stage with uneven data also needs: data that matters to the application.
+    /// The condition that the data of a stage with uneven data matters to the application.
     fn share_of(&self, read: Read, most: Bytes, severity: Severity) -> Condition {
         let share = read.value() / most.as_f64();
         condition(

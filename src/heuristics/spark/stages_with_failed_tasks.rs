@@ -130,7 +130,7 @@ impl Check for Failed {
 impl Failing {
     fn judge<'a>(&self, app: &Application, ends: &Ends, stage: &'a Stage) -> Option<Bad<'a>> {
         let group = app.groups.get(stage.group?)?;
-        // What fails in the end of a stopped application is a consequence.
+        // Tasks that fail while the application is being stopped are a consequence of the stop.
         let stop = ends.stop.filter(|_| self.count == Counted::All);
         if stop.is_some_and(|stop| fails_only_in_stop(stop, group)) {
             return None;
@@ -221,7 +221,7 @@ impl Failing {
 struct Ends {
     /// The last attempt of each stage that completed the stage's work.
     completed: FxHashMap<u32, u32>,
-    /// From when on the application was being stopped.
+    /// The time from which on the application was being stopped; `None` if it was not stopped.
     stop: Option<Timestamp>,
 }
 
@@ -261,7 +261,7 @@ impl Bad<'_> {
             && self.failures.places.only(app, spark).is_some()
     }
 
-    /// The failure that the root cause is.
+    /// The failure of the root cause; that of the node if the place is to blame.
     fn failure(&self, app: &Application, spark: &Spark, root: &Root<'_>) -> Failure {
         let failure = root.failure.clone();
         if self.is_of_place(app, spark, root) { failure.of_node() } else { failure }

@@ -98,7 +98,7 @@ fn a_driver_outside_the_cluster_is_at_most_low() {
     assert_eq!(of(&[("spark.driver.memory", "30g")], false), Some(Severity::Critical));
     assert_eq!(of(&[("spark.driver.memory", "30g"), client], false), Some(Severity::Low));
     assert_eq!(of(&[("spark.driver.memory", "30g"), client], true), Some(Severity::Critical));
-    // Nothing charges these.
+    // In client mode, the driver is not charged for these.
     assert_eq!(of(&[("spark.driver.cores", "20"), client], false), Some(Severity::None));
     assert_eq!(of(&[("spark.driver.memoryOverhead", "20g"), client], false), Some(Severity::None));
     assert_eq!(of(&[("spark.driver.cores", "20"), client], true), Some(Severity::Critical));

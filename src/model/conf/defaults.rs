@@ -197,8 +197,8 @@ impl Application {
         in_version(of(self.engine, name)?, self.version())
     }
 
-    /// What `read` reads of the setting if the application sets it, or else of its default: that of the application's
-    /// version, or of the latest version if that is unknown.
+    /// The value that `read` finds for the setting: the one that the application sets, or else its default in the
+    /// version that ran the application (in the latest version if that is unknown).
     #[must_use]
     pub(crate) fn in_force<T>(&self, key: ConfKey, read: impl Fn(&Conf, ConfKey) -> Option<T>) -> Option<T> {
         read(&self.conf, key).or_else(|| {

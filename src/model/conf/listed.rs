@@ -42,7 +42,7 @@ pub(crate) enum SetBy {
 }
 
 impl SetBy {
-    /// By the first source of a property: where the value comes from before it was copied from file to file.
+    /// The origin according to the first source of a property, from which the value was copied from file to file.
     pub(crate) fn source(source: &str) -> Self {
         match source.trim() {
             "" => Self::Unknown,

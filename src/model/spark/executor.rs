@@ -283,7 +283,10 @@ impl Executor {
         (id.parse().unwrap_or(u64::MAX), id)
     }
 
-    /// Makes peaks unknown that are higher than its heap, if that is known, or than its block manager's memory and its heap.
+    /// Makes peaks unknown that are impossible: of the heap, if they are higher than `heap`; of execution and storage
+    /// memory, if they are higher than both the block manager's memory and the heap (Spark's default if that is
+    /// unknown); and of storage memory on or off the heap, if they are higher than that part of the block manager's
+    /// memory.
     pub(crate) fn forget_peaks_beyond(&mut self, heap: Option<Bytes>) {
         let beyond =
             |peak: Option<Bytes>, most: Option<Bytes>| peak.zip(most).is_some_and(|(peak, most)| peak > most);

@@ -1,4 +1,4 @@
-//! Contents of a Spark event log besides tasks: jobs, stages, executors, SQL executions, and gaps.
+//! Contents of a Spark event log other than tasks: jobs, stages, executors, SQL executions, and gaps.
 //!
 //! Names and meanings follow Spark's `org.apache.spark.scheduler.SparkListenerEvent` and `JsonProtocol`.
 

@@ -23,7 +23,7 @@ enum Cells {
     Columns(Vec<Column>),
 }
 
-/// Up to so many rows, [`Cells::OfFewRows`] takes no more than columns do.
+/// Up to this many rows, [`Cells::OfFewRows`] takes no more memory than columns do.
 const FEW: usize = 8;
 
 impl<const N: usize> Default for Columns<N> {

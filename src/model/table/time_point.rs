@@ -1,4 +1,4 @@
-//! The points in the life of an attempt that logs tell the time of.
+//! The points in the life of an attempt whose times logs contain.
 
 /// A point in the life of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

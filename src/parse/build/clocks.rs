@@ -12,7 +12,7 @@ use crate::parse::problem::Problems;
 use crate::parse::reading::latest_believed;
 use crate::units::{Millis, Timestamp};
 
-/// How long after the end of its job an attempt may end that the job no longer needs: it is killed in that time.
+/// How long after the end of its job an attempt may end if the job no longer needs it: Hadoop kills it in that time.
 const MASTER_SLACK: Millis = Millis::from_secs(60);
 
 /// A job that fails waits a minute for its tasks to be killed (`yarn.app.mapreduce.am.job.committer.cancel-timeout`).
@@ -60,7 +60,8 @@ pub(super) fn check(
     app.complete &= !impossible;
 }
 
-/// Whether the group had impossible times, and whether it had impossible counters.
+/// Makes impossible times and counters of a group unknown. Returns whether there were impossible times, and whether
+/// there were impossible counters.
 fn check_group(group: &mut TaskGroup, life: &Life, trackers: bool, problems: &mut Problems) -> (bool, bool) {
     let (mut impossible, mut large) = (false, false);
     for row in 0..group.attempts.len() {
@@ -91,7 +92,8 @@ fn check_group(group: &mut TaskGroup, life: &Life, trackers: bool, problems: &mu
     (impossible, large)
 }
 
-/// An attempt that its task no longer needs is killed.
+/// Forgets the end of an attempt that ended long after its task, because Hadoop kills attempts that a task no longer
+/// needs. Returns whether it did.
 fn outlives_task(group: &mut TaskGroup, row: usize, problems: &mut Problems) -> bool {
     let task = group.attempts.task(row).and_then(|task| group.tasks.finish(task));
     let own = group.attempts.time(row, TimePoint::Finish);
@@ -105,7 +107,7 @@ fn outlives_task(group: &mut TaskGroup, row: usize, problems: &mut Problems) -> 
     outlives
 }
 
-/// Times of an attempt outside the life of its job.
+/// Forgets times of an attempt outside the life of its job. Returns whether there were any.
 fn outside(attempts: &mut Attempts, row: usize, life: &Life, problems: &mut Problems) -> bool {
     let [before, after] = life.slack;
     let mut impossible = false;
@@ -136,7 +138,7 @@ fn outside(attempts: &mut Attempts, row: usize, life: &Life, problems: &mut Prob
     impossible
 }
 
-/// Phases that end outside their attempt.
+/// Forgets the ends of phases that lie outside their attempt. Returns whether there were any.
 fn parts_outside(attempts: &mut Attempts, row: usize, problems: &mut Problems) -> bool {
     let mut earliest = attempts.time(row, TimePoint::Start);
     let latest = attempts.time(row, TimePoint::Finish);
@@ -158,7 +160,8 @@ fn parts_outside(attempts: &mut Attempts, row: usize, problems: &mut Problems) -
     impossible
 }
 
-/// Times that an attempt counts, and that its run time cannot hold.
+/// Forgets counters of GC and CPU time that exceed what fits into the attempt's run time. Returns whether there were
+/// any.
 fn large_times(attempts: &mut Attempts, row: usize, problems: &mut Problems) -> bool {
     let Some(run) = attempts.run_time(row).map(|run| run.get() + PHASE_SLACK.get()) else { return false };
     let mut large = false;

@@ -13,7 +13,7 @@ const EVENT: usize = 256;
 const MEASURED_EVERY: usize = 256 << 10;
 /// A slot of the vectors that map ids to rows, for a task and its attempt, with the room that they leave free.
 const PER_TASK: usize = 2 * (size_of::<Option<TaskRow>>() + size_of::<Option<u32>>());
-/// A location in the map of split hosts, besides its text.
+/// A location in the map of split hosts, without its text.
 const PER_LOCATION: usize = 64;
 
 impl HistoryBuilder {

@@ -1,5 +1,5 @@
-//! When a job was submitted, was launched and ended: each is told in several ways, and a time that the others contradict
-//! is unknown.
+//! When a job was submitted, was launched and ended: each is logged in several ways, and a time that the others
+//! contradict is unknown.
 
 use super::SYNTHETIC_BEFORE;
 use crate::model::table::{Outcome, TaskGroup, TimePoint};
@@ -19,7 +19,8 @@ pub(super) const WAIT_FOR_KILLS: Millis = Millis::from_secs(15 * 60);
 /// Times of one clock. In recorded histories they are never in the wrong order; clocks are set now and then.
 const ONE_CLOCK: Millis = Millis::from_secs(1);
 
-/// Time zones are at most so far from UTC. The id of a job of Hadoop 1 has the local time at which its job tracker started.
+/// The largest distance of a time zone from UTC. The id of a job of Hadoop 1 has the local time at which its job
+/// tracker started.
 const TIME_ZONES: Millis = Millis::from_secs(14 * 60 * 60);
 
 /// A job may wait for resources, or commit its output, with nothing in its history. The delegation tokens of a job last no
@@ -50,7 +51,7 @@ struct Confirmed {
     finished: bool,
 }
 
-/// Who timed a job.
+/// Which processes took the times of a job.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Of {
     /// Whether task trackers timed the attempts.
@@ -63,7 +64,7 @@ struct Life<'a> {
     app: &'a mut Application,
     problems: &'a mut Problems,
     clocks: Of,
-    /// The median start of attempts, and the first start that a task and its attempt tell.
+    /// The median start of attempts, and the first start on which a task and its attempt agree.
     middle: Option<Timestamp>,
     first: Option<Timestamp>,
     impossible: bool,
@@ -76,7 +77,8 @@ impl Life<'_> {
         self.problems.warn(code, None, message);
     }
 
-    /// Hadoop names the file after the same times. If most of them agree, the name is of this run, and the others are wrong.
+    /// Hadoop puts the same times into the name of the file. If most of them agree with the events, the name is of this
+    /// run, and the times of events that differ are wrong.
     fn compare_with_name(&mut self, name: &ToldByName) {
         let app = &mut *self.app;
         let times = [
@@ -169,7 +171,7 @@ impl Life<'_> {
         if self.clocks.trackers { ONE_CLOCK } else { MACHINES_APART }
     }
 
-    /// A job ends after the tasks that it needs. The end of a task is told twice: by the task and by its attempt.
+    /// A job ends after the tasks that it needs. The end of a task is logged twice: by the task and by its attempt.
     fn early_end(&mut self) {
         let Some(finished) = self.app.finished_at.filter(|_| !self.confirmed.finished) else { return };
         let early = self.middle.is_some_and(|start| finished + MACHINES_APART < start);

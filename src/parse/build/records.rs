@@ -1,4 +1,4 @@
-//! Finds records that a job history lacks. Hadoop tells most things twice: the start and the end of each task and
+//! Finds records that a job history lacks. Hadoop logs most facts twice: the start and the end of each task and
 //! attempt, numbers without gaps, and the counts of the job.
 
 use super::{Clocks, HistoryBuilder};
@@ -6,13 +6,13 @@ use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Status};
 use crate::parse::event::EventFields;
 
-/// An application master numbers its attempts from this multiple on.
+/// The attempt numbers that an application master gives start at a multiple of this.
 const NUMBERS_OF_A_MASTER: u32 = 1000;
 
 /// The diagnostics of a job that was killed after its tasks had started.
 const KILLED_WHILE_RUNNING: &str = "while in RUNNING state";
 
-/// What the job says of its records.
+/// What the records of the job itself contain.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Told {
     /// Whether the record with the number of tasks was there.
@@ -153,7 +153,7 @@ struct OfTask {
     ended: u32,
     succeeded: bool,
     highest: Option<u32>,
-    /// The highest number of an attempt that is no copy: those before it have ended.
+    /// The highest number of an attempt that is not a speculative copy: the attempts before it have ended.
     last_retry: Option<u32>,
 }
 
@@ -214,7 +214,7 @@ impl<'a> Search<'a> {
             |kind| groups.iter().find(|group| group.kind == kind).map_or(0, |group| group.tasks.len() as u64);
         let short = announced.into_iter().any(|(kind, count)| count.is_some_and(|count| shown(kind) < count));
         self.add(Missing::Tasks, self.by_master() && unsuccessful && must_have_tasks && short);
-        // A job tracker runs both or none for a job that succeeds.
+        // For a job that succeeds, a job tracker runs both a setup and a cleanup task, or neither.
         let one = shown(TaskKind::Setup).min(1) != shown(TaskKind::Cleanup).min(1);
         self.add(Missing::Tasks, self.by_tracker() && !unsuccessful && one);
     }
@@ -293,7 +293,8 @@ impl<'a> Search<'a> {
         let attempts = &group.attempts;
         let rows = 0..attempts.len();
         let started = rows.filter(|&row| attempts.time(row, TimePoint::Start).is_some()).count() as u64;
-        // Without that counter, numbers have no gaps. With it, they may: of attempts that were never launched.
+        // Without the counter of launched attempts, the numbers of attempts must have no gaps. With it, they may have:
+        // of attempts that were never launched.
         let gap = tasks.iter().any(|of_task| {
             of_task
                 .highest

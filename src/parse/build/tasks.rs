@@ -14,7 +14,7 @@ use crate::parse::problem::Position;
 use crate::parse::reading::{MAX_TEXT_LEN, locality, task_kind, truncate};
 use crate::parse::too_many;
 
-/// Maximum number of split hosts that are remembered by their text. Large clusters have a tenth of it.
+/// Maximum number of split hosts that are remembered by their text. Large clusters have a tenth of this many hosts.
 const MAX_SPLIT_HOSTS: usize = 1 << 16;
 
 /// Longer texts are not names of hosts or racks.

@@ -31,7 +31,7 @@ use crate::model::counters::CounterSet;
 /// memory. A job tracker's log of a busy month has about ten thousand.
 const MAX_JOBS: usize = 1 << 14;
 
-/// What a job takes besides its tables, in bytes: its ids, names and first rows.
+/// Bytes of a job without its tables: its ids, names and first rows.
 const PER_JOB: usize = 4 << 10;
 /// What a property of a configuration takes, about.
 const PER_PROPERTY: usize = 160;

@@ -93,7 +93,7 @@ fn by_magic(head: &[u8]) -> Option<Reason> {
         [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] | [b'R', b'a', b'r', b'!', 0x1a, 7, ..] => {
             Some(Reason::OtherFormat)
         }
-        // LZ4 before its frames.
+        // The legacy format of LZ4, which is older than its frames.
         [2, 0x21, 0x4c, 0x18, ..] => Some(Reason::OtherFormat),
         _ if is_lzma(head) => Some(Reason::OtherFormat),
         _ => None,

@@ -10,8 +10,8 @@ const LINES: usize = 8;
 /// More columns than any table has.
 const MOST_COLUMNS: usize = 16;
 
-/// What a file with these first bytes is, if it is a table. With `insisted`, a table of another trace is excluded if no table
-/// of that trace has its form.
+/// The kind of a file with these first bytes, if it is a table. `insisted` is the trace that the user named: a table
+/// that looks like another trace is unrelated.
 pub(super) fn kind(head: &[u8], complete: bool, insisted: Option<TraceFormat>) -> Option<SourceKind> {
     let by_form = table(head, complete, None);
     let excluded = by_form.map(TraceTable::format).filter(|&format| Some(format) != insisted);
@@ -23,7 +23,7 @@ pub(super) fn kind(head: &[u8], complete: bool, insisted: Option<TraceFormat>) -
 }
 
 /// The table that these first bytes are from. One of the first lines may be damaged, so half of them must fit. With
-/// `insisted`, only tables of that trace come into question, and the number of columns is enough.
+/// `insisted`, only tables of that trace are considered, and the number of columns is enough.
 fn table(head: &[u8], complete: bool, insisted: Option<TraceFormat>) -> Option<TraceTable> {
     let mut lines: Vec<&[u8]> = head.split(|&byte| byte == b'\n').take(LINES + 1).collect();
     // The last line may go on after the bytes in sight; a file of one line is that line.

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Number of blocks that each thread parses before all threads synchronise. Logs that are read at the same time share one
-/// block for each thread, because a thread that waits for one log works on another; but each log has at least so many. One
-/// thread waits for no other: a single block stays in its cache.
+/// Number of blocks that each thread parses before all threads synchronise. Logs that are read at the same time share
+/// one block for each thread, because a thread that waits for one log works on another; but each log gets at least this
+/// many blocks. A single thread waits for no other, so it gets a single block, which stays in its cache.
 const BLOCKS_PER_THREAD: usize = 4;
 
 /// Number of logs that the process reads at this moment.

@@ -99,8 +99,8 @@ impl AttemptPlace {
     }
 }
 
-/// A stage attempt under construction. A log may name millions of stages without tasks, so what only tasks need is
-/// apart.
+/// A stage attempt under construction. A log may name millions of stages without tasks, so data that only tasks need is
+/// stored separately.
 pub(super) struct StageRecord {
     pub(super) stage: Stage,
     pub(super) group: TaskGroup,
@@ -122,7 +122,7 @@ struct Work {
     first_launch: Option<Timestamp>,
     last_launch: Option<Timestamp>,
     last_end: Option<Timestamp>,
-    /// Bytes that the tables of the stage were counted with.
+    /// Bytes counted so far for the tables of the stage.
     counted: usize,
 }
 

@@ -72,7 +72,7 @@ pub(super) enum Event {
         at: Option<i64>,
         failures: Option<i64>,
         lifted: bool,
-        /// Whether only one stage did not use the node.
+        /// Whether the node was excluded for a single stage only.
         of_stage: bool,
     },
     BlockManagerAdded(BlockManagerAdded),

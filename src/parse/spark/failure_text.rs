@@ -17,7 +17,7 @@ pub(super) const CAUSED_BY: &str = "Caused by: ";
 /// Starts a traceback of Python, whose last line says what happened.
 pub(super) const TRACEBACK: &str = "Traceback (most recent call last)";
 
-/// The lines that say something.
+/// The lines without blank ones and without the SQLSTATE that Spark appends.
 pub(super) fn lines(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("SQLSTATE"))
 }

@@ -103,7 +103,7 @@ impl LiveReader {
         }
     }
 
-    /// Reads whole lines, and returns the number of those that are no event of Spark's.
+    /// Reads whole lines, and returns the number of those that are not Spark events.
     pub(crate) fn read(&mut self, lines: &[u8], mut take: impl FnMut(LiveEvent)) -> u64 {
         self.block.clear();
         self.hosts.of_block.clear();

@@ -91,8 +91,8 @@ pub(crate) fn parse_within(log: &Log<'_>, limits: &Limits, budget: &Budget) -> P
     parse_with(log, limits, budget, |pipeline| pipeline)
 }
 
-/// As [`parse_within`]. Of the plans of SQL executions ([`crate::model::spark::SqlExecution::plan`] and their metrics), it
-/// keeps only joins of shuffled data: rules use no others.
+/// As [`parse_within`], but keeps only joins of shuffled data of the plans of SQL executions
+/// ([`crate::model::spark::SqlExecution::plan`] and their metrics): rules use no other operators.
 #[must_use]
 pub(crate) fn parse_for_rules(log: &Log<'_>, limits: &Limits, budget: &Budget) -> Parsed {
     parse_with(log, limits, budget, |pipeline| pipeline.with(Plans::PassedOver))

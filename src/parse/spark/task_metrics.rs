@@ -80,12 +80,12 @@ impl Section {
     }
 }
 
-/// In what a log counts.
+/// The unit of a value in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
-    /// As the counter does.
+    /// The unit of the counter.
     Same,
-    /// In nanoseconds, where the counter has milliseconds.
+    /// Nanoseconds, where the counter has milliseconds.
     Nanos,
 }
 
@@ -97,7 +97,8 @@ struct Metric {
     json_key: &'static [u8],
     unit: Unit,
     counter: Counter,
-    /// The name after "internal.metrics." of the accumulable in which Spark adds it up, where it is compared.
+    /// The name after "internal.metrics." of the accumulable in which Spark sums the metric, if our sum is compared
+    /// with it.
     accumulable: Option<&'static str>,
 }
 
@@ -163,7 +164,7 @@ pub(super) const METRICS: [Counter; TABLE.len()] = {
     counters
 };
 
-/// The places of times that are part of the task's own.
+/// The places of times that are part of the task's duration.
 const TIMES: [usize; 7] = [
     place_of(Counter::ExecutorDeserializeTime),
     place_of(Counter::ExecutorRunTime),

@@ -93,7 +93,8 @@ impl Cause {
         Self::Containers { kind, at_a_time, tasks, by }
     }
 
-    /// In how many waves the tasks ran, if the job got fewer containers than it has tasks, and worked in all of them.
+    /// The number of waves in which the tasks ran, if the job got fewer containers than tasks and kept all of them
+    /// busy.
     pub(super) fn waves(&self) -> Option<f64> {
         match self {
             Self::Containers { by: None, at_a_time, tasks, .. } => Some(*tasks as f64 / *at_a_time as f64),

@@ -9,7 +9,7 @@ use crate::model::table::TaskKind;
 use crate::model::{Application, Status};
 use crate::units::Bytes;
 
-/// The heap of tasks without a limit of their own (`mapred.child.java.opts` of Hadoop).
+/// The heap of tasks if no limit is set: Hadoop's default of `mapred.child.java.opts`.
 const USUAL_HEAP: Bytes = Bytes::from_mib(200);
 const HEAP: &str = "-Xmx";
 /// The container as a multiple of what a killed one used.
@@ -28,7 +28,7 @@ pub(super) fn against(app: &Application, failure: Option<&Failure>, error: &str)
     of_failure(app, failure, error)
 }
 
-/// The remedy for a failure of which attempts report `error`.
+/// The remedy for a failure that attempts report as `error`.
 pub(in crate::heuristics) fn of_failure(app: &Application, failure: &Failure, error: &str) -> Vec<Advice> {
     let role = role_of(app, error);
     let remedy = || Advice::new(failure.kind.remedy());
@@ -121,8 +121,8 @@ fn half_more(app: &Application, now: Bytes) -> u64 {
     container_for(app, Bytes::from_mib(now.whole_mib().saturating_mul(3) / 2)).whole_mib()
 }
 
-/// Half as much memory again, and a quarter more than the error says was used: the container may have been larger than
-/// requested, because schedulers round up.
+/// Half as much memory again, but at least a quarter more than the use that the error reports: the container may have
+/// been larger than requested, because schedulers round up.
 fn more_memory(app: &Application, role: Role, error: &str) -> Advice {
     let Some(now) = app.conf.mebibytes(role.memory()) else {
         let key = role.memory().name();
@@ -133,7 +133,7 @@ fn more_memory(app: &Application, role: Role, error: &str) -> Advice {
         .and(", or limit -Xmx to 80 % of the container")
 }
 
-/// The container for what the error says was used, in MiB: "Current usage: 2.1 GB of 2 GB physical memory used".
+/// The container for the use that the error reports, in MiB: "Current usage: 2.1 GB of 2 GB physical memory used".
 fn for_used(app: &Application, error: &str) -> Option<u64> {
     let mut words = error.split("Current usage: ").nth(1)?.split_whitespace();
     let (number, unit) = (words.next()?, words.next()?);

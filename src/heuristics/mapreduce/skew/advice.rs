@@ -29,7 +29,8 @@ impl Skewness {
         if unsplittable.is_none_or(|it| it.by_block) {
             let size = split_for(app, group, self.1.target());
             let size = size.unwrap_or_else(|| whole_mib(Bytes::new(block.min(large).get() / 2)));
-            // Files with larger blocks than the splits get splits as they should be, and no larger ones.
+            // If the files only have larger blocks, splits become as small as recommended, but never larger than they
+            // are now.
             let size = unsplittable.map_or(size, |it| it.split.min(size));
             let change = change_towards(app, ConfKey::SplitMaxSize, size.get(), false);
             let others_are_split = are_split(small, size, block);
@@ -129,8 +130,8 @@ fn cannot_be_split(small: Bytes) -> Advice {
     .into()
 }
 
-/// How Hive distributes frequent keys itself: of aggregations or of joins; the history does not tell which of them
-/// the job runs.
+/// Settings with which Hive distributes frequent keys itself, for aggregations and for joins. The history does not show
+/// which of them the job runs.
 fn hive_advice(app: &Application) -> Vec<Advice> {
     let cases = [
         (ConfKey::HiveGroupBySkew, "if the Hive query aggregates, let Hive distribute frequent keys"),
@@ -165,7 +166,7 @@ mod tests {
     use crate::internal::sample;
     use crate::rules::RuleSet;
 
-    /// What is advised where most map tasks read so many MiB, and one reads 1.5 GiB.
+    /// The advice if most map tasks read this many MiB, and one reads 1.5 GiB.
     fn advice(others: i64) -> Vec<(String, bool)> {
         let mut tasks = vec![(30, others); 19];
         tasks.push((1200, 1536));
@@ -180,7 +181,7 @@ mod tests {
         let split = advice(128);
         assert!(split[0].0.contains("the other map tasks read 128 MiB each, so inputs are split already"));
         assert!(split[1].0.starts_with("if they can be split, ") && split[1].1, "{split:?}");
-        // Small files tell nothing.
+        // Small files do not show whether inputs can be split.
         let small = advice(4);
         assert!(small[0].0.starts_with("split the large inputs: ") && !small[0].1, "{small:?}");
     }

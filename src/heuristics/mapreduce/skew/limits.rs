@@ -68,7 +68,7 @@ impl Side {
     }
 }
 
-/// What must hold besides the ratio of the means, of the data read and of the run time.
+/// The conditions on the data read and on the run time, other than the ratio of the means.
 pub(super) fn conditions(data: &Side, time: &Side, severity: Severity) -> Vec<Condition> {
     let level = severity.max(Severity::Low);
     let of = |side: &Side, measured: Measured| {

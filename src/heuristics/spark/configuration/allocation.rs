@@ -38,7 +38,8 @@ pub(super) fn shuffle_files(params: &Settings, app: &Application) -> Option<Issu
     })
 }
 
-/// The external shuffle service must run on each node.
+/// Advice to keep shuffle files. The external shuffle service must run on each node, so advice to use it is
+/// conditional.
 fn keep_shuffle_files(app: &Application) -> Advice {
     let key = keeps_shuffle_files(app);
     let set = [change(app, key, true)];

@@ -94,13 +94,13 @@ fn memory(cutoffs: &Ascending<Size>, app: &Application, key: ConfKey, fits: Opti
     })
 }
 
-/// Whether a heap is so much smaller that the rule finds less.
+/// Whether this smaller heap lowers the severity of the finding.
 fn helps(cutoffs: &Ascending<Size>, severity: Severity, app: &Application, fits: Bytes) -> bool {
     let now = app.conf.spark_memory(ConfKey::ExecutorMemory).unwrap_or(HEAP);
     fits < now && cutoffs.severity(fits.as_f64()) < severity
 }
 
-/// A heap of this size; for executors with as many cores as it serves, and more executors.
+/// Advice to use a heap of this size. For executors, also as many cores as this heap serves, and more executors.
 fn split(app: &Application, key: ConfKey, now: Bytes, heap: Bytes) -> Advice {
     let heap = rounded_up(heap);
     let mut changes = vec![change(app, key, Setting(heap))];

@@ -65,18 +65,19 @@ impl Change {
         self.reason == Reason::Gc
     }
 
-    /// Whether it is against the troubles of stages, spill and long tasks; with `cores`, that is the reason for fewer cores.
+    /// Whether the change is against spill or long tasks of stages. With `cores`, fewer cores are among these changes;
+    /// then changes that keep the parallelism belong to them, too.
     pub(super) fn is_of_stages(&self, cores: bool) -> bool {
         matches!(self.reason, Reason::Spill | Reason::LongTasks)
             || cores && self.reason == Reason::SameParallelism
     }
 
-    /// Whether it is another number of cores for that reason.
+    /// Whether it changes the number of cores because of spill or long tasks.
     pub(super) fn is_cores_of_stages(&self) -> bool {
         self.key == ConfKey::ExecutorCores && self.is_of_stages(false)
     }
 
-    /// Whether it changes the driver next to executors.
+    /// Whether it changes a driver that runs separately from the executors.
     pub(super) fn is_of_driver(&self) -> bool {
         matches!(self.reason, Reason::DriverUnused | Reason::DriverCores)
     }

@@ -115,7 +115,7 @@ impl<'a> Facts<'a> {
         parts.into_iter().flatten().collect()
     }
 
-    /// The same of the driver, next to executors.
+    /// The measurements of a driver that runs separately from the executors, as far as they passed a limit.
     pub(super) fn measured_of_driver(&self, limits: &Limits) -> Vec<Phrase> {
         let Driver { memory, peak, cores, too_many_cores, .. } = self.driver;
         let cores =

@@ -303,8 +303,8 @@ impl Recommended {
     }
 }
 
-/// The number of tasks for a stage whose tasks are long: one that leaves no task slot idle or, if none is, one with which
-/// the median task takes the target time.
+/// The number of tasks for a stage whose tasks are long: one that leaves no task slot idle or, if no slot is idle, one
+/// with which the median task takes the target time.
 pub(super) fn tasks_for(facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits) -> Option<u64> {
     let most = limits.max_partitions.get();
     if let Some(more) = limits.aim().more_than(facts.app, facts.spark, stage.stage) {

@@ -245,7 +245,7 @@ fn check_the_host(facts: &Facts<'_>, stage: &Analysis<'_>) -> Advice {
     }
 }
 
-/// More tasks than the stage has, by what sets their number.
+/// Advice to use more tasks than the stage has, with the setting that determines their number.
 fn shorter_tasks(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change], limits: &Limits) -> Advice {
     let Facts { app, spark, .. } = facts;
     let what = "split the work into more tasks";

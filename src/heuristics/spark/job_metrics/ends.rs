@@ -42,7 +42,7 @@ impl JobEnds {
     }
 }
 
-/// What a job is a part of: a SQL execution, or else an action of the code.
+/// The work that a job belongs to: a SQL execution, or else an action of the code.
 #[derive(PartialEq, Eq, Hash)]
 enum Work<'a> {
     Execution(u64),

@@ -22,11 +22,11 @@ pub(super) struct Lost<'a> {
     pub(super) kind: TroubleKind,
     pub(super) source: Source,
     pub(super) tasks: u64,
-    /// The task slots that there were on average while it ran.
+    /// The average number of task slots while the stage ran.
     pub(super) slots: u64,
     pub(super) wanted: u64,
     pub(super) median: Millis,
-    /// What a task takes besides its work.
+    /// The part of a task's time that is not work.
     pub(super) overhead: Millis,
     pub(super) time: Millis,
 }
@@ -61,7 +61,8 @@ fn lost<'a>(
     let enough = (slots * params.tasks_per_slot.get()).ceil().max(1.0);
     let may_be_few = mean >= TIMES_SMALL * small && count < params.aim().most_splits(slots);
     let is_many = middle < small && count >= MANY_TIMES * enough;
-    // What sets the number of tasks takes a look at all jobs, and most stages have a number that fits.
+    // Finding out what sets the number of tasks takes a look at all jobs. Most stages have a number that fits and end
+    // here.
     if !may_be_few && !is_many {
         return None;
     }

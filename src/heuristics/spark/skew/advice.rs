@@ -11,7 +11,7 @@ use crate::units::Bytes;
 const SPLITS_JOINS: (u32, u32) = (3, 0);
 /// The first version that also splits them for shuffled hash joins.
 const SPLITS_HASH_JOINS: (u32, u32) = (3, 2);
-/// The setting applies to all files of the application, so the splits of small ones stay.
+/// Tasks that read less are not worth smaller splits: the setting applies to all files of the application.
 const WORTH_SPLITTING: Bytes = Bytes::from_mib(32);
 
 const OTHER_KEYS: &str = "distribute the most frequent keys: add a random salt to them and aggregate in two steps, first with \
@@ -89,8 +89,8 @@ impl Join {
         (sorted || hashed).then_some(Self { splits })
     }
 
-    /// Settings with which adaptive execution splits a partition of this size, next to a median one; empty if there are
-    /// none, or if all are already in force.
+    /// Settings with which adaptive execution splits a partition of size `largest`, where the median partition has size
+    /// `median`. Empty if no setting does, or if all are already in force.
     fn split(&self, app: &Application, (largest, median): (Bytes, Bytes)) -> Vec<SettingChange> {
         let factor = app.in_force(ConfKey::AdaptiveSkewFactor, Conf::fraction);
         let ratio = largest.as_f64() / median.as_f64();
@@ -121,8 +121,8 @@ impl Join {
     }
 }
 
-/// Whether the stage, one of these of its execution, runs a node of this name: one of its metrics is among the stage's values.
-/// If none of the stages has any of them, whether the execution has such a node.
+/// Whether the stage runs a plan node of this name: one of the node's metrics is among the stage's values. `all` are
+/// the stages of the execution. If none of them has a value of any metric, whether the plan has such a node.
 fn runs_node(
     app: &Application,
     execution: &SqlExecution,

@@ -79,13 +79,14 @@ pub(super) struct Least {
     pub(super) records: f64,
 }
 
-/// The counters whose sum is an amount that tasks read, of shuffles and of input: bytes before records, as they tell more.
+/// The counters whose sum is an amount that tasks read from shuffles or as input. Bytes come before records, because
+/// they explain more.
 const AMOUNTS: [&[Counter]; 4] = [SHUFFLE, INPUT, &[Counter::ShuffleRecordsRead], &[Counter::InputRecords]];
 
 /// What the tasks of a stage read.
 pub(super) struct Reads<'g> {
     group: &'g TaskGroup,
-    /// The medians of [`AMOUNTS`], which take time and most stages need few of.
+    /// The medians of [`AMOUNTS`], computed when they are needed: they take time, and most stages need few of them.
     medians: [OnceCell<Option<u64>>; AMOUNTS.len()],
 }
 
@@ -94,7 +95,8 @@ impl<'g> Reads<'g> {
         Self { group, medians: [const { OnceCell::new() }; AMOUNTS.len()] }
     }
 
-    /// What a task reads, if it is at least this much; the more uneven one of shuffle and input explains more.
+    /// The amounts that a task reads, if they are at least `least`: bytes before records, and the more uneven one of
+    /// shuffle and input first, because it explains more.
     pub(super) fn of_task(&self, task: usize, least: Least) -> Vec<Read> {
         let known = |[shuffle, input]: [usize; 2], least: f64| {
             let of = [(false, shuffle), (true, input)]
@@ -181,7 +183,7 @@ pub(super) fn most_data(app: &Application) -> Option<Bytes> {
     Some(most)
 }
 
-/// The most slow tasks of a stage that are looked at.
+/// The maximum number of slow tasks of a stage that are examined.
 const MOST_SLOW: usize = 4;
 
 /// Run times of the successful attempts of a stage.
@@ -216,7 +218,8 @@ impl Times {
         (count > 1).then_some(Self { slowest, longest: Millis::new(longest), median, total, count })
     }
 
-    /// The same for the slow tasks, the slowest first; after it only those that take twice as long as the median.
+    /// The times with each slow task as the slowest in turn, the slowest first. The others take at least twice as long
+    /// as the median.
     pub(super) fn of_slow(self, group: &TaskGroup) -> Vec<Self> {
         let slow = |time: Millis| time.get() >= self.median.get().saturating_mul(2);
         let times = group.winners().filter_map(|row| Some((run_time(group, row)?, row)));

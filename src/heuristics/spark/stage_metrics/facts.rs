@@ -49,7 +49,8 @@ impl<'a> Facts<'a> {
         self.stage.id
     }
 
-    /// Whether the stage failed by itself. If it lost other stages' data, those run again, and so does it.
+    /// Whether the stage failed by itself. If it only lost shuffle data of other stages, Spark runs those again, and
+    /// then this stage.
     pub(super) fn failed_by_its_tasks(&self) -> bool {
         self.stage.status == StageStatus::Failed
             && !stage_was_cancelled(self.stage)

@@ -30,7 +30,7 @@ const EXECUTOR: &str = "executor {id}[ on {host}] was excluded[ after {failures}
 const NODE: &str = "node {host} was excluded[ after failures on {executors}]";
 const MORE: &str = "{more} more were excluded";
 
-/// The judgement; `advised` is the stage whose finding contains the advice.
+/// The judgement; `stages` is the number of stages with relevant failures.
 pub(super) fn judge(params: &Failing, app: &Application, spark: &Spark, stages: u64) -> Judgement {
     let lost: Vec<Loss<'_>> = lost_executors(spark).collect();
     let all = spark.executors.len() as u64;

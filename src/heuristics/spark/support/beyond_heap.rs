@@ -103,7 +103,7 @@ pub(in crate::heuristics) enum Overhead {
     Measured(Bytes),
     /// Spark's default, or more if what is known of the memory outside the heap needs more.
     Estimated(Bytes),
-    /// Python workers take it, and nothing measures them.
+    /// Unknown, because Python workers use this memory and no metric measures them.
     Unknown,
 }
 

@@ -1,9 +1,9 @@
-//! Garbage collection with more heap: how far it falls, and which executors that takes.
+//! Garbage collection with more heap: how far it falls, and which executor size that takes.
 //!
-//! An event log does not tell how much of a heap is in use after a full collection. What is known: a collection costs time
-//! for the data that it keeps, and is due when the rest of the heap is full. So with more heap, collections take less time
-//! in proportion to the work, at least as much less as the heap is larger. On `gc-heap512m` that is 21 % of task time with
-//! five times the heap; 19.5 % were measured.
+//! An event log does not show how much of a heap is in use after a full collection. What is known: a collection takes
+//! time for the data that it keeps, and it starts when the rest of the heap is full. So with n times the heap,
+//! collections take at most 1/n of the time for the same work. On `gc-heap512m` that is 21 % of task time with five
+//! times the heap; 19.5 % were measured.
 
 use super::memory::{ExecutorSize, Setting, peak_heap, resized, rounded_up};
 use super::stage_figures::spilled;
@@ -19,7 +19,7 @@ const FULL: f64 = 0.5;
 const SMALL: Bytes = Bytes::from_mib(8 * 1024);
 /// Up to this size, a heap may double.
 const LARGE: Bytes = Bytes::from_mib(16 * 1024);
-/// Above what is just enough, because a cut-off that is reached counts as passed.
+/// Sizes are this much larger than just enough, because a value that equals a cut-off counts as passing it.
 const BEYOND: f64 = 1.01;
 
 const LESS_DATA: &str = "give each task less data: more partitions, fewer columns, less cached data";
@@ -52,7 +52,7 @@ impl Collections {
         self.share
     }
 
-    /// The peak of a heap that was never full.
+    /// The peak of the heap, if it was never full.
     fn not_full(&self) -> Option<Bytes> {
         self.peak.filter(|peak| peak.as_f64() < FULL * self.now.heap.as_f64())
     }
@@ -70,8 +70,8 @@ impl Collections {
         self.is_known().then(|| left / (left + work))
     }
 
-    /// The size with which collections fall by a level of `cutoffs`, or twice the heap for each task where that is not known or
-    /// too much; the present size if more heap would not help.
+    /// The size with which the share of collections falls by one level of `cutoffs`. Twice the heap for each task if
+    /// that size is unknown or too large. The present size if more heap would not help.
     pub(in crate::heuristics) fn wanted(&self, cutoffs: Option<[f64; 4]>) -> ExecutorSize {
         if self.not_full().is_some() {
             return self.now;
@@ -146,14 +146,14 @@ impl Collections {
     }
 }
 
-/// The smallest heap of executors that would not be full, in the syntax of settings: with it they collect no more.
+/// The smallest heap that would never be full, also in the syntax of settings. With it, executors do not collect more.
 pub(crate) fn smallest_free_heap(app: &Application) -> Option<(Bytes, String)> {
     let peak = spark(app).and_then(peak_heap)?;
     let heap = rounded_up(Bytes::from_f64(peak.as_f64() / FULL * BEYOND)?);
     Some((heap, Setting(heap).to_string()))
 }
 
-/// Whether executors would not collect more with this heap: even that would not be full.
+/// Whether executors would not collect more with this heap, because it would never be full.
 pub(crate) fn stays_free(app: &Application, heap: Bytes) -> bool {
     let peak = spark(app).and_then(peak_heap);
     peak.is_some_and(|peak| peak.as_f64() < FULL * heap.as_f64())

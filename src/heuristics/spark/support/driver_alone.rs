@@ -6,7 +6,7 @@ use crate::model::Application;
 use crate::model::spark::{Facet, Job, Spark};
 use crate::units::{Millis, Timestamp};
 
-/// A smaller share of the run is what every application needs to start and to end.
+/// A smaller share of the run is not reported: every application needs some time to start and to end.
 const MUCH: f64 = 0.2;
 /// A place has most of this time from this share on.
 const MOST: f64 = 0.5;
@@ -31,7 +31,7 @@ enum Place {
 struct Span<'a> {
     place: Place,
     time: Millis,
-    /// The jobs that ended and began it.
+    /// The job whose end began the span, and the job whose start ended it.
     jobs: (Option<&'a Job>, Option<&'a Job>),
     /// The executors that lived in it.
     executors: usize,

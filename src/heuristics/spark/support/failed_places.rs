@@ -62,7 +62,7 @@ pub(in crate::heuristics) fn stages_of<'a>(spark: &'a Spark, job: &Job) -> impl 
     spark.stages.iter().filter(move |stage| place.is_some() && stage.job == place)
 }
 
-/// The place of all failures of a job that succeeded, where nothing but the code could be blamed instead.
+/// The place of all failures of a job that succeeded, if otherwise only the code could be blamed.
 pub(in crate::heuristics) fn of_job(
     app: &Application,
     spark: &Spark,
@@ -75,7 +75,7 @@ pub(in crate::heuristics) fn of_job(
     to_blame(app, spark, stages_of(spark, job).filter_map(|stage| app.groups.get(stage.group?)), ends)
 }
 
-/// The same of a stage that completed.
+/// The same for a stage that completed.
 pub(in crate::heuristics) fn of_stage(
     app: &Application,
     spark: &Spark,
@@ -98,7 +98,8 @@ fn to_blame<'a>(
     if unclear { FailedPlaces::of(groups).only(app, spark) } else { None }
 }
 
-/// The failure that the root cause is, where `place` is to blame.
+/// Blames the node instead of the code if there is a `place` where all failures happened; otherwise the failure as it
+/// is.
 pub(in crate::heuristics) fn failure_at(place: Option<&String>, failure: Failure) -> Failure {
     if place.is_some() && blames_code(failure.kind) { failure.of_node() } else { failure }
 }

@@ -83,9 +83,9 @@ const FAILED: &str = "{failed} of {ended} task attempts failed, {rate} ([{limit_
 
 /// The limit that decides about failed attempts.
 pub(in crate::heuristics) enum Limit {
-    /// That of their share.
+    /// The limit on the share of failed attempts.
     OfRate(String),
-    /// That of their number.
+    /// The limit on the number of failed attempts.
     OfNumber(String),
 }
 

@@ -14,20 +14,21 @@ use crate::units::{Bytes, Millis};
 
 /// An idle timeout up to this is short: executors that come and go cost time to start.
 const SHORT_IDLE_TIMEOUT: Millis = Millis::from_secs(30);
-/// The idle timeout of every version.
+/// Spark's default idle timeout, the same in every version.
 const IDLE_TIMEOUT: Millis = Millis::from_secs(60);
 /// Giving back a smaller share of what executors held is not worth a change.
 const WORTH: f64 = 0.05;
-/// By how much an application may take longer with fewer executors: the error of a replay.
+/// With fewer executors, an application takes "as long" up to this multiple of its time: the error of a replay.
 const AS_LONG: f64 = 1.05;
-/// The replays that look for a number of executors, and the most attempts that they schedule.
+/// The maximum number of replays that search for a number of executors, and of attempts that they schedule.
 const REPLAYS: usize = 6;
 const ATTEMPTS: usize = 400_000;
 
 const GIVE_WORK: &str = "give idle cores work: more tasks at once, or independent jobs at the same time; no executor was idle \
                          for long, and with fewer of them the application would take longer";
 
-/// Fewer executors must free this much more of what is held than dynamic allocation, which also suits the next run.
+/// Fewer executors are advised instead of dynamic allocation only if they free this much more of what is held: dynamic
+/// allocation also suits the next run.
 const CLEARLY: f64 = 0.1;
 
 /// The message about executors that an application does not need.
@@ -53,7 +54,7 @@ impl<'a> Idleness<'a> {
         evidence
     }
 
-    /// What the log tells besides the idle time; may be empty.
+    /// What the log shows in addition to the idle time; may be empty.
     pub(in crate::heuristics) fn phrase(&self) -> Phrase {
         let enough = match self.fewest {
             Some(Fewest::Of { count, now, .. }) => {
@@ -93,7 +94,7 @@ fn release(app: &Application, fewest: Option<Fewest>) -> Vec<Advice> {
     };
     let frees = fewest.map_or(0.0, Fewest::frees);
     match released {
-        // Executors that have a task now and then are not idle for long, although fewer of them have time for all.
+        // Executors that get a task now and then are never idle for long, although fewer executors could run all tasks.
         Some(line) if !line.conditional && (dynamic || frees <= idle_share(app) + CLEARLY) => vec![line],
         Some(line) if !line.conditional => fewer().into_iter().collect(),
         conditional => {
@@ -112,7 +113,7 @@ fn idle_share(app: &Application) -> f64 {
     share_idle_beyond(app, timeout(app)).unwrap_or(1.0)
 }
 
-/// What makes dynamic allocation release executors that it keeps: no minimum, or a shorter timeout.
+/// The setting that makes dynamic allocation release executors that it keeps: no minimum, or a shorter timeout.
 fn sooner(app: &Application) -> Option<SettingChange> {
     let least = in_force(app, ConfKey::DynamicAllocationMin).is_some_and(|least| least > 1);
     let keeps_idle = least && frees(app, timeout(app));
@@ -131,7 +132,7 @@ fn timeout(app: &Application) -> Millis {
     app.in_force(ConfKey::DynamicAllocationIdleTimeout, Conf::spark_duration).unwrap_or(IDLE_TIMEOUT)
 }
 
-/// Whether executors were idle for longer than `timeout` often enough; also if the log does not tell.
+/// Whether executors were idle for longer than `timeout` often enough; true if the log does not show it.
 fn frees(app: &Application, timeout: Millis) -> bool {
     share_idle_beyond(app, timeout).is_none_or(|share| share >= WORTH)
 }
@@ -158,14 +159,14 @@ pub(in crate::heuristics::spark) fn dynamic_allocation(app: &Application) -> Opt
 /// Whether an application would take as long with clearly fewer executors than now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fewest {
-    /// More than three quarters of those that it has.
+    /// The application needs more than three quarters of its executors.
     NotFew,
-    /// Executors of those that it has now, each with so many slots.
+    /// `count` of the `now` executors are enough, each with `slots` task slots.
     Of { count: u32, now: u32, slots: u32 },
 }
 
 impl Fewest {
-    /// The share of what executors held that the others held.
+    /// The share of held resources that the executors beyond `count` held.
     fn frees(self) -> f64 {
         match self {
             Self::NotFew => 0.0,
@@ -205,7 +206,7 @@ fn fewest_executors(app: &Application, recorded: Option<&Recorded>) -> Option<Fe
     Some(if count > most { Fewest::NotFew } else { Fewest::Of { count, now, slots } })
 }
 
-/// The setting that bounds the number of executors, for so many with so many slots.
+/// The setting that bounds the number of executors, for `count` executors with `slots` task slots in total.
 fn number_of_executors(app: &Application, count: u32, slots: u32) -> SettingChange {
     if app.allocates_dynamically() {
         change(app, ConfKey::DynamicAllocationMax, count)
@@ -216,7 +217,7 @@ fn number_of_executors(app: &Application, count: u32, slots: u32) -> SettingChan
     }
 }
 
-/// So many executors hold what was cached.
+/// The number of executors that hold all cached data; 0 if the storage memory of executors is unknown.
 fn least_for_cache(spark: &Spark) -> Option<u32> {
     let cached = |executor: &Executor| executor.peaks.storage().or(executor.storage.peak_used);
     let all: Bytes = spark.executors.iter().filter_map(cached).sum();

@@ -33,7 +33,7 @@ const REASONS: usize = 3;
 /// The reason if the event log has none.
 const NO_REASON: &str = "the event log contains no reason";
 
-/// The end of a message about losses of which most happened on one host.
+/// The end of a message if most losses happened on one host.
 const MOSTLY_ON: &str = "; {count} of them on {host}";
 
 /// The exit code of a process that SIGKILL ended.
@@ -92,7 +92,7 @@ impl Cause {
         let Some(code) = self.failure.exit_in_words() else {
             return if message.is_empty() { NO_REASON.to_owned() } else { message.to_owned() };
         };
-        // What else the message contains is the container, its host and the code once more.
+        // The rest of the message is only the container, its host and the same code.
         if *kind != FailureKind::ExecutorLost && exit_code.and_then(crate::diagnosis::exit_code).is_some() {
             return code;
         }
@@ -133,13 +133,13 @@ fn end_of_work(spark: &Spark) -> Option<Timestamp> {
     last.completed_at.filter(|_| last.result == Some(JobResult::Succeeded))
 }
 
-/// What Spark says of jobs that ran when the application was stopped.
+/// Spark's message for jobs that were running when the application was stopped.
 const STOPPED: &str = "SparkContext was shut down";
 /// When a cluster or a user stops an application, its executors may end this long before the driver cancels its jobs.
 const STOPPING: Millis = Millis::from_secs(5);
 
-/// From when on an application was being stopped while it worked. Until then nothing failed by itself, so what is lost later is
-/// a consequence of the stop.
+/// The time from which on a working application was being stopped; `None` if it was not. Until then nothing failed by
+/// itself, so later losses are consequences of the stop.
 pub(in crate::heuristics) fn beginning_of_stop(spark: &Spark) -> Option<Timestamp> {
     let failed = spark.jobs.iter().filter(|job| job.result == Some(JobResult::Failed));
     let of = |job: &Job, is_it: fn(&str) -> bool| job.failure.as_deref().is_some_and(is_it);
@@ -166,8 +166,9 @@ fn ended_normally(reason: Option<&str>) -> bool {
         .any(|end| reason.ends_with(end))
 }
 
-/// The loss that caused a failed fetch or the failure of attempts on lost executors: of those on one of `executors` if
-/// there are any, otherwise of all until the failure, the one that explains most; of equals the first.
+/// The loss that caused a failed fetch, or the failure of attempts on lost executors. Considers the losses of
+/// `executors`; if there are none, all losses until the time `until`; if there are none either, all losses. Of these,
+/// the one that explains most; among equals, the first.
 pub(in crate::heuristics) fn root_loss<'a>(
     spark: &'a Spark,
     executors: impl Fn(&str) -> bool,

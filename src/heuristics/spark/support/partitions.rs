@@ -102,7 +102,7 @@ pub(in crate::heuristics::spark) struct StageTasks {
     pub(in crate::heuristics::spark) from: i64,
     pub(in crate::heuristics::spark) to: i64,
     pub(in crate::heuristics::spark) times: Vec<f64>,
-    /// What a task takes besides its work.
+    /// The median overhead: time from launch to end that is not run time.
     pub(in crate::heuristics::spark) overhead: f64,
 }
 
@@ -126,8 +126,8 @@ impl StageTasks {
         Some(Self { from, to, times, overhead })
     }
 
-    /// What each task takes besides its work, if tasks are small: the time of the smallest ones, which have hardly any. If
-    /// all tasks are alike, the smallest ones work, too, so it counts as at most `most`.
+    /// The overhead of each task if tasks are small: the time of the smallest ones, which hardly work. If all tasks are
+    /// alike, the smallest ones work, too, so the overhead is at most `most`.
     pub(in crate::heuristics::spark) fn overhead_of_small(&self, median: f64, most: f64) -> f64 {
         let small = quantile(&self.times, SMALLEST).unwrap_or_default().min(most);
         small.max(self.overhead).min(median)
@@ -149,12 +149,12 @@ pub(in crate::heuristics::spark) struct Aim {
 }
 
 impl Aim {
-    /// The most that it can be on so many task slots, whatever the work.
+    /// The maximum number of tasks to aim at with this many task slots, whatever the work.
     pub(in crate::heuristics::spark) fn most_splits(self, slots: f64) -> f64 {
         (slots * self.tasks_per_slot.max(1.0)).ceil().max(1.0)
     }
 
-    /// The number for a stage that works for so long in all its tasks, on so many task slots.
+    /// The number of tasks for a stage whose tasks work for `work` milliseconds in total, with this many task slots.
     pub(in crate::heuristics::spark) fn splits(
         self,
         slots: f64,
@@ -167,7 +167,7 @@ impl Aim {
         wanted.ceil().min(source.most_tasks(group)).max(1.0)
     }
 
-    /// The same for a stage of an application, if it has fewer tasks.
+    /// The same for a stage of an application; `None` if the stage has as many tasks already.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
     pub(in crate::heuristics::spark) fn more_than(
         self,
@@ -183,7 +183,7 @@ impl Aim {
     }
 }
 
-/// How a stage of `tasks` tasks gets `wanted` ones, by what sets their number.
+/// How a stage gets `wanted` tasks instead of `tasks`, depending on what sets their number.
 pub(in crate::heuristics::spark) fn advice(
     app: &Application,
     spark: &Spark,
@@ -234,10 +234,10 @@ fn default_parallelism(app: &Application, spark: &Spark) -> u64 {
     in_force(app, ConfKey::DefaultParallelism).unwrap_or_else(|| most_slots(app, spark))
 }
 
-/// A setting that cuts another stage into so many times the wanted tasks does harm there.
+/// A setting does harm if it cuts another stage into this many times the tasks that it should have.
 const CUT_TOO_MUCH: u64 = 5;
 
-/// Advice without the setting, if a size of splits that gives one stage more tasks would make far too many of another's.
+/// Advice without the setting, if a split size that gives one stage more tasks would give another stage far too many.
 fn cut_too(app: &Application, spark: &Spark, stage: &Stage, (tasks, wanted): (u64, u64)) -> Option<Advice> {
     let of_files = |other: &&Stage| {
         let group = other.group.and_then(|group| app.groups.get(group));
@@ -293,7 +293,7 @@ mod tests {
     use crate::severity::Severity;
     use crate::units::Timestamp;
 
-    /// A stage of so many tasks that take 190 s on 16 cores and read a shuffle, or input, of so many MiB each.
+    /// A stage of this many tasks that take 190 s on 16 cores and read a shuffle, or input, of this many MiB each.
     fn stage(tasks: usize, read: (Counter, i64), settings: &[(&str, &str)], sql: bool) -> Application {
         let mut app = sample::app(settings);
         for id in ["1", "2", "3", "4"] {

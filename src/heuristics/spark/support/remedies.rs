@@ -99,8 +99,8 @@ pub(in crate::heuristics) fn against_losses(
     without_repeats(look.into_iter().chain(lines).collect())
 }
 
-/// Whether a kind of failure is mostly blamed on the code or what it was shipped with, for want of anything better. If it
-/// strikes at one place only, the same code worked elsewhere.
+/// Whether a kind of failure is mostly blamed on the code or its libraries, because nothing points to another cause. If
+/// it happens in one place only, the same code worked elsewhere.
 pub(crate) const fn blames_code(kind: FailureKind) -> bool {
     matches!(
         kind,
@@ -199,12 +199,13 @@ fn outside_the_heap(app: &Application, spark: &Spark, what: Advice, option: &str
     let (before, larger) = match limit {
         Some(limit) => match jvm_size(limit) {
             Some(now) => (now, now + now),
-            // A limit that is no size.
+            // The limit cannot be read as a size.
             None => return vec![what],
         },
         // Without a limit, direct memory may be as large as the heap.
         None if option == DIRECT_MEMORY => (heap, rounded_up(heap + Bytes::new(heap.get() / 4))),
-        // Classes have none by default, so it is set somewhere that the log does not tell, such as in the environment.
+        // Class data has no limit by default, so the limit is set where the log does not show it, such as in the
+        // environment.
         None => (Bytes::default(), METASPACE_LIMIT),
     };
     let larger_option = format!("{option}{}", Setting(larger));
@@ -212,7 +213,7 @@ fn outside_the_heap(app: &Application, spark: &Spark, what: Advice, option: &str
         Some(limit) => set.replace(&format!("{option}{limit}"), &larger_option),
         None => format!("{set} {larger_option}"),
     };
-    // The container grows by as much as the limit, and holds it besides what the JVM always takes.
+    // The container grows by as much as the limit, and holds it in addition to what the JVM always takes.
     let overhead = (memory::overhead(app) + (larger - before)).max(larger + default_overhead(heap));
     vec![what.set_for_first([
         change(app, ConfKey::ExecutorJavaOptions, options.trim()),
@@ -258,7 +259,7 @@ fn larger_kryo_buffer(app: &Application, what: Advice) -> Advice {
     if larger > now { what.set([change(app, ConfKey::KryoBufferMax, Setting(larger))]) } else { what }
 }
 
-/// Garbage collection from this share of task time on explains heartbeats that do not come.
+/// From this share of task time on, garbage collection explains missing heartbeats.
 const MUCH_COLLECTION: f64 = 0.1;
 
 fn long_collections(app: &Application, spark: &Spark) -> Option<Advice> {
@@ -282,8 +283,8 @@ fn wait_longer(app: &Application, kind: FailureKind) -> Advice {
         .conditional()
 }
 
-/// Executors that are told to stop can hand over their blocks, except on YARN, where the shuffle service keeps them. Only if
-/// blocks were missed: stages run again when their shuffle files are lost.
+/// Executors that are told to stop can hand over their blocks, except on YARN, where the shuffle service keeps them.
+/// Advised only if blocks were lost: then stages run again.
 fn hand_over(app: &Application, spark: &Spark) -> Option<Advice> {
     let missed = spark.stages.iter().any(|stage| stage.id.attempt > 0);
     missed.then(|| keep_blocks(app))
@@ -309,7 +310,7 @@ fn keep_shuffle_files(app: &Application) -> Advice {
     if app.conf.flag(ConfKey::ShuffleService) == Some(true) {
         return FailureKind::FetchFailure.remedy().into();
     }
-    // It must run on every node.
+    // The shuffle service must run on every node.
     Advice::new(text).set([change(app, ConfKey::ShuffleService, "true")]).conditional()
 }
 

@@ -8,7 +8,7 @@ use crate::model::spark::Spark;
 use crate::model::table::{EndReason, Outcome, TaskGroup};
 use crate::model::{Application, Symbol};
 
-/// So many executors that end with the same task are no accident.
+/// If this many executors end with the same task, it is no accident.
 const SEVERAL: usize = 3;
 
 /// The task in a message.

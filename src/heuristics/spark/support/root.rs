@@ -26,7 +26,7 @@ pub(in crate::heuristics) struct Root<'a> {
 }
 
 impl<'a> Root<'a> {
-    /// The root cause of a stage's failed attempts: of a failed stage, that of the tasks that failed most often.
+    /// The root cause of a stage's failed attempts. In a failed stage, only the tasks that failed most often count.
     pub(in crate::heuristics) fn of_stage(
         app: &Application,
         spark: &'a Spark,
@@ -35,7 +35,7 @@ impl<'a> Root<'a> {
         Self::of_stages(app, spark, &[stage])
     }
 
-    /// The same of several stages.
+    /// The same for several stages.
     pub(in crate::heuristics) fn of_stages(
         app: &Application,
         spark: &'a Spark,

@@ -11,7 +11,7 @@ use crate::units::Timestamp;
 /// The time of slots and of tasks over time.
 pub(in crate::heuristics::spark) struct Slots<'a> {
     app: &'a Application,
-    /// From when to when a worker had how many slots; without an end until the log's end.
+    /// The start, the end and the slots of each worker; `i64::MAX` if it has no end.
     workers: Vec<(i64, i64, u64)>,
     /// See [`busy`]. Most applications do not need it.
     busy: OnceCell<Vec<(i64, f64, i64)>>,
@@ -27,7 +27,7 @@ impl<'a> Slots<'a> {
         Self { app, workers: spark.workers().map(worker).collect(), busy: OnceCell::new() }
     }
 
-    /// The slots that there were on average; `None` for an empty span, or if there was no slot.
+    /// The average number of slots; `None` for an empty span, or if there was no slot.
     pub(in crate::heuristics::spark) fn within(&self, from: i64, to: i64) -> Option<f64> {
         let span = (to - from) as f64;
         let open = |&(start, end, slots): &(i64, i64, u64)| {
@@ -52,7 +52,8 @@ impl<'a> Slots<'a> {
     }
 }
 
-/// After each launch or end of a task: when, the time that tasks had taken until then, and how many run from then on.
+/// For each launch or end of a task: its time, the time that tasks had taken until then, and the number of tasks that
+/// run from then on.
 fn busy(app: &Application) -> Vec<(i64, f64, i64)> {
     let mut events: Vec<(i64, i64)> = Vec::new();
     for attempts in app.groups.iter().map(|group| &group.attempts) {

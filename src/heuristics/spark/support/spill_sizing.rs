@@ -49,7 +49,7 @@ impl AgainstSpill {
             figures.largest_flow().is_none_or(|data| data.as_f64() >= wanted * LEAST_DATA.as_f64());
         let wanted = Bytes::from_f64(wanted.min(most)).map(Bytes::get);
         let wanted = wanted.filter(|&wanted| can_split && wanted > figures.tasks);
-        // They cost nothing, as opposed to memory.
+        // More partitions cost nothing, unlike more memory.
         if partitions_decide(app, spark, stage, figures) {
             against.partitions = wanted;
         } else if default_decides(app, spark, stage) {
@@ -105,7 +105,7 @@ mod tests {
     use crate::model::spark::{Job, SqlExecution};
     use crate::model::table::Outcome;
 
-    /// A stage of 96 tasks that read a shuffle of so many MiB each and spill so many MiB.
+    /// A stage of 96 tasks that read a shuffle of this many MiB each and spill this many MiB.
     fn against(read: i64, spilled: i64, sql: bool) -> AgainstSpill {
         with(&[("spark.sql.shuffle.partitions", "96")], read, spilled, sql)
     }

@@ -33,7 +33,7 @@ pub(in crate::heuristics) fn cause(text: &str) -> String {
     first_line(unwrapped(behind.map_or(inner, |(_, rest)| rest)))
 }
 
-/// Without Python's exception before the last line of a traceback.
+/// Removes a Python traceback in front of the exception that ends it.
 fn unwrapped(text: &str) -> &str {
     let traceback =
         text.lines().next().is_some_and(|line| line.contains("Traceback (most recent call last)"));

@@ -18,7 +18,7 @@ pub(in crate::heuristics) enum Missing {
     Later,
 }
 
-/// Dynamic allocation that lets tasks wait for so long asks late; Spark's default is a second.
+/// If dynamic allocation lets tasks wait for this long, it requests executors late; Spark's default is a second.
 const SLOW_REQUESTS: Millis = Millis::from_secs(5);
 /// Executors that are smaller by this share find room on clearly more nodes.
 const SMALLER: f64 = 0.2;
@@ -46,15 +46,15 @@ pub(in crate::heuristics) fn waiting_advice(app: &Application, missing: Missing)
     advice
 }
 
-/// What makes dynamic allocation ask for executors as soon as tasks wait, if it is told to hesitate.
+/// Advice to let dynamic allocation request executors as soon as tasks wait, if it is set to wait longer.
 fn ask_sooner(app: &Application) -> Option<Advice> {
     let keys = slow_requests(app);
     let set = keys.iter().map(|key| change(app, *key, "1s"));
     (!keys.is_empty()).then(|| Advice::new("request executors as soon as tasks wait").set(set))
 }
 
-/// The settings with which dynamic allocation asks late for executors: those of the times between two requests, each of which
-/// doubles the number of executors.
+/// The settings with which dynamic allocation requests executors late: the waiting times before its requests, each of
+/// which doubles the number of executors.
 pub(in crate::heuristics) fn slow_requests(app: &Application) -> Vec<ConfKey> {
     let keys = [ConfKey::DynamicAllocationBacklog, ConfKey::DynamicAllocationSustained];
     let is_slow = |key: &ConfKey| app.conf.spark_duration(*key).is_some_and(|wait| wait >= SLOW_REQUESTS);

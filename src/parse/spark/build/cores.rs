@@ -1,4 +1,4 @@
-//! Numbers of cores that executors cannot have, and what their cores say of tasks without an end.
+//! Forgets impossible numbers of cores, and decides by the cores whether tasks without an end may still have run.
 
 use super::Builder;
 use crate::model::Symbol;
@@ -13,12 +13,12 @@ const MOST_CORES: u32 = 1024;
 /// The driver launches the next task on a core before it records the end of the last one. Recorded: 0.1 s.
 const OVERLAP: i64 = 200;
 
-/// An executor that is removed less before the end of the application is removed because of it.
+/// An executor that is removed within this time before the end of the application is removed because of that end.
 const AT_THE_END: Millis = Millis::from_secs(5);
 
 impl Builder {
-    /// Forgets numbers of cores that no machine has. Where other executors have as many as was requested, also those beyond
-    /// it that the tasks do not confirm.
+    /// Forgets numbers of cores that no machine has. If other executors of the same profile have the requested number,
+    /// also forgets larger numbers that the tasks do not confirm.
     pub(super) fn forget_impossible_cores(&mut self) {
         let requested: Vec<Option<u32>> =
             self.executors.iter().map(|executor| self.requested_cores(executor)).collect();
@@ -46,9 +46,9 @@ impl Builder {
         }
     }
 
-    /// The cores that an executor was requested with, if the application says: by its resource profile, or by the setting for
-    /// the default profile. That profile itself says 1 where Spark's own manager gives all cores of a worker. A driver has as
-    /// many as its master says.
+    /// The cores that an executor was requested with, if the application states them: in its resource profile, or, for
+    /// the default profile, in the setting. (That profile itself says 1 where Spark's own manager gives all cores of a
+    /// worker.) `None` for a driver: its master determines its cores.
     fn requested_cores(&self, executor: &Executor) -> Option<u32> {
         if executor.is_driver() {
             return None;

@@ -14,11 +14,11 @@ pub(super) const MAP_ENTRY: usize = 32;
 const ATTEMPT: usize = 200;
 /// Tables with a first row.
 const TABLES: usize = 1000;
-/// What rules need for a stage with tasks, as long as they compare all stages.
+/// Bytes that rules need for a stage with tasks while they compare all stages.
 const FIGURES: usize = 900;
-/// What rules and metrics need for each executor, as they compare all of them.
+/// Bytes that rules and metrics need for each executor while they compare all of them.
 const FIGURES_OF_EXECUTOR: usize = 750;
-/// What rules need for each job.
+/// Bytes that rules need for each job.
 pub(super) const FIGURES_OF_JOB: usize = 150;
 /// Allocations of a stage's tables, apart from columns.
 const ALLOCATIONS_OF_TABLES: usize = 12;
@@ -35,7 +35,7 @@ const fn list<T>(list: &[T]) -> usize {
     if list.is_empty() { 0 } else { size_of_val(list) + ALLOCATION }
 }
 
-/// What a stage takes besides its record.
+/// Bytes of a stage apart from its record.
 pub(super) fn of_stage(stage: &Stage) -> usize {
     text(stage.failure.as_deref()) + list(&stage.parents) + list(&stage.accumulables)
 }

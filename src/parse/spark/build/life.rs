@@ -1,4 +1,4 @@
-//! When the application began and ended: the log tells both in several ways.
+//! When the application began and ended: the log contains both in several forms.
 
 use super::possible::{AFTER_THE_END, TOLERANCE, apart, later};
 use super::{Builder, StageRecord};
@@ -16,7 +16,7 @@ const UNTIL_STARTED_IN_QUEUE: Millis = Millis::from_secs(24 * 60 * 60);
 /// Kerberos could not write its log any more.
 const LONGEST_SILENCE: Millis = Millis::from_secs(7 * 24 * 60 * 60);
 
-/// A start so long before everything else in the log is doubted if anything contradicts it.
+/// A start this long before everything else in the log is doubted if anything contradicts it.
 const LONG_BEFORE: Millis = Millis::from_secs(60 * 60);
 /// How far the clock of the resource manager may be from the driver's (Kerberos allows no more), and the time zone of Spark's
 /// own manager from UTC.
@@ -42,7 +42,7 @@ impl Builder {
         }
     }
 
-    /// Whether most stages that ran tasks are outside, in this sense.
+    /// Whether `is_outside` holds for most stages that ran tasks.
     fn most(&self, is_outside: impl Fn(&StageRecord) -> bool) -> bool {
         let timed = self.stages.iter().filter(|record| record.first_launch().is_some());
         let (mut count, mut outside) = (0, 0);
@@ -65,7 +65,7 @@ impl Builder {
         if later(driver, Some(start), self.until_started()) {
             return Some("its start is long before that of the driver");
         }
-        // Whoever makes a log anonymous changes its id, but not only the start.
+        // Tools that make a log anonymous change its id, but not the start alone.
         let first = self.moments().min();
         let is_lonely = later(first, Some(start), LONG_BEFORE);
         if is_lonely && earliest_by_id(&self.app.id).is_some_and(|earliest| start < earliest) {

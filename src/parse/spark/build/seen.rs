@@ -1,4 +1,4 @@
-//! What was seen in a log besides what the model contains: counts for warnings.
+//! Facts about a log that the model does not contain: counts for warnings.
 
 use crate::model::counters::Counter;
 
@@ -33,7 +33,7 @@ pub(in crate::parse::spark) struct Seen {
     pub(in crate::parse::spark) beyond_memory: u64,
     /// The largest task id.
     pub(in crate::parse::spark) last_task: Option<u64>,
-    /// Executors that the ends of stages lack the metrics of although they ran tasks, and those that they have.
+    /// Executors that ran tasks of a stage although its end has no metrics of them, and executors whose metrics it has.
     pub(in crate::parse::spark) metrics_missing: u64,
     pub(in crate::parse::spark) metrics_found: u64,
     /// Task ends that differ from their starts.

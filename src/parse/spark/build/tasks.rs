@@ -8,7 +8,7 @@ use crate::model::table::{Attempts, EndReason, MAX_COUNTER_VALUE, Outcome, TimeP
 use crate::parse::spark::task::{TaskEnd, TaskInfo, TaskStart};
 use crate::units::{Bytes, Timestamp};
 
-/// A task with more execution memory than its executor's block manager has is not believed from here on.
+/// Execution memory of a task above this is not believed if it also exceeds the memory of its executor's block manager.
 const LARGE_HEAP: Bytes = Bytes::from_mib(1 << 20);
 
 impl Builder {
@@ -139,7 +139,8 @@ impl Builder {
     }
 }
 
-/// Sets the counters of an attempt that ended. Those that are impossible are unknown; `memory` is that of its executor.
+/// Sets the counters of an attempt that ended. Impossible values become unknown; `memory` is the memory of its
+/// executor.
 fn set_counters(attempts: &mut Attempts, row: usize, end: &TaskEnd, memory: Option<Bytes>, seen: &mut Seen) {
     for (counter, value) in end.metrics.iter() {
         seen.impossible_counters += u64::from(value > MAX_COUNTER_VALUE);

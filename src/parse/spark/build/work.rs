@@ -130,7 +130,7 @@ impl Builder {
         let announced = info.tasks.filter(|tasks| (0..=MAX_STAGE_TASKS).contains(tasks));
         let impossible = info.unreadable_task_count || (info.tasks.is_some() && announced.is_none());
         let announced = announced.and_then(|n| u64::try_from(n).ok());
-        // A stage says so three times: with its job, at its start and at its end.
+        // The number of tasks is logged three times: with the job, at the stage's start and at its end.
         let disagrees = announced.zip(stage.announced_tasks).is_some_and(|(one, other)| one != other);
         stage.announced_tasks = announced.or(stage.announced_tasks).filter(|_| !disagrees);
         let impossible = impossible || disagrees;

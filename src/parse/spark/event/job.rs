@@ -45,7 +45,7 @@ fn job_start_with(cursor: &mut Cursor<'_>, shortcut: bool) -> Scan<JobStart> {
         }
         Ok(())
     })?;
-    // The end of the stages may have been mistaken, and the properties skipped with them.
+    // The shortcut may have mistaken the end of the stages, and skipped the properties with them.
     if shortcut && !has_properties {
         return Err(Unexpected);
     }

@@ -18,7 +18,8 @@ pub(super) fn sql_start(cursor: &mut Cursor<'_>, strings: &mut Strings, plans: P
     start.map(Event::SqlStart)
 }
 
-/// `plan` reads the plan, and learns whether everything before it that is used was before it.
+/// Reads the start of an execution; `plan` reads its plan. The flag tells `plan` whether all members that are used and
+/// come before the plan in Spark's order were read already.
 fn sql_start_with<'a>(
     cursor: &mut Cursor<'a>,
     mut plan: impl FnMut(&mut Cursor<'a>, bool) -> Scan<Plan>,

@@ -115,7 +115,7 @@ fn rdd_info(cursor: &mut Cursor<'_>, persisted: &mut Vec<RddInfo>) -> Scan<()> {
 
 /// Whether a storage level keeps any data.
 fn storage_level(cursor: &mut Cursor<'_>) -> Scan<bool> {
-    // That of nearly every RDD, with the next members since 3.3.
+    // The level of nearly every RDD, and the members that follow it since Spark 3.3.
     const NONE: &[u8] =
         b"{\"Use Disk\":false,\"Use Memory\":false,\"Use Off Heap\":false,\"Deserialized\":false,\
                           \"Replication\":1}";

@@ -36,7 +36,7 @@ fn beginnings(builder: &Builder, problems: &mut Problems) {
     let workers =
         || builder.spark.executors.iter().chain(driver).filter(|executor| executor.added_at.is_some());
     let without_cores = workers().filter(|executor| executor.cores.is_none()).count() as u64;
-    // Others have cores in the log, which are not believed.
+    // Executors whose number of cores was forgotten have one in the log, but an impossible one.
     let without_cores = without_cores.saturating_sub(builder.seen.outside.cores);
     if without_cores > 0 {
         problems.warn("executor-starts-missing", None, || {

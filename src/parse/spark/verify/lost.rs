@@ -1,5 +1,4 @@
-//! Looks for records that nothing names any more: gaps in ids that Spark gives without gaps, and what other records say
-//! about the lost ones.
+//! Looks for lost records: by gaps in ids that Spark gives without gaps, and by other records that refer to them.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +8,7 @@ use crate::model::table::EndReason;
 use crate::parse::problem::Problems;
 use crate::parse::spark::build::{Builder, Seen, StageRecord};
 
-/// Whether Spark logs the metrics of executors at the end of each stage.
+/// The setting with which Spark logs the metrics of executors at the end of each stage.
 pub(in crate::parse::spark) const LOG_STAGE_METRICS: &str = "spark.eventLog.logStageExecutorMetrics";
 
 /// Warns about lost records, and records the gaps. The gaps of tasks must be known.

@@ -154,9 +154,10 @@ fn warn_of_wrong(counts: &Counts, seen: &Seen, problems: &mut Problems) {
     );
 }
 
-/// Attempts without an end whose task another attempt completed, although Spark logged their end: all but the two sides of a
-/// race between a task and its copy. The loser has no end if the application ended first, or if it did not notice that it
-/// was killed; any other attempt has ended before its task is launched again.
+/// Attempts that have no outcome although Spark must have logged their end, of tasks that another attempt completed. An
+/// attempt without an end is excused if it raced with a speculative copy, or is the copy: the loser of a race has no
+/// end if the application ended first, or if it did not notice that it was killed. Any other attempt has ended before
+/// its task is launched again.
 fn superseded(group: &TaskGroup) -> u64 {
     let attempts = &group.attempts;
     let is_open = |row: usize| attempts.outcome(row) == Outcome::Unfinished;

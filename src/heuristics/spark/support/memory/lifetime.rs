@@ -37,8 +37,8 @@ pub(in crate::heuristics) fn executor_life(app: &Application, executor: &Executo
     Millis::between(executor.added_at?, executor.removed_at.or_else(|| end(app))?)
 }
 
-/// The time for which an executor could work: if dynamic allocation released it, until its last task. Being idle before
-/// that is what dynamic allocation waits for.
+/// The time for which an executor could work. If dynamic allocation released it, only until its last task: dynamic
+/// allocation releases executors after they were idle.
 pub(in crate::heuristics) fn working_life(app: &Application, executor: &Executor) -> Option<Millis> {
     let dynamic = app.allocates_dynamically();
     let is_released = dynamic && executor.removed_at.is_some() && !executor.was_lost();
@@ -47,7 +47,7 @@ pub(in crate::heuristics) fn working_life(app: &Application, executor: &Executor
     working.filter(|life| *life > Millis::ZERO).or_else(|| executor_life(app, executor))
 }
 
-/// The lifetime of a worker; in local mode the driver's, from the application's start.
+/// The lifetime of a worker. In local mode, the run time of the application if the driver's own lifetime is unknown.
 pub(in crate::heuristics) fn life(app: &Application, spark: &Spark, worker: &Executor) -> Option<Millis> {
     let whole = || run_time(app).filter(|_| is_local(app, spark));
     executor_life(app, worker).or_else(whole)

@@ -151,7 +151,7 @@ pub(in crate::heuristics) fn peak_heap(spark: &Spark) -> Option<Bytes> {
     workers(spark).filter_map(|worker| worker.peaks.heap()).max()
 }
 
-/// An effective setting for the number of tasks.
+/// The value of a setting that is a whole number above 0; `None` if it is not set, even if it has a default.
 pub(in crate::heuristics) fn in_force(app: &Application, key: ConfKey) -> Option<u64> {
     app.conf.integer(key).and_then(|set| u64::try_from(set).ok()).filter(|&set| set > 0)
 }
@@ -182,8 +182,8 @@ pub(in crate::heuristics) fn smaller_heap(
     heap_that_fits(app, spark).filter(|fits| *fits < heap && fits.as_f64() <= most)
 }
 
-/// Whether a heap must stay as it is: none that is smaller by the share `gain` would be enough, and no more tasks fit into it.
-/// True where memory was short, otherwise false without measurements.
+/// Whether a heap must stay as it is: no heap that is smaller by the share `gain` would be enough, and no more tasks
+/// fit into it. True if memory was short; otherwise false without measurements.
 pub(in crate::heuristics) fn is_needed(app: &Application, spark: &Spark, heap: Bytes, gain: f64) -> bool {
     if was_short(app, spark) {
         return true;
@@ -246,7 +246,7 @@ pub(in crate::heuristics) fn more_overhead(app: &Application) -> Bytes {
     rounded_up(overhead(app) + Bytes::from_mib(1024))
 }
 
-/// Twice as many executors at a time; nothing if no setting bounds their number.
+/// Twice as many executors at a time; `None` if no setting bounds their number.
 pub(in crate::heuristics) fn more_executors(app: &Application, spark: &Spark) -> Option<SettingChange> {
     let most = max_executors(&spark.executors).max(1);
     let dynamic = app.allocates_dynamically();
@@ -287,7 +287,8 @@ pub(in crate::heuristics) fn more_heap_advice(app: &Application, spark: &Spark) 
     vec![Advice::new(what).set_for_first(settings)]
 }
 
-/// The settings of executors of another size: with fewer cores as many more executors, so that as many tasks run at once.
+/// The settings for executors of another size. If they have fewer cores, there are more executors, so that as many
+/// tasks run at once.
 pub(in crate::heuristics) fn resized(
     app: &Application,
     spark: &Spark,
@@ -305,7 +306,7 @@ pub(in crate::heuristics) fn resized(
     settings
 }
 
-/// As many more executors as have fewer cores; nothing if no setting bounds their number.
+/// More executors, in proportion to the fewer cores of each; `None` if no setting bounds their number.
 fn same_parallelism(app: &Application, spark: &Spark, cores: u32, fewer: u32) -> Option<SettingChange> {
     let dynamic = app.allocates_dynamically();
     let key = if dynamic { ConfKey::DynamicAllocationMax } else { ConfKey::ExecutorInstances };

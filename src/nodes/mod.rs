@@ -92,7 +92,8 @@ impl NodesReport {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Ranking {
-    /// Suspected nodes, then nodes with a level, worst first, then the others.
+    /// Suspected nodes, then nodes with a level, worst first, then the others; alphabetical if the settings
+    /// say so.
     pub nodes: Vec<Node>,
     /// Counts over all nodes.
     pub summary: Summary,

@@ -41,7 +41,8 @@ pub(super) fn suspect(nodes: &mut [Node], settings: &Settings) {
     }
 }
 
-/// Suspected nodes first, then ranked nodes, worst first, then the others; ties by name.
+/// Suspected nodes first, then ranked nodes, worst first, then the others; ties by name. By
+/// [`Indicator::Name`], all nodes are in alphabetical order.
 pub(super) fn order(a: &Node, b: &Node, by: Indicator) -> Ordering {
     let unranked = |node: &Node| node.level.is_none();
     let value = |node: &Node| match by {

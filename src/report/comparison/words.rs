@@ -166,7 +166,7 @@ fn exactly(key: &str, value: f64) -> String {
     format!("{value}{unit}")
 }
 
-/// Both numbers as text: rounded, unless rounding makes different numbers look the same.
+/// Both numbers as text: rounded, or exact if the rounded texts are the same.
 fn apart(
     one: f64,
     other: f64,

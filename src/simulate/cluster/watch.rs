@@ -60,7 +60,7 @@ impl Watch {
                 let reported_ms = millis(reported);
                 let work = nodes.get(attempt.node).map_or(0.0, |node| node.work_at(reported));
                 let done = attempt.base.map_or(0.0, |base| (work - base) / attempt.work);
-                // The speed at an earlier time is only known roughly, so progress could seem to fall.
+                // Work before the container started is negative, and rounding could make progress fall.
                 let progress = done.clamp(running.progress.unwrap_or(0.0), 1.0);
                 running.progress = Some(progress);
                 running.smoothing = running.smoothing.map(|it| it.after(reported_ms, progress));

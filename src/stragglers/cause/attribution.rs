@@ -67,17 +67,20 @@ state!(struct StragglerCause { task, attempt, primary, confidence, evidence });
 /// The primary cause is the first of these that holds:
 ///
 /// 1. data skew: large input, and no more time than others take for that input,
-/// 2. an error that names the node, while the task ran,
+/// 2. a logged failure of the node while the task ran,
 /// 3. the component with the largest excess of those that explain the task,
 /// 4. another attempt, on another node, was slow as well: then nothing about the node is a cause,
 /// 5. the node metric that exceeds its limit the most,
 /// 6. a node with significantly more stragglers than the other nodes in the same groups, if the effect is not
 ///    small. The node is blamed only for the excess, and never for stragglers that input, garbage collection
 ///    or warm-up explains,
-/// 7. warm-up; spills and failed fetches without a time of their own; more CPU time for the same input,
-/// 8. contention: the task did the same work as others and still took longer.
+/// 7. warm-up; spills and failed fetches without a time of their own,
+/// 8. contention, if nothing above holds and an attempt on another node was not slow,
+/// 9. more CPU time for the same input,
+/// 10. contention: the task did the same work as others and still took longer.
 ///
-/// Tasks of the group that ran on the node at the same time, and took as long as usual, refute 6 and 8 ([`neighbours`]).
+/// Tasks of the group that ran on the node at the same time, and took as long as usual, refute 6, 8 and 10
+/// ([`neighbours`]).
 #[must_use]
 pub(crate) fn attribute(
     app: &Application,

@@ -9,7 +9,7 @@ use crate::report::words::plural;
 use crate::report::wrap::clean;
 
 impl Page<'_> {
-    /// The change over all pairs, and the rules with new or gone findings.
+    /// The change over all pairs, and the rules whose findings changed.
     pub(super) fn answer(&mut self, diff: &Diff) -> io::Result<()> {
         self.heading(diff)?;
         let moved = moved(diff.pairs.iter().flat_map(|pair| &pair.findings));

@@ -37,8 +37,8 @@ pub(super) fn knows_memory(totals: &Totals) -> bool {
 pub(super) struct Saved {
     /// "52m ± 4m", "14 ± 1 GB·h".
     pub(super) amounts: Vec<String>,
-    /// The parts of the saved memory: "34.2 % of the memory used: 10 GB·h by smaller memory, 4 by holding it
-    /// for less time".
+    /// The parts of the saved memory: "34.2 % of the memory used: 10 GB·h by smaller memory, 4 GB·h by
+    /// holding it for less time".
     pub(super) memory: Option<String>,
     /// The memory that the remedies take beyond what was used: "0.5 GB·h".
     pub(super) more: Option<String>,

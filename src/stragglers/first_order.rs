@@ -65,10 +65,11 @@ pub(crate) struct Input {
 
 #[cfg(test)]
 impl Input {
-    /// The input from precision and recall, as S0 writes it: `P_fp = recall · share · (1 − precision) /
-    /// precision`. Both ratios must be raw: if only one of them treated fakes as false positives, the formula
-    /// would give false positives that never occurred. `None` if the recall is unknown although there are
-    /// stragglers, or if the precision is 0, because the share of false positives is then unknown.
+    /// The input from precision and recall, as S0 writes it:
+    /// `P_fp = recall · share · (1 − precision) / precision`. Both ratios must be raw: if only one of them treated
+    /// fakes as false positives, the formula would give false positives that never occurred. `None` if the recall
+    /// is unknown although there are stragglers, or if the precision is 0, because the share of false positives is
+    /// then unknown.
     #[must_use]
     pub(crate) fn of_ratios(
         straggler_share: f64,

@@ -181,7 +181,7 @@ impl<'a> Containers<'a> {
             && self.language().is_some_and(|language| language != "java")
     }
 
-    /// The size that YARN allocates for a request of `asked`.
+    /// The size that YARN allocates for a request of `requested`.
     fn granted(&self, requested: Bytes) -> Bytes {
         let least = self.conf.mebibytes(ConfKey::MinimumAllocationMb);
         let step = self.conf.mebibytes(ConfKey::IncrementAllocationMb).or(least).unwrap_or(self.step);

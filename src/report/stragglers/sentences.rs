@@ -100,7 +100,7 @@ fn best(best: Best, engine: &EngineDetectors) -> String {
 }
 
 /// The settings of the best detector that the engine ships, as lines to paste, after a sentence with their
-/// cost. `None` if no task would have ended earlier with them.
+/// cost. `None` if none of these detectors is the best, or if it would not have copied any task.
 pub(super) fn settings(engine: &EngineDetectors) -> Option<(String, Vec<String>)> {
     let (false, Some(Best::Detector { place, .. }), Some(framework)) =
         (engine.settings.is_empty(), engine.best_offered, engine.origin.engine())
@@ -118,7 +118,7 @@ pub(super) fn settings(engine: &EngineDetectors) -> Option<(String, Vec<String>)
     Some((format!("Settings for such speculation{}{run_times}:", cost.unwrap_or_default()), lines))
 }
 
-/// "; by replay, 3 applications of 12 min would have taken 2 min less (1.5 min to 2.5 min)".
+/// "; by replay, 3 applications of 12 min would have taken 2 min less in total, 1.5 min to 2.5 min".
 fn run_times(run_times: &RunTimes) -> String {
     let RunTimes { applications, unknown, recorded_ms, saved_ms, error_ms } = *run_times;
     let time = |ms: f64| Millis::from_f64(ms.max(0.0)).unwrap_or_default();

@@ -22,8 +22,8 @@ const MOST_PHASES: usize = 3;
 const MOST_BUCKETS: u64 = 24;
 /// The number of buckets is a multiple of this, so that an axis can be marked at its quarters.
 const QUARTERS: u64 = 4;
-/// The axis starts at zero if the values differ by less than this part of the largest: labels with three digits would be the
-/// same, and noise would look like a distribution.
+/// The axis starts at zero if the values differ by less than the largest one divided by this. Otherwise
+/// labels with three digits would be the same, and noise would look like a distribution.
 const LEAST_SPREAD: u64 = 8;
 /// If the largest value is this many times the median, buckets of equal width would show a single bar.
 const LOGARITHMIC_FROM: u64 = 32;
@@ -94,7 +94,7 @@ pub struct Bucket {
     pub large: u64,
 }
 
-/// The two groups of the skew rules, if their means are so far apart that it may matter.
+/// The two groups of the skew rules, if their means differ enough to matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Groups {
@@ -269,7 +269,7 @@ pub(super) fn buckets(
     let empty = |from, to| Bucket { from, to, small: 0, large: 0 };
     if largest / LOGARITHMIC_FROM >= median.max(1) {
         let power = |value: u64| u64::from(value.max(1).ilog2());
-        // Zero has no logarithm, so it has a bucket of its own. The axis does not start at one byte only because of it.
+        // Zero has no logarithm, so it has a bucket of its own. The others start at the smallest positive value.
         let zero = u64::from(smallest == 0);
         let (low, high) = (power(smallest_positive), power(largest));
         let step = (high - low + 1).div_ceil(MOST_BUCKETS - zero).max(1);

@@ -33,10 +33,11 @@ pub struct Limit {
     pub value: u64,
     /// The mean that is compared with it.
     pub mean: u64,
-    /// What the rule says of the phase, if it finds nothing although the mean passes the cut-off, or if it finds something
-    /// although the mean does not. `None` if the mean and the finding agree, or if the other conditions are known.
+    /// The rule's result for the phase, if it contradicts the mean: no finding although the mean passes the
+    /// cut-off, or a finding although the mean does not. `None` if they agree, or if the other conditions are
+    /// known.
     pub contrary: Option<String>,
-    /// What the rule also needs.
+    /// The other conditions of the rule.
     pub(crate) conditions: Vec<Condition>,
 }
 
@@ -102,7 +103,7 @@ impl Means {
         let rule = finding.rule.to_string();
         let about = |other: &&Condition| other.limit == threshold.key && other.of == measured;
         let conditions: Vec<Condition> = finding.conditions.iter().filter(about).cloned().collect();
-        // The rule may have found the task by its time, or in the other data that the tasks read.
+        // The rule may have found the task by its time, or by other data that the tasks read.
         if of == MeanOf::Largest && (conditions.is_empty() || mean < value) {
             return None;
         }

@@ -11,7 +11,7 @@ use crate::units::{Millis, Timestamp};
 /// The run time is divided into this many parts.
 const PARTS: u32 = 192;
 
-/// What is counted.
+/// The counted resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoadOf {
@@ -41,7 +41,7 @@ state!(
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Load {
-    /// What is counted.
+    /// The counted resource.
     pub of: LoadOf,
     /// The mean in each of equal parts of the run time.
     pub means: Vec<f64>,
@@ -97,7 +97,7 @@ pub(super) fn of(app: &Application, from: Timestamp, to: Timestamp) -> Vec<Load>
 struct Held(Vec<(Timestamp, Timestamp, u64)>);
 
 impl Held {
-    /// What the attempts of some kinds held, each `amount`.
+    /// The spans of the attempts of the kinds that `is` selects, each with `amount`.
     fn by_attempts(app: &Application, end: Timestamp, amount: u64, is: impl Fn(TaskKind) -> bool) -> Self {
         let groups = app.groups.iter().filter(|group| is(group.kind));
         let rows = groups.flat_map(|group| (0..group.attempts.len()).map(move |row| (group, row)));

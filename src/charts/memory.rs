@@ -46,8 +46,8 @@ pub struct MemoryUse {
     pub peak: Bytes,
     /// The number of containers with a measurement.
     pub measured: u64,
-    /// The measured values, largest first, with the ids of executors. Of many, some at equal distances in this order,
-    /// with the first and the last.
+    /// The measured values, largest first, with the ids of executors. If there are many, only some are
+    /// listed, at equal distances in this order, including the first and the last.
     pub ranked: Vec<(Option<String>, Bytes)>,
 }
 
@@ -90,7 +90,7 @@ fn summed(holder: Holder, requested: Bytes, mut used: Vec<(Option<String>, Bytes
     Some(MemoryUse { holder, requested, mean, median, peak, measured, ranked: some(used) })
 }
 
-/// At most [`MOST_RANKED`] at equal distances, with the first and the last.
+/// At most [`MOST_RANKED`] values at equal distances, including the first and the last.
 fn some<T>(ranked: Vec<T>) -> Vec<T> {
     let last = ranked.len().saturating_sub(1);
     let shown = ranked.len().min(MOST_RANKED);

@@ -29,7 +29,7 @@ pub use timeline::{ExecutorSpan, Timeline};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Charts {
-    /// What ran when, and on what.
+    /// The load and the executors over time.
     pub timeline: Option<Timeline>,
     /// The phases, ordered by start: those with the worst findings and most task time.
     pub phases: Phases,

@@ -19,7 +19,7 @@ use crate::units::{Millis, Timestamp};
 const MOST_PHASES: usize = 500;
 /// The maximum number of lanes.
 const MOST_LANES: u64 = 12;
-/// A phase takes at least this part of the timeline in its lane, so that it can be seen.
+/// A phase takes at least the timeline's length divided by this in its lane, so that it is visible.
 const LEAST_WIDTH: i64 = 500;
 
 /// The phases that are listed.
@@ -54,7 +54,7 @@ pub struct PhaseRow {
     pub durations: Option<Durations>,
     /// Its lane in the timeline, from 0; `None` if it does not fit into the lanes, or if its start is unknown.
     pub lane: Option<u64>,
-    /// Spark: whether the end of the application waited for it; `None` if the log does not tell.
+    /// Spark: whether the end of the application waited for it; `None` if the log does not show that.
     pub on_path: Option<bool>,
 }
 
@@ -138,7 +138,7 @@ fn durations(group: &TaskGroup) -> Option<Durations> {
     let times = group.winners().filter_map(|row| group.attempts.run_time(row));
     let mut times: Vec<Millis> = times.collect();
     times.sort_unstable();
-    // As in histograms.
+    // Use the same median as histograms.
     let whole: Vec<i64> = times.iter().filter_map(|time| i64::try_from(time.get()).ok()).collect();
     Some(Durations {
         median: median(&whole).and_then(|median| u64::try_from(median).ok()).map(Millis::new)?,
@@ -235,7 +235,7 @@ mod tests {
         spark.jobs.push(job);
         let on_path: Vec<_> = phases(&app).shown.iter().map(|row| row.on_path).collect();
         assert_eq!(on_path, [Some(false), Some(true), Some(true)]);
-        // What the log of a part of an application shows last is not its end.
+        // The last event in the log of a part of an application is not the application's end.
         app.complete = false;
         assert!(phases(&app).shown.iter().all(|row| row.on_path.is_none()));
     }

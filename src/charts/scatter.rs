@@ -15,7 +15,7 @@ use crate::units::{Bytes, Millis};
 const MOST_PHASES: usize = 3;
 /// The maximum number of points.
 const MOST_POINTS: usize = 240;
-/// The slowest tasks are all shown.
+/// This many of the slowest tasks are always shown.
 const SLOWEST: usize = 40;
 
 /// The tasks of a phase as points.
@@ -34,7 +34,7 @@ pub struct Scatter {
     pub points: Vec<Point>,
     /// The number of successful tasks whose time and bytes are known.
     pub tasks: u64,
-    /// The number of successful tasks for which one of both is unknown.
+    /// The number of successful tasks whose time or bytes are unknown.
     pub unknown: u64,
 }
 
@@ -142,7 +142,7 @@ fn bytes_read(group: &TaskGroup, row: usize) -> Option<Bytes> {
     group.attempts.total(row, counters).map(Bytes::new)
 }
 
-/// The slowest, the one with most bytes, and of the others every so many.
+/// The slowest tasks, the task with most bytes, and an evenly spaced sample of the others.
 fn sample(mut points: Vec<Point>) -> Vec<Point> {
     points.sort_unstable_by_key(|point| Reverse((point.time, point.bytes)));
     if points.len() <= MOST_POINTS {
@@ -174,7 +174,7 @@ mod tests {
         let slowest: Vec<Point> = (0..SLOWEST as u64).map(|n| point(9999 - n, 5)).collect();
         assert_eq!(sample[..SLOWEST], slowest);
         assert!(sample.contains(&point(77, 1 << 40)));
-        // The others are spread over all.
+        // The sample of the other tasks is spread over all of them.
         let fast = sample.iter().filter(|point| point.time < Millis::new(2000)).count();
         assert!((35..50).contains(&fast), "{fast}");
     }

@@ -17,7 +17,7 @@ const MOST_EXECUTORS: usize = 16;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Timeline {
-    /// When it was submitted, or when its first attempt started.
+    /// When it was submitted; if that is unknown, when it was launched, or when its first attempt started.
     pub from: Timestamp,
     /// When it ended, or the last time in its history.
     pub to: Timestamp,

@@ -123,7 +123,8 @@ impl MetricParams {
 }
 
 /// The container size that the job requested (the application master's, for an uberized job): from its
-/// configuration, otherwise implied by its counters (`MB_MILLIS_MAPS / MILLIS_MAPS`), otherwise the default.
+/// configuration, otherwise `default`. Without a default, the size is derived from the job's counters
+/// (`MB_MILLIS_MAPS / MILLIS_MAPS`), except for an uberized job.
 #[must_use]
 pub(crate) fn requested_container(
     app: &Application,

@@ -33,7 +33,7 @@ pub(super) fn read(text: &str, recorder: &mut Recorder, problems: &mut Problems)
     }
 }
 
-/// Records what can be read of a row; `None` if anything could not be read.
+/// Records the readable values of a row; `None` if a value could not be read.
 fn row(line: &str, recorder: &mut Recorder) -> Option<()> {
     let cells: Vec<&str> = line.split(',').map(str::trim).collect();
     if cells.len() != COLUMNS {
@@ -48,7 +48,7 @@ fn row(line: &str, recorder: &mut Recorder) -> Option<()> {
             continue;
         }
         let value = cell.parse::<f64>().ok();
-        // Abnormal, as the trace's description says.
+        // The trace's description calls such values abnormal.
         if value.is_some_and(|value| !(0.0..=100.0).contains(&value)) {
             continue;
         }

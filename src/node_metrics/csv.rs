@@ -56,7 +56,7 @@ pub(super) fn read(text: &str, recorder: &mut Recorder, problems: &mut Problems)
     }
 }
 
-/// Records what can be read of a row; `None` if anything could not be read.
+/// Records the readable values of a row; `None` if a value could not be read.
 fn row(line: &str, columns: &Columns, recorder: &mut Recorder) -> Option<()> {
     let cells: Vec<&str> = cells(line).collect();
     if cells.len() != columns.count {

@@ -38,7 +38,8 @@ const TIMES: std::ops::Range<i64> = 0..7_258_118_400_000;
 
 impl Recorder {
     /// Records a reading for the interval that ends at `end` and lasts `length` milliseconds. Returns `false`
-    /// if the reading is not valid: an empty name, a time out of range, or a negative value.
+    /// if the reading is not valid: an empty name, a time out of range, or a value that is negative or not
+    /// finite.
     pub(super) fn record(&mut self, host: &str, end: i64, length: Option<i64>, reading: Reading) -> bool {
         let (Reading::Metric(_, value) | Reading::SegmentsSent(value) | Reading::SegmentsResent(value)) =
             reading;

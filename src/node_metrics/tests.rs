@@ -65,7 +65,7 @@ fn a_damaged_line_is_skipped_with_one_warning() {
     for (name, bytes) in FILES.iter().filter(|(name, _)| !name.ends_with("json")) {
         let text = String::from_utf8(bytes.to_vec()).unwrap();
         let mut lines: Vec<&str> = text.lines().collect();
-        // In the first table, each at a row.
+        // Both lines are inserted among the rows of the first table.
         lines.insert(6, "10:00:59 AM all 1 2");
         lines.insert(8, "what is this,1;2");
         let (metrics, problems) = load(name, lines.join("\n").as_bytes()).unwrap();

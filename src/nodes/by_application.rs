@@ -1,5 +1,5 @@
-//! What one application did on each node, for databases of applications: sums of many of them rank nodes without a
-//! history.
+//! The work of one application on each node, for databases of applications. Sums over many applications rank
+//! nodes without reading their histories again.
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ fn micros(value: f64) -> i64 {
     (value * MICRO).round() as i64
 }
 
-/// Mean and standard deviation (with `n - 1`) of `n` z-scores, from their sum and that of their squares.
+/// Mean and standard deviation (with `n - 1`) of `n` z-scores, from their sum and the sum of their squares.
 #[must_use]
 pub(crate) fn mean_and_deviation(n: u64, score: i64, squares: i64) -> (Option<f64>, Option<f64>) {
     if n == 0 {

@@ -177,7 +177,7 @@ impl Sample {
         sample
     }
 
-    /// The same for a job of a trace, which says nothing of losses.
+    /// The z-scores of a job of a trace. Traces do not log losses.
     #[must_use]
     pub(crate) fn of_job(
         job: &Job,
@@ -206,7 +206,7 @@ impl Sample {
         sample
     }
 
-    /// The same with other numbers for the hosts; `None` if one has none.
+    /// Replaces each host by its entry in `numbers`; `None` if a host has no entry.
     #[must_use]
     pub(super) fn renumbered(mut self, numbers: &[Host]) -> Option<Self> {
         let new = |host: &mut Host| {
@@ -222,7 +222,7 @@ impl Sample {
         Some(self)
     }
 
-    /// One entry for each host, because an application may have a hundred thousand groups.
+    /// Merges `peers` into one entry per host, because an application may have a hundred thousand groups.
     fn add_up_peers(&mut self) {
         // The sort is stable, so each host's sums are made in the order of the groups.
         self.peers.sort_by_key(|&(host, _)| host);
@@ -274,7 +274,7 @@ fn tasks_of(attempts: &[Attempt]) -> u64 {
     attempts.chunk_by(|one, other| one.task() == other.task()).count() as u64
 }
 
-/// The names of stages, if a condition may ask for them.
+/// The names of stages; empty if there are no conditions, because only conditions use names.
 struct StageNames<'a>(FxHashMap<StageAttempt, &'a str>);
 
 impl<'a> StageNames<'a> {

@@ -44,14 +44,14 @@ enum Test {
     Weekday(Pattern),
 }
 
-/// Both ends belong to it.
+/// A range that includes both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Range {
     from: u64,
     to: u64,
 }
 
-/// What conditions test of a group.
+/// The properties of a group that conditions test.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Facts<'a> {
     /// The type of its job.
@@ -92,18 +92,18 @@ impl From<Vec<Condition>> for Conditions {
 }
 
 impl Conditions {
-    /// Whether all tasks count.
+    /// Whether there are no conditions, so that all tasks count.
     #[must_use]
     pub(crate) const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether the tasks of a group may count.
+    /// Whether the group meets all conditions on groups.
     pub(super) fn admit_group(&self, facts: &Facts<'_>) -> bool {
         self.0.iter().all(|condition| condition.of_group(facts).unwrap_or(true))
     }
 
-    /// Keeps the attempts of a group that count.
+    /// Keeps the attempts of a group that meet all conditions on their start.
     pub(super) fn retain(&self, runs: &mut Vec<Run>) {
         if !self.is_empty() {
             runs.retain(|run| self.0.iter().all(|condition| condition.of_start(run.start).unwrap_or(true)));
@@ -112,7 +112,7 @@ impl Conditions {
 }
 
 impl Condition {
-    /// Whether a group meets it; `None` if it is about attempts.
+    /// Whether a group meets the condition; `None` if the condition is about attempts.
     fn of_group(&self, facts: &Facts<'_>) -> Option<bool> {
         let kind = facts.kind.map_or("trace", |kind| match kind {
             TaskKind::Stage(_) => "stage",
@@ -128,7 +128,7 @@ impl Condition {
         Some(met.is_some_and(|met| met != self.negated))
     }
 
-    /// Whether an attempt that started then meets it; `None` if it is about groups.
+    /// Whether an attempt with this start meets the condition; `None` if the condition is about groups.
     fn of_start(&self, start: Option<Timestamp>) -> Option<bool> {
         let hours = start.map(|start| start.as_millis().div_euclid(MILLIS_OF_AN_HOUR));
         let met = match &self.test {
@@ -184,7 +184,8 @@ impl FromStr for Condition {
     }
 }
 
-/// A pattern of which at least one of these is an example: all others would leave out every task without a word.
+/// Checks that the pattern matches at least one known value. Otherwise it would leave out every task without
+/// a message.
 fn one_of(
     field: &'static str,
     pattern: Pattern,
@@ -207,7 +208,7 @@ impl Range {
         })
     }
 
-    /// A range that ends before it begins goes around, as from 22 to 5 o'clock.
+    /// If `from` is greater than `to`, the range wraps around, as from 22 to 5 o'clock.
     const fn contains(self, number: u64) -> bool {
         if self.from <= self.to {
             self.from <= number && number <= self.to

@@ -45,8 +45,8 @@ pub struct Node {
     pub straggler_interval: Option<Interval>,
     /// The share of stragglers that other nodes have in the same groups; `None` if no group ran on other nodes, too.
     pub others_straggler_share: Option<f64>,
-    /// The probability of at least this many stragglers if other nodes are like it, adjusted for the number of ranked
-    /// nodes; `None` if nothing ran on other nodes, too.
+    /// The probability of at least this many stragglers if the node were like the others, adjusted for the
+    /// number of ranked nodes; `None` if no group ran on other nodes, too.
     pub more_stragglers_by_chance: Option<f64>,
     /// Whether its tasks are slower by enough to act on: by the mean z-score, or by a share of stragglers that is not
     /// chance.
@@ -66,8 +66,8 @@ pub struct Node {
 }
 
 impl Node {
-    /// Computes everything except what depends on the other nodes: the level, whether the node has significantly more
-    /// stragglers, and whether it is suspected.
+    /// Computes everything except the values that depend on the other nodes: the level, whether the node has
+    /// significantly more stragglers, and whether it is suspected.
     #[must_use]
     pub(crate) fn of(sample: NodeSample, settings: &Settings) -> Self {
         let NodeSample { name, rack, scores } = sample;

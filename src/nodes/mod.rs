@@ -92,7 +92,8 @@ impl NodesReport {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Ranking {
-    /// Suspected nodes, then nodes with a level, worst first, then the others.
+    /// Suspected nodes, then nodes with a level, worst first, then the others; alphabetical if the settings
+    /// say so.
     pub nodes: Vec<Node>,
     /// Counts over all nodes.
     pub summary: Summary,
@@ -105,8 +106,8 @@ pub fn report(paths: &[PathBuf], settings: Settings) -> NodesReport {
     report_with(paths, settings, &types, Filter::default(), &Limits::default(), &Progress::default())
 }
 
-/// The same with `types` of nodes, for applications that `filter` selects, with `limits` for each file, reporting to
-/// `progress`.
+/// Like [`report`], with `types` of nodes, for applications that `filter` selects, with `limits` for each
+/// file, reporting to `progress`.
 #[must_use]
 pub fn report_with(
     paths: &[PathBuf],
@@ -120,7 +121,7 @@ pub fn report_with(
     report_of(paths.into(), settings, types, selected, limits, progress)
 }
 
-/// The same for all that the user named, by those tasks that meet the conditions.
+/// Ranks the nodes of all inputs that the user named, by the tasks that meet the conditions.
 #[must_use]
 pub(crate) fn report_of(
     named: Named<'_>,

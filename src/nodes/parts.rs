@@ -1,4 +1,5 @@
-//! A ranking in parts: each run collects the z-scores of its applications, and another ranks the nodes by all of them.
+//! A ranking in parts: several runs each collect the z-scores of their applications, and a last run ranks the
+//! nodes by all of them.
 
 use std::path::Path;
 

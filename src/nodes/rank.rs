@@ -17,8 +17,9 @@ pub(super) fn assign_levels(nodes: &mut [Node], settings: &Settings) {
     }
 }
 
-/// Finds nodes that have clearly and significantly more stragglers than others in the same groups. With few stragglers, a
-/// single one is many times the share of the others; with many nodes, some have more by chance.
+/// Finds nodes that have clearly and significantly more stragglers than other nodes in the same groups. Both
+/// tests are needed: with few stragglers, a single one is many times the share of the other nodes; with many
+/// nodes, some have more by chance.
 pub(super) fn compare_stragglers(nodes: &mut [Node], settings: &Settings) {
     let mut ranked: Vec<&mut Node> = nodes.iter_mut().filter(|node| node.level.is_some()).collect();
     let by_chance: Vec<f64> =
@@ -31,7 +32,8 @@ pub(super) fn compare_stragglers(nodes: &mut [Node], settings: &Settings) {
     }
 }
 
-/// Suspects nodes with too few tasks to be ranked if all of them were stragglers among tasks on other nodes.
+/// Suspects nodes with too few tasks to be ranked if all of their tasks were stragglers, and their groups ran
+/// on other nodes, too.
 pub(super) fn suspect(nodes: &mut [Node], settings: &Settings) {
     for node in nodes {
         let few = node.level.is_none() && node.tasks >= settings.suspect_tasks.max(1);
@@ -39,7 +41,8 @@ pub(super) fn suspect(nodes: &mut [Node], settings: &Settings) {
     }
 }
 
-/// Suspected nodes first, then ranked nodes, worst first, then the others; ties by name.
+/// Suspected nodes first, then ranked nodes, worst first, then the others; ties by name. By
+/// [`Indicator::Name`], all nodes are in alphabetical order.
 pub(super) fn order(a: &Node, b: &Node, by: Indicator) -> Ordering {
     let unranked = |node: &Node| node.level.is_none();
     let value = |node: &Node| match by {

@@ -18,7 +18,7 @@ pub struct Settings {
     pub extreme: f64,
     /// A task is a straggler from this multiple of its group's median duration.
     pub straggler: f64,
-    /// A slow node has at least this mean z-score, or else the next.
+    /// A slow node has at least this mean z-score, or meets [`Self::slow_straggler_ratio`].
     pub slow_mean: f64,
     /// A slow node has at least this multiple of the other nodes' share of stragglers.
     pub slow_straggler_ratio: f64,
@@ -30,7 +30,7 @@ pub struct Settings {
     pub interval: IntervalKind,
     /// The indicator that sorts the nodes.
     pub order: Indicator,
-    /// The trace that files other than histories are from; `None` to tell by their contents.
+    /// The trace that files other than histories are from; `None` to detect it from their contents.
     pub trace: Option<TraceFormat>,
 }
 
@@ -76,7 +76,8 @@ impl IntervalKind {
     }
 }
 
-/// What nodes are sorted by, worst first (S1, table 1). For all except the level, a greater value is worse.
+/// The indicator that nodes are sorted by, worst first (S1, table 1). For all except the level and the name,
+/// a greater value is worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Indicator {
@@ -92,7 +93,7 @@ pub enum Indicator {
     ExtremeValue,
     /// The share of tasks that are stragglers.
     StragglerShare,
-    /// None: the nodes are in alphabetical order.
+    /// No indicator: the nodes are in alphabetical order.
     Name,
 }
 

@@ -76,8 +76,8 @@ impl NodeTypes {
     /// are read, too, also compressed; a machine's type is its capacity, and lines of other forms are skipped, with a problem.
     ///
     /// # Errors
-    /// The file cannot be read or is larger than 64 MiB, no line has a type, one that is not of a trace has none, or a host has
-    /// two.
+    /// The file cannot be read or is larger than 64 MiB, no line has a type, a line of a file that is not a
+    /// trace's table has no type, or a host has two types.
     pub fn read(path: &Path) -> Result<Self, NodeTypesError> {
         let text =
             text(path).map_err(|source| NodeTypesError::Unreadable { path: path.to_owned(), source })?;
@@ -161,7 +161,7 @@ fn text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// What a line of a table of machines says.
+/// The contents of a line of a table of machines.
 enum Machine {
     /// A host and its type.
     Has(String, String),

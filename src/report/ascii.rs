@@ -14,7 +14,7 @@ pub(crate) fn in_charset(
     if options.ascii { write(&mut Ascii(out)) } else { write(out) }
 }
 
-/// The same characters as [`in_charset`] writes.
+/// Converts text to the characters that [`in_charset`] writes.
 pub(crate) fn to_ascii(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);

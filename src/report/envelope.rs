@@ -51,7 +51,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     end(report, report.applications.len() as u64, out)
 }
 
-/// The same, with all applications.
+/// Writes the report with all applications.
 pub(super) fn write_pieces(report: &Report, mut pieces: Pieces, out: &mut dyn Write) -> io::Result<()> {
     begin(report, out)?;
     let mut applications = 0;

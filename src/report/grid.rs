@@ -6,7 +6,7 @@ use anstyle::Style;
 
 use super::wrap::{fit, lines, width};
 
-/// What an unknown value is in a table.
+/// Stands for an unknown value in a table.
 pub(super) const UNKNOWN: &str = "-";
 
 /// A column of a table.
@@ -19,12 +19,12 @@ pub(super) struct Column {
     most: usize,
     is_number: bool,
     is_key: bool,
-    /// Whether a longer name goes on below its row, instead of being cut.
+    /// Whether a longer name continues below its row, instead of being cut.
     wraps: bool,
 }
 
 impl Column {
-    /// Numbers, which end at the same place.
+    /// A right-aligned column of numbers.
     pub(super) fn number(title: impl Into<String>, least: usize) -> Self {
         let title = title.into();
         Self { title, name: None, least, most: usize::MAX, is_number: true, is_key: false, wraps: false }
@@ -34,17 +34,17 @@ impl Column {
         Self { is_number: false, ..Self::number(title, least) }
     }
 
-    /// The names of the rows, cut to as many columns as there is room for.
+    /// The column with the names of the rows, cut to the available width.
     pub(super) fn key(title: impl Into<String>, least: usize, most: usize) -> Self {
         Self { is_key: true, most: most.max(least), ..Self::text(title, least) }
     }
 
-    /// The same for names of several words, which go on below their row.
+    /// Lets longer names continue below their row, instead of cutting them.
     pub(super) fn wrapped(self) -> Self {
         Self { wraps: true, ..self }
     }
 
-    /// Another title where each value has its own.
+    /// Sets another title for lists of values.
     pub(super) fn named(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
     }

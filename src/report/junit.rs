@@ -1,10 +1,11 @@
 //! A test report for GitLab, Jenkins and similar servers: one suite per application, one case per rule.
 //!
-//! A rule that was evaluated and has no listed finding is a passed test. A rule with findings is a failed test. A rule is
-//! skipped if it could not be evaluated, or if its findings are suppressed or accepted by a baseline. A rule that does
-//! not apply is not a test. Findings and runs that a check could not judge have a suite of their own, and so have expired
-//! suppressions and accepted jobs that did not run. Servers compare runs by the names of class and test. These are the job's key and the rule's id, because
-//! they do not change from run to run.
+//! A rule that was evaluated and has no listed finding is a passed test. A rule with findings is a failed
+//! test. A rule is skipped if it could not be evaluated, or if all its findings are suppressed, accepted by a
+//! baseline, not judged, or consequences of other findings. A rule that does not apply is not a test. There
+//! are separate suites for findings and runs that a check could not judge, for expired suppressions, and for
+//! accepted jobs that did not run. Servers compare runs by the names of class and test. These are the job's
+//! key and the rule's id, because they do not change from run to run.
 
 mod classes;
 mod reasons;

@@ -165,7 +165,8 @@ pub(super) fn piece(app: &ApplicationReport) -> Vec<u8> {
     parts.into_bytes()
 }
 
-/// For each application, which one it is of those with the same labels: the same history may be in two folders.
+/// For each application, its number among those with the same labels, because the same history may be in two
+/// folders.
 fn copies(pieces: &mut Pieces) -> io::Result<Vec<u64>> {
     let mut seen: FxHashMap<u128, u64> = FxHashMap::default();
     let mut copies = Vec::with_capacity(pieces.len());

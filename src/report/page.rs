@@ -4,7 +4,7 @@ use super::wrap::{lines, width};
 
 /// Pages are written with lines of this width. They stay as they are in a terminal of this width.
 const OF_PAGES: usize = 80;
-/// How much further a line that is broken goes on to the right.
+/// Additional indent of the rest of a line that is broken.
 const HANGING: usize = 4;
 
 /// The same page with paragraphs and lists in lines of at most `columns`. Code and tables are broken only where they do
@@ -28,7 +28,7 @@ pub(crate) fn reflow(page: &str, columns: usize) -> String {
     blocks.text
 }
 
-/// Every line that is wider than `columns` goes on below, further to the right.
+/// Breaks every line that is wider than `columns`; the rest continues below, with more indent.
 pub(crate) fn within(text: &str, columns: usize) -> String {
     let mut narrow = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -83,7 +83,7 @@ impl<'a> Blocks<'a> {
         self.block = Some(Block { lines: vec![line], indent });
     }
 
-    /// Adds a line to the block, if it belongs to it.
+    /// Adds a line to the block if it belongs to it, and returns whether it does.
     fn goes_on(&mut self, line: &'a str) -> bool {
         let indent = line.len() - line.trim_start().len();
         let block =

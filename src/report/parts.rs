@@ -1,5 +1,5 @@
-//! What is kept of an application until all are read: rendered texts, one after the other, each with its length. Where a
-//! text depends on other applications, it has a mark that is filled in at the end.
+//! The rendered texts of an application, kept until all applications are read: one after the other, each with
+//! its length. If a text depends on other applications, it has a mark that is filled in at the end.
 
 use std::io::{self, Write};
 
@@ -17,7 +17,7 @@ const LENGTH: usize = size_of::<u64>();
 pub(super) struct Parts(Vec<u8>);
 
 impl Parts {
-    /// With what is needed to put the texts together.
+    /// Begins with `head`, the data needed to put the texts together.
     pub(super) fn with_head(head: &impl Serialize) -> io::Result<Self> {
         let mut parts = Self::default();
         parts.add(&serde_json::to_vec(head)?);

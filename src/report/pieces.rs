@@ -75,7 +75,7 @@ mod tests {
         let rules = RuleSet::built_in().unwrap();
         let infos = rules.infos();
         let folder = tempfile::tempdir().unwrap();
-        // Some have charts and no findings.
+        // Some applications have charts and no findings.
         let options = Options { charts: 230, ..Options::default() };
         let formats = [
             Format::Text,

@@ -1,16 +1,17 @@
 //! The totals of a report in words, the same in each format.
 //!
-//! Only the size of memory wastes it, but remedies also save memory by holding it for less time. So they may save more
-//! than is wasted. It is shown as a part of what was used, with both kinds.
+//! Memory counts as wasted only if it is too large, but remedies also save memory by holding it for less
+//! time. So they may save more than is wasted. Therefore the saving is shown as a share of the used memory,
+//! with both kinds.
 
 use super::words::{saved_parts, taken};
 use crate::results::{Report, Totals};
 use crate::savings::Sums;
 use crate::units::{MbMillis, show_gb_hours, three_digits};
 
-/// The least part of a sum that is named, as a share.
+/// Smaller parts of a sum, as a share, are not named.
 const NAMED: f64 = 0.005;
-/// The same in GB·h: less would read as zero.
+/// Smaller amounts in GB·h are not named, because they would read as zero.
 const LEAST: f64 = 0.01;
 
 /// "41.2 GB·h used, 17.9 of the 40.1 that can be judged (44.6 %) wasted in memory that is too large".
@@ -27,20 +28,21 @@ pub(super) fn memory_used(totals: &Totals) -> String {
     format!("{all} GB·h used{}", wasted.unwrap_or_default())
 }
 
-/// Whether the memory that an application used is known.
+/// Whether the used memory is known for any application.
 pub(super) fn knows_memory(totals: &Totals) -> bool {
     totals.applications.iter().sum::<u64>() > totals.used_unknown
 }
 
-/// What the remedies of all troubles save.
+/// The savings of the remedies of all troubles.
 pub(super) struct Saved {
     /// "52m ± 4m", "14 ± 1 GB·h".
     pub(super) amounts: Vec<String>,
-    /// What the memory consists of: "34.2 % of the memory used: 10 GB·h by smaller memory, 4 by holding it for less time".
+    /// The parts of the saved memory: "34.2 % of the memory used: 10 GB·h by smaller memory, 4 GB·h by
+    /// holding it for less time".
     pub(super) memory: Option<String>,
     /// The memory that the remedies take beyond what was used: "0.5 GB·h".
     pub(super) more: Option<String>,
-    /// What the first jobs save, if others save something, too.
+    /// The saving of the first jobs, if other jobs save something, too.
     pub(super) first: Option<String>,
 }
 

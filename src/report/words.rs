@@ -25,7 +25,7 @@ pub(super) fn applications(summary: &Summary) -> String {
     }
 }
 
-/// The same as "12 of 1200 applications match the filters", if others were left out.
+/// The number of applications, as "12 of 1200 applications match the filters" if others were left out.
 pub(super) fn matching(summary: &Summary) -> String {
     let applications = applications(summary);
     let applications = match (summary.left_out, summary.applications) {
@@ -40,7 +40,7 @@ pub(super) fn matching(summary: &Summary) -> String {
     }
 }
 
-/// Why an application has a lower severity than the values of its findings; `None` if it has not.
+/// The reason why an application has a lower severity than the values of its findings; `None` if it does not.
 pub(super) fn capped(app: &ApplicationReport) -> Option<String> {
     let (severity, larger) = (app.severity, app.severity_in_larger_run);
     (larger > severity).then(|| {
@@ -89,7 +89,7 @@ pub(super) fn reasons_not_evaluated(missing: &[NotEvaluated]) -> BTreeMap<&str, 
     reasons
 }
 
-/// The most rules that are named as telling of a trouble.
+/// Maximum number of rules that are named for a trouble.
 const RULES: usize = 6;
 
 /// "spark-skew; also spark-executor-metrics, straggler-impact".
@@ -174,7 +174,7 @@ pub(super) fn saved(amounts: &Amounts, cost: Option<Range>, currency: Option<&st
     saved_parts(amounts, cost, currency).join(", ")
 }
 
-/// The same as a list.
+/// The parts of [`saved`] as a list.
 pub(super) fn saved_parts(amounts: &Amounts, cost: Option<Range>, currency: Option<&str>) -> Vec<String> {
     let money = cost.zip(currency).filter(|(cost, _)| cost.high >= 0.005);
     let money =
@@ -253,7 +253,7 @@ pub(super) fn small(value: f64) -> String {
     if value < 0.1 { format!("{value:.4}") } else { three_digits(value) }
 }
 
-/// With a capital at the beginning.
+/// `text` with its first letter in upper case.
 pub(super) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), letters.as_str()))

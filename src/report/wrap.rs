@@ -50,7 +50,7 @@ pub(super) fn fit(text: &str, columns: usize) -> String {
     kept
 }
 
-/// The same, cut between words; empty if not even the first word fits.
+/// Like [`fit`], but cut between words; empty if not even the first word fits.
 pub(super) fn fit_words(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();

@@ -15,8 +15,8 @@ pub(crate) struct Random {
 }
 
 impl Random {
-    /// The stream of a seed for one purpose. Streams for different purposes do not depend on how many numbers
-    /// another one has given, so runs that differ in one thing share all other chances.
+    /// The stream of a seed for one purpose. A stream does not depend on how many numbers other streams have
+    /// given, so runs that differ in one setting share all other random values.
     #[must_use]
     pub(crate) fn stream(seed: u64, purpose: u64) -> Self {
         let mut filler = SplitMix64(seed);

@@ -2,7 +2,7 @@
 
 use crate::stats::descriptive::{mean, standard_deviation};
 
-/// Digits after which results are cut, so that rounding errors, which may differ between machines, do not show.
+/// Results are rounded to multiples of one over this, because rounding errors may differ between machines.
 const DIGITS: f64 = 1e6;
 
 /// The values of several seeds.
@@ -18,7 +18,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// The spread of the values that are defined; `None` if none is.
+    /// The spread of the defined values; `None` if no value is defined.
     pub(crate) fn of(values: impl IntoIterator<Item = Option<f64>>) -> Option<Self> {
         let values: Vec<f64> = values.into_iter().flatten().collect();
         let cut = |value: f64| (value * DIGITS).round() / DIGITS;

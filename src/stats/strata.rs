@@ -32,8 +32,9 @@ pub(crate) struct Strata {
 state!(struct Strata { members, hits, other_members, other_hits, expected, mean, variance });
 
 impl Strata {
-    /// The parts of one stratum in their order; `stratum` is the part of each member, if known, and whether it is a hit.
-    /// A part that is the whole stratum has nothing to be compared with.
+    /// The parts of one stratum in their order. `stratum` gives the part of each member, if known, and
+    /// whether it is a hit. A part that is the whole stratum is left out, because there is nothing to compare
+    /// it with.
     pub(crate) fn of_stratum<P: Copy + Ord>(
         stratum: impl IntoIterator<Item = (Option<P>, bool)>,
     ) -> impl Iterator<Item = (P, Self)> {
@@ -73,20 +74,21 @@ impl Strata {
         (self.members > 0).then(|| (self.hits as f64 / members, self.expected / members))
     }
 
-    /// The probability of more hits in the part if hits are distributed by chance, and half of the probability of as many:
-    /// the mid-p-value, because the probability of as many or more is too cautious for small counts (H. O. Lancaster,
-    /// "Significance Tests in Discrete Distributions", 1961).
+    /// The mid-p-value: the probability of more hits in the part if hits are distributed by chance, plus half
+    /// of the probability of equally many. The probability of as many or more would be too cautious for small
+    /// counts (H. O. Lancaster, "Significance Tests in Discrete Distributions", 1961).
     pub(crate) fn p_value(&self) -> f64 {
         let hits = self.hits as f64;
         if hits <= self.mean || self.variance <= 0.0 {
             return 1.0;
         }
-        // A sum of hypergeometric variables varies less than one of Poisson, so the difference is positive.
+        // A sum of hypergeometric variables has a smaller variance than a Poisson variable with the same
+        // mean, so the difference is positive.
         let difference = (self.mean - self.variance).max(LEAST * self.mean);
         let trials = (self.mean * self.mean / difference).max(hits);
         let share = (self.mean / trials).min(1.0);
         let at_least = |hits: f64| {
-            // No more hits than trials.
+            // There cannot be more hits than trials.
             let rest = trials - hits + 1.0;
             if rest < 1.0 { 0.0 } else { incomplete_beta(hits, rest, share).unwrap_or(1.0) }
         };

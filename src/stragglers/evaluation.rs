@@ -48,7 +48,7 @@ impl GroundTruth {
         Self::of_times(&times, rule, others)
     }
 
-    /// The same for stored times of a group.
+    /// Labels stored times of a group in the same way.
     #[must_use]
     pub(crate) fn of_times(
         times: &[(TaskTime, Certainty)],
@@ -61,7 +61,7 @@ impl GroundTruth {
         let label = |((time, certainty), usual): (&(TaskTime, Certainty), &Option<f64>)| {
             let straggler =
                 label_by_usual(time.duration, usual.filter(|&usual| usual > 0.0), rule.factor, Edge::Above);
-            // A lower bound below the limit decides nothing.
+            // A lower bound below the limit does not decide the label.
             straggler
                 .map(|straggler| straggler && enough)
                 .filter(|&it| it || *certainty != Certainty::AtLeast)
@@ -207,8 +207,8 @@ pub struct Ranked {
     /// F-score of precision and strict recall with beta 0.5; `None` if the detector flagged nothing or there
     /// were no stragglers.
     pub score: Option<f64>,
-    /// Change of the mean task time, as a share of that without detection, by the first-order model; negative if tasks would
-    /// have been shorter, never below −1. `None` if the model lacks a value.
+    /// Change of the mean task time by the first-order model, as a share of the time without detection;
+    /// negative if tasks would have been shorter, never below −1. `None` if the model lacks a value.
     pub time_change: Option<f64>,
     /// Change of the mean task energy, in the same way.
     pub energy_change: Option<f64>,
@@ -249,7 +249,8 @@ pub enum Best {
     },
     /// No detector would have shortened the tasks.
     None,
-    /// Those that would have shortened the tasks found too small a share of the stragglers. The first of them:
+    /// Detectors would have shortened the tasks, but found too small a share of the stragglers. The
+    /// best-ranked of them:
     FewFound {
         /// Its name.
         id: &'static str,
@@ -266,7 +267,7 @@ pub enum Best {
 }
 
 /// Picks the best detector: the first in the ranking that saves time, except for the cluster's own
-/// speculation. Only those are considered whose places are `offered`.
+/// speculation. Considers only detectors whose places are `offered`.
 #[must_use]
 pub(crate) fn best(detectors: &[Evaluated], offered: impl Fn(usize) -> bool) -> Best {
     let stragglers = detectors.iter().map(|detector| detector.quality.stragglers).max().unwrap_or(0);

@@ -247,7 +247,7 @@ fn winner(group: &TaskGroup, task: usize) -> Option<usize> {
     group.tasks.representative(task).filter(|&row| group.attempts.outcome(row) == Outcome::Succeeded)
 }
 
-/// The first attempt that was still running when a copy of it, launched later, won.
+/// The first attempt that was still running when a speculative copy, launched later, won.
 fn overtaken(group: &TaskGroup, mut rows: impl Iterator<Item = usize>, winner: usize) -> Option<usize> {
     let attempts = &group.attempts;
     if attempts.is_speculative(winner) != Some(true) {
@@ -331,8 +331,8 @@ pub(crate) const fn input_counters(kind: TaskKind) -> CounterMask {
     }
 }
 
-/// The records that an attempt read, next to the bytes that its group is measured in. Of several inputs with as many bytes,
-/// the one with more records takes longer.
+/// Records that an attempt read; `None` unless the unit of the group's inputs is bytes. Among inputs of the
+/// same size, one with more records takes longer.
 pub(crate) fn records(group: &TaskGroup, executions: &Executions, row: usize) -> Option<u64> {
     input(group, row, InputUnit::Records).filter(|_| executions.input_unit == Some(InputUnit::Bytes))
 }

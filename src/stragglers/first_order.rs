@@ -65,9 +65,11 @@ pub(crate) struct Input {
 
 #[cfg(test)]
 impl Input {
-    /// The input by precision and recall, as S0 writes it: `P_fp = recall · share · (1 − precision) / precision`. Both
-    /// ratios must be raw: if fakes count against one of them only, false positives appear that never happened. `None` if
-    /// the recall is unknown although there are stragglers, or if the precision is 0, which does not tell their share.
+    /// The input from precision and recall, as S0 writes it:
+    /// `P_fp = recall · share · (1 − precision) / precision`. Both ratios must be raw: if only one of them treated
+    /// fakes as false positives, the formula would give false positives that never occurred. `None` if the recall
+    /// is unknown although there are stragglers, or if the precision is 0, because the share of false positives is
+    /// then unknown.
     #[must_use]
     pub(crate) fn of_ratios(
         straggler_share: f64,
@@ -152,8 +154,8 @@ impl FirstOrder {
         [self.detected_stragglers, self.undetected_stragglers, self.false_positives, self.true_negatives]
     }
 
-    /// Whether all probabilities are at least 0. Shares that were counted always are; those computed from precision and
-    /// recall may contradict each other, and then no result may be shown.
+    /// Whether all probabilities are at least 0. Counted shares always give such probabilities. Shares
+    /// computed from precision and recall may contradict each other; then no result may be shown.
     #[must_use]
     pub(crate) fn is_valid(&self) -> bool {
         /// A probability of 0 may come out slightly negative by rounding.
@@ -214,7 +216,7 @@ impl GuessError {
         self.from_stragglers.min(self.from_others)
     }
 
-    /// Whether an exact guess, at least, is good enough.
+    /// Whether labels are correct at least if usual times are known without error.
     #[must_use]
     pub(crate) fn is_usable(&self) -> bool {
         self.exists && self.greatest() >= 0.0

@@ -17,8 +17,8 @@ pub(crate) struct GroupStragglers<'a> {
     /// Which of them are stragglers.
     pub labels: Labels,
     /// Whether the input of each execution explains its time: it is a straggler by time but not by time per
-    /// input, and its input exceeds the median by the same factor (S2 §5 calls this data skew). Bytes or records
-    /// may explain it.
+    /// input, and its input exceeds the median by the same factor (S2 §5 calls this data skew). Input is
+    /// measured in bytes or in records; one of them is enough.
     explained: Vec<bool>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> GroupStragglers<'a> {
         self.period(|place| !self.is_explained(place))
     }
 
-    /// The same for all stragglers, explained or not.
+    /// The same period for all stragglers, explained or not.
     #[must_use]
     fn tail_of_all(&self) -> Option<(Timestamp, Timestamp)> {
         self.period(|_| true)
@@ -87,7 +87,8 @@ impl<'a> GroupStragglers<'a> {
         Some((first.map_or(others, |first| first.max(others)), last)).filter(|(from, to)| from < to)
     }
 
-    /// When a task started: not an earlier attempt that failed, which others may have waited for, too.
+    /// When a task started: the earlier start of its judged and its winning attempt. Attempts that failed
+    /// before do not count.
     fn start(&self, task: &Execution) -> Option<Timestamp> {
         let start = |row| self.group.attempts.time(row, TimePoint::Start);
         start(task.attempt()).into_iter().chain(start(task.winner())).min()
@@ -97,7 +98,8 @@ impl<'a> GroupStragglers<'a> {
         self.group.attempts.time(task.winner(), TimePoint::Finish)
     }
 
-    /// The unexplained stragglers that ended in that period, and how long the group waited until then, longest first.
+    /// The unexplained stragglers that ended in [`Self::tail`], and how long the group waited for each,
+    /// longest first.
     #[must_use]
     pub(crate) fn held_up_by(&self) -> Vec<(Execution, Millis)> {
         let Some((from, _)) = self.tail() else { return Vec::new() };
@@ -110,9 +112,10 @@ impl<'a> GroupStragglers<'a> {
         waits
     }
 
-    /// What the group waited for while only stragglers had not ended: each straggler that ended then, with the time
-    /// from the end before it, or from its start. The straggler that ends next is what the group waits for, and of several
-    /// that end together the first. In the order of time; empty if another task ended last.
+    /// The waits of the group while only stragglers had not ended: each straggler that ended in that period,
+    /// with the time from the previous end, or from its own start if that is later. The group always waits
+    /// for the straggler that ends next; if several end together, the first is named. In order of time; empty
+    /// if a task that is not a straggler ended last.
     #[must_use]
     pub(crate) fn waits(&self) -> Vec<(Execution, (Timestamp, Timestamp))> {
         let Some((from, _)) = self.tail_of_all() else { return Vec::new() };
@@ -165,7 +168,7 @@ fn explained_by_input(group: &TaskGroup, executions: &Executions, labels: &Label
     (0..executions.tasks.len()).map(|place| is(&by_input, place) || is(&by_records, place)).collect()
 }
 
-/// The same by one measure of the input; empty if it is not known.
+/// Whether one measure of the input explains each execution; empty if that measure is not known.
 fn explained_by(
     executions: &Executions,
     labels: &Labels,
@@ -239,7 +242,7 @@ mod tests {
         assert_eq!(durations, [30.0]);
     }
 
-    /// The task, and from when to when it was waited for.
+    /// The task, and the start and end of the wait for it.
     fn waits(view: &GroupStragglers<'_>) -> Vec<(usize, i64, i64)> {
         let millis = |at: Timestamp| at.as_millis();
         let waits = view.waits().into_iter();

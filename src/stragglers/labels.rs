@@ -60,8 +60,8 @@ pub(crate) fn multiple(factor: f64, seconds: f64) -> f64 {
     (factor * seconds * MICROS).round() / MICROS
 }
 
-/// The same for limits of times per input, which are no whole numbers: a value below this is below the limit. A value between
-/// the two differs from the limit only because of rounding.
+/// The lower edge of rounding around `limit`, for times per input, which are not whole numbers: a value below
+/// the result is below the limit. A value from the result up to `limit` equals the limit except for rounding.
 #[must_use]
 pub(crate) fn just_below(limit: f64) -> f64 {
     const ROUNDING: f64 = 1e-12;

@@ -1,8 +1,8 @@
 //! Runs detectors on a group of tasks while it runs.
 //!
-//! The scans are those of a [`replay`](super::replay) of the finished group, and each is made as soon as everything up to
-//! its time is known. So a log that is read while it is written gives the flags that it gives afterwards, as far as
-//! detectors need only what a log tells about running tasks.
+//! The scans are those of a [`replay`](super::replay) of the finished group, and each is made as soon as
+//! everything up to its time is known. Therefore a log that is still being written gives the same flags as
+//! the finished log, for detectors that need only data that the log has about running tasks.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::units::{Millis, Timestamp};
 /// An attempt that begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Launch {
-    /// What identifies it within the group.
+    /// Its identifier within the group.
     pub id: u64,
     /// The task's number in the group.
     pub task: u32,
@@ -34,7 +34,7 @@ pub(crate) struct Launch {
 /// The end of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct End {
-    /// What identifies it within the group.
+    /// Its identifier within the group.
     pub id: u64,
     /// When it ended.
     pub at: Timestamp,
@@ -44,12 +44,12 @@ pub(crate) struct End {
     pub records: Option<f64>,
 }
 
-/// What an attempt that runs tells of itself.
+/// A report of a running attempt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Report {
-    /// What identifies it within the group.
+    /// Its identifier within the group.
     pub id: u64,
-    /// When it told that.
+    /// When it reported.
     pub at: Timestamp,
     /// Its progress.
     pub progress: Option<f64>,
@@ -74,7 +74,7 @@ pub(crate) struct Flagged {
     pub compared: Option<Compared>,
 }
 
-/// What maps and lists take for an attempt, about, with the room that they keep to grow.
+/// Approximate size in bytes of an attempt's entries in maps and lists, including spare capacity.
 const PER_ATTEMPT: usize = 160;
 
 /// A group of tasks that runs.
@@ -84,7 +84,7 @@ pub(crate) struct LiveGroup {
     timeline: Timeline,
     playback: Playback,
     states: Vec<DetectorState>,
-    /// In the order of their arrival, which is their row.
+    /// In order of arrival; the index is the attempt's row in `timeline`.
     launches: Vec<Known>,
     by_id: FxHashMap<u64, usize>,
     hosts: FxHashMap<Arc<str>, u32>,
@@ -106,7 +106,7 @@ struct Known {
 }
 
 impl LiveGroup {
-    /// A group of so many tasks, of which `first` is launched first.
+    /// A group of `tasks` tasks; `first` is the launch of its first task.
     pub(crate) fn new(tasks: usize, first: Launch, detectors: usize, options: &Options) -> Self {
         let mut group = Self {
             origin: first.at,
@@ -131,7 +131,7 @@ impl LiveGroup {
         self.running
     }
 
-    /// About the memory that it takes, in bytes.
+    /// Approximate memory use in bytes.
     pub(crate) fn held(&self) -> u64 {
         let attempts = self.launches.len() as u64;
         let each = size_of::<Known>() + size_of::<Attempt>() + PER_ATTEMPT;
@@ -144,7 +144,7 @@ impl LiveGroup {
         self.by_id.contains_key(&id)
     }
 
-    /// Takes note of a launch. A second one of the same attempt changes nothing.
+    /// Records a launch. A second launch of the same attempt changes nothing.
     pub(crate) fn launch(&mut self, launch: Launch) {
         if self.knows(launch.id) {
             return;
@@ -152,7 +152,8 @@ impl LiveGroup {
         let row = self.launches.len();
         let start_ms = self.since(launch.at);
         if self.launched.insert(launch.task) {
-            // A scan that has been made is not made again.
+            // Earlier scans are not repeated, so a launch that arrives late goes after the launches that they
+            // have processed.
             let made = self.playback.launched();
             let later = self.timeline.launches.get(made..).unwrap_or_default();
             let at = made + later.partition_point(|&other| other <= start_ms);
@@ -182,7 +183,7 @@ impl LiveGroup {
         }
     }
 
-    /// Takes note of an end. Ends of attempts that were never launched, and second ends, change nothing.
+    /// Records an end. Ends of attempts that were never launched, and second ends, change nothing.
     pub(crate) fn end(&mut self, end: &End) {
         let at_ms = self.since(end.at);
         let known = self.by_id.get(&end.id).and_then(|&row| self.launches.get_mut(row));
@@ -215,7 +216,7 @@ impl LiveGroup {
         }
     }
 
-    /// Takes note of a report. Scans from its time on see it.
+    /// Records a report. Scans from its time on see it.
     #[cfg(any(test, feature = "http"))]
     pub(crate) fn report(&mut self, report: Report) {
         self.reports.push(report);
@@ -237,12 +238,13 @@ impl LiveGroup {
         }
     }
 
-    /// Flags of attempts that had ended before, which was not known then; each with that end.
+    /// Flags of attempts that had already ended when they were flagged, because the end became known later;
+    /// each with that end.
     pub(crate) fn withdrawn(&mut self) -> impl Iterator<Item = (Flagged, Timestamp)> + '_ {
         self.withdrawn.drain(..)
     }
 
-    /// Makes all scans up to a time, and passes on what is flagged for the first time.
+    /// Makes all scans up to `until`, and passes attempts that are flagged for the first time to `flagged`.
     pub(crate) fn advance(
         &mut self,
         until: Option<Timestamp>,
@@ -302,7 +304,7 @@ impl LiveGroup {
         }
     }
 
-    /// Whether all scans were made that can ever be.
+    /// Whether no further scan is possible.
     pub(crate) fn is_over(&self) -> bool {
         self.running == 0 && self.playback.is_at_end(&self.timeline)
     }

@@ -3,14 +3,14 @@
 //!
 //! Everything here works on one group of similar tasks at a time (all map tasks, all reduce tasks, the tasks
 //! of one stage attempt), never on a mix: [`executions`] picks the judged attempt of a task and its duration,
-//! [`labels`] labels executions as stragglers, [`usual`] tells how long they usually take, [`impact`] computes their cost, [`progress`] gives an
-//! attempt's progress at any time.
+//! [`labels`] labels executions as stragglers, [`usual`] estimates how long they usually take, [`impact`]
+//! computes their cost, [`progress`] gives an attempt's progress at any time.
 //!
 //! [`group`] labels a group and separates stragglers explained by their input from the others,
 //! [`speculation`] counts the copies that the cluster ran.
 //!
-//! [`detect`] holds the detectors, [`replay`] runs them on a finished job and [`live`] on one that runs, [`quality`] and [`evaluation`]
-//! rate them, [`first_order`] translates quality into time and energy.
+//! [`detect`] holds the detectors, [`replay`] runs them on a finished job and [`live`] on a running one,
+//! [`quality`] and [`evaluation`] rate them, [`first_order`] translates quality into time and energy.
 //!
 //! The definitions are from three papers, cited as
 //!

@@ -74,9 +74,9 @@ impl ProgressCurve {
         (points.len() > 1).then_some(Self { points, source: ProgressSource::Splits, coarse })
     }
 
-    /// The same for an attempt that did not complete. When such an attempt ends, Hadoop sets its progress to
-    /// 1 and interpolates linearly from the last report. Parts of equal length at the end, and the one before
-    /// them, are therefore ignored.
+    /// From wall times per part of progress, for an attempt that did not complete. When such an attempt ends,
+    /// Hadoop sets its progress to 1 and interpolates linearly from the last report. Parts of equal length at
+    /// the end, and the one before them, are therefore ignored.
     #[must_use]
     pub(crate) fn of_splits_cut_short(splits: &[i32]) -> Option<Self> {
         if splits.iter().any(|&time| time < 0) {

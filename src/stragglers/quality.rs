@@ -74,8 +74,9 @@ impl Quality {
         }
     }
 
-    /// How long copies of the flagged tasks would have run in all, and by how much these tasks together would have ended
-    /// earlier. A copy starts at the flag, takes the usual time, and ends when the original ends first.
+    /// Total run time of copies of the flagged tasks, and the total time by which these tasks would have
+    /// ended earlier. A copy starts at the flag and takes the usual time; it is killed when the original ends
+    /// first.
     #[must_use]
     pub(crate) fn copies(&self) -> Option<(Millis, Millis)> {
         Some((Millis::from_seconds(self.copy_seconds)?, Millis::from_seconds(self.saved_seconds)?))
@@ -100,7 +101,7 @@ impl Quality {
         ratio(self.true_positives, self.detected)
     }
 
-    /// The same with fakes as false positives (S0 section 6.2).
+    /// Precision with fakes as false positives (S0 section 6.2).
     #[must_use]
     pub(crate) fn precision(&self) -> Option<f64> {
         ratio(self.true_positives - self.fakes, self.detected)
@@ -112,7 +113,7 @@ impl Quality {
         ratio(self.true_positives, self.stragglers)
     }
 
-    /// The same without fakes.
+    /// Share of stragglers that were flagged and were not fakes.
     #[must_use]
     pub(crate) fn recall_strict(&self) -> Option<f64> {
         ratio(self.true_positives - self.fakes, self.stragglers)
@@ -158,8 +159,8 @@ impl Quality {
         Some(if denominator > 0.0 { (1.0 + square) * precision * recall / denominator } else { 0.0 })
     }
 
-    /// Effect on time and energy (S0 section 4), from counts: a fake is a detected straggler and no false positive. `None`
-    /// if there are no tasks.
+    /// Effect on time and energy (S0 section 4), from counts: a fake is a detected straggler, not a false
+    /// positive. `None` if there are no tasks.
     #[must_use]
     pub(crate) fn first_order(&self) -> Option<FirstOrder> {
         Some(FirstOrder::of(&Input {

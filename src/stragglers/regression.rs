@@ -177,7 +177,7 @@ fn adjusted_r2(points: &[(f64, f64)], formula: &Formula) -> Option<f64> {
     (total > 0.0 && residual.is_finite()).then(|| 1.0 - residual / total * (count - 1.0) / free)
 }
 
-/// The fits of all families that fit, fewer parameters first.
+/// The fits of all families that can be fitted, fewer parameters first.
 fn candidates(points: &[(f64, f64)]) -> Vec<(Family, Formula)> {
     let scale = points.iter().map(|point| point.0).fold(0.0, f64::max);
     let mut found = Vec::new();

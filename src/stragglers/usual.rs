@@ -45,11 +45,12 @@ pub struct UsualRule {
     pub quantile: f64,
     /// A straggler takes more than this many times the usual, 1.2 in S0.
     pub factor: f64,
-    /// Fewer runs than this, with the one that is judged, are not enough for a quantile over the other runs.
+    /// The quantile over other runs needs at least this many runs, including the judged one.
     pub min_runs: usize,
     /// Largest relative difference of a task's input between runs.
     pub input_tolerance: f64,
-    /// Times follow inputs from this rank correlation on; below, the group's quantile is the usual time of each task.
+    /// Times follow inputs from this rank correlation on. Below it, the group's quantile is the usual time of
+    /// each task.
     pub input_correlation: f64,
     /// The correlation of fewer tasks proves nothing.
     pub min_correlated: usize,
@@ -82,13 +83,13 @@ pub(crate) struct TaskTime {
 state!(struct TaskTime { number, duration, input });
 
 impl UsualRule {
-    /// The usual time of each task of `run`, and its source. `others` are other runs of the same job; those
-    /// like this one are used. All times are `None` for a group without tasks.
+    /// The usual time of each task of `run`, and its source. `others` are other runs of the same job; only
+    /// those with the same work are used. All times are `None` for a group without tasks.
     #[must_use]
     pub(crate) fn usual(&self, run: &[TaskTime], others: &[&[TaskTime]]) -> (Vec<Option<f64>>, UsualSource) {
         let alike: Vec<Vec<f64>> = others.iter().filter_map(|other| self.durations_in(other, run)).collect();
         if alike.len() + 1 >= self.min_runs {
-            // The task's own time is not among them: a slow task would be compared with itself.
+            // The task's own time is left out, because a slow task would otherwise be compared with itself.
             let usual = |place: usize| {
                 let times: Vec<f64> = alike.iter().filter_map(|other| other.get(place).copied()).collect();
                 quantile(&times, self.quantile)
@@ -123,8 +124,8 @@ impl UsualRule {
         self.durations_in(other, run).is_some()
     }
 
-    /// How long each task of `run` took in another run; `None` if that had other work. Tasks start in another order in each
-    /// run, so their numbers pair them.
+    /// How long each task of `run` took in another run; `None` if that run had other work. Tasks start in a
+    /// different order in each run, so they are paired by their numbers.
     fn durations_in(&self, other: &[TaskTime], run: &[TaskTime]) -> Option<Vec<f64>> {
         if run.len() != other.len() {
             return None;

@@ -29,9 +29,9 @@ use crate::units::{Millis, Timestamp};
 #[allow(missing_docs)] // as in `Application`
 #[non_exhaustive]
 pub struct ApplicationStragglers {
-    /// What it would have taken with copies, by the index of the detector.
+    /// Run times with the copies that each detector asks for, by the detector's index.
     pub(super) run_times: BTreeMap<u8, RunTimes>,
-    /// The version of the engine, if the history tells it.
+    /// The version of the engine, if it is logged.
     pub(super) version: Option<Version>,
     pub id: String,
     pub origin: Origin,
@@ -52,7 +52,7 @@ pub struct ApplicationStragglers {
     pub delay: Millis,
     /// The straggler that it waited for longest; `None` if it waited for none.
     pub waited_for: Option<WaitedFor>,
-    /// The parts of that time by cause; they add up to it.
+    /// The parts of `delay` by cause; they add up to it.
     pub(super) waits: BTreeMap<Cause, (Option<Confidence>, Millis)>,
     /// Cost of the stragglers, by the median and by the mean.
     pub by_median: JobImpact,
@@ -78,7 +78,7 @@ state!(struct ApplicationStragglers { id, version, origin, name, user, status, c
 pub struct WaitedFor {
     /// Its group.
     pub group: TaskKind,
-    /// What the trace calls the group; `None` in a history.
+    /// The group's name in the trace; `None` in a history.
     pub label: Option<String>,
     /// Its number in the job or the stage.
     pub task: Option<u32>,
@@ -171,7 +171,7 @@ impl ApplicationStragglers {
         key(a).cmp(&key(b)).then_with(|| a.id.cmp(&b.id)).then_with(|| a.sources.cmp(&b.sources))
     }
 
-    /// Another order; ties are in the usual one.
+    /// Orders by `by`; ties are in the order of [`Self::worst_first`].
     pub(super) fn order(a: &Self, b: &Self, by: Sort) -> Ordering {
         let name = |app: &Self| app.name.clone().unwrap_or_else(|| app.id.clone());
         let first = match by {
@@ -205,7 +205,7 @@ impl ApplicationStragglers {
     }
 }
 
-/// What identifies the groups in other runs; nothing if no models are used or learnt.
+/// The keys of the groups in other runs; empty if no models are used or learnt.
 fn keys(app: &Application, views: &[GroupStragglers<'_>], settings: &Settings) -> Vec<GroupKey> {
     if !settings.learn && settings.models.is_none() {
         return Vec::new();
@@ -213,7 +213,7 @@ fn keys(app: &Application, views: &[GroupStragglers<'_>], settings: &Settings) -
     GroupKey::of_groups(app, views.iter().map(|view| view.group))
 }
 
-/// A time in which a group only waited for stragglers, and the one that ended it.
+/// A period in which a group only waited for stragglers, and the straggler whose end ended it.
 struct Wait<'a> {
     view: &'a GroupStragglers<'a>,
     task: Execution,
@@ -237,7 +237,7 @@ fn waits<'a>(views: &'a [GroupStragglers<'a>], causes: &[Vec<StragglerCause>]) -
     views.iter().zip(causes).flat_map(of_group).collect()
 }
 
-/// The straggler that was waited for longest; of equal ones the first.
+/// The straggler that was waited for longest; on a tie, the first.
 fn waited_for(app: &Application, waits: &[Wait<'_>]) -> Option<WaitedFor> {
     let longest = waits.iter().enumerate();
     let (_, wait) =
@@ -253,8 +253,9 @@ fn waited_for(app: &Application, waits: &[Wait<'_>]) -> Option<WaitedFor> {
     })
 }
 
-/// How long the application waited only for stragglers, and the parts by cause with the least certain confidence. Where
-/// several groups waited at the same time, the time counts once, for the one that began to wait first.
+/// How long the application waited only for stragglers, and the parts by cause with the least certain
+/// confidence. If several groups waited at the same time, the time counts once, for the group that began to
+/// wait first.
 fn by_cause(mut waits: Vec<Wait<'_>>) -> (Millis, BTreeMap<Cause, (Option<Confidence>, Millis)>) {
     let mut causes: BTreeMap<Cause, (Option<Confidence>, Millis)> = BTreeMap::new();
     // The sort is stable: waits that begin together stay in the order of the groups.

@@ -34,7 +34,7 @@ pub struct StragglerDay {
     pub diagnosed: CauseCounts,
 }
 
-/// How the daily counts of two causes go together.
+/// How the daily counts of two causes correlate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct CauseCorrelation {
@@ -82,7 +82,8 @@ impl StragglerDay {
         }
     }
 
-    /// The correlations of the causes that S2's table 3 counts, of stragglers with a DoS-index of at least 10: busy CPUs, busy disks, slow requests to the file system.
+    /// The correlations of the causes that S2's table 3 counts: busy CPUs, busy disks, slow requests to the
+    /// file system. Only stragglers with a DoS-index of at least 10 count.
     pub(super) fn correlations(days: &[Self]) -> Vec<CauseCorrelation> {
         const PAIRS: [(Cause, Cause); 3] = [
             (Cause::Cpu, Cause::Disk),

@@ -74,8 +74,8 @@ pub(super) fn offered(settings: &Settings, engine: Engine) -> Vec<u8> {
     offered.map(|(place, _)| place).collect()
 }
 
-/// The settings with which this version of an engine works like the detector at each index in [`catalogue`]; empty where
-/// none does.
+/// For each index in [`catalogue`], the settings that make this version of an engine work like that detector;
+/// empty if no settings do.
 pub(super) fn engine_settings(
     settings: &Settings,
     (engine, version): (Engine, Option<Version>),
@@ -105,7 +105,8 @@ pub struct Evaluation {
 }
 
 impl Replayed {
-    /// Replays all detectors on a group, with the usual progress in earlier runs and their number, if there are any.
+    /// Replays all detectors on a group. Uses the usual progress in earlier runs, given with their number, if
+    /// there are any.
     pub(super) fn of(
         group: &TaskGroup,
         executions: &Executions,
@@ -136,7 +137,8 @@ impl Replayed {
         }
     }
 
-    /// The tasks that a detector flagged, as their place among the executions, with the time from launch to flag.
+    /// The tasks that a detector flagged, as their index among the executions, with the time from launch to
+    /// flag.
     pub(super) fn flagged(&self, detector: u8) -> impl Iterator<Item = (usize, Millis)> + '_ {
         let own = self.detections.iter().filter(move |(it, _)| *it == detector);
         own.map(|(_, detection)| (detection.place as usize, detection.after))

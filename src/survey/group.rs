@@ -26,7 +26,7 @@ use crate::units::{Millis, Timestamp};
 pub struct GroupReport {
     /// The kind of its tasks.
     pub kind: TaskKind,
-    /// What the trace calls it; `None` in a history.
+    /// The group's name in the trace; `None` in a history.
     pub label: Option<String>,
     /// Tasks of the group.
     pub tasks: u64,
@@ -52,9 +52,9 @@ pub struct GroupReport {
     pub evaluation: Option<Evaluation>,
     times: Vec<(TaskTime, Certainty)>,
     replayed: Option<Replayed>,
-    /// What identifies it in other runs; `None` if no models are used or learnt.
+    /// Its key in other runs; `None` if no models are used or learnt.
     key: Option<GroupKey>,
-    /// What it shows, for models.
+    /// The times and the progress of its tasks, for models.
     pub(super) learnt: Option<LearntRun>,
 }
 
@@ -184,25 +184,25 @@ impl GroupReport {
         }
     }
 
-    /// The tasks that a detector flagged in the replay, as their place among the executions, with the time from launch to
-    /// flag.
+    /// The tasks that a detector flagged in the replay, as their index among the executions, with the time
+    /// from launch to flag.
     pub(super) fn flagged(&self, detector: u8) -> impl Iterator<Item = (usize, Millis)> + '_ {
         self.replayed.iter().flat_map(move |replayed| replayed.flagged(detector))
     }
 
-    /// The stragglers, as rows of their tasks, of which a copy would have met what made them slow.
+    /// Stragglers, as rows of their tasks, whose copies would have been as slow because of the cause.
     pub(super) fn beyond_copies(&self) -> BTreeSet<usize> {
         let causes = self.stragglers.iter().filter_map(|straggler| straggler.cause.as_ref());
         causes.filter(|cause| cause.primary.copy_helps() == Some(false)).map(|cause| cause.task).collect()
     }
 
-    /// Frees what only the replay needed, a few dozen bytes a task.
+    /// Frees data that only the replay needed, a few dozen bytes per task.
     pub(super) fn forget_tasks(&mut self) {
         self.times = Vec::new();
         self.replayed = None;
     }
 
-    /// The stragglers of each step of the histogram by cause.
+    /// The causes of the stragglers in each step of the histogram.
     #[must_use]
     pub(crate) fn causes_by_step(&self) -> Vec<CauseCounts> {
         let mut steps = vec![CauseCounts::default(); self.histogram.steps.len()];
@@ -215,8 +215,8 @@ impl GroupReport {
         steps
     }
 
-    /// The number of waves that its tasks need (S0 table 1): tasks over slots. As many slots as were used at the same time
-    /// are assumed.
+    /// The number of waves that its tasks need (S0 table 1): tasks over slots. The number of slots is taken
+    /// as the largest number of attempts that ran at the same time.
     #[must_use]
     pub(crate) fn waves(&self) -> Option<f64> {
         (self.concurrent > 0).then(|| self.tasks as f64 / self.concurrent as f64)
@@ -229,7 +229,8 @@ impl GroupReport {
     }
 
     /// Rates the replayed detectors on this group, with the same group of other runs of the job, and adds the
-    /// results to `detectors`. Of the models, runs of `applications` are left out, because these are in `others`.
+    /// results to `detectors`. Runs of `applications` in the models are left out, because they are in
+    /// `others`.
     pub(super) fn judge(
         &self,
         others: &[&Self],

@@ -34,7 +34,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The run that waited longest; of those that did not wait, the one that comes first in the report.
+    /// The run that waited longest; if no run waited, the first in the report.
     pub(crate) fn longest(&self) -> Option<&ApplicationStragglers> {
         let mut longest: Option<&ApplicationStragglers> = None;
         for run in &self.runs {
@@ -72,8 +72,8 @@ impl<'a> Job<'a> {
 }
 
 impl StragglerReport {
-    /// The jobs with stragglers, in the order of the report. Names in traces are no keys of other runs, so their jobs are
-    /// alone.
+    /// The jobs with stragglers, in the order of the report. Names in traces do not identify other runs, so
+    /// each job of a trace has a single run.
     pub(crate) fn jobs(&self) -> Vec<Job<'_>> {
         let mut places: FxHashMap<JobGroup, usize> = FxHashMap::default();
         let mut all: Vec<Vec<&ApplicationStragglers>> = Vec::new();

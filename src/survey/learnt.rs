@@ -28,7 +28,7 @@ use crate::units::{Bytes, Millis, Timestamp};
 const VERSION: u32 = 2;
 /// Larger files are not read.
 const MAX_LEN: Bytes = Bytes::from_mib(1024);
-/// This many runs of a job are enough to know what is usual; the oldest leave first.
+/// This many runs of a job are enough to know usual times and progress; the oldest are dropped first.
 const KEEP_RUNS: usize = 30;
 /// Only the progress of larger groups is kept.
 const MAX_TASKS: usize = 20_000;
@@ -129,7 +129,7 @@ pub(crate) struct LearntRun {
 }
 
 impl LearntRun {
-    /// What a group shows.
+    /// The times and the progress of a group in one run.
     pub(super) fn of(app: &Application, key: GroupKey, group: &TaskGroup, executions: &Executions) -> Self {
         let numbered = executions.tasks.iter().map(|task| Some((group.tasks.number(task.task())?, task)));
         let mut tasks: Vec<(u32, &Execution)> = numbered.collect::<Option<_>>().unwrap_or_default();
@@ -222,7 +222,7 @@ impl Learnt {
         Self::parse(path, &text)
     }
 
-    /// The same; nothing if there is no file.
+    /// Reads a file as [`Self::load`] does; returns no runs if the file does not exist.
     ///
     /// # Errors
     /// The file cannot be read, is damaged, or is of a later version.
@@ -263,7 +263,8 @@ impl Learnt {
         Ok(learnt)
     }
 
-    /// Adds a run. It replaces the same application's; beyond `KEEP_RUNS` the oldest leaves.
+    /// Adds a run. It replaces an earlier entry of the same application; beyond `KEEP_RUNS` the oldest run is
+    /// dropped.
     pub(crate) fn add(&mut self, run: LearntRun) {
         let runs = self.runs.entry(run.key.clone()).or_default();
         runs.retain(|known| known.application != run.application);
@@ -287,15 +288,15 @@ impl Learnt {
         Ok(())
     }
 
-    /// Times of the tasks of a group in other applications than these.
+    /// Times of the tasks of a group in applications other than these.
     pub(super) fn times_without(&self, key: &GroupKey, applications: &BTreeSet<&str>) -> Vec<Vec<TaskTime>> {
         let runs = self.runs.get(key).into_iter().flatten();
         let runs = runs.filter(|run| !applications.contains(run.application.as_str()));
         runs.filter(|run| !run.durations_ms.is_empty()).map(LearntRun::times).collect()
     }
 
-    /// Usual progress of the tasks of a group, by the engine and the names of its job and of itself, in other applications
-    /// than this.
+    /// Usual progress of the tasks of a group in applications other than this one. The group is found by the
+    /// engine, the name of its job and its own name.
     pub(crate) fn usual_progress(
         &self,
         (engine, job): (Engine, Option<&str>),
@@ -306,7 +307,8 @@ impl Learnt {
         self.progress(&key, application).map(|(model, _)| model)
     }
 
-    /// Usual progress of the tasks of a group in other applications than this, and the number of those.
+    /// Usual progress of the tasks of a group in applications other than this one, and the number of these
+    /// applications.
     pub(super) fn progress(&self, key: &GroupKey, application: &str) -> Option<(ProgressModel, u64)> {
         let runs = self.runs.get(key)?.iter();
         let runs: Vec<&LearntRun> =

@@ -93,9 +93,10 @@ pub struct StragglerReport {
     pub settings: Settings,
     /// Counts of files and applications.
     pub files: Summary,
-    /// The applications, longest wait for stragglers first; of the jobs of traces those that waited longest.
+    /// The applications, longest wait for stragglers first. Jobs of traces are listed only if they waited
+    /// longest.
     pub applications: Vec<ApplicationStragglers>,
-    /// Jobs of traces that are counted and not listed.
+    /// Jobs of traces that are counted but not listed.
     pub unlisted: u64,
     /// Totals over all applications.
     pub total: Total,
@@ -123,7 +124,7 @@ pub struct Total {
     pub with_node_metrics: u64,
     /// The statistics of S2's table 2 by the median.
     pub by_median: Impact,
-    /// The same by the mean.
+    /// The statistics of S2's table 2 by the mean.
     pub by_mean: Impact,
     /// Time of losing copies over the time of all attempts (S2 section 4).
     pub speculation_waste: Option<f64>,
@@ -134,11 +135,11 @@ pub struct Total {
     pub causes: CauseCounts,
     /// Waiting for stragglers by cause, the longest first.
     pub waiting: Vec<Waiting>,
-    /// How many applications waited.
+    /// The number of applications that waited.
     pub(crate) applications_waiting: u64,
     /// The days of submission.
     pub days: Vec<StragglerDay>,
-    /// How the causes of extreme stragglers go together over the days.
+    /// How the causes of extreme stragglers correlate over the days.
     pub correlations: Vec<CauseCorrelation>,
     /// The detectors by engine, because speculation differs between engines.
     pub engines: Vec<EngineDetectors>,
@@ -171,16 +172,16 @@ pub struct EngineDetectors {
     pub ranking: Vec<Ranked>,
     /// The detector that would have performed best.
     pub best: Best,
-    /// The same among the detectors that the engine ships; `None` for traces.
+    /// The best detector among those that the engine ships; `None` for traces.
     pub best_offered: Option<Best>,
-    /// The settings with which the engine works like that one.
+    /// The settings that make the engine work like that detector.
     pub settings: Vec<EngineSetting>,
     /// The run times of applications with these settings; `None` if no task would have been copied.
     pub(crate) run_times: Option<RunTimes>,
 }
 
 impl EngineDetectors {
-    /// The most stragglers that any detector was measured by.
+    /// The largest number of stragglers that a detector was rated on.
     pub(crate) fn stragglers(&self) -> u64 {
         self.detectors.iter().map(|pooled| pooled.total.quality.stragglers).max().unwrap_or_default()
     }
@@ -197,7 +198,8 @@ pub fn report(paths: &[PathBuf], settings: &Settings, metrics: Option<&NodeMetri
     report_with(paths, settings, metrics, &Filter::default(), &Limits::default(), &Progress::default())
 }
 
-/// The same for applications that `filter` selects, with `limits` for each file, reporting to `progress`.
+/// Like [`report`], for applications that `filter` selects, with `limits` for each file, reporting to
+/// `progress`.
 #[must_use]
 pub fn report_with(
     paths: &[PathBuf],
@@ -210,7 +212,7 @@ pub fn report_with(
     report_of(paths.into(), settings, metrics, filter, limits, progress)
 }
 
-/// The same for all that the user named.
+/// Surveys all inputs that the user named.
 #[must_use]
 pub(crate) fn report_of(
     named: Named<'_>,
@@ -226,7 +228,7 @@ pub(crate) fn report_of(
         });
     let Visited { summary, applications, problems, named_input_failed, .. } = visited;
     let (mut applications, mut sums) = evaluated(applications, settings);
-    // Names of jobs and groups in traces are no keys of other runs.
+    // Names of jobs and groups in traces do not identify other runs.
     let of_traces = Settings { models: None, learn: false, ..settings.clone() };
     let without_replay = Settings { replay: false, ..of_traces.clone() };
     let mut longest = Longest::new(settings.most_jobs);
@@ -264,7 +266,7 @@ impl StragglerReport {
         self.applications.sort_by(|a, b| ApplicationStragglers::order(a, b, by));
     }
 
-    /// Adds what the applications show to `learnt`, if the settings said so.
+    /// Adds the runs of the surveyed groups to `learnt`; there are none unless [`Settings::learn`] was set.
     pub(crate) fn teach(&mut self, learnt: &mut Learnt) {
         let groups = self.applications.iter_mut().flat_map(|app| &mut app.groups);
         groups.filter_map(|group| group.learnt.take()).for_each(|run| learnt.add(run));

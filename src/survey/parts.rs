@@ -1,5 +1,5 @@
-//! A survey in parts: each run looks for the stragglers of its applications, and another rates the detectors on all of
-//! them, because usual times are known from other runs of a job.
+//! A survey in parts: several runs each look for the stragglers of their applications, and a last run rates
+//! the detectors on all of them, because usual times are known from other runs of a job.
 
 use std::path::Path;
 

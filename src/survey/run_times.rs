@@ -1,4 +1,4 @@
-//! What applications would have taken with the copies that a detector asks for, by replay.
+//! Run times of applications with the copies that a detector asks for, by replay.
 
 use std::collections::BTreeMap;
 
@@ -12,27 +12,27 @@ use crate::savings::error_of_replay;
 use crate::state::state;
 use crate::stragglers::group::GroupStragglers;
 
-/// Run times of applications with copies, compared with those without. A copy starts at the flag, finds a slot, and takes
-/// the median time of its group; the task ends with whichever ends first. Tasks whose data or code made them slow have no
-/// copies: these would be as slow.
+/// Run times of applications with copies, compared with those without. A copy starts at the flag, finds a
+/// slot, and takes the median time of its group; the task ends with the attempt that ends first. Tasks that
+/// are slow because of their data or code get no copies, which would be as slow.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct RunTimes {
-    /// Applications of which tasks were flagged, and that can be replayed.
+    /// Applications with flagged tasks that can be replayed.
     pub(crate) applications: u64,
-    /// The same that cannot.
+    /// Applications with flagged tasks that cannot be replayed.
     pub(crate) unknown: u64,
-    /// The recorded run times of the former.
+    /// The sum of the recorded run times of the replayed applications.
     pub(crate) recorded_ms: f64,
-    /// By how much shorter they would have been.
+    /// The time that the copies would have saved in them.
     pub(crate) saved_ms: f64,
-    /// By how much that may be off.
+    /// The error of `saved_ms`.
     pub(crate) error_ms: f64,
 }
 
 state!(struct RunTimes { applications, unknown, recorded_ms, saved_ms, error_ms });
 
 impl RunTimes {
-    /// Adds those of other applications. The errors of one model are not independent, so they add up.
+    /// Adds the run times of other applications. The errors of one model are not independent, so they add up.
     pub(super) fn add(&mut self, other: Self) {
         self.applications += other.applications;
         self.unknown += other.unknown;

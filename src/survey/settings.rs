@@ -65,7 +65,7 @@ pub struct Settings {
     pub sweep: bool,
     /// Earlier runs, for usual times and usual progress.
     pub models: Option<Arc<Learnt>>,
-    /// Whether to collect what these applications show, for later runs.
+    /// Whether to collect usual times and progress of these applications, for later runs.
     pub learn: bool,
     /// Changes of the detectors' settings.
     pub detectors: DetectorOptions,
@@ -77,7 +77,7 @@ pub struct Settings {
     pub report: Option<Millis>,
     /// The limits of the cause rules.
     pub causes: cause::Params,
-    /// The trace that files other than histories are from; `None` to tell by their contents.
+    /// The trace that files other than histories are from; `None` to detect it from their contents.
     pub trace: Option<TraceFormat>,
     /// How many jobs of traces are kept, those that waited longest for stragglers; the others are only counted.
     pub most_jobs: Option<usize>,

@@ -19,9 +19,11 @@ const LISTED: usize = 1000;
 /// Stragglers of all jobs that are kept; further jobs are only counted.
 const MOST_STRAGGLERS: u64 = 100_000;
 
-/// So many attempts are replayed before a sample of the jobs is enough.
+/// Every job is replayed until this many attempts have been read; after that, a sample of the jobs is
+/// enough.
 const REPLAYED: u64 = 50_000;
-/// One in so many further jobs is replayed: a replay of a whole trace takes more than ten times as long as all else.
+/// One in this many further jobs is replayed: replaying a whole trace takes more than ten times as long as
+/// all other work.
 const SAMPLED: u64 = 64;
 
 /// Whether detectors are replayed on a job.
@@ -77,7 +79,7 @@ impl Longest {
     /// Adds a job to the totals, and keeps it if it is one of those that waited longest.
     pub(super) fn add(&mut self, job: ApplicationStragglers, sums: &mut Sums) {
         sums.add(&job);
-        // At twice as many jobs, half is dropped at a time.
+        // The list is pruned only when it has twice as many jobs as are kept.
         if self.jobs.len() >= self.most.saturating_mul(2).max(1) {
             self.prune();
         }

@@ -1,8 +1,8 @@
-//! What Alibaba's traces have in common: a job has "tasks", each of which runs many instances of one program. In the
-//! terms of this program, a "task" is a group and its instances are the tasks.
+//! The common parts of Alibaba's traces: a job has "tasks", each of which runs many instances of one program.
+//! In the terms of this program, a "task" is a group and its instances are the tasks.
 //!
-//! The lines are in no order that helps. A job is complete when as many instances were read as `batch_task` announces;
-//! without that table, at the end.
+//! The lines are in no useful order. A job is complete when as many instances were read as `batch_task`
+//! announces; without that table, at the end.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ pub(super) struct Alibaba {
     /// Names of "tasks" and of their types; most jobs use the same few.
     names: Interner,
     job_names: Interner,
-    /// Each job, in the order of their names in `job_names`.
+    /// One entry per job, in the order of the names in `job_names`.
     jobs: Vec<JobState>,
     /// The place of each "task" of an open job in its list.
     groups: FxHashMap<(u32, Symbol), u32>,
@@ -70,7 +70,7 @@ pub(super) struct Alibaba {
     repeated: u64,
 }
 
-/// What is known of a job.
+/// The state of a job.
 #[derive(Debug, Clone, Copy, Default)]
 struct JobState {
     /// Instances that were announced and not read yet; `None` if it was not announced.
@@ -131,7 +131,7 @@ impl Alibaba {
         }
     }
 
-    /// What is known of a job.
+    /// The state of a job; adds one if the job is new.
     fn state(&mut self, job: Symbol) -> Option<&mut JobState> {
         let place = job.index() as usize;
         if self.jobs.len() <= place {
@@ -177,7 +177,7 @@ impl Alibaba {
         let attempt = Attempt::new(task, machine, times, outcome(instance.status));
         self.attempts.push(&mut group.attempts, attempt);
         self.attempts.within(file.limits)?;
-        // A try that is repeated is not yet an instance that was announced.
+        // Only the last try of an instance counts towards the announced instances.
         let is_last = instance.tries.is_none_or(|(number, all)| number >= all);
         if is_last && self.is_complete_with_one_more(job) {
             self.close(job, place, receiver);
@@ -185,7 +185,7 @@ impl Alibaba {
         Ok(())
     }
 
-    /// Counts an instance of a job.
+    /// Counts an instance of a job, and returns whether the job is now complete.
     fn is_complete_with_one_more(&mut self, job: Symbol) -> bool {
         let Some(state) = self.state(job) else { return false };
         state.left = state.left.and_then(|left| left.checked_sub(1));
@@ -272,7 +272,7 @@ impl TraceReader for Alibaba {
     }
 }
 
-/// "Interrupted" is the end of a backup copy; the other states say that an instance has not ended.
+/// "Interrupted" is the end of a backup copy; the other states mean that an instance has not ended.
 fn outcome(status: &[u8]) -> Outcome {
     match status {
         b"Terminated" => Outcome::Succeeded,

@@ -1,7 +1,7 @@
 //! Alibaba's trace of 2017: the tables `batch_task` and `batch_instance` of `cluster-trace-v2017`.
 //!
-//! Instances have no number. A line is one try of an instance: of a try that was repeated, nothing says of which task it
-//! was.
+//! Instances have no number. A line is one try of an instance. Nothing in the trace shows which instance a
+//! repeated try belongs to.
 
 use super::alibaba::{Announcement, Instance, Number, Schema};
 use super::lines::{Columns, Time, Unusable};

@@ -33,14 +33,14 @@ const QUIET: Moment = 60 * 60 * 1000;
 pub(super) struct Google {
     machines: Interner,
     names: Interner,
-    /// What `job_events` says.
+    /// The data from `job_events`.
     told: FxHashMap<u64, Told>,
     /// The place of each job among the open ones; `None` if it was handed on.
     jobs: FxHashMap<u64, Option<u32>>,
     open: Vec<Option<Open>>,
     free: Vec<u32>,
     attempts: Attempts,
-    /// Events that earlier ones may still precede.
+    /// Events that wait, because earlier events may still follow.
     waiting: Waiting<Arrived>,
     /// When open jobs may be complete.
     due: BinaryHeap<Reverse<(Moment, u32)>>,
@@ -49,7 +49,7 @@ pub(super) struct Google {
     repeated: u64,
 }
 
-/// What `job_events` says of a job.
+/// The data on a job from `job_events`.
 #[derive(Debug, Clone, Copy, Default)]
 struct Told {
     submitted: Option<Moment>,
@@ -69,7 +69,7 @@ struct Open {
     last: Moment,
     /// Tasks that were submitted and have not ended.
     alive: u32,
-    /// Whether it is among those that are due.
+    /// Whether it is in `due`.
     is_due: bool,
     running: FxHashMap<u32, Running>,
     ended: AttemptList,
@@ -98,7 +98,8 @@ impl Event {
         Some(match code {
             0 => Self::Submit,
             1 => Self::Schedule,
-            // Evicted, failed, finished, killed; lost: its record is missing, so how it ended is unknown.
+            // 2 is evicted, 3 failed, 4 finished, 5 killed. 6 is lost: the record is missing, so the outcome
+            // is unknown.
             2 | 5 => Self::End(Outcome::Killed),
             3 => Self::End(Outcome::Failed),
             4 => Self::End(Outcome::Succeeded),
@@ -216,7 +217,7 @@ impl Google {
         Ok(())
     }
 
-    /// Lets an event of an open job wait for its turn.
+    /// Adds an event of an open job to the waiting events.
     fn arrive(&mut self, event: &TaskEvent<'_>, file: &File<'_>, (at, problems): (Position, &mut Problems)) {
         let Some(place) = self.place(event, file) else {
             problems.warn("trace-late", Some(at), || {
@@ -230,7 +231,7 @@ impl Google {
         let arrived = Arrived { place, task: event.task, event: event.event, machine, at: event.at };
         let moment = self.waiting.push(event.at, arrived);
         let Some(Some(job)) = self.open.get_mut(place as usize) else { return };
-        // So the job is complete only after its events that wait.
+        // The job becomes complete only after its waiting events.
         job.last = job.last.max(moment);
         job.priority = job.priority.or(event.priority);
     }
@@ -299,7 +300,7 @@ impl Google {
         }
     }
 
-    /// Remembers when to look at a job again.
+    /// Plans when to check a job again.
     fn plan(&mut self, place: u32) {
         let job = self.open.get(place as usize).and_then(Option::as_ref);
         let Some(at) = job.filter(|job| !job.is_due).and_then(|job| self.ready_at(job)) else { return };

@@ -1,4 +1,4 @@
-//! A job of a trace with all its tasks, and the application that it is.
+//! A job of a trace with all its tasks, and its conversion to an application.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ pub(crate) struct Job {
     pub(crate) format: TraceFormat,
     /// Its id as in the trace.
     pub(crate) id: String,
-    /// Its name, if the trace has names; traces make them unreadable.
+    /// Its name, if the trace has names; traces obfuscate names.
     pub(crate) name: Option<String>,
-    /// The user, in the same way.
+    /// The user, likewise obfuscated.
     pub(crate) user: Option<String>,
     /// How it ended.
     pub(crate) status: Status,
@@ -35,7 +35,7 @@ pub(crate) struct Job {
 /// Tasks of a job that do the same work.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Group {
-    /// What reports call it: "priority 9", "task M1, type 2".
+    /// Its name in reports: "priority 9", "task M1, type 2".
     pub(crate) label: String,
     /// Its attempts, sorted by task and start, without duplicates.
     pub(crate) attempts: Vec<Attempt>,
@@ -51,7 +51,8 @@ impl TraceFormat {
         })
     }
 
-    /// The time at this second of the trace; `None` before it and long after it.
+    /// The time at this second of the trace; `None` before the trace, and more than 49 days after its
+    /// beginning.
     #[must_use]
     pub(crate) fn at_second(self, second: f64) -> Option<Timestamp> {
         let after = Millis::from_seconds(second)?;
@@ -78,7 +79,8 @@ impl Job {
         self.format.timestamp(attempt.start())
     }
 
-    /// The successful attempt of each task of a group, with how long it ran; without those of which that is unknown.
+    /// The successful attempt of each task of a group, with its run time. Attempts with an unknown run time
+    /// are left out.
     pub(crate) fn runs(group: &Group) -> impl Iterator<Item = (Attempt, Millis)> {
         let tasks = group.attempts.chunk_by(|one, other| one.task() == other.task());
         tasks.filter_map(|attempts| {
@@ -101,7 +103,7 @@ impl Job {
         app
     }
 
-    /// The job as an application. Its engine is that of no counters: nothing that only Spark logs is expected.
+    /// The job as an application. Its engine is MapReduce, so that no data is expected that only Spark logs.
     #[must_use]
     pub(crate) fn application(&self, machines: &Interner) -> Application {
         let mut app = self.outline();

@@ -69,15 +69,15 @@ fn whole(text: &[u8]) -> Option<u64> {
     })
 }
 
-/// A value that a row cannot be used without, and that is missing or no such value: its column and its meaning.
+/// A required value that is missing or not valid: its column and its meaning.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unusable(pub(super) usize, pub(super) &'static str);
 
-/// What a trace says of a time.
+/// A time in a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Time {
     At(Moment),
-    /// Before the trace, after it, or none: the moment is unknown.
+    /// Before the trace, after it, or missing: the moment is unknown.
     Censored,
 }
 
@@ -89,7 +89,8 @@ impl Time {
         }
     }
 
-    /// Microseconds of Google's trace: 0 is before the trace, 2⁶³ − 1 after its end. `None` for what is no time of a trace.
+    /// Microseconds of Google's trace: 0 is before the trace, 2⁶³ − 1 after its end. `None` if the text is
+    /// not a time of a trace.
     pub(super) fn of_micros(text: &[u8]) -> Option<Self> {
         match whole(text)? {
             0 => Some(Self::Censored),
@@ -98,7 +99,8 @@ impl Time {
         }
     }
 
-    /// Seconds of Alibaba's traces: 0, a negative number and nothing are before the trace or unknown.
+    /// Seconds of Alibaba's traces: 0, a negative number or an empty text is a time before the trace or
+    /// unknown.
     pub(super) fn of_seconds(text: &[u8]) -> Option<Self> {
         if text.is_empty() || text.strip_prefix(b"-").is_some_and(|rest| whole(rest).is_some()) {
             return Some(Self::Censored);
@@ -134,7 +136,8 @@ pub(super) fn read_table(
     read
 }
 
-/// Reads the rows of a table. What `each` cannot use is counted in the problems; if it reaches a limit, reading stops.
+/// Reads the rows of a table. Rows that `each` cannot use are counted in `problems`; if `each` reaches a
+/// limit, reading stops.
 ///
 /// # Errors
 /// If the file cannot be opened.
@@ -191,7 +194,7 @@ fn each_row(
     }
 }
 
-/// A remark about lines that occur several times.
+/// Adds a note on lines that occur several times.
 pub(super) fn tell_repeated(problems: &mut Problems, repeated: u64) {
     problems.add_times(repeated, Level::Info, "trace-duplicate", || {
         "an attempt is in the trace more than once; it was counted once".to_owned()
@@ -201,7 +204,7 @@ pub(super) fn tell_repeated(problems: &mut Problems, repeated: u64) {
 /// Why a row is not used.
 pub(super) enum Refusal {
     Value(Unusable),
-    /// Nor is the rest of the file.
+    /// The row and the rest of the file are not used, because a limit was reached.
     Limit(LimitReached),
 }
 
@@ -237,7 +240,7 @@ mod tests {
         let seconds = |text: &str| Time::of_seconds(text.as_bytes());
         assert_eq!([seconds("0"), seconds(""), seconds("-12")], [Some(Time::Censored); 3]);
         assert_eq!([seconds("41562"), seconds("41562.0")], [Some(Time::At(41_562_000)); 2]);
-        // An absolute time is none of a trace.
+        // Times of a trace are relative to its beginning; an absolute time is not valid.
         assert_eq!([seconds("1500000000"), seconds("-"), seconds("1e5")], [None; 3]);
     }
 

@@ -29,7 +29,7 @@ use crate::parse::{Position, Problems};
 pub(crate) use attempts::Attempt;
 pub(crate) use job::{Group, Job};
 
-/// What receives the jobs of a trace.
+/// Receives the jobs of a trace.
 pub(crate) trait Receiver {
     /// Takes a job that is complete, with the names of the machines that its tasks refer to.
     fn receive(&mut self, job: Job, machines: &Interner);
@@ -43,14 +43,14 @@ pub(crate) trait Receiver {
 pub(crate) struct FileOutcome {
     /// The file's index in the list of sources.
     pub(crate) place: usize,
-    /// What was wrong with it.
+    /// The problems of the file.
     pub(crate) problems: Problems,
     /// Why it could not be opened.
     pub(crate) error: Option<InputError>,
 }
 
-/// Reads the tables of the traces and hands on their jobs, those of one trace after those of another. The order of the jobs
-/// depends on the files only. `read` is told of each file that was read.
+/// Reads the tables of the traces and hands on their jobs, one trace after the other. The order of the jobs
+/// depends on the files only. Calls `read` after each file with its index.
 pub(crate) fn read(
     sources: &[Source],
     limits: &Limits,
@@ -127,9 +127,10 @@ trait TraceReader {
         receiver: &mut dyn Receiver,
     ) -> Result<(), lines::Refusal>;
 
-    /// How many attempts were repeated, since the last call.
+    /// The number of repeated attempts since the last call.
     fn repeated(&mut self) -> u64;
 
-    /// Hands on the jobs that are open at the end of the trace. Returns how many attempts in them were repeated.
+    /// Hands on the jobs that are open at the end of the trace. Returns the number of repeated attempts in
+    /// them.
     fn finish(self: Box<Self>, receiver: &mut dyn Receiver) -> u64;
 }

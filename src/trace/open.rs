@@ -1,4 +1,4 @@
-//! What both kinds of traces keep of open jobs.
+//! The data on open jobs that both kinds of traces need.
 
 use super::attempts::{Arena, Attempt, AttemptList};
 use super::lines::Refusal;

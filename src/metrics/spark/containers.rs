@@ -27,9 +27,9 @@ pub(super) struct Containers<'a> {
     spark: &'a Spark,
     major_version: Option<u32>,
     step: Bytes,
-    /// A heap of executors that is not the configured one.
+    /// Replaces the configured heap of executors.
     other_heap: Option<Bytes>,
-    /// An overhead of executors that is not the configured one.
+    /// Replaces the configured overhead of executors.
     other_overhead: Option<Bytes>,
 }
 
@@ -69,12 +69,13 @@ impl<'a> Containers<'a> {
         })
     }
 
-    /// The same with another heap of executors, or in local mode of the driver, and another overhead.
+    /// The containers with another heap and overhead of executors (in local mode, of the driver); `None`
+    /// keeps the configured value.
     pub(super) fn with(self, heap: Option<Bytes>, overhead: Option<Bytes>) -> Self {
         Self { other_heap: heap, other_overhead: overhead, ..self }
     }
 
-    /// Container size of an executor of a profile; in local mode that of the driver.
+    /// Container size of an executor of a profile (in local mode, of the driver).
     pub(super) fn executor(&self, profile: Option<u32>) -> Option<Bytes> {
         let profile = match profile.filter(|&id| id != DEFAULT_PROFILE) {
             // A profile that is not in the log may request any size.
@@ -180,7 +181,7 @@ impl<'a> Containers<'a> {
             && self.language().is_some_and(|language| language != "java")
     }
 
-    /// The size that YARN allocates for a request of `asked`.
+    /// The size that YARN allocates for a request of `requested`.
     fn granted(&self, requested: Bytes) -> Bytes {
         let least = self.conf.mebibytes(ConfKey::MinimumAllocationMb);
         let step = self.conf.mebibytes(ConfKey::IncrementAllocationMb).or(least).unwrap_or(self.step);

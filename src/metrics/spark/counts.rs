@@ -57,7 +57,7 @@ state!(struct StageCounts { total, completed, failed, skipped });
 pub struct ExecutorCounts {
     /// Executors in the log.
     pub total: u64,
-    /// Executors removed before the application ended.
+    /// Executors whose removal is logged.
     pub removed: u64,
     /// Removed executors, except those removed by dynamic allocation or at the application's end.
     pub lost: u64,

@@ -1,4 +1,4 @@
-//! Executors that started long after the others: meanwhile an application had only a part of what it got in the end.
+//! Executors that started long after the others: until then, an application had only a part of its executors.
 
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -9,12 +9,13 @@ use crate::units::{Millis, Timestamp};
 /// A time span: start and end.
 pub(super) type Span = (Timestamp, Timestamp);
 
-/// What changes at a moment: executors, their slots, running tasks, and tasks that wait for a slot.
+/// A change in the numbers of executors, their slots, running tasks, and tasks that wait for a slot.
 type Change = (Timestamp, [i64; 4]);
 
-/// The wait for executors that came at least `late` after the first one. Where three of four were missing for a minute, that
-/// is three quarters of it; less if the executors that were there had no work, because then nothing waited. Dynamic
-/// allocation asks for executors as it needs them, so there only those are missing for which tasks wait.
+/// The wait for executors that came at least `late` after the first one. If three of four were missing for a
+/// minute, three quarters of the minute count; less if the present executors had no work, because then
+/// nothing waited. Dynamic allocation requests executors as it needs them, so an executor counts as missing
+/// only if tasks wait for it.
 pub(super) fn wait(app: &Application, spark: &Spark, lifetimes: &[Span], late: Millis) -> Millis {
     let dynamic = app.allocates_dynamically();
     let first = lifetimes.iter().map(|lifetime| lifetime.0).min();
@@ -49,7 +50,7 @@ pub(super) fn wait(app: &Application, spark: &Spark, lifetimes: &[Span], late: M
     Millis::from_f64(waited.round()).unwrap_or_default()
 }
 
-/// The most executors that lived at once, and when they did for the first time.
+/// The largest number of executors alive at the same time, and when it was first reached.
 fn first_time_complete(lifetimes: &[Span]) -> Option<(i64, Timestamp)> {
     let ends = lifetimes.iter().map(|lifetime| (lifetime.1, -1));
     let mut changes: Vec<(Timestamp, i64)> =
@@ -60,11 +61,11 @@ fn first_time_complete(lifetimes: &[Span]) -> Option<(i64, Timestamp)> {
         alive += change;
         (alive, at)
     });
-    // The first of equal counts.
+    // On a tie, the first.
     counts.reduce(|best, next| if next.0 > best.0 { next } else { best })
 }
 
-/// Everything that changes, in no order; `None` if the cores of an executor are unknown.
+/// All changes, unsorted; `None` if the cores of an executor are unknown.
 fn changes(app: &Application, spark: &Spark, lifetimes: &[Span]) -> Option<Vec<Change>> {
     let cpus = app.conf.integer(ConfKey::TaskCpus).filter(|&cpus| cpus > 0).unwrap_or(1);
     let mut changes: Vec<Change> = Vec::new();

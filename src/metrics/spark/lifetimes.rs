@@ -124,22 +124,22 @@ impl<'a> Lifetimes<'a> {
         Some(executors + driver.unwrap_or_default())
     }
 
-    /// Memory that executors held while no task ran on them for longer than `timeout`, from then on. `None` if a size or a
-    /// time is unknown.
+    /// Memory × time that executors held after they had been idle for `timeout`. `None` if a size or a time
+    /// is unknown.
     pub(super) fn idle_beyond(&self, app: &Application, timeout: Millis) -> Option<MbMillis> {
         let times = self.times_idle_beyond(app, timeout)?;
         let held = self.all.iter().zip(times).map(|(it, time)| Some(MbMillis::of(it.container?, time)));
         held.sum()
     }
 
-    /// The same as a share of the time of all executors.
+    /// The idle time after `timeout`, as a share of the time of all executors.
     pub(super) fn share_idle_beyond(&self, app: &Application, timeout: Millis) -> Option<f64> {
         let idle: Millis = self.times_idle_beyond(app, timeout)?.into_iter().sum();
         let all: Millis = self.all.iter().map(Lifetime::length).sum();
         (all > Millis::ZERO).then(|| idle.as_f64() / all.as_f64())
     }
 
-    /// How long each executor was idle for longer than `timeout`, from then on.
+    /// How long each executor stayed idle after `timeout` without a task.
     fn times_idle_beyond(&self, app: &Application, timeout: Millis) -> Option<Vec<Millis>> {
         let mut busy: Vec<Vec<(Timestamp, Timestamp)>> = self.all.iter().map(|_| Vec::new()).collect();
         for group in &app.groups {

@@ -122,7 +122,7 @@ pub(crate) fn executor_memory<'a>(
     Some((one, alike.filter_map(needed).collect()))
 }
 
-/// By which factor the container of a default executor would change with another heap.
+/// The factor by which the container of a default executor would change with another heap.
 pub(crate) fn executor_memory_factor(
     app: &Application,
     params: &SparkMetricParams,
@@ -134,8 +134,8 @@ pub(crate) fn executor_memory_factor(
     Some(containers.with(heap, overhead).executor(None)?.as_f64() / now.as_f64())
 }
 
-/// Memory that executors held while idle for longer than `timeout`: what dynamic allocation gives back. `None` if the log does
-/// not tell all tasks, or a size.
+/// Memory that executors held while idle for longer than `timeout`, which dynamic allocation would release.
+/// `None` if the log lacks tasks or a size.
 pub(crate) fn idle_beyond(
     app: &Application,
     params: &SparkMetricParams,
@@ -144,7 +144,7 @@ pub(crate) fn idle_beyond(
     lifetimes_with_tasks(app, Some(params))?.idle_beyond(app, timeout)
 }
 
-/// The same as a share of the time of all executors, whatever their sizes.
+/// The idle time after `timeout`, as a share of the time of all executors, whatever their sizes.
 pub(crate) fn share_idle_beyond(app: &Application, timeout: Millis) -> Option<f64> {
     lifetimes_with_tasks(app, None)?.share_idle_beyond(app, timeout)
 }

@@ -252,7 +252,7 @@ fn executors_that_start_late_are_waited_for() {
     };
     // Three of four executors were missing for four hours.
     same(wait(4 * HOUR, 10 * HOUR, "false"), 3.0);
-    // For three of them, the first one had no work either.
+    // The first executor had no work for three of the four hours, so these do not count.
     same(wait(4 * HOUR, HOUR, "false"), 0.75);
     same(wait(HOUR / 120, 10 * HOUR, "false"), 0.0);
     same(wait(4 * HOUR, 10 * HOUR, "true"), 0.0);
@@ -277,7 +277,7 @@ fn dynamic_allocation_that_asks_late_is_waited_for() {
     };
     // Three of four executors were missing for four hours.
     same(wait(&[0, 4 * HOUR, 4 * HOUR, 4 * HOUR]), 3.0);
-    // For the only task that waited, one of two.
+    // One of two executors was missing for the only task that waited.
     same(wait(&[0, 4 * HOUR]), 2.0);
     same(wait(&[0]), 0.0);
 }

@@ -8,11 +8,10 @@ use crate::model::conf::ConfKey;
 use crate::model::spark::{ClusterManager, Facet, Spark};
 use crate::units::{Millis, Timestamp};
 
-/// Time without executors while some were wanted, and with few of them.
+/// Time that an application waited for executors: with none of them, or with only a part of them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Wait {
-    /// Before the first executor started, and while jobs ran; with a part of the executors, as much of the time as they were
-    /// missing.
+    /// Time without any executor, before the first one started or while jobs ran, plus `for_late`.
     pub(super) all: Millis,
     /// The part before the first executor started.
     pub(super) for_first: Millis,

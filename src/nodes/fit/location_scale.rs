@@ -52,7 +52,7 @@ impl LocationScale {
         }
     }
 
-    /// The same, in the units of the original sample.
+    /// The maximum of the likelihood on the original sample, in its units.
     pub(super) fn fit_whole(self, values: &[f64]) -> Option<Located> {
         let weights = vec![1.0; values.len()];
         let total = values.len() as f64;

@@ -59,7 +59,7 @@ pub(super) fn fit(sorted: &[f64]) -> [Option<ThresholdFit>; 4] {
     fit_points(&points, condensed.as_ref())
 }
 
-/// The same without condensing, for comparison.
+/// Fits without condensing the sample, for comparison.
 #[cfg(test)]
 pub(super) fn fit_whole(sorted: &[f64]) -> [Option<ThresholdFit>; 4] {
     fit_points(&Points::whole(sorted), None)
@@ -88,7 +88,7 @@ fn fit_points(points: &Points, condensed: Option<&Points>) -> [Option<ThresholdF
     slots
 }
 
-/// The grid of `u`.
+/// The value of `u` at a grid point.
 fn grid_point(index: usize) -> f64 {
     let (first, last) = (1e-4f64.ln(), 1e3f64.ln());
     first + (last - first) * index as f64 / (GRID - 1) as f64

@@ -54,7 +54,8 @@ pub(crate) fn write(
     page.verdict(comparison)
 }
 
-/// The answer in a word. What to do follows at the end, where terminals and logs of CI servers stop.
+/// The answer in a few words. The advice follows at the end, because terminals and logs of CI servers show
+/// the end.
 fn outcome(comparison: &Comparison) -> &'static str {
     match comparison {
         Comparison { updated: true, .. } => "Baseline updated:",
@@ -66,7 +67,7 @@ fn outcome(comparison: &Comparison) -> &'static str {
     }
 }
 
-/// Whether the job is listed with details. New jobs without findings and jobs as accepted are only counted.
+/// Whether the job is listed with details. New jobs without findings and unchanged jobs are only counted.
 fn needs_details(job: &JobComparison) -> bool {
     job.findings.iter().any(|found| found.change != Change::Unchanged)
         || job.metrics.iter().any(|metric| metric.verdict != MetricVerdict::Steady)
@@ -135,7 +136,7 @@ impl Page<'_> {
         if self.options.columns < WIDE { 4 } else { LABEL + 2 }
     }
 
-    /// What does not fail the check: findings that are gone, unknown or as accepted, and steady costs.
+    /// Changes that do not fail the check: findings that are gone, unknown or as accepted, and steady costs.
     fn rest(&mut self, job: &JobComparison) -> io::Result<()> {
         let mut unjudged: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for absent in &job.absent {

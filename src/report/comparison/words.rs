@@ -38,7 +38,7 @@ pub(in crate::report) const MISSING_HELP: &str =
 /// Growth of the input is mentioned from this factor.
 const GROWTH: f64 = 1.05;
 
-/// Why a run is not compared, said of several runs.
+/// The reason why a run is not compared, rewritten for several runs.
 pub(crate) fn of_several(reason: &str) -> String {
     let plural = [
         ("it is ", "they are "),
@@ -85,7 +85,7 @@ pub(crate) fn unjudged_summary(counts: Counts) -> Option<String> {
 pub(in crate::report) const UNDECIDED_HELP: &str =
     "check a complete log, or use --allow-unjudged to let such runs pass";
 
-/// What an update did not accept. `None` if it accepted everything.
+/// The findings and runs that an update did not accept. `None` if it accepted everything.
 pub(in crate::report) fn left_out(counts: Counts) -> Option<String> {
     let Counts { worse_in_part, not_judged, unjudged_runs, .. } = counts;
     let worse = "worse finding";
@@ -110,7 +110,7 @@ pub(in crate::report) fn why_absent(absence: &Absence) -> Option<String> {
     }
 }
 
-/// Baselines keep a few digits, so smaller differences are none.
+/// Baselines keep only a few digits, so smaller differences do not count.
 const ROUNDING: f64 = 1e-4;
 
 /// "mapper-skew (map)  severe, was moderate; `deviation_ratio` 9.6, accepted 4.2".
@@ -166,7 +166,7 @@ fn exactly(key: &str, value: f64) -> String {
     format!("{value}{unit}")
 }
 
-/// Both numbers as text: rounded, unless they look alike then although they differ.
+/// Both numbers as text: rounded, or exact if the rounded texts are the same.
 fn apart(
     one: f64,
     other: f64,

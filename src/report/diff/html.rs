@@ -57,7 +57,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// How many pairs changed; `None` of a single one.
+    /// The number of pairs that changed; `None` for a single pair.
     fn counts(&self) -> Option<String> {
         let all = self.diff.pairs.len() as u64;
         let pairs = counted(all, "pair");
@@ -97,7 +97,7 @@ fn moved_in(pairs: &[&Pair]) -> String {
     moved(pairs.iter().flat_map(|pair| &pair.findings))
 }
 
-/// Both jobs, or the one.
+/// The names of both jobs, or one name if both are the same.
 fn title(pair: &Pair) -> String {
     if pair.a.job == pair.b.job { pair.a.job.clone() } else { format!("{} and {}", pair.a.job, pair.b.job) }
 }
@@ -137,7 +137,7 @@ fn same(pair: &Pair) -> u64 {
     pair.findings.iter().filter(|finding| finding.moved == Move::Same).count() as u64
 }
 
-/// "new", "gone", with the colour of the worse side if it is bad news.
+/// "new", "gone", with the colour of the worse side if the finding is new or worse.
 fn badge(finding: &FindingPair) -> (Severity, String) {
     let worst = match finding.moved {
         Move::Came | Move::Worse => finding.b.or(finding.a).unwrap_or(Severity::None),

@@ -23,7 +23,7 @@ const NUMBER: usize = 14;
 const CHANGE: usize = 10;
 /// Changed jobs, and runs of one side, that are listed without details.
 const LISTED: usize = 20;
-/// Changed jobs of which the pair that changed most is shown with all tables, without details.
+/// Changed jobs whose most changed pair is shown with all tables, without details.
 const TABLES: usize = 3;
 /// Columns before text that belongs to the label of a finding.
 const BELOW_LABEL: usize = 14;
@@ -140,7 +140,8 @@ impl Page<'_> {
         writeln!(self.out)
     }
 
-    /// The name of a phase. If it is too long, the part after the quoted name stays: it distinguishes phases of one name.
+    /// The name of a phase. If it is too long, the part after the quoted name stays, because it distinguishes
+    /// phases with the same name.
     fn phase_name(&self, key: &str) -> String {
         let key = clean(key.strip_prefix("stage ").unwrap_or(key));
         let (name, place) = key.rsplit_once("\" ").unwrap_or((&key, ""));
@@ -216,7 +217,7 @@ impl Page<'_> {
         writeln!(self.out)
     }
 
-    /// A line for each job, with its only run or how many there are; with details all runs.
+    /// A line for each job, with its only run or the number of its runs; with details, all runs.
     fn only_in(&mut self, side: &str, labels: &[Label]) -> io::Result<()> {
         if labels.is_empty() {
             return Ok(());

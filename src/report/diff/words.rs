@@ -37,7 +37,8 @@ fn whole_number(value: f64) -> String {
     format!("{value:.0}")
 }
 
-/// "+43 %", "−12 %", "3.2×". Empty if the change is unknown, or if both values read the same, as two below 0.01 do.
+/// "+43 %", "−12 %", "3.2×", or "=" for a change of less than half a percent. Empty if the change is unknown,
+/// or if both values have the same text, such as "<0.01".
 pub(super) fn change(figure: &Figure) -> String {
     let read_the_same = value(figure.unit, figure.a) == value(figure.unit, figure.b);
     match (figure.change(), figure.a, figure.b) {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::{ExportFormat, Sink};
 use crate::store::{Table, Value};
 
-/// The names of staging folders begin so. Readers skip names with an underscore.
+/// Prefix of the names of staging folders. Readers skip names that start with an underscore.
 const STAGING: &str = "_staging-";
 
 /// An export while it is written.
@@ -21,7 +21,7 @@ pub(crate) struct Export {
     run: String,
     format: ExportFormat,
     staging: tempfile::TempDir,
-    /// Tells others that this export is running; `None` where folders cannot be locked.
+    /// Shows other exports that this one is running; `None` where folders cannot be locked.
     lock: Option<File>,
     open: Option<Open>,
     written: Vec<(&'static Table, String)>,
@@ -38,7 +38,8 @@ impl Export {
     /// Begins an export with this id below `folder`.
     pub(crate) fn begin(folder: &Path, run: &str, format: ExportFormat) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
-        // While this is locked, no other export begins: each finds the folders of the others locked, or not at all.
+        // While this is locked, no other export begins. So an export never sees an unlocked folder of a
+        // running export.
         let beginning = File::open(folder).and_then(|folder| folder.lock().map(|()| folder)).ok();
         if beginning.is_some() {
             remove_left(folder)?;
@@ -68,8 +69,8 @@ impl Export {
         self.open.as_mut().map_or(Ok(()), |open| open.sink.row(row))
     }
 
-    /// Puts all files in place, and removes what an earlier export with this id had besides. Returns how many files
-    /// there are.
+    /// Moves all files into place, and removes the other files of an earlier export with this id. Returns how
+    /// many files there are.
     pub(crate) fn finish(mut self, tables: &'static [Table]) -> io::Result<usize> {
         self.close()?;
         let mut own = BTreeSet::new();
@@ -102,8 +103,8 @@ impl Export {
     }
 }
 
-/// Removes the staging folders of exports that were killed. That of a running one is locked, and a lock ends with its
-/// program.
+/// Removes the staging folders of exports that were killed. The folder of a running export is locked, and a
+/// lock ends with its program.
 fn remove_left(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let place = entry?.path();
@@ -116,7 +117,8 @@ fn remove_left(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes what this run wrote on other days, and days without any file.
+/// Removes the folders of this run that are not in `own`, and the folders of their days if these are then
+/// empty.
 fn remove_others(table: &Path, run: &str, own: &BTreeSet<PathBuf>) -> io::Result<()> {
     let days = match fs::read_dir(table) {
         Ok(days) => days,
@@ -128,7 +130,7 @@ fn remove_others(table: &Path, run: &str, own: &BTreeSet<PathBuf>) -> io::Result
         let place = day.join(run);
         if !own.contains(&place) && place.is_dir() {
             fs::remove_dir_all(&place)?;
-            // Fails if other runs are there, which stay.
+            // Fails if the folder has files of other runs, which stay.
             let _ = fs::remove_dir(&day);
         }
     }

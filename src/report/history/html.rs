@@ -25,7 +25,7 @@ struct Page<'a> {
     answer: &'a Answer,
 }
 
-/// A table of groups, with what each wasted over time if that is known.
+/// A table of groups, with the waste of each over time if that is known.
 struct GroupTable<'a> {
     id: &'static str,
     title: &'static str,

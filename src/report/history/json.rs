@@ -72,7 +72,7 @@ struct GroupView<'a> {
 #[derive(Serialize)]
 struct PeriodsView<'a> {
     unit: &'static str,
-    /// The first day of each.
+    /// The first day of each period.
     from: &'a [String],
     resource_used_gb_hours: &'a [Option<f64>],
     resource_wasted_gb_hours: &'a [Option<f64>],

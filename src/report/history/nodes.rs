@@ -1,4 +1,4 @@
-//! What nodes did, in the formats of answers.
+//! The work of nodes, in the formats of answers.
 
 use std::io::{self, Write};
 
@@ -59,7 +59,7 @@ fn row(node: &NodeSums) -> [String; CSV.len()] {
 pub(super) struct NodesView<'a> {
     nodes_count: u64,
     slow_count: u64,
-    /// Applications that are missing in the sums.
+    /// Applications that are missing from the sums.
     nodes_unknown_count: u64,
     nodes: Vec<NodeView<'a>>,
 }
@@ -73,7 +73,7 @@ struct NodeView<'a> {
     task_time_ms: Option<u64>,
     executors_lost_count: u64,
     failures_count: u64,
-    /// Those that are compared with others.
+    /// Tasks that are compared with tasks on other nodes.
     tasks_count: u64,
     stragglers_count: u64,
     stragglers_ratio: Option<f64>,
@@ -154,7 +154,7 @@ pub(super) fn mean(node: &NodeSums) -> Option<String> {
     node.mean.map(|mean| format!("{mean:+.2}"))
 }
 
-/// How many nodes are slow, and of how many applications the nodes are unknown; `None` without nodes.
+/// The number of slow nodes, and the number of applications whose nodes are unknown; `None` without nodes.
 pub(super) fn summary(nodes: &Nodes) -> Option<String> {
     let unknown = match nodes.unknown {
         0 => String::new(),

@@ -24,7 +24,7 @@ pub(super) fn day(moment: Option<Timestamp>) -> Option<String> {
     moment.and_then(Timestamp::to_rfc3339).and_then(|text| text.get(..10).map(str::to_owned))
 }
 
-/// An amount of memory over time, or of anything else with three digits.
+/// An amount of memory over time, or another number, with three digits.
 pub(super) fn amount(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),
@@ -35,7 +35,7 @@ pub(super) fn amount(value: f64) -> String {
     }
 }
 
-/// What was wasted, as a share.
+/// The wasted share of the used memory, in percent.
 pub(super) fn share(group: &Group) -> Option<f64> {
     let (wasted, used) = group.wasted_gb_hours.zip(group.used_gb_hours)?;
     (used > 0.0).then(|| 100.0 * wasted / used)
@@ -53,7 +53,7 @@ pub(super) fn extent(answer: &Answer) -> String {
     [Some(all), when, failed, unjudged].into_iter().flatten().collect()
 }
 
-/// What they used, and what of it was wasted and could be saved.
+/// The memory that the applications used, and the parts of it that were wasted and could be saved.
 pub(super) fn costs(answer: &Answer) -> String {
     let Answer { total, currency, .. } = answer;
     let Some(used) = total.used_gb_hours else { return "the memory used is unknown".to_owned() };

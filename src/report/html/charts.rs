@@ -37,7 +37,7 @@ impl ChartsView<'_> {
         PhasesView::of(&self.charts.phases, self.charts.timeline.as_ref(), self.links)
     }
 
-    /// Those that are not next to a histogram of their phase.
+    /// The scatter charts that are not next to a histogram of their phase.
     fn other_scatters(&self) -> impl Iterator<Item = ScatterView<'_>> {
         let Charts { scatters, histograms, .. } = self.charts;
         let others =

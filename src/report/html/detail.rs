@@ -37,7 +37,7 @@ impl<'a> Detail<'a> {
         self.app.findings.iter().zip(&self.ids.findings)
     }
 
-    /// The id of the finding that tells of a trouble; `None` if the report is narrowed to worse findings.
+    /// The id of the finding that reports a trouble; `None` if the report shows only worse findings.
     fn finding_id(&self, telling: &Telling) -> Option<&String> {
         let is_it = |finding: &Finding| finding.rule == telling.rule && finding.subject == telling.subject;
         self.findings().find_map(|(finding, id)| is_it(finding).then_some(id))
@@ -116,7 +116,7 @@ fn headline(trouble: &Trouble) -> String {
     words::headline(trouble)
 }
 
-/// What tells this finding from the others of the trouble: "stage 1.0, consequence".
+/// The text that distinguishes this finding from the others of the trouble: "stage 1.0, consequence".
 fn telling_note(trouble: &Trouble, telling: &Telling) -> Option<String> {
     let is_repeated = trouble.findings.iter().filter(|other| other.rule == telling.rule).count() > 1;
     let subject = is_repeated.then(|| telling.subject.name().into_owned());
@@ -125,7 +125,7 @@ fn telling_note(trouble: &Trouble, telling: &Telling) -> Option<String> {
     (!note.is_empty()).then(|| note.join(", "))
 }
 
-/// What its remedy saves.
+/// The saving of its remedy.
 fn saves(app: &ApplicationReport, trouble: &Trouble) -> String {
     words::saves(&trouble.savings, words::currency(app))
 }

@@ -42,7 +42,7 @@ pub(in crate::report) struct Axis {
     steps: u32,
 }
 
-/// An axis has about as many steps.
+/// An axis has about this many steps.
 const STEPS: f64 = 4.0;
 
 impl Axis {
@@ -71,7 +71,7 @@ impl Axis {
         self.share(value) * WIDTH
     }
 
-    /// The same from below, for values that are drawn upwards.
+    /// The distance of a value from the top, for values that are drawn upwards.
     pub(in crate::report) fn y(&self, value: f64) -> f64 {
         (1.0 - self.share(value)) * HEIGHT
     }
@@ -85,7 +85,7 @@ impl Axis {
         (0..=self.steps).map(|step| self.low + self.step * f64::from(step)).collect()
     }
 
-    /// The same as text, zero without a sign.
+    /// The numbers on the axis as text; zero has no sign.
     pub(in crate::report) fn ticks(&self) -> Vec<String> {
         // Enough decimals to tell the numbers apart: the steps are 1, 2 or 5 times a power of ten.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a few decimals

@@ -119,7 +119,7 @@ pub(in crate::report) fn gb_hours<T: Is<MbMillis>>(amount: T, _: &dyn Values) ->
     Ok(format!("{} GB·h", show_gb_hours(amount.get())))
 }
 
-/// The same without the unit.
+/// Gigabyte-hours without the unit.
 #[askama::filter_fn]
 pub(in crate::report) fn hours<T: Is<MbMillis>>(amount: T, _: &dyn Values) -> Result<String> {
     Ok(show_gb_hours(amount.get()))

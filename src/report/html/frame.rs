@@ -1,4 +1,5 @@
-//! What all pages share: style, the script that sorts tables, and the content security policy that allows only these.
+//! The common parts of all pages: style, the script that sorts tables, and the content security policy that
+//! allows only these.
 //!
 //! A page is a template that extends `frame.html`. Its type has the constants `STYLES` and `SCRIPTS`, which the frame
 //! writes and the policy names.
@@ -19,7 +20,7 @@ pub(in crate::report) const STYLE: Code = Code {
     text: include_str!("../../../templates/page.css"),
     hash: "sha256-P7O6FWIuRuSgECdnT2SXHgE4yEGzGOHnyrvdjKJbWkI=",
 };
-/// What the pages of `nodes`, `whatif`, `diff` and `stragglers` add.
+/// The additional style of the pages of `nodes`, `whatif`, `diff` and `stragglers`.
 pub(in crate::report) const CHART_STYLE: Code = Code {
     text: include_str!("../../../templates/charts.css"),
     hash: "sha256-YP4g5PZG7Yql0RCmSPNkaDftpgp7dgnXTf4NorqCesw=",
@@ -46,7 +47,7 @@ const NOTES: usize = 3;
 pub(in crate::report) enum ProblemRow<'a> {
     /// A problem.
     One(&'a SourceProblem),
-    /// How many more notes are like those above.
+    /// The number of further notes of the same kind.
     More(u64),
 }
 
@@ -68,7 +69,7 @@ pub(in crate::report) fn problem_rows(problems: &[SourceProblem]) -> Vec<Problem
         *place += 1;
         let more = notes.get(code).copied().unwrap_or_default().saturating_sub(NOTES);
         match *place {
-            // One more takes as much room as its count.
+            // A single further note takes as much room as a row with its count.
             place if place <= NOTES || more == 1 => rows.push(ProblemRow::One(entry)),
             place if place == NOTES + 1 => rows.push(ProblemRow::More(more as u64)),
             _ => {}

@@ -1,7 +1,8 @@
 //! Ids of elements that stay the same from one report to the next, so that a link works tomorrow.
 //!
-//! A finding has the id of its fingerprint: job, rule and subject. The first run of a job in the report has that id; other
-//! runs add the id of the application. The script leads a link to a run that is no longer in the report to the first one.
+//! A finding has the id of its fingerprint: job, rule and subject. The first run of a job in the report has
+//! that id; other runs add the id of the application. If a link's run is no longer in the report, the script
+//! goes to the first run of the job.
 
 use std::hash::{Hash, Hasher};
 
@@ -46,7 +47,7 @@ pub(super) struct Taken(FxHashSet<u64>);
 pub(in crate::report) struct PageIds(Taken);
 
 impl PageIds {
-    /// The id of the job that a run belongs to. A run without a name is alone.
+    /// The id of the job that a run belongs to. A run without a name is a job of its own.
     pub(in crate::report) fn job_of(
         &mut self,
         engine: &str,
@@ -137,7 +138,7 @@ impl Ids {
     }
 }
 
-/// The ways between findings, phases and charts of one application.
+/// The links between findings, phases and charts of one application.
 #[derive(Clone, Copy)]
 pub(super) struct Links<'a> {
     pub(super) app: &'a ApplicationReport,
@@ -189,7 +190,7 @@ impl<'a> Links<'a> {
 }
 
 impl Taken {
-    /// `id`, or with the application or a number if it is taken.
+    /// `id`; if it is taken, `id` with the application or a number added.
     fn unique(&mut self, id: String, application: &str) -> String {
         if self.take(&id) {
             return id;

@@ -50,7 +50,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     write_pieces(report, &mut Pieces::in_order(&report.applications, piece::of_kept)?, out)
 }
 
-/// Writes the report with all applications. Those that the report contains are the first.
+/// Writes the report with all applications. The applications in `report` are the first ones in `pieces`.
 pub(super) fn write_pieces(report: &Report, pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<()> {
     let (worst, runs) = piece::worst(pieces, WORST_TROUBLES, &overview::with_findings(report))?;
     let page =
@@ -86,7 +86,7 @@ impl Page<'_> {
         &self.report.totals
     }
 
-    /// What all remedies together save; `None` if nothing is known.
+    /// The saving of all remedies together; `None` if nothing is known.
     fn saved(&self) -> Option<Saved> {
         Saved::of(self.report)
     }

@@ -104,7 +104,7 @@ impl JobRow<'_> {
         self.job.last_started
     }
 
-    /// What the remedies save over all runs.
+    /// The saving of the remedies over all runs.
     pub(super) fn saves(&self) -> Option<String> {
         let savings = &self.job.savings;
         (savings.estimated_count > 0).then(|| words::saved(&savings.saved(), savings.cost(), self.currency))
@@ -158,7 +158,7 @@ impl RollupView<'_> {
 
     pub(super) fn ticks(&self) -> Vec<String> {
         let most = self.most().as_gb_hours();
-        // Bars of one figure are short: two numbers, and the unit at the last one.
+        // The axis of a single figure is short, so it has only two numbers, and the unit at the last one.
         let [half, whole] = [most / 2.0, most].map(crate::units::three_digits);
         vec!["0".to_owned(), half, format!("{whole} GB·h")]
     }

@@ -24,7 +24,7 @@ struct Row<'a> {
     cells: Vec<Cell>,
 }
 
-/// A value and its sort key. Both are empty if the log does not tell.
+/// A value and its sort key. Both are empty if the log lacks the value.
 #[derive(Default, Clone)]
 struct Cell {
     key: String,
@@ -114,7 +114,7 @@ impl<'a> PhasesView<'a> {
         self.links.phases_title()
     }
 
-    /// The head of their names.
+    /// The heading of the column of names.
     fn head(&self) -> &'static str {
         self.title().trim_end_matches('s')
     }

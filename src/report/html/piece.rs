@@ -24,7 +24,8 @@ use crate::units::{MbMillis, Millis, Timestamp, show_hours};
 /// Less saved run time than this is not shown, as in other formats.
 const LEAST_TIME: Millis = Millis::new(100);
 
-/// What is needed to put an application into the page. Its row follows, then its details, then its worst troubles.
+/// The data needed to put an application into the page. Its row follows, then its details, then its worst
+/// troubles.
 #[derive(Serialize, Deserialize)]
 struct Head {
     ids: OwnIds,
@@ -41,7 +42,7 @@ struct Head {
 pub(super) struct WorstRun {
     /// The application's id.
     pub(super) application: String,
-    /// The id of the element that tells of its worst trouble.
+    /// The id of the element with its worst trouble.
     pub(super) link: String,
 }
 
@@ -50,7 +51,8 @@ pub(in crate::report) fn piece(app: &ApplicationReport) -> io::Result<Vec<u8>> {
     render(app, false)
 }
 
-/// The same for an application that is kept, so that its row and its details are rendered later.
+/// Renders only the worst troubles, for an application that is kept: its row and its details are rendered
+/// later.
 pub(super) fn of_kept(app: &ApplicationReport) -> io::Result<Vec<u8>> {
     render(app, true)
 }
@@ -157,8 +159,8 @@ fn worst_item(ids: &Ids, worst: WorstTrouble, mut reader: Reader<'_>) -> io::Res
     String::from_utf8(item).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Writes the rows of the table. Those of the applications that the report contains, which are the first, lead to their
-/// charts, even without findings.
+/// Writes the rows of the table. The applications in `report` come first; their rows link to their charts,
+/// even without findings.
 pub(super) fn write_rows(report: &Report, pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<()> {
     each(pieces, |place, ids, _, mut reader| {
         writeln!(out)?;
@@ -169,7 +171,7 @@ pub(super) fn write_rows(report: &Report, pieces: &mut Pieces, out: &mut dyn Wri
     })
 }
 
-/// Writes the details: with charts those of the applications that the report contains, which are the first.
+/// Writes the details. The applications in `report` come first; their details have charts.
 pub(super) fn write_details(report: &Report, pieces: &mut Pieces, out: &mut dyn Write) -> io::Result<()> {
     each(pieces, |place, ids, _, mut reader| {
         if let Some(app) = report.applications.get(place) {
@@ -201,12 +203,12 @@ impl Worst<'_> {
     /// Where the number of other applications with such a trouble is filled in.
     const ALIKE: &'static str = "+";
 
-    /// What its remedy saves.
+    /// The saving of its remedy.
     fn saves(&self) -> String {
         words::saves(&self.trouble.savings, words::currency(self.app))
     }
 
-    /// Why its severity is lower than its values say.
+    /// The reason why its severity is lower than the severity of its values.
     fn capped(&self) -> Option<String> {
         words::capped(self.app).filter(|_| self.trouble.severity == self.app.severity)
     }
@@ -243,7 +245,7 @@ impl Row<'_> {
         has_detail(self.app)
     }
 
-    /// What all remedies save together.
+    /// The savings of all remedies together.
     fn saves(&self) -> Saves {
         let troubles = || self.app.troubles.iter().map(|trouble| &trouble.savings);
         if self.app.troubles.is_empty() {
@@ -292,7 +294,7 @@ impl Row<'_> {
     }
 }
 
-/// What the remedies of an application save.
+/// The savings of the remedies of an application.
 enum Saves {
     /// It has no trouble.
     Nothing,

@@ -41,7 +41,7 @@ impl ScatterView<'_> {
         ticks(&self.chart.bytes)
     }
 
-    /// From the top.
+    /// Labels of the time axis, from the top.
     fn time_ticks(&self) -> Vec<String> {
         let mut ticks = ticks(&self.chart.time);
         ticks.reverse();

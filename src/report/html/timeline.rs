@@ -32,7 +32,7 @@ impl askama::filters::HtmlSafe for TimelineView<'_> {}
 struct Bar {
     href: String,
     severity: Severity,
-    /// What the drawing shows, for a pointer and for screen readers.
+    /// A description of the bar, for a tooltip and for screen readers.
     text: String,
     label: String,
     x: f64,
@@ -104,7 +104,7 @@ impl TimelineView<'_> {
         })
     }
 
-    /// What the bar of a phase shows, in words.
+    /// A description of the bar of a phase.
     fn sentence(&self, row: &PhaseRow) -> String {
         let mut parts = vec![row.phase.subject.name().into_owned()];
         if row.severity > Severity::None {

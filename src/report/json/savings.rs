@@ -37,7 +37,7 @@ pub(in crate::report) fn amounts(amounts: &Amounts, cost: Option<Range>) -> Amou
     }
 }
 
-/// What one trouble saves.
+/// The savings of one trouble.
 #[derive(Serialize)]
 pub(super) struct SavingsView<'a> {
     status: &'static str,
@@ -45,7 +45,7 @@ pub(super) struct SavingsView<'a> {
     reason: Option<&'a str>,
     method: &'a str,
     alone: Option<AmountsView>,
-    /// What the remedy takes beyond what was recorded.
+    /// The memory that the remedy takes in addition to the recorded memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     more_gb_hours: Option<RangeView>,
     share: Option<AmountsView>,
@@ -66,11 +66,11 @@ pub(super) fn savings(savings: &TroubleSavings) -> SavingsView<'_> {
     }
 }
 
-/// What all troubles of an application save, and its replay.
+/// The savings of all troubles of an application, and its replay.
 #[derive(Serialize)]
 pub(super) struct ApplicationSavingsView<'a> {
     joint: AmountsView,
-    /// What the remedies take beyond what was recorded.
+    /// The memory that the remedies take in addition to the recorded memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     more_gb_hours: Option<RangeView>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -11,13 +11,13 @@ use crate::results::ApplicationReport;
 use crate::severity::Severity;
 use crate::troubles::{Recommended, Telling, Trouble};
 
-/// A finding with the trouble that it tells of.
+/// A finding with its trouble.
 #[derive(Serialize)]
 pub(super) struct ToldView<'a> {
     #[serde(flatten)]
     finding: FindingView<'a>,
     trouble: Option<PartView<'a>>,
-    /// Those of the finding that leads; those of the others are its trouble's, too.
+    /// Only the leading finding of a trouble has the savings, so that they are not repeated.
     savings: Option<SavingsView<'a>>,
 }
 

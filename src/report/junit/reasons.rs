@@ -1,5 +1,5 @@
-//! What makes `check` fail and belongs to no run: expired suppressions, and accepted jobs that did not run. Each is a
-//! suite with one failed case for each.
+//! Reasons for `check` to fail that belong to no run: expired suppressions, and accepted jobs that did not
+//! run. Each kind is a suite with one failed case per suppression or job.
 
 use std::io;
 

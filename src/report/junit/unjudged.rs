@@ -22,7 +22,7 @@ struct Case {
     class: String,
     name: String,
     reason: String,
-    /// Whether the check does not pass because of this case.
+    /// Whether this case makes the check fail.
     is_error: bool,
 }
 

@@ -21,7 +21,7 @@ pub(in crate::report) fn text(name: &str, length: usize) -> String {
     })
 }
 
-/// The same for a sentence of advice, in which commands stand between backticks.
+/// Like [`text`], for a sentence of advice, in which commands are between backticks.
 pub(super) fn sentence(advice: &str, length: usize) -> String {
     let parts: Vec<&str> = advice.split('`').collect();
     let is_code = |place: usize| place % 2 == 1;
@@ -40,7 +40,7 @@ pub(super) fn sentence(advice: &str, length: usize) -> String {
     shown.collect()
 }
 
-/// The same for a block of HTML, in which Markdown has no effect.
+/// Like [`text`], for a block of HTML, in which Markdown has no effect.
 pub(super) fn html(name: &str, length: usize) -> String {
     escaped(name, length, |at, escaped| match at.c {
         '<' => escaped.push_str("&lt;"),

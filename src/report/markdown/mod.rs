@@ -58,8 +58,8 @@ pub(super) fn write_pieces(report: &Report, pieces: &mut Pieces, out: &mut dyn W
     out.write_all(page.text().as_bytes())
 }
 
-/// What is needed to put an application into the page. Its row of the table follows, then the head of its section, the
-/// configuration, the notes, and the troubles.
+/// The data needed to put an application into the page. Its row of the table follows, then the head of its
+/// section, the configuration, the notes, and the troubles.
 #[derive(Serialize, Deserialize)]
 struct Head {
     /// Whether it is in the table.
@@ -250,7 +250,7 @@ fn configuration(recommended: &[Recommended]) -> String {
     format!("\n```\n{}\n```\n\n", lines.join("\n"))
 }
 
-/// One line without what would end a block of code.
+/// One line, without backticks that would end a block of code.
 fn plain(line: &str) -> String {
     clean(line).replace("```", "` ` `")
 }

@@ -33,7 +33,7 @@ pub(super) fn write(report: &NodesReport, top: Option<usize>, out: &mut dyn Writ
 #[template(path = "nodes.html")]
 struct Page<'a> {
     report: &'a NodesReport,
-    /// Without those that `--top` leaves out.
+    /// The nodes that are shown: all except those that `--top` leaves out.
     nodes: &'a [Node],
 }
 
@@ -68,7 +68,7 @@ impl Page<'_> {
         }
     }
 
-    /// What is suspected, how certain the verdict is, and what was lost.
+    /// Notes on suspected nodes, on the certainty of the verdict, and on losses.
     fn notes(&self) -> Vec<String> {
         let report = self.report;
         if report.ranking.nodes.is_empty() {
@@ -95,7 +95,7 @@ impl Page<'_> {
         self.report.ranking.nodes.iter().filter(|node| node.is_straggler())
     }
 
-    /// By how much it is slower, and how sure that is.
+    /// The size of its slowdown, and how certain it is.
     fn evidence(&self, node: &Node) -> String {
         words::slow(node, &self.report.settings)
     }
@@ -184,7 +184,7 @@ fn key(value: Option<&f64>) -> String {
     value.map(|value| format!("{value:.6}")).unwrap_or_default()
 }
 
-/// The same of the lower end of an interval.
+/// The sort key of the lower end of an interval.
 fn low_key(node: &Node) -> String {
     node.interval().map(|interval| format!("{:.6}", interval.low)).unwrap_or_default()
 }

@@ -14,7 +14,7 @@ pub(super) const MAX_NAMED: usize = 5;
 /// What to do with slow nodes.
 const EXCLUDE: &str = "To exclude them from YARN, write their names with --exclude-list FILE, set yarn.resourcemanager.nodes.exclude-path to that file, and run yarn rmadmin -refreshNodes. Look at the nodes first, because they may be slow only on some days.";
 
-/// The same, if the nodes are there.
+/// The advice on slow nodes; `None` if all applications are from traces, whose nodes users cannot exclude.
 pub(super) fn exclude(report: &NodesReport) -> Option<&'static str> {
     (!report.only_traces).then_some(EXCLUDE)
 }
@@ -76,7 +76,7 @@ pub(super) fn suspected(report: &NodesReport) -> Option<String> {
     })
 }
 
-/// Nodes that are significantly slow by so little that nothing follows from it.
+/// Nodes that are significantly slow, but by too little to act on.
 pub(super) fn slightly_slow(report: &NodesReport) -> Option<String> {
     let settings = &report.settings;
     let slightly = report.ranking.summary.slightly_slow;

@@ -17,11 +17,11 @@ use crate::results::{Change, Comparison, FindingChange};
 use crate::severity::Severity;
 use crate::troubles::Trouble;
 
-/// A finding that is written, and the trouble that it tells of.
+/// A finding to be written, and its trouble.
 struct Written<'a> {
     app: &'a ApplicationReport,
     finding: &'a Finding,
-    /// With whether it is an echo.
+    /// The trouble, and whether the finding is an echo.
     trouble: Option<(&'a Trouble, bool)>,
     suppressed: Option<&'a Suppressed>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Results<'a> {
     pub(super) suppressed: Vec<SarifResult<'a>>,
 }
 
-/// What is needed to put the results of an application into the report.
+/// The data needed to put the results of an application into the report.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Outcome {
     pub(super) id: String,

@@ -1,4 +1,4 @@
-//! What a chart shows, before it is drawn.
+//! The content of a chart, before it is drawn.
 
 /// A chart with a title.
 pub(super) struct Chart {
@@ -17,7 +17,7 @@ pub(super) enum Plot {
 pub(super) struct Bars {
     pub(super) series: Vec<String>,
     pub(super) groups: Vec<(String, Vec<Option<Bar>>)>,
-    /// What the darker part of each bar is, if bars have parts.
+    /// The meaning of the darker part of each bar, if bars have parts.
     pub(super) part: Option<&'static str>,
 }
 

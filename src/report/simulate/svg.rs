@@ -202,7 +202,7 @@ fn escaped(text: &str) -> String {
         '<' => "&lt;".to_owned(),
         '>' => "&gt;".to_owned(),
         '"' => "&quot;".to_owned(),
-        // XML has no place for these.
+        // XML does not allow these characters.
         '\u{fffe}' | '\u{ffff}' => "?".to_owned(),
         c => c.to_string(),
     };

@@ -149,7 +149,7 @@ impl Page {
             match column {
                 _ if Some(column) == key => Column::key(title, widest(column), usize::MAX),
                 _ if column < names => Column::text(title, 0),
-                // As far from the column before as names are.
+                // One column wider, so that numbers have the same distance from the column before as names.
                 _ => Column::number(title, widest(column) + 1),
             }
         };
@@ -161,7 +161,7 @@ impl Page {
         writeln!(out)
     }
 
-    /// What times and energies are compared with.
+    /// Names the row that times and energies are compared with.
     fn base(&self, rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
         let Some(base) = rows.iter().find(|row| row.policy == Policy::Reserve(100)).or_else(|| rows.first())
         else {

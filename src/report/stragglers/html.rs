@@ -27,7 +27,7 @@ const MAX_DAYS: usize = 60;
 /// Servers that are named.
 const MAX_SERVERS: usize = 5;
 
-/// Writes the first jobs; of each group the first tasks.
+/// Writes the first jobs, and the first tasks of each group.
 pub(super) fn write(report: &StragglerReport, shown: Shown, out: &mut dyn Write) -> io::Result<()> {
     let palette = Palette::of(&report.total.causes);
     let Listed { jobs, left_out } = jobs::listed(report, shown);
@@ -44,7 +44,7 @@ struct Page<'a> {
     palette: Palette,
 }
 
-/// A line of the table of what stragglers cost.
+/// A line of the table of costs.
 struct Cost {
     name: &'static str,
     median: String,
@@ -92,7 +92,7 @@ impl<'a> Page<'a> {
         days.unwrap_or_default().iter().map(|day| DayRow::of(day, &self.palette)).collect()
     }
 
-    /// How the causes go together over the days.
+    /// The correlations of causes over the days.
     fn correlations(&self) -> Vec<String> {
         self.report.total.correlations.iter().map(sentences::correlation).collect()
     }

@@ -97,7 +97,7 @@ struct EngineView<'a> {
     run_times_with_settings: Option<RunTimesView>,
 }
 
-/// By replay, in all applications of which tasks would have been copied.
+/// By replay, over all applications with tasks that would have been copied.
 #[derive(Serialize)]
 struct RunTimesView {
     applications_count: u64,

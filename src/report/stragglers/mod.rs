@@ -29,7 +29,7 @@ pub enum Table {
 /// Limits on the parts of the survey that are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// Maximum number of applications, in text and HTML of jobs: those that waited longest.
+    /// Maximum number of applications (in text and HTML, of jobs): those that waited longest.
     pub applications: Option<usize>,
     /// Maximum number of stragglers per group: the longest. Used for text and HTML.
     pub stragglers: Option<usize>,

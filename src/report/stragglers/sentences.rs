@@ -11,7 +11,7 @@ use crate::survey::{
 };
 use crate::units::{Millis, three_digits};
 
-/// What is said if there are stragglers, and none of them cost time.
+/// The text for a report with stragglers that cost no time.
 pub(super) const NO_WAIT: &str =
     "No application waited only for stragglers: the last task of each group was not a straggler.";
 
@@ -99,8 +99,8 @@ fn best(best: Best, engine: &EngineDetectors) -> String {
     .unwrap_or_else(|| best.to_string())
 }
 
-/// The settings of the best detector that the engine ships, as lines to paste, after a sentence with what it costs. `None` if
-/// no task had ended earlier with them.
+/// The settings of the best detector that the engine ships, as lines to paste, after a sentence with their
+/// cost. `None` if none of these detectors is the best, or if it would not have copied any task.
 pub(super) fn settings(engine: &EngineDetectors) -> Option<(String, Vec<String>)> {
     let (false, Some(Best::Detector { place, .. }), Some(framework)) =
         (engine.settings.is_empty(), engine.best_offered, engine.origin.engine())
@@ -118,7 +118,7 @@ pub(super) fn settings(engine: &EngineDetectors) -> Option<(String, Vec<String>)
     Some((format!("Settings for such speculation{}{run_times}:", cost.unwrap_or_default()), lines))
 }
 
-/// "; by replay, 3 applications of 12 min would have taken 2 min less (1.5 min to 2.5 min)".
+/// "; by replay, 3 applications of 12 min would have taken 2 min less in total, 1.5 min to 2.5 min".
 fn run_times(run_times: &RunTimes) -> String {
     let RunTimes { applications, unknown, recorded_ms, saved_ms, error_ms } = *run_times;
     let time = |ms: f64| Millis::from_f64(ms.max(0.0)).unwrap_or_default();
@@ -162,7 +162,7 @@ pub(super) fn limit(group: &GroupReport, settings: &Settings) -> String {
         0 => String::new(),
         count => format!(", {count} undetermined"),
     };
-    // One wave needs no word.
+    // A single wave is not mentioned.
     let waves = group.waves().filter(|waves| *waves > 1.0).map(|waves| format!(" in {waves:.1} waves"));
     let tasks = plural(group.judged, noun(group.kind));
     format!("{tasks}{}{reference}{undetermined}", waves.unwrap_or_default())
@@ -207,7 +207,8 @@ fn most_frequent(causes: &CauseCounts) -> Option<String> {
     Some(format!("{} ({tasks}{separator}{confidence})", most.cause.display_name()))
 }
 
-/// Which run of a job waited longest, and for what; if none waited, the most frequent cause. A single run is named only.
+/// The run of a job that waited longest, and its reason; if no run waited, the most frequent cause. A single
+/// run is named without its time.
 pub(super) fn of_job(job: &Job<'_>) -> String {
     let Some(run) = job.longest() else { return String::new() };
     if job.judged_runs == 1 {

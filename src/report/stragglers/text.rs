@@ -34,7 +34,7 @@ const GROUPS: usize = 5;
 const LISTED: usize = 15;
 /// The fewest columns of a job's name.
 const NAME: usize = 14;
-/// The most.
+/// The most columns of a job's name.
 const JOB: usize = 46;
 /// Maximum number of servers named.
 const SERVERS: usize = 5;

@@ -62,7 +62,7 @@ pub(super) fn group(kind: TaskKind) -> String {
     }
 }
 
-/// The same, or what a trace calls the group.
+/// The name of a group: its label in a trace, otherwise as [`group`].
 pub(super) fn of(report: &GroupReport) -> String {
     report.label.clone().unwrap_or_else(|| group(report.kind))
 }

@@ -15,7 +15,7 @@ use crate::severity::Severity;
 const FULL: usize = 10;
 /// The jobs after them that are shown in two lines each.
 const BRIEF: usize = 20;
-/// Columns of what a job saves, and of the blanks after it.
+/// Columns of the text with a job's saving, and of the blanks after it.
 const SAVING: usize = 24;
 /// With fewer columns for a name, the id and the name get a line of their own.
 const LEAST_NAME: usize = 12;
@@ -39,7 +39,7 @@ pub(super) struct Jobs<'a> {
     out: &'a mut dyn Write,
 }
 
-/// What was not shown.
+/// Counts of applications and jobs that were not shown.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Seen {
     /// Applications without findings.
@@ -236,8 +236,8 @@ impl<'a> Jobs<'a> {
     }
 }
 
-/// "critical: app-7, Mapper Skew (map)": the run that the severity of its job is from, unless it is the one that is shown.
-/// Where ids are not unique, its file is named.
+/// "critical: app-7, Mapper Skew (map)": the run with the severity of its job; `None` if the shown run has
+/// it. Names the run's file if ids are not unique.
 fn worst_run(job: &JobTotal, shown: &Piece<'_>, ids: &BTreeSet<String>) -> Option<String> {
     let worst = job.worst.as_ref().filter(|_| shown.severity < job.severity)?;
     let is_ambiguous = shown.id == worst.id() || ids.contains(worst.id());
@@ -255,7 +255,8 @@ fn with_remedy(piece: &Piece<'_>, room: usize) -> Vec<String> {
         (headline, remedy) => {
             let rest = room.saturating_sub(4);
             let short = fit_words(remedy, rest);
-            // A setting is never cut: it would be no setting. And those that belong together are shown together.
+            // Settings are never cut, because a cut setting is not valid, and settings that belong together
+            // are shown together.
             let is_settings = remedy.starts_with("--conf ") || remedy.starts_with("-D ");
             let is_cut = short.is_empty() || is_settings && short != remedy;
             let parts = if is_cut { lines(remedy, rest) } else { vec![short] };

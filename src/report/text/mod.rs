@@ -31,7 +31,8 @@ pub struct TextOptions {
     pub ascii: bool,
     /// Whether every run, finding and reason for a rule that was not evaluated is listed.
     pub details: bool,
-    /// Whether only the answer is written, where the report does not say so itself (stragglers, nodes, diff, whatif).
+    /// Whether only the answer is written, in reports without a setting of their own for this (stragglers,
+    /// nodes, diff, whatif).
     pub summary: bool,
     /// How many jobs are shown with their troubles; `None` for the first ten, and two lines for each of the next.
     pub jobs: Option<usize>,
@@ -44,7 +45,7 @@ impl Default for TextOptions {
 }
 
 impl TextOptions {
-    /// The same with enough columns to break lines between words.
+    /// These options with enough columns to break lines between words.
     pub(crate) fn usable(self) -> Self {
         // ASCII needs more columns for some characters, such as +- for ±.
         let columns = if self.ascii { self.columns.saturating_sub(ASCII_COLUMNS) } else { self.columns };
@@ -133,7 +134,8 @@ pub(super) fn write_pieces(
     write_end(report, seen, options, out)
 }
 
-/// The overview of the applications below it; nothing for a single application, which says so itself.
+/// The overview of the applications below it; nothing for a single application, whose own text has the same
+/// facts.
 fn overview_of_several(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     if report.summary.applications < 2 {
         return Ok(());
@@ -170,7 +172,7 @@ fn is_quiet(app: &ApplicationReport, options: TextOptions) -> bool {
     silent && !(options.details && (!app.complete || !app.not_evaluated.is_empty()))
 }
 
-/// What follows the jobs.
+/// Writes the lines after the jobs.
 fn write_end(report: &Report, seen: jobs::Seen, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let mut parts = Vec::new();
     if seen.jobs_left_out > 0 {

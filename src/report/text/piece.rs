@@ -11,7 +11,7 @@ use crate::savings::SavingStatus;
 use crate::severity::Severity;
 use crate::troubles::Trouble;
 
-/// An application: what its heading needs, and the text below it.
+/// An application: the fields of its heading, and the text below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece<'a> {
     pub(super) severity: Severity,
@@ -22,7 +22,7 @@ pub(super) struct Piece<'a> {
     pub(super) name: &'a str,
     /// The first trouble in a few words; empty without troubles.
     pub(super) headline: &'a str,
-    /// What to change against it: a setting, or the first advice; empty without one.
+    /// The remedy for it: a setting, or the first advice; empty without one.
     pub(super) remedy: &'a str,
     /// Why the run comes first among those of its job.
     pub(super) lead: &'a str,
@@ -44,8 +44,8 @@ pub(super) fn write_head(app: &ApplicationReport, out: &mut Vec<u8>) -> io::Resu
     writeln!(out, "{}", app.sources.first().map(|source| clean(source)).unwrap_or_default())
 }
 
-/// Why the run comes first among those of its job. Savings within the error of their estimate may decide, too, and no
-/// reader would call that the most to save.
+/// The reason why the run comes first among those of its job. Savings within the error of their estimate may
+/// decide, too, but they are not called the most to save.
 fn lead(app: &ApplicationReport) -> &'static str {
     let failed = app.status == Status::Failed;
     let estimated = app.troubles.iter().any(|trouble| trouble.savings.status == SavingStatus::Estimated);

@@ -1,4 +1,4 @@
-//! Troubles as text: what is wrong, what to change, and which rules tell of it.
+//! Troubles as text: what is wrong, what to change, and which rules report it.
 
 use std::io::{self, Write};
 
@@ -42,7 +42,8 @@ pub(super) fn write(
     Ok(())
 }
 
-/// The start of a text on two lines of so many columns: a single one often ends before it says what is wrong.
+/// The start of a text on two lines of `columns` columns: a single line often ends before it says what is
+/// wrong.
 fn brief(text: &str, columns: usize) -> String {
     let all = lines(text, columns);
     match all.split_first() {

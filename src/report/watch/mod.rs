@@ -1,4 +1,4 @@
-//! What `watch` tells, line by line.
+//! The output of `watch`, line by line.
 
 mod ndjson;
 mod text;
@@ -9,7 +9,7 @@ pub(crate) use text::{begin as begin_text, status, write as write_text};
 use crate::model::table::TaskKind;
 use crate::stragglers::detect::Needs;
 
-/// Detectors that need what is not known of all running tasks.
+/// Detectors that cannot watch, and the data that they need but that is not known of all running tasks.
 pub(crate) type Silent = [(&'static str, Needs)];
 
 /// "map", "stage 3.0".

@@ -19,7 +19,7 @@ struct Begin<'a> {
     silent: Vec<SilentView>,
 }
 
-/// A detector that needs what event logs do not contain.
+/// A detector that needs data that event logs do not contain.
 #[derive(Serialize)]
 struct SilentView {
     id: &'static str,

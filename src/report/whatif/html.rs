@@ -133,7 +133,8 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// How many applications were replayed, and what each change does to all of them; nothing of a single one.
+    /// The number of applications that were replayed, and the effect of each change on all of them; `None`
+    /// for a single application.
     fn totals(&self) -> Option<(String, Vec<String>)> {
         let Total { replayed, recorded, changes } = &self.report.total;
         if self.report.applications.len() < 2 || *replayed == 0 {
@@ -153,7 +154,8 @@ impl<'a> Page<'a> {
         });
         let (mut first, others): (Vec<_>, Vec<_>) =
             with.partition(|(view, _)| view.best(Kind::Trouble).is_some());
-        // More resources shorten almost every application, and cost something.
+        // Jobs that only more resources shorten come last: more resources shorten almost every application,
+        // and cost something.
         first.extend(others);
         first.truncate(MAX_FIRST);
         first
@@ -166,7 +168,7 @@ impl<'a> Page<'a> {
 }
 
 impl<'a> JobView<'a> {
-    /// "30 runs, alice": two users may have jobs of one name.
+    /// "30 runs, alice". The user is named because two users may have jobs with the same name.
     fn runs_and_user(&self) -> String {
         let runs = self.runs.len() as u64;
         let runs = (runs > 1).then(|| filters::counted(runs, "run"));
@@ -174,7 +176,7 @@ impl<'a> JobView<'a> {
         runs.into_iter().chain(user).collect::<Vec<_>>().join(", ")
     }
 
-    /// Which change is best, and where it does most.
+    /// The best change, and the run in which it saves most.
     fn told(&self) -> String {
         words::of_job(&self.job)
     }
@@ -186,13 +188,13 @@ impl<'a> JobView<'a> {
     /// The change of this kind that saves most time over all runs.
     fn best(&self, kind: Kind) -> Option<&ChangeTotal> {
         let of_kind = self.job.total.changes.iter().filter(|total| kind.holds(&total.change));
-        // The first of equal savings: a single trouble before all of them.
+        // On a tie, the first: a single trouble comes before all troubles together.
         of_kind
             .filter(|total| total.net_ms() > 0.0)
             .reduce(|best, other| if other.net_ms() > best.net_ms() { other } else { best })
     }
 
-    /// The runs that are listed: none of a job with one run that has details.
+    /// The runs that are listed; empty for a job with one run that has details.
     fn rows(&self) -> &[Run<'a>] {
         match self.runs.as_slice() {
             [only] if only.is_detailed => &[],
@@ -215,7 +217,8 @@ impl<'a> JobView<'a> {
     }
 }
 
-/// The time that the best change saves; of a run that was not replayed less than nothing.
+/// The time in milliseconds that the best change saves; −1 for a run that was not replayed, so that it comes
+/// last.
 fn most_saved(app: &ApplicationReplays) -> f64 {
     let saved = |replays| best(replays, Kind::Any).map_or(0.0, |best| best.prediction.saves.wall_ms.point);
     app.replays.as_ref().map_or(-1.0, saved)
@@ -234,7 +237,7 @@ impl<'a> Replayed<'a> {
         }
     }
 
-    /// What the change does to the run time.
+    /// The effect of the change on the run time.
     fn outcome(&self, scenario: &Scenario) -> String {
         let what = change(scenario);
         match &scenario.prediction {
@@ -259,7 +262,7 @@ impl<'a> Replayed<'a> {
         facts
     }
 
-    /// The stages that bind the application most.
+    /// The longest stages on the critical path.
     fn path(&self) -> &[PathStage] {
         &self.replays.path
     }
@@ -275,7 +278,7 @@ impl Best<'_> {
     }
 }
 
-/// The changes of which the best is wanted.
+/// The kinds of changes from which the best is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Any,
@@ -300,7 +303,7 @@ fn best(replays: &Replays, kind: Kind) -> Option<Best<'_>> {
         let Saved::Less(saved) = Saved::of(prediction) else { return None };
         Some(Best { scenario, prediction, saved })
     });
-    // The first of equal savings: a single trouble before all of them.
+    // On a tie, the first: a single trouble comes before all troubles together.
     known.reduce(|best, other| {
         let saves = |item: &Best<'_>| item.prediction.saves.wall_ms.point;
         if saves(&other) > saves(&best) { other } else { best }

@@ -183,7 +183,7 @@ struct ScenarioView<'a> {
     reason: Option<&'a str>,
     takes: Option<AmountsView>,
     saves: Option<AmountsView>,
-    /// What a replay leaves out.
+    /// The effects that a replay leaves out.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
 }

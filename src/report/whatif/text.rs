@@ -20,7 +20,7 @@ const COST: usize = 10;
 const LISTED: usize = 15;
 /// The fewest columns of a job's name.
 const NAME: usize = 14;
-/// The most.
+/// The most columns of a job's name.
 const JOB: usize = 46;
 
 pub(super) fn write(
@@ -56,7 +56,7 @@ struct Page {
 }
 
 impl Page {
-    /// What each change saves over all applications.
+    /// The savings of each change over all applications.
     fn total(&self, report: &WhatIfReport, out: &mut dyn Write) -> io::Result<()> {
         let Total { replayed, recorded, changes } = &report.total;
         let all = plural(report.applications.len() as u64, "application");
@@ -149,7 +149,7 @@ impl Page {
         self.scenarios(&replays.scenarios, out)
     }
 
-    /// The stages that bind the application most.
+    /// The longest stages on the critical path.
     fn path(&self, replays: &Replays, out: &mut dyn Write) -> io::Result<()> {
         let stage =
             |stage: &crate::whatif::PathStage| format!("{} {}", clean(&words::stage(stage)), stage.time);

@@ -7,7 +7,7 @@ use crate::whatif::{
     Change, ChangeTotal, Job, PathStage, Prediction, Range, Replays, Scenario, WhatIfReport, most_frequent,
 };
 
-/// What a change does to the run time.
+/// The effect of a change on the run time.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Saved {
     /// The change leaves everything as it is.
@@ -16,7 +16,7 @@ pub(super) enum Saved {
     WithinError,
     /// "9.1 s ± 2.3 s" less.
     Less(String),
-    /// The same more.
+    /// "9.1 s ± 2.3 s" more.
     More(String),
 }
 
@@ -38,8 +38,8 @@ fn with_error(range: &Range) -> String {
     format!("{} ± {}", millis(range.point.abs()), millis(range.half_width()))
 }
 
-/// What the application takes at least: with unlimited slots, with these always busy, and the driver alone. They are
-/// replays, not the recorded run.
+/// Lower bounds of the run time: with unlimited slots, with slots that are always busy, and for the driver
+/// alone. They are replays, not the recorded run.
 pub(super) fn bounds(replays: &Replays) -> Vec<String> {
     let Replays { critical_path, ideal, driver, .. } = replays;
     let mut bounds = vec![
@@ -67,7 +67,7 @@ pub(super) fn change(scenario: &Scenario) -> String {
     in_words(&scenario.change, scenario.is_local)
 }
 
-/// What a replay of the change leaves out.
+/// The effects that a replay of the change leaves out.
 pub(super) fn note(change: &Change) -> Option<&'static str> {
     const HEAP: &str =
         "a replay does not model less garbage collection or spill: analyze says what they cost";
@@ -132,7 +132,7 @@ pub(super) fn not_replayed(report: &WhatIfReport) -> String {
     why.map(|why| format!("; what changes would save is unknown ({mostly}{why})")).unwrap_or_default()
 }
 
-/// What a change does over all applications.
+/// The effect of a change over all applications.
 fn effect(total: &ChangeTotal) -> String {
     if total.known == 0 && total.unknown > 0 {
         return unknown(total);
@@ -179,8 +179,8 @@ pub(super) fn hours(total: &ChangeTotal) -> Vec<String> {
     [true, false].into_iter().filter_map(amount).collect()
 }
 
-/// Which change is best for a job and for which of its runs it does most: "no skew: 12 of 30 runs, most in app-7 (9.1 s ±
-/// 2.3 s of 1m); 0.3 core-hours less". Or why there is none.
+/// The best change for a job, and the run in which it saves most: "no skew: 12 of 30 runs, most in app-7 (9.1
+/// s ± 2.3 s of 1m); 0.3 core-hours less". If there is none, the reason.
 pub(super) fn of_job(job: &Job<'_>) -> String {
     let several = job.runs.len() > 1;
     let Some(best) = job.total.best() else {
@@ -202,7 +202,7 @@ pub(super) fn of_job(job: &Job<'_>) -> String {
         let saves = scenario.prediction.as_ref().ok().filter(|it| !it.within_error)?.saves.wall_ms;
         Some((run.id.as_str(), replays.recorded, saves))
     });
-    // The first of equal runs in the report.
+    // On a tie, the first run in the report.
     let most = most.reduce(|best, next| if next.2.point > best.2.point { next } else { best });
     let mut parts = match most {
         Some((id, took, saves)) if several => {

@@ -11,7 +11,7 @@ pub(crate) struct Attempt {
     pub(crate) start: f64,
     /// Its end; `None` while it runs.
     pub(crate) end: Option<f64>,
-    /// Whether it ended by itself; otherwise its sibling was first.
+    /// Whether it completed; otherwise another attempt of its task completed first.
     pub(crate) won: bool,
     /// Its last report: its age in seconds, and its progress from 0 to 1.
     pub(crate) reported: (f64, f64),

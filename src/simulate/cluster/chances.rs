@@ -1,5 +1,5 @@
-//! Everything random in a run, drawn beforehand: runs that differ in the policy or the detector share it, so
-//! that their difference is not chance.
+//! Everything random in a run, drawn beforehand. Runs that differ in the policy or the detector share these
+//! values, so chance does not explain their difference.
 
 use super::scenario::Scenario;
 use crate::simulate::random::Random;
@@ -8,12 +8,12 @@ use crate::simulate::random::Random;
 const TASKS: u64 = 1;
 const RUNS: u64 = 1000;
 
-/// What chance decides about a run.
+/// The random values of a run.
 #[derive(Debug, Clone)]
 pub(super) struct Chances {
     /// The work of each task's original attempt, in seconds on a core for itself.
     pub(super) originals: Vec<f64>,
-    /// The same of its copy.
+    /// The work of each task's copy, in the same unit.
     pub(super) copies: Vec<f64>,
     /// The relative speed of each node.
     pub(super) nodes: Vec<f64>,

@@ -20,7 +20,7 @@ pub(crate) struct Growth(Vec<Span>);
 impl Growth {
     /// The count of work at a time.
     pub(super) fn work_at(&self, time: f64) -> f64 {
-        // Most questions are about the last seconds.
+        // Most calls ask for a time in the last seconds.
         let span = self.0.iter().rev().find(|span| span.from <= time);
         span.map_or(0.0, |span| span.work + (time - span.from) * span.speed)
     }
@@ -87,7 +87,7 @@ impl<'a> Node<'a> {
         self.now = now;
     }
 
-    /// An attempt begins to compute; `work` is what it has to do. Returns the count of work at this moment.
+    /// An attempt with this much `work` begins to compute. Returns the count of work at this moment.
     pub(super) fn begin(&mut self, attempt: usize, work: f64) -> f64 {
         self.computing.push((attempt, self.work + work));
         self.change_speed();
@@ -103,7 +103,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The attempt that ends next at the present speed, and when.
+    /// The attempt that ends next at the present speed, and its end.
     pub(super) fn next_end(&self) -> Option<(usize, f64)> {
         let earlier = |a: &&(usize, f64), b: &&(usize, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
         let &(attempt, end) = self.computing.iter().min_by(earlier)?;

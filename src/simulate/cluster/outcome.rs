@@ -1,4 +1,4 @@
-//! What came of a run: time, energy, copies, and the quality of the detector.
+//! The result of a run: time, energy, copies, and the quality of the detector.
 
 use super::attempt::Attempt;
 use super::run::Run;
@@ -9,13 +9,13 @@ use crate::stragglers::quality::{Judged, Quality};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Outcome {
     pub(crate) quality: Quality,
-    /// Executions whose duration is only known to be at least so much, too little to judge them.
+    /// Executions with only a lower bound on their duration, too low to judge them.
     pub(crate) undetermined: u64,
     pub(crate) seconds: f64,
     pub(crate) joules: f64,
     /// Copies that were launched.
     pub(crate) copies: u64,
-    /// Those that ended before their originals.
+    /// Copies that ended before their originals.
     pub(crate) successful: u64,
 }
 

@@ -51,7 +51,7 @@ impl Policy {
     }
 
     /// The containers kept for copies on each node, as evenly as possible: `nodes` nodes with `containers`
-    /// each. Where they do not divide evenly, every so many nodes one has more.
+    /// each. If they do not divide evenly, the nodes with one more are evenly spaced.
     #[allow(clippy::cast_possible_truncation)] // below `nodes * containers`
     pub(crate) fn reserved(self, nodes: usize, containers: usize) -> Vec<usize> {
         let share = match self {
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(reserved(100), [0; 20]);
         assert_eq!(reserved(95).iter().sum::<usize>(), 8);
         assert!(reserved(95).iter().all(|&count| count <= 1));
-        // The reserve is spread over the groups of nodes, which come one after the other.
+        // The reserve is spread over the groups of nodes, which are contiguous.
         assert_eq!(reserved(95).chunks(5).map(|part| part.iter().sum()).collect::<Vec<usize>>(), [2; 4]);
         assert_eq!(Policy::Shared.reserved(3, 8), [0; 3]);
     }

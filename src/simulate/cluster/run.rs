@@ -36,11 +36,11 @@ impl Run {
     }
 }
 
-/// What may differ between runs with the same chances.
+/// The conditions that may differ between runs with the same chances.
 #[derive(Clone, Copy)]
 pub(super) struct Conditions<'a> {
     pub(super) policy: Policy,
-    /// `None` if nothing looks for stragglers.
+    /// `None` for a run without a detector.
     pub(super) detector: Option<&'a dyn Detector>,
     /// Usual progress of a task, for the detectors that compare with it.
     pub(super) usual_progress: Option<&'a ProgressModel>,
@@ -154,7 +154,7 @@ impl<'a> Cluster<'a> {
         self.wanted = still_wanted;
     }
 
-    /// A node with room, apart from `not`: any of them is as likely. `None` if there is none.
+    /// A random node with room, except `not`, all equally likely; `None` if no node has room.
     fn any_node(&mut self, room: impl Fn(&Node) -> usize, not: Option<usize>) -> Option<usize> {
         let nodes = self.nodes.iter().enumerate();
         let with_room = nodes.filter(|&(index, node)| Some(index) != not && room(node) > 0);
@@ -216,7 +216,7 @@ impl<'a> Cluster<'a> {
         self.place();
     }
 
-    /// An attempt ends, by itself or because its sibling has.
+    /// An attempt completes, or is killed because another attempt of its task has completed.
     fn stop(&mut self, number: usize, won: bool) {
         let Some(attempt) = self.attempts.get_mut(number) else { return };
         let Some(node) = self.nodes.get_mut(attempt.node) else { return };

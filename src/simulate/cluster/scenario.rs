@@ -84,7 +84,7 @@ pub(crate) struct Detection {
     pub(crate) speed_min_age_s: f64,
 }
 
-/// What the cluster's mean speed is taken over.
+/// The unit that the cluster's mean speed is taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum MeanOver {
@@ -137,7 +137,7 @@ impl Scenario {
         Self::shipped_text(name).map(|text| Self::read(&text, name))
     }
 
-    /// Reads a scenario; what it does not set is as in the testbed. `name` is for messages.
+    /// Reads a scenario; settings that it does not have are those of the testbed. `name` is for messages.
     pub(crate) fn read(text: &str, name: &str) -> Result<Self, ScenarioError> {
         let wrong = |source| ScenarioError::Yaml { name: name.to_owned(), source };
         let mut settings: Mapping = serde_yaml::from_str(TESTBED).map_err(wrong)?;
@@ -184,7 +184,7 @@ impl Scenario {
         self.job.split_mib * 1_048_576.0
     }
 
-    /// The same in whole bytes.
+    /// The size of a task's input in whole bytes.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // casts saturate
     pub(crate) fn split_size(&self) -> u64 {
@@ -209,7 +209,8 @@ impl Scenario {
         self.policies.is_empty().then(|| "there is no policy".to_owned())
     }
 
-    /// Numbers with the range in which a job ends within hours: with tiny speeds or enormous noise, it would not.
+    /// Each number with its allowed range. Within the ranges a job ends within hours; with tiny speeds or
+    /// enormous noise, it would not.
     fn ranges(&self) -> Vec<(&'static str, f64, RangeInclusive<f64>)> {
         const TIME: RangeInclusive<f64> = 0.0..=1e5;
         const NOISE: RangeInclusive<f64> = 0.0..=2.0;
@@ -243,7 +244,7 @@ impl Scenario {
     }
 }
 
-/// Puts the settings of `over` in the place of those of the same name; sections are merged.
+/// Merges `over` into `settings`: values of `over` win, and sections are merged.
 fn merge(settings: &mut Mapping, over: Mapping) {
     for (key, value) in over {
         match (settings.get_mut(&key), value) {

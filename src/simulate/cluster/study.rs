@@ -1,4 +1,4 @@
-//! The experiments of S0: what is varied in each, over seeds.
+//! The experiments of S0, each with its varied settings, over seeds.
 
 use rayon::prelude::*;
 
@@ -63,7 +63,7 @@ pub(crate) struct Row {
     values: [Option<Spread>; Metric::ALL.len()],
 }
 
-/// What a run is measured by.
+/// A measure of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Metric {
     Precision,
@@ -169,7 +169,7 @@ impl Metric {
 }
 
 impl Row {
-    /// The spread of a metric over the seeds; `None` if it is defined in none.
+    /// The spread of a metric over the seeds; `None` if it is defined for no seed.
     #[must_use]
     pub(crate) fn get(&self, metric: Metric) -> Option<Spread> {
         Metric::ALL.iter().zip(self.values).find(|(own, _)| **own == metric).and_then(|(_, value)| value)

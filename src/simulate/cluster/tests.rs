@@ -1,4 +1,4 @@
-//! The orderings of S0 that the simulation reproduces, and that it cannot lose by a change of chance.
+//! The orderings of S0 that the simulation reproduces whatever the random numbers.
 
 use super::policy::Policy;
 use super::scenario::Scenario;
@@ -136,7 +136,7 @@ fn most_killed_copies_have_an_estimated_duration() {
     let run = single(&scenario("C4"), Policy::Reserve(100), "default", 1).unwrap();
     let killed = || run.attempts.iter().filter(|attempt| !attempt.won);
     let censored = killed().filter(|it| matches!(it.duration(), Some(outcome::Duration::AtLeast(_)))).count();
-    // Those killed before their first report of progress are censored, but not all are.
+    // Attempts killed before their first report of progress are censored, but most killed attempts are not.
     assert!(censored > 0 && censored < killed().count() / 2, "{censored} of {}", killed().count());
 }
 
@@ -148,7 +148,7 @@ fn own_scenarios_change_only_what_they_name() {
     assert_eq!((own.job.tasks, own.job.task_s, own.noise), (24, c2.job.task_s, c2.noise));
     assert_eq!(own.node_count(), 3);
     let run = single(&own, Policy::Reserve(100), "default", 1).unwrap();
-    // One wave with half of the cores.
+    // One wave of tasks on half of the cores.
     assert!(run.makespan > 1.5 * own.job.task_s && run.makespan < 3.0 * own.job.task_s, "{}", run.makespan);
 }
 

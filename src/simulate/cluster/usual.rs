@@ -11,7 +11,7 @@ use crate::stragglers::regression::ProgressModel;
 /// Number of points of the model of usual progress.
 const POINTS: u32 = 20;
 
-/// What is usual for the tasks of a seed.
+/// Usual times and progress of the tasks of a seed.
 #[derive(Debug, Clone)]
 pub(super) struct Usual {
     /// The usual time of each task, in seconds.

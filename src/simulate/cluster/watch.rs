@@ -1,4 +1,4 @@
-//! What the application master knows of a run: the snapshots that detectors see.
+//! The application master's view of a run: the snapshots that detectors see.
 
 use super::attempt::Attempt;
 use super::node::Node;
@@ -46,7 +46,7 @@ impl Watch {
         self.completed.add(completion);
     }
 
-    /// Brings the view up to date: what has ended, and the last report of what runs.
+    /// Updates the view: drops attempts that have ended, and takes the last report of running ones.
     pub(super) fn update(&mut self, attempts: &[Attempt], nodes: &[Node<'_>], now: f64, scenario: &Scenario) {
         let period = scenario.detection.report_s;
         self.running.retain_mut(|running| {
@@ -60,7 +60,7 @@ impl Watch {
                 let reported_ms = millis(reported);
                 let work = nodes.get(attempt.node).map_or(0.0, |node| node.work_at(reported));
                 let done = attempt.base.map_or(0.0, |base| (work - base) / attempt.work);
-                // The speed of a while ago is only known roughly, so that progress could seem to fall.
+                // Work before the container started is negative, and rounding could make progress fall.
                 let progress = done.clamp(running.progress.unwrap_or(0.0), 1.0);
                 running.progress = Some(progress);
                 running.smoothing = running.smoothing.map(|it| it.after(reported_ms, progress));

@@ -23,7 +23,7 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// The next report, at a time.
+    /// The task's next report, at time `at`.
     fn report(&mut self, at: f64, pattern: &Pattern, random: &mut Random) -> f64 {
         let kept = pattern.correlation;
         self.noise = kept * self.noise + (1.0 - kept * kept).sqrt() * random.normal();
@@ -32,7 +32,7 @@ impl Task<'_> {
     }
 }
 
-/// What a detector did in some jobs.
+/// The flags of a detector over several jobs.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Tally {
     pub(super) stragglers: u64,

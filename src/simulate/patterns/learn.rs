@@ -16,14 +16,14 @@ use crate::stragglers::progress::{ProgressCurve, ProgressSource};
 const MIN_TASKS: usize = 10;
 /// Points of a learnt curve.
 const POINTS: u32 = 50;
-/// Fewer scans than this during a usual task leave detectors no chance.
+/// With fewer scans than this during a usual task, detectors have no chance.
 const MIN_SCANS: u32 = 3;
 /// Later scans of very long tasks are not needed to know the noise.
 const MOST_SCANS: u32 = 1000;
 /// Reports of less progress than this are left out of the noise: their logarithms say little.
 const LEAST_PROGRESS: f64 = 0.001;
 
-/// A pattern, and what it was learnt from.
+/// A pattern, and the tasks that it was learnt from.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Learnt {
     pub(crate) name: String,
@@ -156,8 +156,8 @@ fn typical(tasks: &[Progress], seconds: f64) -> Curve {
     Curve::new((0..=POINTS).map(point).collect())
 }
 
-/// How far usual tasks are from the typical progress at the times of scans, and how that lasts from one scan to
-/// the next; `None` if that is unknown.
+/// The distance of usual tasks from the typical progress at the times of scans, and its correlation from one
+/// scan to the next; `None` if the correlation is unknown.
 fn noise(tasks: &[Progress], typical: &Curve, settings: &Settings) -> (Curve, Option<f64>) {
     let scan = |number: u32| settings.first_scan_s + f64::from(number) * settings.scan_s;
     let scans: Vec<f64> = (0..MOST_SCANS).map(scan).take_while(|&at| at < typical.end()).collect();

@@ -33,7 +33,7 @@ pub(crate) struct PatternsReport {
     pub(crate) jobs: usize,
     pub(crate) tasks: usize,
     pub(crate) workloads: Vec<WorkloadResult>,
-    /// What the patterns were learnt from; `None` for those of the settings.
+    /// The histories that the patterns were learnt from; `None` if the patterns are those of the settings.
     pub(crate) source: Option<Source>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Source {
     pub(crate) files: Summary,
     /// Groups without a pattern.
     pub(crate) skipped: Skipped,
-    /// Patterns that are not simulated, because there are others with more stragglers.
+    /// Patterns that are not simulated, because other patterns have more stragglers.
     pub(crate) left_out: usize,
     pub(crate) problems: Vec<SourceProblem>,
     pub(crate) named_input_failed: bool,

@@ -67,16 +67,20 @@ state!(struct StragglerCause { task, attempt, primary, confidence, evidence });
 /// The primary cause is the first of these that holds:
 ///
 /// 1. data skew: large input, and no more time than others take for that input,
-/// 2. an error that names the node, while the task ran,
+/// 2. a logged failure of the node while the task ran,
 /// 3. the component with the largest excess of those that explain the task,
 /// 4. another attempt, on another node, was slow as well: then nothing about the node is a cause,
 /// 5. the node metric that exceeds its limit the most,
-/// 6. a node with so many more stragglers than the others in the same groups that neither chance nor a small effect
-///    explains them; it is blamed for the excess only, and for none that input, garbage collection or warm-up explains,
-/// 7. warm-up; spills and failed fetches without a time of their own; more CPU time for the same input,
-/// 8. contention: the task did the same work as others and still took longer.
+/// 6. a node with significantly more stragglers than the other nodes in the same groups, if the effect is not
+///    small. The node is blamed only for the excess, and never for stragglers that input, garbage collection
+///    or warm-up explains,
+/// 7. warm-up; spills and failed fetches without a time of their own,
+/// 8. contention, if nothing above holds and an attempt on another node was not slow,
+/// 9. more CPU time for the same input,
+/// 10. contention: the task did the same work as others and still took longer.
 ///
-/// Tasks of the group that ran on the node at the same time, and took as long as usual, refute 6 and 8 ([`neighbours`]).
+/// Tasks of the group that ran on the node at the same time, and took as long as usual, refute 6, 8 and 10
+/// ([`neighbours`]).
 #[must_use]
 pub(crate) fn attribute(
     app: &Application,
@@ -113,7 +117,7 @@ pub(crate) fn attribute(
         let ran_on_suspect = |cause: &StragglerCause| {
             labelled.group.attempts.node(cause.attempt).is_some_and(|node| suspects.contains(&node))
         };
-        // Nothing changed for the others.
+        // A group without a straggler on a suspect node keeps its causes.
         if causes.iter().any(ran_on_suspect) {
             *causes = context.group(number, *labelled);
         }
@@ -128,7 +132,7 @@ struct Context<'a> {
     params: &'a Params,
     faults: Faults,
     slow_nodes: BTreeMap<Symbol, SlowNode>,
-    /// The stragglers that these nodes are blamed for.
+    /// The stragglers that `slow_nodes` are blamed for.
     blamed: FxHashSet<Place>,
     /// The stragglers that warm-up explains.
     warm: FxHashMap<Place, WarmUp>,
@@ -149,7 +153,7 @@ impl Context<'_> {
         let labels = labelled.stragglers.iter().enumerate();
         let places: Vec<usize> =
             labels.filter(|(_, label)| **label == Some(true)).map(|(place, _)| place).collect();
-        // Most groups have none, and there may be a hundred thousand groups.
+        // Most groups have no stragglers, and there may be a hundred thousand groups.
         if places.is_empty() {
             return Vec::new();
         }
@@ -235,7 +239,7 @@ impl Context<'_> {
             Some((explains, Fact::Input { input, unit, ratio, limit, rate_ratio }))
         };
         let facts: Vec<(bool, Fact)> = group.inputs().filter_map(fact).collect();
-        // The one of bytes and records that explains the time counts.
+        // Report bytes or records, whichever explains the time.
         let Some((explains, fact)) = facts.iter().find(|(explains, _)| *explains).or(facts.first()) else {
             return;
         };

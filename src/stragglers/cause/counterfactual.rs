@@ -89,7 +89,7 @@ impl ComparedValues {
     }
 }
 
-/// A component of the tasks' durations, and the durations without it, in seconds.
+/// A component of the tasks' durations, and the durations without the component, in seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ComponentTimes {
     times: ComparedValues,
@@ -165,7 +165,7 @@ impl Comparison {
         Some(self.tasks.get(place)?.duration / self.unit(place, scale)?)
     }
 
-    /// The same, if other tasks can be compared with this one.
+    /// The task's time in a scale; `None` if other tasks cannot be compared with this one.
     #[must_use]
     pub(crate) fn comparable_time(&self, place: usize, scale: Scale) -> Option<f64> {
         self.tasks.get(place).filter(|task| task.comparable)?;

@@ -134,7 +134,7 @@ pub enum Fact {
         ratio: f64,
         /// CPU time is high from this ratio on, or normal up to it.
         limit: f64,
-        /// Percentage of its delay that is CPU time beyond the others'.
+        /// Percentage of its delay that is CPU time beyond the group's median.
         share_of_delay: f64,
         /// Whether CPU time was compared per input.
         for_input: bool,

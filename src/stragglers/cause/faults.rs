@@ -114,7 +114,7 @@ pub(crate) struct Fault {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Faults {
     by_node: BTreeMap<Symbol, Vec<Fault>>,
-    /// The attempts that ended because of one, by group and row.
+    /// The attempts that a fault ended, by group and row.
     attempts: FxHashSet<(TaskKind, usize)>,
 }
 
@@ -148,8 +148,8 @@ impl Faults {
         Self { by_node: by_node.into_iter().map(sorted).collect(), attempts }
     }
 
-    /// Whether an attempt ended for a reason outside its task: its time says nothing about the task then, because the
-    /// attempt also waited for what it failed for.
+    /// Whether an attempt ended for a reason outside its task. Then its time says nothing about the task,
+    /// because the attempt also waited, for example for a lost node or for data that it could not fetch.
     pub(crate) fn ended(&self, group: &TaskGroup, row: usize) -> bool {
         let reason = group.attempts.end_reason(row);
         matches!(
@@ -164,7 +164,7 @@ impl Faults {
         ) || self.attempts.contains(&(group.kind, row))
     }
 
-    /// The number of failures of each node, without lost executors.
+    /// The number of failures of each node; lost executors do not count.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (Symbol, u64)> {
         let other = |fault: &&Fault| fault.kind != FaultKind::ExecutorLost;
         self.by_node.iter().map(move |(&node, faults)| (node, faults.iter().filter(other).count() as u64))

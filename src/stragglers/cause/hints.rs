@@ -40,7 +40,7 @@ pub(crate) struct OtherAttempt {
     pub succeeded: bool,
 }
 
-/// The attempt that overtook the judged one, or else the longest of its copies and of the attempts that failed before it.
+/// The attempt that overtook the judged one; otherwise the longest of the task's other attempts.
 /// `attempts_of_task` are the rows of the task's attempts, without those that ended for a reason outside the task.
 #[must_use]
 pub(crate) fn other_attempt(
@@ -104,8 +104,8 @@ pub(crate) fn beginning(group: &TaskGroup, row: usize) -> Option<f64> {
 /// From this many nodes on, a coincidence is unlikely.
 const MANY_NODES: usize = 3;
 
-/// Finds stragglers launched in the same minute on at least `MANY_NODES` nodes, among those that lost their
-/// time at their start. Input: index, node and launch. Output: number of nodes by index.
+/// Finds stragglers that lost their time at their start and were launched in the same minute on at least
+/// `MANY_NODES` nodes. Input: index, node and launch. Output: number of nodes by index.
 #[must_use]
 pub(crate) fn slow_beginnings(stragglers: &[(usize, Symbol, Timestamp)]) -> BTreeMap<usize, u64> {
     let minute = |at: Timestamp| at.as_millis().div_euclid(60_000);

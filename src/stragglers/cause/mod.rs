@@ -6,7 +6,7 @@
 //!
 //! - a counterfactual on logged times: garbage collection explains a task if it would not have been a
 //!   straggler had no task of the group collected garbage ([`counterfactual`]; after K. Ousterhout et al.,
-//!   "Making Sense of Performance in Data Analytics Frameworks", NSDI 2015, section 3),
+//!   "Making Sense of Performance in Data Analytics Frameworks", NSDI 2015, section 5),
 //! - its input compared with its time ([`counterfactual::Verdict`]),
 //! - logs about its node: failures while it ran ([`faults`]), more stragglers than on other nodes
 //!   ([`node_test`]),

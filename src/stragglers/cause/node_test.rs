@@ -1,10 +1,11 @@
 //! Nodes with significantly more stragglers than other nodes.
 //!
-//! A node is compared with the others within each group of tasks, because groups differ in how many of their tasks are
-//! stragglers, and nodes in the groups that they run. The probability of its stragglers if nothing but chance decided where
-//! they ran is that of [`Strata`]. With many nodes some pass any limit by chance, so a node is called slow only if its
-//! p-value, adjusted for the number of nodes, is below the false discovery rate. With many tasks the smallest difference is
-//! significant, so there must be an effect as well: otherwise the node is only suspected.
+//! A node is compared with the other nodes within each group of tasks, because groups differ in their share
+//! of stragglers, and nodes differ in the groups that they run. [`Strata`] gives the probability of so many
+//! stragglers if only chance decided where they ran. With many nodes, some pass any limit by chance, so a
+//! node is called slow only if its p-value, adjusted for the number of nodes, is below the false discovery
+//! rate. With many tasks the smallest difference is significant, so the effect must be large as well:
+//! otherwise the node is only suspected.
 
 use std::collections::BTreeMap;
 
@@ -41,8 +42,8 @@ pub struct SlowNode {
     /// The p-value adjusted for the number of nodes: the smallest false discovery rate at which the node is
     /// called slow.
     pub adjusted: f64,
-    /// Whether the difference is too small to blame the node: its share of stragglers is not much greater than that of the
-    /// other nodes, or it is small.
+    /// Whether the difference is too small to blame the node: its share of stragglers is small, or not much
+    /// greater than the share of the other nodes.
     pub suspected: bool,
 }
 
@@ -62,8 +63,8 @@ impl SlowNode {
         })
     }
 
-    /// How many of its stragglers the node is blamed for: those beyond the share of the other nodes, none if it is only
-    /// suspected.
+    /// The number of stragglers that the node is blamed for: those beyond the share of the other nodes; 0 if
+    /// the node is only suspected.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most its stragglers
     pub(crate) fn excess(&self) -> usize {
@@ -132,7 +133,7 @@ mod tests {
         let params = Params::default();
         // The first node runs most tasks of the group in which 30 % of the tasks are slow on every node.
         assert!(slow(&[&[(10, 0), (70, 0)], &[(40, 12), (28, 8)]], &params).is_empty());
-        // It has no stragglers in the second group, where others have none either.
+        // The first node has no stragglers in the second group, where the other node has none either.
         let found = slow(&[&[(20, 14), (60, 6)], &[(20, 0), (60, 0)]], &params);
         let node = found[&Symbol::from_index(0)];
         assert_eq!((node.own.stragglers, node.suspected, node.excess()), (14, false, 12));

@@ -23,12 +23,12 @@ state!(struct CauseCounts { causes });
 pub struct CauseCount {
     /// The cause.
     pub cause: Cause,
-    /// Those with it as their primary cause. Each straggler has one, so these add up to the number of
-    /// stragglers, as the columns of S2's table 3 do.
+    /// Stragglers whose primary cause this is. Each straggler has one, so these counts add up to the number
+    /// of stragglers, as the columns of S2's table 3 do.
     pub primary: u64,
-    /// Those with any evidence for it; one straggler may count for several causes.
+    /// Stragglers with any evidence for it; one straggler may count for several causes.
     pub evidence: u64,
-    /// In sums over applications: the applications with such stragglers.
+    /// In sums over applications: the number of applications with stragglers whose primary cause this is.
     pub applications: u64,
     /// Primary causes by their confidence, in the order of [`Confidence::ALL`].
     pub by_confidence: [u64; Confidence::ALL.len()],
@@ -49,7 +49,8 @@ impl Default for CauseCounts {
     }
 }
 
-/// How certain a cause is for several stragglers: `inferred`, or `2 measured, 1 weak`. Empty without any.
+/// The confidence of a cause over several stragglers: `inferred`, or `2 measured, 1 weak`; empty if there are
+/// none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Confidences([u64; Confidence::ALL.len()]);
 
@@ -106,7 +107,7 @@ impl CauseCounts {
         }
     }
 
-    /// Those with one cause.
+    /// The counts of one cause.
     fn of(&self, cause: Cause) -> Option<&CauseCount> {
         self.causes.iter().find(|count| count.cause == cause)
     }
@@ -141,7 +142,7 @@ impl CauseCounts {
 }
 
 impl CauseCount {
-    /// How certain the primary cause is.
+    /// The confidence of the primary cause, as counts of stragglers.
     #[must_use]
     pub(crate) const fn confidence(&self) -> Confidences {
         Confidences(self.by_confidence)

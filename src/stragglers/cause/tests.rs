@@ -113,7 +113,8 @@ fn verdict(app: &Application) -> (Cause, Option<Confidence>) {
     (cause.primary, cause.confidence)
 }
 
-/// The usual ones run on another node, so that they say nothing about the straggler's.
+/// Six usual tasks and a straggler. The usual tasks run on another node, so they prove nothing about the
+/// straggler's node.
 fn six_usual_and(straggler: Task) -> Vec<Task> {
     let mut tasks = vec![usual(10).on("n3"); 6];
     tasks.push(straggler);

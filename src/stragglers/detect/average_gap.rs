@@ -17,7 +17,7 @@ pub(super) fn average_of(pool: Pool, snapshot: &Snapshot<'_>) -> Option<f64> {
     pool.average(snapshot.completed.count(), snapshot.pending, snapshot.progress())
 }
 
-/// An attempt's progress, and the least that is not behind the average.
+/// An attempt's progress, and the lowest progress that is not behind the average.
 pub(super) fn compared_with_average(
     pool: Pool,
     gap: f64,
@@ -57,7 +57,7 @@ impl AverageGap {
 }
 
 impl AverageGap {
-    /// The same with the changes of a user.
+    /// The detector with a user's changes.
     #[must_use]
     pub(crate) fn with(self, options: &DetectorOptions) -> Self {
         Self {

@@ -104,7 +104,7 @@ impl Hierarchical {
         min_age: 12.0,
     };
 
-    /// The same with the changes of a user.
+    /// The detector with a user's changes.
     #[must_use]
     pub(crate) fn with(self, options: &DetectorOptions) -> Self {
         Self { inner: self.inner.with(options), ..self }

@@ -112,7 +112,7 @@ impl Late {
 }
 
 impl Late {
-    /// The same with the changes of a user.
+    /// The detector with a user's changes.
     #[must_use]
     pub(crate) fn with(self, options: &DetectorOptions) -> Self {
         Self { alpha: options.alpha.unwrap_or(self.alpha), timing: self.timing.with(options), ..self }

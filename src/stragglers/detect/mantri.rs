@@ -31,7 +31,7 @@ impl Mantri {
     /// Mantri's own probability.
     pub(crate) const DEFAULT: Self = Self { delta: 0.25, min_completed: 5 };
 
-    /// An attempt that needs more seconds than these gets a copy; `None` while too few tasks are done.
+    /// An attempt that needs more seconds than this gets a copy; `None` while too few tasks are done.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of a count
     fn doubled(&self, snapshot: &Snapshot<'_>) -> Option<f64> {
         let count = snapshot.completed.count();

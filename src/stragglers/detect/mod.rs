@@ -45,17 +45,19 @@ pub(crate) trait Detector: Send + Sync {
         None
     }
 
-    /// The settings with which the engine works like this, in this version or the latest; empty if none does.
+    /// The settings that make the engine work like this detector, in this version, or in the latest if
+    /// `None`; empty if no settings do.
     fn settings(&self, _version: Option<Version>) -> Vec<EngineSetting> {
         Vec::new()
     }
 
-    /// What it must know of running attempts.
+    /// The data on running attempts that it needs.
     fn needs(&self) -> Needs {
         Needs::Progress
     }
 
-    /// What it compares for an attempt that it flags, if that is one number with one limit.
+    /// The number that it compares with a limit for an attempt; `None` if it does not compare one number with
+    /// one limit.
     fn compared(&self, _snapshot: &Snapshot<'_>, _attempt: &Running) -> Option<Compared> {
         None
     }
@@ -65,7 +67,7 @@ pub(crate) trait Detector: Send + Sync {
     fn flag(&self, snapshot: &Snapshot<'_>, past: &Past<'_>, flags: &mut Vec<usize>);
 }
 
-/// What a detector must know of running attempts, besides their launch.
+/// The data on running attempts that a detector needs, in addition to their launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needs {
     /// Nothing: it compares times only.
@@ -83,7 +85,7 @@ pub(crate) enum Needs {
 }
 
 impl Needs {
-    /// Each of them, in the order of reports.
+    /// All variants, in the order of reports.
     pub(crate) const ALL: [Self; 6] =
         [Self::Times, Self::Progress, Self::Models, Self::Nodes, Self::Records, Self::Input];
 
@@ -101,7 +103,7 @@ impl Needs {
     }
 }
 
-/// What a detector compared when it flagged an attempt.
+/// The comparison by which a detector flagged an attempt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Compared {
     /// What was measured, with the unit as its suffix if it has one.

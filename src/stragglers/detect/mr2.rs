@@ -118,7 +118,7 @@ pub(crate) fn choose(worths: &[Worth], already: usize, allowed: usize) -> Option
     best.filter(|_| already < allowed).map(|(place, _)| place)
 }
 
-/// How run times are estimated.
+/// The estimator of run times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Estimator {
     /// By the mean progress rate (`LegacyTaskRuntimeEstimator`, the default).
@@ -142,7 +142,7 @@ impl Mr2 {
     /// Hadoop 2 and 3 with their defaults.
     pub(crate) const LEGACY: Self =
         Self { estimator: Estimator::Legacy, caps: Caps::DEFAULT, retry_after_speculate_ms: 15_000 };
-    /// Hadoop 3.3 with the other estimator.
+    /// Hadoop 3.3 with the exponential estimator.
     pub(crate) const EXPONENTIAL: Self = Self { estimator: Estimator::SimpleExponential, ..Self::LEGACY };
 
     /// The value of speculating each running attempt. Copies that the cluster launched do not count: the
@@ -234,7 +234,7 @@ impl Detector for Mr2 {
             EngineSetting::new("mapreduce.job.speculative.speculative-cap-running-tasks", &of_running),
             EngineSetting::new("mapreduce.job.speculative.retry-after-speculate", &retry),
         ];
-        // The other estimator is the default.
+        // The legacy estimator is the default.
         if self.estimator == Estimator::SimpleExponential {
             settings.push(EngineSetting::new(ESTIMATOR, &EXPONENTIAL));
         }

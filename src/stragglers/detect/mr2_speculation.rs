@@ -1,4 +1,4 @@
-//! What Hadoop's speculator would have done with each attempt, and what prevented a copy.
+//! The result of Hadoop's speculator for each attempt: when it would have got a copy, or what prevented one.
 
 use super::Detector;
 use super::mr2::{Mr2, Worth, gate_is_open};
@@ -38,8 +38,8 @@ impl Fate {
     }
 }
 
-/// The fate of each attempt of a timeline under a speculator. If several reasons prevented a copy, the one
-/// closest to getting a copy.
+/// The fate of each attempt of a timeline under a speculator. If several reasons prevented a copy, the result
+/// is the reason closest to getting a copy.
 #[must_use]
 pub(crate) fn fates(timeline: &Timeline, speculator: &Mr2, options: &Options) -> Vec<Fate> {
     let mut fates = vec![Fate::Unseen; timeline.attempts.len()];

@@ -14,7 +14,7 @@ pub(crate) const DIFF: f64 = 0.5;
 /// S2 starts 5 s after the job's start.
 const FIRST_CHECK: Timing = Timing { lag: 5.0, ..Timing::from_age(0.0) };
 
-/// The smallest progress that is not a straggler's after `elapsed` seconds: `S(t) = f(t / (1 + diff))` for
+/// The lowest progress that does not make a straggler after `elapsed` seconds: `S(t) = f(t / (1 + diff))` for
 /// the usual progress `f` (S2 eq 2 and 3, where 50 % more time gives `f(2/3 t)`).
 pub(crate) fn least_progress(usual: impl Fn(f64) -> f64, elapsed: f64, diff: f64) -> f64 {
     usual(elapsed / (1.0 + diff))
@@ -45,7 +45,7 @@ impl Offline {
     /// S2's settings.
     pub(crate) const DEFAULT: Self = Self { diff: DIFF, timing: FIRST_CHECK };
 
-    /// An attempt's progress, and the least that the model allows.
+    /// An attempt's progress, and the lowest progress that the model allows.
     fn compared(&self, snapshot: &Snapshot<'_>, attempt: &Running) -> Option<Compared> {
         let (value, model) = (attempt.progress?, snapshot.usual_progress?);
         let limit = least_progress(|elapsed| model.at(elapsed), attempt.elapsed, self.diff);

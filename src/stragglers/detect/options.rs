@@ -5,12 +5,12 @@ use std::fmt;
 use super::pool::Pool;
 use crate::units::Millis;
 
-/// Changes of the detectors' settings; `None` keeps that of its source.
+/// A user's changes to the settings of detectors; `None` keeps the value from the detector's source.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct DetectorOptions {
     /// The speculative lag of the detectors of S0: no flag earlier than this.
     pub lag: Option<Millis>,
-    /// The gap of Default and Hierarchical: a straggler's progress is so far below the average.
+    /// The gap of Default and Hierarchical: a straggler's progress is more than this below the average.
     pub gap: Option<f64>,
     /// The slow task threshold of LATE, in standard deviations.
     pub alpha: Option<f64>,

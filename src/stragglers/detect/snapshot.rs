@@ -58,7 +58,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Milliseconds since its launch. Whole ones stay whole.
+    /// Milliseconds since its launch. Whole milliseconds stay whole despite rounding.
     pub(crate) fn elapsed_ms(&self) -> f64 {
         to_millis(self.elapsed)
     }
@@ -181,7 +181,7 @@ impl Completed {
     }
 }
 
-/// What a detector has done before: its own flags, not those of the cluster.
+/// The earlier flags of a detector: its own, not those of the cluster.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Past<'a> {
     /// For each attempt of the replay, whether the detector has flagged it.

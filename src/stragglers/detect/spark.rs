@@ -134,7 +134,7 @@ impl SparkSpeculation {
 }
 
 impl SparkSpeculation {
-    /// The same with the changes of a user.
+    /// The detector with a user's changes.
     #[must_use]
     pub(crate) fn with(self, options: &DetectorOptions) -> Self {
         Self {

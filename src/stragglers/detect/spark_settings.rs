@@ -65,8 +65,9 @@ impl Medians {
     }
 
     /// The attempt would have been speculated with any multiplier below this one, without the efficiency
-    /// check. `None` if no multiplier would do: too few tasks were done, or it ran no longer than the minimum
-    /// run time. Real multipliers are at least 1, so a value below 1 also means never.
+    /// check. `None` if no multiplier is low enough: too few tasks were done, or it ran no longer than the
+    /// minimum run time. Real multipliers are at least 1, so a value below 1 also means that the attempt is
+    /// never speculated.
     #[cfg(test)]
     #[must_use]
     pub(crate) fn greatest_multiplier(
@@ -77,7 +78,7 @@ impl Medians {
     ) -> Option<f64> {
         let multiplier = |(_, to, median): (i64, i64, f64)| {
             let ran = to.saturating_sub(attempt.start_ms) as f64;
-            // In whole milliseconds, the last check is one before its end.
+            // In whole milliseconds, the last check is one millisecond before the end of the period.
             (ran > min_runtime.as_f64() + 1.0 && median > 0.0).then(|| ran / median)
         };
         self.periods(attempt, quantile).filter_map(multiplier).max_by(f64::total_cmp)

@@ -46,7 +46,7 @@ pub(super) fn group(now: f64, running: &[Running]) -> Group {
     }
 }
 
-/// What a detector compares for a running attempt, with the numbers in thousandths.
+/// The comparison of a detector for a running attempt, with the numbers in thousandths.
 pub(super) fn compared(
     group: &Group,
     detector: &dyn Detector,

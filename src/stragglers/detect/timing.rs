@@ -38,7 +38,7 @@ impl Timing {
         Self { lag: 0.0, lag_scope: LagScope::Job, min_age, require_no_pending: false }
     }
 
-    /// The same with a user's lag.
+    /// The timing with a user's lag.
     #[must_use]
     pub(super) fn with(self, options: &DetectorOptions) -> Self {
         Self { lag: options.lag.map_or(self.lag, |lag| lag.as_f64() / 1000.0), ..self }

@@ -98,7 +98,7 @@ impl Pool {
     }
 }
 
-/// Pools jobs that are all known.
+/// Pools jobs that are all in memory.
 #[cfg(test)]
 #[must_use]
 pub(crate) fn pool(jobs: &[Vec<Evaluated>]) -> Vec<Pooled> {

@@ -3,9 +3,9 @@
 use super::timeline::Timeline;
 use crate::stragglers::regression::{ProgressModel, median_curve};
 
-/// Fewer tasks do not show what is usual.
+/// Fewer tasks do not show what usual progress is.
 const MIN_TASKS: usize = 5;
-/// From more tasks, an even sample is taken.
+/// If more tasks succeeded, only an evenly spaced sample of them is used.
 const MAX_TASKS: usize = 256;
 /// Number of times at which medians are computed.
 pub(crate) const GRID: u32 = 20;
@@ -14,7 +14,7 @@ pub(crate) const GRID: u32 = 20;
 #[derive(Debug)]
 pub(super) struct UsualProgress {
     model: Option<ProgressModel>,
-    /// Whether it came from earlier runs, and stays unchanged.
+    /// Whether it came from earlier runs; then it is never refitted.
     given: bool,
     next: usize,
 }
@@ -50,7 +50,7 @@ pub(crate) fn median_progress(timeline: &Timeline) -> Option<Vec<(f64, f64)>> {
     points(timeline, timeline.done.len())
 }
 
-/// The same of the first `done` tasks.
+/// Median progress of the first `done` tasks.
 fn points(timeline: &Timeline, done: usize) -> Option<Vec<(f64, f64)>> {
     let sample: Vec<_> = timeline.done.iter().take(done).filter_map(|done| done.attempt).collect();
     let stride = sample.len().div_ceil(MAX_TASKS).max(1);

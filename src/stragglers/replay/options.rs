@@ -21,7 +21,8 @@ pub(crate) struct Options {
     /// Usual progress of the group's tasks, from earlier runs of the job; otherwise it is learnt from the
     /// tasks that succeed while the job runs.
     pub usual_progress: Option<ProgressModel>,
-    /// Whether attempts without a curve tell their progress while they run. It is 0 until they do.
+    /// Whether attempts without a curve report their progress while they run. Their progress is 0 until the
+    /// first report.
     pub told_progress: bool,
 }
 

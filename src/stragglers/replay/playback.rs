@@ -43,12 +43,12 @@ impl DetectorState {
         self.first
     }
 
-    /// The same, before the end.
+    /// The first flags so far, as in [`Self::into_first_flags`].
     pub(crate) fn first_flags(&self) -> &[Option<Millis>] {
         &self.first
     }
 
-    /// Makes room for so many attempts.
+    /// Makes room for `attempts` attempts.
     pub(crate) fn grow(&mut self, attempts: usize) {
         self.first.resize(attempts.max(self.first.len()), None);
         self.flagged.resize(attempts.max(self.flagged.len()), false);
@@ -77,8 +77,8 @@ impl DetectorState {
     }
 }
 
-/// Plays back the timeline of a group, scan by scan. The timeline may grow between scans, but only by what happens
-/// after the last one.
+/// Plays back the timeline of a group, scan by scan. The timeline may grow between scans, but only by events
+/// after the last scan.
 #[derive(Debug)]
 pub(crate) struct Playback {
     report: i64,
@@ -95,14 +95,14 @@ pub(crate) struct Playback {
     done: usize,
     running: Vec<Running>,
     retired: Vec<usize>,
-    /// Whether the caller has seen `retired`.
+    /// Whether `retired` has been returned to the caller.
     handed_on: bool,
     completed: Completed,
     usual: UsualProgress,
 }
 
 impl Playback {
-    /// Before the first scan of a group with so many tasks.
+    /// The state before the first scan of a group of `tasks` tasks.
     pub(crate) fn new(tasks: usize, options: &Options) -> Self {
         let at_least_one = |span: Millis| i64::try_from(span.get()).unwrap_or(i64::MAX).max(1);
         Self {
@@ -159,7 +159,8 @@ impl Playback {
         Some(&self.retired)
     }
 
-    /// Takes note of what an attempt that runs tells of itself. Attempts with a curve report by themselves.
+    /// Records a report of a running attempt. Only attempts without a curve need this; those with a curve
+    /// report automatically.
     pub(crate) fn report(&mut self, attempt: usize, at_ms: i64, progress: Option<f64>, records: Option<f64>) {
         let place = self.running.binary_search_by_key(&attempt, |running| running.attempt);
         let Some(running) = place.ok().and_then(|place| self.running.get_mut(place)) else { return };

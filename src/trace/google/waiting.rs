@@ -7,10 +7,12 @@ use super::super::attempts::Moment;
 
 /// An event waits this long, in the time of the trace, for earlier ones.
 const PATIENCE: Moment = 10 * 60 * 1000;
-/// So many events wait at most; then the earliest goes first. Ten minutes of the trace have a tenth of them.
+/// At most this many events wait; beyond that, the earliest is returned at once. Ten minutes of the trace
+/// have a tenth of this number.
 const MOST: usize = 500_000;
 
-/// Events that earlier ones may still precede. Events of the same moment keep the order of their lines.
+/// Events in the order of time, which wait as long as an earlier event may still follow. Events of the same
+/// moment keep the order of their lines.
 pub(super) struct Waiting<E> {
     events: BinaryHeap<Reverse<(Moment, u64, E)>>,
     /// The latest moment so far.
@@ -41,7 +43,7 @@ where
         at
     }
 
-    /// The next event that no earlier one can precede, with its moment.
+    /// The next event, with its moment, if no earlier event is expected.
     pub(super) fn next(&mut self) -> Option<(Moment, E)> {
         let Reverse((at, ..)) = self.events.peek()?;
         if at.saturating_add(PATIENCE) >= self.latest && self.events.len() <= MOST {
@@ -71,7 +73,7 @@ mod tests {
             waiting.push(Some(1000 * at), event);
         }
         assert_eq!(drain(&mut waiting), "abc");
-        // Too late for its place, so it comes at once.
+        // The event comes too late for its place, so it is returned at once.
         waiting.push(Some(0), 'e');
         waiting.push(None, 'f');
         assert_eq!(drain(&mut waiting), "e");

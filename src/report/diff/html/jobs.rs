@@ -71,7 +71,7 @@ pub(super) fn listed<'a>(diff: &'a Diff, top: Option<usize>) -> Listed<'a> {
 }
 
 impl<'a> JobView<'a> {
-    /// "30 pairs, 2 changed, alice": two users may have jobs of one name.
+    /// "30 pairs, 2 changed, alice". The user is named because two users may have jobs with the same name.
     pub(super) fn pairs_and_user(&self) -> String {
         let (all, changed) = (self.all.len(), self.changed.len());
         let pairs = (all > 1).then(|| counted(all as u64, "pair"));
@@ -84,7 +84,7 @@ impl<'a> JobView<'a> {
         self.total.run_time()
     }
 
-    /// The pairs that are listed: none of a job with one pair that has details.
+    /// The pairs that are listed; empty for a job with one pair that has details.
     pub(super) fn rows(&self) -> &[PairView<'a>] {
         match self.changed.as_slice() {
             [only] if only.is_detailed => &[],

@@ -56,7 +56,7 @@ impl<'a> Phases<'a> {
         (shown(a), shown(b), change)
     }
 
-    /// What else differs.
+    /// The other figures that differ.
     pub(super) fn others(phase: &PhasePair) -> String {
         details(phase)
     }

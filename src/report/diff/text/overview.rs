@@ -9,7 +9,7 @@ use crate::report::words::plural;
 use crate::report::wrap::clean;
 
 impl Page<'_> {
-    /// What changed in all, and which rules found something new or no longer.
+    /// The change over all pairs, and the rules whose findings changed.
     pub(super) fn answer(&mut self, diff: &Diff) -> io::Result<()> {
         self.heading(diff)?;
         let moved = moved(diff.pairs.iter().flat_map(|pair| &pair.findings));
@@ -27,7 +27,7 @@ impl Page<'_> {
         hint(diff).map_or(Ok(()), |hint| self.paragraph(0, hint))
     }
 
-    /// The same, and a row for each of the jobs that changed most.
+    /// The heading, and a row for each of the jobs that changed most.
     pub(super) fn overview(&mut self, diff: &Diff, jobs: &[JobPairs<'_>]) -> io::Result<()> {
         self.heading(diff)?;
         self.blank()?;
@@ -60,7 +60,8 @@ impl Page<'_> {
     }
 }
 
-/// How many pairs a row stands for, between which changes they lie, and the one that changed most; then the findings.
+/// The number of pairs in a row, the range of their changes, and the pair that changed most; then the
+/// findings.
 fn notes(job: &JobPairs<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     if job.pairs.len() > 1 {

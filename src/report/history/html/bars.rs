@@ -4,12 +4,12 @@ use super::super::words::amount;
 use crate::report::html::draw::{Axis, HEIGHT, Part, WIDTH};
 use crate::store::{OverTime, Periods};
 
-/// One bar for each period, with what of it is wasted.
+/// One bar for each period, with its wasted part.
 pub(super) struct Bars {
     pub(super) all: Vec<Bar>,
     /// The numbers on the axis, from the top.
     pub(super) heights: Vec<String>,
-    /// What they show, for those who do not see them.
+    /// A description of the bars for screen readers.
     pub(super) text: String,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Bar {
 }
 
 impl Bars {
-    /// What was used, and the part that was wasted; `None` if nothing is known.
+    /// Bars of the used memory, with the wasted part; `None` if nothing is known.
     pub(super) fn both(over_time: &OverTime, periods: &Periods) -> Option<Self> {
         let used = over_time.used_gb_hours.iter().flatten().copied();
         let axis = Axis::over(used, 1.0)?;
@@ -40,7 +40,8 @@ impl Bars {
         Some(Self { all: bars.collect(), heights, text: summary(&over_time.used_gb_hours, "used", periods) })
     }
 
-    /// What was wasted, on a scale of its own: rows differ by orders of magnitude. `None` if that is nothing.
+    /// Bars of the wasted memory, on a scale of their own, because rows differ by orders of magnitude. `None`
+    /// if nothing was wasted.
     pub(super) fn wasted(over_time: &OverTime, periods: &Periods) -> Option<Self> {
         let most = over_time.wasted_gb_hours.iter().flatten().copied().fold(0.0, f64::max);
         if most <= 0.0 {

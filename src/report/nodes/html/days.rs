@@ -74,7 +74,7 @@ impl<'a> Days<'a> {
         node.trend.days.iter().filter_map(cell).collect()
     }
 
-    /// What the strip shows, for those who do not see it.
+    /// A description of the strip for screen readers.
     pub(super) fn sentence(node: &Node) -> String {
         let means: Vec<f64> = node.trend.days.iter().filter_map(|day| day.mean).collect();
         let slow = means.iter().filter(|mean| **mean > 0.0).count();

@@ -231,7 +231,7 @@ pub(super) fn times(value: Option<&f64>) -> String {
     }
 }
 
-/// The fact that the cause rests on.
+/// The fact that supports the cause.
 pub(super) fn fact(cause: &StragglerCause) -> String {
     sentences::fact(cause).unwrap_or_default()
 }

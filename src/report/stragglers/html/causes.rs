@@ -29,7 +29,7 @@ impl Palette {
 
     /// The class of a cause.
     pub(super) fn class(&self, cause: Cause) -> &'static str {
-        // Grey is for what is not known.
+        // Unexplained stragglers are grey, like causes without a class of their own.
         let known = self.0.iter().map(|(count, _)| count.cause);
         let place = known.filter(|known| *known != Cause::Unexplained).position(|known| known == cause);
         place.and_then(|place| OWN.get(place)).copied().unwrap_or(OTHER)

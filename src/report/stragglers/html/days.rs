@@ -46,14 +46,14 @@ impl<'a> DayRow<'a> {
         counted(self.day.dos.map(|(_, diagnose)| diagnose))
     }
 
-    /// The causes of those that are stragglers.
+    /// The causes of the stragglers with a DoS-index of at least 10.
     pub(super) fn diagnosed(&self) -> String {
         let diagnosed: &CauseCounts = &self.day.diagnosed;
         sentences::causes(diagnosed)
     }
 }
 
-/// "unknown" if no input is.
+/// "unknown" if no input is known.
 fn counted(count: Option<u64>) -> String {
     count.map_or_else(|| "unknown".to_owned(), grouped)
 }

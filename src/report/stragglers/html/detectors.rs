@@ -1,4 +1,4 @@
-//! What the detectors would have found.
+//! The results of the detectors.
 
 use super::super::{sentences, words};
 use crate::report::html::filters::counted;
@@ -10,7 +10,7 @@ use crate::survey::EngineDetectors;
 /// The detectors of one engine.
 pub(super) struct DetectorsView<'a> {
     pub(super) engine: &'a EngineDetectors,
-    /// Overdue tasks, which could be found.
+    /// The number of overdue tasks, which detectors could have found.
     pub(super) stragglers: u64,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Row {
     pub(super) false_alarms: u64,
     pub(super) precision: Option<f64>,
     pub(super) recall: Option<f64>,
-    /// The same as means over applications.
+    /// Means of precision and recall over applications.
     pub(super) mean_precision: Option<f64>,
     pub(super) mean_recall: Option<f64>,
     pub(super) latency: Option<f64>,

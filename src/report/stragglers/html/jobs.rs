@@ -92,7 +92,7 @@ impl<'a> JobView<'a> {
         self.job.runs.first()?.user.as_deref()
     }
 
-    /// "30 runs, alice": two users may have jobs of one name.
+    /// "30 runs, alice". The user is named because two users may have jobs with the same name.
     pub(super) fn runs_and_user(&self) -> String {
         let runs = (self.job.judged_runs > 1).then(|| counted(self.job.judged_runs, "run"));
         let user = self.user().map(|user| cut_text(user, 80));
@@ -104,7 +104,7 @@ impl<'a> JobView<'a> {
         sentences::of_job(&self.job)
     }
 
-    /// The runs that are listed: none of a job with one run that has details.
+    /// The runs that are listed; empty for a job with one run that has details.
     pub(super) fn rows(&self) -> &[Run<'a>] {
         match self.runs.as_slice() {
             [only] if only.is_detailed() => &[],

@@ -17,10 +17,10 @@ pub(super) struct DayView {
     stragglers_count: u64,
     /// For all stragglers.
     causes: Pairs<&'static str, CauseView>,
-    /// Tasks, whether stragglers or not.
+    /// All such tasks, whether stragglers or not.
     dos_index_2_5_count: Option<u64>,
     dos_index_10_count: Option<u64>,
-    /// Those that are stragglers, and their causes.
+    /// The stragglers among them, and their causes.
     dos_index_10_stragglers_count: Option<u64>,
     dos_index_10_causes: Pairs<&'static str, CauseView>,
 }
@@ -52,7 +52,7 @@ pub(super) fn correlation(correlation: &CauseCorrelation) -> CorrelationView {
     }
 }
 
-/// Applications by the cause of the straggler that they waited for longest.
+/// The waiting of applications for stragglers with one cause.
 #[derive(Serialize)]
 pub(super) struct WaitingView {
     cause: &'static str,
@@ -97,7 +97,7 @@ pub(super) fn causes(counts: &CauseCounts) -> Pairs<&'static str, CauseView> {
     Pairs(found.map(|(cause, view): (Cause, _)| (cause.name(), view)).collect())
 }
 
-/// Only sums over applications count them.
+/// For a count that only sums over applications have: it is left out if it is zero.
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
 const fn is_zero(count: &u64) -> bool {
     *count == 0

@@ -133,7 +133,7 @@ impl<'a> ScalingView<'a> {
         format!("{} {what}{}{rest}", grouped(u64::from(count)), if count == 1 { "" } else { "s" })
     }
 
-    /// What the axis of numbers counts.
+    /// The unit of the axis of numbers.
     pub(super) const fn what(&self) -> &'static str {
         match self.scaling.resource {
             Resource::Executors => "executors",
@@ -143,7 +143,7 @@ impl<'a> ScalingView<'a> {
         }
     }
 
-    /// What the numbers do not say.
+    /// A limitation of the numbers.
     pub(super) const fn caveat(&self) -> &'static str {
         match self.scaling.resource {
             Resource::Executors => "A fixed number from the first executor on.",

@@ -1,4 +1,5 @@
-//! Which stragglers on a slow node the node is blamed for: as many as it has beyond the other nodes' share, the slowest first.
+//! Selects the stragglers that a slow node is blamed for: the slowest ones, as many as it has beyond the
+//! share of the other nodes.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +13,8 @@ use crate::stats::strata::Strata;
 use crate::stragglers::cause::Cause;
 use crate::stragglers::cause::node_test::SlowNode;
 
-/// The stragglers that their data or the heap of their process explains, whatever node they run on. A slow disk or network
-/// may be the node's own.
+/// The stragglers that their data or garbage collection explains, whatever node they run on. Causes such as a
+/// slow disk or network are not included, because they may be the node's own.
 pub(super) fn slow_on_any_node<'a>(
     groups: &'a [LabelledGroup<'_>],
     causes: &'a [Vec<StragglerCause>],
@@ -26,7 +27,7 @@ pub(super) fn slow_on_any_node<'a>(
     })
 }
 
-/// Labelled tasks by node, compared within each group, without those that something else explains.
+/// Labelled tasks by node, compared within each group, without tasks that something else explains.
 pub(super) fn tasks_by_node(
     groups: &[LabelledGroup<'_>],
     explained: &FxHashSet<Place>,
@@ -45,7 +46,7 @@ pub(super) fn tasks_by_node(
     nodes
 }
 
-/// The stragglers that slow nodes are blamed for. The others would have been expected on any node.
+/// The stragglers that slow nodes are blamed for. Other stragglers would have been expected on any node.
 pub(super) fn blamed(
     groups: &[LabelledGroup<'_>],
     slow_nodes: &BTreeMap<Symbol, SlowNode>,

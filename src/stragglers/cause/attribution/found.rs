@@ -1,4 +1,4 @@
-//! Collects the evidence on one straggler, in rule order, and what refutes it.
+//! Collects the evidence on one straggler in rule order, and the observations that refute it.
 
 use super::StragglerCause;
 use crate::stragglers::cause::evidence::{Evidence, Fact};
@@ -15,7 +15,8 @@ pub(super) struct Found {
     pub(super) estimated: bool,
     /// Whether another attempt on another node was slow, too. Then no evidence about the node is a cause.
     pub(super) slow_elsewhere: bool,
-    /// Whether other tasks on the node took as long as usual at the time. Then it was not slow for all.
+    /// Whether other tasks on the node took as long as usual at the time. Then the node was not slow for all
+    /// its tasks.
     pub(super) usual_neighbours: bool,
     /// The seconds that the task lost.
     pub(super) delay: Option<f64>,

@@ -19,7 +19,7 @@ pub(super) struct Group<'a> {
     pub(super) number: usize,
     pub(super) labelled: LabelledGroup<'a>,
     pub(super) comparison: Comparison,
-    /// The same by records, if bytes are the input of `comparison` and records are logged, too.
+    /// The comparison by records, if `comparison` is by bytes and records are logged as well.
     by_records: Option<Comparison>,
     pub(super) components: Vec<(Component, ComponentTimes)>,
     pub(super) cpu: ComparedValues,
@@ -94,13 +94,14 @@ impl<'g> Group<'g> {
         }
     }
 
-    /// The comparisons by input: by bytes, and by records where both are logged.
+    /// The comparisons by input: by the group's unit, and by records if bytes and records are both logged.
     pub(super) fn inputs(&self) -> impl Iterator<Item = (InputUnit, &Comparison)> {
         let own = self.labelled.executions.input_unit.map(|unit| (unit, &self.comparison));
         own.into_iter().chain(self.by_records.iter().map(|comparison| (InputUnit::Records, comparison)))
     }
 
-    /// The seconds that a task lost against the others, for its input where that matters.
+    /// Seconds that a task took beyond the group's median task, in the scale in which it is slow; `None` if
+    /// it is not slow.
     pub(super) fn delay(&self, place: usize) -> Option<f64> {
         self.comparison.delay(place, self.comparison.scale(place)?)
     }
@@ -148,7 +149,7 @@ pub(super) fn comparison(labelled: &LabelledGroup<'_>, params: &Params) -> Compa
     compared_by(labelled, params, Execution::input)
 }
 
-/// The same by records, where bytes are logged, too.
+/// Compares the tasks by records, if the group's unit is bytes and records are logged as well.
 fn by_records(labelled: &LabelledGroup<'_>, params: &Params) -> Option<Comparison> {
     let of = |task: &Execution| records(labelled.group, labelled.executions, task.winner());
     labelled.executions.tasks.iter().any(|task| of(task).is_some()).then(|| compared_by(labelled, params, of))

@@ -1,9 +1,10 @@
 //! A control for causes in the node: tasks of the same group that ran on it at the same time and took as long as usual.
 //!
-//! While its node is slow, no task does its work in the usual time. Before and after, a straggler does at most its own work.
-//! So the node was not slow if others did all of their work during the straggler, or if they show that the node was as fast
-//! as usual for longer than the straggler's work takes. Tasks that only touch a straggler show neither: those that end when
-//! the node becomes slow, and those that start when it recovers.
+//! While a node is slow, none of its tasks takes the usual time. Outside that period, a straggler needs at
+//! most the usual time for its work. So two observations show that the node was not slow: other tasks did all
+//! of their work during the straggler, or other tasks show that the node was as fast as usual for longer than
+//! the straggler's work takes. Tasks that only overlap a straggler's start or end show neither: they may have
+//! ended when the node became slow, or started when it recovered.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use crate::model::Symbol;
 use crate::model::table::TimePoint;
 use crate::units::{Millis, Timestamp};
 
-/// So many usual tasks next to a straggler refute that its node was slow. One may have had luck.
+/// This many usual tasks next to a straggler show that its node was not slow. A single one may be chance.
 const ENOUGH: usize = 2;
 /// A task did its work during another if it ran at the same time for this share of its own time. Tasks that start together
 /// are launched a little apart.
@@ -23,9 +24,9 @@ const MUCH: f64 = 0.5;
 /// The usual tasks of a group by node, with start and end, in the order of their starts.
 pub(super) struct Neighbours {
     usual: BTreeMap<Symbol, Vec<(Timestamp, Timestamp)>>,
-    /// The longest of them.
+    /// The longest duration of these tasks.
     longest: Millis,
-    /// The most that a usual task takes, in seconds.
+    /// The longest duration that counts as usual, in seconds.
     usual_to: f64,
 }
 
@@ -50,15 +51,15 @@ impl Neighbours {
         Self { usual, longest, usual_to }
     }
 
-    /// Whether they show that `node` was not slow for a task from `start` to `finish`.
+    /// Whether the neighbours show that `node` was not slow for a task from `start` to `finish`.
     pub(super) fn refute(&self, node: Symbol, start: Timestamp, finish: Timestamp) -> bool {
         let Some(tasks) = self.usual.get(&node) else { return false };
-        // Those that started earlier than this had ended by `start`.
+        // Tasks that started earlier than this had ended by `start`.
         let earliest = start.as_millis().saturating_sub_unsigned(self.longest.get());
         let from = tasks.partition_point(|&(began, _)| began.as_millis() < earliest);
         let tasks = tasks.get(from..).unwrap_or_default();
         let (mut inside, mut beside) = (0, 0);
-        // The time in which any of them ran, up to where.
+        // Seconds in which at least one of the tasks ran, counted up to `until`.
         let (mut covered, mut until) = (0.0, start);
         for &(began, end) in tasks.iter().take_while(|&&(began, _)| began < finish) {
             let together = seconds(began.max(start), end.min(finish));
@@ -75,7 +76,7 @@ impl Neighbours {
     }
 }
 
-/// The time between, 0 if they are in the other order.
+/// Seconds from `from` to `to`; 0 if `to` is earlier.
 fn seconds(from: Timestamp, to: Timestamp) -> f64 {
     Millis::between(from, to).unwrap_or_default().as_f64() / 1000.0
 }

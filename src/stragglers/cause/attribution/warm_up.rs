@@ -1,8 +1,8 @@
 //! Which stragglers warm-up explains: the first tasks of a group on an executor load its classes, compile its code and
 //! fetch its broadcast variables.
 //!
-//! The control is the executor itself: its later tasks of the group. Executors start at different times, so what the first
-//! tasks of all executors took together says nothing about one that joined late.
+//! The control is the executor itself: its later tasks of the group. Executors start at different times, so
+//! the first tasks of all executors together say nothing about one that joined late.
 
 use rustc_hash::FxHashMap;
 
@@ -18,7 +18,7 @@ use crate::units::{Millis, Timestamp};
 /// A straggler: the index of its group, and its place in the group.
 pub(super) type Place = (usize, usize);
 
-/// Why a straggler is no surprise where it ran first.
+/// Evidence that warm-up explains a straggler.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct WarmUp {
     pub(super) confidence: Confidence,
@@ -53,11 +53,11 @@ pub(super) fn warm_up(groups: &[LabelledGroup<'_>], params: &Params) -> FxHashMa
 #[derive(Debug, Clone, Copy)]
 struct Ran {
     executor: Symbol,
-    /// Whether it is one of the first of its group.
+    /// Whether it is one of the first tasks of its group on the executor.
     first: bool,
 }
 
-/// Medians of first and of later tasks; `None` without two later ones.
+/// Medians of first and of later tasks; `None` without first tasks or with fewer than two later ones.
 type Medians = Option<(f64, f64)>;
 
 /// The group's first tasks on each executor, compared with its later tasks.
@@ -66,12 +66,12 @@ struct FirstTasks {
     scales: [InScale; 2],
 }
 
-/// The tasks in the order of [`Scale`].
+/// The medians of first and later tasks in one [`Scale`].
 #[derive(Default)]
 struct InScale {
-    /// The medians of each executor, and how many tasks were first.
+    /// For each executor: its medians, and how many of its tasks were first.
     executors: FxHashMap<Symbol, (Medians, usize)>,
-    /// Those over all executors, with two first tasks or more.
+    /// The medians over all executors; `None` with fewer than two first or two later tasks.
     all: Medians,
 }
 
@@ -102,7 +102,8 @@ impl FirstTasks {
         Self { ran, scales }
     }
 
-    /// Evidence that a slow task is one of the first, that those are slow, and that it is not slow among them.
+    /// Evidence that a slow task is one of the first, that first tasks are slow, and that it is not slow
+    /// among them.
     fn explain(&self, place: usize, comparison: &Comparison, factor: f64) -> Option<WarmUp> {
         let ran = self.ran.get(place).copied().flatten().filter(|ran| ran.first)?;
         let scale = comparison.scale(place)?;
@@ -148,12 +149,12 @@ impl InScale {
     }
 }
 
-/// A single task proves nothing.
+/// A single task proves nothing: medians need at least this many later tasks.
 const ENOUGH: usize = 2;
 
 fn medians([first, later]: &mut [Vec<f64>; 2]) -> Medians {
     let later = Some(later).filter(|later| later.len() >= ENOUGH)?;
-    // The lower one of two: one slow task among two first ones is no sign.
+    // The lower of the middle two: of two first tasks, a single slow one is not enough.
     first.sort_unstable_by(f64::total_cmp);
     let first = *first.get(first.len().checked_sub(1)? / 2)?;
     Some((first, median_in_place(later).filter(|median| *median > 0.0)?))

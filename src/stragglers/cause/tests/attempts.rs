@@ -45,7 +45,8 @@ fn another_attempt_distinguishes_a_slow_node_from_a_slow_task() {
     copy(&mut app, "n2", -30, 5, false);
     app.groups[0].attempts.set_outcome(4, Outcome::Failed);
     assert_eq!(verdict(&app).0, Cause::Unexplained);
-    // Neither does one that was lost with its executor or node, or that failed for data of other tasks: it waited, too.
+    // An attempt proves nothing either if it was lost with its executor or node, or failed because of other
+    // tasks' data: it waited, too.
     for (reason, message) in [
         (
             Some(EndReason::ExecutorLost),

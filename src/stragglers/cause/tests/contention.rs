@@ -28,7 +28,7 @@ fn cpu_time_explains_no_more_than_the_delay() {
 
 #[test]
 fn waiting_is_contention_only_where_tasks_compute() {
-    // The others wait most of their time as well, or compute in processes whose CPU time is not logged.
+    // The other tasks wait most of their time as well, or compute in processes whose CPU time is not logged.
     let waiting = |task: Task| task.with(Counter::CpuMilliseconds, 2000);
     let mut tasks = vec![waiting(usual(10).on("n3")); 6];
     tasks.push(waiting(usual(40)));
@@ -41,7 +41,7 @@ fn waiting_is_contention_only_where_tasks_compute() {
 
 #[test]
 fn a_delay_of_milliseconds_is_no_contention() {
-    // 10 ms of the others, or 10 s; the same ratios.
+    // The same ratios with durations of 10 s and of 10 ms.
     let scaled = |secs: i64, cpu: i64| usual(secs).with(Counter::CpuMilliseconds, cpu);
     let of = |divisor: i64| {
         let mut tasks = vec![scaled(10, 5000 / divisor).on("n3"); 6];

@@ -7,7 +7,7 @@ fn a_node_is_blamed_only_for_its_excess() {
     // 1 of 12 tasks is slow on other nodes, so one of the six slow tasks on n3 would have been expected.
     let mut tasks = vec![task(10).on("n2"); 11];
     tasks.push(task(40).on("n2"));
-    // At another time, so that they do not show that the node was as fast as usual.
+    // The usual tasks run at another time, so they do not show that the node was as fast as usual.
     tasks.extend(vec![Task { start: 100, ..task(10).on("n3") }; 6]);
     tasks.extend([41, 42, 43, 44, 45, 46].map(|secs| task(secs).on("n3")));
     let causes = causes(&maps(&tasks), None);
@@ -101,7 +101,7 @@ fn tasks_with_more_data_or_collections_do_not_make_their_node_slow() {
     let collecting = || usual(40).with(Counter::GcTimeMillis, 28_000);
     for (explained, cause) in [(skewed(), Cause::DataSkew), (collecting(), Cause::Gc)] {
         let mut tasks = vec![usual(10); 20];
-        // At another time, so that they do not show that the node was as fast as usual.
+        // The usual tasks run at another time, so they do not show that the node was as fast as usual.
         tasks.extend(vec![Task { start: 100, ..usual(10).on("n2") }; 10]);
         tasks.extend(vec![explained.on("n2"); 5]);
         tasks.push(usual(30).on("n2"));
@@ -128,7 +128,7 @@ fn the_node_metric_farthest_above_its_limit_is_the_cause() {
     assert_eq!(primary("80,80,0,0"), Cause::Cpu);
     assert_eq!(primary("99,99,400,3"), Cause::Network);
     assert_eq!(primary("79,79,400,0.9"), Cause::Contention);
-    // Too early to apply to the task.
+    // A sample from before the task's start does not apply to the task.
     let before = format!("{START},n2,99,99,999,99\n");
     assert_eq!(only(&straggler, Some(&metrics(&before))).primary, Cause::Contention);
 }

@@ -25,7 +25,7 @@ fn first_tasks_of_executors_are_slow_together() {
 fn the_first_tasks_of_a_late_executor_warm_up() {
     let on = |executor, node, start, secs| Task { executor: Some(executor), start, ..task(secs).on(node) };
     let mut tasks = Vec::new();
-    // Two executors run for long, without any warm-up to see.
+    // Two executors run for a long time, without visible warm-up.
     for start in [0, 10, 20, 30, 40, 50] {
         tasks.extend([on("1", "n1", start, 10), on("1", "n1", start, 10)]);
         tasks.extend([on("2", "n2", start, 10), on("2", "n2", start, 10)]);
@@ -40,7 +40,7 @@ fn the_first_tasks_of_a_late_executor_warm_up() {
     // A single slow task may be chance.
     let one: Vec<Task> = tasks.iter().filter(|task| task.node != "n3" || task.secs != 22).cloned().collect();
     assert_eq!(primary(&one), [(Cause::ColdStart, Some(Confidence::Weak))]);
-    // All tasks of the executor are slow: that is the node.
+    // All tasks of the executor are slow, so the node is the cause.
     let slow: Vec<Task> = tasks
         .iter()
         .map(|task| if task.node == "n3" { Task { secs: 22, ..task.clone() } } else { task.clone() })

@@ -116,7 +116,7 @@ impl fmt::Display for Measure {
     }
 }
 
-/// Stages of Spark, or tasks of a job, that should be another number of tasks.
+/// Stages of Spark, or tasks of a job, whose work should be divided into another number of tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Repartition {
     /// The stage attempts; none in MapReduce, where the subject of the finding says which tasks.
@@ -155,7 +155,7 @@ state!(
     }
 );
 
-/// A condition that must hold besides the limit that a chart draws, judged at the severity of the finding.
+/// A condition that must hold in addition to the limit that a chart draws, judged at the severity of the finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Condition {
     /// The key of the drawn threshold, with the unit's ending.
@@ -179,7 +179,7 @@ pub struct Finding {
     pub title: Name,
     /// Facts about the rule.
     pub rule_facts: &'static RuleFacts,
-    /// The kind of trouble that it tells of.
+    /// The kind of trouble that it indicates.
     pub tells: TroubleKind,
     /// Its severity.
     pub severity: Severity,
@@ -205,9 +205,9 @@ pub struct Finding {
     pub(crate) of_more_parts: bool,
     /// Other parts of the application that the trouble shows in, or comes from.
     pub(crate) also_about: Vec<Subject>,
-    /// The conditions besides the limits that charts draw.
+    /// The conditions in addition to the limits that charts draw.
     pub(crate) conditions: Vec<Condition>,
-    /// The root cause, if it tells of a failure.
+    /// The root cause, if it is about a failure.
     pub(crate) failure: Option<Failure>,
 }
 
@@ -260,7 +260,7 @@ pub struct Judgement<K = &'static str> {
     pub evidence: Vec<(K, Measure)>,
     /// Advice.
     pub advice: Vec<Advice>,
-    /// The kind of trouble that it tells of; `None` for the one that the rule is about.
+    /// The kind of trouble that it indicates; `None` for the one that the rule is about.
     pub tells: Option<TroubleKind>,
     /// Other numbers of tasks that would remove the trouble.
     pub(crate) repartition: Option<Repartition>,
@@ -268,9 +268,9 @@ pub struct Judgement<K = &'static str> {
     pub(crate) of_more_parts: bool,
     /// Other parts of the application that the trouble shows in, or comes from.
     pub(crate) also_about: Vec<Subject>,
-    /// The conditions besides the limits that charts draw, if the rule tells them.
+    /// The conditions in addition to the limits that charts draw, if the rule provides them.
     pub(crate) conditions: Option<Box<[Condition]>>,
-    /// The root cause, if it tells of a failure.
+    /// The root cause, if it is about a failure.
     pub(crate) failure: Option<Failure>,
 }
 

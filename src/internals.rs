@@ -1,5 +1,5 @@
-//! What the benchmarks and fuzz targets of this repository use of the library's internals. Not part of the API: only the
-//! feature `internals` exports it.
+//! The internals of the library that the benchmarks and fuzz targets of this repository use. Not part of the API: only
+//! the feature `internals` exports it.
 
 // The targets and benchmarks are programs, so they may fail and print.
 #![allow(clippy::missing_panics_doc, missing_docs)]

@@ -20,8 +20,8 @@
 //! # Ok::<(), elephant_rs::rules::RuleError>(())
 //! ```
 //!
-//! A rule of one's own can be written in Rust: [`rules::AddedRule`]. Types that will grow are `#[non_exhaustive]`; options
-//! are built from their defaults (`Options { top: Some(10), ..Options::default() }`).
+//! You can write your own rules in Rust: see [`rules::AddedRule`]. Types that will grow are `#[non_exhaustive]`;
+//! options are built from their defaults (`Options { top: Some(10), ..Options::default() }`).
 //!
 //! The library does not panic on any input. A value that the history does not contain is `None`, never zero.
 

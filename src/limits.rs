@@ -38,9 +38,9 @@ pub struct Limits {
     /// skipped. Stages, jobs, executors, queries and similar items take more memory, so for them the limit is
     /// a tenth, but at least 10,000.
     pub tasks: Option<u64>,
-    /// Memory that what is kept of the history takes, as counted while it is read; reading stops there. A run
-    /// keeps within it, too: histories that are read at the same time share it, and one that needs more than its
-    /// share is read once more, alone.
+    /// Memory for the data that is kept of the history, counted while it is read; reading stops there. A whole run
+    /// stays within this limit, too: histories that are read at the same time share it, and a history that needs more
+    /// than its share is read once more, alone.
     pub memory: Option<Bytes>,
     /// Wall-clock time since the file was opened; reading stops there. This is the only limit that can make
     /// two runs over the same input differ.
@@ -93,8 +93,8 @@ impl Default for Limits {
 
 /// The bytes that are kept of a history, against [`Limits::memory`].
 ///
-/// They are counted from what is kept, in the order of the history, and not asked from the allocator: so reading stops at
-/// the same place in every run, whatever the number of threads.
+/// They are counted from the data kept, in the order of the history, and not asked from the allocator. So reading stops
+/// at the same place in every run, whatever the number of threads.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Held {
     bytes: u64,
@@ -116,7 +116,7 @@ impl Held {
         self.bytes = self.bytes.saturating_add(bytes as u64);
     }
 
-    /// Counts that something takes `after` bytes and no longer `before`.
+    /// Replaces `before` bytes of the count by `after` bytes.
     #[inline]
     pub(crate) fn change(&mut self, before: usize, after: usize) {
         self.bytes = self.bytes.saturating_add(after as u64).saturating_sub(before as u64);

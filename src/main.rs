@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-/// Static executables: the allocator of musl takes one lock for all threads. That of glibc is slower than this one, too, but
-/// it grows large tables in place.
+/// For static executables, because musl's allocator takes one lock for all threads. glibc's allocator is slower than
+/// this one, too, but it grows large tables in place.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

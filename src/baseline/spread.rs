@@ -66,7 +66,7 @@ impl Tolerance {
         match self.of.get(&metric).copied().or(self.general) {
             None => Allowance { few_runs: self.usual, at_least: self.usual * NOISE, floor, is_given: false },
             Some(share) => {
-                // Who tolerates nothing wants to see small differences, too.
+                // A tolerance of 0 is meant to show small differences, too.
                 let floor = if share > 0.0 { floor } else { 0.0 };
                 Allowance { few_runs: share, at_least: share, floor, is_given: true }
             }

@@ -19,7 +19,7 @@ pub(super) enum Source<'a> {
 /// The accepted runs of the jobs that are checked.
 pub(super) struct Accepted {
     pub(super) baseline: Baseline,
-    /// Why jobs have none, and whether that is worth a line for each of them.
+    /// The jobs without accepted runs, each with the reason, and whether the report lists each of their runs.
     lacks: BTreeMap<JobKey, (&'static str, bool)>,
     is_store: bool,
 }
@@ -35,7 +35,7 @@ impl<'a> Source<'a> {
     }
 
     /// The baseline file, if it is one.
-    #[cfg_attr(not(feature = "store"), allow(clippy::unnecessary_wraps))] // it always is then
+    #[cfg_attr(not(feature = "store"), allow(clippy::unnecessary_wraps))] // without a store, it is always a file
     pub(super) fn file_path(&self) -> Option<&'a Path> {
         match self {
             Self::File(path, _) => Some(path),
@@ -44,7 +44,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The files that it consists of.
+    /// The files of the baseline or of the database.
     pub(super) fn files(&self) -> Vec<PathBuf> {
         match self {
             Self::File(path, _) => vec![path.to_path_buf()],
@@ -53,8 +53,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What is accepted of the jobs of `report`, with at most `keep` runs each.
-    // A file has all jobs, and nothing fails.
+    /// The accepted state of the jobs in `report`, with at most `keep` runs per job.
+    // Without a store, `report` is not used and nothing fails.
     #[cfg_attr(not(feature = "store"), allow(unused_variables, clippy::unnecessary_wraps))]
     pub(super) fn accepted(self, report: &Report, keep: Option<usize>) -> Result<Accepted, Box<dyn Error>> {
         match self {
@@ -75,7 +75,7 @@ impl<'a> Source<'a> {
                     )
                     .into());
                 }
-                // New jobs are counted; of others, the user expects a comparison.
+                // Jobs that the store does not know are only counted. For other jobs, the user expects a comparison.
                 let lacks = accepted.lacks.into_iter();
                 let lacks = lacks.map(|(key, lack)| (key, (lack.reason(), lack != Lack::Unknown)));
                 Ok(Accepted { baseline: accepted.baseline, lacks: lacks.collect(), is_store: true })

@@ -1,4 +1,4 @@
-//! What `analyze` read, before it is written.
+//! The data that `analyze` read, before the report is written.
 
 use std::error::Error;
 
@@ -8,8 +8,8 @@ use crate::results::Report;
 /// All applications, read and judged.
 pub(super) struct Analysis {
     pub(super) report: Report,
-    /// What was rendered while they were read.
+    /// The parts of the report that were rendered while histories were read.
     pub(super) pieces: Pieces,
-    /// Why not all of them were stored, if that was wanted.
+    /// The error, if applications should have been stored and some were not.
     pub(super) unkept: Option<Box<dyn Error>>,
 }

@@ -114,7 +114,7 @@ pub(super) struct Check {
     allow_unjudged: bool,
 }
 
-/// What higher costs do.
+/// The effect of higher costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Costs {
     /// They fail, whatever --fail-on says about findings

@@ -47,8 +47,7 @@ impl Completions {
     }
 }
 
-/// The command with values that scripts complete and that the parser does not insist on, because rule files may define
-/// more of them.
+/// The command with possible values for completion. The parser accepts others, because rule files may define more.
 fn with_values(command: Command) -> Command {
     let is_show = command.get_name() == "show";
     let is_reference = command.get_name() == "reference";
@@ -71,7 +70,7 @@ fn with_values(command: Command) -> Command {
 /// The words that `rules reference` explains.
 fn words() -> impl Iterator<Item = &'static str> {
     sections().into_iter().flat_map(|section| {
-        // Types and operators are no words.
+        // The names of types and operators are not words to look up.
         let has_words = !["types", "operators"].contains(&section.name);
         let lines = section.lines.into_iter().filter(move |_| has_words);
         // The builder takes static texts, and the process ends after one script.

@@ -46,7 +46,7 @@ pub(super) struct InputArgs {
 }
 
 impl InputArgs {
-    /// What partial results must have in common, besides the options of each command.
+    /// What partial results must have in common, in addition to the options of each command.
     pub(super) fn options_of_part(&self) -> Vec<(&'static str, String)> {
         vec![
             ("filters", format!("{:?}", self.filters.filter())),
@@ -134,7 +134,7 @@ impl InputArgs {
         let is_empty = summary.applications == 0 && !self.allow_empty;
         if is_empty {
             if self.quiet {
-                // Why nothing was read is no warning.
+                // Why nothing was read is more than a warning, so print it despite `--quiet`.
                 warn(problems);
             }
             Self::explain_empty(summary);
@@ -174,7 +174,7 @@ impl InputArgs {
     }
 }
 
-/// Why filters leave nothing.
+/// The message if filters leave out all applications.
 pub(super) fn none_matches(left_out: u64) -> String {
     match left_out {
         1 => "the only application does not match the filters".to_owned(),
@@ -190,10 +190,10 @@ fn names(message: &str, source: &str) -> bool {
     })
 }
 
-/// So many copies are named on standard error.
+/// Maximum number of copies that are named on standard error.
 const COPIES_NAMED: usize = 3;
 
-/// Prints one line to standard error for each warning and error, and for the first copies that are not counted.
+/// Prints one line to standard error for each warning and error, and for the first copies of histories.
 pub(super) fn warn(problems: &[SourceProblem]) {
     let copies = || problems.iter().filter(|entry| entry.problem.code == DUPLICATE);
     for copy in copies().take(COPIES_NAMED) {

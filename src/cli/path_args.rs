@@ -58,7 +58,7 @@ pub(super) struct Inputs<'a> {
     paths: &'a [PathBuf],
     list: Option<PathList>,
     stdin: Option<&'a Path>,
-    /// The file that the list is in.
+    /// The file that contains the list.
     list_file: Option<&'a Path>,
 }
 
@@ -86,7 +86,7 @@ impl StdinArgs {
         self.stdin_name.as_deref()
     }
 
-    /// All that is read.
+    /// All inputs: `paths` and the paths of `list`.
     pub(super) fn with<'a>(
         &'a self,
         paths: &'a [PathBuf],
@@ -106,7 +106,7 @@ impl StdinArgs {
 }
 
 impl Inputs<'_> {
-    /// All that is read.
+    /// All inputs, for the engine.
     pub(super) fn named(&self) -> Named<'_> {
         Named {
             paths: self.paths,

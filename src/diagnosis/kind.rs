@@ -5,7 +5,7 @@
 pub(crate) enum Actor {
     /// The application's developers: its code, its dependencies, its data.
     UserCode,
-    /// Whoever submits the application: its settings.
+    /// The person who submits the application: its settings.
     Configuration,
     /// The operators of the cluster.
     Cluster,

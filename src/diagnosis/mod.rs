@@ -31,10 +31,10 @@ pub(crate) struct Diagnosis {
 /// The kind of the failure that `text` describes: a message, a stack trace, or diagnostics of a container. `None` if
 /// the text describes none.
 ///
-/// Of several kinds in one text, the most specific counts: "heap space" over "fetch failed" over "connection reset",
-/// because the first causes the others. Of equally specific ones, that of the last "Caused by:" counts, as it is the
-/// root cause. Frames of stack traces are ignored. Of a long text, only its first and last 32 KiB are read, so the
-/// time is bounded.
+/// If a text has several kinds, the most specific one counts: "heap space" over "fetch failed" over "connection reset",
+/// because the first causes the others. Among equally specific ones, that of the last "Caused by:" counts, as it is the
+/// root cause. Frames of stack traces are ignored. Only the first and last 32 KiB of a long text are read, so the time
+/// is bounded.
 pub(crate) fn classify(text: &str) -> Option<Diagnosis> {
     let parts = text::parts(text);
     let exit_code = text::exit_code(&parts);
@@ -67,7 +67,7 @@ struct Candidate<'a> {
     exception: Option<&'a str>,
 }
 
-/// The most specific signature in a part, and where it ends; of equally specific ones, the first in the table.
+/// The most specific signature in a part, and where it ends; among equally specific ones, the first in the table.
 fn most_specific(part: &Part<'_>) -> Option<(&'static Signature, usize)> {
     let mut best: Option<(&'static Signature, usize)> = None;
     for signature in SIGNATURES {

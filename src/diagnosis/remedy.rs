@@ -124,13 +124,13 @@ impl FailureKind {
 /// How much a kind of failure explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Standing {
-    /// It follows from other failures, or is none.
+    /// It follows from other failures, or is not a failure.
     Aftermath,
     /// It mostly follows from the loss of a process.
     Consequence,
     /// The cluster took something away.
     Loss,
-    /// The code threw an exception, which may be any.
+    /// The code threw an exception, whose cause may be anything.
     Error,
     /// The cause.
     Cause,

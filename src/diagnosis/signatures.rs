@@ -35,7 +35,8 @@ macro_rules! signatures {
     };
 }
 
-/// All signatures. Of equally specific ones in one message, the first counts, so special cases precede general ones.
+/// All signatures. If several in one message are equally specific, the first counts, so special cases precede general
+/// ones.
 pub(super) const SIGNATURES: &[Signature] = signatures! {
     GcOverhead, Cause: ["GC overhead limit exceeded"];
     Metaspace, Cause: ["OutOfMemoryError: Metaspace", "OutOfMemoryError: Compressed class space", "PermGen space"];

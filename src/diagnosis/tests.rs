@@ -161,7 +161,7 @@ fn names_are_distinct_words_with_hyphens() {
     }
 }
 
-/// The kind that is told by where attempts fail, and by no message.
+/// The kind that is recognised by where attempts fail, and not by a message.
 const BY_PLACE: Kind = Kind::BadNode;
 
 #[test]

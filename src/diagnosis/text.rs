@@ -77,8 +77,8 @@ fn split_near(text: &str, place: usize) -> (&str, &str) {
     (place..place.saturating_add(4)).find_map(|place| text.split_at_checked(place)).unwrap_or((text, ""))
 }
 
-/// The last exit code other than 0 in the parts; one of YARN, which are negative, over that of the process: YARN knows
-/// why it killed the process.
+/// The last exit code other than 0 in the parts. YARN's codes, which are negative, come before that of the process:
+/// YARN knows why it killed the process.
 pub(super) fn exit_code(parts: &[Part<'_>]) -> Option<i32> {
     let codes = || parts.iter().flat_map(|part| codes(part.text)).filter(|code| *code != 0);
     codes().filter(|code| *code < 0).last().or_else(|| codes().last())
@@ -145,7 +145,7 @@ impl<'a> Part<'a> {
         Some(if is_java { Found::Java(first) } else { Found::Python(first) })
     }
 
-    /// The exception below a traceback. Of several, the first was raised first.
+    /// The exception below a traceback. The first of several was raised first.
     fn raised(&self) -> Option<Found<'a>> {
         let traceback = |line: &&str| line.contains("Traceback (most recent call last)");
         let mut below = self.text.lines().skip_while(|line| !traceback(line)).skip(1);

@@ -72,7 +72,7 @@ impl Total {
 }
 
 impl JobPairs<'_> {
-    /// How often each rule's finding changed like that: in how many pairs.
+    /// For each rule, the number of pairs in which its finding changed like this.
     pub(crate) fn moved(&self, wanted: Move) -> BTreeMap<&str, u64> {
         let mut rules = BTreeMap::new();
         for pair in &self.changed {

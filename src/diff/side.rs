@@ -177,7 +177,7 @@ impl Side {
         }
     }
 
-    /// Keeps the applications that `filter` selects, and what rules that `reports` names found in them.
+    /// Keeps the applications that `filter` selects, with only the results of rules that `reports` accepts.
     pub(crate) fn select(&mut self, filter: &Filter, reports: impl Fn(&str) -> bool) {
         self.applications.retain(|run| filter.admits(run.identity()));
         for run in &mut self.applications {
@@ -201,7 +201,7 @@ impl Side {
 }
 
 impl Run {
-    /// What filters test.
+    /// The values that filters test.
     fn identity(&self) -> Identity<'_> {
         Identity {
             engine: &self.engine,

@@ -21,7 +21,7 @@ pub(super) struct Judged {
     pub(super) suppressed_by: Vec<usize>,
 }
 
-/// Gets each application that counts, before it is ranked: with its configuration, and with what it did on each node.
+/// Gets each application that counts, before it is ranked: with its configuration, and with its work on each node.
 #[derive(Clone, Copy)]
 #[cfg_attr(not(feature = "store"), allow(dead_code))] // only a store keeps applications
 pub(crate) struct Keeper<'a> {
@@ -31,7 +31,7 @@ pub(crate) struct Keeper<'a> {
 }
 
 impl Keeper<'_> {
-    /// Adds to a report what is kept, and not reported.
+    /// Adds the data to a report that are kept, but not reported.
     pub(super) fn complete(self, app: &Application, report: &mut ApplicationReport) {
         report.nodes = (self.by_node)(app);
         if !app.conf.is_empty() {
@@ -43,7 +43,7 @@ impl Keeper<'_> {
     fn keep(self, report: &mut ApplicationReport) {
         (self.keep)(report);
         report.nodes = Vec::new();
-        // Phases and configuration are reported together, or neither.
+        // Phases and configuration are reported together or not at all.
         if report.phases.is_none() {
             report.configuration = None;
         }
@@ -109,7 +109,7 @@ impl<'a> Collector<'a> {
         Self { render: Some(render), ..Self::new(Some(most)) }
     }
 
-    /// Counts an application, and keeps it if it is among the worst, or what is rendered of it.
+    /// Counts an application, renders it if that is wanted, and keeps it if it is among the worst.
     pub(super) fn add(&self, mut judged: Judged) {
         if let Some(keeper) = self.keeper {
             keeper.keep(&mut judged.report);

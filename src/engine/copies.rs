@@ -36,7 +36,7 @@ struct Content {
 
 state!(struct Content { finished_at, groups, tasks, attempts });
 
-/// A history as one of perhaps several copies.
+/// The facts about a history that show whether it is a copy of another one.
 #[derive(Debug, Clone)]
 pub(super) struct RunCopy {
     run: Run,
@@ -127,7 +127,7 @@ pub(super) fn counted<'c>(copies: impl Iterator<Item = &'c RunCopy>) -> Vec<usiz
     counted
 }
 
-/// The most complete one; of equal ones the first.
+/// The most complete one; among equals the first.
 fn best_of<'c>(copies: impl Iterator<Item = (usize, &'c RunCopy)>) -> Option<usize> {
     let key = |(place, copy): &(usize, &RunCopy)| {
         let Content { tasks, attempts, finished_at, groups } = copy.content;

@@ -34,7 +34,7 @@ pub(super) fn evaluate(
     let evaluated = evaluated(&evaluation);
     let work = Work::of(app);
     let judged = app.complete || (evaluation.judges_work && work.task_time.is_some());
-    // The part beyond a limit may add to every sum.
+    // The part of a history beyond a limit may add to every sum, so the sums are unknown.
     let work = if app.limit.is_some() { Work::default() } else { work };
     let metrics = evaluation.metrics.take().unwrap_or_else(|| rules.measure(app));
     cap(&mut evaluation, most_severe(app, &metrics, rules));

@@ -10,8 +10,8 @@ use crate::units::Timestamp;
 
 /// Selects the applications to read; the default selects all.
 ///
-/// An application must meet all conditions. Of a list of patterns, one must match; an empty list is no condition. A value
-/// that the history does not contain meets no condition about it.
+/// An application must meet all conditions. A list of patterns is met if one of them matches; an empty list is no
+/// condition. A value that the history does not contain meets no condition about it.
 ///
 /// ```
 /// use elephant_rs::engine::{Filter, Options, analyze};
@@ -41,7 +41,7 @@ pub struct Filter {
     pub until: Option<Timestamp>,
 }
 
-/// What a filter tests. `None` is unknown.
+/// The values that a filter tests. `None` means unknown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Identity<'a> {
     pub(crate) engine: &'a str,
@@ -142,7 +142,7 @@ impl Filter {
 impl Wanted for Filter {
     fn may_be(&self, app: Announced<'_>) -> bool {
         let Announced { id, name, user, start } = app;
-        // A server does not tell the queue, and only the history says what is missing here.
+        // A server does not return the queue, and other values that it lacks may be in the history.
         let known = Self { queues: Vec::new(), ..self.clone() };
         let unknown = Identity { engine: Engine::Spark.name(), id, user, queue: None, name, start };
         known.conditions(unknown).all(|met| met != Some(false))

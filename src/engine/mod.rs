@@ -2,7 +2,7 @@
 //! threads.
 //!
 //! [`analyze`] evaluates rules and returns a [`Report`]. [`visit()`] passes each application to a function instead, for
-//! figures of one's own:
+//! figures that you compute yourself:
 //!
 //! ```
 //! use elephant_rs::engine::visit;

@@ -21,7 +21,7 @@ use crate::troubles::Basis;
 pub(crate) struct Part {
     /// What another run needs to make a report of it.
     pub(crate) body: Vec<u8>,
-    /// What could not be read.
+    /// The input that could not be read.
     pub(crate) problems: Vec<SourceProblem>,
 }
 

@@ -35,7 +35,7 @@ use source::{Share, id_of, look_into};
 /// Event logs with at least this many stored bytes are read by all threads.
 const LARGE_LOG: u64 = 32 << 20;
 
-/// The code of the problem that tells of a copy.
+/// The code of the problem that reports a copy.
 pub(crate) const DUPLICATE: &str = "duplicate";
 
 /// Histories that need more than their share of the memory are read again, this many times fewer at once.
@@ -134,7 +134,7 @@ pub fn visit_with<T: Send>(
     visit_in_turn(paths.into(), extent, progress, |app, sources, _| Some(look(app, sources)))
 }
 
-/// Like [`visit_with`], for callers that need only the data that built-in rules use, and of copies only one.
+/// Like [`visit_with`], for callers that need only the data that built-in rules use, and only one of several copies.
 pub(crate) fn visit_for_rules<T: Send>(
     named: Named<'_>,
     filter: &Filter,
@@ -258,12 +258,12 @@ fn visit_all<T: Send>(
     visited
 }
 
-/// When the ids of histories are looked up before these are read.
+/// When the ids of histories are looked up before the histories are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ids {
-    /// If there are two that may have the same.
+    /// If there are several histories, which may have the same id.
     IfSeveral,
-    /// Always: there are others elsewhere.
+    /// Always, because other parts have histories, too.
     ForMerging,
 }
 
@@ -334,8 +334,8 @@ fn read_all<O: Send>(
         .filter(|(_, (_, outcome))| outcome.is_none())
         .collect();
     let mut chunk_len = left.len();
-    // Those that need more than their share are read again, fewer at once, at last alone: what they give must not
-    // depend on the number of threads.
+    // Histories that need more than their share are read again, fewer at once and at last alone, because the results
+    // must not depend on the number of threads.
     while !left.is_empty() {
         at_once = at_once.max(1);
         let memory = extent.limits.memory.map(|memory| Bytes::new(memory.get() / at_once as u64));

@@ -1,8 +1,9 @@
 //! Keeps the charts of the worst applications while all are read. An application is in memory only during its visit, and
 //! charts of thousands would need too much memory.
 //!
-//! Which of several copies of a history counts is known after all are read. So equal copies share one place, and histories
-//! that a more complete copy may replace have places of their own: they take none from those that stay.
+//! Which of several copies of a history counts is known only after all are read. So equal copies share one place.
+//! Histories that a more complete copy may replace have places of their own, so that they take none from those that
+//! stay.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -62,7 +63,7 @@ struct Worst {
     replaceable: Charted,
 }
 
-/// By application: of which copies it is, and its charts.
+/// For each application, the copies that it belongs to, and its charts.
 type Charted = BTreeMap<Key, (Copied, Box<Charts>)>;
 
 impl WorstCharts {

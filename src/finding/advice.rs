@@ -30,15 +30,15 @@ pub struct Advice {
     pub text: String,
     /// The settings to change.
     pub settings: Vec<SettingChange>,
-    /// Whether it helps only under a condition that the history does not tell, which the text names.
+    /// Whether it helps only under a condition that the history does not show; the text names it.
     pub conditional: bool,
-    /// Which of its settings serve which: without the other one, they have no reason.
+    /// Its settings that only support another one of its settings, and have no purpose without that.
     pub(crate) serving: Vec<Serving>,
 }
 
 state!(struct Advice { text, settings, conditional, serving });
 
-/// A setting that is changed because another one of the same advice is.
+/// A setting that is changed only because another setting of the same advice is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Serving {
     /// The setting that serves.
@@ -77,8 +77,8 @@ impl SettingChange {
         self.is_option() && self.changed_words().is_none()
     }
 
-    /// The words of a long list of options that go and that come; `None` for a short value. The rest of the list says
-    /// nothing about the change.
+    /// The removed and the added words of a long list of options; `None` for a short value. The other words say nothing
+    /// about the change.
     fn changed_words(&self) -> Option<(String, String)> {
         let from = self.from.as_deref().filter(|from| from.len() + self.to.len() > LONG)?;
         let words = |text: &str, without: &str| {
@@ -180,7 +180,7 @@ impl Advice {
         self
     }
 
-    /// Marks advice that depends on something that the history does not tell.
+    /// Marks advice that depends on something that the history does not show.
     #[must_use]
     pub(crate) fn conditional(self) -> Self {
         Self { conditional: true, ..self }

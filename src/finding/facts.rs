@@ -173,7 +173,7 @@ pub struct RuleFacts {
     pub chart_limits: &'static [ChartLimit],
     /// The process whose memory its remedy sets. At most one rule sizes each process.
     pub sizes: Option<Container>,
-    /// The kind of trouble that its findings tell of, unless a finding tells of another.
+    /// The kind of trouble that its findings indicate, unless a finding indicates another.
     pub tells: TroubleKind,
 }
 

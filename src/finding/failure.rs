@@ -25,13 +25,13 @@ impl Failure {
         Self { kind, exception: None, exit_code: None, message: None }
     }
 
-    /// The failure that a message describes; `message` is it in one line.
+    /// The failure that a message describes; `message` is that message in one line.
     pub(crate) fn told(known: Diagnosis, message: String) -> Self {
         let message = Some(message).filter(|message| !message.is_empty());
         Self { kind: known.kind, exception: known.exception, exit_code: known.exit_code, message }
     }
 
-    /// The same, if its place is a better cause: it struck in one place only.
+    /// The same failure, attributed to the node: it occurred in one place only.
     pub(crate) fn of_node(self) -> Self {
         Self { kind: FailureKind::BadNode, ..self }
     }

@@ -82,13 +82,13 @@ impl Judgement {
         Self { also_about: parts, ..self }
     }
 
-    /// Tells the conditions besides the limits that charts draw.
+    /// Adds the conditions that must hold in addition to the limits that charts draw.
     #[must_use]
     pub(crate) fn conditions(self, conditions: Vec<Condition>) -> Self {
         Self { conditions: Some(conditions.into()), ..self }
     }
 
-    /// Sets the kind of trouble that this judgement tells of, if it is not the one that the rule is about.
+    /// Sets the kind of trouble that this judgement indicates, if it is not the one that the rule is about.
     #[must_use]
     pub fn tells(self, kind: TroubleKind) -> Self {
         Self { tells: Some(kind), ..self }

@@ -1,4 +1,4 @@
-//! The kinds of troubles. A trouble is one root cause in one application; several findings may tell of it.
+//! The kinds of troubles. A trouble is one root cause in one application; several findings may indicate it.
 
 /// Defines the kinds, with the names for programs and for people.
 macro_rules! kinds {

@@ -1,5 +1,5 @@
-//! Files that may block for ever although they claim to be regular ones, as `/proc/kmsg`: the kernel answers their reads when
-//! it has something to say.
+//! Files that claim to be regular, but whose reads may block for ever, such as `/proc/kmsg`: the kernel answers a read
+//! only when it has data.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -14,13 +14,13 @@ use super::mounts::PseudoFileSystems;
 /// How long the first bytes of such a file may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Whether reading a file may block: it is in a file system without files, or has no length, as files do that the kernel
-/// makes up when they are read.
+/// Whether reading a file may block: it is in a pseudo file system, or its length is 0, as for files whose content the
+/// kernel generates when they are read.
 pub(super) fn may_block(path: &Path, pseudo: &PseudoFileSystems) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.len() == 0 || pseudo.type_of(&metadata).is_some())
 }
 
-/// Does the work on its own thread, which is left alone if it takes longer than `time`: a blocking read cannot be cancelled.
+/// Runs `work` on its own thread. After `time`, the thread is abandoned: a blocking read cannot be cancelled.
 pub(super) fn within<T: Send + 'static>(
     time: Duration,
     work: impl FnOnce() -> T + Send + 'static,
@@ -31,7 +31,7 @@ pub(super) fn within<T: Send + 'static>(
     result.recv_timeout(time).ok()
 }
 
-/// The error for a file that gave nothing in that time.
+/// The error for a file that delivered no data in that time.
 pub(super) fn gave_nothing(path: &Path, time: Duration) -> InputError {
     let text = format!("no data arrived within {} s", time.as_secs().max(1));
     InputError::from_io(path, io::Error::new(ErrorKind::TimedOut, text))

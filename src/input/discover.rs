@@ -66,7 +66,7 @@ struct Walk<'a> {
     sorter: Sorter,
     /// The files left out.
     unchanged: Option<&'a FxHashSet<PathBuf>>,
-    /// Files are listed instead of examined.
+    /// The files so far, if files are only listed and not examined.
     #[cfg(feature = "store")]
     listing: Option<Vec<Listed>>,
     storages: Storages,
@@ -192,7 +192,8 @@ impl Walk<'_> {
         (Instant::now() >= deadline).then_some(LimitReached::Time(time))
     }
 
-    /// Whether a path leads to a file system without files. One that the user named itself is searched.
+    /// Whether a path leads into a pseudo file system. A pseudo file system that the user named is searched, so it does
+    /// not count.
     fn is_pseudo(&mut self, path: &Path, named_device: Option<u64>) -> bool {
         let Ok(metadata) = fs::metadata(path) else { return false };
         if mounts::device(&metadata) == named_device {
@@ -250,7 +251,7 @@ impl Walk<'_> {
         let path = error.path().unwrap_or(root).to_path_buf();
         if path.is_dir() {
             if let Ok(canonical) = fs::canonicalize(&path) {
-                // Links are the only way to files in a folder that cannot be listed.
+                // Its files can be reached only through links, so these must not count as files of a known folder.
                 self.folders.remove(&canonical);
             }
         } else {
@@ -347,7 +348,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Examines a file; one that may block has only so much time.
+    /// Examines a file, with a time limit if reading it may block.
     fn examine(&self, candidate: Candidate) -> Examined {
         let (limits, identify) = (self.limits, self.identify);
         if candidate.object.is_some() || !blocking::may_block(&candidate.path, &self.pseudo) {

@@ -35,18 +35,18 @@ pub(crate) enum InputError {
         /// The path in it.
         local: PathBuf,
     },
-    /// Nothing in a storage has that name.
+    /// A storage has no object of that name.
     #[error("cannot read {path}: there is no object of that name, and none below it; check the spelling", path = .path.display())]
     NoObject {
         /// As the user wrote it.
         path: PathBuf,
     },
-    /// A storage refuses or fails, and says what to do.
+    /// A storage refused a request or failed; with advice.
     #[error("cannot read {path}: {failure}", path = .path.display())]
     Storage {
         /// The object or the folder.
         path: PathBuf,
-        /// What it says.
+        /// The reason and the advice.
         failure: StorageFailure,
     },
     /// A path in a list.
@@ -73,7 +73,7 @@ pub(crate) enum InputError {
         /// As the user wrote it.
         path: PathBuf,
     },
-    /// The compressed stream breaks, and what came out before is no history.
+    /// The compressed stream is damaged, and the data decoded before the damage is not a history.
     #[error("cannot decompress {path} as {codec}: {cause}; the file is truncated or damaged; copy it again", path = .path.display(), cause = cause(source))]
     Undecodable {
         /// The file.
@@ -83,7 +83,7 @@ pub(crate) enum InputError {
         /// The decoder's error.
         source: io::Error,
     },
-    /// A file that is not what its first bytes almost say.
+    /// A file whose first bytes are almost those of a known format; it is probably damaged.
     #[error("cannot read {path}: it starts like {format}, but a byte is wrong or the rest is missing; the file is truncated or damaged, or compressed too many times; copy it again", path = .path.display())]
     DamagedStart {
         /// The file.
@@ -91,7 +91,7 @@ pub(crate) enum InputError {
         /// The compression or archive format.
         format: &'static str,
     },
-    /// A folder that the kernel makes up.
+    /// A folder of a pseudo file system.
     #[error("{path} was not searched: {kind} is a virtual file system; to read a file in it, name the file", path = .path.display())]
     PseudoFileSystem {
         /// The folder, or a link to a file.
@@ -113,7 +113,7 @@ pub(crate) enum InputError {
         /// The outer archive and the member.
         path: PathBuf,
     },
-    /// A file or member in a format that may hold histories, and that is not read.
+    /// A file or member in a format that may hold histories, but that this program does not read.
     #[error("{path} was not read: it is 7-Zip, RAR, LZMA or old LZ4; unpack it first", path = .path.display())]
     OtherFormat {
         /// The file, or the archive and the member.
@@ -236,7 +236,7 @@ impl InputError {
     }
 }
 
-/// What this build reads.
+/// The addresses that this build reads.
 const fn readable() -> &'static str {
     if cfg!(feature = "hdfs") {
         "this program reads s3://, s3a://, gs://, abfs://, https://, hdfs:// and local files only"

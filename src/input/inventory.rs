@@ -27,7 +27,7 @@ pub(crate) struct Inventory {
     pub skipped: Vec<Skipped>,
     /// Files and folders that could not be read, by path.
     pub failures: Vec<Failure>,
-    /// What was not read although no file failed, by path.
+    /// Data that was not read although no file failed, by path.
     pub notices: Vec<Notice>,
     /// Logs of servers that the filters leave out; they are among the files found.
     pub left_out: LeftOut,
@@ -77,7 +77,7 @@ pub(crate) struct Failure {
     pub count: u64,
 }
 
-/// Something that was not read and is no failure of a file.
+/// Data that was not read although no file failed.
 #[derive(Debug)]
 pub(crate) struct Notice {
     /// What was not read, and why.
@@ -92,7 +92,7 @@ pub(crate) fn by_bytes(a: &Path, b: &Path) -> Ordering {
 }
 
 impl Inventory {
-    /// The inventory of these configurations with their job ids, to look for those of jobs.
+    /// An inventory with only these configurations, given with their job ids, for [`Self::conf_for`].
     pub(crate) fn of_confs(confs: Vec<(PathBuf, Option<String>)>) -> Self {
         let conf =
             |(path, job_id): (PathBuf, _)| ConfFile { part: Part::new_file(path.clone()), path, job_id };
@@ -158,7 +158,7 @@ impl Inventory {
         }
     }
 
-    /// Tells of a file in a format that is not read. There may be many, so only the first by path is named.
+    /// Reports a file in a format that is not read. There may be many, so only the first by path is named.
     pub(super) fn notice_other_format(&mut self, path: &Path) {
         let mut all = self.notices.iter_mut();
         let error = || InputError::OtherFormat { path: path.to_path_buf() };
@@ -219,7 +219,8 @@ impl Inventory {
 struct Nearness {
     same_folder: bool,
     common_folders: usize,
-    /// Separates the configurations of several application masters: `job_1_1_2` shares more with its own.
+    /// Separates the configurations of several application masters: the name of `job_1_1_2` has more in common with its
+    /// own.
     common_name: usize,
 }
 

@@ -15,18 +15,18 @@ pub(crate) const FIRST_LOOK: usize = 4 * 1024;
 /// Maximum number of bytes read.
 const LONG_LOOK: usize = 64 * 1024;
 
-/// How many more decoded bytes are read to find damage in compressed streams without history. All streams of an archive
-/// share one, because a small archive can hold many that decode to much.
+/// Number of further decoded bytes that may be read to find damage in compressed streams without history. All streams
+/// of an archive share one budget, because a small archive can hold many streams that decode to much data.
 #[derive(Debug)]
 pub(super) struct Verification {
     left: usize,
 }
 
-/// More than the first block of most formats decodes to.
+/// Larger than the decoded first block of most formats.
 const BLOCK: usize = 2 << 20;
 
-/// The most that a block of bzip2 decodes to: its 900,000 bytes are run lengths at worst, where five bytes stand for 259. Its
-/// checksum follows it, so damage may show only then.
+/// The largest decoded block of bzip2. At worst, its 900,000 bytes are run lengths, where five bytes stand for 259. The
+/// checksum follows the block, so damage may show only then.
 const BLOCK_OF_BZIP2: usize = 900_000 / 5 * 259 + 1;
 
 impl Verification {
@@ -193,9 +193,9 @@ pub(crate) fn of(stream: &mut Decoded, identify: Identify) -> SourceKind {
     identify(stream.peek(LONG_LOOK).bytes, true).unwrap_or(SourceKind::Unrelated(Reason::Text))
 }
 
-/// As [`of`]; an error if the stream is damaged, so that its kind is unknown. A compressed stream that holds no history
-/// is read further, because damage can change its first bytes and show only at the end. `checked` is the same for a
-/// stream that is compressed or has a checksum outside of `decoded`.
+/// As [`of`], with an error if the stream is damaged, so that its kind is unknown. A compressed stream without history
+/// is read further, because its first bytes may be damaged and the error may occur only at the end. `checked` says the
+/// same of a stream whose compression or checksum is outside of `decoded`.
 pub(super) fn identified(
     decoded: &mut Decoded,
     checked: bool,
@@ -255,7 +255,7 @@ fn damaged_format(
 /// Whether these are the first bytes of a history with a damaged first line. In compressed bytes, one wrong bit can damage
 /// many lines.
 fn is_damaged_history(head: &[u8], is_packed: bool, identify: Identify) -> bool {
-    // Damage of compressed bytes is repeated wherever they are copied from.
+    // Compressed data copies earlier bytes, so one damaged byte can appear several times.
     const LOG: (&[u8], usize) = (b"{\"Event\":\"SparkListenerLogStart\"", 8);
     let is_near = |(header, wrong): (&[u8], usize)| {
         let start = head.get(..header.len()).unwrap_or_default();

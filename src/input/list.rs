@@ -23,7 +23,7 @@ pub(crate) struct ListError {
     source: io::Error,
 }
 
-/// No path is longer, so a list that separates its paths by NUL bytes has one among its first bytes.
+/// Longer than any path, so a list with NUL separators has a NUL byte within this many bytes.
 const LONGEST_PATH: usize = 64 << 10;
 
 impl PathList {

@@ -1,5 +1,5 @@
-//! File systems without files: the kernel answers reads in `/proc`, `/sys` and the like itself. Walking them takes
-//! minutes and finds nothing, and some of their files never end.
+//! Pseudo file systems, such as `/proc` and `/sys`: the kernel generates their content on each read. Walking them takes
+//! minutes and finds no histories, and some of their files never end.
 
 use std::fs::Metadata;
 #[cfg(target_os = "linux")]
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
-/// Types of such file systems on Linux.
+/// Types of pseudo file systems on Linux.
 #[cfg(target_os = "linux")]
 const TYPES: [&str; 20] = [
     "binder",
@@ -32,14 +32,14 @@ const TYPES: [&str; 20] = [
     "tracefs",
 ];
 
-/// The file systems without files, by device number.
+/// The mounted pseudo file systems, by device number.
 #[derive(Debug, Default)]
 pub(super) struct PseudoFileSystems {
     types: FxHashMap<u64, String>,
 }
 
 impl PseudoFileSystems {
-    /// Those mounted now; none if the system does not tell.
+    /// Those mounted now; empty if the system does not list its mounts.
     #[cfg(target_os = "linux")]
     pub(super) fn mounted() -> Self {
         let table = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
@@ -51,8 +51,8 @@ impl PseudoFileSystems {
         Self::default()
     }
 
-    /// Those in a table of mounts. The device number of a mount is asked of the folder, because the table writes it in
-    /// another form.
+    /// The pseudo file systems in a table of mounts. `device_of` returns the device number of a mounted folder, because
+    /// the table writes the number in another form.
     #[cfg(target_os = "linux")]
     fn of_table(table: &str, device_of: impl Fn(&str) -> Option<u64>) -> Self {
         // "22 27 0:21 / /proc rw,relatime - proc proc rw"
@@ -65,7 +65,7 @@ impl PseudoFileSystems {
         Self { types: table.lines().filter_map(entry).collect() }
     }
 
-    /// The type of the file system that holds a file or folder, if it is one of these.
+    /// The type of the pseudo file system that holds a file or folder; `None` for other file systems.
     pub(super) fn type_of(&self, metadata: &Metadata) -> Option<&str> {
         self.types.get(&device(metadata)?).map(String::as_str)
     }
@@ -73,13 +73,13 @@ impl PseudoFileSystems {
 
 #[cfg(target_os = "linux")]
 fn device_of(folder: &str) -> Option<u64> {
-    // White space and backslashes are written as octal numbers; such a mount is not found, and walked.
+    // The table writes white space and backslashes as octal escapes. Such a folder is not found here, so it is walked.
     device(&std::fs::symlink_metadata(Path::new(folder)).ok()?)
 }
 
 /// The number of the device that holds a file or folder.
 #[cfg(unix)]
-#[allow(clippy::unnecessary_wraps)] // other systems do not tell
+#[allow(clippy::unnecessary_wraps)] // other systems have no device numbers
 pub(super) fn device(metadata: &Metadata) -> Option<u64> {
     use std::os::unix::fs::MetadataExt;
     Some(metadata.dev())

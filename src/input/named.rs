@@ -14,7 +14,7 @@ use super::storage::{Storages, Wanted};
 pub(crate) struct Named<'a> {
     /// Paths of files and folders; `-` is standard input.
     pub(crate) paths: &'a [PathBuf],
-    /// More of them.
+    /// A list of more paths.
     pub(crate) list: Option<&'a PathList>,
     /// The name of standard input in reports.
     pub(crate) stdin: Option<&'a Path>,
@@ -30,7 +30,7 @@ pub(crate) struct Named<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NamedPath<'a> {
     pub(super) path: &'a Path,
-    /// The line, and the list.
+    /// The line, and the name of the list.
     pub(super) line: Option<(u64, &'a str)>,
 }
 

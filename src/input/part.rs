@@ -158,7 +158,7 @@ fn open_file(path: &Path) -> Result<Decoded, InputError> {
 
 fn open_object(object: &Object) -> Result<Decoded, InputError> {
     let reader = object.reader().map_err(|error| InputError::from_io(object.path(), error))?;
-    // An object of unknown size was copied by now.
+    // After `reader`, the size is known even for an object of unknown size, because a copy was made.
     Ok(codec::decode_sized(reader, object.size()))
 }
 

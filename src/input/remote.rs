@@ -24,7 +24,7 @@ pub(super) fn how_to_fetch(path: &Path) -> Option<String> {
     })
 }
 
-/// The command for a page of a history server, which is no history itself.
+/// The command for a page of a history server, which is not a history itself.
 fn from_server(address: &str) -> Option<String> {
     let (scheme, rest) = address.split_once("://")?;
     let (host, page) = rest.split_once('/').unwrap_or((rest, ""));
@@ -55,7 +55,7 @@ pub(super) fn local_path(path: &Path) -> Option<PathBuf> {
     (rest.starts_with('/') && !rest.starts_with("//")).then(|| decoded(rest).into())
 }
 
-/// The path in an address. What is no escape (`%20`) stands for itself, because people paste paths after `file://`.
+/// The path in an address. Text that is not an escape (`%20`) is kept, because people paste paths after `file://`.
 pub(super) fn decoded(path: &str) -> OsString {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();

@@ -39,7 +39,7 @@ impl Candidate {
         let part = object.clone().map_or_else(|| Part::new_file(path.clone()), Part::object);
         let detected = match detect(&part, &path, identify) {
             Ok((_, SourceKind::Unrelated(Reason::Archive))) => {
-                // A storage that gives no ranges was copied by now.
+                // The copy exists by now if the storage does not support ranges.
                 let size = object.as_ref().and_then(Object::size);
                 let copy = object.as_ref().and_then(Object::copy);
                 let stored = Stored { file: &path, size, copy };

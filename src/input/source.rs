@@ -87,7 +87,7 @@ impl Source {
         let mut decoded = part.open()?;
         let kind = match self.kind {
             Some(SourceKind::SparkEventLog) => SourceKind::SparkEventLog,
-            // Only a stream without history is a source, and detection may have read to its end.
+            // A stream is the only source without history, and its detection may have read it to the end.
             Some(unrelated @ SourceKind::Unrelated(_)) => unrelated,
             _ => kind::identified(
                 &mut decoded,

@@ -1,5 +1,6 @@
-//! Storages of objects, besides the folders of this machine: they are listed, looked up and read by ranges. Paths in them
-//! are addresses, `SCHEME://…`. Local files named by their paths do not come here: they are walked and read directly.
+//! Storages of objects, such as object stores and web servers: they are listed, looked up and read by ranges. Paths in
+//! them are addresses, `SCHEME://…`. Local files that are named by paths do not use this module: they are walked and
+//! read directly.
 
 mod failure;
 mod fetched;
@@ -31,20 +32,20 @@ pub(crate) use fetched::remove_all as remove_fetched;
 #[cfg(feature = "store")]
 pub(crate) use watched::BrokenOff;
 
-/// What is known of an object without reading it.
+/// Facts about an object that are known without reading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stat {
     /// Its length in bytes; `None` if it is known only once the object was read.
     pub(crate) size: Option<u64>,
     /// When it was last changed.
     pub(crate) modified: Option<Timestamp>,
-    /// A name of its content, if the storage gives one.
+    /// The version tag of its content, if the storage has one.
     pub(crate) etag: Option<String>,
 }
 
-/// What is known of an application before its history is read. `None` is unknown.
+/// Facts about an application that are known before its history is read. `None` means unknown.
 #[derive(Debug, Clone, Copy)]
-#[cfg_attr(not(feature = "remote"), allow(dead_code))] // only servers tell it
+#[cfg_attr(not(feature = "remote"), allow(dead_code))] // only servers provide them
 pub(crate) struct Announced<'a> {
     pub(crate) id: &'a str,
     pub(crate) name: Option<&'a str>,
@@ -55,19 +56,19 @@ pub(crate) struct Announced<'a> {
 /// Which applications are read, for storages that know them. The rest need not be listed.
 #[cfg_attr(not(feature = "remote"), allow(dead_code))] // only servers ask
 pub(crate) trait Wanted: fmt::Debug + Sync {
-    /// Whether an application may be one of them.
+    /// Whether an application may be one of those that are read.
     fn may_be(&self, app: Announced<'_>) -> bool;
 }
 
-/// What to list.
+/// The objects to list.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(feature = "remote"), allow(dead_code))] // only servers ask for the applications
 pub(crate) struct Listing<'a> {
-    /// An address; all objects below it.
+    /// An address; all objects below it are listed.
     pub(crate) folder: &'a Path,
     /// Which applications are read; `None` for all.
     pub(crate) wanted: Option<&'a dyn Wanted>,
-    /// Counts those that are not listed.
+    /// Counts the objects that are not listed.
     pub(crate) left_out: &'a Cell<LeftOut>,
 }
 
@@ -75,7 +76,7 @@ pub(crate) struct Listing<'a> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LeftOut {
     pub(crate) files: u64,
-    /// Their attempts, which count like applications.
+    /// Attempts of these applications; each counts like an application.
     pub(crate) applications: u64,
 }
 
@@ -98,8 +99,8 @@ pub(crate) trait Storage: fmt::Debug + Send + Sync {
         address.to_path_buf()
     }
 
-    /// Passes each object below a folder to `found`, in any order, until it breaks. There need not be a folder: objects
-    /// may only have names that begin with it.
+    /// Passes each object below a folder to `found`, in any order, until `found` returns `Break`. The folder need not
+    /// exist: a store may only have objects whose names begin with it.
     ///
     /// # Errors
     /// If they cannot be listed.
@@ -109,23 +110,24 @@ pub(crate) trait Storage: fmt::Debug + Send + Sync {
         found: &mut dyn FnMut(PathBuf, Stat) -> ControlFlow<()>,
     ) -> io::Result<()>;
 
-    /// What is known of one object.
+    /// The facts about one object.
     ///
     /// # Errors
     /// `NotFound` if there is no such object, though there may be others below that name.
     fn stat(&self, path: &Path) -> io::Result<Stat>;
 
-    /// Reads from an offset; fewer bytes than fit only at the end of the object. `stat` is what was known of it: an object
-    /// that is another one by now is an error.
+    /// Reads from an offset. Returns fewer bytes than fit into `out` only at the end of the object. `stat` has the
+    /// facts known before: it is an error if the object has changed since.
     ///
     /// # Errors
-    /// If they cannot be read, after what attempts the storage makes. `Unsupported` if the storage only gives whole objects.
+    /// If the bytes cannot be read, even after the retries of the storage. `Unsupported` if the storage only delivers
+    /// whole objects.
     fn read_at(&self, path: &Path, stat: &Stat, at: u64, out: &mut [u8]) -> io::Result<usize>;
 
     /// Copies a whole object to an empty file. Only for objects that cannot be read by ranges.
     ///
     /// # Errors
-    /// If it cannot be copied, after what attempts the storage makes.
+    /// If it cannot be copied, even after the retries of the storage.
     fn fetch(&self, path: &Path, stat: &Stat, to: &mut File) -> io::Result<()> {
         let (_, _, _) = (path, stat, to);
         Err(io::ErrorKind::Unsupported.into())
@@ -137,7 +139,7 @@ pub(crate) trait Storage: fmt::Debug + Send + Sync {
 pub(crate) struct Storages(Vec<Arc<dyn Storage>>);
 
 impl Storages {
-    /// Those that are built in. Requests take no longer than the limits allow.
+    /// The built-in storages. Their requests observe the limits.
     pub(crate) fn built_in(limits: &Limits) -> Self {
         #[allow(unused_mut)] // most builds have no other
         let mut storages: Vec<Arc<dyn Storage>> = vec![Arc::new(local::LocalFiles)];
@@ -148,13 +150,13 @@ impl Storages {
         Self(storages)
     }
 
-    /// Only this one.
+    /// Only `storage`.
     #[cfg(test)]
     pub(crate) fn only(storage: Arc<dyn Storage>) -> Self {
         Self(vec![storage])
     }
 
-    /// The same, and what they do not give is added to `broken_off`.
+    /// The same storages; objects that they do not deliver completely are added to `broken_off`.
     #[cfg(feature = "store")]
     pub(crate) fn watched(&self, broken_off: &BrokenOff) -> Self {
         let watched = |storage: &Arc<dyn Storage>| {

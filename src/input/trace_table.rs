@@ -36,7 +36,7 @@ impl TraceFormat {
         }
     }
 
-    /// What is said of its tables if the user insists on another trace.
+    /// The reason for skipping its tables if the user chose another trace.
     pub(super) const fn excluded(self) -> &'static str {
         match self {
             Self::Google2011 => {
@@ -61,7 +61,7 @@ impl TraceFormat {
         }
     }
 
-    /// The name in the column of engines, where a history has its engine.
+    /// The name in the engine column of reports.
     #[must_use]
     pub(crate) const fn origin(self) -> &'static str {
         match self {

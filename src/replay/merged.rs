@@ -1,7 +1,8 @@
 //! Other numbers of tasks that do the same work.
 
-/// The work of `count` tasks that do `works` together. Merging does not split a task, so those that are longer than an even
-/// part stay as they are, and where they are in the order: fewer tasks do not remove skew. The others are alike.
+/// The work of each of `count` tasks that do `works` together. Merging does not split a task, so tasks that are longer
+/// than an even part keep their work and their place in the order: fewer tasks do not remove skew. The others are all
+/// equal.
 #[must_use]
 pub(super) fn merged(works: &[f64], count: usize) -> Vec<f64> {
     let mut longest: Vec<(usize, f64)> = works.iter().copied().enumerate().collect();
@@ -24,14 +25,14 @@ pub(super) fn merged(works: &[f64], count: usize) -> Vec<f64> {
     parts.into_iter().map(|(_, work)| work).collect()
 }
 
-/// The time of `count` tasks, at least as many as there are, that share work evenly. Each of `tasks` is its work, and the
-/// time that it took besides because something slowed it down: that is no work, so one task takes it as before.
+/// The time of `count` tasks, at least as many as there are, that share work evenly. Each of `tasks` is its work, and
+/// the additional time by which something slowed it down. That time is not work, so a single task keeps it.
 #[must_use]
 pub(super) fn spread(tasks: &[(f64, f64)], count: usize) -> Vec<f64> {
     let even = tasks.iter().map(|(work, _)| work).sum::<f64>() / count.max(1) as f64;
     let mut parts = vec![even; count];
     for (number, (_, slowed)) in tasks.iter().enumerate() {
-        // Where the task was in the order.
+        // The task in the same place of the order.
         if let Some(part) = parts.get_mut(number * count / tasks.len().max(1)) {
             *part += slowed;
         }

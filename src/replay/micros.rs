@@ -57,7 +57,7 @@ impl Micros {
         Millis::new(u64::try_from(self.0.saturating_add(500) / 1000).unwrap_or_default())
     }
 
-    /// The span so many times.
+    /// The span, `count` times.
     #[must_use]
     pub(crate) fn times(self, count: i32) -> Self {
         Self(self.0.saturating_mul(i64::from(count)))

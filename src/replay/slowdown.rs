@@ -20,15 +20,15 @@ impl PerMille {
     }
 }
 
-/// The fastest speed at which spilled data are assumed to pass to the disk, and back from it, in bytes per second. They
-/// are serialized and compressed on the way, so a fast disk helps little.
+/// The highest assumed speed at which spilled data are written to the disk, and read back from it, in bytes per second.
+/// They are serialized and compressed on the way, so a fast disk helps little.
 pub(super) const DISK_SPEED: f64 = 200.0 * 1024.0 * 1024.0;
 
-/// A task would take at least this share of its time if it did not spill: it reads, computes and writes besides.
+/// A task would take at least this share of its time if it did not spill, because it also reads, computes and writes.
 const OTHER_WORK: f64 = 0.5;
 
-/// By how much shorter a task of `time` is if the collections, which took `collections` of it, take at most `limit` of the
-/// time that is left.
+/// How much shorter a task of `time` is if its garbage collections, which took `collections`, take at most the share
+/// `limit` of the remaining time.
 pub(super) fn beyond_limit(time: Micros, collections: Micros, limit: PerMille) -> Micros {
     let collections = collections.min(time).as_f64();
     let work = time.as_f64() - collections;
@@ -37,7 +37,7 @@ pub(super) fn beyond_limit(time: Micros, collections: Micros, limit: PerMille) -
     Micros::from_f64((collections - allowed).max(0.0))
 }
 
-/// By how much shorter a task of `time` is if it does not write `bytes` to the disk and read them again at `speed`, in
+/// How much shorter a task of `time` is if it does not write `bytes` to the disk and read them again at `speed`, in
 /// bytes per second.
 pub(super) fn spill_time(time: Micros, bytes: u64, speed: f64) -> Micros {
     let moved = 2.0 * bytes as f64 / speed.max(1.0) * 1e6;

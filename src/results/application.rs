@@ -50,7 +50,7 @@ pub struct ApplicationReport {
     pub severity_in_larger_run: Severity,
     /// The sum of its findings' scores.
     pub score: u64,
-    /// What decides first about its place in the report.
+    /// The first part of its sort key in the report.
     pub(crate) leading: Leading,
     pub metrics: Metrics,
     /// Sums over its attempts; unknown if a limit cut the history.
@@ -59,7 +59,7 @@ pub struct ApplicationReport {
     pub counts: [u64; 5],
     /// What is wrong, worst first: findings of one root cause together, with one remedy.
     pub troubles: Vec<Trouble>,
-    /// One configuration against all troubles.
+    /// The settings that are recommended against all troubles together.
     pub recommended: Vec<Recommended>,
     /// What removing all troubles saves; `None` without troubles.
     pub(crate) savings: Option<ApplicationSavings>,

@@ -16,7 +16,7 @@ pub struct Comparison {
     pub jobs: Vec<JobComparison>,
     /// Sums over all jobs.
     pub counts: Counts,
-    /// Whether a store has the accepted runs, and no file.
+    /// Whether the accepted runs are from a store and not from a file.
     pub(crate) of_store: bool,
     /// Whether the baseline was rewritten, which accepts everything in this comparison.
     pub updated: bool,
@@ -116,7 +116,7 @@ impl MetricVerdict {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MetricChange {
-    /// Which one.
+    /// The metric.
     pub metric: Metric,
     /// How it compares.
     pub verdict: MetricVerdict,

@@ -50,7 +50,7 @@ pub(crate) struct JobTotal {
     pub(crate) runs: u64,
     /// Those with findings.
     pub(crate) runs_with_findings: u64,
-    /// The id of the run that started last; of several, the greatest.
+    /// The id of the run that started last; if there are several, the greatest.
     pub(crate) last: String,
     /// When it started.
     pub(crate) last_started: Option<Timestamp>,
@@ -66,7 +66,7 @@ pub(crate) struct JobTotal {
     pub(crate) troubles: Vec<(TroubleKind, u64)>,
 }
 
-/// The run of a job with the highest severity, of several the one with the highest score.
+/// The run of a job with the highest severity; among equals the one with the highest score.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct WorstRun {
     severity: Severity,

@@ -1,4 +1,4 @@
-//! What decides first about the order of applications.
+//! The first criterion of the order of applications.
 
 use std::cmp::Reverse;
 
@@ -70,7 +70,7 @@ impl Leading {
     }
 }
 
-/// What the removal of all troubles is worth. A run that failed was for nothing.
+/// The value of removing all troubles. For a failed run, it is everything that the run used.
 fn worth(
     app: &Application,
     metrics: &Metrics,
@@ -90,12 +90,12 @@ fn worth(
 }
 
 impl Leading {
-    /// Whether wasted memory breaks ties: as in Dr. Elephant, but not where savings rank.
+    /// Whether wasted memory breaks ties: as in Dr. Elephant, except where savings rank.
     pub(crate) const fn counts_waste(&self) -> bool {
         !matches!(self, Self::Worth(_))
     }
 
-    /// Why an application that is before others is the first of them, in words. `failed` is whether it failed.
+    /// Why the first of several applications ranks first, in words. `failed` is whether it failed.
     pub(crate) fn reason(&self, failed: bool) -> &'static str {
         match self {
             Self::Worth(worth) if *worth == Worth::default() => "the run with the worst findings",
@@ -126,7 +126,7 @@ mod tests {
         };
         assert_eq!(saved(9.0).reason(false), "the run with the most to save");
         assert_eq!(saved(9.0).reason(true), "the failed run that used most");
-        // What ranks runs that save nothing is their severity.
+        // Runs that save nothing are ranked by severity.
         assert_eq!(saved(0.0).reason(false), "the run with the worst findings");
         assert_eq!(Leading::RunTime(Reverse(Some(1))).reason(false), "the longest run");
     }

@@ -66,7 +66,7 @@ pub(crate) use worst::{Candidate, WorstTrouble, WorstTroubles};
 pub struct Report {
     /// The active rules, in the order of the catalogue.
     pub rules: Vec<RuleInfo>,
-    /// A hash of them, by which results of different rules are told apart.
+    /// A hash of them, which distinguishes results of different rules.
     pub(crate) rules_hash: String,
     /// The suppressions of the rule files, in file order.
     pub suppressions: Vec<SuppressionUse>,

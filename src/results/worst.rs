@@ -75,7 +75,7 @@ impl WorstTroubles {
                 .entry(key)
                 .and_modify(|(known, worst)| {
                     let alike = worst.alike + 1;
-                    // The order of applications decides between equals.
+                    // If both are equally bad, the application that comes first stays.
                     if order < known {
                         (*known, *worst) = (*order, own);
                     }

@@ -99,8 +99,7 @@ impl Content {
         content
     }
 
-    /// Reports rules that two documents of the file are about, for the same applications: mostly a copy whose id was
-    /// not changed.
+    /// Reports rules with two documents for the same applications in this file: mostly a copy whose id was not changed.
     fn check_repetitions(&self, file: &Arc<RuleFile>, problems: &mut Problems) {
         let mut known: BTreeMap<(&str, String), usize> = BTreeMap::new();
         for document in &self.documents {

@@ -1,4 +1,4 @@
-//! The parameters in force that are not of a rule.
+//! The effective parameters that do not belong to a rule.
 
 use super::assemble::layers_of;
 use super::index::Indexed;
@@ -11,7 +11,7 @@ use crate::params::{Params, Problems};
 /// Parameters with their values and origins for reports.
 type Listed<P> = (P, Vec<Parameter>);
 
-/// The parameters in force that are not of a rule.
+/// The effective parameters that do not belong to a rule.
 #[derive(Debug)]
 pub(super) struct InForce {
     metrics: Listed<MetricParams>,

@@ -1,5 +1,5 @@
-//! Finds the documents about a rule. There may be thousands of rules with a few documents each, so none of them may
-//! look at all documents.
+//! Finds the documents about a rule. There may be thousands of rules with a few documents each, so no rule may search
+//! all documents.
 
 use std::collections::BTreeMap;
 

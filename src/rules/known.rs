@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use crate::params::words::did_you_mean;
 use crate::params::work;
 
-/// Suggestions for misspelt ids are made this often: each compares the id with all others.
+/// Maximum number of suggestions for misspelt ids: each compares the id with all known ids.
 const MOST_SUGGESTIONS: usize = 100;
 
 /// The ids of all rules, in catalogue order.

@@ -157,8 +157,8 @@ impl RuleSet {
         Self { today, ..self }
     }
 
-    /// The same rules, of which only these are reported. All are evaluated: whether an application could be judged does
-    /// not depend on what is reported.
+    /// The same rules, but only these are reported. All rules are still evaluated: whether an application could be
+    /// judged must not depend on which rules are reported.
     ///
     /// # Errors
     /// An id that no rule has.
@@ -178,7 +178,7 @@ impl RuleSet {
     /// The rule of this id, with the parameters for applications without scoped documents.
     ///
     /// # Errors
-    /// If there is none: the most similar id.
+    /// If no rule has it; the error suggests the most similar id.
     pub(crate) fn rule(&self, id: &str) -> Result<&ActiveRule, RuleError> {
         let found = self.rules.iter().find(|active| active.info.id == id);
         found.ok_or_else(|| {
@@ -246,7 +246,7 @@ impl RuleSet {
     pub(crate) fn names_counters(&self) -> bool {
         let scoped = self.documents.iter().filter(|document| !document.scope.is_everything());
         self.rules.iter().any(ActiveRule::names_counters)
-            // Such a document may change an expression, so its rule is complete only with the application.
+            // A scoped document may change an expression, which is final only when the application is known.
             || scoped.into_iter().any(|document| document.layer.file.text.contains("counter"))
     }
 
@@ -315,7 +315,7 @@ impl RuleSet {
         self.in_force.nodes()
     }
 
-    /// Parameters that are not of a rule for reports, by their id in rule files.
+    /// The parameters with this id in rule files, for reports; they do not belong to a rule.
     #[must_use]
     pub(crate) fn settings(&self, id: &str) -> &[Parameter] {
         self.in_force.listed(id)
@@ -336,7 +336,7 @@ impl RuleSet {
         self.evaluate_recorded(app, &RecordedOnce::default())
     }
 
-    /// The same, with the recorded run, which is made if a rule needs it.
+    /// Like [`Self::evaluate`], with the recorded run, which is computed if a rule needs it.
     pub(crate) fn evaluate_recorded(&self, app: &Application, recorded: &RecordedOnce) -> Evaluation {
         let metrics = OnceLock::new();
         let parts = self.parts(app, &|| metrics.get_or_init(|| self.measure(app)), recorded);

@@ -1,5 +1,5 @@
-//! Parameters that are not of a rule: how costs are measured, how `check` compares them, what reports list first, and which
-//! nodes are called slow. They are the same for all applications.
+//! Parameters that do not belong to a rule: how costs are measured, how `check` compares them, the order of reports,
+//! and which nodes are called slow. They are the same for all applications.
 
 use crate::metrics::{MetricParams, SparkMetricParams};
 use crate::params::quantity::{Count, Duration, MemoryTime, Quantity, Ratio};

@@ -12,7 +12,7 @@ pub(crate) trait State: Sized {
     /// Appends the value.
     fn put(&self, to: &mut Vec<u8>);
 
-    /// Reads a value; `None` if the bytes are of no such value.
+    /// Reads a value; `None` if the bytes do not hold such a value.
     fn take(from: &mut Reader<'_>) -> Option<Self>;
 }
 

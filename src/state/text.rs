@@ -52,7 +52,7 @@ impl State for &'static str {
     }
 }
 
-/// The text for the rest of the run. These are names that the program itself has, a few hundred, each kept once.
+/// Keeps the text for the rest of the run. These are names that the program itself has, a few hundred, each kept once.
 fn kept(text: &str) -> &'static str {
     static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! What the gate accepts by the store: the last runs of each job before those that are checked.
+//! The state that the gate accepts according to the store: the last runs of each job before those that are checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,9 +25,9 @@ pub(crate) struct AcceptedRuns {
 pub(crate) enum Lack {
     /// The store has no earlier run.
     Unknown,
-    /// No earlier run is complete and did not fail.
+    /// No earlier run is complete and successful.
     Unfit,
-    /// All that would do were judged by other rules or another version of this program.
+    /// All suitable runs were judged by other rules or another version of this program.
     OtherRules,
 }
 
@@ -51,7 +51,7 @@ struct Earlier {
     is_current: bool,
 }
 
-/// Which direction of a rule's key measure is worse.
+/// For each rule, the direction in which its key measure gets worse.
 type Directions<'r> = BTreeMap<&'r str, Worse>;
 
 impl Store {
@@ -112,7 +112,7 @@ impl Store {
         Ok(if runs.is_empty() { Err(lack) } else { Ok(runs) })
     }
 
-    /// What these runs had, each finding as bad as in the worst of them.
+    /// The accepted state of a job from these runs: each finding is as bad as in its worst run.
     fn accepted_job(
         &self,
         key: &JobKey,

@@ -8,7 +8,7 @@ use crate::units::Timestamp;
 /// A question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// Where the waste is, how it went on, what remedies are known, and what earlier ones saved.
+    /// Where the waste is, how it developed, which remedies are known, and what earlier ones saved.
     Overview,
     /// Sums by what applications have in common.
     Groups(Grouping),
@@ -42,8 +42,8 @@ pub(crate) enum View {
 }
 
 impl Store {
-    /// Answers a question about the applications that `filter` admits, with at most `most` lines. `None` if there is no such
-    /// job. All figures are of one moment, also while others write.
+    /// Answers a question about the applications that `filter` admits, with at most `most` lines. `None` if there is no
+    /// such job. All figures come from one snapshot, even while other processes write.
     pub(crate) fn answer(
         &self,
         question: &Question,

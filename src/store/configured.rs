@@ -1,4 +1,4 @@
-//! The settings that applications ran with, each different set once.
+//! The settings that applications ran with; equal settings are stored once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ const NAMES: &[ConfKey] = &[
     ConfKey::EventLogBlockUpdates,
 ];
 
-/// Configurations that one statement names.
+/// Configurations that one statement looks up.
 const PLACES_AT_ONCE: usize = 500;
 
 /// Settings by their current names.

@@ -1,4 +1,4 @@
-//! What applications cost: prices on what the tables have.
+//! Costs of applications: prices applied to the amounts in the tables.
 //!
 //! Prices depend on the engine, the name, the user and the queue of an application. So amounts are added up for each
 //! combination of these, and prices are applied to the sums.
@@ -32,7 +32,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         let Some(prices) = &self.prices else { return Ok(()) };
         let (table, key, [saved_memory, _, saved_cores]) = grouping.parts();
-        // What is unknown of some applications and known of others has different prices.
+        // Prices depend on which amounts are known, so applications with different unknown amounts are added up
+        // separately.
         let statement = format!(
             "SELECT {key}, application.engine, application.name, application.\"user\", application.queue, \
              CAST(sum(application.core_time) AS BIGINT), CAST(sum(application.used) AS BIGINT), CAST(sum({saved_cores}) AS \

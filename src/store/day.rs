@@ -2,7 +2,7 @@
 
 use chrono::{Days, NaiveDate};
 
-/// The day at this place; `None` for -1, which stands for unknown ones.
+/// The day with this number; `None` for -1, which stands for an unknown day.
 pub(super) fn day_at(day: i64) -> Option<NaiveDate> {
     let day = u64::try_from(day).ok()?;
     NaiveDate::from_ymd_opt(1970, 1, 1)?.checked_add_days(Days::new(day))

@@ -8,7 +8,7 @@ use super::selection::Selection;
 use super::sums::IS_LONG;
 use super::{Grouped, Grouping, Nodes, OverTime, Periods, Realised, Store, StoreError};
 
-/// What all applications used and wasted, how that went on, and what can be done.
+/// What all applications used and wasted, how this developed, and which remedies there are.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fleet {
     /// `None` if no submission is known.
@@ -49,7 +49,7 @@ pub(crate) struct Remedy {
     /// The most frequent change: the value now, if it is set, and the recommended one.
     pub(crate) from: Option<String>,
     pub(crate) to: String,
-    /// How many applications would change it so.
+    /// Number of applications with this change.
     pub(crate) alike: u64,
 }
 
@@ -110,7 +110,7 @@ impl Store {
                  GROUP BY 1, 2, 3, 4, 5"
             )
         };
-        // Most settings are short, which no statistics tell: each application is looked up.
+        // The database does not know that few settings are long. With a subquery it looks up only their applications.
         let long = |condition: &str| {
             format!(
                 "SELECT name, known, old, new, job, count(*) FROM (SELECT setting.name, setting.old IS NOT NULL AS known, \
@@ -155,7 +155,7 @@ impl Store {
         Ok((remedies, of))
     }
 
-    /// Why files could not be read, most files first, and how many files that are.
+    /// The problems of files that could not be read, most files first, and the number of these files.
     fn unread(&self, most: usize) -> Result<(Vec<Unread>, u64), StoreError> {
         let mut kinds: BTreeMap<String, (u64, Vec<u8>)> = BTreeMap::new();
         let query = "SELECT problem, path FROM file WHERE problem IS NOT NULL";
@@ -178,7 +178,7 @@ impl Store {
             Unread { problem, files, example }
         });
         let mut unread: Vec<Unread> = unread.collect();
-        // Stable, too.
+        // Stable, too: the first of equally frequent problems comes first.
         unread.sort_by_key(|kind| Reverse(kind.files));
         unread.truncate(most);
         Ok((unread, of))

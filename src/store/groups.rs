@@ -87,7 +87,7 @@ impl Grouping {
         }
     }
 
-    /// The sums that are kept for these days: their table, their key, and a condition that takes the values of the days.
+    /// The kept sums for these days: their table, their key, and a condition that takes the values of the days.
     pub(super) fn kept(self, days: &Days) -> Option<(&'static str, &'static str, String)> {
         const KEY: &str = "CASE WHEN known THEN key END";
         let (kind, key) = match self {

@@ -30,14 +30,14 @@ pub(crate) struct Stored {
     pub(crate) unchanged: u64,
     /// Applications that were stored.
     pub(crate) added: u64,
-    /// Applications that were not stored, because only a part of them came.
+    /// Applications that were not stored, because one of their objects was not read to its end.
     pub(crate) cut: u64,
     /// All applications in the store, each once.
     pub(crate) applications: u64,
 }
 
-/// The files to read. Only what is in those that are new, or changed since they were last read with this version and these
-/// rules, is stored.
+/// The files to read. In both cases, only applications in new or changed files are stored. A file that was last read
+/// with another version or other rules counts as changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Files {
     Changed,
@@ -149,7 +149,7 @@ struct Writer<'c> {
     last: Option<Written>,
     /// Applications that were recorded.
     added: u64,
-    /// Applications that were not recorded, because only a part of them came.
+    /// Applications that were not recorded, because one of their objects was not read to its end.
     cut: u64,
     failure: Option<StoreError>,
 }
@@ -166,7 +166,7 @@ impl Writer<'_> {
         if !app.sources.is_empty() && app.sources.iter().all(|source| self.is_known(source)) {
             return Ok(());
         }
-        // What a connection cut off is no record of an application: the next ingest reads it again.
+        // Do not record an application if one of its objects was not read to its end: the next ingest reads it again.
         if app.sources.iter().any(|source| self.sources.broken_off.has(Path::new(source))) {
             self.cut += 1;
             return Ok(());
@@ -230,7 +230,7 @@ impl Writer<'_> {
                 &values![run, now.as_millis()],
             )?;
             record::choose_again(database)?;
-            // Runs of which no file and no application is left tell nothing.
+            // Remove runs to which no file and no application belongs.
             database.execute(
                 "DELETE FROM run WHERE finished IS NOT NULL AND run NOT IN (SELECT run FROM file UNION SELECT run FROM \
                  application)",
@@ -248,7 +248,8 @@ fn can_be_read(path: &Path) -> bool {
 /// Removes what a file, or a member of an archive, contained before it changed.
 fn forget_others(database: &Database, run: i64, path: &Path) -> Result<(), StoreError> {
     let source = path.to_string_lossy();
-    // The names of members follow after `!`, and `"` is the next letter. The beginnings are what PostgreSQL has indexed.
+    // A member's name follows the archive's and `!`, and `"` is the next character after `!`. PostgreSQL indexes only
+    // the beginnings.
     record::remove(
         database,
         "run <> ?1 AND substr(source, 1, 500) >= substr(?2, 1, 500) AND substr(source, 1, 500) <= substr(?4, 1, 500) AND \

@@ -75,18 +75,18 @@ pub(crate) enum StoreError {
         /// The latest known version.
         latest: i64,
     },
-    /// This program has no client.
+    /// This build has no client for PostgreSQL.
     #[cfg(not(feature = "postgres"))]
     #[error("this program was built without PostgreSQL; install one with the feature postgres")]
     NoClient,
-    /// The file refuses.
+    /// SQLite reports an error.
     #[error("{error}{remedy}", error = .0, remedy = remedy(.0))]
     Database(#[from] rusqlite::Error),
-    /// The server refuses.
+    /// The server reports an error.
     #[cfg(feature = "postgres")]
     #[error("{0}")]
     Server(#[from] database::postgres::ServerError),
-    /// Settings that were stored are not what this program writes.
+    /// Stored settings are not in the form that this program writes.
     #[error(
         "the settings of an application cannot be read: {0}; another program changed them, so make a new store"
     )]
@@ -94,12 +94,12 @@ pub(crate) enum StoreError {
     /// The server crashed, and an application that was stored is gone.
     #[error("the server crashed and lost the last applications that it had stored; run the command again")]
     Forgotten,
-    /// A row that was written did not come back.
+    /// Inserting a row returned no id.
     #[error("the database did not confirm a new row; run the command again")]
     Incomplete,
 }
 
-/// What to do about an error of SQLite, if it says that.
+/// Advice for an error of SQLite; empty if there is none.
 fn remedy(error: &rusqlite::Error) -> &'static str {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => "; name another file",
@@ -140,7 +140,7 @@ impl Store {
         self.prices = Some(prices);
     }
 
-    /// Writes applications that no history has, `a_commit` of them in one transaction, for measurements.
+    /// Writes made-up applications, `a_commit` of them in one transaction, for measurements.
     #[cfg(any(test, feature = "internals"))]
     pub(crate) fn fill(
         &self,

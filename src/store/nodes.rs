@@ -33,7 +33,7 @@ pub(crate) struct NodeSums {
 
 /// Nodes, the slowest first.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[allow(clippy::struct_field_names)] // the nodes among what is known of them
+#[allow(clippy::struct_field_names)] // `nodes` is the list itself
 pub(crate) struct Nodes {
     pub(crate) nodes: Vec<NodeSums>,
     /// How many nodes there are, shown or not.
@@ -124,9 +124,9 @@ impl Store {
     }
 }
 
-/// What is added up of sums that are kept: applications, those whose times are known, and their times.
+/// The terms that are added up from kept sums: applications, those whose times are known, and their times.
 const KEPT: (&str, &str, &str) = ("applications", "timed", "task_time");
-/// The same of single applications.
+/// The same terms for single applications.
 const OF_APPLICATIONS: (&str, &str, &str) =
     ("1", "CASE WHEN task_time IS NULL THEN 0 ELSE 1 END", "coalesce(task_time, 0)");
 

@@ -9,7 +9,7 @@ use super::selection::{DAY, Selection};
 use super::{Grouped, Grouping, Store, StoreError, gb_hours};
 use crate::units::Timestamp;
 
-/// At most as many periods are shown: two months of days, a year of weeks, or else months.
+/// At most this many periods are shown: two months of days, a year of weeks, or else months.
 const MOST: usize = 62;
 /// Earlier months are left out.
 const MOST_MONTHS: usize = 120;
@@ -51,7 +51,8 @@ impl Length {
         }
     }
 
-    /// What days, counted from 1970, of the same period have in common, at best; a Monday is day 4.
+    /// The SQL expression by which days are grouped: a number for each week, otherwise for each day. Days are counted
+    /// from 1970, so a Monday is day 4.
     const fn bucket(self) -> &'static str {
         match self {
             Self::Day | Self::Month => "day",
@@ -84,7 +85,7 @@ impl Periods {
         [Length::Day, Length::Week, Length::Month].into_iter().find_map(|length| {
             let most = if length == Length::Month { MOST_MONTHS } else { MOST };
             let mut names = Vec::new();
-            // From the last one back: what does not fit is the beginning.
+            // Count back from the last period, so that the earliest ones are left out if there are too many.
             let mut first = length.beginning(until)?;
             loop {
                 names.push(first.to_string());

@@ -11,7 +11,7 @@ use super::database::Database;
 use super::database::postgres::{self, Postgres};
 use super::database::sqlite::Sqlite;
 
-/// What the names of a database's files end with: SQLite writes some next to it.
+/// Suffixes of the names of a database's files: SQLite writes some next to the main file.
 pub(super) const ENDINGS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 /// The file or the server of a store. Its text has no password.
@@ -38,7 +38,7 @@ impl Place {
     /// All files that the database may consist of, if it is in files.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let Self::File(path) = self else { return Vec::new() };
-        // SQLite names the others by what a link leads to.
+        // SQLite derives the other names from the target of a link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.clone()).into_os_string();
         let with =
             |ending: &&str| [path.as_os_str(), OsStr::new(ending)].into_iter().collect::<OsString>().into();

@@ -14,11 +14,11 @@ use crate::stats::descriptive::median;
 use crate::troubles::same_value;
 use crate::units::{Millis, Timestamp};
 
-/// Runs that succeeded which are needed on both sides of a change. A single run may have been slow by chance.
+/// Successful runs that are needed on both sides of a change. A single run may have been slow by chance.
 const LEAST_RUNS: usize = 3;
 /// The last runs before a change that are compared with those after it.
 const MOST_BEFORE: usize = 20;
-/// Smaller changes of the cost are within what differs from run to run.
+/// Smaller changes of the cost are within the variation from run to run.
 const SMALLEST_CHANGE: f64 = 0.1;
 /// Jobs that one statement names.
 const AT_ONCE: usize = 500;
@@ -52,7 +52,7 @@ pub(crate) struct Realised {
     pub(crate) saved_gb_hours: f64,
 }
 
-/// A clear change, without its settings, which only those that are shown need.
+/// A clear change without its settings, which are read only for changes that are shown.
 pub(super) struct Found {
     job: i64,
     /// The configurations before and after.
@@ -174,7 +174,7 @@ impl Store {
         Ok(())
     }
 
-    /// Whether there were any.
+    /// Compares the next of these jobs; `false` if there are none.
     fn compare_some_again(&self) -> Result<bool, StoreError> {
         let database = &self.database;
         let jobs = database.ids(&format!("SELECT job FROM stale_job ORDER BY job LIMIT {AT_ONCE}"), &[])?;
@@ -328,7 +328,7 @@ fn compare(job: Option<i64>, sections: &[Section], found: &mut Vec<Found>) {
     }
 }
 
-/// The medians of what is known of the runs before and after.
+/// The medians of the known values of the runs before and after.
 fn medians<R>(before: &[R], after: &[R], value: impl Fn(&R) -> Option<f64>) -> Option<(f64, f64)> {
     let of = |runs: &[R]| median(&runs.iter().filter_map(&value).collect::<Vec<f64>>());
     Some((of(before)?, of(after)?))
@@ -345,7 +345,7 @@ mod tests {
     use crate::store::testing::with_stores;
     use crate::units::{Bytes, MbMillis};
 
-    /// A run of an hour with this heap, which held so many GiB.
+    /// A run of an hour with this heap, which held `gib` GiB.
     fn nightly(night: i64, heap: &str, gib: u64, status: Status) -> ApplicationReport {
         let mut app = ApplicationReport::blank(&format!("app_{night:03}"));
         app.name = Some("nightly".to_owned());

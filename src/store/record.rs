@@ -52,7 +52,7 @@ pub(super) fn application(database: &Database, run: i64, app: &ApplicationReport
     Ok(place)
 }
 
-/// Fails if this application of a run is gone that was written before the connection was made again.
+/// Fails if the connection was re-established and the last application that this run wrote before is gone.
 pub(super) fn check_last(database: &Database, run: i64, last: Option<Written>) -> Result<(), StoreError> {
     let Some(Written { place, reconnections }) = last else { return Ok(()) };
     if reconnections == database.backend().reconnections() {
@@ -69,7 +69,7 @@ pub(super) fn check_last(database: &Database, run: i64, last: Option<Written>) -
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Written {
     pub(super) place: i64,
-    /// How often the connection had been made again.
+    /// How often the connection had been re-established by then.
     pub(super) reconnections: u32,
 }
 
@@ -225,7 +225,7 @@ fn nodes(database: &Database, place: i64, nodes: &[NodeWork]) -> Result<(), Stor
     )
 }
 
-/// The places of those of these nodes that are known.
+/// The places of those nodes that the store already has.
 fn places_of(database: &Database, nodes: &[NodeWork]) -> Result<BTreeMap<String, i64>, StoreError> {
     let mut known = BTreeMap::new();
     for nodes in nodes.chunks(NODES_AT_ONCE) {
@@ -237,7 +237,7 @@ fn places_of(database: &Database, nodes: &[NodeWork]) -> Result<BTreeMap<String,
     Ok(known)
 }
 
-/// A name that fits into an index: a longer one is cut, and ends with what tells it from others.
+/// A name that fits into an index. A longer one is cut, and ends with a hash that distinguishes it.
 pub(super) fn bounded(name: &str) -> Cow<'_, str> {
     if name.len() <= LONGEST_NAME {
         return Cow::Borrowed(name);
@@ -246,13 +246,13 @@ pub(super) fn bounded(name: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{begin}…{:032x}", XxHash3_128::oneshot(name.as_bytes())))
 }
 
-/// What to do first.
+/// The first advice.
 fn remedy(trouble: &Trouble) -> Option<&str> {
     trouble.advice.first().map(|advice| advice.text.as_str())
 }
 
-/// Chooses among copies as the engine does: complete histories with the same content are copies of the one of most files, of
-/// equal ones the first by name; an incomplete one is a copy of any that tells more of the same run.
+/// Chooses among copies as the engine does. If complete histories have the same content, the one with most files
+/// counts, or the first by name. An incomplete history is a copy of any that contains more of the same run.
 const PREFERRED: &str = "NOT EXISTS (SELECT 1 FROM application AS other WHERE other.id = own.id AND other.attempt = own.attempt \
      AND other.source <> own.source AND other.engine = own.engine AND other.submitted IS NOT DISTINCT FROM \
      own.submitted AND other.name IS NOT DISTINCT FROM own.name AND other.\"user\" IS NOT DISTINCT FROM own.\"user\" AND \
@@ -351,7 +351,7 @@ mod tests {
                 application(database, 1, &blank)
             });
             let text = written.unwrap_err().to_string().to_lowercase();
-            // The first failure is told, not one that follows from it.
+            // The first failure is reported, not one that follows from it.
             assert!(text.contains("unique"), "{text}");
             assert_eq!(database.count("SELECT count(*) FROM application", &[]).unwrap(), 0);
             database.writing(|| application(database, 1, &blank)).unwrap();

@@ -9,9 +9,9 @@ use crate::units::{Millis, Timestamp};
 
 /// Runs that are searched for a change, from the last one back.
 const MOST_SEARCHED: usize = 1000;
-/// Less clear changes are chance: with this probability a job that never changed has one.
+/// Less clear changes are taken for chance. This is the probability of finding a change in a job that never changed.
 const CHANCE: f64 = 0.05;
-/// Smaller changes are not worth a word.
+/// Smaller changes are not reported.
 const SMALLEST_CHANGE: f64 = 0.1;
 
 /// An application as one line.

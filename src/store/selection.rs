@@ -12,7 +12,7 @@ pub(super) const DAY: &str =
     "CASE WHEN application.submitted >= 0 THEN application.submitted / 86400000 ELSE -1 END";
 
 const COUNTS: &str = "application.counts = TRUE";
-/// The same, and no index is used for it.
+/// The same condition as [`COUNTS`], but no index is used for it.
 const COUNTS_WITHOUT_INDEX: &str = "application.counts IS TRUE";
 
 /// The condition of a query, and the values in it.
@@ -64,7 +64,7 @@ impl Selection {
         Self { condition, ..self.clone() }
     }
 
-    /// Only those of which `column` is one of these.
+    /// Keeps only rows whose `column` is one of `keys`.
     pub(super) fn among<'a>(&mut self, column: &str, keys: impl Iterator<Item = Option<&'a str>>) {
         let mut places: Vec<String> = Vec::new();
         let mut any = vec!["FALSE".to_owned()];
@@ -85,7 +85,7 @@ impl Selection {
 }
 
 impl Selection {
-    /// Only those rows of kept sums whose key is one of these.
+    /// Keeps only rows of kept sums whose key is one of `keys`.
     pub(super) fn among_known<'a>(
         &mut self,
         known: &str,

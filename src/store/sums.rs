@@ -1,7 +1,7 @@
 //! Sums that the store keeps, so that questions need not read all applications.
 //!
-//! Whoever adds, removes or chooses applications adds their amounts here in the same transaction, or takes them back.
-//! All amounts are whole numbers, so no sum depends on the order.
+//! Code that adds, removes or chooses applications adds or subtracts their amounts here in the same transaction. All
+//! amounts are whole numbers, so no sum depends on the order.
 
 use super::StoreError;
 use super::database::{Database, Value, values};
@@ -64,7 +64,7 @@ struct Sums {
     /// The columns of its key, and their values.
     key: &'static [Amount],
     amounts: &'static [Amount],
-    /// What belongs to each application, with `{these}` for which applications are meant.
+    /// The query for the rows of each application. `{these}` stands for the condition on the application's id.
     parts: &'static str,
 }
 
@@ -183,7 +183,7 @@ impl Sums {
     }
 }
 
-/// Adds the amounts of those of these applications that count, or takes them back.
+/// Adds or subtracts the amounts of those of these applications that count.
 pub(super) fn change(database: &Database, sign: Sign, applications: &[i64]) -> Result<(), StoreError> {
     if let [application] = applications {
         return update(database, sign, "= ?1", &values![*application]);

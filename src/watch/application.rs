@@ -31,7 +31,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// What filters test.
+    /// The values that filters test.
     pub(super) fn filtered(&self, engine: Engine) -> Filtered<'_> {
         Filtered {
             engine: engine.name(),
@@ -136,7 +136,7 @@ impl LiveApplication {
         self.groups.values().filter_map(|group| group.live.as_ref()).map(LiveGroup::held).sum()
     }
 
-    /// Takes note of an event of a log.
+    /// Processes an event of a log.
     pub(crate) fn take(&mut self, event: LiveEvent, judges: &Judges) {
         match event {
             LiveEvent::Application { id, name, user, attempt, at } => {
@@ -173,7 +173,7 @@ impl LiveApplication {
         self.groups.values_mut().for_each(|group| group.end(newest));
     }
 
-    /// A group of so many tasks begins.
+    /// A group of tasks begins; `tasks` is their number.
     pub(crate) fn group(&mut self, kind: TaskKind, name: Option<Arc<str>>, tasks: Option<u32>) {
         let new = LiveTasks { name, tasks, live: None, ended: None };
         let known = self.groups.entry(kind).or_insert(new);
@@ -211,7 +211,7 @@ impl LiveApplication {
         }
     }
 
-    /// An attempt tells of itself.
+    /// An attempt reports its progress.
     #[cfg(any(test, feature = "http"))]
     pub(crate) fn report(&mut self, kind: TaskKind, report: Report) {
         self.saw(Some(report.at));

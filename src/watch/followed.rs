@@ -17,13 +17,13 @@ use crate::model::Engine;
 use crate::parse::identify;
 use crate::units::Timestamp;
 
-/// What is said of a log whose driver seems to be gone.
+/// The message for a log whose driver seems to be gone.
 const STALE: &str = "it is marked as in progress, but nothing was written to it for a long time, so its driver is \
                      probably gone; it is not watched (raise --stale, or name the file)";
-/// What is said of a job history.
+/// The message for a job history.
 const JOB_HISTORY: &str = "it is a job history of MapReduce, which does not contain the progress of running tasks; watch the \
                            application master of the job, http://HOST:PORT, or the resource manager";
-/// What is said of a log with lines that are no events.
+/// The message for a log with lines that are not events.
 const UNREADABLE: &str = "lines that are not Spark events were skipped; tasks in them are not judged";
 
 /// The logs that are followed.
@@ -31,30 +31,30 @@ pub(super) struct FollowedLogs {
     settings: Settings,
     judges: Judges,
     logs: Vec<Followed>,
-    /// What identifies the logs that were found.
+    /// The keys of logs that were found.
     known: BTreeSet<PathBuf>,
     /// Logs that cannot be read under this name.
     failed: BTreeSet<PathBuf>,
     /// Finished logs in folders that were last written earlier are not read.
     since: SystemTime,
-    /// Those that were found.
+    /// Finished logs that were found and are not read.
     old: BTreeSet<PathBuf>,
 }
 
-/// What is to be done with a log.
+/// The next step for a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Read,
     Ended,
-    /// It cannot be read on.
+    /// Stop: it cannot be read on.
     Failed,
-    /// It was begun anew.
+    /// Its writer started it again.
     Anew,
 }
 
 struct Followed {
     log: WatchedLog,
-    /// What identifies it.
+    /// The key of the log.
     key: PathBuf,
     introduced: Introduced,
     unreadable: u64,
@@ -164,7 +164,7 @@ impl FollowedLogs {
             }
             let removed = self.logs.remove(place);
             if next != Next::Ended {
-                // It may be found again: anew, or with the name that it gets in the end.
+                // It may be found again: from its start, or with its final name.
                 self.known.remove(&removed.key);
             }
             if next == Next::Failed {
@@ -179,7 +179,7 @@ impl FollowedLogs {
 }
 
 impl FollowedLogs {
-    /// Gives up the application that takes most, if all together take too much.
+    /// Stops watching the application that takes most memory, if all together take too much.
     fn keep_within_memory(&mut self, tell: &mut Tell<'_>) -> io::Result<()> {
         let Some(most) = self.settings.limits.memory else { return Ok(()) };
         while self.logs.iter().map(|followed| followed.log.held()).sum::<u64>() > most.get() {
@@ -193,7 +193,7 @@ impl FollowedLogs {
 }
 
 impl Followed {
-    /// Reads the next piece, and tells what is new.
+    /// Reads the next piece, and reports what is new.
     fn poll(
         &mut self,
         now: Option<Timestamp>,

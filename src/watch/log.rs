@@ -60,7 +60,7 @@ impl WatchedLog {
         self.unreadable
     }
 
-    /// Whether it was read to the end of what there is, or of the log.
+    /// How far the log was read.
     pub(crate) const fn reached(&self) -> Reached {
         self.reached
     }
@@ -68,9 +68,9 @@ impl WatchedLog {
     /// Reads the next piece, and makes the scans that it allows. `now` is our clock; without it, time passes only with
     /// events.
     ///
-    /// An application's clock may differ from ours, and its log arrives in blocks. So its time is taken to be at least that
-    /// of the newest event when that event was read, and to go on from there as our clock does: a scan is rather made too
-    /// late than too early.
+    /// An application's clock may differ from ours, and its log arrives in blocks. So its time is taken to be at least
+    /// that of the newest event when that event was read, and to go on from there as our clock does: a scan is late
+    /// rather than early.
     ///
     /// # Errors
     /// If the log cannot be read on.
@@ -106,7 +106,7 @@ impl WatchedLog {
     }
 }
 
-/// What identifies a log, however its path is written and whatever its state.
+/// The key of a log, which does not depend on how its path is written, nor on its state.
 pub(super) fn key(path: &Path) -> PathBuf {
     let named = last_name(path);
     let folder = match named.parent() {

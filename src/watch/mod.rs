@@ -1,8 +1,8 @@
-//! Watches applications while they run, and says which tasks detectors flag, the moment they can.
+//! Watches applications while they run, and reports the tasks that detectors flag as early as possible.
 //!
-//! The detectors and scans are those of [`crate::survey`]: a finished log that is watched gives the flags that it gives
-//! there, as far as a source tells what a detector needs. Event logs do not contain the progress of running tasks, so only
-//! detectors that compare times speak of them; servers tell more.
+//! The detectors and scans are those of [`crate::survey`]: watching a finished log gives the same flags, as far as a
+//! source has the data that a detector needs. Event logs do not contain the progress of running tasks, so only
+//! detectors that compare times can judge them. Servers provide more.
 
 mod application;
 mod followed;
@@ -44,7 +44,7 @@ use crate::units::Timestamp;
 use followed::FollowedLogs;
 use teller::Teller;
 
-/// What is said of the application that takes most memory, if all together take too much.
+/// The message for the application that takes most memory, if all together take too much.
 const TOO_MUCH: &str = "it is no longer watched: its running stages take most of the memory that --max-memory allows for \
                         all applications";
 
@@ -54,7 +54,7 @@ pub(crate) struct Settings {
     pub paths: Vec<PathBuf>,
     /// The applications to watch.
     pub filter: Filter,
-    /// What a log may cost.
+    /// Limits for each log.
     pub limits: Limits,
     /// Logs that were last written longer ago are not followed: their writer is gone.
     pub stale: Duration,
@@ -62,7 +62,7 @@ pub(crate) struct Settings {
     pub by_our_clock: bool,
 }
 
-/// Something to tell.
+/// Something to report.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Told {
     /// An application is watched from now on.
@@ -92,7 +92,7 @@ pub(crate) enum Told {
     },
 }
 
-/// Takes what is told.
+/// Receives the reports.
 pub(crate) type Tell<'a> = dyn FnMut(&Told) -> io::Result<()> + 'a;
 
 /// What is watched at the moment.
@@ -131,7 +131,7 @@ impl Watch {
         }
     }
 
-    /// The same, and watches what servers tell.
+    /// Also watches the applications of `servers`.
     #[cfg(feature = "http")]
     pub(crate) fn and(self, servers: Servers) -> Self {
         Self { servers: Some(servers), ..self }
@@ -140,7 +140,7 @@ impl Watch {
     /// Looks for applications that are not watched yet.
     ///
     /// # Errors
-    /// Those of `tell`, and of writing the state.
+    /// If `tell` fails, or the state cannot be written.
     pub(crate) fn find(&mut self, tell: &mut Tell<'_>) -> io::Result<()> {
         #[cfg(feature = "http")]
         if let Some(servers) = &mut self.servers {
@@ -151,11 +151,11 @@ impl Watch {
         Ok(())
     }
 
-    /// Reads what is new, and tells it. A flag that was told before, also by an earlier run with the same state, is not told
-    /// again.
+    /// Reads what is new, and reports it. A flag that this run, or an earlier run with the same state, has reported is
+    /// not reported again.
     ///
     /// # Errors
-    /// Those of `tell`, and of writing the state.
+    /// If `tell` fails, or the state cannot be written.
     pub(crate) fn poll(&mut self, now: Timestamp, tell: &mut Tell<'_>) -> io::Result<Status> {
         let mut status = Status { over: true, ..Status::default() };
         self.logs.poll(now, &mut self.teller, &mut status, tell)?;
@@ -167,7 +167,7 @@ impl Watch {
         Ok(status)
     }
 
-    /// What was told, to be written with [`State::flush`] after it has reached everyone.
+    /// The record of what was reported. Write it with [`State::flush`] after all receivers have the reports.
     pub(crate) const fn state(&mut self) -> &mut State {
         &mut self.teller.state
     }

@@ -14,11 +14,11 @@ use crate::engine::Filter;
 use crate::model::Engine;
 use crate::units::Bytes;
 
-/// After so many requests in a row without an answer, an application is given up: its master is gone.
+/// Stop watching an application after this many requests in a row without an answer: its master is gone.
 const MOST_FAILURES: u32 = 10;
-/// So many servers are waited for at the same time; a server that hangs then holds up no other.
+/// Number of servers that are waited for at the same time, so that a server that hangs does not delay others.
 const WORKERS: usize = 16;
-/// What is said of a history server.
+/// The message for a history server.
 const HISTORY: &str = "it is a history server, which does not know the running tasks; name the resource manager, an \
                        application master or a driver, or the folder of the event logs";
 
@@ -40,7 +40,7 @@ pub(crate) struct Questions {
     pub once: bool,
 }
 
-/// The servers that are asked, and the applications that they tell about.
+/// The servers that are asked, and the applications that they report.
 pub(crate) struct Servers {
     workers: Workers<Question, Answer>,
     interval: Duration,
@@ -78,7 +78,7 @@ struct Asked {
 }
 
 enum Question {
-    /// What a server is, and which applications it knows.
+    /// The kind of a server, and the applications that it knows.
     Running(usize, String, Option<ServerKind>),
     /// What is new in an application.
     New(u64, Box<Asked>),
@@ -125,7 +125,7 @@ impl Servers {
         }
     }
 
-    /// Asks each application what is new, if it is time, and tells what was answered.
+    /// Asks each application what is new, if it is time, and reports the answers.
     pub(super) fn poll(
         &mut self,
         teller: &mut Teller,
@@ -182,7 +182,7 @@ impl Servers {
         server.is_asked = false;
         let (kind, running) = match answer {
             Ok(answer) => answer,
-            // Told once until it answers.
+            // Report this once, until the server answers again.
             Err(_) if server.is_silent => return Ok(()),
             Err(error) => {
                 server.is_silent = true;
@@ -257,7 +257,7 @@ impl Servers {
         Ok(())
     }
 
-    /// Gives up the application that takes most, if all together take too much.
+    /// Stops watching the application that takes most memory, if all together take too much.
     fn keep_within_memory(&mut self, tell: &mut Tell<'_>) -> io::Result<()> {
         let Some(most) = self.memory else { return Ok(()) };
         while self.applications.values().map(|watched| watched.held).sum::<u64>() > most.get() {
@@ -279,7 +279,7 @@ const fn again(once: bool) -> &'static str {
 }
 
 impl Server {
-    /// Whether it may tell of applications that are not known yet.
+    /// Whether it may report applications that are not known yet.
     const fn may_tell_more(&self) -> bool {
         matches!(self.kind, None | Some(ServerKind::ResourceManager))
     }
@@ -301,7 +301,7 @@ impl Question {
     }
 }
 
-/// What a server is, and the applications that it tells about.
+/// The kind of a server, and the applications that it reports.
 fn running(
     address: &str,
     kind: Option<ServerKind>,

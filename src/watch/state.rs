@@ -1,4 +1,4 @@
-//! What was told before, kept in a file so that a restart repeats nothing and loses nothing.
+//! The record of what was reported, kept in a file so that a restart repeats nothing and loses nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
@@ -13,10 +13,10 @@ use serde_json::value::RawValue;
 use super::application::Flag;
 use crate::model::table::TaskKind;
 
-/// Longer lines are no lines of a state.
+/// Maximum length of a line of a state file.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// What was told. Without a file it is forgotten at the end of the run.
+/// The record of what was reported. Without a file, it is lost at the end of the run.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     file: Option<File>,
@@ -32,7 +32,7 @@ pub(crate) struct State {
     last_number: u64,
 }
 
-/// What is written later rests on what is written before: a full disk or a kill in between repeats a flag, but loses none.
+/// The stages are written in this order: a full disk or a kill between them repeats a flag, but loses none.
 #[derive(Debug, Clone, Copy)]
 enum Stage {
     Messages,
@@ -77,7 +77,7 @@ pub(crate) enum StateError {
         /// The file.
         path: PathBuf,
     },
-    /// It is something else.
+    /// The file is not a state file.
     #[error(
         "{path}:{line}: this is not a line of a state file; choose another --state, or delete the file to start over",
         path = path.display()
@@ -91,13 +91,13 @@ pub(crate) enum StateError {
 }
 
 impl State {
-    /// Reads a file, or begins one. A last line without its end, from a run that was killed while it wrote, is dropped.
+    /// Opens a file, or creates it. A last line without its end, from a run that was killed while it wrote, is dropped.
     ///
     /// # Errors
-    /// If the file cannot be read and written, if another run uses it, or if it holds something else.
+    /// If the file cannot be read and written, if another run uses it, or if it is not a state file.
     pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
         let failed = |source| StateError::Io { path: path.to_owned(), source };
-        // Before the file is touched.
+        // Get the time before anything changes the file.
         let seen_at = path.metadata().and_then(|metadata| metadata.modified()).ok();
         let mut file =
             File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
@@ -119,7 +119,7 @@ impl State {
                 break;
             }
             if text.last() != Some(&b'\n') {
-                // The rest of a line that was cut is dropped, but never a file that is something else.
+                // Drop the rest of a line that was cut, but reject a file of another kind.
                 let was_cut = text.starts_with(b"{\"") && (len as u64) < LONGEST_LINE;
                 if was_cut || text == b"{" {
                     break;
@@ -159,7 +159,7 @@ impl State {
         }
     }
 
-    /// When the last run was alive; `None` if there was none, or it is not known.
+    /// When the last run was alive; `None` if there was none, or if the time is unknown.
     pub(super) const fn seen_at(&self) -> Option<SystemTime> {
         self.seen_at
     }
@@ -173,7 +173,7 @@ impl State {
         }
     }
 
-    /// Whether a flag was never told.
+    /// Whether a flag has not been reported yet.
     pub(super) fn is_new(&self, key: &str) -> bool {
         !self.flags.contains(key)
     }
@@ -193,7 +193,7 @@ impl State {
         self.ended.contains(last_name)
     }
 
-    /// Notes that a flag was told.
+    /// Records that a flag was reported.
     pub(super) fn record(&mut self, key: String) -> io::Result<()> {
         let line = Line::Flag(key);
         self.write(&line)?;
@@ -287,8 +287,8 @@ impl Drop for State {
     }
 }
 
-/// What identifies a flag in all runs. Ids of applications are not unique across clusters, so the time of the launch is part
-/// of it.
+/// The key of a flag, the same in all runs. Ids of applications are not unique across clusters, so the time of the
+/// launch is part of it.
 pub(super) fn key(flag: &Flag, source: &str) -> String {
     let (launch, detector) = (&flag.flagged.launch, flag.detector);
     let application = flag.application.id.as_deref().unwrap_or(source);

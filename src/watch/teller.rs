@@ -1,4 +1,4 @@
-//! Tells each thing once.
+//! Reports each thing once.
 
 use std::io;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use super::state::{self, State};
 use super::{Tell, Told};
 use crate::units::Timestamp;
 
-/// What was told, and counts of it.
+/// The record of what was reported, and the number of flags.
 pub(super) struct Teller {
     pub(super) state: State,
     pub(super) flagged: u64,
 }
 
-/// Whether an application was told about.
+/// Whether an application was reported.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Introduced(bool);
 
 impl Teller {
-    /// Tells a flag unless it was told before, also by an earlier run. Only what was told is withdrawn.
+    /// Reports a flag, unless this or an earlier run reported it. Only reported flags are withdrawn.
     pub(super) fn flag(&mut self, flag: Flag, source: &str, tell: &mut Tell<'_>) -> io::Result<()> {
         let mut key = state::key(&flag, source);
         let was_told = !self.state.is_new(&key);
@@ -39,7 +39,7 @@ impl Teller {
 }
 
 impl Introduced {
-    /// Tells that an application is watched, the first time.
+    /// Reports that an application is watched, the first time.
     pub(super) fn introduce(
         &mut self,
         identity: &Arc<Identity>,
@@ -52,7 +52,7 @@ impl Introduced {
         tell(&Told::Application { identity: Arc::clone(identity), source: source.to_owned() })
     }
 
-    /// Tells that it has ended, if it was told about.
+    /// Reports that it has ended, if it was reported before.
     pub(super) fn end(
         &self,
         identity: Arc<Identity>,
@@ -63,7 +63,7 @@ impl Introduced {
         if self.0 { tell(&Told::End { identity, source, at }) } else { Ok(()) }
     }
 
-    /// Whether it was told about.
+    /// Whether it was reported.
     pub(super) const fn is_done(&self) -> bool {
         self.0
     }

@@ -16,14 +16,14 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// A message with its number.
 type Message = (u64, Box<RawValue>);
 
-/// What became of a message.
+/// The result of sending a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// It was accepted.
     Sent(u64),
     /// The server refuses it, so it is not sent again; with the reason.
     Refused(u64, String),
-    /// It was not accepted yet, and is sent again; with the reason. Told once in a row.
+    /// It was not accepted yet, and is sent again; with the reason. Reported once in a row.
     Delayed(String),
 }
 
@@ -39,7 +39,7 @@ impl Webhook {
     pub(crate) fn to(url: String, client: Client) -> Self {
         let (messages, queue) = channel();
         let (told, outcomes) = channel();
-        // Ends with the queue.
+        // The thread ends when the queue is closed.
         thread::spawn(move || send_all(&url, &client, &queue, &told));
         Self { messages, outcomes, waiting: 0 }
     }
@@ -49,7 +49,7 @@ impl Webhook {
         self.waiting += usize::from(self.messages.send((number, message)).is_ok());
     }
 
-    /// What became of messages since the last call, after a wait of at most `within` for those that are queued.
+    /// The results since the last call, after a wait of at most `within` for the messages that are queued.
     pub(crate) fn outcomes(&mut self, within: Duration) -> Vec<Outcome> {
         let until = Instant::now() + within;
         let mut outcomes = Vec::new();

@@ -13,7 +13,7 @@ pub(super) struct Workers<Task, Answer> {
 }
 
 impl<Task: Send + 'static, Answer: Send + 'static> Workers<Task, Answer> {
-    /// So many threads that do this.
+    /// Starts `count` threads that do this work.
     pub(super) fn new(count: usize, work: impl Fn(Task) -> Answer + Send + Sync + 'static) -> Self {
         let (tasks, waiting) = channel::<Task>();
         let (done, answers) = channel();
@@ -38,14 +38,14 @@ impl<Task: Send + 'static, Answer: Send + 'static> Workers<Task, Answer> {
         self.open += usize::from(self.tasks.send(task).is_ok());
     }
 
-    /// An answer that is there.
+    /// An answer that has arrived, if there is one.
     pub(super) fn answer(&mut self) -> Option<Answer> {
         let answer = self.answers.try_recv().ok()?;
         self.open -= 1;
         Some(answer)
     }
 
-    /// The next answer, after a wait; `None` if there is nothing to wait for.
+    /// Waits for the next answer; `None` if no task is open.
     pub(super) fn wait(&mut self) -> Option<Answer> {
         if self.open == 0 {
             return None;

@@ -122,7 +122,7 @@ impl ApplicationReplays {
         JobGroup::of_run(self.engine, self.name.as_deref(), self.user.as_deref(), &self.id)
     }
 
-    /// Another order; ties are in the usual one.
+    /// Another order; ties are broken by the usual one.
     pub(super) fn order(one: &Self, other: &Self, by: Sort) -> Ordering {
         let name = |app: &Self| app.name.clone().unwrap_or_else(|| app.id.clone());
         let greatest = |of: fn(&Replays) -> f64| {

@@ -14,8 +14,8 @@ use crate::results::JobGroup;
 pub(crate) struct Job<'a> {
     /// In the order of the report; not empty.
     pub(crate) runs: Vec<&'a ApplicationReplays>,
-    /// What the changes do to all of them: those that were replayed for all applications or, if none of these saves
-    /// time, all.
+    /// The effect of the changes on all runs: of those changes that were replayed for all applications or, if none of
+    /// these saves time, of all changes.
     pub(crate) total: Total,
 }
 
@@ -39,7 +39,7 @@ impl Job<'_> {
             Sort::Waste => greatest(&memory),
             Sort::Saving | Sort::Severity => Ordering::Equal,
         };
-        // Other resources shorten almost every job, and cost something: those that a trouble slows down come before.
+        // Other resources shorten almost every job, but cost something. So jobs that a trouble slows down come first.
         let rank = |job: &Self| match job.total.best() {
             Some(best) if !best.change.without.is_empty() => 0,
             Some(_) => 1,

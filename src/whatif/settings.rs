@@ -60,7 +60,7 @@ impl Change {
         *self == Self::default()
     }
 
-    /// One in which these troubles do not occur.
+    /// A change in which these troubles do not occur.
     #[must_use]
     pub(crate) fn without(troubles: &[Trouble]) -> Self {
         Self { without: troubles.to_vec(), ..Self::default() }

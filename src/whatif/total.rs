@@ -26,21 +26,21 @@ pub(crate) struct ChangeTotal {
     pub(crate) change: Change,
     /// How many applications it shortens by more than the error of the model.
     pub(crate) shortened: u64,
-    /// By how much together, in milliseconds; `None` without such an application.
+    /// The time saved in these applications together, in milliseconds; `None` if there are none.
     pub(crate) saves_ms: Option<Range>,
     /// How many applications it makes longer by more than the error.
     pub(crate) lengthened: u64,
-    /// By how much together, in milliseconds; `None` without such an application.
+    /// The time added in these applications together, in milliseconds; `None` if there are none.
     pub(crate) longer_ms: Option<Range>,
     /// The core-hours and GB-hours that it saves in the applications where that is more than the error; negative if it
     /// costs more. `None` without such an application.
     pub(crate) core_hours: Option<Range>,
     pub(crate) gb_hours: Option<Range>,
-    /// For how many its effect is known, also if it has none.
+    /// Number of applications for which its effect is known, including no effect.
     pub(crate) known: u64,
-    /// For how many its effect is not known.
+    /// Number of applications for which its effect is not known.
     pub(crate) unknown: u64,
-    /// Why it is not known, and for how many applications.
+    /// The reasons why it is not known, with the number of applications.
     pub(crate) reasons: BTreeMap<String, u64>,
 }
 
@@ -88,7 +88,7 @@ impl ChangeTotal {
         }
     }
 
-    /// The most frequent reason why its effect is not known; of several the first in the alphabet.
+    /// The most frequent reason why its effect is not known; among equals the first in the alphabet.
     pub(crate) fn mostly_unknown_because(&self) -> Option<&str> {
         most_frequent(&self.reasons)
     }
@@ -100,7 +100,7 @@ impl ChangeTotal {
     }
 }
 
-/// The first of several in the alphabet.
+/// The most frequent reason; among equals the first in the alphabet.
 pub(crate) fn most_frequent(reasons: &BTreeMap<String, u64>) -> Option<&str> {
     Some(reasons.iter().max_by_key(|&(why, count)| (count, Reverse(why)))?.0)
 }
@@ -133,7 +133,7 @@ impl Total {
         }
     }
 
-    /// The change that saves most time; of several the first, which leaves out the fewest troubles.
+    /// The change that saves most time; among equals the first, which leaves out the fewest troubles.
     pub(crate) fn best(&self) -> Option<&ChangeTotal> {
         let mut best: Option<&ChangeTotal> = None;
         for total in self.changes.iter().filter(|total| total.net_ms() > 0.0) {

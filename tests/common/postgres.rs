@@ -114,7 +114,7 @@ impl Server {
         let guard = format!("{kind} all {GUARDED} 127.0.0.1/32 scram-sha-256\n");
         let last = format!("host all {GUARDED} 127.0.0.1/32 reject\n");
         fs::write(data.join("pg_hba.conf"), guard + &last + &rules).unwrap();
-        // Free a moment ago; nothing else asks for ports here.
+        // The port was free a moment ago, and nothing else asks for ports here.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut keeper = Command::new("sh");
         keeper.args(["-c", KEEPER, "sh"]).arg(&folder).args(as_user("postgres")).arg("-D").arg(&data);

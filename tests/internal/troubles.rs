@@ -58,7 +58,8 @@ fn no_setting_has_two_values_or_no_effect() {
             if *known != change.to {
                 wrong.push(format!("{}: {who} proposes {change}, another {known}", app.id));
             }
-            // What an echo advises is not recommended; its settings serve each other.
+            // The configuration lacks the settings that an echo advises, so add them: settings of one advice may serve
+            // each other.
             let own = all.iter().filter(|(other, _)| *other == who).map(|&(_, change)| change);
             let others: Vec<SettingChange> = changes.iter().chain(own).cloned().collect();
             if let Some(why) = why_inert(app, change, &[&others]) {

@@ -134,7 +134,7 @@ fn row(id: &str, [engine, saves, origin]: [&str; 3], columns: usize) -> String {
 fn has(active: &ActiveRule, words: &[String]) -> bool {
     let page = &active.info.page;
     let keys: Vec<&str> = active.params.iter().map(|parameter| parameter.key.as_ref()).collect();
-    // The code of a page is settings, counters, and ids of other rules.
+    // Text marked as code on a page names settings, counters and other rules.
     let code = page.split('`').skip(1).step_by(2).filter(|code| code.contains(['.', '_']));
     let code: Vec<&str> = code.collect();
     let all =

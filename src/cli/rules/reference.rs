@@ -20,9 +20,9 @@ Examples:
   elephant-rs rules reference shuffle bytes
       the names with all these words in the name or its description";
 
-/// The widest names that others are aligned with; wider ones have a line of their own.
+/// Names up to this width are aligned in a column; wider ones get their own line.
 const WIDEST: usize = 34;
-/// With fewer columns for the meaning, there are no columns.
+/// Least width of the column of meanings; if there is less room, the section is a list.
 const LEAST: usize = 20;
 /// Between columns.
 const MARGIN: &str = "  ";
@@ -65,7 +65,7 @@ fn select(all: &[Section], words: &[String]) -> Vec<Section> {
         if let Some(section) = all.iter().find(|section| section.name == wanted) {
             return vec![section.clone()];
         }
-        // Attempts have the names of tasks.
+        // `attempt` has the same names as `task`.
         let name = word.strip_prefix("attempt.").map(|rest| format!("task.{rest}"));
         let name = name.as_deref().unwrap_or(word);
         let is_it = |line: &&Line| {

@@ -116,7 +116,7 @@ impl Cluster {
         Ok(Exit::Clean)
     }
 
-    /// What `--list` or `--print-scenario` print.
+    /// The text that `--list` or `--print-scenario` prints.
     fn text(&self) -> Result<Option<String>, ClusterError> {
         if let Some(name) = &self.print_scenario {
             let text = Scenario::shipped_text(name).ok_or_else(|| ClusterError::Unknown(name.clone()))?;

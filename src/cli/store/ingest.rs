@@ -61,7 +61,7 @@ impl Ingest {
         self.input.warn(&report.problems);
         output.write(|out| writeln!(out, "{}", self.result(&report, &stored)))?;
         let Stored { unchanged, cut, .. } = stored;
-        // A run that finds nothing new has read what there is.
+        // It is not an error if all files are unchanged.
         let nothing_new = unchanged > 0 && report.summary.applications == 0;
         let failed = if cut > 0 {
             true

@@ -28,7 +28,7 @@ pub(super) fn failed(place: &Place, what: &str, error: &StoreError) -> Box<dyn E
     }
 }
 
-/// Refuses what would leave applications out: a store has all of a file, or none.
+/// Rejects filters: a store has either all applications of a file or none.
 fn without_filters(options: &Options, command: &str) -> Result<(), Box<dyn Error>> {
     if options.filter.is_everything() {
         return Ok(());
@@ -36,7 +36,8 @@ fn without_filters(options: &Options, command: &str) -> Result<(), Box<dyn Error
     Err(format!("a store keeps all applications, so {command} takes no filters; history has them").into())
 }
 
-/// Reads and judges all applications, as `analyze` does, and stores them. If that fails, why is returned with the report.
+/// Reads and judges all applications, as `analyze` does, and stores them. If storing fails, the reason is returned with
+/// the report.
 pub(super) fn keep_all(
     place: &Place,
     inputs: &Inputs<'_>,
@@ -88,7 +89,7 @@ fn now() -> Timestamp {
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Reads where a store is. Every text but an empty one names a place, so no message of the parser repeats a password.
+/// Parses the place of a store. Every non-empty text is accepted, so no message of the parser repeats a password.
 pub(super) fn place_parser() -> impl TypedValueParser<Value = Place> {
     OsStringValueParser::new().try_map(|written| {
         if written.is_empty() { Err("a store has a name") } else { Ok(Place::from(written)) }

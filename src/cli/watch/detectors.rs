@@ -21,7 +21,7 @@ pub(super) enum DetectorError {
     Silent { name: String, needs: &'static str, remedy: &'static str, usable: String },
 }
 
-/// What the sources tell of running tasks, and the detectors for which that suffices.
+/// The detectors that can watch: those whose needs the sources fulfil.
 pub(super) struct Detectors<'a> {
     args: &'a WatchArgs,
     models: Option<Arc<Learnt>>,
@@ -29,7 +29,7 @@ pub(super) struct Detectors<'a> {
 }
 
 impl<'a> Detectors<'a> {
-    /// Those for event logs, and for servers if there are any.
+    /// The detectors for event logs, and for servers if there are any.
     ///
     /// # Errors
     /// If a detector was asked for that cannot watch.
@@ -48,7 +48,7 @@ impl<'a> Detectors<'a> {
         Ok(detectors)
     }
 
-    /// Every detector that was asked for must be able to watch one of the sources.
+    /// Every requested detector must be able to watch one of the sources.
     fn check(&self, has_servers: bool) -> Result<(), DetectorError> {
         let all = self.all();
         let usable = || {
@@ -85,19 +85,19 @@ impl<'a> Detectors<'a> {
         self.all().into_iter().filter(move |it| known.contains(&it.needs()) && wanted(it.id()))
     }
 
-    /// The names of those that watch.
+    /// The names of the detectors that watch.
     pub(super) fn active(&self) -> Vec<&'static str> {
         self.chosen(&self.known).map(|detector| detector.id()).collect()
     }
 
-    /// Those that cannot watch any source, and what they need.
+    /// The detectors that cannot watch any source, and their needs.
     pub(super) fn silent(&self) -> Vec<(&'static str, Needs)> {
         let all = self.all();
         let all = all.iter().map(|detector| (detector.id(), detector.needs()));
         all.filter(|(_, needs)| !self.known.contains(needs)).collect()
     }
 
-    /// Those for a source that tells this of running tasks.
+    /// The detectors for a source that fulfils these needs.
     pub(super) fn judges(&self, engine: Engine, known: &[Needs]) -> Judges {
         let usable: Vec<Needs> = known.iter().copied().filter(|needs| self.known.contains(needs)).collect();
         Judges {

@@ -182,7 +182,7 @@ impl Lines {
     }
 }
 
-/// Ends a line that a full disk has cut.
+/// Adds a line feed if a full disk has cut off the last line.
 fn whole_lines(mut file: File) -> io::Result<File> {
     let mut last = [b'\n'];
     if file.metadata()?.is_file() && file.seek(SeekFrom::End(0))? > 0 {

@@ -53,10 +53,11 @@ Exit status: 0 every application has ended, 2 the run failed.";
 
 /// Time between two searches for new logs.
 const FIND_EVERY: Duration = Duration::from_secs(2);
-/// What is said of models without a server.
+/// The message if models are given without a server.
 const NO_PROGRESS: &str = "the models are not used: event logs do not contain the progress of running tasks; watch the \
                            application masters of MapReduce, or a resource manager";
-/// A search takes at most this part of the time.
+/// Pause between two searches, as a multiple of the time of the last one, so that searches take a small share of the
+/// time.
 const FIND_SHARE: u32 = 20;
 
 #[derive(Debug, Args)]
@@ -137,7 +138,7 @@ enum Format {
     Ndjson,
 }
 
-/// What this build can ask.
+/// The schemes of servers that this build supports.
 const SCHEMES: &[&str] = if cfg!(all(feature = "http", feature = "remote")) {
     &["http", "https"]
 } else if cfg!(feature = "http") {
@@ -180,7 +181,7 @@ impl WatchArgs {
             .begin(&detectors.active(), &detectors.silent())
             .and_then(|()| self.watch(&mut watch, &mut lines))
         {
-            // Whoever reads the lines has seen enough.
+            // The reader of the lines closed the pipe, so it needs no more.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Exit::Clean),
             Err(error) => Err(OutputError::Write(error).into()),
             Ok(seen) => {
@@ -192,7 +193,7 @@ impl WatchArgs {
         }
     }
 
-    /// Watches until nothing is left; whether any application was seen, in this run or in one before.
+    /// Watches until nothing is left to watch. Returns whether this or an earlier run saw an application.
     fn watch(&self, watch: &mut Watch, lines: &mut Lines) -> io::Result<bool> {
         lines.send_again(watch.state());
         let known_before = watch.state().knows_logs();
@@ -215,7 +216,7 @@ impl WatchArgs {
             lines.status(status);
             if status.over || self.once && !status.behind {
                 lines.end(watch.state())?;
-                // After a run that told everything, there may be nothing new.
+                // If an earlier run reported everything, there may be nothing new.
                 return Ok(seen || known_before);
             }
             if !status.behind {

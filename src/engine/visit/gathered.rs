@@ -1,5 +1,5 @@
-//! What was read of all histories, before copies are left out: by one run, or by several whose results are merged. All
-//! that depends on several histories is done afterwards, so that it does not matter who read which.
+//! The data read from all histories, before copies are left out: by one run, or by several whose results are merged.
+//! Everything that depends on several histories is done afterwards, so that it does not matter which run read which.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ pub(super) struct Failed {
     pub(super) told: SourceProblem,
 }
 
-/// Something that was not read and is no failure of a file.
+/// Data that was not read although no file failed.
 pub(super) struct Noticed {
     path: PathBuf,
     pub(super) told: SourceProblem,
@@ -82,7 +82,7 @@ impl<'a, T> HistoryRead<'a, T> {
 }
 
 impl<'a, T> Gathered<'a, T> {
-    /// What an inventory tells, and what was read of its histories, in their order.
+    /// The data of an inventory, and what was read of its histories, in their order.
     pub(super) fn of(inventory: &'a Inventory, histories: Vec<HistoryRead<'a, T>>) -> Self {
         Self {
             found: inventory.found,
@@ -209,7 +209,7 @@ fn configured<T>(
     Ok(confs)
 }
 
-/// Which of these ids no other history has.
+/// For each id, whether only one history has it.
 pub(super) fn single<'i>(ids: impl Iterator<Item = Option<&'i str>> + Clone) -> Vec<bool> {
     let mut seen: FxHashMap<&str, u64> = FxHashMap::default();
     for id in ids.clone().flatten() {
@@ -232,7 +232,7 @@ fn add_skipped(all: &mut Vec<Skipped>, more: Skipped) {
     }
 }
 
-/// A search tells only once of file systems without files.
+/// Merges the notices on pseudo file systems into one, as from a single search.
 fn merge_pseudo_file_systems(notices: &mut Vec<Noticed>) {
     let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
     let is_pseudo = |notice: &Noticed| notice.told.problem.level == Level::Info;
@@ -256,7 +256,7 @@ fn failed(failure: &Failure) -> Failed {
     Failed { path: error.path().to_path_buf(), file: file.clone(), named_by_user: *named_by_user, told }
 }
 
-/// The warning for what was not read, or a remark if nothing can be missing.
+/// The warning for data that was not read, or a remark if nothing can be missing.
 fn noticed(notice: &Notice) -> Noticed {
     let Notice { error, count } = notice;
     let (source, message) = (error.path().display().to_string(), error.to_string());

@@ -23,16 +23,16 @@ use crate::units::Bytes;
 /// Configurations longer than this are cut. Real ones have about 200 KiB.
 const MAX_CONF_LEN: u64 = 64 << 20;
 
-/// So much of an event log has the start of the application.
+/// The start of the application is within this many bytes of an event log.
 const BEGINNING: Bytes = Bytes::from_mib(1);
 
-/// So much of a history nearly always has its id.
+/// The id of a history is nearly always within this many bytes.
 const FIRST_EVENTS: Bytes = Bytes::new(256 << 10);
 
 /// The beginning of shorter event logs is not read before the rest.
 const SHORT_LOG: u64 = 2 << 20;
 
-/// How much of the memory for a run a history may take.
+/// The part of a run's memory that a history may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Share {
     /// Its part, while others are read at the same time.

@@ -7,7 +7,7 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 use super::region::Region;
 use crate::input::lookahead::Lookahead;
 
-/// Decodes one member. Reports truncated data as an error; the library's own reader takes it for the end.
+/// Decodes one member. Reports truncated data as an error; the library's own reader would report a normal end.
 pub(super) struct Inflate {
     input: Lookahead,
     state: Decompress,
@@ -49,7 +49,7 @@ impl Inflate {
         let used = usize::try_from(self.state.total_in() - used).unwrap_or_default();
         self.input.consume(used);
         let made = usize::try_from(self.state.total_out() - made).unwrap_or_default();
-        // The decoder may hold all of the input before there was room for all of its output.
+        // The decoder may have read all input before all its output fits into `out`.
         match broken {
             Some(error) if made == 0 && !self.ended => return Err(error),
             broken => self.broken = broken,

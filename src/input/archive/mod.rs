@@ -86,7 +86,7 @@ struct Listing {
     overlap: bool,
     /// Whether there are more than [`MAX_MEMBERS`] members.
     more: bool,
-    /// Whether the directory of the archive misses members or has a wrong place for one.
+    /// Whether the archive's directory lacks members, or gives a wrong place for one.
     lost: bool,
 }
 
@@ -215,7 +215,7 @@ impl Member {
         self.entry.packing == Packing::Deflated
     }
 
-    /// Whether reading it to its end shows damage.
+    /// Whether reading the member to its end detects damage.
     pub(super) fn is_checked(&self) -> bool {
         self.is_compressed() || self.entry.checksum.is_some()
     }

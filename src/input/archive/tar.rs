@@ -30,7 +30,7 @@ const MAX_NOTE: u64 = 64 * 1024;
 struct Note {
     name: Option<String>,
     size: Option<u64>,
-    /// Whether the member's data is a map of a sparse file and its pieces.
+    /// Whether the member's data consists of the map of a sparse file and its pieces.
     sparse: bool,
 }
 

@@ -24,7 +24,7 @@ pub(super) fn list(bytes: &Arc<File>) -> Result<Listing, ZipError> {
         };
         let Some(entry) = entry(&file) else { continue };
         places.push((file.header_start(), end(&entry)));
-        // A wrong length that is too long does no harm to the decoder.
+        // A length that is too large by mistake does not disturb the decoder.
         lost |= end(&entry) > directory;
         if !file.is_dir() || entry.stored_len > Some(0) {
             entries.push(entry);
@@ -36,8 +36,8 @@ pub(super) fn list(bytes: &Arc<File>) -> Result<Listing, ZipError> {
     Ok(Listing { entries, truncated: false, overlap, more, lost })
 }
 
-/// Whether a member follows another or is the first, and the directory does not list it. `places` are the start of each
-/// listed member's header and the end of its data.
+/// Whether a member at the start of the archive, or right after another member, is missing in the directory. `places`
+/// has the start of each listed member's header and the end of its data.
 fn has_unlisted_member(bytes: &Arc<File>, places: &[(u64, u64)]) -> bool {
     let known: FxHashSet<u64> = places.iter().map(|(start, _)| *start).collect();
     let ends = places.iter().map(|(_, end)| *end);

@@ -19,7 +19,7 @@ const DIRECTORY: &[u8] = b"PK\x01\x02";
 const ENCRYPTED: u16 = 1;
 /// Flag: the lengths follow the member's data, because they were unknown when its header was written.
 const LENGTHS_FOLLOW: u16 = 8;
-/// Possible sizes of that record: with or without a signature, with 4-byte or 8-byte lengths.
+/// Possible sizes of the record with these lengths: with or without a signature, with 4-byte or 8-byte lengths.
 const RECORD_LENS: [u64; 4] = [16, 24, 12, 20];
 const DEFLATE: u16 = 8;
 /// Marks a length that does not fit and stands in a separate record.
@@ -102,7 +102,7 @@ fn end_of(bytes: &Arc<File>, entry: &Entry, budget: &Budget) -> io::Result<Optio
     }
 }
 
-/// Where the next header may be after a member with data up to `end`.
+/// Possible places of the next header after a member whose data ends at `end`.
 pub(super) fn ends_of_record(end: u64) -> impl Iterator<Item = u64> {
     RECORD_LENS.into_iter().chain([0]).map(move |len| end.saturating_add(len))
 }

@@ -40,8 +40,8 @@ impl BlockFormat for Framing {
     }
 }
 
-/// Whether a stream that is not recognised starts with a chunk of which one byte is wrong. Two bytes are too few to tell,
-/// so the end of the chunk must be where its length says.
+/// Whether an unrecognised stream starts with a chunk in which one byte is wrong. The magic number has only two bytes,
+/// so if one of them is wrong, the chunk must also end where its length says.
 pub(super) fn is_nearly(head: &[u8], complete: bool) -> bool {
     let (magic, kind, len) = match head {
         [a, b, kind, high, low, ..] => ([*a, *b], *kind, len(*high, *low)),

@@ -32,7 +32,7 @@ pub(super) const LONG_MAGIC_LEN: usize = 10;
 /// Maximum depth of nested compression. Real files need at most two layers; more is an attack.
 const MAX_LAYERS: usize = 3;
 
-/// What follows the first four bytes of bzip2: the first block, or the end if there is none.
+/// The bytes after the first four of bzip2: those of a block, or those of the end if there is no block.
 const BZIP2_BLOCK: &[u8] = b"1AY&SY";
 const BZIP2_END: &[u8] = b"\x17\x72\x45\x38\x50\x90";
 
@@ -168,8 +168,8 @@ pub(crate) fn decode(reader: Box<dyn Read + Send>) -> Decoded {
 /// Shorter beginnings of magic numbers occur by chance.
 const SHORTEST: usize = 2;
 
-/// The format whose first bytes these are except for one, or which they are the beginning of if the stream has no more:
-/// such a file is damaged or cut, not something else.
+/// The format whose magic number differs from the first bytes in at most one byte. A stream shorter than the magic
+/// number must be its beginning. Such a file is damaged or truncated, not of another kind.
 pub(super) fn nearly_magic(head: &[u8], complete: bool) -> Option<&'static str> {
     const FORMATS: [(&str, &[u8]); 9] = [
         ("gzip", b"\x1f\x8b\x08"),

@@ -105,7 +105,7 @@ fn stream_header(input: &mut Input) -> io::Result<Check> {
     Check::from_flags(flags)
 }
 
-/// Reads the index after its first byte, which is 0 where blocks have the length of their header.
+/// Reads the index after its first byte, which is 0 where a block has the length of its header.
 fn index(input: &mut Input, blocks: u64) -> io::Result<()> {
     let count = input.number()?;
     if count != blocks {

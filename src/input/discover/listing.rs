@@ -9,8 +9,8 @@ use crate::input::named::{Named, NamedPath};
 use crate::input::storage::{Object, Storages};
 use crate::limits::Limits;
 
-/// Lists the files that [`super::discover`] would examine, without opening one. The list is in the order of the walk; a file that
-/// cannot be examined is missing.
+/// Lists the files that [`super::discover`] would examine, without opening one. The list is in the order of the walk; a
+/// file that cannot be examined is missing.
 pub(crate) fn list(named: Named<'_>, limits: &Limits) -> Vec<Listed> {
     let storages = named.storages.cloned().unwrap_or_else(|| Storages::built_in(limits));
     let walk = Walk::new(*limits, |_, _| None, storages);
@@ -37,16 +37,16 @@ pub(crate) struct Listed {
 pub(crate) struct FileState {
     /// Bytes.
     pub(crate) size: u64,
-    /// When it was last modified, in nanoseconds since 1970; `None` if the file system does not tell.
+    /// When it was last modified, in nanoseconds since 1970; `None` if the file system does not record it.
     pub(crate) modified: Option<i64>,
-    /// The name of its content, if a storage gives one.
+    /// The version tag of its content, if the storage has one.
     pub(crate) etag: Option<String>,
 }
 
 impl FileState {
     /// Whether a file has the same content, as far as can be told without opening it.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        // Names of contents were not recorded at first.
+        // Compare etags only if both are known: old stores have none.
         let is_renamed = self.etag.as_ref().zip(other.etag.as_ref()).is_some_and(|(own, other)| own != other);
         (self.size, self.modified) == (other.size, other.modified) && !is_renamed
     }
@@ -62,9 +62,9 @@ pub(super) fn listed(path: PathBuf) -> Option<Listed> {
 pub(super) fn listed_object(object: &Object) -> Listed {
     let stat = object.stat();
     let modified = stat.modified.and_then(|at| at.as_millis().checked_mul(1_000_000));
-    // What a server makes when it is asked has a time, but no size.
+    // A log that a server creates on request has a time, but no size.
     let size = stat.size.unwrap_or_default();
-    // Lists and answers quote it differently.
+    // Listings and responses quote etags differently.
     let etag =
         stat.etag.as_deref().map(|name| name.strip_prefix("W/").unwrap_or(name).trim_matches('"').to_owned());
     Listed { path: object.path().to_path_buf(), state: FileState { size, modified, etag } }

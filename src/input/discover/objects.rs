@@ -16,7 +16,8 @@ use crate::input::named::NamedPath;
 use crate::input::sorter::Candidate;
 use crate::input::storage::{LeftOut, Listing, Object, Storage};
 
-/// Objects examined at the same time. A thread mostly waits for the storage, so these are more than processors.
+/// Objects examined at the same time. A thread mostly waits for the storage, so there may be more threads than
+/// processors.
 const AT_ONCE: usize = 16;
 
 /// Threads that wait for storages; `None` if they cannot be started.
@@ -26,7 +27,7 @@ pub(super) fn pool() -> Option<ThreadPool> {
 }
 
 impl Walk<'_> {
-    /// Adds an object that the user named; `true` if there is none, so that the name may be that of a folder.
+    /// Adds an object that the user named; `true` if there is no such object, so that the name may be that of a folder.
     pub(super) fn named_object(&mut self, named: NamedPath<'_>, storage: &Arc<dyn Storage>) -> bool {
         match storage.stat(named.path) {
             Ok(stat) => self.object(Object::new(storage, named.path.to_path_buf(), stat), true),
@@ -51,7 +52,7 @@ impl Walk<'_> {
             if late.is_some() {
                 return ControlFlow::Break(());
             }
-            // Objects of a folder come once; there may be too many to keep their names.
+            // A listing has each object once, and may be too long to remember all names.
             let is_known =
                 self.files.contains(&path) || self.listed.iter().any(|root| path.starts_with(root));
             if !is_known {
@@ -63,7 +64,7 @@ impl Walk<'_> {
         self.sorter.inventory.found += left_out.files;
         self.sorter.inventory.left_out += left_out;
         let path = storage.shown(root);
-        // A path of this machine may be meant.
+        // For a `file://` address, report a missing local path.
         let missing = |path: PathBuf| match storage.scheme() {
             "file" => InputError::not_found(&path),
             _ => InputError::NoObject { path },
@@ -90,12 +91,13 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether there is a file or an object. A storage that fails is told: the answer might be wrong.
+    /// Whether there is a file or an object. If the storage fails, this is reported, because the answer may then be
+    /// wrong.
     pub(super) fn is_there(&mut self, path: &Path) -> bool {
         let Some(storage) = self.storages.of(path) else { return path.is_file() };
         match storage.stat(path) {
             Ok(_) => true,
-            // Who may not list a bucket is told that what is missing is forbidden.
+            // Without permission to list a bucket, a store answers "forbidden" for missing objects.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => false,
             Err(error) => {
                 let path = storage.shown(path);

@@ -14,7 +14,7 @@ use crate::input::log_name;
 
 /// The most bytes that are read at a time.
 const PIECE: usize = 256 << 10;
-/// The most bytes that one call decodes, within a few pieces.
+/// The most bytes that one call decodes; it may exceed this by what one piece decodes to.
 const MOST_AT_ONCE: usize = 16 << 20;
 
 /// Why a file cannot be read on.
@@ -28,7 +28,7 @@ pub(super) enum FileError {
         "{0} cannot be decoded while the log is being written: set spark.eventLog.compression.codec=zstd, or wait until the application has ended"
     )]
     Codec(Codec),
-    /// A writer has begun it anew.
+    /// It is shorter than the part that was read.
     #[error("it became shorter: it was rewritten or truncated")]
     Shorter,
 }
@@ -45,7 +45,7 @@ pub(super) struct Growing {
 }
 
 enum Decoding {
-    /// Too few bytes are there to tell.
+    /// The bytes so far, too few to detect the codec.
     Unknown(Vec<u8>),
     Plain,
     Zstd {
@@ -80,7 +80,7 @@ impl Growing {
         })
     }
 
-    /// Notes that nothing will be written any more.
+    /// Records that the file will not grow any more.
     pub(super) fn finish(&mut self) {
         self.finished = true;
     }
@@ -89,9 +89,9 @@ impl Growing {
         self.file.metadata().ok()?.modified().ok()
     }
 
-    /// Reads what is there, up to a bound, and passes on what it decodes to.
+    /// Reads the available bytes up to a limit, and passes the decoded bytes to `take`.
     pub(super) fn read(&mut self, take: &mut impl FnMut(&[u8])) -> Result<Reached, FileError> {
-        // Whatever is written before the file gets its last name is read below.
+        // Check the name before reading: everything that was written before the file got its final name is read below.
         self.finished |= !self.path.exists();
         let len = self.file.metadata()?.len();
         if len < self.at {
@@ -144,7 +144,7 @@ impl Growing {
         Ok(Reached::End)
     }
 
-    /// Finds out the codec from the first bytes, and decodes these.
+    /// Detects the codec from the first bytes, and decodes them.
     fn begin(&mut self, take: &mut impl FnMut(&[u8])) -> Result<usize, FileError> {
         let Decoding::Unknown(head) = &mut self.decoding else { return Ok(0) };
         let head = std::mem::take(head);

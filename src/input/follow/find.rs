@@ -17,7 +17,8 @@ pub(crate) struct Found {
     pub in_progress: bool,
 }
 
-/// The logs below a path, by path. A file or a rolling log that was named by the user is one, whatever its state.
+/// The logs below a path, by path. A path that is itself a file or a rolling log is always returned, whatever its
+/// state.
 ///
 /// # Errors
 /// If the path itself cannot be read. Folders below it that cannot be read are left out.

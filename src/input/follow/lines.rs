@@ -11,7 +11,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Lines of at most so many bytes.
+    /// If a line spans pieces and is longer than `most` bytes, only its first `most` + 1 bytes are passed on.
     pub(super) fn new(most: usize) -> Self {
         Self { begun: Vec::new(), most, too_long: false }
     }
@@ -48,7 +48,7 @@ impl Lines {
     }
 
     fn keep(&mut self, piece: &[u8]) {
-        // One byte more shows the reader of lines that this one is too long.
+        // Keep one byte beyond the limit, so that the line reader sees that the line is too long.
         let room = self.most.saturating_add(1).saturating_sub(self.begun.len());
         self.too_long |= piece.len() > room;
         self.begun.extend_from_slice(piece.get(..room).unwrap_or(piece));

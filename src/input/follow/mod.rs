@@ -31,9 +31,9 @@ enum Source {
 /// How far a log was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reached {
-    /// More is there already.
+    /// More data can be read at once.
     Behind,
-    /// Everything that is there now; it may grow.
+    /// All data that is available now; the log may grow.
     Now,
     /// The end: its writer has finished it.
     End,
@@ -48,14 +48,15 @@ pub(crate) struct FollowError {
 }
 
 impl FollowError {
-    /// Whether the log was begun anew.
+    /// Whether the log became shorter, because its writer started it again.
     pub(crate) const fn is_shorter(&self) -> bool {
         matches!(self.source, FileError::Shorter)
     }
 }
 
 impl FollowedLog {
-    /// Opens a log at its start. Lines longer than `max_line_len` bytes are passed on without their rest.
+    /// Opens a log at its start. A line longer than `max_line_len` bytes may be passed on without its end; it still
+    /// exceeds that length.
     ///
     /// # Errors
     /// If it cannot be opened.

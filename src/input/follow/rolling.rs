@@ -18,7 +18,8 @@ pub(super) struct Rolling {
 /// What the folder holds now.
 #[derive(Default)]
 struct Listed {
-    /// The parts by number. A compacted one holds what is left of itself and of all before it.
+    /// The parts by number, and whether each is compacted. A compacted part contains the remaining events of itself and
+    /// of all earlier parts.
     parts: Vec<(u64, bool, PathBuf)>,
     finished: bool,
 }
@@ -84,7 +85,7 @@ impl Rolling {
                 Role::Part { .. } | Role::Marker(_) => {}
             }
         }
-        // The compacted one of two parts with the same number comes first, and the other is in it.
+        // If two parts have the same number, keep the compacted one, which contains the other.
         listed.parts.sort_by_key(|(number, compacted, _)| (*number, !compacted));
         listed.parts.dedup_by_key(|(number, _, _)| *number);
         Ok(listed)

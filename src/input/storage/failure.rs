@@ -1,4 +1,4 @@
-//! Why a storage did not give what it was asked for, in words that say what to do.
+//! Why a request to a storage failed, with advice.
 
 use std::fmt;
 use std::io::{self, ErrorKind};

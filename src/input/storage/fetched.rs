@@ -10,7 +10,8 @@ use tempfile::{TempDir, TempPath};
 /// The folder of the copies, while there are any.
 static FOLDER: Mutex<Weak<TempDir>> = Mutex::new(Weak::new());
 
-/// A copy. It is removed with its last clone. It has a name, because thousands of open files are more than systems allow.
+/// A copy, removed with its last clone. It is a named file and not an open one, because systems do not allow thousands
+/// of open files.
 #[derive(Debug, Clone)]
 pub(in crate::input) struct Fetched(Arc<Copied>);
 

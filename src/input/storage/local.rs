@@ -55,7 +55,7 @@ impl Storage for LocalFiles {
         found: &mut dyn FnMut(PathBuf, Stat) -> ControlFlow<()>,
     ) -> io::Result<()> {
         for entry in WalkDir::new(local(listing.folder)?) {
-            // The system's own words: the caller names the path.
+            // Keep only the kind of the error: the caller adds the path.
             let entry = entry.map_err(|error| io::Error::from(io::Error::from(error).kind()))?;
             match fs::metadata(entry.path()) {
                 Ok(metadata) if metadata.is_file() => {

@@ -126,7 +126,7 @@ impl Ranges {
             read => read?,
         };
         if count < range.len() {
-            // What there is will be handed on first.
+            // The bytes that exist are handed on before the error.
             self.size = self.at + count as u64;
             self.is_cut = true;
         }

@@ -1,4 +1,4 @@
-//! Tells afterwards of which objects a storage did not give all bytes, whatever a reader made of those that it got.
+//! Remembers the objects that a storage did not deliver completely, whatever a reader made of the bytes that arrived.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -41,7 +41,7 @@ pub(super) struct Watched {
 
 impl Watched {
     fn noted<T>(&self, path: &Path, read: io::Result<T>) -> io::Result<T> {
-        // What only comes as a whole is fetched next.
+        // If the storage only delivers whole objects, the object is fetched next.
         if read.as_ref().is_err_and(|error| error.kind() != ErrorKind::Unsupported) {
             self.broken_off.add(self.storage.shown(path));
         }

@@ -80,7 +80,7 @@ pub(super) struct Attempt {
     pub(super) spilled: Option<u64>,
     /// How long a retry waited after the failure although there was a container; `None` if there was none.
     pub(super) delay: Option<Micros>,
-    /// A reduce's is split when the end of the last map is known.
+    /// A reduce's work is split when the end of the last map is known.
     pub(super) work: Work,
 }
 

@@ -11,7 +11,7 @@ use crate::replay::Micros;
 pub(crate) struct Change {
     /// Maps and reduces that may run at once.
     pub(crate) slots: ByKind<Option<usize>>,
-    /// Slots that replaced tasks use, within the recorded containers.
+    /// Slots for tasks that replace recorded ones, within the recorded containers.
     pub(super) room: ByKind<Option<usize>>,
     /// The share of maps that must have ended before reduces start.
     pub(crate) slow_start: Option<f64>,

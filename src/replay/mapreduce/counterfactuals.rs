@@ -12,11 +12,11 @@ use crate::units::Bytes;
 /// The part of a task's time that a smaller number of tasks saves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum StartUp {
-    /// The time between attempts on a slot: the least.
+    /// The time between attempts on a slot: a lower bound.
     Container,
-    /// The intercept of a fit of time on bytes, too: the most.
+    /// In addition, the intercept of a fit of time on bytes: an upper bound.
     Intercept,
-    /// What starting a JVM usually takes at most, too, if that is less than half of a task.
+    /// In addition, the usual maximum for the start of a JVM, but at most half of a task.
     Usual,
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Cause {
     Collections(Kind, PerMille),
     /// Nothing is read from local disks that was written there for lack of memory.
     Spill(Kind),
-    /// Tasks that are slower than their input explains take the time that it does.
+    /// Tasks that are slower than their input explains take the time that the input explains.
     Stragglers(Kind),
     /// Work is levelled between tasks whose input explains their time and the others.
     Skew(Kind),
@@ -63,7 +63,7 @@ impl Cause {
 }
 
 impl Plan {
-    /// The job with some attempts shorter by so much, by the kind of their group and their row in it.
+    /// A change that shortens attempts by these times, given by the kind of their group and their row in it.
     pub(crate) fn shortened(&self, cuts: &BTreeMap<(TaskKind, usize), Micros>) -> Change {
         let mut change = Change::default();
         for (place, attempt) in self.attempts.iter().enumerate() {
@@ -124,7 +124,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The maps of the job if its input is split into parts of this size. Small files make more.
+    /// The maps of the job if its input is split into parts of this size. Small files lead to more.
     pub(crate) fn maps_of_splits(&self, size: Bytes) -> Result<usize, Unknown> {
         let total = self.sample(Kind::Map, &Change::default())?.total_bytes().ok_or(Unknown::NoInput)?;
         let size = Some(size.get()).filter(|size| *size > 0).ok_or(Unknown::BadValue)?;
@@ -250,7 +250,7 @@ impl Plan {
         }
         let each = match (start_up, sample.intercept()) {
             (StartUp::Intercept, Some(intercept)) => intercept,
-            // What each task costs is what fewer of them would save.
+            // The overhead of each task, which fewer tasks would save.
             (StartUp::Usual, _) => USUAL_START_UP.as_f64().min(sample.median() / 2.0),
             (StartUp::Intercept, None) if fewer => return Err(Unknown::NoFit),
             _ => 0.0,
@@ -274,13 +274,13 @@ impl Plan {
         Ok(())
     }
 
-    /// The work of all reduces, spread over `count` of them that cost `each` besides. More reduces are as uneven as the
+    /// The work of all reduces, spread over `count` of them with an overhead of `each`. More reduces are as uneven as the
     /// recorded ones were: hashing does not split the records of a key. Fewer are even.
     #[allow(clippy::cast_precision_loss)]
     fn spread_reduces(&self, sample: &Sample, count: usize, each: f64, change: &Change) -> Vec<ReduceWork> {
         let part = |sum: f64| sum / count as f64;
         let tasks = sample.times.len() as f64;
-        // What slowed a reduce down stays with one of more of them, as for maps.
+        // With more reduces, one of them keeps the time by which a reduce was slowed down, as for maps.
         let more = count >= sample.times.len();
         let slowed = sample.usual().into_iter().zip(&sample.times);
         let mut slowed: Vec<f64> =
@@ -303,7 +303,7 @@ impl Plan {
             sums.2 += rest.as_f64() - *slowed;
             sizes.push(if more { shuffle + rest.as_f64() - *slowed } else { 1.0 });
         }
-        // The JVM starts before the shuffle, so a reduce that starts before the last map has it behind it.
+        // The JVM starts before the shuffle, so its start does not delay a reduce that starts before the last map ends.
         let shuffle = (each + part((sums.0 - each * tasks).max(0.0))).min(each + part(sums.0));
         let work = ReduceWork {
             shuffle: Micros::from_f64(shuffle),

@@ -1,15 +1,15 @@
 //! Replay of MapReduce jobs.
 //!
-//! A job may run so many maps, so many reduces, and so many containers at once as the recording shows at its peak. If all
-//! tasks of a kind ran at once, more of them have the containers of both kinds (see `room`). A map slot opens when the recording used it first, and pauses while the recording did not use it although maps waited. A
-//! reduce slot opens some time after as many maps have ended as had in the recording, so it moves with the maps. A freed
-//! container starts its next attempt after the mean time that it took in the recording. Waiting attempts start in
-//! recorded order.
+//! A job may run as many maps, reduces and containers at once as the recording shows at its peak. If all tasks of a
+//! kind ran at once, additional ones may use the containers of both kinds (see `room`). A map slot opens when the
+//! recording used it first, and pauses while the recording did not use it although maps waited. A reduce slot opens
+//! some time after as many maps have ended as had in the recording, so it moves with the maps. A freed container starts
+//! its next attempt after the mean time that it took in the recording. Waiting attempts start in recorded order.
 //!
-//! A reduce ends its shuffle after its own fetching, and not before the last map and the rest of the shuffle after it;
-//! then it sorts and reduces. A retry waits for the failure of the attempt before it, and as long as in the recording if
-//! that was not for a container. A speculative copy starts as long after its original as in the recording; the first
-//! success ends the others.
+//! A reduce ends its shuffle after its own fetching, but not before the last map has ended and the rest of the shuffle
+//! after it; then it sorts and reduces. A retry waits for the failure of the attempt before it. If the recorded retry
+//! then waited for something other than a container, it waits as long here. A speculative copy starts as long after its
+//! original as in the recording; the first success ends the others.
 //!
 //! The time from submission to the first container, and from the last task to the job's end, stays as recorded.
 
@@ -107,11 +107,11 @@ pub(crate) enum Unknown {
     NoTasks,
     /// Skew and split sizes need the tasks' input.
     NoInput,
-    /// No task tells the time of its garbage collections.
+    /// No task reports the time of its garbage collections.
     NoCollections,
-    /// No task tells what it read from local disks.
+    /// No task reports what it read from local disks.
     NoSpill,
-    /// A fit of time on input that explains nothing has no intercept.
+    /// The input does not explain the times, so the fit has no intercept.
     NoFit,
     /// What a reduce fetched while maps were running is not visible.
     NoWholeShuffle,

@@ -1,4 +1,4 @@
-//! How the time of tasks depends on their input, and what each task costs besides.
+//! How the time of tasks depends on their input, and the overhead of each task.
 //!
 //! The start of a container has two parts. The time from the end of one attempt to the start of the next on its slot is
 //! the slot's gap, which the replay keeps. What follows, the start of the JVM, is inside the attempt's time, and a job
@@ -11,11 +11,11 @@ use crate::stats::descriptive::{mean, median, pearson};
 
 /// A task is far from others if it takes more than this multiple of their median.
 pub(super) const FAR: f64 = 1.5;
-/// What starting the JVM of a task takes at most on a cluster in order.
+/// The usual maximum for the start of a task's JVM on a healthy cluster.
 pub(super) const USUAL_START_UP: Micros = Micros::from_millis(5000);
-/// A fit with less correlation has no intercept worth the name.
+/// A fit with a lower correlation has no reliable intercept.
 const MIN_CORRELATION: f64 = 0.5;
-/// The correlation of so few values is chance up to this, divided by the root of their number and two more.
+/// The correlation of n values may be chance up to this, divided by the square root of n + 2.
 const CHANCE: f64 = 2.0;
 
 /// The tasks of a kind that succeeded, with their times in a change.
@@ -104,7 +104,7 @@ impl Sample {
         Some(amounts.iter().map(expected).collect())
     }
 
-    /// The time that a task takes besides its input: the intercept of a fit of time on bytes.
+    /// The part of a task's time that does not depend on its input: the intercept of a fit of time on bytes.
     pub(super) fn intercept(&self) -> Option<f64> {
         self.intercept_on(&self.bytes)
     }

@@ -12,7 +12,7 @@ use crate::replay::Micros;
 use crate::stats::descriptive::median_in_place;
 use crate::units::Timestamp;
 
-/// Clocks of nodes differ by so much: a shuffle may end that long before the last map.
+/// Tolerance for clocks of nodes: a shuffle may end this long before the last map.
 const CLOCK_TOLERANCE: Micros = Micros::from_millis(1000);
 /// Hadoop's default of `mapreduce.job.reduce.slowstart.completedmaps`.
 const SLOW_START: f64 = 0.05;
@@ -39,7 +39,7 @@ pub(crate) struct Plan {
     pub(super) peaks: ByKind<usize>,
     /// Attempts of both kinds that ran at once at the peak.
     pub(super) containers: usize,
-    /// For more tasks than the recorded ones.
+    /// The room for more tasks than the recorded ones.
     pub(super) room: Room,
     /// Ended maps that reduces had to wait for.
     pub(super) slow_start_maps: usize,
@@ -130,7 +130,7 @@ impl Plan {
         first.or_zero() + Micros::from_f64(work.as_f64() / self.containers.max(1) as f64) + self.tail
     }
 
-    /// The largest factor by which tasks of a kind that run at once become more.
+    /// The largest factor by which the concurrent tasks of a kind increase.
     #[allow(clippy::cast_precision_loss)]
     pub(crate) fn more_at_once(&self, change: &Change) -> f64 {
         let factor = |kind: Kind| Some((*change.room.get(kind))? as f64 / *self.peaks.get(kind) as f64);
@@ -209,7 +209,7 @@ fn map_ends(tasks: &[Task]) -> Vec<Micros> {
     ends
 }
 
-/// Splits the time of reduces that succeeded into shuffle and the rest. Whether one started after the last map.
+/// Splits the time of reduces that succeeded into shuffle and the rest. Returns whether one started after the last map.
 ///
 /// The shuffle of a reduce that started before the last map includes waiting for maps. What it fetches after the last map
 /// is `tail`; its whole shuffle takes as long as that of reduces that started later, if there are any, and at

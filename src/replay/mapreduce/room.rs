@@ -1,8 +1,8 @@
 //! How many tasks of a kind could run at once if a job had more of them.
 //!
-//! If all tasks of a kind ran at once, their number was no limit. The containers that the job held at its peak are: it got
-//! them, for tasks of either kind, as far as the memory of its containers allows. If no task waited for another to end,
-//! there may have been room for still more, and nothing says for how many.
+//! If all tasks of a kind ran at once, their number shows no limit. The limit is then the containers that the job held
+//! at its peak, for tasks of either kind, as far as the memory of these containers allows. If no task waited for
+//! another to end, there may have been room for still more, and it is unknown for how many.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -35,7 +35,7 @@ impl Room {
         let count = |kind| tasks.iter().filter(|task| task.kind == kind && !task.attempts.is_empty()).count();
         let mebibytes = |kind: Kind| Some(requested_container(app, kind.group(), Assumed(None))?.whole_mib());
         let memory = ByKind::of(mebibytes);
-        // Without containers of different sizes, their number is all that counts.
+        // If the sizes of containers are unknown, only their number counts.
         let memory = ByKind::of(|kind| memory.get(kind).filter(|size| *size > 0).unwrap_or(1));
         let held = most_held(attempts, &memory);
         // Hadoop 1 has separate slots for maps and for reduces, and no application masters.
@@ -51,10 +51,10 @@ impl Room {
         }
     }
 
-    /// The slots for so many tasks of a kind of which the recording shows fewer; `None` if its slots are the limit.
+    /// The slots for at least as many tasks of a kind as recorded; `None` if the recorded slots are the limit.
     ///
     /// # Errors
-    /// If nothing says how many of them could run at once.
+    /// If it is unknown how many of them could run at once.
     pub(super) fn for_tasks(&self, kind: Kind, count: usize) -> Result<Option<usize>, Unknown> {
         let known = *self.known.get(kind);
         if *self.is_limited.get(kind) {

@@ -10,7 +10,7 @@ use super::{ByKind, Change, Kind, Plan};
 use crate::replay::{Micros, Replayed};
 
 impl Plan {
-    /// What the job takes with a change.
+    /// Replays the job with a change.
     pub(crate) fn replay(&self, change: &Change) -> Replayed {
         simulate(&Workload::of(self, change))
     }
@@ -228,8 +228,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Attempts may wait although nothing happens: no slot opens for them, or reduces that wait for a map hold all
-    /// containers. Hadoop then takes one from a reduce; here one is added. Whether there was such an attempt.
+    /// Attempts may wait although no event is planned: no slot opens for them, or reduces that wait for a map hold all
+    /// containers. Hadoop then takes a container from a reduce; here one is added. Returns whether an attempt waited.
     fn help(&mut self) -> bool {
         for kind in Kind::ALL {
             if self.next(kind).is_some() {

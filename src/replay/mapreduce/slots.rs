@@ -8,9 +8,9 @@ use super::attempts::Attempt;
 use crate::replay::Micros;
 use crate::stats::descriptive::{mean, median_in_place};
 
-/// A gap of more than this multiple of the median is not the start of a container.
+/// Longer gaps than this multiple of the median are not starts of containers.
 const LONG_GAP: f64 = 3.0;
-/// Nor is a gap of more than this: the slot was lost for a while, or clocks of nodes differ.
+/// A slot was lost for a while only if the gap is longer than this, too.
 const LONGEST_START: Micros = Micros::from_millis(30_000);
 
 /// How an attempt got its container.
@@ -78,7 +78,7 @@ pub(super) fn is_pause(gap: Micros, usual: Micros) -> bool {
     gap > LONGEST_START && gap.as_f64() > LONG_GAP * usual.as_f64()
 }
 
-/// When a slot of the replay opens: so long after so many maps have ended.
+/// When a slot of the replay opens: some time after a number of maps has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Opening {
     /// Ended maps that it waits for. With 0, the time counts from the job's launch.
@@ -96,7 +96,7 @@ impl Opening {
     }
 }
 
-/// So many openings: the earliest, or as many more with the last one.
+/// `len` openings: the earliest ones, or all of them and more like the last one.
 pub(super) fn resized(openings: &[Opening], len: usize) -> Vec<Opening> {
     let mut openings = openings.to_vec();
     openings.sort_unstable();

@@ -8,7 +8,7 @@ impl Plan {
     /// Garbage collection takes at most `limit` of the time of each task of a kind.
     ///
     /// # Errors
-    /// If no task tells its collections.
+    /// If no task reports its collections.
     pub(super) fn limit_collections(
         &self,
         kind: Kind,
@@ -19,10 +19,11 @@ impl Plan {
         self.shorten(kind, change, Unknown::NoCollections, saved)
     }
 
-    /// What tasks of a kind read from local disks, they neither write there nor read. A history has no speed of disks.
+    /// Tasks of a kind neither write nor read the data that they read from local disks. A history does not contain the
+    /// speed of disks, so it is assumed.
     ///
     /// # Errors
-    /// If no task tells how much it read there.
+    /// If no task reports how much it read there.
     pub(super) fn keep_in_memory(&self, kind: Kind, change: &mut Change) -> Result<(), Unknown> {
         let saved = |attempt: &Attempt, time| Some(spill_time(time, attempt.spilled?, DISK_SPEED));
         self.shorten(kind, change, Unknown::NoSpill, saved)

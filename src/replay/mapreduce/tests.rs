@@ -389,7 +389,7 @@ fn new_reduces_of_a_job_without_any_have_a_slot() {
     assert_eq!(wall(&plan, &change), secs(5 + 6 + 2));
 }
 
-/// A job of tasks that a scheduler with so many slots ran.
+/// A job of tasks that a scheduler with `slots` slots ran.
 fn scheduled(times: &[(i64, i64)], slots: usize, reduces: &[(i64, i64)]) -> (Vec<Try>, Vec<Try>) {
     let mut free = vec![1; slots.max(1)];
     let place = |time: i64, from: i64, free: &mut Vec<i64>| {

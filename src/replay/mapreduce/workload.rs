@@ -18,9 +18,9 @@ pub(super) struct Piece {
     pub(super) rank: (Micros, usize),
     /// The attempt that follows if this one does not succeed.
     pub(super) retry: Option<usize>,
-    /// How long a retry waits for something else than a slot.
+    /// How long a retry waits for something other than a slot.
     pub(super) delay: Option<Micros>,
-    /// A copy that starts so long after this one.
+    /// The copy of this attempt, and how long after this attempt it starts.
     pub(super) copy: Option<(usize, Micros)>,
 }
 

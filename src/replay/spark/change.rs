@@ -63,7 +63,7 @@ impl Change {
 }
 
 impl Plan {
-    /// The application with some attempts shorter by so much, by the kind of their group and their row in it.
+    /// A change that shortens attempts by these times, given by the kind of their group and their row in it.
     pub(crate) fn shortened(&self, cuts: &BTreeMap<(TaskKind, usize), Micros>) -> Change {
         if cuts.is_empty() {
             return Change::default();

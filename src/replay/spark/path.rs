@@ -1,4 +1,4 @@
-//! What bounds an application: its slots, its driver, and the stages that one waits for another.
+//! The bounds of an application: its slots, its driver, and the chain of stages that wait for each other.
 
 use super::plan::Plan;
 use super::schedule::Outcome;
@@ -72,7 +72,7 @@ impl Plan {
         let last = |places: &[u32], end: &dyn Fn(u32) -> Option<Micros>| {
             places.iter().copied().max_by_key(|&place| (end(place), place))
         };
-        // The one of the first so many jobs of each order that ended last.
+        // For each order and each n, the job among the first n that ended last.
         let mut lasts: Vec<Vec<u32>> = Vec::new();
         for order in &self.orders {
             let running_last = order.jobs.iter().scan(None, |latest: &mut Option<u32>, &job| {

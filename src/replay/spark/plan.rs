@@ -1,4 +1,4 @@
-//! The plan of a replay: what of an application stays the same in all of them.
+//! The plan of a replay: the data of an application that stay the same in all its replays.
 
 use std::fmt;
 use std::ops::Range;
@@ -72,11 +72,11 @@ pub(crate) enum Unknown {
     NoTasks,
     /// Run times do not follow the bytes, so what a task costs without data is unknown.
     NoFit,
-    /// No task tells the time of its garbage collections.
+    /// No task reports the time of its garbage collections.
     NoCollections,
-    /// No task tells how much it spilled.
+    /// No task reports how much it spilled.
     NoSpill,
-    /// No task tells how long it waited for shuffle data.
+    /// No task reports how long it waited for shuffle data.
     NoFetchWait,
     /// A stage would have more than a million tasks.
     TooManyTasks,

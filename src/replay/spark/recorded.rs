@@ -24,8 +24,8 @@ impl Recorded {
     }
 }
 
-/// The recorded run of one application, which rules and savings share: it takes time, so it is made where something first
-/// needs it.
+/// The recorded run of one application, which rules and savings share. It takes time, so it is computed when it is
+/// first needed.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedOnce(OnceLock<Result<Recorded, Unknown>>);
 

@@ -168,7 +168,7 @@ fn decided<'a, 'n>(
     if decides(&second) { second } else { first.and(second) }
 }
 
-/// A number, or [`Gap::Undefined`] if it is none, or too large for one.
+/// The number, or [`Gap::Undefined`] if it is infinite or not a number.
 fn finite<'a>(number: f64) -> Result<Value<'a>, Gap<'static>> {
     if number.is_finite() { Ok(Value::Number(number)) } else { Err(Gap::Undefined) }
 }

@@ -53,7 +53,7 @@ pub(crate) enum Given {
 /// The expected result of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expected {
-    /// This severity; of several findings, the worst.
+    /// This severity; if there are several findings, that of the worst.
     Severity(Severity),
     /// Not evaluated, because data is missing.
     NotEvaluated,

@@ -83,7 +83,7 @@ pub(super) fn of_app<'a>(scope: &Scope<'a, '_>, field: AppField) -> Option<Value
     }
 }
 
-/// Before this moment, a history does not use a calendar: it counts time from 0.
+/// A history with earlier times does not use calendar time: it counts from 0.
 const FIRST_MOMENT: Timestamp = Timestamp::from_millis(100_000_000_000);
 
 /// The submission, in UTC.
@@ -304,7 +304,7 @@ fn of_executor<'a>(app: &'a Application, executor: &'a Executor, field: Executor
 /// A setting, or its documented default if it is not set, read as `kind`.
 #[must_use]
 pub(super) fn setting<'a>(app: &Application, kind: SettingKind, name: &str) -> Option<Value<'a>> {
-    // Without any configuration, nothing tells what was set.
+    // Without any configuration, it is unknown which settings were set.
     if app.conf.is_empty() {
         return None;
     }

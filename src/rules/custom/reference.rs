@@ -12,9 +12,9 @@ use crate::model::conf::defaults::{self, Version};
 /// A part of the reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Section {
-    /// The namespace, or what its lines are.
+    /// The namespace, or the kind of its lines.
     pub name: &'static str,
-    /// What they are about.
+    /// A description of the lines.
     pub about: &'static str,
     /// The title of the first column.
     pub heading: &'static str,

@@ -20,24 +20,24 @@ use crate::engine::Filter;
 pub(super) use row::Row;
 pub(super) use value::{Value, values};
 
-/// How long a writer waits for another.
+/// How long a writer waits for another one.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How often a transaction is tried that failed for a reason that may pass.
+/// How often a transaction is tried if it fails for a transient reason.
 const MOST_TRIES: u32 = 5;
 
 /// Rows that one statement inserts. Statements are kept by their text, so there is one for each number of rows.
 const ROWS_AT_ONCE: usize = 64;
 
-/// What a transaction does.
+/// The mode of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// All its questions see the same state.
+    /// All its queries see the same state.
     Read,
-    /// One at a time: another one waits. Readers do not.
+    /// Only one at a time: other writers wait, readers do not.
     Write,
-    /// The same, but the disk is not waited for: if the server crashes, the last of these may be lost. The next one of
-    /// `Write` makes all of them last.
+    /// As `Write`, but without waiting for the disk: if the server crashes, the last of these may be lost. The next
+    /// `Write` makes all of them durable.
     Part,
 }
 
@@ -51,42 +51,42 @@ pub(super) enum Contents {
     Store(i64),
 }
 
-/// Takes a row, and says whether it wants more.
+/// Takes a row, and returns whether it wants more.
 pub(super) type Visit<'v> = &'v mut dyn FnMut(&Row<'_>) -> Result<bool, StoreError>;
 
-/// What differs between databases.
+/// The differences between databases.
 pub(super) trait Backend: Send {
     /// Runs a statement, and returns how many rows it changed.
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError>;
-    /// Runs a statement whose failure a later call may tell, at the latest that which ends the transaction.
+    /// Runs a statement. A failure may be reported by a later call, at the latest by the one that ends the transaction.
     fn send(&self, sql: &str, values: &[Value<'_>]) -> Result<(), StoreError>;
     /// Passes the rows of a query to `visit`, which may not use the database.
     fn visit(&self, sql: &str, values: &[Value<'_>], visit: Visit<'_>) -> Result<(), StoreError>;
     /// Runs several statements without values.
     fn batch(&self, sql: &str) -> Result<(), StoreError>;
     fn begin(&self, mode: Mode) -> Result<(), StoreError>;
-    /// How often a lost connection was made again.
+    /// How often a lost connection was re-established.
     fn reconnections(&self) -> u32;
-    /// Whether the failed transaction may succeed if it is tried again. A lost connection is made again.
+    /// Whether the failed transaction may succeed if it is tried again. Reconnects if the connection was lost.
     fn recovers_from(&self, error: &StoreError) -> bool;
     fn contents(&self) -> Result<Contents, StoreError>;
     /// Marks the database as a store of this version.
     fn set_version(&self, version: i64) -> Result<(), StoreError>;
-    /// The version before the first of the migrations, and the statements that lead from each version to the next.
+    /// The version before the first migration, and the statements that lead from each version to the next.
     fn migrations(&self) -> (i64, &'static [&'static str]);
-    /// What follows a column that has one of these ids, with the values of a statement that has no others.
+    /// The SQL after a column that must have one of these ids, and its values. The statement must have no other values.
     fn among_ids(&self, ids: &[i64]) -> (String, Vec<Value<'static>>);
     /// The same for texts.
     fn among_texts<'v>(&self, texts: Vec<Cow<'v, str>>) -> (String, Vec<Value<'v>>);
-    /// A condition, with its values, for the applications that match the patterns of `filter` among those that meet another
-    /// condition.
+    /// A condition, with its values, for the applications that meet the condition `among` and match the patterns of
+    /// `filter`.
     fn admitted(
         &self,
         filter: Filter,
         among: (&str, &[Value<'static>]),
     ) -> Result<(String, Vec<Value<'static>>), StoreError>;
-    /// What follows a column that has one of the applications that meet a condition, with the values of a statement that has
-    /// no others.
+    /// The SQL after a column with the id of an application that must meet `condition`, and its values. The statement
+    /// must have no other values.
     fn chosen(
         &self,
         condition: &str,
@@ -94,13 +94,13 @@ pub(super) trait Backend: Send {
     ) -> Result<(String, Vec<Value<'static>>), StoreError> {
         Ok((chosen_by(condition), values.to_vec()))
     }
-    /// Gives the room of removed rows back.
+    /// Releases the space of removed rows.
     fn compact(&self) -> Result<(), StoreError>;
     /// The file, if the database is one.
     fn file(&self) -> Option<&Path>;
 }
 
-/// What follows a column that has one of the applications that meet a condition.
+/// The SQL after a column with the id of an application that must meet a condition.
 fn chosen_by(condition: &str) -> String {
     format!("IN (SELECT application.application FROM application WHERE {condition})")
 }
@@ -122,8 +122,8 @@ impl Database {
         self.0.execute(sql, values)
     }
 
-    /// Runs a statement in a transaction. If it fails, that or a later call tells it, at the latest the end of the
-    /// transaction. A server is not waited for.
+    /// Runs a statement in a transaction without waiting for a server. A failure is reported by this or a later call,
+    /// at the latest by the end of the transaction.
     pub(super) fn send(&self, sql: &str, values: &[Value<'_>]) -> Result<(), StoreError> {
         self.0.send(sql, values)
     }
@@ -202,12 +202,12 @@ impl Database {
         Ok(())
     }
 
-    /// Questions that all see the same state. `work` may be called several times.
+    /// Runs queries that all see the same state. `work` may be called several times.
     pub(super) fn reading<T>(&self, work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
         self.transaction(Mode::Read, work)
     }
 
-    /// Questions that all see the same state, and whose answers are passed on before all are known.
+    /// Runs queries that all see the same state, and whose answers are passed on before all are known.
     pub(super) fn reading_once<T>(
         &self,
         mut work: impl FnMut() -> Result<T, StoreError>,
@@ -215,14 +215,14 @@ impl Database {
         self.attempt(Mode::Read, &mut work)
     }
 
-    /// Changes that are made together or not at all. `work` may be called several times, so nothing but the database may
-    /// change in it.
+    /// Makes changes together or not at all. `work` may be called several times, so it must change nothing outside the
+    /// database.
     pub(super) fn writing<T>(&self, work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
         self.transaction(Mode::Write, work)
     }
 
-    /// Like [`Self::writing`], as one of many parts: if a server crashes, the last ones may be lost until `writing` was
-    /// called. Each is lost as a whole, and with it all later ones.
+    /// Like [`Self::writing`], for one of many parts: if a server crashes, the last parts may be lost until `writing`
+    /// is called. A part is lost as a whole, together with all later ones.
     pub(super) fn writing_part<T>(
         &self,
         work: impl FnMut() -> Result<T, StoreError>,
@@ -238,7 +238,7 @@ impl Database {
         self.tried_again(|| self.attempt(mode, &mut work))
     }
 
-    /// What the database contains. A connection may break off as soon as it is there.
+    /// The contents of the database. Tried again, because a new connection may break immediately.
     pub(super) fn contents(&self) -> Result<Contents, StoreError> {
         self.tried_again(|| self.0.contents())
     }
@@ -261,7 +261,7 @@ impl Database {
         self.0.begin(mode)?;
         let done = work().and_then(|value| self.0.batch("COMMIT").map(|()| value));
         if done.is_err() {
-            // The first failure is the one to tell; without a connection there is nothing to take back.
+            // Return the first failure, not that of the rollback. Without a connection there is nothing to roll back.
             let _ = self.0.batch("ROLLBACK");
         }
         done

@@ -16,12 +16,12 @@ use crate::units::Timestamp;
 /// Marks a file as a store, so that no other database is changed: "elep" in ASCII.
 pub(in crate::store) const APPLICATION_ID: i32 = 0x656c_6570;
 
-/// Statements that are kept, ready to run.
+/// Number of prepared statements that are kept.
 const MOST_STATEMENTS: usize = 200;
 
 pub(in crate::store) struct Sqlite {
     connection: Connection,
-    /// How many lists of admitted applications there are.
+    /// How many tables of admitted applications were created.
     admitted: Cell<u32>,
 }
 
@@ -45,10 +45,10 @@ impl Sqlite {
         // Readers are never blocked by a writer, and a killed writer leaves the last commit.
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
-        // Pages between two copies from the log to the file: each of these waits for the disk.
+        // Pages between two checkpoints: each of these waits for the disk.
         connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
         connection.pragma_update(None, "foreign_keys", true)?;
-        // In KiB. A new application changes rows all over the sums.
+        // 64 MiB (a negative number is in KiB), because a new application changes rows all over the sums.
         connection.pragma_update(None, "cache_size", -65536)?;
         // Otherwise a statement is prepared again for other values, which takes longer than running it.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -89,7 +89,7 @@ impl Backend for Sqlite {
     fn begin(&self, mode: Mode) -> Result<(), StoreError> {
         self.batch(match mode {
             Mode::Read => "BEGIN",
-            // A lock that is taken later cannot be waited for.
+            // Take the lock at once: SQLite does not wait for it in a transaction that has already read.
             Mode::Write | Mode::Part => "BEGIN IMMEDIATE",
         })
     }
@@ -133,7 +133,7 @@ impl Backend for Sqlite {
         (format!("IN ({})", places.join(", ")), texts.into_iter().map(Value::Text).collect())
     }
 
-    /// The database calls a function for each application, and keeps a list of those that it admits.
+    /// SQLite calls a function for each application, and a temporary table keeps those that it admits.
     fn admitted(
         &self,
         filter: Filter,
@@ -153,7 +153,7 @@ impl Backend for Sqlite {
         })?;
         let columns =
             "application.engine, application.id, application.\"user\", application.queue, application.name";
-        // A question may read the applications several times, and the function takes longer than all else.
+        // A query may read the applications several times, and calling the function takes most of the time.
         let table = format!("admitted_{}", self.admitted.get());
         self.admitted.set(self.admitted.get().wrapping_add(1));
         self.batch(&format!("CREATE TEMP TABLE {table} (application INTEGER PRIMARY KEY)"))?;

@@ -57,7 +57,8 @@ use sum_columns;
 /// The first version that keeps all sums. They are computed from the rows of earlier ones.
 const FIRST_WITH_ALL_SUMS: i64 = 7;
 
-/// Makes the tables, or brings older ones up to date. If they are, nothing is written, so that readers need no lock.
+/// Makes the tables, or brings older ones up to date. If they are up to date, nothing is written, so that readers need
+/// no lock.
 pub(super) fn migrate(database: &Database) -> Result<(), StoreError> {
     let (before_first, migrations) = database.backend().migrations();
     let latest = before_first + i64::try_from(migrations.len()).unwrap_or(i64::MAX);

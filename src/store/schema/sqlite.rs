@@ -111,7 +111,7 @@ CREATE INDEX application_by_configuration ON application (job, configuration);
 UPDATE run SET tool = '';
 ";
 
-/// Version 3: what a storage calls the content of an object. Objects that were read before count by size and time.
+/// Version 3: the etags of objects. Objects that were read before are compared by size and time.
 const THIRD: &str = "ALTER TABLE file ADD COLUMN etag TEXT";
 
 /// Version 4: the applications that waste most are found without sorting all of them.
@@ -138,9 +138,9 @@ macro_rules! adds_to_node_day {
 /// Version 5: what each application did on each node, and what the gate compares with later runs. What earlier versions
 /// stored is read again.
 ///
-/// Sums over all applications on a node would read many millions of rows. So `node_day` has them by day of submission, and
-/// triggers keep it up to date, whoever adds, removes or chooses an application. Its rows are added with the sign of the
-/// change. Day -1 is that of unknown submissions.
+/// Sums over all applications on a node would read many millions of rows. So `node_day` has them by day of submission.
+/// Triggers keep it up to date when code adds, removes or chooses an application. Its rows are added with the sign of
+/// the change. Day -1 is that of unknown submissions.
 const FIFTH: &str = concat!(
     "
 ALTER TABLE application ADD COLUMN task_time INTEGER;

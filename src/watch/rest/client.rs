@@ -56,7 +56,7 @@ fn tls() -> TlsConfig {
 pub(crate) struct Client(Agent);
 
 impl Client {
-    /// A client that waits at most so long for an answer.
+    /// A client that waits at most `timeout` for an answer.
     pub(crate) fn new(timeout: Duration) -> Self {
         let config = Agent::config_builder()
             .timeout_global(Some(timeout))
@@ -85,7 +85,7 @@ impl Client {
     pub(crate) fn post(&self, url: &str, value: &impl Serialize) -> Result<(), RestError> {
         let failed = |what| RestError { url: url.to_owned(), what };
         let body = serde_json::to_vec(value).map_err(|error| failed(error.into()))?;
-        // Whoever is redirected has not accepted it.
+        // Do not follow redirects: a server that redirects has not accepted the message.
         let request = self.0.post(url).config().max_redirects(0).build();
         let sent = request.header("Content-Type", "application/json").send(&body[..]);
         sent.map(drop).map_err(|error| failed(What::Http(Box::new(error))))

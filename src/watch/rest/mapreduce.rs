@@ -1,4 +1,4 @@
-//! A MapReduce job, as its application master tells (`AMWebServices`).
+//! A MapReduce job, as its application master reports it (`AMWebServices`).
 
 use serde::Deserialize;
 
@@ -21,7 +21,7 @@ struct JobList {
     job: Vec<Job>,
 }
 
-/// What `/ws/v1/mapreduce/jobs` tells of a job.
+/// A job in the answer to `/ws/v1/mapreduce/jobs`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Job {
@@ -46,7 +46,7 @@ struct TaskList {
     task: Vec<Task>,
 }
 
-/// What `/jobs/ID/tasks` tells of a task. Its progress is that of its best attempt, in percent.
+/// A task in the answer to `/jobs/ID/tasks`. Its progress is that of its best attempt, in percent.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Task {

@@ -1,4 +1,4 @@
-//! Servers that tell of running tasks: YARN's resource manager, application masters of MapReduce, and drivers of Spark.
+//! Servers that report running tasks: YARN's resource manager, application masters of MapReduce, and drivers of Spark.
 
 mod client;
 mod mapreduce;
@@ -22,7 +22,7 @@ use crate::units::Timestamp;
 /// The longest time to wait for an answer.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What a server is.
+/// The kind of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServerKind {
     /// YARN's resource manager.
@@ -60,7 +60,7 @@ pub(crate) fn kind_of(client: &Client, address: &str) -> Result<ServerKind, Rest
     error.map_or(Ok(ServerKind::Spark), Err)
 }
 
-/// An application that a server tells about.
+/// An application that is watched through a server.
 pub(crate) struct AskedApplication {
     /// The address of its master or driver.
     address: String,
@@ -101,7 +101,7 @@ impl AskedApplication {
         self.failures
     }
 
-    /// Asks what is new, and makes the scans up to then. Whether the application has ended.
+    /// Asks what is new, and makes the scans up to then. Returns whether the application has ended.
     ///
     /// # Errors
     /// If the server does not answer; it is asked again the next time.

@@ -1,4 +1,4 @@
-//! What tells of one application that runs.
+//! A source of data on one running application.
 
 use super::client::{Client, RestError};
 use crate::model::Engine;
@@ -10,7 +10,7 @@ pub(super) trait Source: Send {
     /// The engine.
     fn engine(&self) -> Engine;
 
-    /// Asks for the state of the application and of its tasks; whether it has ended.
+    /// Asks for the state of the application and of its tasks. Returns whether it has ended.
     ///
     /// # Errors
     /// If the server does not answer.

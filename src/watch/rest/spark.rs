@@ -1,4 +1,4 @@
-//! A Spark application, as its driver tells (`/api/v1`, Spark's monitoring REST API).
+//! A Spark application, as its driver reports it (`/api/v1`, Spark's monitoring REST API).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ struct Task {
     index: u32,
     attempt: Option<u32>,
     launch_time: Option<String>,
-    /// So far, if it runs.
+    /// The time so far if the task is running.
     duration: Option<i64>,
     host: Option<String>,
     status: Option<String>,
@@ -79,7 +79,7 @@ struct RecordsRead {
     records_read: Option<u64>,
 }
 
-/// Whether a server is a history server of Spark, which answers like a driver: a driver tells of one application that has
+/// Whether a server is a history server of Spark, which answers like a driver. A driver lists one application that has
 /// not ended, and was last updated when it began.
 ///
 /// # Errors
@@ -190,7 +190,7 @@ fn tasks_of(
     }
 }
 
-/// Takes note of a task; whether it has ended.
+/// Processes a task. Returns whether it has ended.
 fn take(task: &Task, id: StageAttempt, application: &mut LiveApplication, judges: &Judges) -> bool {
     let kind = TaskKind::Stage(id);
     let Some(launched) = moment(task.launch_time.as_deref()) else { return false };

@@ -1,4 +1,4 @@
-//! The applications that run, as YARN's resource manager tells (`/ws/v1/cluster/apps`).
+//! The running applications, as YARN's resource manager reports them (`/ws/v1/cluster/apps`).
 
 use serde::Deserialize;
 

@@ -1,5 +1,5 @@
-//! Times and numbers that the rest of a history contradicts are unknown, with a warning that says why. What no other record
-//! contradicts is believed, so that undamaged histories get no warning.
+//! Times and numbers that the rest of a history contradicts are unknown, with a warning that says why. A value that no
+//! other record contradicts is believed, so that undamaged histories get no warning.
 
 use std::io::Cursor;
 
@@ -35,7 +35,7 @@ fn named(name: &str) -> Recording {
     recordings().into_iter().find(|recording| recording.name.contains(name)).unwrap()
 }
 
-/// The history with another number behind the last `key` of its text.
+/// The history with another number after the last `key` of its text.
 fn with_number(bytes: &[u8], key: &str, change: impl Fn(i64) -> i64) -> Vec<u8> {
     let text = String::from_utf8(bytes.to_vec()).unwrap();
     let (before, rest) = text.rsplit_once(key).unwrap();
@@ -131,7 +131,7 @@ fn a_job_that_failed_by_a_task_has_tasks() {
     }
 }
 
-/// A log of an application with these events besides a stage of one second.
+/// A log of an application with these events and a stage of one second.
 fn log(start: i64, id: &str, properties: &Value, cores: i64, end: i64) -> String {
     const AT: i64 = 1_700_000_000_000;
     let driver = json!({"Executor ID": "driver", "Host": "h", "Port": 1});
@@ -207,7 +207,7 @@ fn the_start_of_an_application_is_told_twice() {
     assert_eq!(of(-1_000_000, "app-20231114221320-0000", "spark://h:7077", None), doubted);
     assert_eq!(of(-DAY + 1000, "app-20231114221320-0000", "mesos://h:5050", None), doubted);
     assert_eq!(of(-1_000_000, LOCAL, "local[4]", None), doubted);
-    // Whoever makes a history anonymous changes its id.
+    // Anonymised histories have changed ids.
     assert_eq!(of(0, "app-20231101221320-0000", "spark://h:7077", None), believed);
     assert_eq!(of(0, "application_1802000000000_0001", "yarn", None), believed);
     // Two of three agree.

@@ -120,7 +120,7 @@ fn assert_possible(app: &Application) {
     }
     for found in rules().evaluate(app).findings {
         let shown = format!("{} {} {:?}", found.rule, found.message, found.evidence);
-        // Parts of other wholes: garbage collection by the clock for each second of CPU, memory for each byte asked for.
+        // Shares of other quantities: garbage collection time per second of CPU time, memory per requested byte.
         let is_rate = found.rule.ends_with("-gc") || found.rule.ends_with("-memory");
         assert!(is_rate || percentages(&found.message).all(|percent| percent <= 100.0), "{shown}");
         for (key, value) in &found.evidence {

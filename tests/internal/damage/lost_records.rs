@@ -22,7 +22,7 @@ impl Dice {
     }
 }
 
-/// How many losses were tried, and the kinds of those that nothing in the report tells.
+/// The number of losses tried, and the kinds of those that the report does not mention.
 #[derive(Default)]
 struct Tally {
     tried: usize,
@@ -35,7 +35,7 @@ impl Tally {
     }
 }
 
-/// Tries each loss: of one record if `single`, else of a block of records.
+/// Tries each loss: of one record if `single`, otherwise of a block of records.
 fn measure(
     single: bool,
     losses: impl Fn(&Recording, &mut Dice) -> Vec<Range<usize>>,
@@ -125,7 +125,7 @@ fn an_event_that_is_logged_twice_counts_once() {
     }
 }
 
-/// The history with another number behind the first `"key":` of the records of a kind.
+/// The history with another number after the first `"key":` of the records of a kind.
 fn with_number(recording: &Recording, kind: &str, key: &str, change: impl Fn(i64) -> i64) -> Vec<u8> {
     let record = (0..recording.records.len()).find(|&at| recording.kind(at) == kind).unwrap();
     let record = recording.records[record].clone();

@@ -56,7 +56,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Whether the reports differ and this one says nothing of it.
+    /// Whether the reports differ and this one does not say so.
     pub(super) fn hides_a_change_from(&self, whole: &Self) -> bool {
         self.facts != whole.facts
             && self.complete

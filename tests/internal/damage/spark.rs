@@ -1,5 +1,5 @@
-//! Spark event logs that lack lines, or contain wrong numbers: what changes the report is noticed, and no report says what
-//! cannot be.
+//! Spark event logs with missing lines or wrong numbers: damage that changes the report is noticed, and no report has
+//! impossible results.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -30,7 +30,7 @@ struct Reported {
     /// Whether it says that something is missing or wrong.
     admits: bool,
     not_evaluated: usize,
-    /// What cannot be.
+    /// Impossible results.
     impossible: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ fn report(log: &[u8], rules: &RuleSet) -> Reported {
         }
         let longest = metrics.run_time.map(|time| time.get() + 61_000);
         for finding in &evaluation.findings {
-            // It measures the file.
+            // This rule measures the size of the file.
             if finding.rule == "spark-event-log-limit" {
                 continue;
             }
@@ -243,7 +243,7 @@ fn what_spark_itself_adds_up_otherwise_is_unknown() {
         ("Remote Bytes Read", false),
         ("Local Bytes Read", false),
         ("Total Records Read", false),
-        // Spark logs no sum of what is zero everywhere.
+        // Spark does not log sums that are 0.
         ("Memory Bytes Spilled", true),
     ] {
         let damaged = report(with_more(&log, key, is_zero).as_bytes(), &rules);

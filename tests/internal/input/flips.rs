@@ -1,5 +1,5 @@
-//! Damaged compressed files and archives: whichever byte is changed or missing, the file is not taken for something else
-//! that may be skipped, and where a checksum tells of the damage, so does the report.
+//! Damaged compressed files and archives: whichever byte is changed or missing, the file is not mistaken for one that
+//! may be skipped. If a checksum shows the damage, the report does, too.
 
 use std::fs;
 use std::io::Write;
@@ -102,7 +102,7 @@ fn packed(name: &str, history: &[u8]) -> Vec<Packed> {
     ]
 }
 
-/// What a run tells: the applications, the problems, and how many files were skipped.
+/// The results of a run: the applications, the problems, and how many files were skipped.
 #[derive(Debug, PartialEq)]
 struct Told {
     applications: Vec<String>,

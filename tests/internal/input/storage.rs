@@ -22,7 +22,7 @@ struct Memory {
     objects: BTreeMap<PathBuf, Vec<u8>>,
     /// Ranges that were read.
     reads: AtomicU64,
-    /// An object that ends before the size that is told.
+    /// An object that ends before its announced size.
     cut: Option<PathBuf>,
 }
 
@@ -36,7 +36,7 @@ impl Storage for Memory {
         listing: Listing<'_>,
         found: &mut dyn FnMut(PathBuf, Stat) -> ControlFlow<()>,
     ) -> io::Result<()> {
-        // In no helpful order.
+        // In an order that does not help.
         for (path, bytes) in self.objects.iter().rev().filter(|(path, _)| path.starts_with(listing.folder)) {
             if found(path.clone(), stat(bytes)).is_break() {
                 break;

@@ -7,7 +7,7 @@ use elephant_rs::stats::nearest_rank;
 
 use crate::internal::common;
 
-/// What a recording says, and what its replay does.
+/// A recorded job, and the results of its replay.
 struct Case {
     job: String,
     status: Status,

@@ -9,7 +9,7 @@ use elephant_rs::rules::RuleSet;
 use elephant_rs::severity::Severity;
 use elephant_rs::units::Timestamp;
 
-/// Five reduce tasks: four of 62 s, one of 728 s. The bytes of the long one over those of the others.
+/// Five reduce tasks: four of 62 s, one of 728 s, which reads `bytes` times as much as each of the others.
 fn job(bytes: i64) -> Application {
     let times = [62, 62, 62, 62, 728].map(|seconds| (0, Some(seconds)));
     let mut reduces = sample::tasks(TaskKind::Reduce, times);
@@ -48,7 +48,7 @@ fn a_long_task_without_more_input_is_a_straggler() {
     assert!(told.iter().all(|(_, kind)| *kind == TroubleKind::Stragglers), "{told:?}");
 }
 
-/// The conditions besides the ratio, of the data read, and whether they hold.
+/// The conditions on the data read, in addition to the ratio, and whether they hold.
 fn conditions(app: &Application) -> Vec<(String, bool)> {
     let findings = RuleSet::built_in().unwrap().evaluate(app).findings;
     let skew = findings.into_iter().find(|finding| finding.rule == "reducer-skew").unwrap();

@@ -100,7 +100,7 @@ fn scheduled(stages: &Stages, slots: u32) -> i64 {
     stages.iter().map(|times| list_schedule(times, slots).1).sum()
 }
 
-/// An application with one executor of so many slots.
+/// An application with one executor of `slots` slots.
 fn with_plan<T: Send>(stages: &Stages, slots: u32, look: impl Fn(&Application, &Plan) -> T + Sync) -> T {
     let mut app = App::with(&[], 1, slots);
     for times in stages {

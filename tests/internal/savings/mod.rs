@@ -86,7 +86,7 @@ fn more_tasks_do_not_remove_a_straggler() {
     assert!(low > 300.0 && (339.0..341.0).contains(&point) && high < 400.0, "{found:?}");
 }
 
-/// What warming up takes is not a straggler's time, if other tasks tell how long that is.
+/// The time of warming up is not a straggler's, if other tasks show how long it is.
 #[test]
 fn first_tasks_are_stragglers_only_among_each_other() {
     let rules = RuleSet::built_in().unwrap();
@@ -190,7 +190,7 @@ fn check_sum(application: &crate::savings::ApplicationSavings, troubles: &[Troub
     let shares: f64 = troubles.iter().filter_map(|trouble| Some(trouble.share?.wall_ms.point)).sum();
     let joint = application.joint.wall_ms;
     assert!((shares - joint.point).abs() < 1e-6 * (1.0 + shares), "{application:?}");
-    // Whoever removes all troubles need not save less than by removing one.
+    // Removing all troubles saves at least as much as removing one.
     let sold = troubles.iter().filter(|trouble| trouble.status == SavingStatus::Estimated);
     for alone in sold.filter_map(|trouble| trouble.alone) {
         let rounding = 1e-6 * (1.0 + shares);
@@ -266,7 +266,7 @@ proptest! {
             prop_assert_eq!(&trouble.status, &same.status);
             prop_assert!((share(trouble).unwrap_or(-1.0) - share(same).unwrap_or(-1.0)).abs() < 1e-6);
         }
-        // Nobody copied a task, so leaving copies out saves nothing, and changes no other share.
+        // No task was copied, so leaving out copies saves nothing and changes no other share.
         let copies = without.troubles.last().unwrap();
         prop_assert_eq!((&copies.status, share(copies)), (&SavingStatus::WithinError, Some(0.0)));
         for (trouble, same) in one.troubles.iter().zip(&without.troubles) {

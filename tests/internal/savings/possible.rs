@@ -50,7 +50,7 @@ proptest! {
     }
 }
 
-/// Without the skew, less is idle that could be given back.
+/// Without skew, less time is idle. Idle time that the removal of skew already saves must not be saved again.
 #[test]
 fn idle_time_that_a_remedy_ends_is_not_given_back_besides() {
     let rules = RuleSet::built_in().unwrap();
@@ -66,7 +66,7 @@ fn idle_time_that_a_remedy_ends_is_not_given_back_besides() {
     assert!(joint.high <= idle * (1.0 + 1e-9) && joint.point > 0.9 * idle, "{joint:?} of {idle}");
 }
 
-/// Both as smaller executors, and as a heap that a replay has.
+/// The proposals are smaller executors and, in a replay, a smaller heap.
 #[test]
 fn a_size_that_two_troubles_propose_counts_once() {
     let rules = RuleSet::built_in().unwrap();
@@ -90,7 +90,7 @@ fn a_size_that_two_troubles_propose_counts_once() {
     }
 }
 
-/// Slots that cost the cluster nothing besides the memory are not sold.
+/// Giving up slots of as many executors frees no memory, so it is not a saving.
 #[test]
 fn fewer_cores_of_as_many_executors_save_nothing_if_the_run_is_longer() {
     let rules = RuleSet::built_in().unwrap();
@@ -132,7 +132,7 @@ fn skew_beside_a_straggler_is_told_with_both() {
     let trouble = &both.troubles[0];
     assert_eq!(trouble.status, SavingStatus::Estimated, "{trouble:?}");
     assert!(seconds(trouble).1 > 10.0 && trouble.besides().is_some(), "{trouble:?}");
-    // Without a straggler, the skew alone is told.
+    // Without a straggler, only the skew is reported.
     let mut tasks = vec![(100, 3); 200];
     tasks.push((20_000, 2));
     let skew =

@@ -32,7 +32,7 @@ fn read(kind: &str) -> Option<(Vec<(Source, Counted)>, Report)> {
         .collect();
     assert!(!logs.is_empty(), "{kind}");
     let report = analyze(&[folder], &RuleSet::built_in().unwrap(), Options::default());
-    // Of copies, one is in the report.
+    // Only one of several copies is in the report.
     let is_copy = |source: &Source| {
         let mut copies = report.problems.iter().filter(|entry| entry.problem.code == "duplicate");
         copies.any(|entry| names(source).first() == Some(&entry.source))

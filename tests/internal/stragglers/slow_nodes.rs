@@ -13,8 +13,8 @@ fn about(usual: i64, task: i64) -> i64 {
     usual * (90 + (task * 37) % 20) / 100
 }
 
-/// A stage of so many tasks on `executors` executors of four cores, each as soon as a core is free. On executor 3, they take
-/// `times` as long.
+/// A stage of `tasks` tasks on `executors` executors of four cores, each as soon as a core is free. On executor 3, they
+/// take `times` as long.
 fn on_one_slow_node(tasks: i64, usual: i64, executors: u32, times: i64) -> Vec<Task> {
     let ids = (1..=executors).flat_map(|id| [id; 4]);
     let mut free: BinaryHeap<Reverse<(i64, u32)>> = ids.map(|id| Reverse((0, id))).collect();

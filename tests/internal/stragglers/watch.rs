@@ -73,8 +73,8 @@ fn watched(path: &Path) -> Vec<Key> {
     keys
 }
 
-/// Whether something that the log does not tell while it is written decides about flags: attempts without an end, tasks
-/// that succeeded twice, attempts that outlive their stage.
+/// Whether flags depend on data that a log does not contain while it is written: attempts without an end, tasks that
+/// succeeded twice, attempts that outlive their stage.
 fn needs_the_future(group: &TaskGroup, stage_end: Option<Timestamp>) -> bool {
     let attempts = &group.attempts;
     let mut succeeded: BTreeMap<Option<usize>, u32> = BTreeMap::new();

@@ -37,7 +37,7 @@ enum Event {
     End(End),
 }
 
-/// What an application master tells of a group, by time.
+/// The answers of an application master about a group, by time.
 fn told(app: &Application, group: &TaskGroup, timeline: &Timeline, options: &Options) -> Vec<(i64, Event)> {
     let mut events = Vec::new();
     let origin = (0..group.attempts.len())

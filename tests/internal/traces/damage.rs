@@ -81,7 +81,7 @@ fn lines_in_another_order_give_the_same_result() {
     assert_eq!(survey_of(&path).total.by_median, before.total.by_median);
 }
 
-/// Google's trace has an end before its start in places. The lines of ten minutes are turned around here.
+/// Google's trace has an end before its start in places. Here the lines of each nine minutes are reversed.
 #[test]
 fn lines_out_of_order_by_ten_minutes_give_the_same_result() {
     let folder = tempfile::tempdir().unwrap();

@@ -32,7 +32,7 @@ fn every_table_is_recognised_by_its_contents() {
         for path in files(&folder.path().join(format!("{trace:?}")), table) {
             let text = std::fs::read_to_string(&path).unwrap();
             assert_eq!(kind(&text), SourceKind::Trace(expected), "{}", path.display());
-            // As it is read at first: cut anywhere.
+            // The first bytes that are read may end anywhere.
             for length in [1000, 1001, 1050].into_iter().filter(|&length| length < text.len()) {
                 let head = &text.as_bytes()[..length];
                 assert_eq!(identify(head, false), Some(SourceKind::Trace(expected)), "{}", path.display());
@@ -74,7 +74,7 @@ fn the_user_may_insist_on_a_trace() {
     let other = Some(SourceKind::Unrelated(Reason::OtherTrace(TraceFormat::Google2011)));
     assert_eq!(insist(Some(TraceFormat::Alibaba2017), jobs), other);
     assert_eq!(insist(Some(TraceFormat::Google2011), jobs), Some(SourceKind::Trace(TraceTable::GoogleJobs)));
-    // A history stays one.
+    // A history is still recognised.
     let event = "{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"3.5.0\"}\n";
     assert_eq!(insist(Some(TraceFormat::Google2011), event), Some(SourceKind::SparkEventLog));
 }

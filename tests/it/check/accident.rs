@@ -1,4 +1,4 @@
-//! A gate that cannot pass by accident: nothing read, jobs that did not run, costs that nobody looked at.
+//! A gate that cannot pass by accident: nothing read, jobs that did not run, costs that were not compared.
 
 use assert_cmd::Command;
 

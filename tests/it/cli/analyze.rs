@@ -435,7 +435,7 @@ fn log_in_progress_is_running_and_incomplete() {
     assert!(problems.iter().any(|problem| problem["code"] == "no-application-end"), "{problems:?}");
 }
 
-/// Runs of two jobs, so many of the first one, with ids in order.
+/// Runs of two jobs, `nightly` of them of the first one, with ids in order.
 fn runs_of_two_jobs(nightly: u32) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let run = |name: &str, id: String| {

@@ -20,7 +20,7 @@ impl FakeServer {
         Self::serving("http", answer, |stream, answer| serve(stream, answer))
     }
 
-    /// The same behind TLS.
+    /// The same server with TLS.
     #[cfg(feature = "remote")]
     pub fn start_tls(
         config: Arc<rustls::ServerConfig>,

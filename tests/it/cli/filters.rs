@@ -196,7 +196,7 @@ fn a_large_file_of_several_applications_is_read_to_its_end() {
     }
 }
 
-/// Of a large log with the name that Spark gave it, only the beginning is read if the filter leaves it out.
+/// If the filter leaves out a large log with the name that Spark gave it, only its beginning is read.
 #[test]
 fn a_large_log_is_left_out_by_its_beginning() {
     let folder = tempfile::tempdir().unwrap();

@@ -400,7 +400,7 @@ fn nodes_of_a_store_are_those_of_the_histories() {
             let mean = |node: &Value| node["mean_z"].as_f64().unwrap_or_default();
             assert!((mean(found) - mean(node)).abs() < 1e-5, "{name}");
         }
-        // Filters that the sums of days do not have give the same as without.
+        // A filter that the daily sums do not support gives the same result if it admits all.
         let csv = |arguments: &[&str]| {
             let by_node = ["history", "--store", &store, "--by", "node", "--format", "csv", "--top", "1000"];
             printed(&[&by_node, arguments].concat())

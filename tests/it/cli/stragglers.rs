@@ -147,7 +147,7 @@ fn models_are_learnt_from_other_runs() {
     // The same runs replace themselves.
     with(&["--learn", file]);
     assert_eq!(std::fs::read_to_string(file).unwrap(), written);
-    // Of the job in testdata alone, usual times come from the three other runs.
+    // If the job in testdata is read alone, usual times come from the three other runs.
     let one = folder.path().join("one");
     std::fs::create_dir(&one).unwrap();
     runs_of_a_job(&one, 1);

@@ -173,7 +173,7 @@ fn a_watcher_that_is_killed_goes_on_where_it_was() {
         std::thread::sleep(Duration::from_millis(60));
         drop(watcher);
     }
-    // It ended while nobody watched.
+    // The log ended while no watcher ran.
     fs::rename(&begun, logs.join("app")).unwrap();
     let watcher = Watcher::start(folder.path(), &arguments);
     wait_for(&folder, "\"type\":\"end\"", 1);
@@ -185,7 +185,7 @@ fn a_watcher_that_is_killed_goes_on_where_it_was() {
     assert!(all - flags.len() <= kills, "{all}");
     assert_eq!(flags, expected());
 
-    // Nothing is told again.
+    // Nothing is reported again.
     let watcher =
         Watcher::start(folder.path(), &[&arguments[..2], &[logs.join("app").to_str().unwrap()]].concat());
     wait_for(&folder, "\"type\":\"end\"", 2);
@@ -313,7 +313,7 @@ fn what_began_and_ended_between_two_runs_is_told_once() {
         assert_eq!(errors.contains("no application"), status == Some(2), "{errors}");
         (status, text)
     };
-    // What had ended before the first run is not told, nor are files that are no logs.
+    // Logs that had ended before the first run are not reported, nor are files that are not logs.
     append(&logs.join("first"), &decoded());
     assert_eq!(lines(&run(&logs).1, "flag").len(), 0);
     append(&logs.join("second"), &decoded());
@@ -323,7 +323,7 @@ fn what_began_and_ended_between_two_runs_is_told_once() {
     assert_eq!((lines(&text, "application").len(), lines(&text, "problem").len()), (1, 0));
     // The same folder, written in another way.
     let (status, again) = run(&logs.join("..").join("logs"));
-    // Nothing new is no failure.
+    // It is not a failure if there is nothing new.
     assert_eq!(status, Some(0), "{again}");
     assert!(lines(&again, "flag").is_empty() && lines(&again, "application").is_empty(), "{again}");
 }

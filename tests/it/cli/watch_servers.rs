@@ -11,7 +11,7 @@ use super::fake_server::FakeServer;
 
 /// When the application began.
 const BEGIN: i64 = 1_763_900_000_000;
-/// What the server's clock advances between two questions, in milliseconds.
+/// The time by which the server's clock advances between two questions, in milliseconds.
 const STEP: i64 = 5000;
 const TASKS: i64 = 20;
 /// The task that takes long.
@@ -368,7 +368,7 @@ fn what_a_webhook_did_not_get_is_sent_after_a_restart() {
     let state = folder.path().join("state");
     let log = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/spark/3.5.9/skew/app-20261121094318-0000.zstd");
     let eager = ["--state", state.to_str().unwrap(), "--quantile", "0.3", "--multiplier", "1.05", log];
-    // Nobody listens there any more.
+    // No server listens there any more.
     let gone = FakeServer::start(|_, _, _| (500, String::new()));
     let hook = format!("{}/hook", gone.address);
     let mut command = Command::new(env!("CARGO_BIN_EXE_elephant-rs"));

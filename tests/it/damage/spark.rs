@@ -126,8 +126,8 @@ fn drop_each_line(log: &[u8], name: &str) -> Vec<String> {
     let whole = reporter.report(log);
     let mut silent = Vec::new();
     for dropped in 0..all.len() {
-        // Spark itself does not always log the end of an attempt that lost a race. Only its own lines tell of an executor
-        // without tasks.
+        // Spark itself does not always log the end of an attempt that lost a race. An executor without tasks appears
+        // only in its own lines.
         if lost_a_race(all[dropped]) || adds_an_idle_executor(&all, dropped) {
             continue;
         }

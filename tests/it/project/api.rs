@@ -1,7 +1,7 @@
 //! The public API, one snapshot per room, so that a review shows what a change adds to it or takes away.
 //!
-//! The lint `unreachable_pub` holds that everything declared `pub` can be reached from outside, so the declarations in
-//! the source are the API: fields, variants and methods included. Derived traits, and variants that a macro lists
+//! The lint `unreachable_pub` ensures that everything declared `pub` can be reached from outside, so the declarations
+//! in the source are the API: fields, variants and methods included. Derived traits, and variants that a macro lists
 //! (`Counter`, `ConfKey`, `ExecutorMetric`), are left out.
 
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ fn declaration(lines: &[&str]) -> String {
         .replace(", }", "}")
 }
 
-/// The item at the left margin that a line belongs to.
+/// The top-level item that a line belongs to.
 #[derive(Clone, Copy, PartialEq)]
 enum Item {
     /// Its public members say so: a public struct, or an `impl`.

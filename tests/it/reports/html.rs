@@ -255,7 +255,7 @@ fn findings_phases_and_charts_lead_to_each_other() {
     assert!(bars.iter().any(|bar| target(*bar) == row));
 }
 
-/// A limit that a chart draws does not decide alone: the other conditions are told next to it, also if all hold.
+/// If a limit that a chart draws does not decide alone, the other conditions are shown next to it, even if all hold.
 #[test]
 fn limits_of_charts_tell_all_conditions() {
     let html = sound(&page(&charted("heuristics/mapper-skew")));

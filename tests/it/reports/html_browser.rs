@@ -468,7 +468,7 @@ fn savings_of_the_overview_have_room() {
     browser.window(1400, 1000);
 }
 
-/// Without scripts, nobody chose an application, so paper gets no details, unless the address names one.
+/// Without scripts, no application can be chosen, so the printed page has no details, unless the address names one.
 #[test]
 fn paper_without_scripts_has_no_empty_heading() {
     let Some(browser) = Browser::start() else { return };

@@ -150,7 +150,7 @@ fn heaps_under_pressure_never_shrink_and_one_rule_reports_it() {
     let (settings, gc) = (found(&app, SETTINGS), found(&app, "spark-executor-gc"));
     assert!(advice(&gc).contains("--conf spark.executor.memory="), "{}", advice(&gc));
     assert!(settings.is_empty(), "{settings:?}");
-    // A heap that was mostly empty is not what collections took their time for.
+    // If the heap was mostly empty, a larger one does not shorten the collections.
     let empty = advice(&found(&executors(&conf, GIB, 12_000), "spark-executor-gc"));
     assert!(empty.contains("a larger heap would hardly help"), "{empty}");
 }
@@ -255,7 +255,7 @@ fn idle_cores_are_waste_even_if_the_needs_of_executors_are_unknown() {
     assert_eq!(found[0].tells, TroubleKind::IdleExecutors);
     let released = "release idle executors: --conf spark.dynamicAllocation.enabled=true";
     assert!(advice(&found).contains(released), "{found:?}");
-    // Memory that is too large, too, is said beside it: two numbers must say what each is.
+    // If the memory is too large, too, both findings are shown together: each number must say what it is.
     let mut large = idle("yarn");
     for executor in &mut large.executors {
         executor.peaks = vec![("JVMHeapMemory", GIB)];
@@ -323,7 +323,7 @@ fn a_heap_against_collections_is_larger_than_one_that_was_measured_to_be_too_sma
     let Some(of_small) = recommended("runs/replay/gc-heap512m") else { return };
     // With 2560 MiB, 19.5 % of the time was garbage collection.
     assert_eq!(of_small, ["spark.executor.memory=2816m"]);
-    // Of which at most 1.1 GiB were in use.
+    // At most 1.1 GiB of these 2560 MiB were in use.
     assert_eq!(recommended("runs/replay/gc-heap2560m").unwrap(), Vec::<String>::new());
 }
 

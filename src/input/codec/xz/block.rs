@@ -42,7 +42,7 @@ impl Check {
     }
 }
 
-/// What a header says that is needed for reading.
+/// The parts of a header that are needed for reading.
 pub(super) struct BlockHeader {
     dictionary: u32,
 }
@@ -86,7 +86,7 @@ impl BlockHeader {
     }
 }
 
-/// A size as a power of two, or half as much more; `None` above the maximum.
+/// Decodes a size: a power of two, or one and a half times a power of two. `None` above the maximum.
 fn dictionary_len(encoded: u8) -> Option<u32> {
     let len = (2 | u64::from(encoded & 1)).checked_shl(u32::from(encoded / 2) + 11)?;
     u32::try_from(len).ok().filter(|_| encoded <= 40 && len <= MAX_DICTIONARY)

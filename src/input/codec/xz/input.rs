@@ -27,7 +27,7 @@ impl Input {
         self.stream
     }
 
-    /// Starts a part of its own: the checksum and the count begin anew.
+    /// Starts a new part: resets the checksum and the count.
     pub(super) fn start_sum(&mut self) {
         self.crc.reset();
         self.summed = 0;
@@ -83,7 +83,7 @@ impl Read for Input {
     }
 }
 
-/// The error for data that ends too early, in the words of the other codecs.
+/// The error for data that ends too early, worded as for the other codecs.
 pub(super) fn truncated(error: io::Error) -> io::Error {
     match error.kind() {
         ErrorKind::UnexpectedEof if error.get_ref().is_none() => {

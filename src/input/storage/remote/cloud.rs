@@ -25,7 +25,7 @@ use super::transfer::{self, Answer, Attempts, Remote};
 use super::{Patience, RETRIES, runtime};
 use crate::units::Timestamp;
 
-/// Whose store it is.
+/// The provider of a store.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Provider {
     Amazon,
@@ -61,7 +61,6 @@ impl Cloud {
     /// A client with the settings and credentials of the environment.
     fn client(&self, authority: &str) -> object_store::Result<Arc<dyn ObjectStore>> {
         runtime::choose_tls();
-        // The agent's name helps those who read the store's logs.
         let options = ClientOptions::new()
             .with_connect_timeout(self.patience.silence)
             .with_read_timeout(self.patience.silence)
@@ -94,7 +93,8 @@ impl Cloud {
         let bucket = self.bucket(authority)?;
         let ranged = GetOptions { range: range.map(GetRange::Bounded), ..GetOptions::default() };
         let result = match bucket.get_opts(&key, ranged).await {
-            // The client insists on a range; all of it is as good at the beginning.
+            // The client rejects a whole object as the answer to a range. Without a range it accepts the object, which
+            // serves as well.
             Err(error) if causes(&error).contains("non-partial") => {
                 bucket.get_opts(&key, GetOptions::default()).await
             }
@@ -109,7 +109,7 @@ impl Cloud {
         Ok(Answer { starts_at, stat, pieces: pieces.boxed() })
     }
 
-    /// The next object of a list. The client asks for a page again if it fails.
+    /// The next object of a list. The client itself retries failed pages.
     async fn next(
         &self,
         objects: &mut BoxStream<'static, object_store::Result<ObjectMeta>>,
@@ -125,7 +125,8 @@ impl Cloud {
     }
 }
 
-/// Whether the environment allows connections without TLS: it names such a server, or says so.
+/// Whether the environment allows connections without TLS: an endpoint begins with `http://`, or a variable allows
+/// them.
 fn allows_http() -> bool {
     let is_set =
         |name: &str, accepts: fn(&str) -> bool| std::env::var(name).is_ok_and(|value| accepts(&value));
@@ -144,15 +145,15 @@ fn allows_http() -> bool {
 
 fn stat(object: &ObjectMeta) -> Stat {
     let modified = Some(Timestamp::from_millis(object.last_modified.timestamp_millis()));
-    // Zero stands for a time that the answer does not tell.
+    // The client uses 0 for a missing time.
     let modified = modified.filter(|at| at.as_millis() > 0);
     Stat { size: Some(object.size), modified, etag: object.e_tag.clone() }
 }
 
-/// Where machines in clouds tell the credentials of their role.
+/// Addresses of the metadata services from which cloud machines get the credentials of their role.
 const METADATA: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "/latest/api/token"];
 
-/// The client has already tried again what may pass.
+/// The meaning of an error. The client has already retried transient errors.
 fn reason(error: &Error) -> Reason {
     match error {
         Error::Precondition { .. } => return Reason::Changed,
@@ -163,7 +164,7 @@ fn reason(error: &Error) -> Reason {
         }
         _ => {}
     }
-    // Without credentials, the client asks the machine for those of its role.
+    // Without credentials, the client asks the metadata service of the machine.
     if METADATA.iter().any(|place| error.to_string().contains(place)) {
         return Reason::Refused("no credentials were found".to_owned());
     }
@@ -180,7 +181,7 @@ fn reason(error: &Error) -> Reason {
     }
 }
 
-/// The status that a server answered with, and what it said. The client has it in a text only.
+/// The status that a server answered with, and the body of the answer. The client returns both only as text.
 fn status(error: &(dyn std::error::Error + 'static)) -> Option<(u16, String)> {
     let text = error.to_string();
     let Some((_, rest)) = text.split_once("status code: ") else { return status(error.source()?) };
@@ -234,7 +235,7 @@ impl Storage for Cloud {
         let mut objects = bucket.list(Some(&key));
         let address =
             |object: &ObjectMeta| PathBuf::from(format!("{scheme}://{authority}/{}", object.location));
-        // An empty object that others are below is how some tools write a folder.
+        // Some tools represent a folder by an empty object with other objects below it.
         let mut empty: Option<ObjectMeta> = None;
         loop {
             let object = runtime::wait_for(self.next(&mut objects))?.map_err(|reason| self.error(reason))?;

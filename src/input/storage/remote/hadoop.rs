@@ -1,5 +1,5 @@
-//! Hadoop's own servers: MapReduce's history server and YARN's resource manager. They have no histories to read, but they
-//! tell where these are.
+//! Hadoop's own servers: MapReduce's history server and YARN's resource manager. They do not deliver histories, but
+//! their answers say where these are.
 
 use std::io::Read;
 
@@ -10,16 +10,16 @@ use serde::de::DeserializeOwned;
 use super::Patience;
 use super::server::{Body, joined, parts};
 
-/// What a server answers when it is asked what it is.
+/// The servers, each with the path that identifies it and a text in the answer.
 const SERVERS: [(Server, [&str; 4], &str); 2] = [
     (Server::History, ["ws", "v1", "history", "info"], "\"historyInfo\""),
     (Server::ResourceManager, ["ws", "v1", "cluster", "info"], "\"clusterInfo\""),
 ];
-/// Where the pages and the answers of such servers begin. A gateway may put its own folders before.
+/// First parts of the paths of such servers. A gateway may prepend its own folders.
 const BEGINNINGS: [&str; 3] = ["ws", "jobhistory", "cluster"];
-/// The settings of a job take less.
+/// Maximum size of an answer in bytes; the settings of a job take less.
 const MOST: u64 = 16 << 20;
-/// The folder of finished jobs has one below it for year, month, day, and a number.
+/// Levels of folders in the folder of finished jobs: year, month, day and a serial number.
 const BELOW_DONE: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -24,7 +24,7 @@ use super::{Patience, runtime};
 use crate::units::Timestamp;
 use place::Place;
 
-/// The port of a name node that the address does not tell.
+/// The port of a name node if the address has none.
 const PORT: u16 = 8020;
 
 /// The file systems of one scheme.
@@ -32,7 +32,7 @@ const PORT: u16 = 8020;
 pub(super) struct Hdfs {
     scheme: &'static str,
     patience: Patience,
-    /// A client for each name node or group of them.
+    /// A client for each name node or nameservice.
     clients: Mutex<BTreeMap<String, Client>>,
 }
 
@@ -48,7 +48,7 @@ impl Hdfs {
         }
         let url = format!("{}://{authority}/", self.scheme);
         let client = match self.connected(url) {
-            // The configuration has no group of this name, so it is that of a machine.
+            // The configuration has no nameservice of this name, so it is the name of a machine.
             Err(HdfsError::InvalidArgument(said)) if said.contains("No NameNode hosts") => {
                 self.connected(format!("{}://{authority}:{PORT}/", self.scheme))
             }
@@ -59,11 +59,11 @@ impl Hdfs {
         Ok(client)
     }
 
-    /// Nothing is sent yet.
+    /// Makes a client; it sends nothing yet.
     fn connected(&self, url: String) -> hdfs_native::Result<Client> {
         let handle = runtime::handle().map_err(HdfsError::from)?;
         let silence = self.patience.silence.as_millis().to_string();
-        // Each name node is asked a few times here; whether to go on is decided in one place for all storages.
+        // Each client retries a name node only a few times: further retries are decided in one place for all storages.
         let settings = [
             ("dfs.client.socket-timeout", silence.as_str()),
             ("dfs.client.failover.max.attempts", "3"),
@@ -75,7 +75,8 @@ impl Hdfs {
     async fn answer(&self, address: &str, range: Option<Range<u64>>) -> Result<Answer, Reason> {
         let place = place(address)?;
         let client = self.client(place.authority)?;
-        // First the blocks, then the state: if that is the one that was listed, the blocks are those of the same file.
+        // Ask for the blocks first, then for the state: if this is the state that was listed, the blocks belong to that
+        // version.
         let blocks = client.read(&place.path).await.map_err(|error| told::reason(&error))?;
         let file = client.get_file_info(&place.path).await.map_err(|error| told::reason(&error))?;
         let stat = stat(&file);
@@ -84,7 +85,7 @@ impl Hdfs {
         if end > blocks.file_length() && file.length > blocks.file_length() {
             return Err(Reason::Lasting(told::UNFINISHED.to_owned()));
         }
-        // Nothing is sent of a file that was cut in the meantime: the states differ.
+        // If the file became shorter meanwhile, its state differs, and the bytes are not used.
         let end = end.min(blocks.file_length());
         let pieces = blocks.read_range_stream(start.min(end), end.saturating_sub(start));
         let pieces = pieces.map(|piece| match piece {
@@ -94,8 +95,8 @@ impl Hdfs {
         Ok(Answer { starts_at: range.start, stat, pieces: pieces.boxed() })
     }
 
-    /// Passes the files of a folder to `found`, and its folders to `folders`. After a failure, it is listed again, without
-    /// what was passed before: a name node lists by name.
+    /// Passes the entries of a folder to `take`. After a failure, the folder is listed again, and entries that were
+    /// passed before are skipped: a name node lists by name.
     async fn folder(
         &self,
         client: &Client,
@@ -137,19 +138,19 @@ fn place(address: &str) -> Result<Place<'_>, Reason> {
     Place::of(address).map_err(|error| Reason::Lasting(error.to_string()))
 }
 
-/// The client counts as this machine does.
+/// Converts a length: the client uses `usize`.
 fn whole(bytes: u64) -> Result<usize, Reason> {
     usize::try_from(bytes).map_err(|_| Reason::Lasting("it is too large for this machine".to_owned()))
 }
 
 fn stat(file: &FileStatus) -> Stat {
     let modified = i64::try_from(file.modification_time).ok().map(Timestamp::from_millis);
-    // Times are compared by seconds; this one changes with each milliseconds.
+    // Modification times are compared in seconds; the etag changes with each millisecond.
     let etag = Some(file.modification_time.to_string());
     Stat { size: Some(file.length as u64), modified, etag }
 }
 
-/// Folders that could not be listed. What is in the others is read.
+/// Folders that could not be listed. The files in other folders are read.
 #[derive(Debug, Default)]
 struct Unlisted {
     first: Option<String>,

@@ -1,7 +1,8 @@
 //! Storages across a network: object stores, Hadoop's file system, web servers, and Spark's history servers.
 //!
-//! The clients are asynchronous. One small runtime drives them, and nothing outside of this folder knows: each call blocks
-//! its thread. [`transfer`] reads on where a connection broke, and compares what arrives with what was listed.
+//! The clients are asynchronous. One small runtime drives them, which is hidden from the code outside this folder: each
+//! call blocks its thread. [`transfer`] continues after a broken connection, and compares what arrives with what was
+//! listed.
 
 mod address;
 mod cloud;
@@ -23,14 +24,14 @@ use crate::units::{Bytes, Millis};
 use cloud::{Cloud, Provider};
 use web::Web;
 
-/// The longest silence of a server.
+/// How long a server may send nothing.
 const SILENCE: Duration = Duration::from_secs(20);
-/// How long a server may fail until it is given up.
+/// How long a server may fail before it is given up.
 const FAILING: Duration = Duration::from_secs(60);
-/// How often a request is sent again that brought nothing.
+/// How often a request that returned no data is repeated.
 const RETRIES: usize = 5;
 
-/// All of them.
+/// All storages across a network.
 pub(super) fn all(limits: &Limits) -> Vec<Arc<dyn Storage>> {
     let patience = Patience::within(limits);
     let cloud = |scheme, provider| Arc::new(Cloud::new(scheme, provider, patience)) as Arc<dyn Storage>;
@@ -50,16 +51,16 @@ pub(super) fn all(limits: &Limits) -> Vec<Arc<dyn Storage>> {
     ]
 }
 
-/// How long to wait, and how much to take.
+/// Limits on time and size.
 #[derive(Debug, Clone, Copy)]
 struct Patience {
-    /// For the next bytes.
+    /// The longest wait for the next bytes.
     silence: Duration,
-    /// For an answer, with all retries.
+    /// The longest wait for an answer, with all retries.
     failing: Duration,
-    /// The limit of the user on one history.
+    /// The user's time limit for one history.
     time: Option<Millis>,
-    /// The most bytes that are copied of an object.
+    /// The most bytes that are copied from an object.
     most: Option<Bytes>,
 }
 
@@ -70,7 +71,7 @@ impl Patience {
         Self { silence: limited(SILENCE), failing: limited(FAILING), time: limits.time, most: limits.decoded }
     }
 
-    /// The limit of the user, if it is what ended the wait.
+    /// The user's limit, if it ended the wait.
     fn reached(&self, waited: Duration) -> Option<LimitReached> {
         let time = self.time?;
         (waited >= Duration::from_millis(time.get())).then_some(LimitReached::Time(time))

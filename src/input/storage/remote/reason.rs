@@ -12,9 +12,9 @@ pub(super) enum Reason {
     NotFound(String),
     /// 401 and 403.
     Refused(String),
-    /// It is another object than the one that was listed.
+    /// The object is not the one that was listed.
     Changed,
-    /// It has no ranges.
+    /// The server does not support ranges.
     NoRanges,
     /// Another attempt may succeed.
     Passing(String),
@@ -25,7 +25,7 @@ pub(super) enum Reason {
 }
 
 impl Reason {
-    /// The meaning of a status that is no success.
+    /// The meaning of an HTTP status other than success.
     pub(super) fn of_status(status: u16, said: &str) -> Self {
         let said =
             if said.is_empty() { format!("status {status}") } else { format!("status {status}: {said}") };
@@ -65,7 +65,7 @@ impl Reason {
     }
 }
 
-/// The last causes of an error, which say most.
+/// The last causes of an error, which are the most specific.
 pub(super) fn causes(error: &dyn Error) -> String {
     let mut causes = vec![error.to_string()];
     let mut cause = error.source();

@@ -16,7 +16,7 @@ pub(super) fn wait_for<T>(future: impl Future<Output = T>) -> io::Result<T> {
     Ok(runtime()?.block_on(future))
 }
 
-/// Where clients may run what they do apart from an answer.
+/// The handle on which clients run their background tasks.
 ///
 /// # Errors
 /// If the runtime cannot be started.
@@ -38,7 +38,7 @@ pub(super) fn choose_tls() {
 
 fn runtime() -> io::Result<&'static Runtime> {
     let started = RUNTIME.get_or_init(|| {
-        // It only waits for sockets; two threads are enough for them.
+        // The runtime only waits for sockets, so two threads are enough.
         let runtime =
             Builder::new_multi_thread().worker_threads(2).thread_name("storage").enable_all().build();
         runtime.map_err(|error| error.to_string())

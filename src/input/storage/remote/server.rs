@@ -74,7 +74,7 @@ pub(super) fn parts(url: &Url) -> Vec<&str> {
     url.path_segments().map(|parts| parts.filter(|part| !part.is_empty()).collect()).unwrap_or_default()
 }
 
-/// Whether an address has the form of an answer of one of Hadoop's own servers, which is no page.
+/// Whether an address has the form of a REST API of Hadoop's own servers.
 pub(super) fn is_of_hadoop(url: &Url) -> bool {
     let has = |form: [&str; 3]| parts(url).windows(3).any(|parts| parts == form);
     has(["ws", "v1", "history"]) || has(["ws", "v1", "cluster"])
@@ -101,23 +101,24 @@ pub(super) fn is_folder(url: &Url) -> bool {
     url.path().ends_with('/')
 }
 
-/// Where a history server tells its version.
+/// The address at which a history server returns its version.
 pub(super) fn version(base: &Url) -> Url {
     joined(base, &[parts(base).as_slice(), &API, &["version"]].concat())
 }
 
-/// Where a history server lists its applications. All, because those that are left out are counted.
+/// The address at which a history server lists its applications. The server does not filter, because applications that
+/// are left out are counted.
 pub(super) fn list(base: &Url) -> Url {
     joined(base, &[parts(base).as_slice(), &API, &["applications"]].concat())
 }
 
-/// Parts of an address that tell secrets: signatures and tokens of storages and gateways.
+/// Names of query parameters that hold secrets: signatures and tokens of storages and gateways.
 const SECRETS: [&str; 8] = ["sig", "token", "credential", "key", "secret", "pass", "auth", "code"];
 
 /// An address without user, password, and signatures.
 pub(super) fn without_secrets(address: &str) -> String {
     let Ok(mut url) = Url::parse(address) else {
-        // What is wrong with it will be told; it may still have a password.
+        // The error in the address will be reported, and the address may contain a password.
         return address.split_once('@').map_or_else(|| address.to_owned(), |(_, rest)| format!("…@{rest}"));
     };
     let is_secret = url.query_pairs().any(|(name, _)| {

@@ -1,4 +1,5 @@
-//! Moves bytes of objects to this machine: reads on where a connection broke, and never mixes two versions of an object.
+//! Moves bytes of objects to this machine: continues after a broken connection, and never mixes two versions of an
+//! object.
 
 use std::fs::File;
 use std::future::Future;
@@ -23,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub(super) struct Answer {
     /// Where the bytes start in the object: 0 if the server ignored the range.
     pub(super) starts_at: u64,
-    /// What the server says of the object.
+    /// The facts about the object in the answer.
     pub(super) stat: Stat,
     /// The bytes. They may end early.
     pub(super) pieces: BoxStream<'static, Result<Vec<u8>, Reason>>,
@@ -38,7 +39,7 @@ pub(super) trait Remote: Sync {
         range: Option<Range<u64>>,
     ) -> BoxFuture<'a, Result<Answer, Reason>>;
 
-    /// Where credentials come from, as advice.
+    /// Advice on where credentials come from.
     fn credentials(&self) -> &'static str;
 
     fn patience(&self) -> &Patience;
@@ -146,7 +147,7 @@ pub(super) fn fetch(remote: &impl Remote, address: &str, stat: &Stat, to: &mut F
         loop {
             to.set_len(0).and_then(|()| to.rewind()).map_err(Stopped::Disk)?;
             match whole(remote, address, stat, to).await {
-                // Nothing is gained by a part: what a server makes when it is asked may differ the next time.
+                // A partial copy is of no use: an object that a server creates on request may differ the next time.
                 Err(Stopped::Reason(reason)) => attempts.after(reason, false).await?,
                 ended => return ended,
             }
@@ -209,11 +210,11 @@ fn ended_early() -> Reason {
 /// Whether an answer is about the object that was listed.
 fn is_same(listed: &Stat, answered: &Stat) -> Result<(), Reason> {
     if listed.size.is_none() {
-        // It is made when it is asked for, and its time is that of the application.
+        // The server creates such an object on request, and its time is that of the application.
         return Ok(());
     }
     let differ = |a: Option<u64>, b: Option<u64>| a.zip(b).is_some_and(|(a, b)| a != b);
-    // Lists and answers quote names differently.
+    // Listings and responses quote etags differently.
     let name = |etag: &Option<String>| {
         let etag = etag.as_deref()?;
         Some(etag.strip_prefix("W/").unwrap_or(etag).trim_matches('"').to_owned())
@@ -227,7 +228,7 @@ fn is_same(listed: &Stat, answered: &Stat) -> Result<(), Reason> {
     if is_other || differ(listed.size, answered.size) { Err(Reason::Changed) } else { Ok(()) }
 }
 
-/// Counts attempts that brought nothing.
+/// Counts attempts that returned no data.
 pub(super) struct Attempts {
     failing: Duration,
     since: Instant,

@@ -22,11 +22,11 @@ use super::transfer::{self, Answer, Attempts, Remote, Stopped};
 use super::{Patience, hadoop, runtime};
 use crate::units::Timestamp;
 
-/// What is said of a page for people.
+/// The message for a page that is made for people.
 const PAGE: &str = "it is a web page, not a history; name a file, Spark's history server (http://HOST:18080), or for \
                     MapReduce the folder of job histories (mapreduce.jobhistory.done-dir)";
 
-/// What is said of a folder.
+/// The message for a folder.
 const NO_LIST: &str = "it is neither a file nor Spark's history server, and web servers do not list their files; \
                        name the files, or give a list of them with --files-from";
 
@@ -57,7 +57,7 @@ impl Web {
 
     /// Asks for an address, and returns the answer if it is a success.
     pub(super) async fn ask(&self, url: Url, range: Option<Range<u64>>) -> Result<Response, Reason> {
-        // What is compressed on the way would have another length.
+        // A compressed response would have another length.
         let mut request = self.client()?.get(url).header(ACCEPT_ENCODING, "identity");
         if let Some(range) = range {
             request = request.header(RANGE, format!("bytes={}-{}", range.start, range.end.saturating_sub(1)));
@@ -116,7 +116,8 @@ impl Web {
         }
     }
 
-    /// Whether a page is the beginning of a history server. One that refuses or fails might be.
+    /// Whether `base` is the root of a history server. An error if the server refuses or fails, because it might be
+    /// one.
     async fn is_server(&self, base: &Url) -> Result<bool, Stopped> {
         match self.ask_again(server::version(base)).await {
             Ok(answer) => Ok(answer.text().await.is_ok_and(|text| text.contains("\"spark\""))),
@@ -241,7 +242,7 @@ impl Storage for Web {
         let address = text(path)?;
         let place = transfer::within(self, async { Ok(Place::of(&url(address)?)) })?;
         match place {
-            // Made when it is asked for.
+            // The server creates the log on request.
             Place::Application(_) => return Ok(Stat { size: None, modified: None, etag: None }),
             Place::Server(_) => return Err(ErrorKind::NotFound.into()),
             Place::File(url) if server::is_folder(&url) => return Err(ErrorKind::NotFound.into()),

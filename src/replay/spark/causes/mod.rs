@@ -51,7 +51,7 @@ impl Plan {
     /// The replay in which these troubles do not occur.
     ///
     /// # Errors
-    /// If the log does not tell what the replay would need.
+    /// If the log lacks data that the replay would need.
     pub(crate) fn without<'c>(
         &self,
         app: &Application,

@@ -6,12 +6,13 @@ use crate::replay::spark::change::Change;
 use crate::replay::spark::plan::{Plan, Unknown};
 use crate::replay::{MAX_TASKS, merged, spread};
 
-/// What every task costs, however little data it has.
+/// The overhead of a task, however little data it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Overhead {
-    /// What the scheduler adds to the run time: at least so much is saved by fewer tasks.
+    /// The time outside of the run time. Fewer tasks save at least this.
     Scheduler,
-    /// The time of a task without data, from a straight line through the times over the bytes: at most so much is saved.
+    /// The time of a task without data, from a straight line through the times over the bytes. Fewer tasks save at most
+    /// this.
     Intercept,
 }
 
@@ -27,7 +28,7 @@ pub(crate) struct Partitions {
 /// Splits the work of a stage attempt evenly into more tasks, or merges it into fewer.
 ///
 /// # Errors
-/// If there would be too many tasks, or if fewer of them would save what each costs, and that is unknown.
+/// If there would be too many tasks, or if there would be fewer tasks and the overhead of each is unknown.
 pub(super) fn split(
     plan: &Plan,
     app: &Application,

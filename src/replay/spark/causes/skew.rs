@@ -10,7 +10,7 @@ use crate::replay::spark::plan::Plan;
 const LARGER: f64 = 1.5;
 
 impl Plan {
-    /// Whether tasks of any stage attempt in the scope read data, so that skew can be told from stragglers.
+    /// Whether tasks of any stage attempt in the scope read data, so that skew can be distinguished from stragglers.
     pub(crate) fn knows_data(&self, app: &Application, scope: &Scope) -> bool {
         let mut knows = false;
         self.each_stage(scope, |stage| {

@@ -14,7 +14,7 @@ use crate::replay::{DISK_SPEED, Micros, PerMille, beyond_limit, spill_time};
 /// Garbage collection takes at most `limit` of the run time of each task.
 ///
 /// # Errors
-/// If no task in the scope tells its collections.
+/// If no task in the scope reports its collections.
 pub(super) fn limit_collections(
     plan: &Plan,
     app: &Application,
@@ -36,7 +36,7 @@ pub(super) fn limit_collections(
 /// No task spills.
 ///
 /// # Errors
-/// If no task in the scope tells how much it spilled.
+/// If no task in the scope reports how much it spilled.
 pub(super) fn keep_in_memory(
     plan: &Plan,
     app: &Application,
@@ -54,7 +54,7 @@ pub(super) fn keep_in_memory(
 /// No task waits for shuffle data.
 ///
 /// # Errors
-/// If no task in the scope tells how long it waited.
+/// If no task in the scope reports how long it waited.
 pub(super) fn fetch_at_once(
     plan: &Plan,
     app: &Application,
@@ -68,7 +68,7 @@ pub(super) fn fetch_at_once(
     shorten(plan, app, scope, change, saved).then_some(()).ok_or(Unknown::NoFetchWait)
 }
 
-/// Shortens the attempts in the scope that ended by themselves. Whether anything is known of any of them.
+/// Shortens the attempts in the scope that ended by themselves. Returns whether anything is known of any of them.
 fn shorten(
     plan: &Plan,
     app: &Application,

@@ -12,17 +12,17 @@ const BYTES: [Counter; 3] =
     [Counter::InputBytes, Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead];
 const RECORDS: [Counter; 2] = [Counter::InputRecords, Counter::ShuffleRecordsRead];
 
-/// A task is slow if it takes more than this multiple of the median, and of what its data explain.
+/// A task is slow if it takes more than this multiple of the median, and of the time that its data explain.
 pub(super) const SLOWER: f64 = 1.5;
 
 /// The same for tasks that warm up, which take unequally long: in healthy runs up to twice the median.
 const SLOWER_FIRST: f64 = 3.0;
 
-/// Fewer tasks than this do not tell what warming up takes.
+/// Minimum number of tasks that show how long warming up takes.
 const FEWEST: usize = 3;
 
-/// And more than this beyond it, in microseconds. The driver looks for tasks to copy this often
-/// (`spark.speculation.interval`), so nothing shorter can be mended.
+/// A slow task must also take this much longer than usual, in microseconds. The driver looks for tasks to copy this
+/// often (`spark.speculation.interval`), so shorter delays cannot be avoided.
 const BEYOND: f64 = 100_000.0;
 
 /// A successful attempt.
@@ -49,12 +49,12 @@ pub(super) struct Work {
     pub(super) overhead: f64,
     by_bytes: Option<f64>,
     by_records: Option<f64>,
-    /// What warming up adds to a task, in microseconds; `None` if too few tasks tell.
+    /// What warming up adds to a task, in microseconds; `None` if too few tasks show it.
     warm_up: Option<f64>,
 }
 
-/// Whether an attempt that counts takes more than so many times the median of its stage attempt. Most stages have none,
-/// and then nothing else needs to be known of them.
+/// Whether an attempt that counts takes more than `times` times the median of its stage attempt. In most stages none
+/// does, and nothing more is computed.
 pub(super) fn has_longer(plan: &Plan, stage: u32, change: &Change, times: f64) -> bool {
     let Some(stage) = plan.stages.get(stage as usize) else { return false };
     let attempts = plan.attempt_places(&stage.tasks).zip(plan.attempts_of(&stage.tasks));
@@ -115,7 +115,7 @@ impl Work {
         median(&rates)
     }
 
-    /// How long a task with this much data usually takes; the median if no task reads data.
+    /// How long a task with this much data usually takes; the median if fewer than half of the tasks read data.
     pub(super) fn expected(&self, done: &Done) -> f64 {
         let by = |rate: Option<f64>, amount: f64| rate.map(|rate| rate.mul_add(amount, self.overhead));
         let (bytes, records) = (by(self.by_bytes, done.bytes), by(self.by_records, done.records));
@@ -148,7 +148,7 @@ impl Work {
         (done.time > times * usual && done.time > usual + BEYOND).then_some(usual)
     }
 
-    /// Whether tasks read data, so that it is known whether data explain a time.
+    /// Whether at least half of the tasks read data, so that it is known whether data explain a time.
     pub(super) const fn knows_data(&self) -> bool {
         self.by_bytes.is_some() || self.by_records.is_some()
     }

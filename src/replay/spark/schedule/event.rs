@@ -63,13 +63,13 @@ impl Event {
     }
 }
 
-/// Events that are still to happen, the next one first. One number for moment, kind and subject makes them quick to
-/// compare, which is most of the time of a replay.
+/// Events that are still to happen, the next one first. Moment, kind and subject are one number, which is quick to
+/// compare: comparisons take most of the time of a replay.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     keys: BinaryHeap<Reverse<u128>>,
-    /// Whether the first key was taken already. Most events bring about one other, which takes its place in half of the
-    /// time that removing and adding takes.
+    /// Whether the first key was taken and is still in the heap. Most events cause one other event; replacing the first
+    /// key by it takes half of the time of removing and adding.
     taken: bool,
 }
 

@@ -61,7 +61,7 @@ struct Run<'a> {
     jobs: Vec<JobState>,
     orders: Vec<OrderState>,
     task_time: Micros,
-    /// When executors opened and closed how many slots.
+    /// The changes of the number of open slots, with their times.
     held: Vec<(Micros, i32)>,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct StageState {
     pub(super) left: u32,
     /// The next task that was not launched yet, as a place in [`Plan::tasks`] or in the list of replaced tasks.
     pub(super) next: u32,
-    /// Queued attempts besides the first of each task, by recorded launch.
+    /// Queued attempts other than the first of each task, by recorded launch.
     pub(super) repeated: BTreeSet<(Micros, u32)>,
     /// The stage attempts that wait for it.
     pub(super) before: Vec<u32>,
@@ -53,7 +53,7 @@ pub(super) struct TaskState {
     pub(super) outstanding: u32,
     /// Whether its copies are queued, or will be.
     pub(super) copied: bool,
-    /// Whether nothing more is needed of it.
+    /// Whether no further attempt of it is needed.
     pub(super) settled: bool,
 }
 
@@ -75,7 +75,7 @@ impl JobState {
 /// How far the ends of jobs have come in the recorded order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OrderState {
-    /// So many jobs from the first on have ended.
+    /// Number of jobs from the first one on that have ended.
     pub(super) ended: u32,
     /// The last of their ends.
     pub(super) last_end: Micros,

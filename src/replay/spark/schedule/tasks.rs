@@ -1,4 +1,4 @@
-//! Attempts: which of them takes a free slot, and what its end brings about.
+//! Attempts: which of them takes a free slot, and the effects of its end.
 
 use super::{Event, Run};
 use crate::replay::Micros;
@@ -20,7 +20,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// The attempt that a task starts with: not a copy, if there is another.
+    /// The attempt that a task starts with: an original, if there is one.
     fn first_attempt(&self, task: u32) -> Option<(u32, &'a Attempt)> {
         let first = self.plan.tasks.get(task as usize)?.attempts.start;
         if let Some(only) = self.attempt(first).filter(|attempt| attempt.only) {
@@ -166,7 +166,7 @@ impl<'a> Run<'a> {
         if attempt.early > Micros::ZERO {
             self.at(now + time - attempt.early.min(time), Event::SlotGivenBack);
         }
-        // Then nothing is queued or killed besides.
+        // There is no other attempt to queue or to kill.
         if attempt.only {
             return;
         }

@@ -55,7 +55,7 @@ impl<'e> Compiler<'e> {
     }
 }
 
-/// The counter with a type of its own that histories call so.
+/// The counter with its own type that histories call by this name.
 fn typed(group: &str, name: &str) -> Option<Counter> {
     let displayed = || Counter::from_display_name(name).filter(|_| is_framework_group(group));
     Counter::from_name(group, name).or_else(displayed)

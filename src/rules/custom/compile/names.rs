@@ -113,7 +113,7 @@ impl<'e> Compiler<'e> {
         self.row_node(expr, rows, needs, (Node::Row(field), kind))
     }
 
-    /// Something that differs for each row, which the enclosing aggregate then runs over.
+    /// A node whose value differs for each row. The enclosing aggregate then runs over these rows.
     pub(super) fn row_node(&mut self, expr: &Expr, rows: Rows, needs: String, typed: Typed) -> Typed {
         let name = rows.name();
         let Some(use_) = &mut self.row else {

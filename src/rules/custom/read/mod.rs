@@ -107,7 +107,7 @@ impl<'d> Reader<'d, '_> {
         Some(rule)
     }
 
-    /// The engine whose applications the rule judges, and what of them.
+    /// The engine whose applications the rule judges, and the subjects in them.
     fn subject(&mut self, layered: &Layered<'d>) -> (Option<Engine>, Over) {
         let engine = self
             .word(

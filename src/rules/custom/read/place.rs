@@ -23,7 +23,7 @@ fn letters(text: &str) -> usize {
 /// The byte in `raw` after this many characters other than white space.
 fn skip(raw: &str, letters: usize) -> usize {
     let head = match raw.chars().next() {
-        // Skip the line with the style of the block.
+        // Skip the line with the style of the block, such as `|`.
         Some('|' | '>') => raw.find('\n').map_or(raw.len(), |newline| newline + 1),
         Some('"' | '\'') => 1,
         _ => 0,

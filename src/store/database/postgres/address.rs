@@ -12,10 +12,10 @@ use super::{ServerError, StoreError};
 const USUAL_PORT: u16 = 5432;
 /// How long a server may take to answer, unless the address has a `connect_timeout`.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// After so much silence, the connection is tested.
+/// The connection is tested after this time without data.
 const KEEPALIVE: Duration = Duration::from_secs(60);
 
-/// What an address says. A password that it lacks is that in `PGPASSWORD`.
+/// The settings in an address. If it has no password, `PGPASSWORD` is used.
 pub(super) fn config(address: &str) -> Result<Config, StoreError> {
     let mut config: Config =
         address.parse().map_err(|error| ServerError::Address(super::failure::text(&error)))?;
@@ -39,7 +39,7 @@ pub(super) fn config(address: &str) -> Result<Config, StoreError> {
 
 /// An address for messages: without the password.
 pub(in crate::store) fn shown(address: &str) -> String {
-    // Whatever is not understood may be a part of a password.
+    // Any text that is not understood may be part of a password.
     address.parse().map_or_else(|_| "postgres://…".to_owned(), |config| of(&config))
 }
 

@@ -1,4 +1,4 @@
-//! What goes wrong with a server, and what to do.
+//! Errors of a PostgreSQL server, with advice.
 
 use std::error::Error as _;
 
@@ -8,10 +8,10 @@ use tokio_postgres::error::SqlState;
 
 use super::super::super::StoreError;
 
-/// Why a server of PostgreSQL cannot be used. No text has a password.
+/// Why a server of PostgreSQL cannot be used. No message contains a password.
 #[derive(Debug, Error)]
 pub(crate) enum ServerError {
-    /// The address is none.
+    /// The text is not an address.
     #[error(
         "the address is not understood: {0}; write postgres://USER@HOST:PORT/DATABASE, with %40 for @ in a password"
     )]
@@ -19,7 +19,7 @@ pub(crate) enum ServerError {
     /// Nothing answers.
     #[error("no connection: {0}; is the server running, and does it listen on this host and port?")]
     Unreachable(String),
-    /// TLS does not come about.
+    /// TLS cannot be established.
     #[error(
         "no encrypted connection: {0}; name the certificate of the authority in SSL_CERT_FILE, or add ?sslmode=disable \
          to the address if the network is safe"
@@ -39,10 +39,10 @@ pub(crate) enum ServerError {
     /// Rights are missing.
     #[error("{0}; the owner of the database can grant the right")]
     Denied(String),
-    /// Another program writes for too long.
+    /// Another program held the lock of writers for too long.
     #[error("another program has written to it for more than a minute; try again later")]
     Locked,
-    /// A transaction that others came in the way of.
+    /// The transaction conflicts with another one.
     #[error("{0}; run the command again")]
     Conflict(String),
     /// The connection broke off.

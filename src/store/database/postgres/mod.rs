@@ -26,12 +26,12 @@ use session::Session;
 /// The lock that writers of a store take: "elep" in ASCII.
 const LOCK: i64 = 0x656c_6570;
 
-/// How often a lost connection is made again: for ten seconds.
+/// How often a lost connection is re-established: over about nine seconds.
 const MOST_CONNECTIONS: u32 = 9;
-/// How long a try waits, times the number of tries.
+/// The pause before a try is this, times the number of the try.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Applications that are looked up by their ids.
+/// Up to this number, applications are looked up by their ids.
 const MOST_LOOKED_UP: usize = 20_000;
 
 pub(in crate::store) struct Postgres {
@@ -63,7 +63,7 @@ impl Postgres {
         self.session.try_borrow_mut().map_err(|_| ServerError::Busy.into())
     }
 
-    /// Names of files and applications have letters of all languages.
+    /// Requires UTF-8, because names of files and applications have letters of all languages.
     fn check_encoding(&self) -> Result<(), StoreError> {
         let mut encoding = String::new();
         self.visit("SELECT current_setting('server_encoding')", &[], &mut |row| {
@@ -93,7 +93,7 @@ impl Postgres {
     }
 }
 
-/// An application of which only the id counts.
+/// An application of which only engine and id are known.
 fn identity<'i>(engine: &'i str, id: &'i str) -> Identity<'i> {
     Identity { engine, id, user: None, queue: None, name: None, start: None }
 }
@@ -102,9 +102,9 @@ fn identity<'i>(engine: &'i str, id: &'i str) -> Identity<'i> {
 fn session(config: &Config) -> Result<Session, StoreError> {
     let mut session = Session::connect(config)?;
     let seconds = PATIENCE.as_secs();
-    // A client that is gone must not keep the lock of writers. Compiling a query takes longer than running it. The sums
-    // are in memory, and disks without moving parts find a page as fast as the next one; by the default of 4, whole tables
-    // are read for a few rows.
+    // The timeouts: a client that is gone must not keep the lock of writers. `jit`: compiling a query takes longer than
+    // running it. `random_page_cost`: the sums are in memory, and an SSD reads any page as fast as the next one; with
+    // the default of 4, whole tables would be read for a few rows.
     session.send_batch(format!(
         "SET lock_timeout = '{seconds}s'; SET idle_in_transaction_session_timeout = '{}s'; SET jit = off; SET \
          random_page_cost = 1.1; SET client_min_messages = warning",
@@ -195,7 +195,8 @@ impl Backend for Postgres {
         ("= ANY(?1)".to_owned(), vec![Value::Texts(texts)])
     }
 
-    /// Regular expressions of another kind would match other texts, so they are tested here: each different text once.
+    /// PostgreSQL's regular expressions differ from ours, so the patterns are matched here, once for each different
+    /// text.
     fn admitted(
         &self,
         filter: Filter,
@@ -228,7 +229,7 @@ impl Backend for Postgres {
         Ok(("application.application = ANY(?1)".to_owned(), vec![Value::Ids(admitted)]))
     }
 
-    /// A list of ids is looked up twice as fast as it is joined, unless it is long.
+    /// Looking up a list of ids is twice as fast as a join, unless the list is long.
     fn chosen(
         &self,
         condition: &str,
@@ -249,7 +250,7 @@ impl Backend for Postgres {
     }
 
     fn compact(&self) -> Result<(), StoreError> {
-        // Its own background process would do so a minute later, with worse plans until then.
+        // Autovacuum would do so a minute later, and plans would be worse until then.
         self.batch("VACUUM (ANALYZE)")
     }
 

@@ -1,7 +1,7 @@
-//! A connection to a server, and what is on its way there.
+//! A connection to a server, and the statements on their way there.
 //!
-//! A statement that only writes is sent without waiting for its result, which is checked before the next answer is used.
-//! So a transaction takes as many round trips as it has questions, however much it writes.
+//! A statement that only writes is sent without waiting for its result, which is checked before the next answer is
+//! used. So a transaction takes as many round trips as it has queries, however much it writes.
 
 use std::future::{Future, poll_fn, ready};
 use std::mem::take;
@@ -18,7 +18,7 @@ use super::super::super::StoreError;
 use super::super::{Row, Value, Visit};
 use super::{ServerError, address, failure, tls};
 
-/// Statements that are sent before their results are checked.
+/// How many statements are sent before their results are checked.
 const MOST_SENT: usize = 1000;
 
 type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
@@ -119,7 +119,7 @@ impl Session {
         if self.sent.len() < MOST_SENT { Ok(()) } else { self.answer(ready(Ok(()))) }
     }
 
-    /// Sends a request, and waits for its answer and all earlier ones. The first failure is the one to tell.
+    /// Sends a request, and waits for its answer and all earlier ones. Returns the first failure.
     fn answer<T>(&mut self, last: impl Future<Output = Result<T, Error>>) -> Result<T, StoreError> {
         let mut last = pin!(last);
         let early = send(last.as_mut());

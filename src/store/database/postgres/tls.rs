@@ -48,7 +48,7 @@ impl TlsConnect<Socket> for Handshake {
     }
 }
 
-/// Certificates are tested with those of the system, or of the file that `SSL_CERT_FILE` names.
+/// Certificates are verified with those of the system, or with the file that `SSL_CERT_FILE` names.
 fn config() -> io::Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);

@@ -32,7 +32,7 @@ impl ToSql for Value<'_> {
     to_sql_checked!();
 }
 
-/// Text cannot contain this character here.
+/// Text in PostgreSQL cannot contain NUL.
 fn storable(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) }
 }

@@ -1,4 +1,4 @@
-//! NDJSON with an envelope: nothing that the other formats tell vanishes, and a cut report is recognised.
+//! NDJSON with an envelope: it lacks nothing that the other formats have, and a report that was cut is recognised.
 
 use elephant_rs::report::Format;
 use serde_json::{Value, json};

@@ -29,7 +29,7 @@ fn ids() -> impl Iterator<Item = &'static str> {
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Parameters that are not of a rule.
+/// The ids of parameters that do not belong to a rule.
 fn settings_ids() -> impl Iterator<Item = &'static str> {
     settings::ALL.iter().map(|known| known.id)
 }

@@ -12,7 +12,7 @@ pub(crate) const RULE_HEADINGS: [&str; 8] = [
     "Source",
 ];
 
-/// The headings of a page about parameters that are not of a rule, in order.
+/// The headings of a page about parameters that do not belong to a rule, in order.
 pub(crate) const SETTINGS_HEADINGS: [&str; 5] =
     ["What they are", "How they are computed", "Known problems", "Differences from Dr. Elephant", "Source"];
 

@@ -79,7 +79,7 @@ fn read_bytes(from: &mut impl Read) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The fields of a message that are numbers or bytes; of repeated ones, the last.
+/// The fields of a message that are numbers or bytes; if a field is repeated, the last one.
 fn fields(mut message: &[u8]) -> (BTreeMap<u64, u64>, BTreeMap<u64, Vec<u8>>) {
     let (mut numbers, mut texts) = (BTreeMap::new(), BTreeMap::new());
     while let Some(tag) = read_varint(&mut message) {
@@ -92,7 +92,7 @@ fn fields(mut message: &[u8]) -> (BTreeMap<u64, u64>, BTreeMap<u64, Vec<u8>>) {
     (numbers, texts)
 }
 
-/// What goes wrong. The count is that of the requests of this kind before.
+/// The faults to simulate. A function gets the number of earlier requests of its kind.
 #[derive(Clone, Copy)]
 pub struct Faults {
     /// The exception that the name node answers a method with: its class and what it says.
@@ -101,7 +101,7 @@ pub struct Faults {
     pub cuts: fn(usize) -> Option<usize>,
     /// The time of the file, in milliseconds.
     pub modified: fn(usize) -> u64,
-    /// Whether the last block is not complete, so that nobody knows its bytes.
+    /// Whether the last block is not complete, so that its bytes are unknown.
     pub is_open: bool,
     /// Whether no data node has the block.
     pub is_missing: bool,
@@ -186,7 +186,7 @@ impl Shared {
             reader.read_exact(&mut frame).ok()?;
             let mut frame = frame.as_slice();
             let call = fields(&read_bytes(&mut frame)?).0[&3];
-            // What belongs to the connection has a negative number, which is an odd one here.
+            // Calls about the connection itself have negative numbers, which are odd in this encoding.
             if call % 2 == 1 {
                 continue;
             }

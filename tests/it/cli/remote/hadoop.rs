@@ -203,7 +203,7 @@ fn refused_and_missing(hadoop: &Hadoop) {
     let (_, message) = problem(&with(hadoop, "bob", &[&address]));
     assert!(message.contains("access was denied (Permission denied: user=bob"), "{message}");
     assert!(message.contains("check HADOOP_USER_NAME"), "{message}");
-    // What is beside it is read.
+    // The other folder is read.
     let all = with(hadoop, "bob", &[&hadoop.url()]);
     let told = String::from_utf8_lossy(&all.stdout).into_owned();
     assert!(told.contains("/copy0/") && told.contains("Permission denied: user=bob"), "{}", errors(&all));

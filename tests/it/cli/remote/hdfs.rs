@@ -5,7 +5,7 @@ use super::{HISTORY, analyze, errors, history, json, problem, report};
 
 const NAME: &str = "job_201311192236_0042_etl_nightly+sessions";
 
-/// What the history says from a folder that has nothing else.
+/// The report on the history in a folder without other files.
 fn expected() -> String {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join(NAME);
@@ -23,7 +23,7 @@ fn from(hadoop: &FakeHadoop, path: &str) -> String {
     report(&output, &hadoop.url("logs"))
 }
 
-/// What is told if the file is named.
+/// The problem that is reported if the file is named.
 fn failure(hadoop: &FakeHadoop) -> String {
     let output = analyze(&[&hadoop.url(&format!("logs/{NAME}"))]);
     assert_eq!(output.status.code(), Some(2), "{}", errors(&output));

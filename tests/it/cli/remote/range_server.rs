@@ -12,7 +12,7 @@ pub struct Request {
     pub method: String,
     /// With what follows `?`.
     pub path: String,
-    /// The first byte, and the one behind the last.
+    /// The first byte, and the one after the last.
     pub range: Option<(usize, usize)>,
     /// The value of this header.
     pub authorization: Option<String>,
@@ -24,9 +24,9 @@ pub struct Reply {
     pub status: u16,
     pub headers: Vec<(&'static str, String)>,
     pub body: Vec<u8>,
-    /// The connection ends after so many bytes of the body.
+    /// The connection ends after this many bytes of the body.
     pub cut: Option<usize>,
-    /// The length is not told, as by a server that makes the answer while it sends.
+    /// The length is not sent, as by a server that creates the answer while it sends it.
     pub is_chunked: bool,
     /// Nothing is sent for ever.
     pub is_silent: bool,

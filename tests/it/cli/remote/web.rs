@@ -6,7 +6,7 @@ use super::{HISTORY, RangeServer, Reply, Request, analyze, errors, history, json
 
 const NAME: &str = "job_201311192236_0042_etl_nightly+sessions";
 
-/// What the history says from a folder that has nothing else.
+/// The report on the history in a folder without other files.
 fn expected() -> String {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join(NAME);
@@ -61,7 +61,7 @@ fn large_files_of_servers_without_ranges_are_copied_once() {
     let server = RangeServer::start(move |_| Reply::whole(&served));
     let output = analyze(&[&server.url("app")]);
     assert_eq!(report(&output, &format!("http://{}", server.host)), expected);
-    // Is it a page, its size, the first range (twice), the second one, and the copy.
+    // The requests: whether it is a page, its size, the first range (twice), the second range, and the copy.
     assert!(server.requests().len() <= 6, "{:?}", server.requests());
 }
 

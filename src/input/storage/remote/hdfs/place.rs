@@ -10,9 +10,9 @@ use super::super::super::StorageFailure;
 pub(super) struct Place<'a> {
     /// The scheme as it was written.
     scheme: &'a str,
-    /// The name node, or the name of a group; empty for the one in Hadoop's configuration.
+    /// The name node or the nameservice; empty for the one in Hadoop's configuration.
     pub(super) authority: &'a str,
-    /// From the root. Nothing is escaped in it.
+    /// The absolute path, without escapes.
     pub(super) path: String,
     /// Whether it can only be a folder.
     pub(super) is_folder: bool,

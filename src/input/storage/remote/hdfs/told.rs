@@ -6,7 +6,7 @@ use hdfs_native::HdfsError;
 
 use super::super::reason::{Reason, causes, short};
 
-/// What is said of a file whose end only its writer and Hadoop's own client can read.
+/// The message for a file whose end only its writer and Hadoop's own client can read.
 pub(super) const UNFINISHED: &str = "it is still being written, and its last block cannot be read yet; read it when \
                                      the application has ended, or pipe it: hdfs dfs -cat ADDRESS | elephant-rs \
                                      analyze -";
@@ -50,7 +50,7 @@ fn no_name_node() -> Reason {
 /// The meaning of a Java exception.
 fn of_class(class: &str, said: &str) -> Reason {
     let class = class.rsplit(['.', '$']).next().unwrap_or(class);
-    // What follows is the trace of the stack.
+    // The next lines are the stack trace.
     let first = said.lines().next().unwrap_or_default();
     let told = short(first.split_once(&format!("{class}: ")).map_or(first, |(_, told)| told));
     match class {
@@ -67,7 +67,7 @@ fn of_class(class: &str, said: &str) -> Reason {
     }
 }
 
-/// Says which data nodes were tried. The client writes all that it knows of them.
+/// Lists the data nodes that were tried. The client's text has all details that it knows about them.
 fn of_data_nodes(said: &str) -> String {
     let Some(nodes) = said.strip_prefix("All DataNodes failed: ") else { return short(said) };
     let field = |node: &str, name: &str| {

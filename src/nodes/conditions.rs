@@ -14,7 +14,7 @@ const HOURS: i64 = 24;
 const WEEKDAYS: [&str; 7] = ["thu", "fri", "sat", "sun", "mon", "tue", "wed"];
 
 /// The kinds of tasks.
-const KINDS: [&str; 6] = ["map", "reduce", "setup", "cleanup", "stage", "trace"];
+const KINDS: [&str; 4] = ["map", "reduce", "stage", "trace"];
 
 /// The tasks that count: those that meet all conditions. A value that is unknown meets no condition.
 #[derive(Debug, Clone, Default)]
@@ -285,7 +285,7 @@ mod tests {
         assert!("name=/(/".parse::<Condition>().is_err());
         assert_eq!(
             message("kind=mapp"),
-            "no kind is \"mapp\"; there are map, reduce, setup, cleanup, stage, trace"
+            "no kind is \"mapp\"; there are map, reduce, stage, trace"
         );
         assert!(message("weekday!=saturday").contains("thu, fri, sat"));
         assert!("kind=m*".parse::<Condition>().is_ok());

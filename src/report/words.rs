@@ -190,7 +190,7 @@ pub(super) fn saved_parts(amounts: &Amounts, cost: Option<Range>, currency: Opti
     if parts.is_empty() { vec!["less than 0.01 GB·h".to_owned()] } else { parts }
 }
 
-/// The first of these amounts in the order of their weight: "2.9 core·h", or "about 2.9 core·h" with an error.
+/// The first of these amounts in the order of their weight: "2.9 core-hours", or "about 2.9 core-hours" with an error.
 pub(super) fn saved_briefly(amounts: &Amounts, cost: Option<Range>, currency: Option<&str>) -> String {
     let at_least = |range: Range, least: f64| Some(range).filter(|range| range.point >= least);
     let money = cost.and_then(|cost| at_least(cost, 0.005)).zip(currency);
@@ -203,7 +203,7 @@ pub(super) fn saved_briefly(amounts: &Amounts, cost: Option<Range>, currency: Op
         Some(format!("{} {unit}", briefly_in_range(hours, three_digits)))
     };
     money
-        .or_else(|| hours(amounts.core_hours, "core·h"))
+        .or_else(|| hours(amounts.core_hours, "core-hours"))
         .or_else(|| hours(amounts.gb_hours, "GB·h"))
         .or_else(|| at_least(amounts.wall_ms, 100.0).map(|time| briefly_in_range(time, millis)))
         .unwrap_or_else(|| "< 0.01 GB·h".to_owned())
@@ -272,7 +272,7 @@ mod tests {
             gb_hours: Some(exactly(memory)),
         };
         let briefly = |amounts: &Amounts| saved_briefly(amounts, None, None);
-        assert_eq!(briefly(&amounts(2.31, 0.11, 1e6)), "2.31 core·h");
+        assert_eq!(briefly(&amounts(2.31, 0.11, 1e6)), "2.31 core-hours");
         assert_eq!(briefly(&amounts(0.0, 38.04, 1e6)), "38 GB·h");
         assert_eq!(briefly(&amounts(0.0, 0.001, 9000.0)), "9 s");
         assert_eq!(briefly(&amounts(0.0, 0.001, 9.0)), "< 0.01 GB·h");

@@ -3,6 +3,8 @@
 //! The store keeps the changes of each job, because finding them takes all of its runs. `stale_job` has the jobs that got
 //! or lost runs since then, and they are compared again when histories have been read ([`Store::compare_again`]).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use rustc_hash::FxHashMap;
 
 use super::configured::{self, Settings};
@@ -246,55 +248,53 @@ impl Store {
         let places = found.iter().flat_map(|found| [found.configurations.0, found.configurations.1]);
         let settings = configured::at(&self.database, &places.collect())?;
         let unknown = Settings::new();
-        found
-            .into_iter()
-            .map(|Found { job, configurations: (before, after), change }| {
-                let of = |place| settings.get(&place).unwrap_or(&unknown);
-                Ok(Realised { changed: self.changed((job, before), of(before), of(after))?, ..change })
-            })
-            .collect()
+        let mut advised = Vec::with_capacity(found.len());
+        for found in found.chunks(AT_ONCE) {
+            advised.extend(self.advised(found)?);
+        }
+        let with_settings = |(found, advised): (Found, BTreeSet<(String, String)>)| {
+            let of = |place| settings.get(place).unwrap_or(&unknown);
+            let (before, after) = &found.configurations;
+            Realised { changed: changed(&advised, of(before), of(after)), ..found.change }
+        };
+        Ok(found.into_iter().zip(advised).map(with_settings).collect())
     }
 
-    fn changed(
-        &self,
-        (job, before): (i64, i64),
-        old: &Settings,
-        new: &Settings,
-    ) -> Result<Vec<Changed>, StoreError> {
-        let names: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-        let value = |settings: &Settings, name: &str| settings.get(name).cloned();
-        let changed = names.into_iter().filter(|name| old.get(*name) != new.get(*name));
-        changed
-            .map(|name| {
-                let to = value(new, name);
-                let advised = match &to {
-                    Some(to) => self.was_advised(job, before, (name, to))?,
-                    None => false,
-                };
-                Ok(Changed { setting: name.clone(), from: value(old, name), to, advised })
-            })
-            .collect()
+    /// The settings that were recommended for runs of each job before its change, with their values.
+    fn advised(&self, found: &[Found]) -> Result<Vec<BTreeSet<(String, String)>>, StoreError> {
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        let place = |found: &Found| (found.job, found.configurations.0);
+        let wanted: Vec<String> =
+            found.iter().map(place).map(|(job, configuration)| format!("({job}, {configuration})")).collect();
+        let query = format!(
+            "WITH wanted (job, configuration) AS (VALUES {}) SELECT DISTINCT job, configuration, setting.name, new FROM \
+             wanted JOIN application USING (job, configuration) JOIN setting USING (application)",
+            wanted.join(", ")
+        );
+        let mut advised: BTreeMap<(i64, i64), BTreeSet<(String, String)>> = BTreeMap::new();
+        self.database.visit(&query, &[], |row| {
+            advised.entry((row.get(0)?, row.get(1)?)).or_default().insert((row.get(2)?, row.get(3)?));
+            Ok(true)
+        })?;
+        Ok(found.iter().map(|found| advised.get(&place(found)).cloned().unwrap_or_default()).collect())
     }
+}
 
-    /// Whether this value was recommended for runs of the job with this configuration.
-    fn was_advised(
-        &self,
-        job: i64,
-        configuration: i64,
-        (name, to): (&str, &str),
-    ) -> Result<bool, StoreError> {
-        let mut was_advised = false;
-        self.database.visit(
-            "SELECT DISTINCT new FROM setting JOIN application USING (application) WHERE job = ?1 AND configuration = ?2 \
-             AND setting.name = ?3",
-            &values![job, configuration, name],
-            |row| {
-                was_advised = same_value(name, &row.get::<String>(0)?, to);
-                Ok(!was_advised)
-            },
-        )?;
-        Ok(was_advised)
-    }
+/// The settings that differ between two configurations, and whether their new values were `advised`.
+fn changed(advised: &BTreeSet<(String, String)>, old: &Settings, new: &Settings) -> Vec<Changed> {
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let was_advised = |name: &str, to: &str| {
+        advised.iter().any(|(setting, value)| setting == name && same_value(name, value, to))
+    };
+    let changed = names.into_iter().filter(|name| old.get(*name) != new.get(*name));
+    let changed = changed.map(|name| {
+        let to = new.get(name).cloned();
+        let advised = to.as_ref().is_some_and(|to| was_advised(name, to));
+        Changed { setting: name.clone(), from: old.get(name).cloned(), to, advised }
+    });
+    changed.collect()
 }
 
 /// Compares each section of a job with the one before it.

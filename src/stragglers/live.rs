@@ -105,6 +105,13 @@ struct Known {
     flags: Vec<Flagged>,
 }
 
+impl Known {
+    /// Removes its flags from after `end`, each with that time.
+    fn flagged_after(&mut self, end: Timestamp) -> impl Iterator<Item = (Flagged, Timestamp)> {
+        self.flags.extract_if(.., move |flagged| flagged.at > end).map(move |flagged| (flagged, end))
+    }
+}
+
 impl LiveGroup {
     /// A group of `tasks` tasks; `first` is the launch of its first task.
     pub(crate) fn new(tasks: usize, first: Launch, detectors: usize, options: &Options) -> Self {
@@ -192,8 +199,7 @@ impl LiveGroup {
         self.running -= 1;
         let (task, start, speculative) = (known.launch.task, known.launch.at, known.launch.speculative);
         let place = known.place;
-        let wrong = known.flags.drain(..).filter(|flagged| flagged.at > end.at);
-        self.withdrawn.extend(wrong.map(|flagged| (flagged, end.at)));
+        self.withdrawn.extend(known.flagged_after(end.at));
         self.finish(place, at_ms);
         if end.outcome != Outcome::Succeeded || !self.succeeded.insert(task) {
             return;
@@ -208,10 +214,13 @@ impl LiveGroup {
         }
         if speculative {
             // After the copy has won, the originals no longer matter.
-            let originals = self.launches.iter().filter(|other| other.launch.task == task && !other.ended);
-            let places: Vec<usize> = originals.filter_map(|other| other.place).collect();
+            let mut places = Vec::new();
+            for other in self.launches.iter_mut().filter(|other| other.launch.task == task && !other.ended) {
+                self.withdrawn.extend(other.flagged_after(end.at));
+                places.push(other.place);
+            }
             for place in places {
-                self.finish(Some(place), at_ms);
+                self.finish(place, at_ms);
             }
         }
     }
@@ -229,6 +238,7 @@ impl LiveGroup {
         let places: Vec<Option<usize>> = open
             .map(|known| {
                 known.ended = true;
+                self.withdrawn.extend(known.flagged_after(at));
                 known.place
             })
             .collect();
@@ -323,4 +333,61 @@ impl LiveGroup {
 fn median(completed: &Completed) -> Option<Millis> {
     let median = MedianRule::Ordinary.of(completed.count(), |rank| completed.duration_ms(rank))?;
     Millis::from_f64(median.round())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Engine;
+
+    const SECOND: i64 = 1000;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_millis(second * SECOND)
+    }
+
+    /// A task that was launched at the beginning and flagged after 50 s, and its copy.
+    fn flagged_with_copy() -> LiveGroup {
+        let original = Launch { id: 0, task: 0, attempt: Some(0), host: None, at: at(0), speculative: false };
+        let copy = Launch { id: 1, attempt: Some(1), at: at(20), speculative: true, ..original.clone() };
+        let flag = Flagged {
+            detector: 0,
+            launch: original.clone(),
+            at: at(50),
+            elapsed: Millis::from_secs(50),
+            median: None,
+            compared: None,
+        };
+        let mut group = LiveGroup::new(1, original, 1, &Options::of_engine(Engine::Spark));
+        group.launch(copy);
+        group.launches[0].flags.push(flag);
+        group
+    }
+
+    fn withdrawn(mut group: LiveGroup) -> Vec<Timestamp> {
+        group.withdrawn().map(|(_, end)| end).collect()
+    }
+
+    /// The end of a copy may become known late, and the original is over from then on.
+    #[test]
+    fn flags_from_after_the_copy_won_are_withdrawn() {
+        let after = |won: i64| {
+            let mut group = flagged_with_copy();
+            group.end(&End { id: 1, at: at(won), outcome: Outcome::Succeeded, records: None });
+            withdrawn(group)
+        };
+        assert_eq!(after(40), [at(40)]);
+        assert!(after(60).is_empty());
+    }
+
+    #[test]
+    fn flags_from_after_the_group_ended_are_withdrawn() {
+        let after = |ended: i64| {
+            let mut group = flagged_with_copy();
+            group.close(at(ended));
+            withdrawn(group)
+        };
+        assert_eq!(after(40), [at(40)]);
+        assert!(after(60).is_empty());
+    }
 }

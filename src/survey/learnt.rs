@@ -185,6 +185,7 @@ impl LearntRun {
     fn forget_times(&mut self) {
         self.durations_ms.clear();
         self.inputs.clear();
+        self.numbers.clear();
     }
 
     fn is_sound(&self) -> bool {

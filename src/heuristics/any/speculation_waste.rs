@@ -4,7 +4,7 @@
 use super::speculation_settings::defaults;
 use super::{rule, tasks};
 use crate::finding::{Advice, Judgement, Measure, SettingChange, Subject, TroubleKind, Verdict, Worse};
-use crate::heuristics::wording::{change, decisive, percent, plural};
+use crate::heuristics::wording::{change, decisive, percent};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
 use crate::model::spark::Facet;
@@ -71,13 +71,7 @@ impl Check for Lost {
             .fact("lost_by_copies_time_ms", Measure::Time(all.lost_by_copies))
             .fact("task_time_ms", Measure::Time(all.all))
             .fact("lost_ratio", Measure::Ratio(Some(share)))
-            .message(
-                MESSAGE,
-                &[
-                    ("copies", &plural(all.launched, "copy").replace("copys", "copies")),
-                    ("limit", &decisive(severity, &limits)),
-                ],
-            )
+            .message(MESSAGE, &[("copies", &copies(all.launched)), ("limit", &decisive(severity, &limits))])
             .advice(|| advice(app, &of_groups))
             .into()
     }
@@ -90,6 +84,11 @@ impl Check for Lost {
 /// The share of the running tasks that Hadoop may copy, and the number that it may always copy: about half of the
 /// copies, and a fifth of those of small jobs.
 const FEWER: (f64, i64) = (0.05, 2);
+
+/// "1 copy", "2 copies".
+fn copies(count: u64) -> String {
+    format!("{count} {}", if count == 1 { "copy" } else { "copies" })
+}
 
 /// The settings for fewer copies at a time. None in Hadoop 1, which has neither application masters nor their
 /// settings.

@@ -74,7 +74,13 @@ impl Check for Waited {
             (by_time, params.wait_time.describe(level)),
         ];
         limits.extend(by_waves.map(|by_waves| {
-            (by_waves, params.waves.describe_in(level, |waves| format!("{} waves", three_digits(waves))))
+            (
+                by_waves,
+                params.waves.describe_in(level, |waves| match three_digits(waves).as_str() {
+                    "1" => "1 wave".to_owned(),
+                    waves => format!("{waves} waves"),
+                }),
+            )
         }));
         let mut evidence = vec![
             ("wait_ms", Measure::Time(wait)),
@@ -264,7 +270,7 @@ mod tests {
         let found = found(&job(vec![group(TaskKind::Map, &maps), reduces], 60));
         assert_eq!(
             found.message,
-            "waited 50m of its run time of 1h, 83.3 %; at most 2 of 12 map tasks ran concurrently (low from 1 waves)"
+            "waited 50m of its run time of 1h, 83.3 %; at most 2 of 12 map tasks ran concurrently (low from 1 wave)"
         );
         // The job worked all the time.
         assert_eq!(found.severity, Severity::Low);
@@ -299,7 +305,7 @@ mod tests {
         assert_eq!(
             found.message,
             "tasks waited 1h 50m in total, in a run time of 1h 5m, 100 %; at most 1 of 2 map tasks ran \
-             concurrently (low from 1 waves)"
+             concurrently (low from 1 wave)"
         );
     }
 

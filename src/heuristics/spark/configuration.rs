@@ -126,7 +126,7 @@ impl Configuration {
         issues.extend(shuffle::serializer(params, app, spark));
         issues.extend(shuffle::manager(params, app));
         // Local mode has no executors, whatever the settings say.
-        if ClusterManager::of(&app.conf) != Some(ClusterManager::Local) {
+        if ClusterManager::of_application(app) != Some(ClusterManager::Local) {
             issues.extend(allocation::shuffle_files(params, app));
             issues.extend(sizes::executor(params, app, spark));
             issues.extend(allocation::min_executors(params, app, spark));

@@ -107,7 +107,7 @@ impl Check for Memory {
 
     fn check_among(&self, app: &Application, shared: &Shared<'_>) -> Verdict {
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
-        if ClusterManager::of(&app.conf) == Some(ClusterManager::Local) {
+        if ClusterManager::of_application(app) == Some(ClusterManager::Local) {
             return Verdict::NotApplicable;
         }
         let measured = self.measure(app, spark);

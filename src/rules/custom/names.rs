@@ -65,8 +65,8 @@ fields! {
         "wasted_gb_hours" WastedGbHours Type::NUMBER, "the part of it that was not needed";
         "wasted_ratio" WastedRatio Type::NUMBER, "wasted memory as a share of used memory";
         "failed_gb_hours" FailedGbHours Type::NUMBER, "memory allocated to failed attempts, in GiB·h";
-        "used_core_hours" UsedCoreHours Type::NUMBER, "Spark: cores that tasks used, in core·h";
-        "idle_core_hours" IdleCoreHours Type::NUMBER, "Spark: cores of executors that no task used, in core·h";
+        "used_core_hours" UsedCoreHours Type::NUMBER, "Spark: cores that tasks used, in core-hours";
+        "idle_core_hours" IdleCoreHours Type::NUMBER, "Spark: cores of executors that no task used, in core-hours";
         "idle_ratio" IdleRatio Type::NUMBER, "Spark: idle cores as a share of all executor cores";
         "log_size" LogSize Type::SIZE, "Spark: size of the event log, decompressed";
         "stored_log_size" StoredLogSize Type::SIZE, "Spark: size of the event log as stored";

@@ -140,7 +140,9 @@ fn frees(app: &Application, timeout: Millis) -> bool {
 /// Turns dynamic allocation on, with what keeps shuffle files when executors go. `None` if no executor was idle for longer than
 /// its timeout, or if Spark would ignore it.
 pub(in crate::heuristics::spark) fn dynamic_allocation(app: &Application) -> Option<Advice> {
-    if app.fixes_executors() || !frees(app, timeout(app)) {
+    // Without a shuffle service, Spark 2 on Kubernetes has no dynamic allocation.
+    let never = is_before_3(app) && is_on_kubernetes(app);
+    if never || app.fixes_executors() || !frees(app, timeout(app)) {
         return None;
     }
     let on = change_to(app, ConfKey::DynamicAllocation, true);
@@ -233,10 +235,16 @@ pub(in crate::heuristics::spark) fn keeps_shuffle_files(app: &Application) -> Co
 /// Whether only the cluster's shuffle service keeps the files of executors that go: in Spark 2, and where executors were lost,
 /// because tracking only keeps dynamic allocation from removing them. Kubernetes has no such service.
 fn needs_service(app: &Application) -> bool {
-    let old = app.version().is_some_and(|version| version < (3, 0));
-    let on_kubernetes = ClusterManager::of_application(app) == Some(ClusterManager::Kubernetes);
     let lost = || app.spark.as_deref().is_some_and(|spark| lost_executors(spark).next().is_some());
-    old || !on_kubernetes && lost()
+    !is_on_kubernetes(app) && (is_before_3(app) || lost())
+}
+
+fn is_before_3(app: &Application) -> bool {
+    app.version().is_some_and(|version| version < (3, 0))
+}
+
+fn is_on_kubernetes(app: &Application) -> bool {
+    ClusterManager::of_application(app) == Some(ClusterManager::Kubernetes)
 }
 
 #[cfg(test)]

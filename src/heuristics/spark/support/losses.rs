@@ -82,7 +82,7 @@ impl Cause {
     pub(in crate::heuristics) fn is_over_memory(&self, app: &Application) -> bool {
         let limited = [Some(ClusterManager::Yarn), Some(ClusterManager::Kubernetes)];
         self.failure.kind == FailureKind::ContainerMemory
-            && (!self.killed || limited.contains(&ClusterManager::of(&app.conf)))
+            && (!self.killed || limited.contains(&ClusterManager::of_application(app)))
     }
 
     /// The reason in words: the exit code with its meaning, unless the message says more.

@@ -292,7 +292,7 @@ fn hand_over(app: &Application, spark: &Spark) -> Option<Advice> {
 
 fn keep_blocks(app: &Application) -> Advice {
     use crate::model::spark::ClusterManager;
-    if ClusterManager::of(&app.conf) == Some(ClusterManager::Yarn) {
+    if ClusterManager::of_application(app) == Some(ClusterManager::Yarn) {
         return keep_shuffle_files(app).conditional();
     }
     Advice::new(

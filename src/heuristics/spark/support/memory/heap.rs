@@ -34,7 +34,7 @@ pub(in crate::heuristics) fn no_peaks(app: &Application) -> String {
 
 /// Whether the driver runs the tasks itself.
 pub(in crate::heuristics) fn is_local(app: &Application, spark: &Spark) -> bool {
-    ClusterManager::of(&app.conf) == Some(ClusterManager::Local)
+    ClusterManager::of_application(app) == Some(ClusterManager::Local)
         || (spark.executors.is_empty() && spark.driver.totals.tasks > 0)
 }
 
@@ -68,10 +68,12 @@ pub(in crate::heuristics) fn executor_heap(app: &Application) -> Bytes {
     app.conf.spark_memory(ConfKey::ExecutorMemory).unwrap_or(HEAP)
 }
 
-/// The total requested memory of an executor: heap, overhead, off-heap memory, Python workers.
+/// The total requested memory of an executor: heap, overhead, off-heap memory, Python workers. Before Spark 3.0, off-heap
+/// memory is a part of the overhead.
 pub(in crate::heuristics) fn executor_container(app: &Application) -> Bytes {
     let heap = executor_heap(app);
-    let off_heap = (app.conf.flag(ConfKey::OffHeapEnabled) == Some(true))
+    let apart = app.version().is_none_or(|version| version >= (3, 0));
+    let off_heap = (apart && app.conf.flag(ConfKey::OffHeapEnabled) == Some(true))
         .then(|| app.conf.spark_size(ConfKey::OffHeapSize, Bytes::new(1)))
         .flatten();
     let python = app.conf.spark_memory(ConfKey::ExecutorPysparkMemory);
@@ -147,5 +149,7 @@ mod tests {
             app.conf.insert(name.to_owned(), property);
         }
         assert_eq!(executor_container(&app), Bytes::from_mib(12 * 1024));
+        app.engine_version = Some("2.4.8".to_owned());
+        assert_eq!(executor_container(&app), Bytes::from_mib(11 * 1024));
     }
 }

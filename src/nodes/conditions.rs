@@ -283,10 +283,7 @@ mod tests {
         assert_eq!(message("tasks=5-1"), "5 is more than 1; only hours go around midnight, so write 1-5");
         assert!(message("hour=24").contains("0 to 23") && message("hour=5-99").contains("0 to 23"));
         assert!("name=/(/".parse::<Condition>().is_err());
-        assert_eq!(
-            message("kind=mapp"),
-            "no kind is \"mapp\"; there are map, reduce, stage, trace"
-        );
+        assert_eq!(message("kind=mapp"), "no kind is \"mapp\"; there are map, reduce, stage, trace");
         assert!(message("weekday!=saturday").contains("thu, fri, sat"));
         assert!("kind=m*".parse::<Condition>().is_ok());
     }

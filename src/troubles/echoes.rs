@@ -49,6 +49,12 @@ const EXPLAINS: &[(Kind, Kind, Where)] = &[
     (Kind::IdleExecutors, Kind::Imbalance, Where::Anywhere),
 ];
 
+/// Whether any trouble explains those of this kind.
+fn may_be_explained(kind: Kind) -> bool {
+    let by_change = OF_SETTINGS.contains(&kind) || matches!(kind, Kind::IdleExecutors | Kind::Shuffle);
+    by_change || EXPLAINS.iter().any(|(_, consequence, _)| *consequence == kind)
+}
+
 /// The kinds of troubles that executors wait for, with the key of the waiting time as a share of the run time: other
 /// cores are idle while only stragglers or tasks with more data run.
 const WAITED_FOR: [(Kind, &str); 2] = [(Kind::Skew, "lost_ratio"), (Kind::Stragglers, "delay_ratio")];
@@ -117,6 +123,10 @@ pub(super) fn under_their_causes(
     troubles.sort_by(|a, b| (a.kind, a.rank()).cmp(&(b.kind, b.rank())));
     let mut kept: Vec<Trouble> = Vec::new();
     for trouble in troubles {
+        if !may_be_explained(trouble.kind) {
+            kept.push(trouble);
+            continue;
+        }
         let causes = kept.iter_mut().filter(|cause| {
             explains(cause, &trouble) || is_idle_for(cause, &trouble) || waits_for(cause, &trouble)
         });
@@ -145,6 +155,10 @@ pub(super) fn under_the_same_change(troubles: &mut Vec<Trouble>) -> Vec<(String,
     let mut gone = Vec::new();
     let mut place = 0;
     while let Some(trouble) = troubles.get(place) {
+        if trouble.change.is_empty() {
+            place += 1;
+            continue;
+        }
         let stands_for = |(other, cause): (usize, &Trouble)| {
             (other != place && cause.stands_for(trouble)).then_some((cause.kind, other))
         };
@@ -167,9 +181,12 @@ pub(super) fn under_the_same_change(troubles: &mut Vec<Trouble>) -> Vec<(String,
 
 /// A trouble with a remedy of its own does not repeat that of a cause, such as more heap against garbage collection.
 fn without_the_changes_of_causes(troubles: &mut [Trouble]) {
-    for place in 0..troubles.len() {
+    let with_changes = |(place, trouble): (usize, &Trouble)| (!trouble.change.is_empty()).then_some(place);
+    let with_changes: Vec<usize> = troubles.iter().enumerate().filter_map(with_changes).collect();
+    for &place in &with_changes {
         let Some(trouble) = troubles.get(place) else { continue };
-        let others = troubles.iter().filter(|cause| cause.comes_before(trouble) && trouble.contains(cause));
+        let others = with_changes.iter().filter_map(|&other| troubles.get(other));
+        let others = others.filter(|cause| cause.comes_before(trouble) && trouble.contains(cause));
         let known: Vec<SettingChange> = others.flat_map(|cause| cause.change.clone()).collect();
         let repeats = |advice: &Advice| {
             !advice.settings.is_empty() && advice.settings.iter().all(|change| known.contains(change))

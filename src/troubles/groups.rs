@@ -64,9 +64,18 @@ pub(super) fn of(findings: &[Finding]) -> Vec<Trouble> {
         groups.entry(Key::of(finding, cause_of(finding, findings))).or_default().push(finding);
     }
     let mut troubles: Vec<Trouble> = Vec::new();
+    // Groups are in the order of their kinds, and those of different kinds are never one trouble.
+    let (mut kind, mut others) = (None, Vec::new());
     for (key, mut findings) in groups {
+        if kind.replace(key.kind) != Some(key.kind) {
+            others.append(&mut troubles);
+        }
         findings.sort_by(|a, b| weight(b).cmp(&weight(a)).then_with(|| order(a).cmp(&order(b))));
         let mut trouble = Trouble::of(&key, &findings);
+        if trouble.is_apart() {
+            others.push(trouble);
+            continue;
+        }
         // Troubles that are part of this one, if they came first.
         while let Some(part) = troubles.iter().position(|known| trouble.covers(known)) {
             trouble.take_in(troubles.remove(part));
@@ -79,7 +88,8 @@ pub(super) fn of(findings: &[Finding]) -> Vec<Trouble> {
             troubles.push(trouble);
         }
     }
-    troubles
+    others.append(&mut troubles);
+    others
 }
 
 /// The kind of trouble that a finding describes, considering all findings: a task that is late because it has more data
@@ -222,6 +232,11 @@ impl Trouble {
         if self.subjects.len() > 1 {
             self.subjects.retain(|subject| *subject != Subject::Application);
         }
+    }
+
+    /// Whether nothing can be a part of it, or share its remedy: there may be thousands of users' rules, each with a trouble.
+    fn is_apart(&self) -> bool {
+        self.change.is_empty() && !matches!(Extent::of(self.kind), Extent::Subjects)
     }
 
     /// Whether it is about all that the other one is about.

@@ -11,6 +11,7 @@ use rusqlite::{Connection, OpenFlags, params_from_iter};
 use super::super::{StoreError, schema};
 use super::{Backend, Contents, Mode, PATIENCE, Row, Value, Visit};
 use crate::engine::{Filter, Identity};
+use crate::rules::Pattern;
 use crate::units::Timestamp;
 
 /// Marks a file as a store, so that no other database is changed: "elep" in ASCII.
@@ -18,6 +19,8 @@ pub(in crate::store) const APPLICATION_ID: i32 = 0x656c_6570;
 
 /// Number of prepared statements that are kept.
 const MOST_STATEMENTS: usize = 200;
+/// Users or queues that one statement names.
+const MOST_LISTED: usize = 1000;
 
 pub(in crate::store) struct Sqlite {
     connection: Connection,
@@ -58,6 +61,23 @@ impl Sqlite {
 
     fn number(&self, sql: &str) -> Result<i64, StoreError> {
         Ok(self.connection.query_row(sql, [], |row| row.get(0))?)
+    }
+
+    /// The users or queues that match any of the patterns; `None` if there are no patterns, or too many that match.
+    fn few_that_match(&self, kind: &str, patterns: &[Pattern]) -> Result<Option<Vec<String>>, StoreError> {
+        if patterns.is_empty() {
+            return Ok(None);
+        }
+        let mut keys = Vec::new();
+        let query = format!("SELECT DISTINCT key FROM group_sum WHERE kind = '{kind}' AND known");
+        self.visit(&query, &[], &mut |row| {
+            let key: String = row.get(0)?;
+            if patterns.iter().any(|pattern| pattern.matches(&key)) {
+                keys.push(key);
+            }
+            Ok(keys.len() <= MOST_LISTED)
+        })?;
+        Ok(Some(keys).filter(|keys| keys.len() <= MOST_LISTED))
     }
 }
 
@@ -133,12 +153,22 @@ impl Backend for Sqlite {
         (format!("IN ({})", places.join(", ")), texts.into_iter().map(Value::Text).collect())
     }
 
-    /// SQLite calls a function for each application, and a temporary table keeps those that it admits.
+    /// SQLite calls a function for each application of the users and queues that match, and a temporary table keeps those
+    /// that it admits.
     fn admitted(
         &self,
         filter: Filter,
         (among, values): (&str, &[Value<'static>]),
     ) -> Result<(String, Vec<Value<'static>>), StoreError> {
+        let (mut among, mut values) = (among.to_owned(), values.to_vec());
+        for (column, kind, patterns) in
+            [("\"user\"", "user", &filter.users), ("queue", "queue", &filter.queues)]
+        {
+            let Some(keys) = self.few_that_match(kind, patterns)? else { continue };
+            let places: Vec<String> = (1..=keys.len()).map(|at| format!("?{}", values.len() + at)).collect();
+            among = format!("{among} AND application.{column} IN ({})", places.join(", "));
+            values.extend(keys.into_iter().map(|key| Value::Text(Cow::Owned(key))));
+        }
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
         self.connection.create_scalar_function("admits", 5, flags, move |row| {
             let text = |place: usize| row.get_raw(place).as_str_or_null().map_err(rusqlite::Error::from);
@@ -160,7 +190,7 @@ impl Backend for Sqlite {
         let chosen = format!(
             "INSERT INTO temp.{table} SELECT application FROM application WHERE {among} AND admits({columns})"
         );
-        self.execute(&chosen, values)?;
+        self.execute(&chosen, &values)?;
         Ok((format!("application.application IN (SELECT application FROM temp.{table})"), Vec::new()))
     }
 

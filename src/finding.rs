@@ -185,7 +185,8 @@ pub struct Finding {
     pub severity: Severity,
     /// The severity that the rule's thresholds give, before anything lowers it.
     pub raw_severity: Severity,
-    /// Whether its severity is lowered because the one configuration keeps the settings that it is about.
+    /// Whether its severity is lowered for a reason that holds in larger applications, too: the one configuration keeps the
+    /// settings that it is about, or it only says that something took long.
     pub(crate) is_excused: bool,
     /// Raw severity value × number of tasks of the subject; 0 below moderate.
     pub score: u64,

@@ -9,7 +9,7 @@ use super::rank::{self, Place};
 use super::visit::{Turn, may_be_superseded};
 use super::worst_charts::{Copied, WorstCharts};
 use crate::charts::Charts;
-use crate::finding::{Finding, Name, Suppressed};
+use crate::finding::{Finding, Name, Suppressed, TroubleKind};
 use crate::fingerprint::StageName;
 use crate::metrics::Metrics;
 use crate::model::{Application, Phase, Status};
@@ -38,6 +38,7 @@ pub(super) fn evaluate(
     let work = if app.limit.is_some() { Work::default() } else { work };
     let metrics = evaluation.metrics.take().unwrap_or_else(|| rules.measure(app));
     cap(&mut evaluation, most_severe(app, &metrics, rules));
+    cap_long_runs(&mut evaluation, app, rules);
     let suppressed = suppressed_from(options.min_severity, evaluation.suppressed);
     let mut findings = evaluation.findings;
     let Diagnosed { mut troubles, configuration, savings } =
@@ -104,6 +105,21 @@ fn cap(evaluation: &mut Evaluation, at_most: Severity) {
     let suppressed = evaluation.suppressed.iter_mut().map(|(_, suppressed)| &mut suppressed.finding);
     for finding in evaluation.findings.iter_mut().chain(suppressed) {
         finding.severity = finding.severity.min(at_most);
+    }
+}
+
+/// Lowers the severity of findings that only say that something took long: work that was done without loss is no trouble.
+fn cap_long_runs(evaluation: &mut Evaluation, app: &Application, rules: &RuleSet) {
+    if app.status == Status::Failed {
+        return;
+    }
+    let suppressed = evaluation.suppressed.iter_mut().map(|(_, suppressed)| &mut suppressed.finding);
+    let findings = evaluation.findings.iter_mut().chain(suppressed);
+    for finding in findings.filter(|finding| finding.tells == TroubleKind::LongRun) {
+        let most = rules.order().long_run_at_most;
+        finding.severity = finding.severity.min(most);
+        // A larger run would be no worse.
+        finding.is_excused |= finding.raw_severity > most;
     }
 }
 

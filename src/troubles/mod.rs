@@ -292,15 +292,16 @@ fn save(
         troubles.iter().map(|trouble| loss::of(trouble.kind, told(trouble).first().copied())).collect();
     let Savings { application, troubles: each } = shares(replays, &removals, false).bounded(&losses);
     let order = rules.order();
+    let used = Amounts::used(metrics);
+    let run = worth::WholeRun { cost: cost(&used), used, run_time: metrics.run_time };
     for (trouble, mut savings) in troubles.iter_mut().zip(each) {
         savings.alone_cost = savings.alone.as_ref().and_then(cost);
         savings.share_cost = savings.share.as_ref().and_then(cost);
         trouble.worth = if app.status == Status::Failed && trouble.kind == TroubleKind::Failures {
             // The whole run was for nothing.
-            let used = Amounts::used(metrics);
-            Worth::of_amounts(&used, cost(&used), order)
+            Worth::of_amounts(&run.used, run.cost, order)
         } else {
-            Worth::of_trouble(&savings, order)
+            Worth::of_trouble(&savings, order, &run)
         };
         trouble.savings = savings;
     }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::rules::settings::{OrderBy, OrderParams};
 use crate::savings::{Amounts, Range, SavingStatus, TroubleSavings};
 use crate::state::state;
+use crate::units::Millis;
 
 /// How much it is worth to remove a trouble, or all troubles of an application. More worth compares as smaller, so that
 /// it comes first. Troubles rank after those with a known saving if their saving is unknown, not larger than its error,
@@ -60,12 +61,35 @@ impl Worth {
         }
     }
 
-    /// What removing a trouble is worth.
-    pub(super) fn of_trouble(savings: &TroubleSavings, order: &OrderParams) -> Self {
+    /// What removing a trouble of this run is worth: the resources that it saves, or the share of the run's time that it
+    /// saves of all that the run used, if that is more. Containers of MapReduce are not held while others run, so a job that
+    /// waits for one task saves hardly any memory without that wait, and yet nothing may matter more to its users.
+    pub(super) fn of_trouble(savings: &TroubleSavings, order: &OrderParams, run: &WholeRun) -> Self {
         match (&savings.status, &savings.share) {
-            (SavingStatus::Estimated, Some(share)) => Self::of_amounts(share, savings.share_cost, order),
+            (SavingStatus::Estimated, Some(share)) => {
+                let of_resources = Self::of_amounts(share, savings.share_cost, order);
+                run.of_time(share, order).map_or(of_resources, |of_time| of_resources.min(of_time))
+            }
             _ => Self::default(),
         }
+    }
+}
+
+/// What a run took as a whole.
+pub(super) struct WholeRun {
+    pub(super) used: Amounts,
+    pub(super) cost: Option<Range>,
+    pub(super) run_time: Option<Millis>,
+}
+
+impl WholeRun {
+    /// What the time of a saving is worth, at the rate of this run; `None` if the run used nothing that is known.
+    fn of_time(&self, saved: &Amounts, order: &OrderParams) -> Option<Worth> {
+        let all = Worth::of_amounts(&self.used, self.cost, order);
+        let run_time = self.run_time.filter(|time| *time > Millis::ZERO)?;
+        let is_expected = saved.wall_ms.low > 0.0 && all.known == Known::Resources;
+        let share = (saved.wall_ms.point / run_time.as_f64()).min(1.0);
+        is_expected.then(|| Worth::of_value(Known::Resources, share * f64::from_bits(all.value.0)))
     }
 }
 
@@ -143,6 +167,30 @@ mod tests {
         // "Up to 20 ms" may be nothing.
         let at_most = Range { low: 0.0, point: 10.0, high: 20.0 };
         assert_eq!(of(&Amounts { wall_ms: at_most, ..Amounts::default() }), Worth::default());
+    }
+
+    /// A job of MapReduce of 30 min that used 8 GB·h waits for one task for 20 min, and could save 0.4 GB·h by fewer tasks.
+    #[test]
+    fn time_counts_at_the_rate_of_the_run() {
+        let rules = RuleSet::built_in().unwrap();
+        let minutes = |count: f64| 60_000.0 * count;
+        let memory = |hours: f64| Range { low: hours / 2.0, point: hours, high: 2.0 * hours };
+        let used = Amounts { gb_hours: Some(memory(8.0)), ..Amounts::default() };
+        let run = WholeRun { used, cost: None, run_time: Some(Millis::from_secs(1800)) };
+        let of = |wall: f64, hours: f64| {
+            let share = Amounts { gb_hours: Some(memory(hours)), ..amounts(minutes(wall), None) };
+            let savings = TroubleSavings {
+                status: SavingStatus::Estimated,
+                share: Some(share),
+                ..TroubleSavings::unknown("")
+            };
+            Worth::of_trouble(&savings, rules.order(), &run)
+        };
+        assert!(of(20.0, 0.0) < of(1.0, 0.4));
+        assert_eq!(of(15.0, 0.0), of(0.0, 4.0));
+        assert_eq!(of(0.0, 0.0), Worth::default());
+        let unknown = WholeRun { used: Amounts::default(), ..run };
+        assert_eq!(unknown.of_time(&amounts(minutes(20.0), None), rules.order()), None);
     }
 
     #[test]

@@ -52,6 +52,9 @@ rule_params! {
         gc_time: Ascending<Duration>,
         /// Heap size / (peak heap use + the 300 MiB that Spark reserves).
         heap_ratio: Ascending<Ratio>,
+        /// The heap that the driver does not need / the memory of driver and executors: a heap that is too large matters from
+        /// here.
+        excess_share: Ascending<Ratio>,
         /// Proposed heap / (peak heap use + the 300 MiB that Spark reserves).
         heap_room: Quantity<Ratio>,
         /// heap_ratio is judged only for heaps larger than this.
@@ -219,13 +222,23 @@ impl Driver {
         let ratio = facts.heap_ratio()?;
         let is_large = facts.heap.as_f64() > self.above_heap.get();
         let severity = if is_large { self.heap_ratio.severity(ratio) } else { Severity::None };
+        let fitting = self.fitting(facts.used?);
+        let excess = facts.heap.get().saturating_sub(fitting.get()) as f64 / facts.held.as_f64();
+        let by_excess = self.excess_share.severity(excess);
+        let limit = if by_excess < severity {
+            let share = self.excess_share.describe_in(by_excess, percent);
+            format!("{} of all memory is more than it needs: {share}", percent(excess))
+        } else {
+            self.heap_ratio.describe_multiple(severity)
+        };
+        let severity = severity.min(by_excess);
         Some(Aspect {
             severity,
             message: "the driver has {heap_bytes} of heap but uses at most {peak_used_bytes}, so the heap is {heap_ratio}× \
                       what the driver uses and Spark reserves ({limit})",
-            limit: self.heap_ratio.describe_multiple(severity),
+            limit,
             key: ConfKey::DriverMemory,
-            advice: heap_change(app, "set a heap that fits", self.fitting(facts.used?)),
+            advice: heap_change(app, "set a heap that fits", fitting),
         })
     }
 
@@ -265,6 +278,8 @@ struct Facts {
     heap: Bytes,
     overhead: Option<Bytes>,
     used: Option<Bytes>,
+    /// Memory of the driver and of the executors that ran at the same time.
+    held: Bytes,
     /// GC time, and the time that it is a part of.
     gc: Option<(Millis, Millis)>,
 }
@@ -276,12 +291,17 @@ impl Facts {
             GcFrom::Tasks => driver.totals.gc_time.zip(driver.totals.task_time),
             GcFrom::Heartbeats => collections(spark).zip(memory::run_time(app)),
         };
+        let heap = memory::heap(app, ConfKey::DriverMemory);
+        let overhead = app.conf.spark_memory(ConfKey::DriverMemoryOverhead);
+        let executors = memory::executor_container(app).get();
+        let executors = executors.saturating_mul(memory::max_executors(&spark.executors));
         let cores = app.conf.integer(ConfKey::DriverCores).and_then(|cores| u64::try_from(cores).ok());
         Self {
             cores: cores.unwrap_or(1),
-            heap: memory::heap(app, ConfKey::DriverMemory),
-            overhead: app.conf.spark_memory(ConfKey::DriverMemoryOverhead),
+            heap,
+            overhead,
             used: driver.peaks.heap(),
+            held: heap + overhead.unwrap_or_else(|| memory::default_overhead(heap)) + Bytes::new(executors),
             // A JVM that started before its application also counts earlier collections.
             gc: gc.filter(|(gc, time)| time.get() > 0 && gc <= time),
         }
@@ -354,6 +374,19 @@ mod tests {
         let found = sample::evaluate(&app(&[("spark.driver.memory", "8g")], &used), ID, false);
         let advice = &found.findings[0].advice;
         assert_eq!(advice, &["set a heap that fits: --conf spark.driver.memory=1200m (now 8g)"]);
+    }
+
+    /// What an application with many executors could give back is not worth a change.
+    #[test]
+    fn a_heap_that_is_too_large_is_compared_with_all_memory() {
+        let used = [(ExecutorMetric::JvmHeapMemory, 1760 << 20)];
+        let mut app = app(&[("spark.driver.memory", "4g"), ("spark.executor.memory", "4g")], &used);
+        assert_eq!(sample::severity(&app, ID, false), Some(Severity::Moderate));
+        for id in 2..12 {
+            sample::executor(&mut app, &id.to_string());
+        }
+        assert_eq!(sample::severity(&app, ID, false), Some(Severity::None));
+        assert_eq!(sample::severity(&app, ID, true), Some(Severity::Moderate));
     }
 
     #[test]

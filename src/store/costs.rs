@@ -20,6 +20,8 @@ const MICRO: f64 = 1e6;
 struct Costs {
     all: Option<i64>,
     saved: Option<i64>,
+    /// Applications whose cost is unknown.
+    unpriced: u64,
 }
 
 impl Store {
@@ -37,7 +39,7 @@ impl Store {
         let statement = format!(
             "SELECT {key}, application.engine, application.name, application.\"user\", application.queue, \
              CAST(sum(application.core_time) AS BIGINT), CAST(sum(application.used) AS BIGINT), CAST(sum({saved_cores}) AS \
-             BIGINT), CAST(sum({saved_memory}) AS BIGINT) FROM {table} WHERE {} GROUP BY 1, 2, 3, 4, 5, \
+             BIGINT), CAST(sum({saved_memory}) AS BIGINT), count(*) FROM {table} WHERE {} GROUP BY 1, 2, 3, 4, 5, \
              application.core_time IS NULL, application.used IS NULL, {saved_cores} IS NULL, {saved_memory} IS NULL",
             selection.condition
         );
@@ -49,7 +51,11 @@ impl Store {
             }
             if let Some(app) = app(row)? {
                 let of_key = costs.entry(key).or_default();
-                add(&mut of_key.all, cost(prices, &app, row.get(5)?, row.amount(6)?));
+                let all = cost(prices, &app, row.get(5)?, row.amount(6)?);
+                if all.is_none() {
+                    of_key.unpriced += row.count(9)?;
+                }
+                add(&mut of_key.all, all);
                 add(&mut of_key.saved, cost(prices, &app, row.get(7)?, row.amount(8)?));
             }
             Ok(true)
@@ -58,6 +64,7 @@ impl Store {
         for group in groups {
             if let Some(known) = costs.get(&group.key) {
                 (group.cost, group.saved_cost) = (known.all.map(money), known.saved.map(money));
+                group.unpriced = known.unpriced;
             }
         }
         Ok(())

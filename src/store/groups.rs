@@ -41,13 +41,17 @@ pub(crate) struct Group {
     pub(crate) run_time: Option<Millis>,
     pub(crate) used_gb_hours: Option<f64>,
     pub(crate) wasted_gb_hours: Option<f64>,
+    /// What the applications used whose waste is known.
+    pub(crate) judged_gb_hours: Option<f64>,
     pub(crate) core_hours: Option<f64>,
     /// What the remedies of known effect save.
-    pub(crate) saved_gb_hours: f64,
-    pub(crate) saved_time: Millis,
+    pub(crate) saved_gb_hours: Option<f64>,
+    pub(crate) saved_time: Option<Millis>,
     /// What they cost, and what the remedies save of it, if there are prices.
     pub(crate) cost: Option<f64>,
     pub(crate) saved_cost: Option<f64>,
+    /// Applications whose cost is unknown, and which are missing in `cost`, if there are prices.
+    pub(crate) unpriced: u64,
     pub(crate) severity: Severity,
 }
 
@@ -129,8 +133,8 @@ impl Store {
         } else {
             let (table, key, [saved_memory, saved_time, _]) = grouping.parts();
             let statement = format!(
-                "SELECT {key}, {COUNTED}, CAST(sum({saved_memory}) AS BIGINT), CAST(sum({saved_time}) AS BIGINT) FROM \
-                 {table} WHERE {} GROUP BY 1",
+                "SELECT {key}, {COUNTED}, CAST(sum({saved_memory}) AS BIGINT), CAST(sum({saved_time}) AS BIGINT), \
+                 {JUDGED} FROM {table} WHERE {} GROUP BY 1",
                 selection.condition
             );
             self.database.rows(&statement, &selection.values, Sums::of)?
@@ -186,13 +190,18 @@ const COUNTED: &str = "count(*), count(*) FILTER (WHERE application.status = 'fa
      CAST(sum(application.used) AS BIGINT), CAST(sum(application.wasted) AS BIGINT), CAST(sum(application.core_time) AS \
      BIGINT), max(application.severity)";
 
+/// The memory of applications whose waste is known.
+const JUDGED: &str =
+    "CAST(sum(CASE WHEN application.wasted IS NOT NULL THEN application.used END) AS BIGINT)";
+
 /// The same from sums that are kept, with the savings.
 const KEPT: &str = "CAST(sum(applications) AS BIGINT), CAST(sum(failed) AS BIGINT), CAST(sum(unjudged) AS BIGINT), \
      CAST(sum(applications - measured) AS BIGINT), CAST(CASE WHEN sum(timed) > 0 THEN sum(run_time) END AS BIGINT), \
      CAST(CASE WHEN sum(measured) > 0 THEN sum(used) END AS BIGINT), CAST(CASE WHEN sum(compared) > 0 THEN sum(wasted) \
      END AS BIGINT), CAST(CASE WHEN sum(counted) > 0 THEN sum(core_time) END AS BIGINT), CAST(CASE WHEN sum(critical) > 0 \
      THEN 4 WHEN sum(severe) > 0 THEN 3 WHEN sum(moderate) > 0 THEN 2 WHEN sum(low) > 0 THEN 1 ELSE 0 END AS BIGINT), \
-     CAST(sum(saved_memory) AS BIGINT), CAST(sum(saved_time) AS BIGINT)";
+     CAST(CASE WHEN sum(saving_memory) > 0 THEN sum(saved_memory) END AS BIGINT), CAST(CASE WHEN sum(saving_time) > 0 THEN \
+     sum(saved_time) END AS BIGINT), CAST(CASE WHEN sum(compared) > 0 THEN sum(compared_used) END AS BIGINT)";
 
 /// Sums as the tables have them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -207,9 +216,9 @@ struct Sums {
     wasted: Option<u64>,
     core_time: Option<u64>,
     severity: u64,
-    /// Counts, and savings of known effect, are 0 without any.
-    saved_memory: u64,
-    saved_time: u64,
+    saved_memory: Option<u64>,
+    saved_time: Option<u64>,
+    judged: Option<u64>,
 }
 
 impl Sums {
@@ -225,8 +234,9 @@ impl Sums {
             wasted: row.amount(7)?,
             core_time: row.amount(8)?,
             severity: row.count(9)?,
-            saved_memory: row.count(10)?,
-            saved_time: row.count(11)?,
+            saved_memory: row.amount(10)?,
+            saved_time: row.amount(11)?,
+            judged: row.amount(12)?,
         })
     }
 }
@@ -245,10 +255,12 @@ impl From<Sums> for Group {
             used_gb_hours: sums.used.map(super::gb_hours),
             wasted_gb_hours: sums.wasted.map(super::gb_hours),
             core_hours: sums.core_time.map(|time| time as f64 / super::MS_PER_HOUR),
-            saved_gb_hours: super::gb_hours(sums.saved_memory),
-            saved_time: Millis::new(sums.saved_time),
+            judged_gb_hours: sums.judged.map(super::gb_hours),
+            saved_gb_hours: sums.saved_memory.map(super::gb_hours),
+            saved_time: sums.saved_time.map(Millis::new),
             cost: None,
             saved_cost: None,
+            unpriced: 0,
             severity: severity.unwrap_or(Severity::None),
         }
     }

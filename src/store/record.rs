@@ -10,7 +10,7 @@ use super::sums::{self, Sign};
 use super::{MB_SECONDS_PER_GB_HOUR, MS_PER_HOUR, StoreError, configured};
 use crate::baseline::measure;
 use crate::results::{ApplicationReport, NodeWork};
-use crate::savings::Amounts;
+use crate::savings::{Amounts, SavingStatus};
 use crate::troubles::Trouble;
 use crate::units::{Bytes, Millis, Timestamp};
 
@@ -89,7 +89,9 @@ fn insert(
     let tasks =
         metrics.tasks.iter().map(|(_, counts)| counts.map(|counts| counts.total)).sum::<Option<u64>>();
     let cores = metrics.cores_used.zip(metrics.cores_idle).map(|(used, idle)| used + idle);
-    let saved = Saved::of(app.savings.as_ref().map(|savings| &savings.joint));
+    let is_known = |trouble: &Trouble| !matches!(trouble.savings.status, SavingStatus::Unknown(_));
+    let some_known = app.troubles.is_empty() || app.troubles.iter().any(is_known);
+    let saved = Saved::of(app.savings.as_ref().filter(|_| some_known).map(|savings| &savings.joint));
     let (job, configuration) = job_and_configuration(database, app)?;
     database.insert(
         "INSERT INTO application (id, attempt, source, files, run, job, engine, name, \"user\", queue, status, complete, \

@@ -21,7 +21,7 @@ pub(super) enum Sign {
 type Amount = (&'static str, &'static str);
 
 /// The amounts of an application in a group. Its savings are those of the group.
-const OF_APPLICATION: [Amount; 17] = [
+const OF_APPLICATION: [Amount; 20] = [
     ("applications", "1"),
     ("failed", "CASE WHEN application.status = 'failed' THEN 1 ELSE 0 END"),
     ("unjudged", "CASE WHEN application.judged THEN 0 ELSE 1 END"),
@@ -39,6 +39,9 @@ const OF_APPLICATION: [Amount; 17] = [
     ("moderate", "CASE WHEN application.severity = 2 THEN 1 ELSE 0 END"),
     ("severe", "CASE WHEN application.severity = 3 THEN 1 ELSE 0 END"),
     ("critical", "CASE WHEN application.severity = 4 THEN 1 ELSE 0 END"),
+    ("compared_used", "CASE WHEN application.wasted IS NULL THEN 0 ELSE coalesce(application.used, 0) END"),
+    ("saving_memory", "CASE WHEN part.saved_memory IS NULL THEN 0 ELSE 1 END"),
+    ("saving_time", "CASE WHEN part.saved_time IS NULL THEN 0 ELSE 1 END"),
 ];
 
 /// The amounts of an application on a node.

@@ -76,8 +76,8 @@ fn of_group(grouping: Grouping, group: &Group) -> [String; 14] {
         number(group.run_time.map(Millis::get)),
         number(group.used_gb_hours),
         number(group.wasted_gb_hours),
-        number(Some(group.saved_gb_hours)),
-        group.saved_time.get().to_string(),
+        number(group.saved_gb_hours),
+        number(group.saved_time.map(Millis::get)),
         number(group.cost),
         number(group.saved_cost),
     ]

@@ -58,10 +58,14 @@ struct GroupView<'a> {
     resource_used_gb_hours: Option<f64>,
     resource_wasted_gb_hours: Option<f64>,
     core_hours: Option<f64>,
-    saves_gb_hours: f64,
-    saves_ms: u64,
+    /// What the applications used whose waste is known.
+    resource_judged_gb_hours: Option<f64>,
+    saves_gb_hours: Option<f64>,
+    saves_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_unknown_count: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     saves_cost: Option<f64>,
     /// In each of the periods.
@@ -326,9 +330,11 @@ fn group(group: &Group) -> GroupView<'_> {
         resource_used_gb_hours: group.used_gb_hours,
         resource_wasted_gb_hours: group.wasted_gb_hours,
         core_hours: group.core_hours,
+        resource_judged_gb_hours: group.judged_gb_hours,
         saves_gb_hours: group.saved_gb_hours,
-        saves_ms: group.saved_time.get(),
+        saves_ms: group.saved_time.map(Millis::get),
         cost: group.cost,
+        cost_unknown_count: group.cost.map(|_| group.unpriced),
         saves_cost: group.saved_cost,
         over_time: None,
     }

@@ -68,7 +68,7 @@ fn groups(grouping: Grouping, grouped: &Grouped, out: &mut dyn Write) -> io::Res
     for group in &grouped.groups {
         let name = group.key.as_deref().map_or_else(|| "(unknown)".to_owned(), escaped);
         let share = words::share(group).map(|share| format!("{share:.0} %")).unwrap_or_default();
-        let saves = if grouping == Grouping::Rule { String::new() } else { amount(group.saved_gb_hours) };
+        let saves = hours(group.saved_gb_hours);
         let Group { applications, failed, used_gb_hours, wasted_gb_hours, .. } = group;
         let (used, wasted) = (hours(*used_gb_hours), hours(*wasted_gb_hours));
         writeln!(out, "| {name} | {applications} | {failed} | {used} | {wasted} | {share} | {saves} |")?;

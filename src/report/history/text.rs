@@ -64,7 +64,7 @@ impl Page {
         )
         .heading(self.heading());
         for group in &grouped.groups {
-            grid.row(cells(grouping, group));
+            grid.row(cells(group));
         }
         grid.write(self.columns, out)?;
         self.hidden(grouped.of.saturating_sub(grouped.groups.len() as u64), out)
@@ -192,9 +192,9 @@ impl Page {
     }
 }
 
-fn cells(grouping: Grouping, group: &Group) -> [Cell; 7] {
+fn cells(group: &Group) -> [Cell; 7] {
     // Findings have no saving of their own.
-    let saved = if grouping == Grouping::Rule { UNKNOWN.to_owned() } else { amount(group.saved_gb_hours) };
+    let saved = group.saved_gb_hours.map_or_else(|| UNKNOWN.to_owned(), amount);
     let share = words::share(group).map_or_else(|| UNKNOWN.to_owned(), |share| format!("{share:.0}"));
     [
         group.key.as_deref().map_or_else(|| "(unknown)".to_owned(), clean).into(),

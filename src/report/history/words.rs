@@ -35,10 +35,10 @@ pub(super) fn amount(value: f64) -> String {
     }
 }
 
-/// The wasted share of the used memory, in percent.
+/// The wasted share of the memory of those applications whose waste is known, in percent.
 pub(super) fn share(group: &Group) -> Option<f64> {
-    let (wasted, used) = group.wasted_gb_hours.zip(group.used_gb_hours)?;
-    (used > 0.0).then(|| 100.0 * wasted / used)
+    let (wasted, judged) = group.wasted_gb_hours.zip(group.judged_gb_hours)?;
+    (judged > 0.0).then(|| 100.0 * wasted / judged)
 }
 
 /// How many applications there are, and when they ran.
@@ -59,17 +59,24 @@ pub(super) fn costs(answer: &Answer) -> String {
     let Some(used) = total.used_gb_hours else { return "the memory used is unknown".to_owned() };
     let currency = currency.as_deref();
     let cost = total.cost.map(|cost| format!(" ({})", money(Some(cost), currency))).unwrap_or_default();
+    let judged = total.judged_gb_hours.filter(|judged| amount(*judged) != amount(used));
     let used = format!("{} GB·h used{cost}", amount(used));
-    let wasted = total.wasted_gb_hours.zip(share(total));
-    let wasted =
-        wasted.map(|(wasted, share)| format!(", {} GB·h of it not needed ({share:.1} %)", amount(wasted)));
-    let saved = (total.saved_gb_hours > 0.0).then(|| {
-        let cost = total.saved_cost.map(|cost| format!(" ({})", money(Some(cost), currency)));
-        format!("; the remedies save {} GB·h{}", amount(total.saved_gb_hours), cost.unwrap_or_default())
+    let wasted = total.wasted_gb_hours.zip(share(total)).map(|(wasted, share)| {
+        let of = judged.map_or_else(
+            || "of it".to_owned(),
+            |judged| format!("of the {} that can be judged", amount(judged)),
+        );
+        format!(", {} GB·h {of} not needed ({share:.1} %)", amount(wasted))
     });
-    let without = (total.unmeasured > 0)
-        .then(|| format!("; without {} whose memory is unknown", plural(total.unmeasured, "application")));
-    [Some(used), wasted, saved, without].into_iter().flatten().collect()
+    let saved = total.saved_gb_hours.filter(|saved| *saved > 0.0).map(|saved| {
+        let cost = total.saved_cost.map(|cost| format!(" ({})", money(Some(cost), currency)));
+        format!("; the remedies save {} GB·h{}", amount(saved), cost.unwrap_or_default())
+    });
+    let without = |count: u64, what: &str| {
+        (count > 0).then(|| format!("; without {} whose {what} is unknown", plural(count, "application")))
+    };
+    let (unmeasured, unpriced) = (without(total.unmeasured, "memory"), without(total.unpriced, "cost"));
+    [Some(used), wasted, saved, unmeasured, unpriced].into_iter().flatten().collect()
 }
 
 /// An amount of money, or nothing if unknown.

@@ -54,8 +54,28 @@ macro_rules! sum_columns {
 }
 use sum_columns;
 
+macro_rules! more_sums {
+    ($table:literal) => {
+        concat!(
+            "ALTER TABLE ",
+            $table,
+            " ADD COLUMN compared_used BIGINT NOT NULL DEFAULT 0;",
+            "ALTER TABLE ",
+            $table,
+            " ADD COLUMN saving_memory BIGINT NOT NULL DEFAULT 0;",
+            "ALTER TABLE ",
+            $table,
+            " ADD COLUMN saving_time BIGINT NOT NULL DEFAULT 0;",
+        )
+    };
+}
+
+/// Version 9, the same in both databases: the memory of applications whose waste is known, and of how many applications the
+/// savings are known.
+const NINTH: &str = concat!(more_sums!("group_day"), more_sums!("group_sum"), more_sums!("job_sum"),);
+
 /// The first version that keeps all sums. They are computed from the rows of earlier ones.
-const FIRST_WITH_ALL_SUMS: i64 = 7;
+const FIRST_WITH_ALL_SUMS: i64 = 9;
 
 /// Makes the tables, or brings older ones up to date. If they are up to date, nothing is written, so that readers need
 /// no lock.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::database::Row;
 use super::day::name_of;
 use super::selection::Selection;
-use super::{Group, Grouping, MS_PER_HOUR, Store, StoreError, gb_hours};
+use super::{Group, Grouping, MS_PER_HOUR, Run, Store, StoreError, gb_hours};
 use crate::model::{Application, Engine};
 use crate::savings::{Amounts, Prices, Range};
 
@@ -43,6 +43,7 @@ impl Store {
              application.core_time IS NULL, application.used IS NULL, {saved_cores} IS NULL, {saved_memory} IS NULL",
             selection.condition
         );
+        let memory = |held: Option<u64>| held.map(|held| exactly(gb_hours(held)));
         let mut costs: BTreeMap<Option<String>, Costs> = BTreeMap::new();
         self.database.visit(&statement, &selection.values, |row| {
             let mut key: Option<String> = row.get(0)?;
@@ -51,12 +52,12 @@ impl Store {
             }
             if let Some(app) = app(row)? {
                 let of_key = costs.entry(key).or_default();
-                let all = cost(prices, &app, row.get(5)?, row.amount(6)?);
+                let all = cost(prices, &app, row.get(5)?, memory(row.amount(6)?));
                 if all.is_none() {
                     of_key.unpriced += row.count(9)?;
                 }
                 add(&mut of_key.all, all);
-                add(&mut of_key.saved, cost(prices, &app, row.get(7)?, row.amount(8)?));
+                add(&mut of_key.saved, cost(prices, &app, row.get(7)?, memory(row.amount(8)?)));
             }
             Ok(true)
         })?;
@@ -71,6 +72,16 @@ impl Store {
     }
 }
 
+impl Store {
+    /// What a run cost, by its engine and what is known of its cores, if there are prices.
+    pub(super) fn cost_of_run(&self, run: &Run, engine: &str, core_time: Option<i64>) -> Option<f64> {
+        let prices = self.prices.as_ref()?;
+        let who = (run.name.clone(), run.user.clone(), run.queue.clone());
+        let used = run.used_gb_hours.map(exactly);
+        cost(prices, &app_of(engine, who)?, core_time, used).map(|micros| micros as f64 / MICRO)
+    }
+}
+
 fn add(sum: &mut Option<i64>, cost: Option<i64>) {
     if let Some(cost) = cost {
         *sum = Some(sum.unwrap_or_default().saturating_add(cost));
@@ -79,21 +90,69 @@ fn add(sum: &mut Option<i64>, cost: Option<i64>) {
 
 /// An application as far as prices depend on it.
 fn app(row: &Row<'_>) -> Result<Option<Application>, StoreError> {
-    let engine: String = row.get(1)?;
-    let Some(engine) = [Engine::MapReduce, Engine::Spark].into_iter().find(|known| known.name() == engine)
-    else {
-        return Ok(None);
-    };
-    let (name, user, queue) = (row.get(2)?, row.get(3)?, row.get(4)?);
-    Ok(Some(Application { name, user, queue, ..Application::new(engine) }))
+    Ok(app_of(&row.get::<String>(1)?, (row.get(2)?, row.get(3)?, row.get(4)?)))
 }
 
-fn cost(prices: &Prices, app: &Application, cores: Option<i64>, memory: Option<u64>) -> Option<i64> {
-    let exactly = |value: f64| Range { low: value, point: value, high: value };
+/// An application of this engine with this name, user and queue.
+fn app_of(
+    engine: &str,
+    (name, user, queue): (Option<String>, Option<String>, Option<String>),
+) -> Option<Application> {
+    let engine = [Engine::MapReduce, Engine::Spark].into_iter().find(|known| known.name() == engine)?;
+    Some(Application { name, user, queue, ..Application::new(engine) })
+}
+
+fn exactly(value: f64) -> Range {
+    Range { low: value, point: value, high: value }
+}
+
+/// In millionths.
+fn cost(prices: &Prices, app: &Application, cores: Option<i64>, memory: Option<Range>) -> Option<i64> {
     let cores = cores.map(|time| exactly(time as f64 / MS_PER_HOUR));
-    let memory = memory.map(|held| exactly(gb_hours(held)));
     let amounts = Amounts { core_hours: cores, gb_hours: memory, ..Amounts::default() };
     let cost = prices.cost(app, &amounts).map(|cost| (cost.point * MICRO).round());
     #[allow(clippy::cast_possible_truncation)] // sums of money are far below
     cost.map(|cost| cost as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Filter;
+    use crate::results::ApplicationReport;
+    use crate::rules::RuleFile;
+    use crate::store::testing::databases;
+    use crate::store::{Question, View, record};
+    use crate::units::{Bytes, CoreMillis, MbMillis, Millis};
+
+    /// An application that held two cores and 10 GiB for an hour.
+    fn app(id: &str) -> ApplicationReport {
+        let hour = Millis::from_secs(3600);
+        let mut app = ApplicationReport::blank(id);
+        app.metrics.used = Some(MbMillis::of(Bytes::from_mib(10 * 1024), hour));
+        app.metrics.cores_used = Some(CoreMillis::of(2000, hour));
+        app.metrics.cores_idle = Some(CoreMillis::ZERO);
+        app
+    }
+
+    #[test]
+    fn applications_without_a_known_cost_are_counted() {
+        let mut without_cores = app("app_2");
+        without_cores.metrics.cores_used = None;
+        let text = include_str!("../../testdata/prices.yaml").to_owned();
+        for database in databases() {
+            let prices = Prices::of(RuleFile { name: "prices.yaml".to_owned(), text: text.clone() }).unwrap();
+            let mut store = Store::with(database).unwrap();
+            store.database.execute("INSERT INTO run VALUES (1, 0, 'x', 'y', NULL)", &[]).unwrap();
+            for app in [&app("app_1"), &without_cores] {
+                record::application(&store.database, 1, app).unwrap();
+            }
+            store.set_prices(prices);
+            let answer = store.answer(&Question::Worst, &Filter::default(), 9).unwrap().unwrap();
+            assert_eq!((answer.total.cost, answer.total.unpriced), (Some(0.11), 1));
+            let View::Worst(runs) = answer.view else { panic!("{:?}", answer.view) };
+            let costs: Vec<_> = runs.iter().map(|run| (run.id.as_str(), run.cost)).collect();
+            assert!(costs.contains(&("app_1", Some(0.11))) && costs.contains(&("app_2", None)), "{costs:?}");
+        }
+    }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Run {
     pub(crate) used_gb_hours: Option<f64>,
     pub(crate) wasted_gb_hours: Option<f64>,
     pub(crate) saved_gb_hours: Option<f64>,
+    /// What it cost, if there are prices.
+    pub(crate) cost: Option<f64>,
     pub(crate) severity: Severity,
     /// The cause of its first trouble, and what to do.
     pub(crate) trouble: Option<(String, Option<String>)>,
@@ -109,12 +111,16 @@ impl Store {
         // Only the rows that are shown are read whole.
         let statement = format!(
             "SELECT id, attempt, source, name, \"user\", queue, status, submitted, run_time, used, wasted, \
-             application.saved_memory, application.severity, trouble.cause, trouble.remedy FROM (SELECT * FROM application \
+             application.saved_memory, application.severity, trouble.cause, trouble.remedy, engine, core_time FROM (SELECT * FROM application \
              WHERE {} ORDER BY {order} LIMIT {most}) AS application LEFT JOIN trouble ON trouble.application = \
              application.application AND n = 0 ORDER BY {order}",
             selection.condition
         );
-        self.database.rows(&statement, &selection.values, run)
+        self.database.rows(&statement, &selection.values, |row| {
+            let run = run(row)?;
+            let cost = self.cost_of_run(&run, &row.get::<String>(15)?, row.get(16)?);
+            Ok(Run { cost, ..run })
+        })
     }
 }
 
@@ -136,6 +142,7 @@ fn run(row: &Row<'_>) -> Result<Run, StoreError> {
         used_gb_hours: hours(9)?,
         wasted_gb_hours: hours(10)?,
         saved_gb_hours: hours(11)?,
+        cost: None,
         severity: severity.unwrap_or(Severity::None),
         trouble: cause.map(|cause| (cause, remedy)),
     })

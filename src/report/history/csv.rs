@@ -8,7 +8,7 @@ use crate::store::{Answer, Group, Grouped, Grouping, Run, View};
 use crate::units::{Millis, Timestamp};
 
 /// Scripts rely on these names and on their order, so add new columns at the end.
-const OF_GROUPS: [&str; 14] = [
+const OF_GROUPS: [&str; 16] = [
     "by",
     "key",
     "applications",
@@ -23,8 +23,10 @@ const OF_GROUPS: [&str; 14] = [
     "saves_ms",
     "cost",
     "saves_cost",
+    "resource_judged_gb_hours",
+    "cost_unknown",
 ];
-const OF_RUNS: [&str; 14] = [
+const OF_RUNS: [&str; 15] = [
     "application",
     "attempt",
     "source",
@@ -39,6 +41,7 @@ const OF_RUNS: [&str; 14] = [
     "saves_gb_hours",
     "severity",
     "trouble",
+    "cost",
 ];
 
 pub(super) fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
@@ -64,7 +67,7 @@ fn groups(grouping: Grouping, grouped: &Grouped, out: &mut dyn Write) -> io::Res
     grouped.groups.iter().try_for_each(|group| writeln!(out, "{}", of_group(grouping, group).join(",")))
 }
 
-fn of_group(grouping: Grouping, group: &Group) -> [String; 14] {
+fn of_group(grouping: Grouping, group: &Group) -> [String; 16] {
     [
         words::key(grouping).to_owned(),
         group.key.as_deref().map(quoted).unwrap_or_default(),
@@ -80,6 +83,8 @@ fn of_group(grouping: Grouping, group: &Group) -> [String; 14] {
         number(group.saved_time.map(Millis::get)),
         number(group.cost),
         number(group.saved_cost),
+        number(group.judged_gb_hours),
+        number(group.cost.map(|_| group.unpriced)),
     ]
 }
 
@@ -88,7 +93,7 @@ fn runs(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
     runs.iter().try_for_each(|run| writeln!(out, "{}", of_run(run).join(",")))
 }
 
-fn of_run(run: &Run) -> [String; 14] {
+fn of_run(run: &Run) -> [String; 15] {
     let text = |text: Option<&str>| text.map(quoted).unwrap_or_default();
     [
         quoted(&run.id),
@@ -105,5 +110,6 @@ fn of_run(run: &Run) -> [String; 14] {
         number(run.saved_gb_hours),
         run.severity.name().to_owned(),
         text(run.trouble.as_ref().map(|(cause, _)| cause.as_str())),
+        number(run.cost),
     ]
 }

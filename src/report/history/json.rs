@@ -182,6 +182,8 @@ struct RunView<'a> {
     resource_used_gb_hours: Option<f64>,
     resource_wasted_gb_hours: Option<f64>,
     saves_gb_hours: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<f64>,
     severity: &'static str,
     trouble: Option<&'a str>,
     remedy: Option<&'a str>,
@@ -373,6 +375,7 @@ fn run(run: &Run) -> RunView<'_> {
         resource_used_gb_hours: run.used_gb_hours,
         resource_wasted_gb_hours: run.wasted_gb_hours,
         saves_gb_hours: run.saved_gb_hours,
+        cost: run.cost,
         severity: run.severity.name(),
         trouble: run.trouble.as_ref().map(|(cause, _)| cause.as_str()),
         remedy: run.trouble.as_ref().and_then(|(_, remedy)| remedy.as_deref()),

@@ -18,26 +18,27 @@ pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::
     if summary {
         return Ok(());
     }
+    let costs = Costs(answer.currency.as_deref());
     match &answer.view {
-        View::Overview(fleet) => overview(fleet, out),
-        View::Groups(grouping, grouped) => groups(*grouping, grouped, out),
+        View::Overview(fleet) => overview(fleet, costs, out),
+        View::Groups(grouping, grouped) => groups(*grouping, grouped, costs, out),
         View::Nodes(all) => ranking(all, out),
-        View::Worst(all) => runs(all, out),
+        View::Worst(all) => runs(all, costs, out),
         View::Job(job) => {
             writeln!(out, "\n{}: {}", escaped(&job.job), plural(job.of, "run"))?;
             for change in &job.changes {
                 writeln!(out, "\n{}", escaped(&words::change(change)))?;
             }
-            runs(&job.shown, out)
+            runs(&job.shown, costs, out)
         }
     }
 }
 
-fn overview(fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
-    groups(Grouping::Job, &fleet.jobs.grouped, out)?;
-    groups(Grouping::Trouble, &fleet.troubles, out)?;
-    groups(Grouping::User, &fleet.users.grouped, out)?;
-    groups(Grouping::Queue, &fleet.queues.grouped, out)?;
+fn overview(fleet: &Fleet, costs: Costs<'_>, out: &mut dyn Write) -> io::Result<()> {
+    groups(Grouping::Job, &fleet.jobs.grouped, costs, out)?;
+    groups(Grouping::Trouble, &fleet.troubles, costs, out)?;
+    groups(Grouping::User, &fleet.users.grouped, costs, out)?;
+    groups(Grouping::Queue, &fleet.queues.grouped, costs, out)?;
     if !fleet.remedies.is_empty() {
         writeln!(out, "\n| setting | applications | jobs | most often |\n| --- | --: | --: | --- |")?;
     }
@@ -58,20 +59,25 @@ fn overview(fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn groups(grouping: Grouping, grouped: &Grouped, out: &mut dyn Write) -> io::Result<()> {
+fn groups(grouping: Grouping, grouped: &Grouped, costs: Costs<'_>, out: &mut dyn Write) -> io::Result<()> {
     if grouped.groups.is_empty() {
         return Ok(());
     }
     let key = words::key(grouping);
-    writeln!(out, "\n| {key} | runs | failed | GB·h | not needed | share | remedies save |")?;
-    writeln!(out, "| --- | --: | --: | --: | --: | --: | --: |")?;
+    let (title, rule) = (costs.title(), costs.rule());
+    writeln!(out, "\n| {key} | runs | failed | GB·h | not needed | share | remedies save |{title}")?;
+    writeln!(out, "| --- | --: | --: | --: | --: | --: | --: |{rule}")?;
     for group in &grouped.groups {
         let name = group.key.as_deref().map_or_else(|| "(unknown)".to_owned(), escaped);
         let share = words::share(group).map(|share| format!("{share:.0} %")).unwrap_or_default();
         let saves = hours(group.saved_gb_hours);
         let Group { applications, failed, used_gb_hours, wasted_gb_hours, .. } = group;
         let (used, wasted) = (hours(*used_gb_hours), hours(*wasted_gb_hours));
-        writeln!(out, "| {name} | {applications} | {failed} | {used} | {wasted} | {share} | {saves} |")?;
+        let cost = costs.cell(group.cost);
+        writeln!(
+            out,
+            "| {name} | {applications} | {failed} | {used} | {wasted} | {share} | {saves} |{cost}"
+        )?;
     }
     let hidden = grouped.of.saturating_sub(grouped.groups.len() as u64);
     if hidden == 0 { Ok(()) } else { writeln!(out, "\n{hidden} more (`--top`)") }
@@ -107,23 +113,43 @@ fn ranking(nodes: &Nodes, out: &mut dyn Write) -> io::Result<()> {
     if hidden == 0 { Ok(()) } else { writeln!(out, "\n{hidden} more (`--top`)") }
 }
 
-fn runs(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\n| started | application | status | took | GB·h | not needed | first trouble |")?;
-    writeln!(out, "| --- | --- | --- | --: | --: | --: | --- |")?;
+fn runs(runs: &[Run], costs: Costs<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let (title, rule) = (costs.title(), costs.rule());
+    writeln!(out, "\n| started | application | status | took | GB·h | not needed | first trouble |{title}")?;
+    writeln!(out, "| --- | --- | --- | --: | --: | --: | --- |{rule}")?;
     for run in runs {
         let trouble = run.trouble.as_ref().map(|(cause, _)| escaped(cause)).unwrap_or_default();
         writeln!(
             out,
-            "| {} | {} | {} | {} | {} | {} | {trouble} |",
+            "| {} | {} | {} | {} | {} | {} | {trouble} |{}",
             words::day(run.submitted).unwrap_or_default(),
             escaped(&run.id),
             escaped(&run.status),
             run.run_time.as_ref().map(Millis::to_string).unwrap_or_default(),
             hours(run.used_gb_hours),
             hours(run.wasted_gb_hours),
+            costs.cell(run.cost),
         )?;
     }
     Ok(())
+}
+
+/// The last column of tables, if there are prices.
+#[derive(Clone, Copy)]
+struct Costs<'a>(Option<&'a str>);
+
+impl Costs<'_> {
+    fn title(self) -> String {
+        self.0.map(|currency| format!(" {} |", escaped(currency))).unwrap_or_default()
+    }
+
+    const fn rule(self) -> &'static str {
+        if self.0.is_some() { " --: |" } else { "" }
+    }
+
+    fn cell(self, cost: Option<f64>) -> String {
+        self.0.map(|_| format!(" {} |", hours(cost))).unwrap_or_default()
+    }
 }
 
 /// Longer names are cut.

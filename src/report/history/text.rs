@@ -13,7 +13,8 @@ use super::words::{self, amount};
 use crate::store::{Answer, Fleet, Group, Grouped, Grouping, Nodes, Run, Runs, View};
 
 pub(super) fn write(answer: &Answer, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    let page = Page { columns: options.columns, color: options.color };
+    let currency = answer.currency.as_deref();
+    let page = Page { columns: options.columns, color: options.color, currency };
     page.paragraph(&words::extent(answer), out)?;
     if answer.total.applications == 0 {
         return Ok(());
@@ -31,12 +32,14 @@ pub(super) fn write(answer: &Answer, options: TextOptions, out: &mut dyn Write) 
     }
 }
 
-struct Page {
+struct Page<'a> {
     columns: usize,
     color: bool,
+    /// Of costs, if there are prices.
+    currency: Option<&'a str>,
 }
 
-impl Page {
+impl Page<'_> {
     fn paragraph(&self, text: &str, out: &mut dyn Write) -> io::Result<()> {
         lines(text, self.columns).iter().try_for_each(|line| writeln!(out, "{line}"))
     }
@@ -45,26 +48,31 @@ impl Page {
         if self.color { Style::new().bold() } else { Style::new() }
     }
 
+    fn cost_column(&self) -> Option<Column> {
+        self.currency.map(|currency| Column::number(currency, 6))
+    }
+
+    fn cost(&self, cost: Option<f64>) -> Option<Cell> {
+        self.currency.map(|_| hours(cost).into())
+    }
+
     fn groups(&self, grouping: Grouping, grouped: &Grouped, out: &mut dyn Write) -> io::Result<()> {
         if grouped.groups.is_empty() {
             return Ok(());
         }
         writeln!(out)?;
-        let mut grid = Grid::new(
-            0,
-            [
-                Column::key(words::key(grouping), 12, 48),
-                Column::number("runs", 5),
-                Column::number("failed", 6),
-                Column::number("GB·h", 7),
-                Column::number("wasted", 7),
-                Column::number("%", 4).named("wasted %"),
-                Column::number("saves", 7).named("saves GB·h"),
-            ],
-        )
-        .heading(self.heading());
+        let columns = [
+            Column::key(words::key(grouping), 12, 48),
+            Column::number("runs", 5),
+            Column::number("failed", 6),
+            Column::number("GB·h", 7),
+            Column::number("wasted", 7),
+            Column::number("%", 4).named("wasted %"),
+            Column::number("saves", 7).named("saves GB·h"),
+        ];
+        let mut grid = Grid::new(0, columns.into_iter().chain(self.cost_column())).heading(self.heading());
         for group in &grouped.groups {
-            grid.row(cells(group));
+            grid.row(cells(group).into_iter().chain(self.cost(group.cost)));
         }
         grid.write(self.columns, out)?;
         self.hidden(grouped.of.saturating_sub(grouped.groups.len() as u64), out)
@@ -139,19 +147,16 @@ impl Page {
     fn runs(&self, runs: &[Run], named: bool, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out)?;
         let first = if named { "application" } else { "run" };
-        let mut grid = Grid::new(
-            0,
-            [
-                Column::text("started", 10),
-                Column::key(first, 12, 40),
-                Column::text("status", 9),
-                Column::number("took", 8),
-                Column::number("GB·h", 6),
-                Column::number("wasted", 6),
-                Column::text("", 8).named("severity"),
-            ],
-        )
-        .heading(self.heading());
+        let columns = [
+            Column::text("started", 10),
+            Column::key(first, 12, 40),
+            Column::text("status", 9),
+            Column::number("took", 8),
+            Column::number("GB·h", 6),
+            Column::number("wasted", 6),
+            Column::text("", 8).named("severity"),
+        ];
+        let mut grid = Grid::new(0, columns.into_iter().chain(self.cost_column())).heading(self.heading());
         for run in runs {
             let severity = if run.trouble.is_some() { run.severity.name() } else { "" };
             let cells: [Cell; 7] = [
@@ -163,7 +168,7 @@ impl Page {
                 hours(run.wasted_gb_hours).into(),
                 severity.into(),
             ];
-            grid.row(cells);
+            grid.row(cells.into_iter().chain(self.cost(run.cost)));
             if let Some((cause, remedy)) = &run.trouble {
                 let name = run.name.as_deref().filter(|_| named).map(|name| format!("{}: ", clean(name)));
                 grid.note(2, format!("{}{}", name.unwrap_or_default(), clean(cause)));
@@ -207,6 +212,7 @@ fn cells(group: &Group) -> [Cell; 7] {
     ]
 }
 
+/// An amount, or a dash if it is unknown.
 fn hours(value: Option<f64>) -> String {
     value.map_or_else(|| UNKNOWN.to_owned(), amount)
 }

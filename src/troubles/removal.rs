@@ -48,12 +48,7 @@ pub(super) fn of(
     let leading = told.first().copied();
     let parts = || trouble.subjects.clone();
     match trouble.kind {
-        Kind::Failures => {
-            match containers(app, &trouble.change).filter(|_| app.engine == Engine::MapReduce) {
-                Some(memory) => Removal::Containers { memory, cause: Cause::Failures, subjects: Vec::new() },
-                None => resized(app, trouble, (Cause::Failures, Vec::new())),
-            }
-        }
+        Kind::Failures => resized(app, trouble, (Cause::Failures, Vec::new())),
         Kind::Shuffle => shuffle(app, trouble),
         Kind::Skew => {
             let cause = if trouble.has_stragglers { Cause::Uneven } else { Cause::Skew };
@@ -150,8 +145,12 @@ const fn unknown(why: &'static str) -> Removal {
     Removal::Unknown(Cow::Borrowed(why))
 }
 
-/// The removal of a cause; on resized executors if the trouble's change asks for them.
+/// The removal of a cause; on resized executors or containers if the trouble's change asks for them.
 fn resized(app: &Application, trouble: &Trouble, (cause, parts): (Cause, Vec<Subject>)) -> Removal {
+    let memory = containers(app, &trouble.change).filter(|_| app.engine == Engine::MapReduce);
+    if let Some(memory) = memory {
+        return Removal::Containers { memory, cause, subjects: parts };
+    }
     match resources::of(app, &trouble.change) {
         Some(resources) => Removal::Resized(resources, Some((cause, parts))),
         None => Removal::Replay(cause, parts),

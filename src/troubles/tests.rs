@@ -427,6 +427,30 @@ fn a_shuffle_that_waits_for_skewed_maps_is_their_echo() {
     assert_eq!((kinds(95), kinds(30)), (1, 2));
 }
 
+/// Less garbage collection ends map tasks earlier, but not twice as early.
+#[test]
+fn larger_containers_of_a_job_take_more_memory() {
+    let rules = RuleSet::built_in().unwrap();
+    let times = (0..40).map(|task| (task / 10 * 60, Some(task / 10 * 60 + 60)));
+    let mut maps = sample::tasks(TaskKind::Map, times);
+    for row in 0..maps.attempts.len() {
+        maps.attempts.set_counter(row, Counter::GcTimeMillis, Some(24_000));
+    }
+    let mut job = sample::job(vec![maps], &[("mapreduce.map.memory.mb", "1024")]);
+    job.finished_at = Some(Timestamp::from_millis(240_000));
+    let larger = |to| change("mapreduce.map.memory.mb", "1024", to);
+    let found = |kind, to| {
+        let told = finding("mapper-gc", kind, Subject::Tasks(TaskKind::Map.name()), Severity::Severe);
+        let basis = Basis { rules: &rules, prices: None };
+        let measured = (&rules.measure(&job), RecordedOnce::default());
+        diagnose(&job, basis, measured, &mut [advised(told, &[larger(to)])]).troubles.remove(0).savings
+    };
+    let savings = found(TroubleKind::GarbageCollection, "2048");
+    assert!(savings.alone.unwrap().wall_ms.high > 0.0);
+    assert!(savings.more_gb_hours.is_some_and(|more| more.low > 0.0), "{:?}", savings.more_gb_hours);
+    assert!(found(TroubleKind::Spill, "4096").more_gb_hours.is_some_and(|more| more.low > 0.0));
+}
+
 /// A sort buffer for the present output is too small for that of larger splits.
 #[test]
 fn splits_do_not_grow_with_the_sort_buffer() {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::value::magnitude;
-use super::{Trouble, resources, spare};
+use super::{Trouble, echoes, resources, spare};
 use crate::finding::{Finding, SettingChange, TroubleKind};
 use crate::metrics::{Metrics, executor_memory_factor, idle_beyond, requested_container};
 use crate::model::conf::{Conf, ConfKey};
@@ -77,6 +77,10 @@ pub(super) fn of(
         Kind::IdleExecutors => without_minimum(&trouble.change, leading)
             .or_else(|| without_idle(app, rules, metrics, trouble))
             .unwrap_or(unknown(NOT_RELEASED)),
+        // No capacity shortens it: only what failed cost time.
+        Kind::Waiting if leading.is_some_and(echoes::waits_for_failures) => {
+            Removal::Replay(Cause::Failures, Vec::new())
+        }
         Kind::Waiting => metrics.wait_time.map_or(unknown(NOT_MEASURED), |time| Removal::Waiting {
             time: avoidable_wait(app, metrics, time),
         }),

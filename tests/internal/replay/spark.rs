@@ -144,6 +144,20 @@ fn other_numbers_of_tasks_do_not_prevent_failures() {
     assert_eq!(takes(8, &[Cause::Failures]), 200);
 }
 
+#[test]
+fn where_tasks_are_mostly_overhead_all_of_their_time_may_be() {
+    let stage = |run_time| {
+        let metrics = vec![("Executor Run Time", run_time)];
+        let task = |at: i64| Task { launch: 20 * at, metrics: metrics.clone(), ..Task::new("1", 20) };
+        let mut app = App::with(&[], 1, 1).stage((0..8).map(task).collect());
+        app.end = Some(160);
+        app
+    };
+    assert_eq!(takes(&stage(5), (2, Overhead::Scheduler), &[]), Ok(70));
+    assert_eq!(takes(&stage(5), (2, Overhead::Intercept), &[]), Ok(40));
+    assert_eq!(takes(&stage(15), (2, Overhead::Intercept), &[]), Err(Unknown::NoFit));
+}
+
 fn stages() -> impl Strategy<Value = Stages> {
     prop::collection::vec(prop::collection::vec(1..400i64, 1..25), 1..5)
 }

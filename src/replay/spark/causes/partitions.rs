@@ -43,6 +43,8 @@ pub(super) fn split(
     let fewer = (tasks as usize) < work.done.len();
     let overhead = match (overhead, work.intercept()) {
         (Overhead::Intercept, Some(intercept)) => intercept.max(work.overhead),
+        // Where tasks mostly do nothing but start, their data have no visible effect: all of their time may be overhead.
+        (Overhead::Intercept, None) if fewer && work.is_mostly_overhead() => work.median,
         (Overhead::Intercept, None) if fewer => return Err(Unknown::NoFit),
         _ => work.overhead,
     };
@@ -61,14 +63,14 @@ pub(super) fn split(
             .collect();
         spread(&works, tasks as usize)
     };
-    change.tasks.insert(stage, parts.into_iter().map(|part| span(overhead + part)).collect());
-    Ok(())
     // Another number of tasks does not prevent failures, so tasks in the same place of the order keep what they took.
     for (number, done) in work.done.iter().enumerate() {
         if let Some(part) = parts.get_mut(number * tasks as usize / work.done.len()) {
             *part += failed_before(plan, done.place, change).as_f64();
         }
     }
+    change.tasks.insert(stage, parts.into_iter().map(|part| span(overhead + part)).collect());
+    Ok(())
 }
 
 /// How long the attempts of a task took that had not succeeded when the attempt in `place` was launched.

@@ -28,9 +28,9 @@ impl Loss {
         self.wall_ms.filter(|_| self.is_of_run).map(|lost| lost / most).filter(|times| *times > 1.0)
     }
 
-    /// Fits the range of a saving to the loss. If less time was lost than a replay saves, the range goes from the loss
-    /// to what the replay saves, plus the error of the replay at both ends. Less time saves cores and memory in
-    /// proportion.
+    /// Fits the range of a saving to the loss. If less time was lost than a replay saves, the range is that of the loss,
+    /// with the error of the replay, and reaches what the replay saves: with two estimates, the higher one is not also
+    /// too low. Less time saves cores and memory in proportion.
     fn bound(&self, amounts: &Amounts, more: Option<f64>) -> Amounts {
         let part = |most: Option<f64>, of: Option<f64>| match (most, of) {
             (Some(most), Some(of)) if of > most => (most / of).max(0.0),
@@ -46,8 +46,10 @@ impl Loss {
             if by_wall >= 1.0 {
                 return range;
             }
-            let low = (range.point * by_wall - (range.point - range.low)).max(0.0);
-            Range { low, point: f64::midpoint(low, range.high), ..range }
+            let lost = range.point * by_wall;
+            let low = (lost - (range.point - range.low)).max(0.0);
+            let high = range.point.max(lost + (range.high - range.point));
+            Range { low, point: f64::midpoint(low, high), high }
         };
         let cut = |range: Range, most: Option<f64>| {
             let range = lessened(range).times(by_cores);
@@ -101,11 +103,14 @@ mod tests {
         };
         assert_eq!(Loss::default().bound(&saved, None), saved);
         let bounded = Loss { wall_ms: Some(300.0), ..Loss::default() }.bound(&saved, None);
-        assert_eq!(bounded.wall_ms, Range { low: 280.0, point: 350.0, high: 420.0 });
+        assert_eq!(bounded.wall_ms, Range { low: 280.0, point: 340.0, high: 400.0 });
         let near = |one: f64, other: f64| (one - other).abs() < 1e-9;
         let (cores, memory) = (bounded.core_hours.unwrap(), bounded.gb_hours.unwrap());
-        assert!(near(cores.low, 2.8) && near(cores.point, 3.5) && near(cores.high, 4.2), "{cores:?}");
-        assert!(near(memory.low, 5.6) && near(memory.high, 8.4), "{memory:?}");
+        assert!(near(cores.low, 2.8) && near(cores.point, 3.4) && near(cores.high, 4.0), "{cores:?}");
+        assert!(near(memory.low, 5.6) && near(memory.high, 8.0), "{memory:?}");
+        // An estimate that is hardly lower hardly changes the range.
+        let bounded = Loss { wall_ms: Some(399.0), ..Loss::default() }.bound(&saved, None);
+        assert_eq!(bounded.wall_ms, range(399.0, 20.0));
         // Only the upper end is more than was lost.
         assert_eq!(Loss { wall_ms: Some(410.0), ..Loss::default() }.bound(&saved, None), saved);
         let bounded = Loss { gb_hours: Some(5.0), ..Loss::default() }.bound(&saved, None);

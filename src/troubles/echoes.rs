@@ -51,7 +51,8 @@ const EXPLAINS: &[(Kind, Kind, Where)] = &[
 
 /// Whether any trouble explains those of this kind.
 fn may_be_explained(kind: Kind) -> bool {
-    let by_change = OF_SETTINGS.contains(&kind) || matches!(kind, Kind::IdleExecutors | Kind::Shuffle);
+    let by_change =
+        OF_SETTINGS.contains(&kind) || matches!(kind, Kind::IdleExecutors | Kind::Shuffle | Kind::Waiting);
     by_change || EXPLAINS.iter().any(|(_, consequence, _)| *consequence == kind)
 }
 
@@ -96,6 +97,12 @@ fn waits(cause: &Trouble, shuffle: &Trouble, findings: &[Finding]) -> bool {
     is_half(lost, waited) && is_half(waited, shuffled)
 }
 
+/// Whether a job waited for a task whose failed attempts took most of that time: their retries start as soon as they can,
+/// so capacity would not shorten the wait.
+pub(super) fn waits_for_failures(finding: &Finding) -> bool {
+    finding.tells == Kind::Waiting && finding.time("failed_before_ms").is_some()
+}
+
 /// The same troubles, with each consequence listed under the trouble that explains it. `findings` are those about them.
 /// Stragglers and skew explain idle executors if executors waited for them for at least the share `idle_by_stragglers`
 /// of the idle time.
@@ -111,6 +118,10 @@ pub(super) fn under_their_causes(
     };
     let waits_for =
         |cause: &Trouble, other: &Trouble| other.kind == Kind::Shuffle && waits(cause, other, findings);
+    let waits_for_retries = |cause: &Trouble, other: &Trouble| {
+        let mut told = findings.iter().filter(|it| other.tells(it).is_some());
+        (cause.kind, other.kind) == (Kind::Failures, Kind::Waiting) && told.any(waits_for_failures)
+    };
     let spare = Spare::of(&troubles, findings);
     let explains = |cause: &Trouble, other: &Trouble| {
         let is_idle_by_few = (cause.kind, other.kind) == (Kind::FewTasks, Kind::IdleExecutors);
@@ -128,7 +139,10 @@ pub(super) fn under_their_causes(
             continue;
         }
         let causes = kept.iter_mut().filter(|cause| {
-            explains(cause, &trouble) || is_idle_for(cause, &trouble) || waits_for(cause, &trouble)
+            explains(cause, &trouble)
+                || is_idle_for(cause, &trouble)
+                || waits_for(cause, &trouble)
+                || waits_for_retries(cause, &trouble)
         });
         match causes.min_by(|a, b| a.rank().cmp(&b.rank())) {
             Some(cause) => {

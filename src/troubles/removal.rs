@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::value::magnitude;
-use super::{Trouble, resources, spare};
+use super::{Trouble, echoes, resources, spare};
 use crate::finding::{Finding, SettingChange, TroubleKind};
 use crate::metrics::{Metrics, executor_memory_factor, idle_beyond, requested_container};
 use crate::model::conf::{Conf, ConfKey};
@@ -48,12 +48,7 @@ pub(super) fn of(
     let leading = told.first().copied();
     let parts = || trouble.subjects.clone();
     match trouble.kind {
-        Kind::Failures => {
-            match containers(app, &trouble.change).filter(|_| app.engine == Engine::MapReduce) {
-                Some(memory) => Removal::Containers { memory, cause: Cause::Failures, subjects: Vec::new() },
-                None => resized(app, trouble, (Cause::Failures, Vec::new())),
-            }
-        }
+        Kind::Failures => resized(app, trouble, (Cause::Failures, Vec::new())),
         Kind::Shuffle => shuffle(app, trouble),
         Kind::Skew => {
             let cause = if trouble.has_stragglers { Cause::Uneven } else { Cause::Skew };
@@ -82,6 +77,10 @@ pub(super) fn of(
         Kind::IdleExecutors => without_minimum(&trouble.change, leading)
             .or_else(|| without_idle(app, rules, metrics, trouble))
             .unwrap_or(unknown(NOT_RELEASED)),
+        // No capacity shortens it: only what failed cost time.
+        Kind::Waiting if leading.is_some_and(echoes::waits_for_failures) => {
+            Removal::Replay(Cause::Failures, Vec::new())
+        }
         Kind::Waiting => metrics.wait_time.map_or(unknown(NOT_MEASURED), |time| Removal::Waiting {
             time: avoidable_wait(app, metrics, time),
         }),
@@ -150,8 +149,12 @@ const fn unknown(why: &'static str) -> Removal {
     Removal::Unknown(Cow::Borrowed(why))
 }
 
-/// The removal of a cause; on resized executors if the trouble's change asks for them.
+/// The removal of a cause; on resized executors or containers if the trouble's change asks for them.
 fn resized(app: &Application, trouble: &Trouble, (cause, parts): (Cause, Vec<Subject>)) -> Removal {
+    let memory = containers(app, &trouble.change).filter(|_| app.engine == Engine::MapReduce);
+    if let Some(memory) = memory {
+        return Removal::Containers { memory, cause, subjects: parts };
+    }
     match resources::of(app, &trouble.change) {
         Some(resources) => Removal::Resized(resources, Some((cause, parts))),
         None => Removal::Replay(cause, parts),

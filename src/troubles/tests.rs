@@ -6,6 +6,7 @@ use crate::internal::sample;
 use crate::model::counters::Counter;
 use crate::model::spark::{ExecutorMetric, SqlExecution, StageAttempt};
 use crate::model::table::{Outcome, TaskKind, TimePoint};
+use crate::savings::Cause;
 use crate::units::Timestamp;
 
 mod executors;
@@ -425,6 +426,54 @@ fn a_shuffle_that_waits_for_skewed_maps_is_their_echo() {
         diagnosed(&app(), &mut [time(skew, &[("lost_ms", 90)]), shuffle]).troubles.len()
     };
     assert_eq!((kinds(95), kinds(30)), (1, 2));
+}
+
+/// Retries start as soon as they can, so more capacity would not shorten the wait for them.
+#[test]
+fn a_wait_for_retries_is_an_echo_of_the_failures() {
+    let rules = RuleSet::built_in().unwrap();
+    let wait = |retries: bool| {
+        let key = if retries { "failed_before_ms" } else { "first_task_after_ms" };
+        let evidence = vec![(key.into(), Measure::Time(crate::units::Millis::new(90)))];
+        let told = finding("wait-time", TroubleKind::Waiting, Subject::Application, Severity::Low);
+        Finding { evidence, ..told }
+    };
+    let failures = || {
+        let maps = Subject::Tasks(TaskKind::Map.name());
+        finding("failed-attempts", TroubleKind::Failures, maps, Severity::Moderate)
+    };
+    let troubles = |retries| diagnosed(&app(), &mut [wait(retries), failures()]).troubles;
+    assert_eq!((troubles(true).len(), troubles(false).len()), (1, 2));
+    // Without a trouble of its own, the failures are still all that can be saved.
+    let trouble = Trouble { kind: TroubleKind::Waiting, ..Trouble::named("a") };
+    let metrics = Metrics { wait_time: Some(crate::units::Millis::new(90)), ..Metrics::default() };
+    let removal = |retries| removal::of(&app(), &rules, &metrics, &trouble, &[&wait(retries)]);
+    assert_eq!(removal(true), Removal::Replay(Cause::Failures, Vec::new()));
+    assert!(matches!(removal(false), Removal::Waiting { .. }));
+}
+
+/// Less garbage collection ends map tasks earlier, but not twice as early.
+#[test]
+fn larger_containers_of_a_job_take_more_memory() {
+    let rules = RuleSet::built_in().unwrap();
+    let times = (0..40).map(|task| (task / 10 * 60, Some(task / 10 * 60 + 60)));
+    let mut maps = sample::tasks(TaskKind::Map, times);
+    for row in 0..maps.attempts.len() {
+        maps.attempts.set_counter(row, Counter::GcTimeMillis, Some(24_000));
+    }
+    let mut job = sample::job(vec![maps], &[("mapreduce.map.memory.mb", "1024")]);
+    job.finished_at = Some(Timestamp::from_millis(240_000));
+    let larger = |to| change("mapreduce.map.memory.mb", "1024", to);
+    let found = |kind, to| {
+        let told = finding("mapper-gc", kind, Subject::Tasks(TaskKind::Map.name()), Severity::Severe);
+        let basis = Basis { rules: &rules, prices: None };
+        let measured = (&rules.measure(&job), RecordedOnce::default());
+        diagnose(&job, basis, measured, &mut [advised(told, &[larger(to)])]).troubles.remove(0).savings
+    };
+    let savings = found(TroubleKind::GarbageCollection, "2048");
+    assert!(savings.alone.unwrap().wall_ms.high > 0.0);
+    assert!(savings.more_gb_hours.is_some_and(|more| more.low > 0.0), "{:?}", savings.more_gb_hours);
+    assert!(found(TroubleKind::Spill, "4096").more_gb_hours.is_some_and(|more| more.low > 0.0));
 }
 
 /// A sort buffer for the present output is too small for that of larger splits.

@@ -35,9 +35,9 @@ pub(super) const RULE: Rule =
 const MESSAGE: &str =
     "waited {wait_ms} of its run time of {run_time_ms}, {wait_ratio:%}[; {cause}] ({limit})";
 
-/// The message if several tasks waited at the same time, in total for longer than the run time of the job.
-const BY_TASKS: &str =
-    "tasks waited {wait_ms} in total, in a run time of {run_time_ms}, {wait_ratio:%}[; {cause}] ({limit})";
+/// The message if map and reduce tasks waited at the same time, so that the sum is longer than the run time.
+const BY_KINDS: &str = "map tasks waited {maps} and reduce tasks {reduces} of its run time of {run_time_ms}, together \
+                        {wait_ratio:%}[; {cause}] ({limit})";
 
 struct Waited(Wait);
 
@@ -87,14 +87,18 @@ impl Check for Waited {
             ("run_time_ms", Measure::Time(run)),
             ("wait_ratio", Measure::Ratio(Some(share))),
         ];
+        let reduces = metrics.wait_of_reduces.unwrap_or_default();
+        let maps = Millis::new(wait.get().saturating_sub(reduces.get()));
         evidence.extend(cause.iter().flat_map(Cause::evidence));
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
             .facts(evidence)
             .message(
-                if wait > run { BY_TASKS } else { MESSAGE },
+                if wait > run { BY_KINDS } else { MESSAGE },
                 &[
                     ("cause", &cause.as_ref().map(Cause::phrase).unwrap_or_default()),
+                    ("maps", &maps),
+                    ("reduces", &reduces),
                     ("limit", &decisive(severity, &limits)),
                 ],
             )
@@ -291,9 +295,9 @@ mod tests {
             let maps: Vec<(i64, i64)> = (0..2 * waves).map(|map| (map / 2 * 10, map / 2 * 10 + 10)).collect();
             found_by("", &job(vec![group(TaskKind::Map, &maps)], 10 * waves)).severity
         };
-        assert_eq!((severity(19), severity(20)), (Severity::None, Severity::Low));
-        // Four times as many waves are a job that hardly gets containers.
-        assert_eq!((severity(39), severity(40)), (Severity::Low, Severity::Moderate));
+        assert_eq!((severity(49), severity(50)), (Severity::None, Severity::Low));
+        // Very many waves are a job that hardly gets containers.
+        assert_eq!((severity(149), severity(150)), (Severity::Low, Severity::Moderate));
     }
 
     #[test]
@@ -304,8 +308,8 @@ mod tests {
         let found = found(&job(vec![maps, reduces], 65));
         assert_eq!(
             found.message,
-            "tasks waited 1h 50m in total, in a run time of 1h 5m, 100 %; at most 1 of 2 map tasks ran \
-             concurrently (low from 1 wave)"
+            "map tasks waited 55m and reduce tasks 55m of its run time of 1h 5m, together 100 %; at most 1 of 2 map \
+             tasks ran concurrently (low from 1 wave)"
         );
     }
 

@@ -143,13 +143,9 @@ pub(super) struct Unsplittable {
 impl Unsplittable {
     /// `None` if `read` fits the splits, if the settings are unknown, or if they combine files.
     pub(super) fn of(app: &Application, read: Bytes) -> Option<Self> {
-        let set = |key| app.conf.bytes(key).filter(|size| size.get() > 1);
-        let combines = |name: &&str| app.conf.setting(name).is_some_and(|class| class.contains("Combine"));
-        let block = if INPUT_FORMATS.iter().any(combines) { None } else { set(ConfKey::BlockSize) };
-        let largest = set(ConfKey::SplitMaxSize);
-        let split =
-            largest.into_iter().chain(block).min()?.max(set(ConfKey::SplitMinSize).unwrap_or_default());
-        (read.get() / 2 >= split.get()).then_some(Self { read, split, by_block: largest.is_none() })
+        let split = largest_split(app)?;
+        let by_block = size_in(app, ConfKey::SplitMaxSize).is_none();
+        (read.get() / 2 >= split.get()).then_some(Self { read, split, by_block })
     }
 
     pub(super) fn advice(self) -> String {
@@ -160,6 +156,25 @@ impl Unsplittable {
              formats that cannot be split as ORC, Parquet or bzip2, or as more and smaller files"
         )
     }
+}
+
+/// The largest split that the settings allow; `None` if they do not say it, or combine files.
+fn largest_split(app: &Application) -> Option<Bytes> {
+    let combines = |name: &&str| app.conf.setting(name).is_some_and(|class| class.contains("Combine"));
+    let block = if INPUT_FORMATS.iter().any(combines) { None } else { size_in(app, ConfKey::BlockSize) };
+    let largest = size_in(app, ConfKey::SplitMaxSize).into_iter().chain(block).min()?;
+    Some(largest.max(size_in(app, ConfKey::SplitMinSize).unwrap_or_default()))
+}
+
+fn size_in(app: &Application, key: ConfKey) -> Option<Bytes> {
+    app.conf.bytes(key).filter(|size| size.get() > 1)
+}
+
+/// Whether map tasks that read this much would read more with splits of at least `size`. Splits are at least as large as
+/// the settings allow already, as far as files are: map tasks that read much less have a small file each, and a split is
+/// never larger than its file.
+pub(super) fn grows_with_minimum(app: &Application, read: Bytes, size: Bytes) -> bool {
+    largest_split(app).is_none_or(|split| size > split && read.get() > split.get() / 2)
 }
 
 /// The settings that name the input format.
@@ -231,6 +246,19 @@ mod tests {
         assert!(split(&tasks) <= Some(5), "{:?}", split(&tasks));
         assert_eq!(split(&[]), None);
         assert_eq!(split(&[(10, 0)]), None);
+    }
+
+    #[test]
+    fn small_files_stay_small_with_larger_splits() {
+        let grows = |settings: &[(&str, &str)], read: u64, size: u64| {
+            grows_with_minimum(&job(&[], settings), Bytes::from_mib(read), Bytes::from_mib(size))
+        };
+        let block = ("dfs.blocksize", "128m");
+        assert!(grows(&[], 1, 24) && grows(&[block], 120, 300));
+        // Splits are not smaller than a block, and not larger than a file.
+        assert!(!grows(&[block], 1, 24) && !grows(&[block], 1, 300) && !grows(&[block], 120, 128));
+        // The job's own maximum makes them small.
+        assert!(grows(&[block, ("mapreduce.input.fileinputformat.split.maxsize", "16777216")], 15, 24));
     }
 
     #[test]

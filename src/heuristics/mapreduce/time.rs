@@ -2,7 +2,7 @@
 //! `MapperTimeHeuristic`, `ReducerTimeHeuristic`).
 
 use super::run_times::RunTimes;
-use super::splits::{Target, Unsplittable, split_for};
+use super::splits::{Target, Unsplittable, grows_with_minimum, split_for};
 use super::{MissingCounters, Role, change, change_towards, input_bytes, may_be, no_task_reports};
 use super::{rule, tasks, to_bytes, to_millis, without_tasks};
 use crate::finding::percent;
@@ -203,7 +203,7 @@ impl RunTime {
         // Splits below 1 MiB make no sense; such map tasks do not wait for input.
         let size = split_for(app, group, params.target())?;
         let key = if fewer { ConfKey::SplitMinSize } else { ConfKey::SplitMaxSize };
-        let moves = if fewer { size > input } else { size < input };
+        let moves = if fewer { size > input && grows_with_minimum(app, input, size) } else { size < input };
         let moves = moves && params.falls(app, group, mean, size.as_f64() / input.as_f64().max(1.0));
         let change = change_towards(app, key, size.get(), fewer).filter(|_| moves)?;
         Some(Setting::Change(Advice::default().set([change]).and(&format!(" ({size})"))))

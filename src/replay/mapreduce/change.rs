@@ -1,6 +1,6 @@
 //! What differs from the recording.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::attempts::ReduceWork;
 use super::{ByKind, Kind};
@@ -23,6 +23,8 @@ pub(crate) struct Change {
     pub(crate) maps: Option<Vec<Micros>>,
     /// The reduce tasks, replaced by tasks with this work.
     pub(crate) reduces: Option<Vec<ReduceWork>>,
+    /// The recorded attempts that tasks which replace others repeat before they succeed, by the numbers of these tasks.
+    pub(super) repeated: ByKind<BTreeMap<usize, Vec<usize>>>,
     /// New times by the places of attempts, as [`Change::set_time`] sets them.
     pub(crate) times: Vec<Option<Micros>>,
 }

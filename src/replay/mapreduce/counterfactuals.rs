@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::attempts::{ReduceWork, Work};
+use super::attempts::{ReduceWork, Task, Work};
 use super::overhead::{FAR, Sample, USUAL_START_UP};
 use super::{Change, Kind, Plan, Unknown};
 use crate::model::table::{Outcome, TaskKind};
@@ -228,7 +228,32 @@ impl Plan {
         Ok(Some(levelled))
     }
 
-    /// The work of all tasks, spread evenly over `count` tasks with one attempt each.
+    /// The attempts of a kind that did not succeed before their tasks did, by the numbers of those of `count` new tasks
+    /// that are in the same place of the order. Another number of tasks does not prevent failures, so it must not save
+    /// what they took.
+    fn repeated(&self, kind: Kind, count: usize, change: &Change) -> BTreeMap<usize, Vec<usize>> {
+        let tasks = self.tasks.iter().filter(|task| task.kind == kind && !task.attempts.is_empty());
+        let tasks: Vec<&Task> = tasks.collect();
+        let mut repeated: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (number, task) in tasks.iter().enumerate() {
+            let winner = task.winner.and_then(|place| Some((place, self.attempts.get(place)?)));
+            let is_repeated = |place: &usize| {
+                let Some(attempt) = self.attempts.get(*place) else { return false };
+                // What ran beside a copy that succeeded did not delay it.
+                let is_before = winner.is_none_or(|(at, winner)| {
+                    *place < at && (!winner.is_copy || attempt.end <= winner.start)
+                });
+                is_before && !attempt.succeeded() && !attempt.is_copy && !change.dropped.contains(place)
+            };
+            let mut places = task.attempts.iter().copied().filter(is_repeated).peekable();
+            if places.peek().is_some() {
+                repeated.entry(number * count / tasks.len()).or_default().extend(places);
+            }
+        }
+        repeated
+    }
+
+    /// The work of all tasks, spread evenly over `count` tasks. The attempts that did not succeed stay as they are.
     #[allow(clippy::cast_precision_loss)]
     fn spread(
         &self,
@@ -248,6 +273,7 @@ impl Plan {
         if !fewer {
             *change.room.get_mut(kind) = self.room.for_tasks(kind, count)?;
         }
+        *change.repeated.get_mut(kind) = self.repeated(kind, count, change);
         let each = match (start_up, sample.intercept()) {
             (StartUp::Intercept, Some(intercept)) => intercept,
             // The overhead of each task, which fewer tasks would save.

@@ -283,6 +283,25 @@ fn other_numbers_of_tasks_do_the_same_work() {
 }
 
 #[test]
+fn other_numbers_of_tasks_do_not_prevent_failures() {
+    // A map task fails after 100 s; the other slot runs the other three meanwhile.
+    let others = [attempt(1, 2, 12), attempt(2, 12, 22), attempt(3, 22, 32)];
+    let maps = [&[failed(0, 2, 102)], &others[..], &[attempt(0, 102, 112)]].concat();
+    let of_maps = plan(&maps, &[]);
+    let tasks = |count| Cause::Tasks(Kind::Map, count, StartUp::Container);
+    assert_eq!(without(&of_maps, &[]), secs(114));
+    assert_eq!(without(&of_maps, &[tasks(8)]), secs(109));
+    assert_eq!(without(&of_maps, &[tasks(2)]), secs(124));
+    // Without the failure, they are work for 20 s.
+    assert_eq!(without(&of_maps, &[tasks(8), Cause::FailedAttempts(Kind::Map)]), secs(24));
+    // A reduce that fails after 50 s.
+    let reduces = [failed(0, 12, 62), reduce(1, 12, 14, 22), reduce(0, 62, 64, 72)];
+    let of_reduces = plan(&[attempt(0, 2, 12)], &reduces);
+    let one = Cause::Tasks(Kind::Reduce, 1, StartUp::Container);
+    assert_eq!(without(&of_reduces, &[one]), secs(84));
+}
+
+#[test]
 fn without_a_fit_there_is_no_intercept() {
     let plan = two_slots();
     let tasks = |start_up| plan.without(&[Cause::Tasks(Kind::Map, 3, start_up)]);

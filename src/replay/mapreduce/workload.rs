@@ -52,9 +52,9 @@ impl Workload {
             load.add_recorded(plan, task, change);
         }
         let replaced = |work: &Vec<Micros>| work.iter().map(|time| Work::Alone(time.or_zero())).collect();
-        load.add_replaced(plan, Kind::Map, change.maps.as_ref().map(replaced));
+        load.add_replaced((plan, change), Kind::Map, change.maps.as_ref().map(replaced));
         let replaced = |work: &Vec<ReduceWork>| work.iter().map(|work| Work::Reduce(*work)).collect();
-        load.add_replaced(plan, Kind::Reduce, change.reduces.as_ref().map(replaced));
+        load.add_replaced((plan, change), Kind::Reduce, change.reduces.as_ref().map(replaced));
         load.open_slots(plan, change);
         load
     }
@@ -114,25 +114,25 @@ impl Workload {
         }
     }
 
-    /// New tasks, each with one attempt, that wait as the first recorded one did.
-    fn add_replaced(&mut self, plan: &Plan, kind: Kind, works: Option<Vec<Work>>) {
+    /// New tasks that wait as the first recorded one did. Each succeeds after the recorded attempts that it repeats.
+    fn add_replaced(&mut self, (plan, change): (&Plan, &Change), kind: Kind, works: Option<Vec<Work>>) {
         let first = plan.attempts.iter().find(|attempt| attempt.kind == kind);
         let start = first.map_or(plan.launch, |attempt| attempt.start);
         for (number, work) in works.into_iter().flatten().enumerate() {
-            let task = self.firsts.len();
-            let succeeds = true;
+            let (task, rank) = (self.firsts.len(), (start, number));
             self.firsts.push(self.pieces.len());
-            let rank = (start, number);
-            self.pieces.push(Piece {
-                kind,
-                task,
-                work,
-                succeeds,
-                rank,
-                retry: None,
-                delay: None,
-                copy: None,
-            });
+            let piece =
+                Piece { kind, task, work, succeeds: true, rank, retry: None, delay: None, copy: None };
+            let mut delay = None;
+            for &place in change.repeated.get(kind).get(&number).into_iter().flatten() {
+                let Some(attempt) = plan.attempts.get(place) else { continue };
+                let work = change.time(place).map_or(attempt.work, |time| attempt.work.lasting(time));
+                let retry = Some(self.pieces.len() + 1);
+                self.pieces.push(Piece { work, succeeds: false, retry, delay: attempt.delay, ..piece });
+                let winner = plan.tasks.get(attempt.task).and_then(|task| task.winner);
+                delay = winner.and_then(|winner| plan.attempts.get(winner)?.delay);
+            }
+            self.pieces.push(Piece { delay, ..piece });
         }
     }
 

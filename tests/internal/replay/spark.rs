@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::super::common::shared;
-use super::super::common::spark_log::{App, Task};
+use super::super::common::spark_log::{App, Ending, Task};
 use crate::engine::{Visited, visit};
 use crate::model::{Application, Status};
-use crate::replay::spark::{Cause, Change, Overhead, Partitions, Plan, Slots};
+use crate::replay::spark::{Cause, Change, Overhead, Partitions, Plan, Slots, Unknown};
 
 fn each<T: Send>(paths: &[PathBuf], look: impl Fn(&Application) -> T + Sync) -> Vec<(String, T)> {
     let Visited { applications, .. } = visit(paths, |app, sources| (sources[0].clone(), look(app)));
@@ -109,11 +109,53 @@ fn with_plan<T: Send>(stages: &Stages, slots: u32, look: impl Fn(&Application, &
         app = app.stage(starts.iter().zip(times).map(task).collect());
     }
     app.end = Some(scheduled(stages, slots));
+    with_plan_of(&app, look)
+}
+
+fn with_plan_of<T: Send>(app: &App, look: impl Fn(&Application, &Plan) -> T + Sync) -> T {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     std::fs::write(&path, app.text()).unwrap();
     let mut looked = each(&[path], |app| look(app, &Plan::of(app).unwrap()));
     looked.pop().unwrap().1
+}
+
+/// What an application of one stage takes with another number of tasks, in milliseconds.
+fn takes(app: &App, (tasks, overhead): (u32, Overhead), others: &[Cause]) -> Result<u64, Unknown> {
+    with_plan_of(app, |app, plan| {
+        let partitions = Cause::Partitions(Partitions { stage: 0, tasks, overhead });
+        let change = plan.without(app, others.iter().chain([&partitions]))?;
+        Ok(plan.replay(&change).unwrap().replayed.wall.to_millis().get())
+    })
+}
+
+#[test]
+fn other_numbers_of_tasks_do_not_prevent_failures() {
+    // A task fails after a second; the other slot runs the other three meanwhile.
+    let task = |index, launch| Task { index: Some(index), launch, ..Task::new("1", 100) };
+    let failed =
+        Task { duration: 1000, ending: Ending::Exception("java.io.IOException", "reset"), ..task(0, 0) };
+    let again = Task { attempt: 1, ..task(0, 1000) };
+    let mut app = App::with(&[], 1, 2).stage(vec![failed, again, task(1, 0), task(2, 100), task(3, 200)]);
+    app.end = Some(1100);
+    let takes = |tasks, others: &[Cause]| takes(&app, (tasks, Overhead::Scheduler), others).unwrap();
+    assert_eq!((takes(4, &[]), takes(8, &[]), takes(2, &[])), (1100, 1050, 1200));
+    // Without the failure, four tasks of 100 ms on two slots.
+    assert_eq!(takes(8, &[Cause::Failures]), 200);
+}
+
+#[test]
+fn where_tasks_are_mostly_overhead_all_of_their_time_may_be() {
+    let stage = |run_time| {
+        let metrics = vec![("Executor Run Time", run_time)];
+        let task = |at: i64| Task { launch: 20 * at, metrics: metrics.clone(), ..Task::new("1", 20) };
+        let mut app = App::with(&[], 1, 1).stage((0..8).map(task).collect());
+        app.end = Some(160);
+        app
+    };
+    assert_eq!(takes(&stage(5), (2, Overhead::Scheduler), &[]), Ok(70));
+    assert_eq!(takes(&stage(5), (2, Overhead::Intercept), &[]), Ok(40));
+    assert_eq!(takes(&stage(15), (2, Overhead::Intercept), &[]), Err(Unknown::NoFit));
 }
 
 fn stages() -> impl Strategy<Value = Stages> {

@@ -4,7 +4,7 @@ use super::work::{Work, span};
 use crate::model::Application;
 use crate::replay::spark::change::Change;
 use crate::replay::spark::plan::{Plan, Unknown};
-use crate::replay::{MAX_TASKS, merged, spread};
+use crate::replay::{MAX_TASKS, Micros, merged, spread};
 
 /// The overhead of a task, however little data it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,10 +43,12 @@ pub(super) fn split(
     let fewer = (tasks as usize) < work.done.len();
     let overhead = match (overhead, work.intercept()) {
         (Overhead::Intercept, Some(intercept)) => intercept.max(work.overhead),
+        // Where tasks mostly do nothing but start, their data have no visible effect: all of their time may be overhead.
+        (Overhead::Intercept, None) if fewer && work.is_mostly_overhead() => work.median,
         (Overhead::Intercept, None) if fewer => return Err(Unknown::NoFit),
         _ => work.overhead,
     };
-    let parts = if fewer {
+    let mut parts = if fewer {
         let works: Vec<f64> = work.done.iter().map(|done| (done.time - overhead).max(0.0)).collect();
         merged(&works, tasks as usize)
     } else {
@@ -61,6 +63,29 @@ pub(super) fn split(
             .collect();
         spread(&works, tasks as usize)
     };
+    // Another number of tasks does not prevent failures, so tasks in the same place of the order keep what they took.
+    for (number, done) in work.done.iter().enumerate() {
+        if let Some(part) = parts.get_mut(number * tasks as usize / work.done.len()) {
+            *part += failed_before(plan, done.place, change).as_f64();
+        }
+    }
     change.tasks.insert(stage, parts.into_iter().map(|part| span(overhead + part)).collect());
     Ok(())
+}
+
+/// How long the attempts of a task took that had not succeeded when the attempt in `place` was launched.
+fn failed_before(plan: &Plan, place: u32, change: &Change) -> Micros {
+    let mut failed = Micros::ZERO;
+    let Some(done) = plan.attempts.get(place as usize).filter(|attempt| !attempt.only) else { return failed };
+    let Some(task) = plan.tasks.get(done.task as usize) else { return failed };
+    for before in task.attempts.start..place {
+        let Some(attempt) = plan.attempts.get(before as usize) else { continue };
+        if attempt.succeeded() {
+            // What follows repeats it, because its output was lost.
+            failed = Micros::ZERO;
+        } else if !attempt.speculative && attempt.finish <= done.launch && change.keeps(before, attempt) {
+            failed += change.time(before, attempt);
+        }
+    }
+    failed
 }

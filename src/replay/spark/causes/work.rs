@@ -153,6 +153,11 @@ impl Work {
         self.by_bytes.is_some() || self.by_records.is_some()
     }
 
+    /// Whether the time before and after the run time is at least half of the time of a task.
+    pub(super) fn is_mostly_overhead(&self) -> bool {
+        2.0 * self.overhead >= self.median
+    }
+
     /// The time that a task takes without any data, in microseconds: the intercept of the straight line through times over
     /// bytes. `None` if it cannot be fitted, or would be negative.
     pub(super) fn intercept(&self) -> Option<f64> {

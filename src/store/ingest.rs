@@ -15,6 +15,7 @@ use crate::engine::Keeper;
 use crate::input::discover::{self, FileState};
 use crate::input::named::Named;
 use crate::input::storage::{BrokenOff, Storages};
+use crate::input::unit;
 use crate::limits::{self, Limits};
 use crate::nodes::work_by_node;
 use crate::results::{ApplicationReport, Report, SourceProblem};
@@ -175,10 +176,11 @@ impl Writer<'_> {
         let sources = app.sources.iter().map(Path::new);
         let files: Vec<(&Path, &FileState)> =
             sources.filter_map(|source| Some((source, self.states.get(source)?))).collect();
+        let is_gone = |earlier: &str| self.was_continued(earlier, app);
         let (database, run, last) = (&*self.database, self.run, self.last);
         let place = database.writing_part(|| {
             record::check_last(database, run, last)?;
-            let place = record::application(database, run, app)?;
+            let place = record::replacing(database, run, app, &is_gone)?;
             for (path, state) in &files {
                 file(database, run, (path, state), None)?;
                 forget_others(database, run, path)?;
@@ -197,6 +199,17 @@ impl Writer<'_> {
     fn is_known(&self, source: &str) -> bool {
         let archive = source.split_once('!').map(|(archive, _)| archive);
         [Some(source), archive].into_iter().flatten().any(|path| self.known.contains(Path::new(path)))
+    }
+
+    /// Whether an earlier record of an application is from a file that is gone because its log goes on in another one:
+    /// Spark renames a log at its end, and replaces parts by a compacted one.
+    fn was_continued(&self, earlier: &str, app: &ApplicationReport) -> bool {
+        let Some(now) = app.sources.first().filter(|now| *now != earlier) else { return false };
+        let path = Path::new(earlier);
+        let is_listed = self.known.contains(path) || self.states.contains_key(path);
+        unit::is_same_log(path, Path::new(now))
+            && !is_listed
+            && (self.sources.storages.has(path) || !path.exists())
     }
 
     /// Records all other files, and the end of the run.

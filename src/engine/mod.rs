@@ -60,7 +60,7 @@ pub(crate) use pieces::{Pieces, Render};
 pub use progress::{Progress, SoFar};
 pub(crate) use traces::{Before, visit_traces};
 pub(crate) use visit::{
-    DUPLICATE, Gathered, discover, gather_beside_traces, visit_beside_traces, visit_for_rules,
+    DUPLICATE, Gathered, SUPERSEDED, discover, gather_beside_traces, visit_beside_traces, visit_for_rules,
 };
 pub use visit::{Visit, Visited, visit, visit_with};
 

@@ -15,6 +15,7 @@ mod groups;
 mod ingest;
 mod listing;
 mod nodes;
+mod outcome;
 mod periods;
 mod place;
 mod realised;

@@ -88,6 +88,9 @@ pub(crate) enum StoreError {
          user who may"
     )]
     Older,
+    /// The address is of another kind.
+    #[error("{0}:// is no store that this program knows; name a file, or postgres://USER@HOST/NAME")]
+    Unknown(String),
     /// This build has no client for PostgreSQL.
     #[cfg(not(feature = "postgres"))]
     #[error("this program was built without PostgreSQL; install one with the feature postgres")]
@@ -118,6 +121,7 @@ fn remedy(error: &rusqlite::Error) -> &'static str {
         Some(ErrorCode::NotADatabase) => "; name another file",
         Some(ErrorCode::DatabaseCorrupt) => "; remove the file and ingest the histories again",
         Some(ErrorCode::ReadOnly) => "; run the command as a user who may write to the file and its folder",
+        Some(ErrorCode::CannotOpen) => "; check that its folder exists, and the permissions",
         Some(ErrorCode::DiskFull) => "; free some space and run the command again",
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             "; another program writes to it, so run the command again later"

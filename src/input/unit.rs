@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::job_id::job_id_in;
-use super::log_name::{self, IN_PROGRESS, Layout};
+use super::log_name::{self, Layout};
 
 /// A history with everything that belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -34,8 +34,10 @@ impl<'p> Unit<'p> {
 
 /// Whether two paths are those of one event log at different times: Spark renames a log at its end, and replaces parts
 /// of a rolling one.
+#[cfg(any(test, feature = "store"))]
 pub(crate) fn is_same_log(earlier: &Path, now: &Path) -> bool {
-    let was_renamed = || earlier.to_str()?.strip_suffix(IN_PROGRESS).map(|name| Some(name) == now.to_str());
+    let was_renamed =
+        || earlier.to_str()?.strip_suffix(log_name::IN_PROGRESS).map(|name| Some(name) == now.to_str());
     let unit = Unit::of(now);
     was_renamed() == Some(true) || matches!(unit, Unit::Log(..)) && Unit::of(earlier) == unit
 }

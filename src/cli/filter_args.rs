@@ -10,7 +10,7 @@ use crate::rules::{Pattern, RuleError, RuleSet};
 use crate::units::Timestamp;
 
 /// The heading of these options in the help.
-const HEADING: &str = "Filters";
+pub(super) const HEADING: &str = "Filters";
 
 /// Options that select applications.
 #[derive(Debug, Args)]

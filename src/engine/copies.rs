@@ -25,6 +25,25 @@ struct Run {
 
 state!(struct Run { engine, id, attempt, start, name, user });
 
+impl Run {
+    /// How many of the facts are unknown that a log contains only after its first events.
+    fn unknown(&self) -> usize {
+        [self.start.is_none(), self.name.is_none(), self.user.is_none()].into_iter().filter(|it| *it).count()
+    }
+
+    /// Whether `other` may be the same run, with more facts.
+    fn is_part_of(&self, other: &Self) -> bool {
+        fn agree<T: PartialEq>(own: Option<&T>, other: Option<&T>) -> bool {
+            own.is_none_or(|own| other == Some(own))
+        }
+        (self.engine, &self.id, &self.attempt) == (other.engine, &other.id, &other.attempt)
+            && other.unknown() < self.unknown()
+            && agree(self.start.as_ref(), other.start.as_ref())
+            && agree(self.name.as_ref(), other.name.as_ref())
+            && agree(self.user.as_ref(), other.user.as_ref())
+    }
+}
+
 /// How much of its run a history contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Content {
@@ -67,10 +86,24 @@ impl RunCopy {
         Self { run, complete: app.complete, content, files: sources.len() }
     }
 
+    /// How complete it is.
+    fn extent(&self) -> (bool, bool, usize, u64, u64) {
+        let Content { tasks, attempts, finished_at, groups } = self.content;
+        (self.complete, finished_at.is_some(), groups, tasks, attempts)
+    }
+
     /// A number that only equal copies of a complete history have.
     pub(super) fn content_hash(&self) -> Option<u64> {
         let [_, content] = self.hashes();
         self.complete.then_some(content)
+    }
+
+    /// A number for all runs with the id, if nothing else is known.
+    fn id_hash(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        let Run { engine, id, attempt, .. } = &self.run;
+        (engine, id, attempt).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// A number for the run, and one for its content.
@@ -91,13 +124,20 @@ pub(super) struct Counted(FxHashSet<u64>);
 
 impl Counted {
     pub(super) fn add(&mut self, copy: &RunCopy) {
-        self.0.extend(copy.hashes());
+        self.0.extend(copy.hashes().into_iter().chain([copy.id_hash()]));
     }
 
     /// Whether this history is a copy of one of them.
     pub(super) fn contains(&self, copy: &RunCopy) -> bool {
         let [run, content] = copy.hashes();
-        self.0.contains(if copy.complete { &content } else { &run })
+        let knows_nothing = copy.run.start.is_none() && copy.run.name.is_none() && copy.run.user.is_none();
+        let hash = match copy.complete {
+            true => content,
+            // A log that ends before the start of its application.
+            false if knows_nothing && copy.content.tasks == 0 => copy.id_hash(),
+            false => run,
+        };
+        self.0.contains(&hash)
     }
 }
 
@@ -105,7 +145,8 @@ impl Counted {
 /// equal ones.
 ///
 /// Complete histories are copies if they have the same content, too. An incomplete one is a copy of any longer history of
-/// the same run.
+/// the same run. If it lacks the start, the name or the user, it is also a copy of one that has them and contains as
+/// much.
 pub(super) fn counted<'c>(copies: impl Iterator<Item = &'c RunCopy>) -> Vec<usize> {
     let copies: Vec<&RunCopy> = copies.collect();
     let mut runs: BTreeMap<&Run, Vec<(usize, &RunCopy)>> = BTreeMap::new();
@@ -124,15 +165,37 @@ pub(super) fn counted<'c>(copies: impl Iterator<Item = &'c RunCopy>) -> Vec<usiz
             }
         }
     }
+    join_unknown(&copies, &mut counted);
     counted
+}
+
+/// Finds the histories that those without a start, name or user are copies of.
+fn join_unknown(copies: &[&RunCopy], counted: &mut [usize]) {
+    let mut by_id: BTreeMap<&str, Vec<(usize, &RunCopy)>> = BTreeMap::new();
+    for (place, copy) in copies.iter().enumerate() {
+        by_id.entry(&copy.run.id).or_default().push((place, copy));
+    }
+    for group in by_id.into_values().filter(|group| group.len() > 1) {
+        let mut unknown: Vec<(usize, &RunCopy)> =
+            group.iter().copied().filter(|(_, copy)| !copy.complete && copy.run.unknown() > 0).collect();
+        // What a copy with fewer unknown facts is a copy of is known by then.
+        unknown.sort_by_key(|(_, copy)| copy.run.unknown());
+        for (place, copy) in unknown {
+            let others = group
+                .iter()
+                .copied()
+                .filter(|(_, other)| copy.run.is_part_of(&other.run) && other.extent() >= copy.extent());
+            let best = best_of(others).and_then(|best| counted.get(best).copied());
+            if let Some((own, best)) = counted.get_mut(place).zip(best) {
+                *own = best;
+            }
+        }
+    }
 }
 
 /// The most complete one; among equals the first.
 fn best_of<'c>(copies: impl Iterator<Item = (usize, &'c RunCopy)>) -> Option<usize> {
-    let key = |(place, copy): &(usize, &RunCopy)| {
-        let Content { tasks, attempts, finished_at, groups } = copy.content;
-        (copy.complete, finished_at.is_some(), groups, tasks, attempts, copy.files, Reverse(*place))
-    };
+    let key = |(place, copy): &(usize, &RunCopy)| (copy.extent(), copy.files, Reverse(*place));
     copies.max_by_key(key).map(|(place, _)| place)
 }
 
@@ -170,6 +233,28 @@ mod tests {
         let other = copy("app-1", 0, true, 4);
         let other = RunCopy { run: Run { user: Some("bob".to_owned()), ..other.run }, ..other };
         assert_eq!(counted_of(&[copy("app-1", 0, true, 4), other]), [0, 1]);
+    }
+
+    #[test]
+    fn a_history_without_its_start_is_a_copy_of_one_that_has_it_and_contains_as_much() {
+        let unknown = |tasks, complete| {
+            let copy = copy("app-1", 0, complete, tasks);
+            let content = Content { groups: usize::from(tasks > 0), ..copy.content };
+            RunCopy { run: Run { start: None, name: None, ..copy.run }, content, ..copy }
+        };
+        let (phantom, known) = (unknown(0, false), copy("app-1", 5, true, 4));
+        assert_eq!(counted_of(&[phantom.clone(), known.clone()]), [1, 1]);
+        assert_eq!(counted_of(&[known.clone(), phantom.clone(), unknown(1, false)]), [0, 0, 0]);
+        // A copy of a copy.
+        let named = RunCopy { run: Run { start: None, ..known.run.clone() }, ..copy("app-1", 0, false, 2) };
+        assert_eq!(counted_of(&[phantom.clone(), named, known.clone()]), [2, 2, 2]);
+        for other in [copy("app-2", 5, true, 4), copy("app-1", 5, false, 3)] {
+            assert_eq!(counted_of(&[unknown(4, false), other]), [0, 1]);
+        }
+        assert_eq!(counted_of(&[unknown(4, true), known.clone()]), [0, 1]);
+        let mut counted = Counted::default();
+        counted.add(&known);
+        assert!(counted.contains(&phantom) && !counted.contains(&unknown(4, false)));
     }
 
     #[test]

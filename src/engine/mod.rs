@@ -59,6 +59,8 @@ pub(crate) use parts::{Part, analyze_part, analyze_parts};
 pub(crate) use pieces::{Pieces, Render};
 pub use progress::{Progress, SoFar};
 pub(crate) use traces::{Before, visit_traces};
+#[cfg(feature = "store")]
+pub(crate) use visit::SUPERSEDED;
 pub(crate) use visit::{
     DUPLICATE, Gathered, discover, gather_beside_traces, visit_beside_traces, visit_for_rules,
 };

@@ -38,6 +38,9 @@ const LARGE_LOG: u64 = 32 << 20;
 /// The code of the problem that reports a copy.
 pub(crate) const DUPLICATE: &str = "duplicate";
 
+/// The code of the problem that reports a history that a later one repeats.
+pub(crate) const SUPERSEDED: &str = "superseded";
+
 /// Histories that need more than their share of the memory are read again, this many times fewer at once.
 const FEWER_AT_ONCE: usize = 4;
 

@@ -67,7 +67,8 @@ pub(super) fn role(folder: &str, file: &str) -> Option<(Layout, Role)> {
     })
 }
 
-const IN_PROGRESS: &str = ".inprogress";
+/// Suffix of a log that is still being written.
+pub(super) const IN_PROGRESS: &str = ".inprogress";
 const COMPACT: &str = ".compact";
 
 fn rolling(folder: &str, log: &str) -> Layout {

@@ -32,9 +32,28 @@ impl<'p> Unit<'p> {
     }
 }
 
+/// Whether two paths are those of one event log at different times: Spark renames a log at its end, and replaces parts
+/// of a rolling one.
+#[cfg(any(test, feature = "store"))]
+pub(crate) fn is_same_log(earlier: &Path, now: &Path) -> bool {
+    let was_renamed =
+        || earlier.to_str()?.strip_suffix(log_name::IN_PROGRESS).map(|name| Some(name) == now.to_str());
+    let unit = Unit::of(now);
+    was_renamed() == Some(true) || matches!(unit, Unit::Log(..)) && Unit::of(earlier) == unit
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_log_is_renamed_and_its_parts_are_replaced() {
+        let same = |a: &str, b: &str| is_same_log(Path::new(a), Path::new(b));
+        assert!(same("a/app-1.lz4.inprogress", "a/app-1.lz4"));
+        assert!(same("a/eventlog_v2_app-1/events_1_app-1", "a/eventlog_v2_app-1/events_3_app-1.compact"));
+        assert!(!same("a/app-1", "a/app-1") && !same("b/app-1.inprogress", "a/app-1"));
+        assert!(!same("job_1_0001-2-bob.jhist", "job_1_0001.jhist"));
+    }
 
     #[test]
     fn files_that_are_read_together_are_one_unit() {

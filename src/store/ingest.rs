@@ -1,13 +1,14 @@
 //! Reads new and changed histories into a store.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::database::{Database, values};
+use super::outcome::{Outcome, Outcomes, archives};
 use super::place::ENDINGS;
 use super::record::Written;
 use super::{Store, StoreError, listing, record};
@@ -15,7 +16,8 @@ use crate::engine::Keeper;
 use crate::input::discover::{self, FileState};
 use crate::input::named::Named;
 use crate::input::storage::{BrokenOff, Storages};
-use crate::limits::{self, Limits};
+use crate::input::unit;
+use crate::limits::Limits;
 use crate::nodes::work_by_node;
 use crate::results::{ApplicationReport, Report, SourceProblem};
 use crate::units::Timestamp;
@@ -85,6 +87,7 @@ impl Store {
             known,
             states,
             sources,
+            read_in_part: FxHashSet::default(),
             last: None,
             added: 0,
             cut: 0,
@@ -128,9 +131,10 @@ struct Sources<'s> {
 }
 
 impl Sources<'_> {
-    /// Whether a file was read, and not only a part of it.
-    fn was_read(&self, path: &Path) -> bool {
-        if self.storages.has(path) { !self.broken_off.has(path) } else { can_be_read(path) }
+    /// Whether all bytes of a file can be read, so that a failure is due to its content.
+    fn can_be_read(&self, path: &Path) -> bool {
+        let read_to_end = |path| io::copy(&mut File::open(path)?, &mut io::sink());
+        if self.storages.has(path) { !self.broken_off.has(path) } else { read_to_end(path).is_ok() }
     }
 }
 
@@ -145,6 +149,8 @@ struct Writer<'c> {
     /// The files listed and not yet recorded.
     states: FxHashMap<PathBuf, FileState>,
     sources: Sources<'c>,
+    /// Archives from which an application was recorded.
+    read_in_part: FxHashSet<PathBuf>,
     /// The last application that was recorded. If the server crashed and lost others before it, it is gone, too.
     last: Option<Written>,
     /// Applications that were recorded.
@@ -175,10 +181,11 @@ impl Writer<'_> {
         let sources = app.sources.iter().map(Path::new);
         let files: Vec<(&Path, &FileState)> =
             sources.filter_map(|source| Some((source, self.states.get(source)?))).collect();
+        let is_gone = |earlier: &str| self.was_continued(earlier, app);
         let (database, run, last) = (&*self.database, self.run, self.last);
         let place = database.writing_part(|| {
             record::check_last(database, run, last)?;
-            let place = record::application(database, run, app)?;
+            let place = record::replacing(database, run, app, &is_gone)?;
             for (path, state) in &files {
                 file(database, run, (path, state), None)?;
                 forget_others(database, run, path)?;
@@ -188,6 +195,7 @@ impl Writer<'_> {
         self.last = Some(Written { place, reconnections: database.backend().reconnections() });
         for source in &app.sources {
             self.states.remove(Path::new(source));
+            self.read_in_part.extend(archives(source).map(PathBuf::from));
         }
         self.added += 1;
         Ok(())
@@ -199,31 +207,42 @@ impl Writer<'_> {
         [Some(source), archive].into_iter().flatten().any(|path| self.known.contains(Path::new(path)))
     }
 
+    /// Whether an earlier record of an application is from a file that is gone because its log goes on in another one:
+    /// Spark renames a log at its end, and replaces parts by a compacted one.
+    fn was_continued(&self, earlier: &str, app: &ApplicationReport) -> bool {
+        let Some(now) = app.sources.first().filter(|now| *now != earlier) else { return false };
+        let path = Path::new(earlier);
+        let is_listed = self.known.contains(path) || self.states.contains_key(path);
+        unit::is_same_log(path, Path::new(now))
+            && !is_listed
+            && (self.sources.storages.has(path) || !path.exists())
+    }
+
     /// Records all other files, and the end of the run.
     fn finish(self, problems: &[SourceProblem], now: Timestamp) -> Result<(), StoreError> {
-        let Self { database, run, states, sources, last, failure, .. } = self;
+        let Self { database, run, states, sources, read_in_part, last, failure, .. } = self;
         if let Some(failure) = failure {
             // What was committed before stays.
             return Err(failure);
         }
-        let told: FxHashMap<&Path, &SourceProblem> =
-            problems.iter().rev().map(|told| (Path::new(&told.source), told)).collect();
+        let outcomes = Outcomes::of(problems, &read_in_part);
         let mut states: Vec<(PathBuf, FileState)> = states.into_iter().collect();
         states.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         database.writing(|| {
             record::check_last(database, run, last)?;
             for (path, state) in &states {
-                let told = told.get(path.as_path());
-                // Another try may succeed: with another limit, or when the file can be read again.
-                let may_pass =
-                    told.is_some_and(|told| told.problem.code == limits::REACHED || !sources.was_read(path));
-                if may_pass || sources.broken_off.has(path) {
-                    continue;
-                }
-                file(database, run, (path, state), told.map(|told| told.problem.message.as_str()))?;
-                if told.is_none() {
-                    forget_others(database, run, path)?;
-                }
+                let problem = match outcomes.of_file(path) {
+                    // Another try may succeed: with another limit, or when the file can be read again. Until then, keep
+                    // what is known of it.
+                    Outcome::LimitReached => continue,
+                    _ if sources.broken_off.has(path) => continue,
+                    Outcome::Failed(_) if !sources.can_be_read(path) => continue,
+                    Outcome::Failed(problem) => Some(problem),
+                    Outcome::Read => None,
+                };
+                file(database, run, (path, state), problem)?;
+                // What it contained before is gone, even if it is damaged now, or a copy of another file.
+                forget_others(database, run, path)?;
             }
             database.execute(
                 "UPDATE run SET finished = ?2 WHERE run = ?1",
@@ -239,10 +258,6 @@ impl Writer<'_> {
             Ok(())
         })
     }
-}
-
-fn can_be_read(path: &Path) -> bool {
-    File::open(path).and_then(|mut file| file.read(&mut [0])).is_ok()
 }
 
 /// Removes what a file, or a member of an archive, contained before it changed.
@@ -280,4 +295,145 @@ fn file(
 pub(super) fn record_files(database: &Database, run: i64, sources: &[String]) -> Result<(), StoreError> {
     let state = FileState { size: 1_000_000, modified: Some(run), etag: None };
     sources.iter().try_for_each(|source| file(database, run, (Path::new(source), &state), None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{self, Options, Progress};
+    use crate::internal::common::make::{Zip, gzip, spark_end, spark_start, stage};
+    use crate::rules::RuleSet;
+    use crate::store::testing::databases;
+    use crate::troubles::Basis;
+
+    /// The log of an application.
+    fn log(id: &str) -> String {
+        (spark_start() + &stage(0, 0) + &spark_end()).replace("app-1", id)
+    }
+
+    fn ingest(store: &mut Store, folder: &Path) -> Report {
+        let rules = RuleSet::built_in().unwrap();
+        let options = Options { top: Some(0), ..Options::default() };
+        let (basis, paths) = (Basis { rules: &rules, prices: None }, [folder.to_path_buf()]);
+        let (files, now) = ((Files::Changed, &options.limits), Timestamp::from_millis(0));
+        let read = |named: Named<'_>, keeper: Keeper<'_>| {
+            engine::analyze_keeping(named, basis, &options, &Progress::default(), (keeper, None))
+        };
+        let (report, _, stored) = store.keep(paths[..].into(), files, rules.hash(), now, read).unwrap();
+        stored.unwrap();
+        report
+    }
+
+    /// The applications that count, as `id in file`, and the files that could not be read.
+    fn contents(store: &Store) -> (Vec<String>, Vec<String>) {
+        let query = "SELECT id, source FROM application WHERE counts ORDER BY id, source";
+        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let apps = store.database.rows(query, &[], |row| {
+            Ok(format!("{} in {}", row.get::<String>(0)?, name(&row.get::<String>(1)?)))
+        });
+        let query = "SELECT path FROM file WHERE problem IS NOT NULL ORDER BY path";
+        let unread = store
+            .database
+            .rows(query, &[], |row| Ok(name(&String::from_utf8_lossy(&row.get::<Vec<u8>>(0)?))));
+        (apps.unwrap(), unread.unwrap())
+    }
+
+    /// Ingests a folder after each of `steps`, and compares the store with what it should have then.
+    #[track_caller]
+    fn after_each(steps: &[(&dyn Fn(&Path), &[&str], &[&str])]) {
+        for database in databases() {
+            let mut store = Store::with(database).unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            for (at, (change, apps, unread)) in steps.iter().enumerate() {
+                change(folder.path());
+                ingest(&mut store, folder.path());
+                let (found, failed) = contents(&store);
+                assert_eq!((found, failed), (owned(apps), owned(unread)), "step {at}");
+            }
+        }
+    }
+
+    fn owned(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn only_files_of_which_nothing_was_read_are_kept_as_unread() {
+        let files = |folder: &Path| {
+            fs::write(folder.join("a"), log("app-1")).unwrap();
+            fs::write(folder.join("b"), log("app-1")).unwrap();
+            fs::write(folder.join("c.gz"), [&b"\x1f\x8b\x08\0"[..], &[0xff; 2000]].concat()).unwrap();
+            let bad = Zip::new().member("bad.gz", &[&b"\x1f\x8b\x08\0"[..], &[0xff; 2000]].concat());
+            fs::write(folder.join("d.zip"), bad.member("good", log("app-2").as_bytes()).finish()).unwrap();
+        };
+        after_each(&[(&files, &["app-1 in a", "app-2 in d.zip!good"], &["c.gz"])]);
+    }
+
+    #[test]
+    fn a_file_that_becomes_a_copy_loses_what_it_contained() {
+        let one = |folder: &Path| fs::write(folder.join("z"), log("app-1")).unwrap();
+        let other = |folder: &Path| {
+            fs::write(folder.join("z"), log("app-22")).unwrap();
+            fs::write(folder.join("a"), log("app-22")).unwrap();
+        };
+        after_each(&[
+            (&one, &["app-1 in z"], &[]),
+            (&other, &["app-22 in a"], &[]),
+            (&|_| (), &["app-22 in a"], &[]),
+        ]);
+    }
+
+    #[test]
+    fn a_file_that_becomes_damaged_loses_what_it_contained() {
+        let whole = |folder: &Path| {
+            fs::write(folder.join("a.gz"), gzip(log("app-1").as_bytes())).unwrap();
+            fs::write(folder.join("b.zip"), Zip::new().member("app", log("app-2").as_bytes()).finish())
+                .unwrap();
+        };
+        let damaged = |folder: &Path| {
+            fs::write(folder.join("a.gz"), [&b"\x1f\x8b\x08\0"[..], &[0xff; 2000]].concat()).unwrap();
+            fs::write(folder.join("b.zip"), [&b"PK\x03\x04"[..], &[0xff; 300]].concat()).unwrap();
+        };
+        let gone = |folder: &Path| {
+            fs::remove_file(folder.join("a.gz")).unwrap();
+            fs::remove_file(folder.join("b.zip")).unwrap();
+        };
+        let apps = ["app-1 in a.gz", "app-2 in b.zip!app"];
+        after_each(&[(&whole, &apps, &[]), (&damaged, &[], &["a.gz", "b.zip"])]);
+        // A file that is not there was not read.
+        after_each(&[(&whole, &apps, &[]), (&gone, &apps, &[])]);
+    }
+
+    #[test]
+    fn a_log_that_was_read_before_its_start_leaves_nothing_when_it_ends() {
+        let begun = |folder: &Path| {
+            let log = log("app-1");
+            fs::write(folder.join("app-1.inprogress"), log.lines().next().unwrap().to_owned() + "\n")
+                .unwrap();
+        };
+        let ended = |folder: &Path| {
+            fs::remove_file(folder.join("app-1.inprogress")).unwrap();
+            fs::write(folder.join("app-1"), log("app-1")).unwrap();
+        };
+        let both = |folder: &Path| fs::write(folder.join("app-1"), log("app-1")).unwrap();
+        let phantom = (&begun as &dyn Fn(&Path), &["app-1 in app-1.inprogress"][..], &[][..]);
+        after_each(&[phantom, (&ended, &["app-1 in app-1"], &[])]);
+        after_each(&[phantom, (&both, &["app-1 in app-1"], &[])]);
+        for database in databases() {
+            let mut store = Store::with(database).unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            begun(folder.path());
+            ingest(&mut store, folder.path());
+            ended(folder.path());
+            assert_eq!(ingest(&mut store, folder.path()).summary.applications, 1);
+            assert_eq!(store.database.count("SELECT count(*) FROM application", &[]).unwrap(), 1);
+        }
+        // A report on both files counts one, too.
+        let folder = tempfile::tempdir().unwrap();
+        begun(folder.path());
+        both(folder.path());
+        let rules = RuleSet::built_in().unwrap();
+        let report = engine::analyze(&[folder.path().to_path_buf()], &rules, Options::default());
+        assert_eq!((report.summary.applications, report.summary.copies), (1, 1));
+    }
 }

@@ -15,6 +15,7 @@ mod groups;
 mod ingest;
 mod listing;
 mod nodes;
+mod outcome;
 mod periods;
 mod place;
 mod realised;
@@ -75,6 +76,21 @@ pub(crate) enum StoreError {
         /// The latest known version.
         latest: i64,
     },
+    /// There are changes that cannot be read without permission to write.
+    #[error(
+        "it has changes in {0}, which can be read only with permission to write to its folder; run the command as a \
+         user who has it"
+    )]
+    Unfinished(String),
+    /// Its tables are older, and cannot be changed.
+    #[error(
+        "its tables are those of an earlier version, and this user may not write to it; run the command once as a \
+         user who may"
+    )]
+    Older,
+    /// The address is of another kind.
+    #[error("{0}:// is no store that this program knows; name a file, or postgres://USER@HOST/NAME")]
+    Unknown(String),
     /// This build has no client for PostgreSQL.
     #[cfg(not(feature = "postgres"))]
     #[error("this program was built without PostgreSQL; install one with the feature postgres")]
@@ -104,6 +120,8 @@ fn remedy(error: &rusqlite::Error) -> &'static str {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => "; name another file",
         Some(ErrorCode::DatabaseCorrupt) => "; remove the file and ingest the histories again",
+        Some(ErrorCode::ReadOnly) => "; run the command as a user who may write to the file and its folder",
+        Some(ErrorCode::CannotOpen) => "; check that its folder exists, and the permissions",
         Some(ErrorCode::DiskFull) => "; free some space and run the command again",
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             "; another program writes to it, so run the command again later"
@@ -127,7 +145,12 @@ impl Store {
 
     /// Opens a store that must exist. Older tables are brought up to date.
     pub(crate) fn open(place: &Place) -> Result<Self, StoreError> {
-        Self::with(place.open()?)
+        Self::with(place.open()?).map_err(|error| match error {
+            StoreError::Database(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => {
+                StoreError::Older
+            }
+            error => error,
+        })
     }
 
     fn with(database: Database) -> Result<Self, StoreError> {

@@ -21,6 +21,15 @@ pub(crate) enum Place {
     /// An address of PostgreSQL, which may contain a password.
     // Without a client, there is only an error.
     Server(#[cfg_attr(not(feature = "postgres"), allow(dead_code))] String),
+    /// The scheme of another address, whose rest may contain a password, too.
+    Other(String),
+}
+
+/// The scheme of an address such as `mysql://host/name`.
+fn scheme(written: &str) -> Option<&str> {
+    let (scheme, _) = written.split_once("://")?;
+    let is_scheme = scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter));
+    (is_scheme && !scheme.is_empty()).then_some(scheme)
 }
 
 impl From<OsString> for Place {
@@ -29,7 +38,12 @@ impl From<OsString> for Place {
             Some(address) if ["postgres://", "postgresql://"].iter().any(|it| address.starts_with(it)) => {
                 Self::Server(address.to_owned())
             }
-            _ => Self::File(written.into()),
+            Some(address) => match (address.strip_prefix("sqlite:"), scheme(address)) {
+                (Some(path), _) => Self::File(path.strip_prefix("//").unwrap_or(path).into()),
+                (None, Some(scheme)) => Self::Other(scheme.to_owned()),
+                (None, None) => Self::File(written.into()),
+            },
+            None => Self::File(written.into()),
         }
     }
 }
@@ -53,6 +67,7 @@ impl Place {
             Self::Server(address) => Ok(Database::new(Postgres::connect(address)?)),
             #[cfg(not(feature = "postgres"))]
             Self::Server(_) => Err(StoreError::NoClient),
+            Self::Other(scheme) => Err(StoreError::Unknown(scheme.clone())),
         }
     }
 
@@ -70,6 +85,7 @@ impl Place {
             }
             #[cfg(not(feature = "postgres"))]
             Self::Server(_) => Err(StoreError::NoClient),
+            Self::Other(scheme) => Err(StoreError::Unknown(scheme.clone())),
         }
     }
 }
@@ -82,6 +98,7 @@ impl fmt::Display for Place {
             Self::Server(address) => f.write_str(&postgres::shown(address)),
             #[cfg(not(feature = "postgres"))]
             Self::Server(_) => f.write_str("postgres://…"),
+            Self::Other(scheme) => write!(f, "{scheme}://…"),
         }
     }
 }
@@ -89,5 +106,28 @@ impl fmt::Display for Place {
 impl fmt::Debug for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_is_a_file_or_the_address_of_a_server() {
+        let of = |written: &str| Place::from(OsString::from(written));
+        for (written, path) in [
+            ("fleet.db", "fleet.db"),
+            ("/a/b:c.db", "/a/b:c.db"),
+            ("sqlite:fleet.db", "fleet.db"),
+            ("sqlite://fleet.db", "fleet.db"),
+            ("sqlite:///a/b.db", "/a/b.db"),
+        ] {
+            assert!(matches!(of(written), Place::File(file) if file == PathBuf::from(path)), "{written}");
+        }
+        assert!(matches!(of("postgresql://etl@db/fleet"), Place::Server(_)));
+        let other = of("mysql://root:secret@db/fleet");
+        let told = format!("{other} {}", other.open().err().unwrap());
+        assert!(told.starts_with("mysql://… mysql:// is no store") && !told.contains("secret"), "{told}");
     }
 }

@@ -21,20 +21,31 @@ const LONGEST_NAME: usize = 500;
 const NODES_AT_ONCE: usize = 200;
 
 /// Writes an application, and returns its place; an earlier record of the same application from the same file is replaced.
+#[cfg(any(test, feature = "internals"))]
 pub(super) fn application(database: &Database, run: i64, app: &ApplicationReport) -> Result<i64, StoreError> {
+    replacing(database, run, app, &|_| false)
+}
+
+/// Writes an application, and returns its place. Earlier records of it are replaced if they are from the same file, or
+/// from one that `is_gone`.
+pub(super) fn replacing(
+    database: &Database,
+    run: i64,
+    app: &ApplicationReport,
+    is_gone: &dyn Fn(&str) -> bool,
+) -> Result<i64, StoreError> {
     let (id, attempt) = (bounded(&app.id), bounded(app.attempt.as_deref().unwrap_or_default()));
     let source = app.sources.first().map(String::as_str).unwrap_or_default();
     let copies = || {
-        let query = "SELECT application, counts FROM application WHERE id = ?1 AND attempt = ?2";
-        database.rows(query, &values![&*id, &*attempt], |row| Ok((row.get(0)?, row.get(1)?)))
+        let query = "SELECT application, counts, source FROM application WHERE id = ?1 AND attempt = ?2";
+        database.rows(query, &values![&*id, &*attempt], |row| {
+            Ok(((row.get::<i64>(0)?, row.get::<bool>(1)?), row.get::<String>(2)?))
+        })
     };
     let earlier = copies()?;
-    sums::change(database, Sign::Remove, &counted(&earlier))?;
-    if !earlier.is_empty() {
-        database.send(
-            "DELETE FROM application WHERE id = ?1 AND attempt = ?2 AND source = ?3",
-            &values![&*id, &*attempt, source],
-        )?;
+    sums::change(database, Sign::Remove, &counted(earlier.iter().map(|(copy, _)| *copy)))?;
+    for ((place, _), _) in earlier.iter().filter(|(_, from)| from == source || is_gone(from)) {
+        database.send("DELETE FROM application WHERE application = ?1", &values![*place])?;
     }
     let place = insert(database, run, app, (&id, &attempt, source))?;
     details(database, place, app)?;
@@ -48,7 +59,7 @@ pub(super) fn application(database: &Database, run: i64, app: &ApplicationReport
         choose_among_copies(database, &id, &attempt)?;
         now = copies()?;
     }
-    sums::change(database, Sign::Add, &counted(&now))?;
+    sums::change(database, Sign::Add, &counted(now.into_iter().map(|(copy, _)| copy)))?;
     Ok(place)
 }
 
@@ -74,8 +85,8 @@ pub(super) struct Written {
 }
 
 /// Which of these copies count.
-fn counted(copies: &[(i64, bool)]) -> Vec<i64> {
-    copies.iter().filter(|(_, counts)| *counts).map(|(application, _)| *application).collect()
+fn counted(copies: impl IntoIterator<Item = (i64, bool)>) -> Vec<i64> {
+    copies.into_iter().filter(|(_, counts)| *counts).map(|(application, _)| application).collect()
 }
 
 /// Inserts the row of an application, and returns its place.
@@ -254,15 +265,21 @@ fn remedy(trouble: &Trouble) -> Option<&str> {
 }
 
 /// Chooses among copies as the engine does. If complete histories have the same content, the one with most files
-/// counts, or the first by name. An incomplete history is a copy of any that contains more of the same run.
-const PREFERRED: &str = "NOT EXISTS (SELECT 1 FROM application AS other WHERE other.id = own.id AND other.attempt = own.attempt \
-     AND other.source <> own.source AND other.engine = own.engine AND other.submitted IS NOT DISTINCT FROM \
-     own.submitted AND other.name IS NOT DISTINCT FROM own.name AND other.\"user\" IS NOT DISTINCT FROM own.\"user\" AND \
-     CASE WHEN own.complete THEN other.complete AND other.finished IS NOT DISTINCT FROM own.finished AND other.tasks IS NOT \
-     DISTINCT FROM own.tasks AND (-other.files, other.source) < (-own.files, own.source) ELSE (other.complete, \
-     other.finished IS NOT NULL, coalesce(other.tasks, -1)) > (FALSE, own.finished IS NOT NULL, coalesce(own.tasks, -1)) \
-     OR ((other.complete, other.finished IS NOT NULL, coalesce(other.tasks, -1)) = (FALSE, own.finished IS NOT NULL, \
-     coalesce(own.tasks, -1)) AND other.source < own.source) END)";
+/// counts, or the first by name. An incomplete history is a copy of any that contains more of the same run. If it lacks
+/// the start, the name or the user, it is also a copy of one that has them and contains as much.
+const PREFERRED: &str = "NOT EXISTS (SELECT 1 FROM application AS other WHERE other.id = own.id AND other.attempt = \
+     own.attempt AND other.source <> own.source AND other.engine = own.engine AND (NOT own.complete AND \
+     (own.submitted IS NULL OR other.submitted = own.submitted) AND (own.name IS NULL OR other.name = own.name) AND \
+     (own.\"user\" IS NULL OR other.\"user\" = own.\"user\") AND (own.submitted IS NULL AND other.submitted IS NOT \
+     NULL OR own.name IS NULL AND other.name IS NOT NULL OR own.\"user\" IS NULL AND other.\"user\" IS NOT NULL) AND \
+     (other.complete, other.finished IS NOT NULL, coalesce(other.tasks, -1)) >= (FALSE, own.finished IS NOT NULL, \
+     coalesce(own.tasks, -1)) OR other.submitted IS NOT DISTINCT FROM own.submitted AND other.name IS NOT DISTINCT \
+     FROM own.name AND other.\"user\" IS NOT DISTINCT FROM own.\"user\" AND CASE WHEN own.complete THEN \
+     other.complete AND other.finished IS NOT DISTINCT FROM own.finished AND other.tasks IS NOT DISTINCT FROM \
+     own.tasks AND (-other.files, other.source) < (-own.files, own.source) ELSE (other.complete, other.finished IS \
+     NOT NULL, coalesce(other.tasks, -1)) > (FALSE, own.finished IS NOT NULL, coalesce(own.tasks, -1)) OR \
+     ((other.complete, other.finished IS NOT NULL, coalesce(other.tasks, -1)) = (FALSE, own.finished IS NOT NULL, \
+     coalesce(own.tasks, -1)) AND other.source < own.source) END))";
 
 fn choose_among_copies(database: &Database, id: &str, attempt: &str) -> Result<(), StoreError> {
     database.send(
@@ -291,7 +308,7 @@ pub(super) fn remove(database: &Database, condition: &str, values: &[Value<'_>])
     if found.is_empty() {
         return Ok(0);
     }
-    sums::change(database, Sign::Remove, &counted(&found))?;
+    sums::change(database, Sign::Remove, &counted(found))?;
     database.execute(&format!("DELETE FROM application WHERE {condition}"), values)
 }
 
@@ -327,6 +344,39 @@ fn rounded(value: f64) -> i64 {
 mod tests {
     use super::*;
     use crate::store::testing::with_stores;
+
+    #[test]
+    fn a_history_without_its_start_is_a_copy_of_one_that_has_it_and_contains_as_much() {
+        let app = |source: &str, start: Option<i64>, complete| {
+            let mut app = ApplicationReport::blank("app_1");
+            (app.sources, app.complete) = (vec![source.to_owned()], complete);
+            app.submitted_at = start.map(Timestamp::from_millis);
+            app.name = start.map(|_| "etl".to_owned());
+            app
+        };
+        let counted = |apps: &[ApplicationReport]| {
+            let counted = std::cell::RefCell::new(Vec::new());
+            with_stores(apps, |store| {
+                let query = "SELECT source FROM application WHERE counts ORDER BY source";
+                counted
+                    .borrow_mut()
+                    .push(store.database.rows(query, &[], |row| row.get::<String>(0)).unwrap());
+            });
+            let mut counted = counted.into_inner();
+            counted.dedup();
+            assert_eq!(counted.len(), 1, "the databases agree");
+            counted.pop().unwrap().concat()
+        };
+        let (phantom, whole) = (app("a", None, false), app("b", Some(5), true));
+        assert_eq!(counted(&[phantom.clone(), whole.clone()]), "b");
+        assert_eq!(counted(&[whole.clone(), phantom.clone()]), "b");
+        assert_eq!(counted(&[phantom.clone(), app("c", Some(7), false)]), "c");
+        // Another start or a complete history is another run.
+        assert_eq!(counted(&[app("a", Some(7), false), whole.clone()]), "ab");
+        assert_eq!(counted(&[app("a", None, true), whole]), "ab");
+        let longer = ApplicationReport { finished_at: Some(Timestamp::from_millis(9)), ..phantom };
+        assert_eq!(counted(&[longer, app("c", Some(7), false)]), "ac");
+    }
 
     #[test]
     fn an_application_that_a_crash_lost_is_missed() {

@@ -76,7 +76,8 @@ impl Export {
             if let Some(error) = failure {
                 return Err(failed(error).into());
             }
-            counts.push(format!("{count} {}", table.name));
+            let name = if count == 1 { table.name.trim_end_matches('s') } else { table.name };
+            counts.push(format!("{count} {name}"));
         }
         let written = files.finish(&TABLES).map_err(failed)?;
         let plural = if written == 1 { "" } else { "s" };

@@ -5,6 +5,7 @@ use std::error::Error;
 use clap::Args;
 
 use super::super::Exit;
+use super::super::filter_args::HEADING as FILTERS;
 use super::super::finding_args::RuleArgs;
 use super::super::input_args::InputArgs;
 use super::super::path_args::PathArgs;
@@ -26,7 +27,12 @@ Examples:
 
 Exit status: 0 all histories were read, 2 the run failed.";
 
+// Filters are refused, so the help does not have them.
 #[derive(Debug, Args)]
+#[command(mut_args(|arg| {
+    let is_filter = arg.get_help_heading() == Some(FILTERS);
+    arg.hide(is_filter)
+}))]
 pub(in crate::cli) struct Ingest {
     #[command(flatten)]
     store: StoreArgs,

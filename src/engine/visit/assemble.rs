@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::gathered::{Gathered, HistoryRead};
-use super::{Visit, Visited};
+use super::{SUPERSEDED, Visit, Visited};
 use crate::input::inventory::Skipped;
 use crate::input::job_id::master_attempt_in;
 use crate::input::kind::Reason;
@@ -124,7 +124,7 @@ fn supersede<T>(visited: &mut Visited<T>) {
         let message = format!(
             "attempt {latest} of the application master has a more complete history; this one was skipped"
         );
-        let problem = Problem { level: Level::Info, code: "superseded", position: None, message, count: 1 };
+        let problem = Problem { level: Level::Info, code: SUPERSEDED, position: None, message, count: 1 };
         visited.problems.push(SourceProblem { source, problem });
     }
 }

@@ -27,13 +27,14 @@ pub(super) struct Parquet {
 impl Parquet {
     pub(super) fn new(table: &'static Table, file: File) -> io::Result<Self> {
         let columns = table.columns.iter().map(|column| Ok(Arc::new(schema_of(column)?)));
-        let columns = columns.collect::<Result<Vec<_>, ParquetError>>()?;
-        let schema = Arc::new(Type::group_type_builder(table.name).with_fields(columns).build()?);
+        let columns = columns.collect::<Result<Vec<_>, ParquetError>>().map_err(as_io)?;
+        let schema = Type::group_type_builder(table.name).with_fields(columns).build().map_err(as_io)?;
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_created_by(concat!("elephant-rs version ", env!("CARGO_PKG_VERSION")).to_owned())
             .build();
-        let writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
+        let writer =
+            SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties)).map_err(as_io)?;
         Ok(Self { table, writer, held: empty(table) })
     }
 
@@ -58,15 +59,25 @@ impl Sink for Parquet {
     fn row(&mut self, row: Vec<Option<Value>>) -> io::Result<()> {
         self.held.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
         if self.held.first().is_some_and(|column| column.len() >= ROWS_A_GROUP) {
-            self.write_held()?;
+            self.write_held().map_err(as_io)?;
         }
         Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
-        self.write_held()?;
-        self.writer.finish()?;
+        self.write_held().and_then(|()| self.writer.finish()).map_err(as_io)?;
         self.writer.inner().sync_all()
+    }
+}
+
+/// The error of the file system, if it is one: the library's text for it begins with "External: ".
+fn as_io(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(cause) => match cause.downcast::<io::Error>() {
+            Ok(cause) => *cause,
+            Err(cause) => io::Error::other(cause),
+        },
+        error => io::Error::other(error),
     }
 }
 
@@ -120,4 +131,17 @@ fn write_column(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_the_file_system_is_told_as_it_is() {
+        let full = || io::Error::from(io::ErrorKind::StorageFull);
+        let told = as_io(ParquetError::from(full()));
+        assert_eq!((told.kind(), told.to_string()), (full().kind(), full().to_string()));
+        assert!(as_io(ParquetError::General("odd".to_owned())).to_string().contains("odd"));
+    }
 }

@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::path::Path;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
-use rusqlite::{Connection, OpenFlags, params_from_iter};
+use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
 
 use super::super::{StoreError, schema};
 use super::{Backend, Contents, Mode, PATIENCE, Row, Value, Visit};
@@ -34,13 +37,46 @@ impl Sqlite {
         Self::with(Connection::open(path)?)
     }
 
-    /// Opens a file that must exist.
+    /// Opens a file that must exist. Whoever may not write can still read.
     pub(in crate::store) fn open(path: &Path) -> Result<Self, StoreError> {
         if !path.exists() {
             return Err(StoreError::Missing(path.display().to_string()));
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        Self::with(Connection::open_with_flags(path, flags)?)
+        let opened = Connection::open_with_flags(path, flags).map_err(StoreError::from);
+        match opened.and_then(Self::with).and_then(Self::tried) {
+            Err(StoreError::Database(error)) if needs_permission(&error) => Self::open_to_read(path),
+            opened => opened,
+        }
+    }
+
+    /// Opens a file without permission to write.
+    fn open_to_read(path: &Path) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = Connection::open_with_flags(path, flags).map_err(StoreError::from);
+        match opened.and_then(Self::set_up).and_then(Self::tried) {
+            Err(StoreError::Database(error)) if needs_permission(&error) => Self::open_unchanging(path),
+            opened => opened,
+        }
+    }
+
+    /// Opens a file that nobody writes to at the moment.
+    fn open_unchanging(path: &Path) -> Result<Self, StoreError> {
+        // SQLite needs to write next to the file to agree with writers, unless it is told that there are none.
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let log =
+            PathBuf::from([target.clone().into_os_string(), "-wal".into()].into_iter().collect::<OsString>());
+        if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+            return Err(StoreError::Unfinished(log.display().to_string()));
+        }
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        Self::tried(Self::set_up(Connection::open_with_flags(unchanging(&target), flags)?)?)
+    }
+
+    /// Reads, because SQLite opens files late.
+    fn tried(self) -> Result<Self, StoreError> {
+        self.contents().map(|_| self)
     }
 
     pub(in crate::store) fn with(connection: Connection) -> Result<Self, StoreError> {
@@ -50,6 +86,12 @@ impl Sqlite {
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         // Pages between two checkpoints: each of these waits for the disk.
         connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
+        Self::set_up(connection)
+    }
+
+    /// Settings that need no permission to write.
+    fn set_up(connection: Connection) -> Result<Self, StoreError> {
+        connection.busy_timeout(PATIENCE)?;
         connection.pragma_update(None, "foreign_keys", true)?;
         // 64 MiB (a negative number is in KiB), because a new application changes rows all over the sums.
         connection.pragma_update(None, "cache_size", -65536)?;
@@ -79,6 +121,26 @@ impl Sqlite {
         })?;
         Ok(Some(keys).filter(|keys| keys.len() <= MOST_LISTED))
     }
+}
+
+/// Whether another user may succeed.
+fn needs_permission(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied))
+}
+
+/// The address of a file that nobody changes.
+fn unchanging(path: &Path) -> String {
+    let mut address = "file://".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => address.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => address.push(char::from(*byte)),
+            // Writing to a text does not fail.
+            byte => drop(write!(address, "%{byte:02X}")),
+        }
+    }
+    address + "?immutable=1"
 }
 
 impl Backend for Sqlite {
@@ -201,5 +263,31 @@ impl Backend for Sqlite {
 
     fn file(&self) -> Option<&Path> {
         self.connection.path().map(Path::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_can_be_read_without_permission_to_write_while_nobody_writes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a b%20?#ä.db");
+        let count = |store: &Sqlite| store.number("SELECT count(*) FROM t").unwrap();
+        let writer = Sqlite::create(&path).unwrap();
+        writer.batch("CREATE TABLE t (x); INSERT INTO t VALUES (1)").unwrap();
+        let error = Sqlite::open_unchanging(&path).err().unwrap();
+        assert!(matches!(&error, StoreError::Unfinished(log) if log.ends_with(".db-wal")), "{error}");
+        assert_eq!(count(&Sqlite::open_to_read(&path).unwrap()), 1);
+        drop(writer);
+        let reader = Sqlite::open_unchanging(&path).unwrap();
+        assert_eq!(count(&reader), 1);
+        // Filters keep what they admit in a temporary table.
+        reader.batch("CREATE TEMP TABLE own (x); INSERT INTO temp.own VALUES (2)").unwrap();
+        let StoreError::Database(error) = reader.batch("DELETE FROM t").err().unwrap() else { panic!() };
+        assert!(needs_permission(&error), "{error}");
+        drop(reader);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was written");
     }
 }

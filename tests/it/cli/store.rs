@@ -308,6 +308,17 @@ fn filters_select_and_prune_removes() {
 }
 
 #[test]
+fn ingest_lists_no_filters_and_refuses_them() {
+    let help = printed(&["ingest", "--help"]);
+    assert!(help.contains("--max-time") && !help.contains("Read only applications"), "{help}");
+    let store = text(&tempfile::tempdir().unwrap().path().join("x.db"));
+    let output = run(&["ingest", "--store", &store, "--user", "bob", "testdata/hadoop1"]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && message.contains("takes no filters"), "{message}");
+    assert!(printed(&["history", "--help"]).contains("--user"));
+}
+
+#[test]
 fn what_is_no_store_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("notes.txt");

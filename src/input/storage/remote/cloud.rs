@@ -1,11 +1,11 @@
 //! Object stores: Amazon S3 and what speaks its protocol, Google Cloud Storage, Azure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
@@ -13,6 +13,7 @@ use futures_util::{FutureExt, StreamExt};
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::path::Path as Key;
 use object_store::{
     ClientOptions, Error, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, RetryConfig,
 };
@@ -21,7 +22,7 @@ use tokio::time::timeout;
 use super::super::{Listing, Stat, Storage, StorageFailure};
 use super::address::Address;
 use super::reason::{Reason, causes, short};
-use super::transfer::{self, Answer, Attempts, Remote};
+use super::transfer::{self, Answer, Attempts, Remote, Stopped};
 use super::{Patience, RETRIES, runtime};
 use crate::units::Timestamp;
 
@@ -41,11 +42,13 @@ pub(super) struct Cloud {
     patience: Patience,
     /// A client for each bucket.
     buckets: Mutex<BTreeMap<String, Arc<dyn ObjectStore>>>,
+    /// Buckets of servers that ignore ranges.
+    without_ranges: Mutex<BTreeSet<String>>,
 }
 
 impl Cloud {
     pub(super) fn new(scheme: &'static str, provider: Provider, patience: Patience) -> Self {
-        Self { scheme, provider, patience, buckets: Mutex::default() }
+        Self { scheme, provider, patience, buckets: Mutex::default(), without_ranges: Mutex::default() }
     }
 
     fn bucket(&self, authority: &str) -> Result<Arc<dyn ObjectStore>, Reason> {
@@ -91,11 +94,20 @@ impl Cloud {
         let wrong = |error: io::Error| Reason::Lasting(error.to_string());
         let Address { authority, key, .. } = Address::of(Path::new(address)).map_err(wrong)?;
         let bucket = self.bucket(authority)?;
+        let starts_later = range.as_ref().is_some_and(|range| range.start > 0);
+        let range = range.filter(|_| !self.ignores_ranges(authority));
         let ranged = GetOptions { range: range.map(GetRange::Bounded), ..GetOptions::default() };
+        if ranged.range.is_none() && starts_later {
+            return Err(Reason::NoRanges);
+        }
         let result = match bucket.get_opts(&key, ranged).await {
-            // The client rejects a whole object as the answer to a range. Without a range it accepts the object, which
-            // serves as well.
+            // The client rejects a whole object as the answer to a range. Without a range it accepts the object, whose
+            // beginning serves as well. Remember that, because a rejected answer costs a request.
             Err(error) if causes(&error).contains("non-partial") => {
+                self.without_ranges().insert(authority.to_owned());
+                if starts_later {
+                    return Err(Reason::NoRanges);
+                }
                 bucket.get_opts(&key, GetOptions::default()).await
             }
             result => result,
@@ -109,19 +121,70 @@ impl Cloud {
         Ok(Answer { starts_at, stat, pieces: pieces.boxed() })
     }
 
-    /// The next object of a list. The client itself retries failed pages.
+    fn ignores_ranges(&self, authority: &str) -> bool {
+        self.without_ranges().contains(authority)
+    }
+
+    fn without_ranges(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.without_ranges.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next object of a list. The client itself repeats requests that fail, but not those whose answer is cut.
     async fn next(
         &self,
         objects: &mut BoxStream<'static, object_store::Result<ObjectMeta>>,
     ) -> Result<Option<ObjectMeta>, Reason> {
         match timeout(self.patience.failing, objects.next()).await {
-            Ok(object) => object.transpose().map_err(|error| reason(&error)),
+            Ok(object) => object
+                .transpose()
+                .map_err(|error| cut_list(&error).map_or_else(|| reason(&error), Reason::Passing)),
             Err(_) => Err(Reason::Passing("no answer in time".to_owned())),
         }
     }
 
     fn error(&self, reason: Reason) -> io::Error {
         reason.error(self.credentials())
+    }
+}
+
+/// A list of objects that goes on after an answer that was cut.
+struct Objects<'c> {
+    cloud: &'c Cloud,
+    bucket: Arc<dyn ObjectStore>,
+    prefix: Key,
+    rest: BoxStream<'static, object_store::Result<ObjectMeta>>,
+    last: Option<Key>,
+    /// Whether objects came in the order of their names, so that the list can go on after the last one.
+    is_sorted: bool,
+    has_progress: bool,
+    attempts: Attempts,
+}
+
+impl<'c> Objects<'c> {
+    fn of(cloud: &'c Cloud, bucket: Arc<dyn ObjectStore>, prefix: Key) -> Self {
+        let (rest, attempts) = (bucket.list(Some(&prefix)), Attempts::new(&cloud.patience));
+        Self { cloud, bucket, prefix, rest, last: None, is_sorted: true, has_progress: false, attempts }
+    }
+
+    async fn next(&mut self) -> Result<Option<ObjectMeta>, Stopped> {
+        loop {
+            let reason = match self.cloud.next(&mut self.rest).await {
+                Ok(Some(object)) => {
+                    self.is_sorted &= self.last.as_ref().is_none_or(|last| *last < object.location);
+                    self.last = Some(object.location.clone());
+                    self.has_progress = true;
+                    return Ok(Some(object));
+                }
+                Ok(None) => return Ok(None),
+                Err(Reason::Passing(said)) if !self.is_sorted => Reason::Exhausted(said),
+                Err(reason) => reason,
+            };
+            self.attempts.after(reason, std::mem::take(&mut self.has_progress)).await?;
+            self.rest = match &self.last {
+                Some(last) => self.bucket.list_with_offset(Some(&self.prefix), last),
+                None => self.bucket.list(Some(&self.prefix)),
+            };
+        }
     }
 }
 
@@ -152,6 +215,15 @@ fn stat(object: &ObjectMeta) -> Stat {
 
 /// Addresses of the metadata services from which cloud machines get the credentials of their role.
 const METADATA: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "/latest/api/token"];
+
+/// The meaning of an error if a list arrived only in part.
+fn cut_list(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    let text = error.to_string();
+    if ["invalid list response", "list response body"].iter().any(|said| text.contains(said)) {
+        return Some(format!("the list of objects ended early: {}", causes(error)));
+    }
+    cut_list(error.source()?)
+}
 
 /// The meaning of an error. The client has already retried transient errors.
 fn reason(error: &Error) -> Reason {
@@ -232,13 +304,13 @@ impl Storage for Cloud {
     ) -> io::Result<()> {
         let Address { scheme, authority, key, .. } = Address::of(listing.folder)?;
         let bucket = self.bucket(authority).map_err(|reason| self.error(reason))?;
-        let mut objects = bucket.list(Some(&key));
+        let mut objects = Objects::of(self, bucket, key.clone());
         let address =
             |object: &ObjectMeta| PathBuf::from(format!("{scheme}://{authority}/{}", object.location));
         // Some tools represent a folder by an empty object with other objects below it.
         let mut empty: Option<ObjectMeta> = None;
         loop {
-            let object = runtime::wait_for(self.next(&mut objects))?.map_err(|reason| self.error(reason))?;
+            let object = transfer::within(self, objects.next())?;
             if let Some(before) = empty.take() {
                 let is_folder = object.as_ref().is_some_and(|object| {
                     object.location != before.location && object.location.prefix_matches(&before.location)

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::future::Future;
-use std::io::{self, Seek, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -19,6 +19,12 @@ use crate::limits::LimitReached;
 
 /// The wait before the first retry. It doubles each time.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// The beginning of a zip archive with members, and of the record at its end.
+const ZIP_MEMBER: &[u8] = b"PK\x03\x04";
+const ZIP_END: &[u8] = b"PK\x05\x06";
+/// The longest such record: 22 bytes and a comment.
+const LONGEST_ZIP_END: u64 = 22 + 65_535;
 
 /// The beginning of an answer, with the bytes that follow.
 pub(super) struct Answer {
@@ -168,9 +174,30 @@ async fn whole(remote: &impl Remote, address: &str, stat: &Stat, to: &mut File) 
         to.write_all(&piece).map_err(Stopped::Disk)?;
     }
     match answer.stat.size.or(stat.size) {
-        Some(size) if size != copied => Err(ended_early().into()),
-        _ => Ok(()),
+        Some(size) if size != copied => return Err(ended_early().into()),
+        _ => {}
     }
+    // No length was announced for an object that a server makes on request, so only its end shows that it is whole.
+    if stat.size.is_none() && is_cut_archive(to, copied).map_err(Stopped::Disk)? {
+        return Err(Reason::Passing("the archive that it sent has no end".to_owned()).into());
+    }
+    Ok(())
+}
+
+/// Whether a file is the beginning of a zip archive: it lacks the record that follows the last member.
+fn is_cut_archive(file: &mut File, len: u64) -> io::Result<bool> {
+    let read = |file: &mut File, at, most| {
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(at))?;
+        file.take(most).read_to_end(&mut bytes)?;
+        Ok::<_, io::Error>(bytes)
+    };
+    let beginning = read(file, 0, ZIP_MEMBER.len() as u64)?;
+    if !ZIP_MEMBER.starts_with(&beginning) {
+        return Ok(false);
+    }
+    let end = read(file, len.saturating_sub(LONGEST_ZIP_END), LONGEST_ZIP_END)?;
+    Ok(!end.windows(ZIP_END.len()).any(|bytes| bytes == ZIP_END))
 }
 
 /// What is known of an object.
@@ -264,6 +291,23 @@ impl Attempts {
 mod tests {
     use super::*;
     use crate::units::Timestamp;
+
+    #[test]
+    fn an_archive_without_its_end_is_cut() {
+        let is_cut = |bytes: &[u8]| {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(bytes).unwrap();
+            is_cut_archive(&mut file, bytes.len() as u64).unwrap()
+        };
+        let long = [ZIP_MEMBER, &[0; 100_000]].concat();
+        for cut in [&b""[..], b"PK", ZIP_MEMBER, &long] {
+            assert!(is_cut(cut), "{} bytes", cut.len());
+        }
+        let whole = [&long[..], ZIP_END, &[0; 18]].concat();
+        for whole in [&b"{\"Event\":"[..], b"PX", &whole, &[ZIP_END, &[0; 18]].concat()] {
+            assert!(!is_cut(whole), "{} bytes", whole.len());
+        }
+    }
 
     #[test]
     fn another_version_of_an_object_is_noticed() {

@@ -250,10 +250,38 @@ fn stores_that_break_off_or_ignore_ranges_give_the_same_bytes() {
             reply
         }
     });
-    for server in [breaking, without_ranges] {
+    for server in [&breaking, &without_ranges] {
         let output = analyze(&server.url(""), &["s3://bucket/logs"]);
         assert_eq!(report(&output, "nothing"), report(&expected, "nothing"), "{}", errors(&output));
     }
+    let requests = |server: &RangeServer| server.requests().iter().filter(|asked| is_object(asked)).count();
+    assert_eq!(requests(&without_ranges), requests(&plain) + 1, "only the first range is asked for twice");
+}
+
+#[test]
+fn a_list_that_ends_early_is_requested_again() {
+    let expected = analyze(&fake(|_, reply| reply).url(""), &["s3://bucket/logs"]);
+    let is_cut = std::sync::atomic::AtomicBool::new(true);
+    let server = fake(move |request, mut reply| {
+        let is_list = request.path.contains("list-type=2");
+        if is_list && is_cut.swap(false, std::sync::atomic::Ordering::Relaxed) {
+            reply.body.truncate(reply.body.len() / 2);
+        }
+        reply
+    });
+    let output = analyze(&server.url(""), &["s3://bucket/logs"]);
+    assert_eq!(report(&output, "nothing"), report(&expected, "nothing"), "{}", errors(&output));
+    let cut = fake(|request, mut reply| {
+        if request.path.contains("list-type=2") {
+            reply.body.truncate(reply.body.len() / 2);
+        }
+        reply
+    });
+    let (_, message) = problem(&analyze(&cut.url(""), &["s3://bucket/logs"]));
+    assert!(
+        message.contains("the list of objects ended early") && message.contains("try again"),
+        "{message}"
+    );
 }
 
 #[test]

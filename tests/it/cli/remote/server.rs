@@ -131,6 +131,22 @@ fn logs_that_break_off_are_sent_again_from_the_start() {
 }
 
 #[test]
+fn an_archive_without_its_end_is_requested_again() {
+    let seen = std::sync::Mutex::new(std::collections::BTreeSet::new());
+    let server = RangeServer::start(move |request| {
+        let mut reply = answer(request);
+        if request.path.ends_with("/logs") && seen.lock().unwrap().insert(request.path.clone()) {
+            // The answer is whole, and the archive in it is not.
+            reply.body.truncate(reply.body.len() / 2);
+        }
+        reply
+    });
+    let output = analyze(&[&server.url("")]);
+    assert_eq!(ids(&output), [APPS[1].0, APPS[0].0]);
+    assert_eq!((output.status.code(), logs_read(&server)), (Some(0), 4), "{}", errors(&output));
+}
+
+#[test]
 fn a_list_that_breaks_off_is_told() {
     let server = RangeServer::start(|request| match answer(request) {
         reply if request.path.ends_with("/applications") => Reply { cut: Some(250), ..reply },

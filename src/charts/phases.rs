@@ -48,6 +48,8 @@ pub struct PhaseRow {
     pub severity: Severity,
     /// Spark: whether the stage attempt itself failed.
     pub failed: bool,
+    /// Spark: the number of tasks that the stage announced; `None` if unknown. Fewer may have been launched.
+    pub announced_tasks: Option<u64>,
     /// Attempts of tasks that failed.
     pub failed_attempts: u64,
     /// How long its successful tasks ran; `None` if there is none.
@@ -58,7 +60,7 @@ pub struct PhaseRow {
     pub on_path: Option<bool>,
 }
 
-state!(struct PhaseRow { phase, severity, failed, failed_attempts, durations, lane, on_path });
+state!(struct PhaseRow { phase, severity, failed, announced_tasks, failed_attempts, durations, lane, on_path });
 
 /// How long tasks ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,6 +96,7 @@ impl Phases {
             PhaseRow {
                 severity: worst(&phase),
                 failed: stage.is_some_and(|stage| has_failed(app, stage)),
+                announced_tasks: stage.and_then(|stage| announced(app, stage)),
                 failed_attempts: group.map_or(0, failed_attempts),
                 durations: group.and_then(durations),
                 lane: None,
@@ -127,6 +130,10 @@ fn worst(findings: &[Finding]) -> BTreeMap<&Subject, Severity> {
 fn has_failed(app: &Application, stage: StageAttempt) -> bool {
     let stage = app.spark.as_ref().and_then(|spark| spark.stage(stage));
     stage.is_some_and(|stage| stage.status == StageStatus::Failed)
+}
+
+fn announced(app: &Application, stage: StageAttempt) -> Option<u64> {
+    app.spark.as_ref()?.stage(stage)?.announced_tasks
 }
 
 fn failed_attempts(group: &TaskGroup) -> u64 {
@@ -263,5 +270,14 @@ mod tests {
         assert_eq!((row.failed_attempts, row.failed), (1, false));
         sample::spark(&mut app).stages[0].status = StageStatus::Failed;
         assert!(phases(&app).shown[0].failed);
+    }
+
+    #[test]
+    fn announced_tasks_are_known_if_fewer_were_launched() {
+        let mut app = sample::app(&[]);
+        sample::stage(&mut app, 0, &[(Outcome::Succeeded, 10), (Outcome::Failed, 10)]);
+        sample::spark(&mut app).stages[0].announced_tasks = Some(8);
+        let [row] = &phases(&app).shown[..] else { panic!() };
+        assert_eq!((row.phase.tasks.total, row.announced_tasks), (2, Some(8)));
     }
 }

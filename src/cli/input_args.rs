@@ -30,7 +30,7 @@ pub(super) struct InputArgs {
     /// Do not fail if no application was read, for example from an empty folder
     #[arg(long)]
     pub(super) allow_empty: bool,
-    /// Print no warnings and no progress on standard error
+    /// Print no warnings and no progress on standard error, only errors that set the exit status
     #[arg(long, short)]
     quiet: bool,
     /// When to use colour; auto also honours `NO_COLOR`
@@ -95,7 +95,7 @@ impl InputArgs {
         }
     }
 
-    /// Prints warnings and errors, unless `--quiet` is given.
+    /// Prints warnings and errors. With `--quiet`, only [`Self::failed`] prints those that set the exit status.
     pub(super) fn warn(&self, problems: &[SourceProblem]) {
         if !self.quiet {
             warn(problems);
@@ -139,7 +139,12 @@ impl InputArgs {
             }
             Self::explain_empty(summary);
         }
-        if self.failed(problems, named_input_failed) {
+        let failed = if is_empty {
+            self.has_failed(problems, named_input_failed)
+        } else {
+            self.failed(problems, named_input_failed)
+        };
+        if failed {
             Some("some input could not be read")
         } else if is_empty && summary.left_out > 0 {
             Some("no application matches the filters")
@@ -150,8 +155,17 @@ impl InputArgs {
         }
     }
 
-    /// Whether some input of one side of a comparison could not be read.
+    /// Whether some input could not be read. If so, the reasons are printed despite `--quiet`, because an exit status
+    /// without a reason does not help.
     pub(super) fn failed(&self, problems: &[SourceProblem], named_input_failed: bool) -> bool {
+        let failed = self.has_failed(problems, named_input_failed);
+        if failed && self.quiet {
+            print(problems, if self.strict { ProblemLevel::Warning } else { ProblemLevel::Error });
+        }
+        failed
+    }
+
+    fn has_failed(&self, problems: &[SourceProblem], named_input_failed: bool) -> bool {
         let damaged = problems.iter().any(|entry| entry.problem.level >= ProblemLevel::Warning);
         named_input_failed || (self.strict && damaged)
     }
@@ -204,11 +218,13 @@ pub(super) fn warn(problems: &[SourceProblem]) {
         1 => output::print_note("1 more copy of a history is counted once"),
         more => output::print_note(&format!("{more} more copies of histories are counted once")),
     }
-    for entry in problems {
+    print(problems, ProblemLevel::Warning);
+}
+
+/// Prints one line to standard error for each problem of `least` or worse.
+fn print(problems: &[SourceProblem], least: ProblemLevel) {
+    for entry in problems.iter().filter(|entry| entry.problem.level >= least) {
         let problem = &entry.problem;
-        if problem.level < ProblemLevel::Warning {
-            continue;
-        }
         let place = problem.position.map(|at| format!(", {at}")).unwrap_or_default();
         let times = if problem.count > 1 { format!(" ({} times)", problem.count) } else { String::new() };
         let source = if place.is_empty() && names(&problem.message, &entry.source) {

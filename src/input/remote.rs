@@ -20,8 +20,31 @@ pub(super) fn how_to_fetch(path: &Path) -> Option<String> {
         "http" | "https" => from_server(address)
             .unwrap_or_else(|| format!("curl -O {quoted}, or curl {quoted} | elephant-rs analyze -")),
         "ftp" => format!("curl -O {quoted}, or curl {quoted} | elephant-rs analyze -"),
+        "dbfs" => from_databricks(address, rest),
+        scheme if is_other_scheme(scheme, rest) => {
+            format!("hdfs dfs -get {quoted} histories/ if Hadoop reads {scheme}:// on your cluster")
+        }
         _ => return None,
     })
+}
+
+/// The command for a file of Databricks, whose nodes also have it at `/dbfs`.
+fn from_databricks(address: &str, rest: &str) -> String {
+    let path = rest.trim_start_matches('/');
+    let mounted = quoted(&format!("/dbfs/{path}"));
+    format!("databricks fs cp -r {} histories/, or name {mounted} where it is mounted", quoted(address))
+}
+
+/// Whether an address has a scheme that only a file system of Hadoop may know, such as `oss://`. A drive (`C:/`) has
+/// one letter, and `file:` is of this machine.
+fn is_other_scheme(scheme: &str, rest: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    let starts_with_letter = scheme.starts_with(|c: char| c.is_ascii_alphabetic());
+    rest.starts_with('/')
+        && scheme != "file"
+        && scheme.len() > 1
+        && starts_with_letter
+        && scheme.chars().all(is_name)
 }
 
 /// The command for a page of a history server, which is not a history itself.
@@ -117,6 +140,16 @@ mod tests {
             ("http://host:18080", "curl -o ID.zip http://host:18080/api/v1/applications/ID/logs"),
             ("https://h/history/app-1/jobs/?x", "curl -o app-1.zip https://h/api/v1/applications/app-1/logs"),
             ("http://h:19888/jobhistory/job/job_1_0001", "hdfs dfs -get /mr-history/done"),
+            (
+                "dbfs:/cluster logs/x",
+                "databricks fs cp -r 'dbfs:/cluster logs/x' histories/, or name '/dbfs/cluster logs/x'",
+            ),
+            ("dbfs:///x", "name /dbfs/x where"),
+            (
+                "oss://bucket/x",
+                "hdfs dfs -get oss://bucket/x histories/ if Hadoop reads oss:// on your cluster",
+            ),
+            ("MapRFS:///x", "hdfs dfs -get MapRFS:///x"),
         ] {
             assert!(fetch(path).is_some_and(|fetch| fetch.contains(command)), "{path}: {:?}", fetch(path));
         }
@@ -130,7 +163,19 @@ mod tests {
         ] {
             assert_eq!(local_path(Path::new(path)).as_deref(), local.map(Path::new), "{path}");
         }
-        for path in ["history/s3/app.log", "C:/histories", "s3", "/hdfs://x", "s4://x", "app:1"] {
+        for path in [
+            "history/s3/app.log",
+            "C:/histories",
+            "s3",
+            "/hdfs://x",
+            "C://x",
+            "app:1",
+            "app:/1",
+            "file:///x",
+            "4s://x",
+            "a b://x",
+            "://x",
+        ] {
             assert_eq!(fetch(path), None, "{path}");
         }
     }

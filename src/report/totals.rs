@@ -4,7 +4,7 @@
 //! time. So they may save more than is wasted. Therefore the saving is shown as a share of the used memory,
 //! with both kinds.
 
-use super::words::{saved_parts, taken};
+use super::words::{LEAST_MS, millis, named_parts, saved_parts, taken};
 use crate::results::{Report, Totals};
 use crate::savings::Sums;
 use crate::units::{MbMillis, show_gb_hours, three_digits};
@@ -13,6 +13,9 @@ use crate::units::{MbMillis, show_gb_hours, three_digits};
 const NAMED: f64 = 0.005;
 /// Smaller amounts in GB·h are not named, because they would read as zero.
 const LEAST: f64 = 0.01;
+
+/// Why some time is not a part of the savings.
+const LIMIT_KNOWN: &str = "where only an upper limit is known";
 
 /// "41.2 GB·h used, 17.9 of the 40.1 that can be judged (44.6 %) wasted in memory that is too large".
 pub(super) fn memory_used(totals: &Totals) -> String {
@@ -37,6 +40,8 @@ pub(super) fn knows_memory(totals: &Totals) -> bool {
 pub(super) struct Saved {
     /// "52m ± 4m", "14 ± 1 GB·h".
     pub(super) amounts: Vec<String>,
+    /// The time that may be saved in addition: "27m 3s".
+    pub(super) at_most: Option<String>,
     /// The parts of the saved memory: "34.2 % of the memory used: 10 GB·h by smaller memory, 4 GB·h by
     /// holding it for less time".
     pub(super) memory: Option<String>,
@@ -50,12 +55,15 @@ impl Saved {
     /// `None` if no saving is known.
     pub(super) fn of(report: &Report) -> Option<Self> {
         let Totals { used, savings, first_savings, .. } = &report.totals;
-        let amounts = |sums: &Sums| saved_parts(&sums.saved(), sums.cost(), report.currency.as_deref());
+        let currency = report.currency.as_deref();
+        let amounts = |sums: &Sums| amounts(sums, currency);
         let is_part =
             |first: &&Sums| first.estimated_count > 0 && first.estimated_count < savings.estimated_count;
-        let first = first_savings.as_ref().filter(is_part).map(|first| amounts(first).join(", "));
+        let first = first_savings.as_ref().filter(is_part).map(|first| amounts(first).0.join(", "));
+        let (amounts, at_most) = amounts(savings);
         (savings.estimated_count > 0).then(|| Self {
-            amounts: amounts(savings),
+            amounts,
+            at_most,
             memory: memory(savings, *used),
             more: taken(savings.more_gb_hours()),
             first,
@@ -64,11 +72,31 @@ impl Saved {
 }
 
 impl Saved {
-    /// "52m ± 4m, 14 ± 1 GB·h (34.2 % of the memory used: by smaller memory), but take 0.5 GB·h more".
+    /// "52m ± 4m, 14 ± 1 GB·h (34.2 % of the memory used: by smaller memory), and up to 27m 3s more where only an upper
+    /// limit is known, but take 0.5 GB·h more".
     pub(super) fn text(&self) -> String {
         let memory = self.memory.as_ref().map(|memory| format!(" ({memory})")).unwrap_or_default();
         let more = self.more.as_ref().map(|more| format!(", but take {more} more")).unwrap_or_default();
-        format!("{}{memory}{more}", self.amounts.join(", "))
+        let at_most = self.at_most().map(|at_most| format!(", {at_most}")).unwrap_or_default();
+        format!("{}{memory}{at_most}{more}", self.amounts.join(", "))
+    }
+
+    /// "and up to 27m 3s more where only an upper limit is known".
+    pub(super) fn at_most(&self) -> Option<String> {
+        self.at_most.as_ref().map(|time| format!("and up to {time} more {LIMIT_KNOWN}"))
+    }
+}
+
+/// What is expected to be saved, and the time of which only an upper limit is known. One waiting job may have a limit
+/// that is larger than all that is expected. If nothing is expected, the limit is all that there is to say.
+fn amounts(sums: &Sums, currency: Option<&str>) -> (Vec<String>, Option<String>) {
+    let (saved, cost) = (sums.saved(), sums.cost());
+    let least = LEAST_MS.max(saved.wall_ms.high * NAMED);
+    let limit = sums.more_at_most().filter(|limit| *limit >= least);
+    let expected = named_parts(&sums.expected(), cost, currency);
+    match limit {
+        Some(limit) if !expected.is_empty() => (expected, Some(millis(limit))),
+        _ => (saved_parts(&saved, cost, currency), None),
     }
 }
 
@@ -123,5 +151,29 @@ mod tests {
         // Less than 0.01 GB·h would read as nothing.
         let mostly = of(&[saving(0.006, true), saving(0.09, false)]);
         assert_eq!(mostly.as_deref(), Some("0.96 % of the memory used: by holding it for less time"));
+    }
+
+    /// A job that waited for the cluster may save up to that wait, and perhaps nothing.
+    #[test]
+    fn upper_limits_of_time_are_named_apart() {
+        let saving = |low: f64, high: f64| {
+            let share = Some(Amounts { wall_ms: Range::between(low, high), ..Amounts::default() });
+            TroubleSavings { status: SavingStatus::Estimated, share, ..TroubleSavings::unknown("") }
+        };
+        let of = |savings: &[TroubleSavings]| {
+            let mut sums = Sums::default();
+            savings.iter().for_each(|saving| sums.add(saving));
+            let (amounts, at_most) = amounts(&sums, None);
+            let saved = Saved { amounts, at_most, memory: None, more: None, first: None };
+            saved.text()
+        };
+        let (expected, limit) = (saving(148_000.0, 340_000.0), saving(0.0, 1_623_000.0));
+        assert_eq!(
+            of(&[expected.clone(), limit.clone()]),
+            "4m 4s ± 1m 36s, and up to 27m 3s more where only an upper limit is known"
+        );
+        assert_eq!(of(&[expected]), "4m 4s ± 1m 36s");
+        assert_eq!(of(&[limit]), "up to 27m 3s");
+        assert_eq!(of(&[]), "less than 0.01 GB·h");
     }
 }

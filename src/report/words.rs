@@ -169,6 +169,9 @@ pub(super) fn taken(more: Option<Range>) -> Option<String> {
     Some(format!("{} GB·h", in_range(more, as_precise_as(more.high))))
 }
 
+/// Shorter times in milliseconds are not named, because they would read as zero.
+pub(super) const LEAST_MS: f64 = 100.0;
+
 /// "9.0 s ± 1.5 s, 0.01 core-hours, 0.2 GB·h", without amounts that round to nothing.
 pub(super) fn saved(amounts: &Amounts, cost: Option<Range>, currency: Option<&str>) -> String {
     saved_parts(amounts, cost, currency).join(", ")
@@ -176,18 +179,23 @@ pub(super) fn saved(amounts: &Amounts, cost: Option<Range>, currency: Option<&st
 
 /// The parts of [`saved`] as a list.
 pub(super) fn saved_parts(amounts: &Amounts, cost: Option<Range>, currency: Option<&str>) -> Vec<String> {
+    let parts = named_parts(amounts, cost, currency);
+    if parts.is_empty() { vec!["less than 0.01 GB·h".to_owned()] } else { parts }
+}
+
+/// The amounts that do not round to nothing; empty if all do.
+pub(super) fn named_parts(amounts: &Amounts, cost: Option<Range>, currency: Option<&str>) -> Vec<String> {
     let money = cost.zip(currency).filter(|(cost, _)| cost.high >= 0.005);
     let money =
         money.map(|(cost, currency)| format!("{} {currency}", in_range(cost, |value| format!("{value:.2}"))));
-    let time = Some(amounts.wall_ms).filter(|time| time.high >= 100.0).map(|time| in_range(time, millis));
+    let time = Some(amounts.wall_ms).filter(|time| time.high >= LEAST_MS).map(|time| in_range(time, millis));
     let hours = |hours: Option<Range>, unit: &str| {
         let hours = hours.filter(|hours| hours.high >= 0.01)?;
         Some(format!("{} {unit}", in_range(hours, as_precise_as(hours.high))))
     };
     let cores = hours(amounts.core_hours, "core-hours");
     let memory = hours(amounts.gb_hours, "GB·h");
-    let parts: Vec<String> = [money, time, cores, memory].into_iter().flatten().collect();
-    if parts.is_empty() { vec!["less than 0.01 GB·h".to_owned()] } else { parts }
+    [money, time, cores, memory].into_iter().flatten().collect()
 }
 
 /// The first of these amounts in the order of their weight: "2.9 core-hours", or "about 2.9 core-hours" with an error.

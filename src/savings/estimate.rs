@@ -62,6 +62,12 @@ impl Range {
         (self.high - self.low) / 2.0
     }
 
+    /// Whether the amount may be nothing, so that only an upper limit is known.
+    #[must_use]
+    pub(crate) fn is_only_a_limit(&self) -> bool {
+        self.low <= 0.0 && self.high > 0.0
+    }
+
     /// Whether it contains zero, so that not even the sign is certain.
     #[must_use]
     pub(crate) fn contains_zero(&self) -> bool {

@@ -124,6 +124,8 @@ pub(crate) struct Savings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Sums {
     wall: Sum,
+    /// The part of the time of which only an upper limit is known.
+    wall_limits: Option<Sum>,
     cores: Option<Sum>,
     memory: Option<Sum>,
     /// The part of the memory that is saved by its size.
@@ -173,6 +175,7 @@ impl Sums {
         match (&trouble.status, &trouble.share) {
             (SavingStatus::Estimated, Some(share)) => {
                 self.wall.add(share.wall_ms);
+                add(&mut self.wall_limits, Some(share.wall_ms).filter(Range::is_only_a_limit));
                 add(&mut self.cores, share.core_hours);
                 add(&mut self.memory, share.gb_hours);
                 add(&mut self.by_size, share.gb_hours.filter(|_| trouble.by_size));
@@ -188,6 +191,7 @@ impl Sums {
     pub(crate) fn add_all(&mut self, other: &Self) {
         self.wall.add_all(other.wall);
         for (sum, other) in [
+            (&mut self.wall_limits, other.wall_limits),
             (&mut self.cores, other.cores),
             (&mut self.memory, other.memory),
             (&mut self.by_size, other.by_size),
@@ -210,6 +214,21 @@ impl Sums {
             core_hours: self.cores.map(Sum::range),
             gb_hours: self.memory.map(Sum::range),
         }
+    }
+
+    /// Like [`Self::saved`], without the times of which only an upper limit is known: perhaps they save nothing.
+    pub(crate) fn expected(&self) -> Amounts {
+        let mut expected = self.wall;
+        let limits = self.wall_limits.unwrap_or_default();
+        for (sum, limit) in expected.0.iter_mut().zip(limits.0) {
+            *sum = sum.saturating_sub(limit);
+        }
+        Amounts { wall_ms: expected.range(), ..self.saved() }
+    }
+
+    /// The time that is saved at most in addition to [`Self::expected`].
+    pub(crate) fn more_at_most(&self) -> Option<f64> {
+        self.wall_limits.map(|limits| limits.range().high)
     }
 
     /// The part of the GB-hours that smaller memory saves; the rest is held for less time.
@@ -289,5 +308,21 @@ mod tests {
             (Some(range(7.0)), None, None)
         );
         assert_eq!(sum(&[3, 2, 1, 0]), sums);
+    }
+
+    #[test]
+    fn upper_limits_of_time_are_apart() {
+        let of = |low: f64, high: f64| {
+            let share = Some(Amounts { wall_ms: Range::between(low, high), ..Amounts::default() });
+            TroubleSavings { status: SavingStatus::Estimated, share, ..TroubleSavings::unknown("x") }
+        };
+        let mut sums = Sums::default();
+        [of(2.0, 4.0), of(0.0, 9.0), of(0.0, 0.0)].iter().for_each(|trouble| sums.add(trouble));
+        let mut twice = sums;
+        twice.add_all(&sums);
+        assert_eq!((sums.expected().wall_ms, sums.more_at_most()), (Range::between(2.0, 4.0), Some(9.0)));
+        assert_eq!((twice.expected().wall_ms, twice.more_at_most()), (Range::between(4.0, 8.0), Some(18.0)));
+        assert_eq!(sums.saved().wall_ms, Range { low: 2.0, point: 7.5, high: 13.0 });
+        assert_eq!(Sums::default().more_at_most(), None);
     }
 }

@@ -61,10 +61,32 @@ const LONG_FLAG: usize = 24;
 const SMALL_FLAG: usize = 46;
 
 /// Sentences, cut to `most` characters. No line ends inside of a flag, or between a number and its unit. In tables, long
-/// words such as paths are broken after punctuation.
+/// words such as paths are broken after punctuation. Text in backticks is code.
 #[askama::filter_fn]
 pub(in crate::report) fn prose<T: Display>(text: T, _: &dyn Values, most: usize) -> Result<Safe<String>> {
-    Ok(Safe(with_whole_words(&cut_text(&text.to_string(), most))?))
+    Ok(Safe(in_prose(&cut_text(&text.to_string(), most))?))
+}
+
+fn in_prose(text: &str) -> Result<String> {
+    let mut html = String::with_capacity(text.len() + text.len() / 4);
+    let mut rest = text;
+    while let Some((before, code, after)) = next_code(rest) {
+        write!(html, "{}<code>{}</code>", with_whole_words(before)?, escape(code, Html)?)?;
+        rest = after;
+    }
+    html.push_str(&with_whole_words(rest)?);
+    Ok(html)
+}
+
+/// The first text in backticks, with the text before and after it. Names may contain backticks, too, so both must be at
+/// the edge of a word, as in "see `rules show order`.".
+fn next_code(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, after) = text.split_once('`')?;
+    let (code, after) = after.split_once('`')?;
+    let opens = before.is_empty() || before.ends_with([' ', '(']);
+    let closes = after.is_empty() || after.starts_with([' ', ')', ',', '.', ';', ':']);
+    let is_code = opens && closes && !code.is_empty() && code.trim() == code;
+    is_code.then_some((before, code, after))
 }
 
 /// Longer words may be broken in sentences.
@@ -252,6 +274,18 @@ mod tests {
         assert_eq!(long, "<span class=\"whole flag\">--conf spark.sql.adaptive.enabled=true</span>");
         assert_eq!(with_whole_words("on node2.example.com").unwrap(), "on node2.<wbr>example.<wbr>com");
         assert_eq!(with_whole_words("of a.b").unwrap(), "of a.b");
+    }
+
+    #[test]
+    fn text_in_backticks_is_code() {
+        let text = |text: &str| in_prose(text).unwrap();
+        assert_eq!(
+            text("give `a <b` (`c`), or `d`."),
+            "give <code>a &#60;b</code> (<code>c</code>), or <code>d</code>."
+        );
+        for unclosed in ["a `b", "a`b`c", "` a `", "``"] {
+            assert_eq!(text(unclosed), unclosed);
+        }
     }
 
     #[test]

@@ -18,12 +18,12 @@ pub(in crate::report) struct Code {
 /// Colours, tables and charts of every page.
 pub(in crate::report) const STYLE: Code = Code {
     text: include_str!("../../../templates/page.css"),
-    hash: "sha256-P7O6FWIuRuSgECdnT2SXHgE4yEGzGOHnyrvdjKJbWkI=",
+    hash: "sha256-A8Au607uyJCk7+t09UleiDSoGlu9vTexF20R8N9Pjio=",
 };
 /// The additional style of the pages of `nodes`, `whatif`, `diff` and `stragglers`.
 pub(in crate::report) const CHART_STYLE: Code = Code {
     text: include_str!("../../../templates/charts.css"),
-    hash: "sha256-YP4g5PZG7Yql0RCmSPNkaDftpgp7dgnXTf4NorqCesw=",
+    hash: "sha256-e+9pyWD+E98CNjnYHnWgFk6OHzp+d9KD50Uq2KqQD44=",
 };
 /// Tells the style sheet that scripts run, before the page is laid out.
 pub(in crate::report) const FLAG: Code = Code {

@@ -65,6 +65,15 @@ const COLUMNS: [&str; 12] = [
     "Critical path",
 ];
 
+/// "6 of 8 launched": the findings count the tasks that a stage announced, as a stage that fails does not launch all.
+fn tasks(row: &PhaseRow) -> Cell {
+    let launched = row.phase.tasks.total;
+    match row.announced_tasks.filter(|announced| *announced > launched) {
+        Some(all) => Cell::new(launched, format!("{} of {} launched", grouped(launched), grouped(all))),
+        None => Cell::count(launched),
+    }
+}
+
 fn cells(row: &PhaseRow, start: Option<Timestamp>) -> [Option<Cell>; COLUMNS.len()] {
     let phase = &row.phase;
     let size = |bytes: Option<Bytes>| bytes.filter(|_| phase.has_whole_sums).map(Cell::size);
@@ -75,7 +84,7 @@ fn cells(row: &PhaseRow, start: Option<Timestamp>) -> [Option<Cell>; COLUMNS.len
             Some(Cell::new(offset.get(), format!("+{offset}")))
         }),
         phase.duration().map(Cell::time),
-        phase.has_all_tasks.then(|| Cell::count(phase.tasks.total)),
+        phase.has_all_tasks.then(|| tasks(row)),
         Some(Cell::count(row.failed_attempts)),
         durations.map(|durations| Cell::time(durations.median)),
         durations.map(|durations| Cell::time(durations.p95)),
@@ -122,5 +131,28 @@ impl<'a> PhasesView<'a> {
     /// Whether some cell is empty.
     fn has_gaps(&self) -> bool {
         self.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.text.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::charts::Charts;
+    use crate::internal::sample;
+    use crate::model::table::Outcome;
+    use crate::rules::RuleSet;
+
+    /// A finding says "3 of 8 tasks failed" of a stage that failed before all its tasks were launched.
+    #[test]
+    fn tasks_that_were_not_launched_are_told() {
+        let text = |announced: Option<u64>| {
+            let mut app = sample::app(&[]);
+            sample::stage(&mut app, 0, &[(Outcome::Succeeded, 10), (Outcome::Failed, 10)]);
+            sample::spark(&mut app).stages[0].announced_tasks = announced;
+            let phases = Charts::of(&app, &RuleSet::built_in().unwrap(), &[]).phases;
+            phases.shown.first().map(|row| (tasks(row).text, tasks(row).key))
+        };
+        let is = |text: &str| Some((text.to_owned(), "2".to_owned()));
+        assert_eq!((text(Some(8)), text(Some(2)), text(None)), (is("2 of 8 launched"), is("2"), is("2")));
     }
 }

@@ -247,7 +247,7 @@ fn configuration(recommended: &[Recommended]) -> String {
         return String::new();
     }
     let lines: Vec<String> = recommended.iter().map(|it| plain(&it.change.argument())).collect();
-    format!("\n```\n{}\n```\n\n", lines.join("\n"))
+    format!("\n```\n{}\n```\n\n", lines.join(" \\\n"))
 }
 
 /// One line, without backticks that would end a block of code.

@@ -154,11 +154,9 @@ impl<'a> Page<'a> {
         self.jobs.len() > 1
     }
 
-    /// "12 applications without stragglers".
+    /// "12 applications without stragglers.": those that are not on the page.
     fn without(&self) -> Option<String> {
-        let judged = self.report.applications.iter().filter(|app| app.judged() > 0);
-        let without = judged.filter(|app| app.stragglers() == 0).count() as u64;
-        (without > 0).then(|| format!("{} without stragglers.", counted(without, "application")))
+        sentences::without(self.report, "", grouped).map(|text| format!("{text}."))
     }
 
     /// The jobs of traces that are not listed.

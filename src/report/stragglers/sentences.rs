@@ -24,6 +24,33 @@ pub(super) fn unlisted(report: &StragglerReport) -> String {
     )
 }
 
+/// "46 more applications without stragglers; 37 without enough successful tasks to compare": those without a place in
+/// the report. `None` if there are none, or if no application can be judged, which the answer says.
+pub(super) fn without(report: &StragglerReport, more: &str, show: impl Fn(u64) -> String) -> Option<String> {
+    let count = |is_meant: &dyn Fn(&ApplicationStragglers) -> bool| {
+        report.applications.iter().filter(|app| is_meant(app)).count() as u64
+    };
+    let unjudged = if report.total.tasks == 0 { 0 } else { count(&|app| app.judged() == 0) };
+    let without = count(&|app| app.judged() > 0 && app.stragglers() == 0);
+    others(without, unjudged, more, show)
+}
+
+fn others(without: u64, unjudged: u64, more: &str, show: impl Fn(u64) -> String) -> Option<String> {
+    let applications = |count: u64| {
+        let plural = if count == 1 { "" } else { "s" };
+        format!("{} {more}application{plural}", show(count))
+    };
+    match (without, unjudged) {
+        (0, 0) => None,
+        (0, _) => Some(format!("{} {UNJUDGED}", applications(unjudged))),
+        (_, 0) => Some(format!("{} without stragglers", applications(without))),
+        _ => Some(format!("{} without stragglers; {} {UNJUDGED}", applications(without), show(unjudged))),
+    }
+}
+
+/// Why an application counts neither as one with stragglers nor as one without.
+const UNJUDGED: &str = "without enough successful tasks to compare";
+
 /// How many groups of a large trace were replayed.
 pub(super) fn sample(engine: &EngineDetectors) -> Option<String> {
     (engine.groups < engine.all_groups).then(|| {
@@ -259,4 +286,22 @@ pub(super) fn correlation(correlation: &CauseCorrelation) -> String {
         correlation.other.display_name(),
         correlation.pearson
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn applications_without_a_place_are_all_counted() {
+        let text = |without, unjudged| others(without, unjudged, "more ", |count| count.to_string());
+        let both = "46 more applications without stragglers; 37 without enough successful tasks to compare";
+        assert_eq!(text(46, 37).as_deref(), Some(both));
+        assert_eq!(text(1, 0).as_deref(), Some("1 more application without stragglers"));
+        assert_eq!(
+            text(0, 1).as_deref(),
+            Some("1 more application without enough successful tasks to compare")
+        );
+        assert_eq!(text(0, 0), None);
+    }
 }

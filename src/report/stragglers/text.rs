@@ -47,7 +47,7 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let details = options.details;
     let page = Page { report, columns: options.columns, color: options.color, details, shown };
-    let (with, without): (Vec<_>, Vec<_>) = report.applications.iter().partition(|app| app.stragglers() > 0);
+    let with: Vec<_> = report.applications.iter().filter(|app| app.stragglers() > 0).collect();
     page.answer(out)?;
     if options.summary {
         return page.files(out);
@@ -72,11 +72,10 @@ pub(super) fn write(
         page.paragraph("All tables, tasks, histograms and detectors: --details", 0, out)?;
         writeln!(out)?;
     }
-    if without.iter().any(|app| app.judged() > 0) {
-        let more = if with.is_empty() { "" } else { "more " };
-        let judged = without.iter().filter(|app| app.judged() > 0).count();
-        let text = counted(judged as u64, &format!("{more}application"));
-        writeln!(out, "{text} without stragglers\n")?;
+    let more = if with.is_empty() { "" } else { "more " };
+    if let Some(text) = sentences::without(report, more, |count| count.to_string()) {
+        page.paragraph(&text, 0, out)?;
+        writeln!(out)?;
     }
     if report.unlisted > 0 {
         page.paragraph(&sentences::unlisted(report), 0, out)?;

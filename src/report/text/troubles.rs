@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{INDENT, TEXT_COLUMN, TextOptions};
 use crate::report::words::{headline, saves, told_by};
-use crate::report::wrap::{clean, fit, fit_words, lines, width};
+use crate::report::wrap::{clean, fit, fit_words, lines};
 use crate::severity::Severity;
 use crate::troubles::{Recommended, Trouble};
 
@@ -75,7 +75,8 @@ pub(super) fn labelled(
     Ok(())
 }
 
-/// The recommended configuration as arguments to paste, one a line.
+/// The recommended configuration as arguments to paste, one a line. Only the backslash that continues a command
+/// follows an argument, so that lines can be pasted into a shell. The present values are above them.
 pub(super) fn configuration(
     recommended: &[Recommended],
     columns: usize,
@@ -84,20 +85,21 @@ pub(super) fn configuration(
     if recommended.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n    Recommended configuration:")?;
-    for Recommended { change, .. } in recommended {
-        let argument = clean(&change.argument());
-        let now = change.from.as_deref().map(|from| {
-            let room = columns.saturating_sub(14).min(PRESENT);
-            format!("(now {})", fit(&clean(from), room))
-        });
-        match now {
-            Some(now) if 8 + width(&argument) + width(&now) <= columns => {
-                writeln!(out, "      {argument}  {now}")?;
-            }
-            Some(now) => writeln!(out, "      {argument}\n        {now}")?,
-            None => writeln!(out, "      {argument}")?,
-        }
+    let room = columns.saturating_sub(14).min(PRESENT);
+    let now = recommended.iter().filter_map(|Recommended { change, .. }| {
+        let from = change.from.as_deref()?;
+        Some(format!("{}={}", clean(&change.setting), fit(&clean(from), room)))
+    });
+    let now: Vec<String> = now.collect();
+    let now = if now.is_empty() { String::new() } else { format!(" (now {})", now.join(", ")) };
+    writeln!(out)?;
+    for line in lines(&format!("Recommended configuration{now}:"), columns.saturating_sub(INDENT)) {
+        writeln!(out, "{:INDENT$}{line}", "")?;
+    }
+    let last = recommended.len().saturating_sub(1);
+    for (place, Recommended { change, .. }) in recommended.iter().enumerate() {
+        let more = if place < last { " \\" } else { "" };
+        writeln!(out, "      {}{more}", clean(&change.argument()))?;
     }
     Ok(())
 }
@@ -114,6 +116,7 @@ pub(super) fn advice_lines(advice: &str, options: TextOptions, out: &mut dyn Wri
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::SettingChange;
 
     #[test]
     fn a_brief_text_says_more_than_its_subject() {
@@ -123,5 +126,37 @@ mod tests {
         assert!(brief.contains("502× the median") && brief.ends_with('…'), "{brief}");
         assert_eq!(lines(&brief, 64).len(), 2);
         assert_eq!(super::brief("Driver: the heap is large", 64), "Driver: the heap is large");
+    }
+    /// Pasted into a shell, "(now 8g)" would be a syntax error.
+    #[test]
+    fn lines_of_the_configuration_can_be_pasted() {
+        let recommend = |setting: &str, from: Option<&str>, to: &str| Recommended {
+            change: SettingChange {
+                setting: setting.to_owned(),
+                from: from.map(str::to_owned),
+                to: to.to_owned(),
+            },
+            why: Vec::new(),
+        };
+        let text = |recommended: &[Recommended]| {
+            let mut text = Vec::new();
+            configuration(recommended, 60, &mut text).unwrap();
+            String::from_utf8(text).unwrap()
+        };
+        let all = [
+            recommend("spark.executor.memory", Some("8g"), "1792m"),
+            recommend("spark.executor.cores", None, "2"),
+            recommend("spark.executor.instances", Some("8"), "1"),
+        ];
+        let expected = "
+    Recommended configuration (now spark.executor.memory=8g,
+    spark.executor.instances=8):
+      --conf spark.executor.memory=1792m \\
+      --conf spark.executor.cores=2 \\
+      --conf spark.executor.instances=1
+";
+        assert_eq!(text(&all), expected);
+        let one = "\n    Recommended configuration:\n      --conf spark.executor.cores=2\n";
+        assert_eq!((text(&all[1..2]).as_str(), text(&[])), (one, String::new()));
     }
 }

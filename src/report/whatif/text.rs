@@ -168,7 +168,7 @@ impl Page {
                 Column::number("takes", 8),
                 Column::number("difference", DIFFERENCE).named(""),
                 Column::number("core-hours", COST),
-                Column::number("GB-hours", COST),
+                Column::number("GB·h", COST),
             ],
         );
         for scenario in scenarios {

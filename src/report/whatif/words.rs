@@ -167,9 +167,9 @@ pub(super) fn of_total(total: &ChangeTotal) -> String {
     in_words(&total.change, false)
 }
 
-/// "0.3 core-hours and 0.4 GB-hours less", "3 core-hours more"; without amounts that read as zero.
+/// "0.3 core-hours and 0.4 GB·h less", "3 core-hours more"; without amounts that read as zero.
 pub(super) fn hours(total: &ChangeTotal) -> Vec<String> {
-    let amounts = [(total.core_hours, "core-hours"), (total.gb_hours, "GB-hours")];
+    let amounts = [(total.core_hours, "core-hours"), (total.gb_hours, "GB·h")];
     let amount = |less: bool| {
         let of = amounts.iter().filter_map(|(range, unit)| Some((range.as_ref()?.point, *unit)));
         let of = of.filter(|(point, _)| (*point > 0.0) == less && point.abs() >= LEAST_HOURS);
@@ -272,12 +272,9 @@ mod tests {
         let unknown = ChangeTotal { known: 0, unknown: 3, reasons, ..nothing };
         assert_eq!(
             total(&mixed),
-            "no skew: saves 1m ± 10 s in 1 application; takes 1m ± 10 s longer in 2 applications; 1.5 GB-hours more"
+            "no skew: saves 1m ± 10 s in 1 application; takes 1m ± 10 s longer in 2 applications; 1.5 GB·h more"
         );
-        assert_eq!(
-            total(&all),
-            "no skew: saves 1m ± 10 s in 1 application; 0.25 core-hours and 2 GB-hours less"
-        );
+        assert_eq!(total(&all), "no skew: saves 1m ± 10 s in 1 application; 0.25 core-hours and 2 GB·h less");
         assert_eq!(
             total(&none),
             "no skew: saves nothing beyond the error of the model; unknown in 3 applications"

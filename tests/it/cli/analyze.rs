@@ -238,6 +238,13 @@ fn quiet_and_strict_options_work() {
     elephant().args(["analyze", broken]).assert().code(0).stderr(predicate::str::contains("warning"));
     elephant().args(["analyze", "--quiet", broken]).assert().code(0).stderr("");
     elephant().args(["analyze", "--strict", broken]).assert().code(2);
+    // What sets the exit status is told despite `--quiet`.
+    let names = |name: &str| predicate::str::contains(name.to_owned());
+    elephant().args(["analyze", "--quiet", "--strict", broken]).assert().code(2).stderr(names("broken"));
+    for command in ["analyze", "nodes", "stragglers", "whatif"] {
+        let missing = elephant().args([command, "--quiet", "no-such-file", "testdata/hadoop1"]).assert();
+        missing.code(2).stderr(names("no-such-file").and(predicate::str::contains("warning").not()));
+    }
 }
 
 #[test]

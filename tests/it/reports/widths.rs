@@ -17,6 +17,7 @@ const WIDTHS: [usize; 4] = [40, 60, 80, 120];
 fn is_unbreakable(line: &str) -> bool {
     let line = line.trim();
     let line = line.strip_prefix("→ ").unwrap_or(line);
+    let line = line.strip_suffix(" \\").unwrap_or(line);
     let argument = line.strip_prefix("--conf ").or_else(|| line.strip_prefix("-D "));
     let quoted = argument.is_some_and(|argument| argument.starts_with('\'') && argument.ends_with('\''));
     quoted || !argument.unwrap_or(line).contains(' ')

@@ -118,7 +118,7 @@ impl Page<'_> {
     fn settings(&self, engine: &EngineDetectors, out: &mut dyn Write) -> io::Result<()> {
         let Some((sentence, lines)) = sentences::settings(engine) else { return Ok(()) };
         self.paragraph(&sentence, 2, out)?;
-        lines.iter().try_for_each(|line| writeln!(out, "    {line}"))
+        writeln!(out, "    {}", lines.join(" \\\n    "))
     }
 }
 

@@ -3,8 +3,10 @@
 use super::words;
 use crate::model::table::TaskKind;
 use crate::report::words::{capital, plural};
-use crate::stragglers::cause::StragglerCause;
+use crate::report::wrap::clean;
+use crate::stragglers::cause::{Cause, StragglerCause};
 use crate::stragglers::evaluation::Best;
+use crate::stragglers::impact::SlowServer;
 use crate::survey::{
     ApplicationStragglers, CauseCorrelation, CauseCount, CauseCounts, EngineDetectors, GroupReport, Job,
     Method, RunTimes, Settings, StragglerReport,
@@ -14,6 +16,38 @@ use crate::units::{Millis, three_digits};
 /// The text for a report with stragglers that cost no time.
 pub(super) const NO_WAIT: &str =
     "No application waited only for stragglers: the last task of each group was not a straggler.";
+
+/// The nodes that are slow over all applications, if causes were inferred that they refute: causes are found in one
+/// application at a time, in which a node may run too few tasks to be blamed.
+pub(super) fn slow_nodes(report: &StragglerReport) -> Option<String> {
+    const NAMED: usize = 3;
+    let total = &report.total;
+    let doubtful = [Cause::MoreWork, Cause::Contention, Cause::EveryAttempt, Cause::Unexplained];
+    let slow = &total.by_median.slow_servers;
+    if total.applications < 2 || !total.waiting.iter().any(|waiting| doubtful.contains(&waiting.cause)) {
+        return None;
+    }
+    let one = |server: &SlowServer| {
+        let SlowServer { name, ran, expected, jobs } = server;
+        format!(
+            "{} of {} on {} were stragglers ({expected:.1} expected from the other nodes), in {}",
+            ran.stragglers,
+            plural(ran.tasks, "task"),
+            clean(name),
+            plural(*jobs, "application")
+        )
+    };
+    let named: Vec<String> = slow.iter().take(NAMED).map(one).collect();
+    let more = slow.len().checked_sub(NAMED).filter(|&more| more > 0);
+    let more = more.map(|more| format!("; so it is on {}", plural(more as u64, "more node")));
+    (!named.is_empty()).then(|| {
+        format!(
+            "Over all applications, {}{}. Causes are found within one application, so work or contention that is inferred there may be a slow node; see elephant-rs nodes.",
+            named.join("; "),
+            more.unwrap_or_default()
+        )
+    })
+}
 
 /// The jobs of traces that are counted and not listed.
 pub(super) fn unlisted(report: &StragglerReport) -> String {

@@ -7,6 +7,7 @@ use crate::report::wrap::clean;
 use crate::stragglers::cause::{Cause, StragglerCause};
 use crate::stragglers::evaluation::Best;
 use crate::stragglers::impact::SlowServer;
+use crate::stragglers::labels::multiple;
 use crate::survey::{
     ApplicationStragglers, CauseCorrelation, CauseCount, CauseCounts, EngineDetectors, GroupReport, Job,
     Method, RunTimes, Settings, StragglerReport,
@@ -173,16 +174,16 @@ fn run_times(run_times: &RunTimes) -> String {
     format!("; by replay, {applications} of {} would have taken {saved}{unknown}", time(recorded_ms))
 }
 
-/// "200 map tasks, median 5.2 s, stragglers from 7.8 s".
+/// "200 map tasks, median 5.213 s, stragglers from 7.82 s".
 pub(super) fn limit(group: &GroupReport, settings: &Settings) -> String {
-    let seconds =
-        |seconds: f64| Millis::from_seconds(seconds).map_or_else(|| "-".to_owned(), |span| span.to_string());
+    let time = |ms: f64| Millis::from_f64(ms).map_or_else(|| "-".to_owned(), Millis::precise);
     let reference = match (settings.method, group.limit) {
         (Method::Median | Method::Mean, Some(limit)) => format!(
             ", {} {}, stragglers from {}",
             settings.method.name(),
-            seconds(limit.reference),
-            seconds(limit.at)
+            time((1000.0 * limit.reference).round()),
+            // Times are whole milliseconds, so those from half of one on are those from the next one on.
+            time(multiple(1000.0, limit.at).ceil())
         ),
         (Method::Usual, _) => {
             format!(", stragglers above {}× the usual time", three_digits(settings.factor))

@@ -286,6 +286,7 @@ impl fmt::Display for Fact {
             }
             Self::Component { component, time, duration, rest, limit, .. } => {
                 let what = component.display_name();
+                let [time, duration, rest, limit] = [time, duration, rest, limit].map(|span| span.precise());
                 write!(f, "{what} took {time} of {duration} ({rest} without it, slow from {limit})")
             }
             Self::Fault { kind, node, count, message } => {
@@ -330,11 +331,10 @@ impl fmt::Display for Fact {
                 f,
                 "was among the first tasks of its stage on its executor; these took {ratio:.1}× as long as later tasks"
             ),
-            Self::OtherAttempt { node, time, limit } if time < limit => {
-                write!(f, "another attempt of the task took {time} on {node} (slow from {limit})")
-            }
             Self::OtherAttempt { node, time, limit } => {
-                write!(f, "another attempt of the task also ran for {time} on {node} (slow from {limit})")
+                let ran = if time < limit { "took" } else { "also ran for" };
+                let (time, limit) = (time.precise(), limit.precise());
+                write!(f, "another attempt of the task {ran} {time} on {node} (slow from {limit})")
             }
             Self::RemoteInput { local_share, .. } => {
                 write!(

@@ -95,6 +95,19 @@ impl Millis {
     }
 }
 
+impl Millis {
+    /// Like `Display`, but to the millisecond below a minute: `2.27 s`. `Display` cuts, so that a limit of 2.27 s and a
+    /// time of 2.25 s below it would both be 2.2 s.
+    pub(crate) fn precise(self) -> String {
+        match (self.0 / 1000, self.0 % 1000) {
+            (secs @ 1..=59, ms @ 1..) => {
+                format!("{secs}.{}", format!("{ms:03}").trim_end_matches('0')) + " s"
+            }
+            _ => self.to_string(),
+        }
+    }
+}
+
 impl Add for Millis {
     type Output = Self;
     fn add(self, other: Self) -> Self {
@@ -323,6 +336,14 @@ mod tests {
         assert_eq!(shown(125_000), "2m 5s");
         assert_eq!(shown(3_649_314), "1h");
         assert_eq!(shown(100 * 3_600_000), "4d 4h");
+    }
+
+    #[test]
+    fn precise_spans_are_not_cut_below_a_minute() {
+        let shown = |ms| Millis::new(ms).precise();
+        assert_eq!([shown(0), shown(999), shown(1_000)], ["0 ms", "999 ms", "1 s"]);
+        assert_eq!([shown(2_270), shown(2_250), shown(1_599)], ["2.27 s", "2.25 s", "1.599 s"]);
+        assert_eq!([shown(4_005), shown(59_999), shown(125_500)], ["4.005 s", "59.999 s", "2m 5s"]);
     }
 
     #[test]

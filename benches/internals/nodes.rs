@@ -88,7 +88,7 @@ fn runs(job: u64, jobs: u64, hosts: &[Option<Host>]) -> Vec<Run> {
             let slowness = (place.floor() * 0.618_034).fract() - 0.5;
             let normal = (-2.0 * (1.0 - uniform()).ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
             let run_time = Millis::from_f64(60_000.0 * (0.35 * normal + 0.1 * slowness).exp());
-            Run { host, start: Some(start), time: run_time.unwrap_or_default() }
+            Run { host, start: Some(start), time: run_time.unwrap_or_default(), overtaken: false }
         })
         .collect()
 }

@@ -198,6 +198,7 @@ impl Nodes {
             slow_mean: params.slow_mean.get(),
             slow_straggler_ratio: params.slow_straggler_ratio.get(),
             suspect_tasks: whole(params.suspect_tasks.get()),
+            suspect_share: params.suspect_share.get(),
             min_group: self.min_group,
             min_node_tasks: self.min_node_tasks,
             quantile: self.quantile,

@@ -30,10 +30,12 @@ pub(crate) struct NodeSample {
 /// The z-scores of one host.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Scores {
-    /// One per successful attempt, in the order the applications were read.
+    /// One per attempt, in the order the applications were read.
     pub values: Vec<f64>,
     /// How many of these attempts were stragglers in their group.
     pub stragglers: u64,
+    /// How many of these were overtaken by their copies.
+    pub overtaken: u64,
     /// Stragglers on it and on others.
     pub peers: Strata,
     /// What was lost on it.
@@ -80,6 +82,7 @@ impl Cluster {
             let Some(host) = self.host(row.host) else { continue };
             host.values.push(row.score);
             host.stragglers += u64::from(row.straggler);
+            host.overtaken += u64::from(row.overtaken);
             if let Some(day) = row.day {
                 let sum = host.days.entry(day).or_default();
                 sum.count += 1;

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::conditions::{Conditions, Facts};
 use super::losses::Losses;
 use super::run::{Host, Run};
-use super::score::z_scores;
+use super::score::ZScale;
 use super::settings::Settings;
 use crate::model::spark::StageAttempt;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
@@ -17,6 +17,7 @@ use crate::state::state;
 use crate::stats::descriptive::median;
 use crate::stats::strata::Strata;
 use crate::stragglers::cause::faults::{Faults, hosts_of_lost_executors};
+use crate::stragglers::executions::overtaken_originals;
 use crate::stragglers::labels::multiple;
 use crate::trace::{Attempt, Job};
 use crate::units::{Millis, Timestamp};
@@ -95,7 +96,7 @@ impl Hosts {
 /// memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sample {
-    /// Successful attempts with a known host, group by group.
+    /// Successful attempts, and originals that a copy overtook, with a known host, group by group.
     pub rows: Vec<Row>,
     /// The groups they come from.
     pub groups: GroupCounts,
@@ -107,7 +108,7 @@ pub(crate) struct Sample {
 
 state!(struct Sample { rows, groups, peers, losses });
 
-/// A successful attempt with its z-score.
+/// An attempt with its z-score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Row {
     /// Its deviation from the group's mean duration, in standard deviations.
@@ -118,9 +119,11 @@ pub(crate) struct Row {
     pub day: Option<DayNumber>,
     /// Whether it was a straggler in its group.
     pub straggler: bool,
+    /// Whether a copy overtook it: it was killed, and would have had a greater z-score.
+    pub overtaken: bool,
 }
 
-state!(struct Row { score, host, day, straggler });
+state!(struct Row { score, host, day, straggler, overtaken });
 
 /// Counts of task groups by how they were used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -134,11 +137,14 @@ pub struct GroupCounts {
     pub without_spread: u64,
     /// Successful attempts in the groups used.
     pub tasks: u64,
+    /// Originals that a copy overtook, and that were stragglers by then. They count in addition, for the node on which
+    /// they ran.
+    pub overtaken: u64,
     /// Tasks whose node is not logged. They count towards their group, but not towards any node.
     pub tasks_without_node: u64,
 }
 
-state!(struct GroupCounts { used, too_small, without_spread, tasks, tasks_without_node });
+state!(struct GroupCounts { used, too_small, without_spread, tasks, overtaken, tasks_without_node });
 
 impl GroupCounts {
     /// Adds the counts of other groups.
@@ -147,13 +153,15 @@ impl GroupCounts {
         self.too_small += other.too_small;
         self.without_spread += other.without_spread;
         self.tasks += other.tasks;
+        self.overtaken += other.overtaken;
         self.tasks_without_node += other.tasks_without_node;
     }
 }
 
 impl Sample {
     /// The z-scores of an application's tasks: successful attempts of map tasks, reduce tasks and stages,
-    /// each group on its own. Originals and winning copies count alike, each for its own host.
+    /// each group on its own. Originals and winning copies count alike, each for its own host. An original that its
+    /// copy overtook counts, too, because a node whose tasks are all overtaken has no successful attempt.
     #[must_use]
     pub(crate) fn of(app: &Application, hosts: &Hosts, settings: &Settings, conditions: &Conditions) -> Self {
         let mut sample = Self::default();
@@ -196,7 +204,7 @@ impl Sample {
             let run = |(attempt, time): (Attempt, Millis)| {
                 let machine = attempt.machine().and_then(|machine| machines.get(machine));
                 let host = machine.and_then(|name| hosts.host(name, None));
-                Run { host, start: job.started_at(attempt), time }
+                Run { host, start: job.started_at(attempt), time, overtaken: false }
             };
             let mut runs: Vec<Run> = Job::runs(group).map(run).collect();
             conditions.retain(&mut runs);
@@ -236,17 +244,19 @@ impl Sample {
         self.peers.shrink_to_fit();
     }
 
-    /// Adds the successful attempts of one group.
+    /// Adds the attempts of one group. Only successful ones determine the mean, the deviation and the median, so
+    /// overtaken ones change no other z-score.
     pub(crate) fn add_group(&mut self, runs: &[Run], settings: &Settings) {
-        if runs.is_empty() {
+        let seconds = |run: &Run| run.time.as_f64() / 1000.0;
+        let times: Vec<f64> = runs.iter().filter(|run| !run.overtaken).map(seconds).collect();
+        if times.is_empty() {
             return;
         }
-        if runs.len() < settings.min_group {
+        if times.len() < settings.min_group {
             self.groups.too_small += 1;
             return;
         }
-        let times: Vec<f64> = runs.iter().map(|run| run.time.as_f64() / 1000.0).collect();
-        let Some(scores) = z_scores(&times, 1) else {
+        let Some(scale) = ZScale::of(&times, 1) else {
             self.groups.without_spread += 1;
             return;
         };
@@ -254,17 +264,21 @@ impl Sample {
         let limit =
             median(&times).filter(|&usual| usual > 0.0).map(|usual| multiple(settings.straggler, usual));
         self.groups.used += 1;
-        self.groups.tasks += runs.len() as u64;
-        let is_straggler = |time: f64| limit.is_some_and(|limit| time >= limit);
-        let labels = runs.iter().zip(&times).map(|(run, &time)| (run.host, is_straggler(time)));
+        self.groups.tasks += times.len() as u64;
+        let is_straggler = |run: &Run| limit.is_some_and(|limit| seconds(run) >= limit);
+        // If an overtaken original had not become a straggler yet, it is unknown whether it would have been one.
+        let counts = |run: &&Run| !run.overtaken || is_straggler(run);
+        let labels = runs.iter().filter(counts).map(|run| (run.host, is_straggler(run)));
         self.peers.extend(Strata::of_stratum(labels));
-        for ((run, time), score) in runs.iter().zip(times).zip(scores) {
+        for run in runs.iter().filter(counts) {
+            let overtaken = run.overtaken;
+            self.groups.overtaken += u64::from(overtaken);
             let Some(host) = run.host else {
-                self.groups.tasks_without_node += 1;
+                self.groups.tasks_without_node += u64::from(!overtaken);
                 continue;
             };
-            let (straggler, day) = (is_straggler(time), run.start.and_then(day_of));
-            self.rows.push(Row { score, host, day, straggler });
+            let (straggler, day) = (is_straggler(run), run.start.and_then(day_of));
+            self.rows.push(Row { score: scale.score(seconds(run)), host, day, straggler, overtaken });
         }
     }
 }
@@ -297,16 +311,17 @@ fn losses(app: &Application, names: &mut Names) -> Vec<(Host, Losses)> {
     executors.chain(failures).filter_map(|(node, losses)| Some((names.host(node, None)?, losses))).collect()
 }
 
-/// The successful attempts of a group.
+/// The successful attempts of a group, then the originals that a copy overtook.
 fn runs(group: &TaskGroup, names: &mut Names) -> Vec<Run> {
     let attempts = &group.attempts;
-    let mut runs = Vec::new();
-    for row in group.winners() {
-        let start = attempts.time(row, TimePoint::Start);
-        let Some(time) = attempts.run_time(row) else { continue };
+    let mut run = |row: usize, time: Millis, overtaken: bool| {
         let rack = attempts.rack(row);
-        runs.push(Run { host: attempts.node(row).and_then(|node| names.host(node, rack)), start, time });
-    }
+        let host = attempts.node(row).and_then(|node| names.host(node, rack));
+        Run { host, start: attempts.time(row, TimePoint::Start), time, overtaken }
+    };
+    let successful = group.winners().filter_map(|row| Some((row, attempts.run_time(row)?)));
+    let mut runs: Vec<Run> = successful.map(|(row, time)| run(row, time, false)).collect();
+    runs.extend(overtaken_originals(group).into_iter().map(|(row, time)| run(row, time, true)));
     runs
 }
 
@@ -352,7 +367,8 @@ mod tests {
     use super::*;
 
     fn run(host: Option<Host>, start: i64, run_time: u64) -> Run {
-        Run { host, start: Some(Timestamp::from_millis(start)), time: Millis::new(run_time) }
+        let (start, time) = (Some(Timestamp::from_millis(start)), Millis::new(run_time));
+        Run { host, start, time, overtaken: false }
     }
 
     #[test]
@@ -365,11 +381,37 @@ mod tests {
         sample.add_group(&[run(a, 0, 5), run(b, 0, 9)], &settings);
         sample.add_group(&[run(a, 0, 5), run(b, 0, 5), run(a, 0, 5)], &settings);
         sample.add_group(&[run(a, 0, 1000), run(None, 0, 2000), run(b, MILLIS_OF_A_DAY, 3000)], &settings);
-        let GroupCounts { used, too_small, without_spread, tasks, tasks_without_node } = sample.groups;
+        let GroupCounts { used, too_small, without_spread, tasks, tasks_without_node, .. } = sample.groups;
         assert_eq!((used, too_small, without_spread, tasks, tasks_without_node), (1, 1, 1, 3, 1));
         let scores: Vec<(f64, Option<u16>, bool)> =
             sample.rows.iter().map(|row| (row.score, row.day.map(DayNumber::get), row.straggler)).collect();
         assert_eq!(scores, [(-1.0, None, false), (1.0, Some(1), true)]);
+    }
+
+    #[test]
+    fn an_overtaken_original_counts_for_its_node_and_changes_no_other_score() {
+        let hosts = Hosts::default();
+        let (a, slow) = (hosts.host("a", None), hosts.host("slow", None));
+        let settings = Settings::default();
+        let winners = [run(a, 0, 10_000), run(a, 0, 11_000), run(a, 0, 12_000)];
+        let mut sample = Sample::default();
+        sample.add_group(&winners, &settings);
+        let others = sample.rows.clone();
+        let original = |time| Run { overtaken: true, ..run(slow, 0, time) };
+        let mut sample = Sample::default();
+        // One was killed before it was a straggler. What it would have become is unknown.
+        let [one, two, three] = winners;
+        sample.add_group(&[one, two, three, original(20_000), original(16_000)], &settings);
+        assert_eq!(sample.rows[..3], others);
+        let own: Vec<(f64, bool, bool)> =
+            sample.rows[3..].iter().map(|row| (row.score, row.straggler, row.overtaken)).collect();
+        assert_eq!(own, [(9.0, true, true)]);
+        assert_eq!((sample.groups.tasks, sample.groups.overtaken), (3, 1));
+        assert_eq!(sample.peers.iter().map(|(_, peers)| peers.hits).collect::<Vec<_>>(), [0, 1]);
+        // Without successful attempts there is nothing to compare with.
+        let mut sample = Sample::default();
+        sample.add_group(&[original(20_000)], &settings);
+        assert_eq!((sample.rows.len(), sample.groups.too_small), (0, 0));
     }
 
     #[test]

@@ -245,6 +245,7 @@ mod tests {
             host: None,
             start: Some(Timestamp::from_millis((midnight + hour) * MILLIS_OF_AN_HOUR)),
             time: Millis::new(1),
+            overtaken: false,
         };
         let mut runs: Vec<Run> = (0..48).map(run).collect();
         runs.push(Run { start: None, ..run(0) });

@@ -19,8 +19,10 @@ pub struct Node {
     pub rack: Option<Box<str>>,
     /// Its type, if declared.
     pub kind: Option<Box<str>>,
-    /// Successful attempts with a z-score.
+    /// Attempts with a z-score: successful ones, and originals that a copy overtook.
     pub tasks: u64,
+    /// Originals among them that a copy overtook; their z-scores are lower bounds.
+    pub overtaken: u64,
     /// Their mean z-score.
     pub mean: Option<f64>,
     /// Their standard deviation (with `n - 1`).
@@ -46,12 +48,13 @@ pub struct Node {
     /// The share of stragglers that other nodes have in the same groups; `None` if no group ran on other nodes, too.
     pub others_straggler_share: Option<f64>,
     /// The probability of at least this many stragglers if the node were like the others, adjusted for the
-    /// number of ranked nodes; `None` if no group ran on other nodes, too.
+    /// number of ranked nodes, or of those that may be suspected; `None` if no group ran on other nodes, too.
     pub more_stragglers_by_chance: Option<f64>,
     /// Whether its tasks are slower by enough to act on: by the mean z-score, or by a share of stragglers that is not
     /// chance.
     pub clearly_slow: bool,
-    /// Whether it ran too few tasks to be ranked, and all of them were stragglers.
+    /// Whether it ran too few tasks to be ranked, and clearly and significantly more of them were stragglers than on
+    /// other nodes.
     pub suspected: bool,
     /// What was lost on it.
     pub losses: Losses,
@@ -71,7 +74,7 @@ impl Node {
     #[must_use]
     pub(crate) fn of(sample: NodeSample, settings: &Settings) -> Self {
         let NodeSample { name, rack, scores } = sample;
-        let Scores { values, stragglers, peers, losses, days } = scores;
+        let Scores { values, stragglers, overtaken, peers, losses, days } = scores;
         let tasks = values.len() as u64;
         let (mean, deviation) = (mean(&values), standard_deviation(&values, 1));
         let shares = peers.shares();
@@ -93,6 +96,7 @@ impl Node {
             rack,
             kind: None,
             tasks,
+            overtaken,
             mean,
             deviation,
             mean_interval: student::interval_of_mean(mean, deviation, tasks, settings.confidence)

@@ -32,12 +32,19 @@ pub(super) fn compare_stragglers(nodes: &mut [Node], settings: &Settings) {
     }
 }
 
-/// Suspects nodes with too few tasks to be ranked if all of their tasks were stragglers, and their groups ran
-/// on other nodes, too.
+/// Suspects nodes with too few tasks to be ranked if most of their tasks were stragglers, clearly and significantly
+/// more than of the same groups on other nodes. Not all need be: one usual task among many slow ones proves nothing.
 pub(super) fn suspect(nodes: &mut [Node], settings: &Settings) {
-    for node in nodes {
-        let few = node.level.is_none() && node.tasks >= settings.suspect_tasks.max(1);
-        node.suspected = few && node.others_straggler_share.is_some() && node.stragglers == node.tasks;
+    let few = |node: &&mut Node| node.level.is_none() && node.tasks >= settings.suspect_tasks.max(1);
+    let mut few: Vec<&mut Node> = nodes.iter_mut().filter(few).collect();
+    let by_chance: Vec<f64> = few.iter().map(|node| node.more_stragglers_by_chance.unwrap_or(1.0)).collect();
+    for (node, by_chance) in few.iter_mut().zip(benjamini_hochberg(&by_chance)) {
+        let shares = node.straggler_share.zip(node.others_straggler_share);
+        let most = shares.is_some_and(|(own, others)| {
+            own >= settings.suspect_share && own >= settings.slow_straggler_ratio * others
+        });
+        node.more_stragglers_by_chance = node.more_stragglers_by_chance.map(|_| by_chance);
+        node.suspected = most && by_chance <= 1.0 - settings.confidence;
     }
 }
 

@@ -1,4 +1,4 @@
-//! Successful attempts and their hosts.
+//! Attempts that are compared, and their hosts.
 
 use crate::state::state;
 use crate::units::{Millis, Timestamp};
@@ -21,7 +21,7 @@ impl Host {
     }
 }
 
-/// A successful attempt.
+/// A successful attempt, or an original that its copy overtook.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Run {
     /// The host it ran on.
@@ -30,4 +30,6 @@ pub(crate) struct Run {
     pub start: Option<Timestamp>,
     /// Time from start to end.
     pub time: Millis,
+    /// Whether a copy won: then the attempt would have taken longer than `time`.
+    pub overtaken: bool,
 }

@@ -2,18 +2,38 @@
 
 use crate::stats::descriptive::{mean, standard_deviation};
 
-/// `z = (t - mean) / sd` of each value (S1, equation 1). `ddof` is subtracted from the count for the standard
-/// deviation. `None` for `ddof` or fewer values, or if all are equal.
+/// The mean and the standard deviation of a group.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ZScale {
+    mean: f64,
+    deviation: f64,
+}
+
+impl ZScale {
+    /// The scale of these values. `ddof` is subtracted from the count for the standard deviation. `None` for `ddof` or
+    /// fewer values, or if all are equal.
+    pub(super) fn of(values: &[f64], ddof: usize) -> Option<Self> {
+        let first = values.first()?;
+        // For equal values, rounding may give a deviation slightly above 0.
+        if values.iter().all(|value| value.to_bits() == first.to_bits()) {
+            return None;
+        }
+        let deviation = standard_deviation(values, ddof).filter(|sd| *sd > 0.0 && sd.is_finite())?;
+        Some(Self { mean: mean(values)?, deviation })
+    }
+
+    /// `z = (t - mean) / sd` (S1, equation 1).
+    pub(super) fn score(self, value: f64) -> f64 {
+        (value - self.mean) / self.deviation
+    }
+}
+
+/// The z-score of each value; `None` if there is no [`ZScale`].
+#[cfg(test)]
 #[must_use]
 pub(crate) fn z_scores(values: &[f64], ddof: usize) -> Option<Vec<f64>> {
-    let first = values.first()?;
-    // For equal values, rounding may give a deviation slightly above 0.
-    if values.iter().all(|value| value.to_bits() == first.to_bits()) {
-        return None;
-    }
-    let centre = mean(values)?;
-    let deviation = standard_deviation(values, ddof).filter(|sd| *sd > 0.0 && sd.is_finite())?;
-    Some(values.iter().map(|value| (value - centre) / deviation).collect())
+    let scale = ZScale::of(values, ddof)?;
+    Some(values.iter().map(|&value| scale.score(value)).collect())
 }
 
 #[cfg(test)]

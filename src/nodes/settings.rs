@@ -22,8 +22,10 @@ pub struct Settings {
     pub slow_mean: f64,
     /// A slow node has at least this multiple of the other nodes' share of stragglers.
     pub slow_straggler_ratio: f64,
-    /// A node with too few tasks to be ranked is suspected from this number of tasks on, if all are stragglers.
+    /// A node with too few tasks to be ranked is suspected from this number of tasks on.
     pub suspect_tasks: u64,
+    /// It is suspected if at least this share of them are stragglers, significantly more than on other nodes.
+    pub suspect_share: f64,
     /// The confidence of all intervals.
     pub confidence: f64,
     /// The interval that decides the levels.
@@ -46,6 +48,7 @@ impl Default for Settings {
             slow_mean: 0.5,
             slow_straggler_ratio: 1.5,
             suspect_tasks: 3,
+            suspect_share: 0.5,
             confidence: 0.95,
             interval: IntervalKind::MeanConfidence,
             order: Indicator::Level,

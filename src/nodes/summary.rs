@@ -17,7 +17,7 @@ pub struct Summary {
     pub ranked: u64,
     /// Nodes classified as stragglers.
     pub stragglers: u64,
-    /// Nodes that are suspected: too few tasks, all of them stragglers.
+    /// Nodes that are suspected: too few tasks, most of them stragglers.
     pub suspected: u64,
     /// Significantly slow nodes that are not called stragglers, because the difference is small.
     pub slightly_slow: u64,

@@ -63,8 +63,10 @@ rule_params! {
         slow_mean: Quantity<Ratio>,
         /// A slow node has at least this multiple of the other nodes' share of stragglers.
         slow_straggler_ratio: Quantity<Ratio>,
-        /// A node with too few tasks is suspected from this number on, if all are stragglers.
+        /// A node with too few tasks to be ranked is suspected from this number on.
         suspect_tasks: Quantity<Count>,
+        /// It is suspected if at least this share of its tasks are stragglers, significantly more than on other nodes.
+        suspect_share: Quantity<Ratio>,
     }
 }
 

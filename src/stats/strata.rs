@@ -53,7 +53,8 @@ impl Strata {
         parts.map(move |(part, (members, hits))| (part, Self::of_part((members, hits), (all, all_hits))))
     }
 
-    fn of_part((members, hits): (u64, u64), (all, all_hits): (u64, u64)) -> Self {
+    /// A part of a stratum, by members and hits of both. The part must not be the whole stratum.
+    pub(crate) fn of_part((members, hits): (u64, u64), (all, all_hits): (u64, u64)) -> Self {
         let (other_members, other_hits) = (all - members, all_hits - hits);
         let [n, m, size, hit] = [members, other_members, all, all_hits].map(|count| count as f64);
         let mean = n * hit / size;

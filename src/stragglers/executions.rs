@@ -269,6 +269,29 @@ fn overtaken(group: &TaskGroup, mut rows: impl Iterator<Item = usize>, winner: u
     })
 }
 
+/// The originals that a speculative copy overtook, by row, with the time that they ran. All except those that still
+/// succeeded would have taken longer.
+pub(crate) fn overtaken_originals(group: &TaskGroup) -> Vec<(usize, Millis)> {
+    // Copies win in few groups, and there may be a hundred thousand groups.
+    if !group.winners().any(|row| group.attempts.is_speculative(row) == Some(true)) {
+        return Vec::new();
+    }
+    let by_task = AttemptsByTask::of(group);
+    let of_task = by_task.iter().filter_map(|(task, rows)| {
+        let winner = winner(group, task)?;
+        let original = overtaken(group, rows, winner)?;
+        Some((original, time_until_overtaken(group, original, winner)?))
+    });
+    of_task.collect()
+}
+
+/// How long the original ran; until the copy won, if its end is not logged.
+fn time_until_overtaken(group: &TaskGroup, original: usize, winner: usize) -> Option<Millis> {
+    let start = group.attempts.time(original, TimePoint::Start)?;
+    let won: Timestamp = group.attempts.time(winner, TimePoint::Finish)?;
+    Millis::between(start, group.attempts.time(original, TimePoint::Finish).unwrap_or(won))
+}
+
 fn measured(group: &TaskGroup, row: usize, basis: Basis) -> Option<f64> {
     let run = group.attempts.millis(row, Counter::ExecutorRunTime).filter(|_| basis == Basis::Run);
     run.or_else(|| group.attempts.run_time(row)).map(seconds)
@@ -278,10 +301,7 @@ fn measured(group: &TaskGroup, row: usize, basis: Basis) -> Option<f64> {
 /// run when the copy won. If it ended after the copy, its real duration.
 fn would_have_taken(group: &TaskGroup, original: usize, winner: usize) -> Option<(f64, Certainty)> {
     let attempts = &group.attempts;
-    let start = attempts.time(original, TimePoint::Start)?;
-    let won: Timestamp = attempts.time(winner, TimePoint::Finish)?;
-    let end = attempts.time(original, TimePoint::Finish).unwrap_or(won);
-    let elapsed = seconds(Millis::between(start, end)?);
+    let elapsed = seconds(time_until_overtaken(group, original, winner)?);
     if attempts.outcome(original) == Outcome::Succeeded {
         return Some((elapsed, Certainty::Measured));
     }

@@ -61,23 +61,16 @@ impl<'a> GroupStragglers<'a> {
     /// others ended later. A task ends when its winning copy ends.
     #[must_use]
     pub(crate) fn tail(&self) -> Option<(Timestamp, Timestamp)> {
-        self.period(|place| !self.is_explained(place))
+        let labels = &self.labels.stragglers;
+        self.period(|place| is_straggler(labels, place) && !self.is_explained(place))
     }
 
-    /// The same period for all stragglers, explained or not.
-    #[must_use]
-    fn tail_of_all(&self) -> Option<(Timestamp, Timestamp)> {
-        self.period(|_| true)
-    }
-
-    /// The period in which only the stragglers that `counts` selects ran.
+    /// The period in which only the tasks that `counts` selects ran.
     fn period(&self, counts: impl Fn(usize) -> bool) -> Option<(Timestamp, Timestamp)> {
         let counts = &counts;
         let tasks = |counted: bool| {
-            self.executions.tasks.iter().enumerate().filter(move |&(place, _)| {
-                let straggler = self.labels.stragglers.get(place) == Some(&Some(true));
-                (straggler && counts(place)) == counted
-            })
+            let tasks = self.executions.tasks.iter().enumerate();
+            tasks.filter(move |&(place, _)| counts(place) == counted)
         };
         let others = tasks(false).filter_map(|(_, task)| self.end(task)).max()?;
         let later = tasks(true).filter_map(|(_, task)| Some((self.start(task), self.end(task)?)));
@@ -112,16 +105,18 @@ impl<'a> GroupStragglers<'a> {
         waits
     }
 
-    /// The waits of the group while only stragglers had not ended: each straggler that ended in that period,
-    /// with the time from the previous end, or from its own start if that is later. The group always waits
-    /// for the straggler that ends next; if several end together, the first is named. In order of time; empty
-    /// if a task that is not a straggler ended last.
+    /// The waits of the group while only stragglers by `labels` had not ended, explained by their input or not: each
+    /// straggler that ended in that period, with the time from the previous end, or from its own start if that is
+    /// later. The group always waits for the straggler that ends next; if several end together, the first is named. In
+    /// order of time; empty if a task that is not a straggler ended last. `labels` may be by another method than
+    /// [`Self::labels`].
     #[must_use]
-    pub(crate) fn waits(&self) -> Vec<(Execution, (Timestamp, Timestamp))> {
-        let Some((from, _)) = self.tail_of_all() else { return Vec::new() };
-        let mut ends: Vec<(Timestamp, &Execution)> = self
-            .stragglers()
-            .filter_map(|task| Some((self.end(task)?, task)))
+    pub(crate) fn waits(&self, labels: &[Option<bool>]) -> Vec<(Execution, (Timestamp, Timestamp))> {
+        let Some((from, _)) = self.period(|place| is_straggler(labels, place)) else { return Vec::new() };
+        let stragglers = self.executions.tasks.iter().enumerate();
+        let stragglers = stragglers.filter(|(place, _)| is_straggler(labels, *place));
+        let mut ends: Vec<(Timestamp, &Execution)> = stragglers
+            .filter_map(|(_, task)| Some((self.end(task)?, task)))
             .filter(|(end, _)| *end > from)
             .collect();
         ends.sort_by_key(|(end, task)| (*end, task.task()));
@@ -133,6 +128,10 @@ impl<'a> GroupStragglers<'a> {
         };
         ends.into_iter().map(wait).collect()
     }
+}
+
+fn is_straggler(labels: &[Option<bool>], place: usize) -> bool {
+    labels.get(place) == Some(&Some(true))
 }
 
 /// Total time covered by the spans; overlaps count once.
@@ -242,10 +241,25 @@ mod tests {
         assert_eq!(durations, [30.0]);
     }
 
+    #[test]
+    fn waits_are_for_the_stragglers_of_the_given_labels() {
+        let group = maps(&[(10, 64), (10, 64), (10, 64), (30, 64), (14, 64)]);
+        let view = GroupStragglers::of(&group, Labelling::MEDIAN, Basis::Wall);
+        let of = |labels: [bool; 5]| -> Vec<(usize, i64)> {
+            let waits = view.waits(&labels.map(Some)).into_iter();
+            waits.map(|(task, (from, to))| (task.task(), to.as_millis() - from.as_millis())).collect()
+        };
+        assert_eq!(of([false; 5]), []);
+        assert_eq!(of([false, false, false, true, false]), [(3, 16_000)]);
+        // By another method, the task of 14 s is a straggler, too.
+        assert_eq!(of([false, false, false, true, true]), [(4, 4_000), (3, 16_000)]);
+        assert_eq!(of([false, false, false, false, true]), [], "a task that is no straggler ended last");
+    }
+
     /// The task, and the start and end of the wait for it.
     fn waits(view: &GroupStragglers<'_>) -> Vec<(usize, i64, i64)> {
         let millis = |at: Timestamp| at.as_millis();
-        let waits = view.waits().into_iter();
+        let waits = view.waits(&view.labels.stragglers).into_iter();
         waits.map(|(task, (from, to))| (task.task(), millis(from), millis(to))).collect()
     }
 
@@ -261,7 +275,7 @@ mod tests {
         for tasks in [&[][..], &[(5, 1)], &[(5, 1), (5, 1)]] {
             let group = maps(tasks);
             let view = GroupStragglers::of(&group, Labelling::MEDIAN, Basis::Wall);
-            assert_eq!((view.stragglers().count(), view.tail(), view.waits().len()), (0, None, 0));
+            assert_eq!((view.stragglers().count(), view.tail(), waits(&view).len()), (0, None, 0));
         }
     }
 }

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 
 use crate::state::state;
 use crate::stats::descriptive::{median, pearson, skewness};
+use crate::stats::false_discovery::benjamini_hochberg;
+use crate::stats::strata::Strata;
+use crate::stragglers::cause::Params;
 use crate::stragglers::labels::Limit;
 
 /// One judged task: its duration in seconds, whether it is a straggler, and its server.
@@ -133,6 +136,22 @@ pub struct Impact {
     pub server_skewness: Option<f64>,
     /// The servers with the most stragglers, at most ten; ties in name order.
     pub worst_servers: Vec<(String, ServerTasks)>,
+    /// The servers on which clearly and significantly more tasks were stragglers than on others in the same jobs, in
+    /// the order of their names.
+    pub(crate) slow_servers: Vec<SlowServer>,
+}
+
+/// A server with many stragglers over all jobs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SlowServer {
+    /// Its name.
+    pub name: String,
+    /// What it ran, in jobs that ran on others, too.
+    pub ran: ServerTasks,
+    /// How many of these tasks would be stragglers on the other servers.
+    pub expected: f64,
+    /// The jobs in which it had stragglers.
+    pub jobs: u64,
 }
 
 /// How many servers [`Impact::worst_servers`] names.
@@ -145,7 +164,7 @@ impl Impact {
     pub(crate) fn of<'a>(jobs: impl IntoIterator<Item = &'a JobImpact>) -> Self {
         let mut sums = ImpactSums::default();
         jobs.into_iter().for_each(|job| sums.add(job));
-        sums.finish()
+        sums.finish(&Params::default())
     }
 }
 
@@ -159,7 +178,16 @@ pub(crate) struct ImpactSums {
     time: f64,
     excesses: Vec<f64>,
     delays: Vec<f64>,
-    servers: BTreeMap<Box<str>, ServerTasks>,
+    servers: BTreeMap<Box<str>, ServerSum>,
+}
+
+/// One server over all jobs.
+#[derive(Debug, Default)]
+struct ServerSum {
+    ran: ServerTasks,
+    /// Compared with the others, job by job.
+    peers: Strata,
+    jobs_hit: u64,
 }
 
 impl ImpactSums {
@@ -172,25 +200,31 @@ impl ImpactSums {
         self.time += job.time;
         self.excesses.extend_from_slice(&job.excesses);
         self.delays.extend(job.delay);
+        let (all, hits) =
+            job.servers.values().fold((0, 0), |(all, hits), ran| (all + ran.tasks, hits + ran.stragglers));
         for (name, ran) in &job.servers {
             let server = match self.servers.get_mut(name.as_str()) {
                 Some(server) => server,
                 None => self.servers.entry(name.as_str().into()).or_default(),
             };
-            server.tasks += ran.tasks;
-            server.stragglers += ran.stragglers;
+            server.ran.tasks += ran.tasks;
+            server.ran.stragglers += ran.stragglers;
+            server.jobs_hit += u64::from(ran.stragglers > 0);
+            if ran.tasks < all {
+                server.peers += Strata::of_part((ran.tasks, ran.stragglers), (all, hits));
+            }
         }
     }
 
-    /// The statistics of all jobs.
+    /// The statistics of all jobs; `params` has the limits for slow servers.
     #[must_use]
-    pub(crate) fn finish(self) -> Impact {
+    pub(crate) fn finish(self, params: &Params) -> Impact {
         let Self { tasks, stragglers, jobs, jobs_hit, time, excesses, delays, servers } = self;
-        let per_server: Vec<f64> = servers.values().map(|server| server.stragglers as f64).collect();
+        let per_server: Vec<f64> = servers.values().map(|server| server.ran.stragglers as f64).collect();
         let mut worst: Vec<(&str, ServerTasks)> = servers
             .iter()
-            .filter(|(_, server)| server.stragglers > 0)
-            .map(|(name, &server)| (&**name, server))
+            .filter(|(_, server)| server.ran.stragglers > 0)
+            .map(|(name, server)| (&**name, server.ran))
             .collect();
         let servers_hit = worst.len() as u64;
         // Already in name order; the stable sort keeps it for ties.
@@ -208,8 +242,29 @@ impl ImpactSums {
             servers_hit,
             server_skewness: skewness(&per_server),
             worst_servers: worst.into_iter().map(|(name, server)| (name.to_owned(), server)).collect(),
+            slow_servers: slow_servers(&servers, params),
         }
     }
+}
+
+/// The servers with clearly and significantly more stragglers, by the limits for slow nodes within an application.
+fn slow_servers(servers: &BTreeMap<Box<str>, ServerSum>, params: &Params) -> Vec<SlowServer> {
+    let tested = servers.iter().filter(|(_, server)| server.peers.members >= params.node_min_tasks);
+    let tested: Vec<(&str, &ServerSum)> = tested.map(|(name, server)| (&**name, server)).collect();
+    let by_chance: Vec<f64> = tested.iter().map(|(_, server)| server.peers.p_value()).collect();
+    let slow = |((name, server), by_chance): ((&str, &ServerSum), f64)| {
+        let (own, others) = server.peers.shares()?;
+        let clearly = own >= params.node_straggler_share && own >= params.node_rate_factor * others;
+        let ran = ServerTasks { tasks: server.peers.members, stragglers: server.peers.hits };
+        let (name, expected, jobs) = (name.to_owned(), server.peers.expected, server.jobs_hit);
+        (clearly && by_chance <= params.false_discovery_rate).then_some(SlowServer {
+            name,
+            ran,
+            expected,
+            jobs,
+        })
+    };
+    tested.into_iter().zip(benjamini_hochberg(&by_chance)).filter_map(slow).collect()
 }
 
 /// Speculation in one job (S0 table 2).
@@ -269,6 +324,26 @@ mod tests {
         assert_eq!((impact.jobs, impact.jobs_hit, impact.servers, impact.servers_hit), (2, 1, 2, 2));
         assert_eq!(impact.worst_servers[0], ("a".to_owned(), ServerTasks { tasks: 3, stragglers: 1 }));
         assert_eq!(impact.extra_compute, Some(34.0 / 79.0));
+    }
+
+    #[test]
+    fn a_server_may_be_slow_over_many_jobs_and_not_in_one() {
+        let usual = || (0..12).map(|task| (10.0, ["a", "b", "c"][task % 3]));
+        let slow: Vec<(f64, &str)> = usual().chain([(25.0, "d"), (25.0, "d")]).collect();
+        let job = JobImpact::of([&judged(&slow)]);
+        let one = Impact::of([&job]);
+        assert!(one.slow_servers.is_empty(), "two tasks may be chance");
+        let all = Impact::of([&job; 20]);
+        let found: Vec<(&str, u64, u64, u64)> = all
+            .slow_servers
+            .iter()
+            .map(|slow| (&*slow.name, slow.ran.tasks, slow.ran.stragglers, slow.jobs))
+            .collect();
+        assert_eq!(found, [("d", 40, 40, 20)]);
+        assert!(all.slow_servers[0].expected.abs() < 1e-9);
+        // Stragglers everywhere are no sign of a slow server.
+        let alike: Vec<(f64, &str)> = usual().chain([(25.0, "a"), (25.0, "b"), (25.0, "c")]).collect();
+        assert!(Impact::of([&JobImpact::of([&judged(&alike)]); 20]).slow_servers.is_empty());
     }
 
     #[test]

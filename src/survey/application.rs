@@ -119,7 +119,7 @@ impl ApplicationStragglers {
         let found = attribute(app, &groups, metrics, &settings.causes);
         let mut causes = CauseCounts::default();
         causes.add(found.iter().flatten());
-        let waits = waits(&views, &found);
+        let waits = waits(&views, &labels, &found);
         let waited_for = waited_for(app, &waits);
         let (delay, waits) = by_cause(waits);
         let with_node_metrics = metrics.map_or(0, |metrics| with_metrics(app, &groups, metrics));
@@ -223,18 +223,23 @@ struct Wait<'a> {
     to: Timestamp,
 }
 
-/// The waits of all groups, in the order of the groups and of time.
-fn waits<'a>(views: &'a [GroupStragglers<'a>], causes: &[Vec<StragglerCause>]) -> Vec<Wait<'a>> {
-    let of_group = |(view, causes): (&'a GroupStragglers<'a>, &Vec<StragglerCause>)| {
+/// The waits of all groups for the stragglers by these labels, in the order of the groups and of time.
+fn waits<'a>(
+    views: &'a [GroupStragglers<'a>],
+    labels: &[Vec<Option<bool>>],
+    causes: &[Vec<StragglerCause>],
+) -> Vec<Wait<'a>> {
+    let of_group = |((view, labels), causes): ((&'a GroupStragglers<'a>, &Vec<Option<bool>>), _)| {
+        let causes: &Vec<StragglerCause> = causes;
         let wait = |(task, (from, to)): (Execution, (Timestamp, Timestamp))| {
             let cause = causes.iter().find(|cause| cause.task == task.task());
             let (cause, confidence) =
                 cause.map_or((Cause::Unexplained, None), |cause| (cause.primary, cause.confidence));
             Wait { view, task, cause, confidence, from, to }
         };
-        view.waits().into_iter().map(wait).collect::<Vec<_>>()
+        view.waits(labels).into_iter().map(wait).collect::<Vec<_>>()
     };
-    views.iter().zip(causes).flat_map(of_group).collect()
+    views.iter().zip(labels).zip(causes).flat_map(of_group).collect()
 }
 
 /// The straggler that was waited for longest; on a tie, the first.

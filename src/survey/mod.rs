@@ -166,6 +166,8 @@ pub struct EngineDetectors {
     /// Groups in which most progress curves are straight lines to a known end. There, detectors that use
     /// progress know the future and look better than they are.
     pub optimistic_groups: u64,
+    /// Replayed groups whose usual progress is from earlier runs.
+    pub with_models: u64,
     /// The detectors, the cluster's own first.
     pub detectors: Vec<Pooled>,
     /// Ranking of the detectors, best first.

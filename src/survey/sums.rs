@@ -35,7 +35,6 @@ pub(super) struct Sums {
     applications_waiting: u64,
     days: BTreeMap<i64, StragglerDay>,
     origins: BTreeMap<Origin, OriginSums>,
-    with_models: u64,
     undetermined: u64,
     sources: BTreeMap<ProgressSource, u64>,
     usual_sources: BTreeMap<UsualSource, u64>,
@@ -47,6 +46,7 @@ struct OriginSums {
     groups: u64,
     all_groups: u64,
     optimistic_groups: u64,
+    with_models: u64,
     pool: Pool,
     /// The latest version of the engine that ran any of them; `None` if none is known.
     newest: Option<Version>,
@@ -81,7 +81,7 @@ impl Sums {
             origin.groups += 1;
             origin.optimistic_groups += u64::from(evaluation.optimistic);
             self.undetermined += evaluation.undetermined;
-            self.with_models += u64::from(evaluation.model_runs > 0);
+            origin.with_models += u64::from(evaluation.model_runs > 0);
             for source in ProgressSource::ALL {
                 *self.sources.entry(source).or_default() += evaluation.sources.of(source);
             }
@@ -93,6 +93,7 @@ impl Sums {
 
     pub(super) fn finish(self, settings: &Settings) -> Total {
         let days: Vec<StragglerDay> = self.days.into_values().collect();
+        let with_models = self.origins.values().map(|origin| origin.with_models).sum();
         let origins = self.origins.into_iter();
         Total {
             applications: self.applications,
@@ -100,8 +101,8 @@ impl Sums {
             tasks: self.tasks,
             stragglers: self.stragglers,
             with_node_metrics: self.with_node_metrics,
-            by_median: self.by_median.finish(),
-            by_mean: self.by_mean.finish(),
+            by_median: self.by_median.finish(&settings.causes),
+            by_mean: self.by_mean.finish(&settings.causes),
             speculation_waste: self.copies.lost_share(),
             tail_correlation: tail_correlation(&self.speculation),
             causes: self.causes,
@@ -110,7 +111,7 @@ impl Sums {
             correlations: StragglerDay::correlations(&days),
             days,
             engines: origins.filter_map(|(origin, sums)| sums.finish(origin, settings)).collect(),
-            with_models: self.with_models,
+            with_models,
             undetermined: self.undetermined,
             sources: self.sources.into_iter().collect(),
             usual_sources: self.usual_sources.into_iter().collect(),
@@ -143,6 +144,7 @@ impl OriginSums {
             groups: self.groups,
             all_groups: self.all_groups,
             optimistic_groups: self.optimistic_groups,
+            with_models: self.with_models,
             ranking: rank(&totals),
             best: best(&totals, |_| true),
             best_offered,

@@ -173,7 +173,8 @@ fn each_row(
         let (columns, at) = (Columns::of(line), Position::Line(number));
         if columns.count != expected {
             problems.warn("trace-columns", Some(at), || {
-                format!("a line has {} columns, not {expected}; it was skipped", columns.count)
+                let (count, s) = (columns.count, if columns.count == 1 { "" } else { "s" });
+                format!("a line has {count} column{s}, not {expected}; it was skipped")
             });
             continue;
         }

@@ -233,6 +233,7 @@ impl Followed {
             teller.state.end(&self.key)?;
         }
         self.introduced.end(identity, source, newest, tell)?;
+        teller.state.flush()?;
         Ok(Next::Ended)
     }
 }

@@ -92,6 +92,10 @@ pub(crate) enum Told {
     },
 }
 
+/// Makes the message that a flag is sent as.
+#[cfg(feature = "http")]
+pub(crate) type ToMessage = fn(&Told) -> io::Result<Box<serde_json::value::RawValue>>;
+
 /// Receives the reports.
 pub(crate) type Tell<'a> = dyn FnMut(&Told) -> io::Result<()> + 'a;
 
@@ -124,7 +128,7 @@ impl Watch {
         // Logs that ended since the last run are reported, too, if the time of that run is known.
         let since = state.seen_at().unwrap_or_else(SystemTime::now);
         Self {
-            teller: Teller { state, flagged: 0 },
+            teller: Teller::of(state),
             logs: FollowedLogs::new(settings, judges, since),
             #[cfg(feature = "http")]
             servers: None,
@@ -135,6 +139,13 @@ impl Watch {
     #[cfg(feature = "http")]
     pub(crate) fn and(self, servers: Servers) -> Self {
         Self { servers: Some(servers), ..self }
+    }
+
+    /// Also queues each flag as a message in the state.
+    #[cfg(feature = "http")]
+    pub(crate) fn with_messages(mut self, to_message: ToMessage) -> Self {
+        self.teller.to_message = Some(to_message);
+        self
     }
 
     /// Looks for applications that are not watched yet.

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+#[cfg(feature = "http")]
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -230,10 +232,11 @@ impl State {
         Ok(number)
     }
 
-    /// The messages that were not accepted yet.
+    /// The messages with a greater number that were not accepted yet.
     #[cfg(feature = "http")]
-    pub(crate) fn queued(&self) -> impl Iterator<Item = (u64, Box<RawValue>)> + '_ {
-        self.queued.iter().map(|(number, message)| (*number, message.clone()))
+    pub(crate) fn queued_after(&self, number: u64) -> impl Iterator<Item = (u64, Box<RawValue>)> + '_ {
+        let later = self.queued.range((Bound::Excluded(number), Bound::Unbounded));
+        later.map(|(number, message)| (*number, message.clone()))
     }
 
     /// Notes that a message need not be sent again.

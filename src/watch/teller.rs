@@ -12,6 +12,9 @@ use crate::units::Timestamp;
 pub(super) struct Teller {
     pub(super) state: State,
     pub(super) flagged: u64,
+    /// The message that a flag is sent as; `None` if nothing is sent.
+    #[cfg(feature = "http")]
+    pub(super) to_message: Option<super::ToMessage>,
 }
 
 /// Whether an application was reported.
@@ -19,7 +22,17 @@ pub(super) struct Teller {
 pub(super) struct Introduced(bool);
 
 impl Teller {
-    /// Reports a flag, unless this or an earlier run reported it. Only reported flags are withdrawn.
+    pub(super) const fn of(state: State) -> Self {
+        Self {
+            state,
+            flagged: 0,
+            #[cfg(feature = "http")]
+            to_message: None,
+        }
+    }
+
+    /// Reports a flag, unless this or an earlier run reported it. Only reported flags are withdrawn. The state is
+    /// written at once: a log that is caught up with has many flags, and a kill must not repeat more than the last one.
     pub(super) fn flag(&mut self, flag: Flag, source: &str, tell: &mut Tell<'_>) -> io::Result<()> {
         let mut key = state::key(&flag, source);
         let was_told = !self.state.is_new(&key);
@@ -32,9 +45,15 @@ impl Teller {
                 return Ok(());
             }
         }
-        tell(&Told::Flag(Box::new(flag)))?;
+        let told = Told::Flag(Box::new(flag));
+        tell(&told)?;
         self.flagged += u64::from(!was_told);
-        self.state.record(key)
+        #[cfg(feature = "http")]
+        if let Some(to_message) = self.to_message {
+            self.state.queue(to_message(&told)?)?;
+        }
+        self.state.record(key)?;
+        self.state.flush()
     }
 }
 
@@ -66,5 +85,52 @@ impl Introduced {
     /// Whether it was reported.
     pub(super) const fn is_done(&self) -> bool {
         self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::table::TaskKind;
+    use crate::stragglers::live::{Flagged, Launch};
+    use crate::units::Millis;
+
+    fn flag(task: u32) -> Flag {
+        let at = Timestamp::from_millis(1_000);
+        let launch = Launch { id: u64::from(task), task, attempt: Some(0), host: None, at, speculative: false };
+        Flag {
+            application: Arc::default(),
+            detector: "late",
+            group: TaskKind::Map,
+            group_name: None,
+            flagged: Flagged {
+                detector: 0,
+                launch,
+                at: Timestamp::from_millis(9_000),
+                elapsed: Millis::new(8_000),
+                median: None,
+                compared: None,
+            },
+            known_until: None,
+            had_ended: None,
+        }
+    }
+
+    #[test]
+    fn each_flag_is_noted_in_the_file_before_the_next_one_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        let mut teller = Teller::of(State::open(&path).unwrap());
+        let noted = || std::fs::read_to_string(&path).unwrap().lines().count();
+        let mut told = Vec::new();
+        // The last is known.
+        for task in [0, 1, 2, 1] {
+            let mut tell = |_: &Told| {
+                told.push(noted());
+                Ok(())
+            };
+            teller.flag(flag(task), "log", &mut tell).unwrap();
+        }
+        assert_eq!((told, noted(), teller.flagged), (vec![0, 1, 2], 3, 3));
     }
 }

@@ -29,11 +29,11 @@ pub(super) struct Lines {
     text: TextOptions,
     bar: Option<ProgressBar>,
     buffer: Vec<u8>,
-    /// Flags that are to be sent, as JSON.
-    #[cfg(feature = "http")]
-    outbox: Vec<Vec<u8>>,
     #[cfg(feature = "http")]
     webhook: Option<Webhook>,
+    /// The number of the last message that was given to the webhook.
+    #[cfg(feature = "http")]
+    given: u64,
 }
 
 impl Lines {
@@ -53,25 +53,13 @@ impl Lines {
             bar: wants_bar.then(bar),
             buffer: Vec::new(),
             #[cfg(feature = "http")]
-            outbox: Vec::new(),
-            #[cfg(feature = "http")]
             webhook: args.webhook.clone().map(|url| Webhook::to(url, Client::new(TIMEOUT))),
+            #[cfg(feature = "http")]
+            given: 0,
         })
     }
 
-    /// Sends what an earlier run could not send.
-    #[cfg(feature = "http")]
-    pub(super) fn send_again(&mut self, state: &State) {
-        if let Some(webhook) = &mut self.webhook {
-            state.queued().for_each(|(number, message)| webhook.send(number, message));
-        }
-    }
-
-    #[cfg(not(feature = "http"))]
-    #[allow(clippy::unused_self)] // as with the feature
-    pub(super) fn send_again(&mut self, _: &State) {}
-
-    /// Sends the new flags, and notes which were accepted.
+    /// Sends the flags that are queued, at first those that an earlier run could not send, and notes which were accepted.
     #[cfg(feature = "http")]
     pub(super) fn send(&mut self, state: &mut State) -> io::Result<()> {
         self.send_within(Duration::ZERO, state)
@@ -80,9 +68,9 @@ impl Lines {
     #[cfg(feature = "http")]
     fn send_within(&mut self, within: Duration, state: &mut State) -> io::Result<()> {
         let Some(webhook) = &mut self.webhook else { return Ok(()) };
-        for message in self.outbox.drain(..) {
-            let message: Box<RawValue> = serde_json::from_slice(&message)?;
-            webhook.send(state.queue(message.clone())?, message);
+        for (number, message) in state.queued_after(self.given) {
+            webhook.send(number, message);
+            self.given = number;
         }
         for outcome in webhook.outcomes(within) {
             match outcome {
@@ -146,12 +134,6 @@ impl Lines {
             }
             Format::Ndjson => write_ndjson(told, &mut self.buffer)?,
         }
-        #[cfg(feature = "http")]
-        if self.webhook.is_some() && matches!(told, Told::Flag(_)) {
-            let mut message = Vec::new();
-            write_ndjson(told, &mut message)?;
-            self.outbox.push(message);
-        }
         self.pass_on()
     }
 
@@ -180,6 +162,14 @@ impl Lines {
             bar.tick();
         }
     }
+}
+
+/// The message that a flag is sent as: its line of NDJSON.
+#[cfg(feature = "http")]
+pub(super) fn message(told: &Told) -> io::Result<Box<RawValue>> {
+    let mut message = Vec::new();
+    write_ndjson(told, &mut message)?;
+    Ok(serde_json::from_slice(&message)?)
 }
 
 /// Adds a line feed if a full disk has cut off the last line.

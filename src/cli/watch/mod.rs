@@ -195,7 +195,7 @@ impl WatchArgs {
 
     /// Watches until nothing is left to watch. Returns whether this or an earlier run saw an application.
     fn watch(&self, watch: &mut Watch, lines: &mut Lines) -> io::Result<bool> {
-        lines.send_again(watch.state());
+        lines.send(watch.state())?;
         let known_before = watch.state().knows_logs();
         let mut found_at: Option<Instant> = None;
         let (mut wait, mut seen) = (FIND_EVERY, false);
@@ -246,6 +246,7 @@ impl WatchArgs {
 
     #[cfg(feature = "http")]
     fn with_servers(&self, watch: Watch, addresses: &[String], detectors: &Detectors<'_>) -> Watch {
+        let watch = if self.webhook.is_some() { watch.with_messages(lines::message) } else { watch };
         if addresses.is_empty() {
             return watch;
         }

@@ -46,13 +46,13 @@ pub(super) const RULE: Rule =
 
 /// The message of a finding.
 const MESSAGE: &str = "{stragglers} of {judged} took at least {factor}× the median without more input; only \
-    such tasks were still running for {delay_ms}, {delay_ratio:%} of the time that tasks ran ({limit})[; the longest: \
-    {longest}]";
+    such tasks were still running for {delay_ms}, {delay_ratio:%} of the time that tasks ran ({limit})[; the longest \
+    waits: {longest}]";
 
 /// The message if most stragglers ran on slow nodes, and the application mainly lost the time in which only stragglers
 /// ran.
 const OF_NODES_AT_END: &str = "{nodes}; only stragglers were still running for {delay_ms}, {delay_ratio:%} of the time \
-    that tasks ran ({limit})[; the longest: {longest}]";
+    that tasks ran ({limit})[; the longest waits: {longest}]";
 
 /// The message if slow nodes cost more than that time: while other tasks ran, they did less work than other nodes would
 /// have.
@@ -305,7 +305,7 @@ mod tests {
         let evaluation = sample::evaluate_all(&sample::job(vec![maps], &[]), "");
         let own = evaluation.findings.iter().find(|finding| finding.rule == RULE.id);
         let message = own.map(|finding| finding.message.clone()).unwrap_or_default();
-        let ending = "; the longest: map 91 (39m), map 90 (29m)";
+        let ending = "; the longest waits: map 91 (39m), map 90 (29m)";
         assert!(message.starts_with("32 of 92 tasks") && message.ends_with(ending), "{message}");
     }
 }

@@ -8,7 +8,7 @@ use crate::nodes::NodesReport;
 use crate::nodes::indicators::Node;
 use crate::nodes::levels::Interval;
 
-const HEADER: [&str; 30] = [
+const HEADER: [&str; 31] = [
     "node",
     "rack",
     "type",
@@ -16,6 +16,7 @@ const HEADER: [&str; 30] = [
     "straggler",
     "suspected",
     "tasks_count",
+    "overtaken_count",
     "mean_z",
     "sd_z",
     "mean_low_z",
@@ -59,6 +60,7 @@ fn row(node: &Node) -> [String; HEADER.len()] {
         node.level.map(|_| node.is_straggler().to_string()).unwrap_or_default(),
         node.suspected.to_string(),
         node.tasks.to_string(),
+        node.overtaken.to_string(),
         number(node.mean),
         number(node.deviation),
         low(node.mean_interval),

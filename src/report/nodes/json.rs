@@ -57,6 +57,7 @@ struct SettingsView {
     slow_mean_z: f64,
     slow_straggler_ratio: f64,
     suspect_tasks_count: u64,
+    suspect_ratio: f64,
     since: Option<String>,
     until: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,6 +79,7 @@ fn settings(settings: &Settings, filter: &Filter, conditions: &Conditions) -> Se
         slow_mean_z: settings.slow_mean,
         slow_straggler_ratio: settings.slow_straggler_ratio,
         suspect_tasks_count: settings.suspect_tasks,
+        suspect_ratio: settings.suspect_share,
         since: moment(filter.since),
         until: moment(filter.until),
         r#where: (!conditions.is_empty()).then(|| conditions.to_string()),
@@ -110,6 +112,8 @@ struct GroupsView {
     too_small_count: u64,
     without_spread_count: u64,
     tasks_count: u64,
+    /// Originals that copies overtook, in addition.
+    overtaken_count: u64,
     tasks_without_node_count: u64,
 }
 
@@ -153,7 +157,8 @@ fn summary(report: &NodesReport) -> SummaryView<'_> {
         nodes_count,
         nodes_percent: percent(nodes_count, summary.ranked),
     };
-    let GroupCounts { used, too_small, without_spread, tasks, tasks_without_node } = summary.groups;
+    let GroupCounts { used, too_small, without_spread, tasks, overtaken, tasks_without_node } =
+        summary.groups;
     SummaryView {
         nodes_count: summary.nodes,
         ranked_count: summary.ranked,
@@ -168,6 +173,7 @@ fn summary(report: &NodesReport) -> SummaryView<'_> {
             too_small_count: too_small,
             without_spread_count: without_spread,
             tasks_count: tasks,
+            overtaken_count: overtaken,
             tasks_without_node_count: tasks_without_node,
         },
         levels: summary.levels.iter().enumerate().map(level).collect(),
@@ -219,9 +225,11 @@ struct NodeView<'a> {
     r#type: Option<&'a str>,
     /// Unknown for a node that is not ranked.
     straggler: Option<bool>,
-    /// Too few tasks to be ranked, all of them stragglers.
+    /// Too few tasks to be ranked, most of them stragglers.
     suspected: bool,
     tasks_count: u64,
+    /// Originals among them that copies overtook; their z-scores are lower bounds.
+    overtaken_count: u64,
     mean_z: Option<f64>,
     sd_z: Option<f64>,
     mean_interval_z: Option<IntervalView>,
@@ -233,7 +241,7 @@ struct NodeView<'a> {
     stragglers_ratio: Option<f64>,
     stragglers_interval_ratio: Option<IntervalView>,
     others_stragglers_ratio: Option<f64>,
-    /// Adjusted for the number of ranked nodes.
+    /// Adjusted for the number of ranked nodes, or of those that may be suspected.
     more_stragglers_by_chance_probability: Option<f64>,
     executors_lost_count: u64,
     failures_count: u64,
@@ -251,6 +259,7 @@ fn node(node: &Node) -> NodeView<'_> {
         straggler: node.level.map(|_| node.is_straggler()),
         suspected: node.suspected,
         tasks_count: node.tasks,
+        overtaken_count: node.overtaken,
         mean_z: node.mean,
         sd_z: node.deviation,
         mean_interval_z: interval(node.mean_interval),

@@ -40,10 +40,13 @@ pub(super) fn none_slow(report: &NodesReport) -> String {
             report.settings.min_node_tasks
         ),
         1 => "Only one node is ranked. There is no other node to compare it with, so it is not called a straggler.".to_owned(),
-        _ if summary.slightly_slow > 0 => {
-            "No node is called a straggler: tasks do not take much longer than average on any node.".to_owned()
+        _ => {
+            let ranked = if summary.suspected > 0 { "ranked " } else { "" };
+            let longer = if summary.slightly_slow > 0 { "much" } else { "significantly" };
+            format!(
+                "No {ranked}node is called a straggler: tasks do not take {longer} longer than average on any {ranked}node."
+            )
         }
-        _ => "No node is called a straggler: tasks do not take significantly longer than average on any node.".to_owned(),
     }
 }
 
@@ -58,17 +61,34 @@ pub(super) fn by_chance(report: &NodesReport) -> Option<String> {
     })
 }
 
-/// Nodes with few tasks, all of them slow.
+/// ", 24 overtaken by their copies": these would have taken even longer.
+fn by_copies(node: &Node) -> String {
+    match node.overtaken {
+        0 => String::new(),
+        1 => ", 1 overtaken by its copy".to_owned(),
+        overtaken => format!(", {overtaken} overtaken by their copies"),
+    }
+}
+
+/// Nodes with few tasks, most of them slow.
 pub(super) fn suspected(report: &NodesReport) -> Option<String> {
     let suspected: Vec<&Node> = report.ranking.nodes.iter().filter(|node| node.suspected).collect();
     let named: Vec<String> = suspected
         .iter()
         .take(MAX_NAMED)
-        .map(|node| format!("{} ({})", clean(&node.name), plural(node.tasks, "task")))
+        .map(|node| {
+            format!(
+                "{} ({} of {}{})",
+                clean(&node.name),
+                node.stragglers,
+                plural(node.tasks, "task"),
+                by_copies(node)
+            )
+        })
         .collect();
     (!suspected.is_empty()).then(|| {
         format!(
-            "Suspected: {}{}. Too few tasks to be ranked, but each of them took {} times the median of its group or more. Slow nodes run few tasks; look at them first.",
+            "Suspected: {}{}. Too few tasks to be ranked, but so many of them took {} times the median of their group or more, significantly more than on other nodes. Slow nodes run few tasks; look at them first.",
             named.join(", "),
             more(suspected.len()),
             three_digits(report.settings.straggler)
@@ -131,7 +151,8 @@ pub(super) fn slow(node: &Node, settings: &Settings) -> String {
     let others = others.map(|share| format!(", {:.0} % of the same groups on other nodes", 100.0 * share));
     parts.extend(share.map(|(share, Interval { low, high })| {
         format!(
-            "; {:.0} % of them ({:.0} to {:.0} %) take {} times the median or more{}",
+            "{}; {:.0} % of them ({:.0} to {:.0} %) take {} times the median or more{}",
+            by_copies(node),
             100.0 * share,
             100.0 * low,
             100.0 * high,
@@ -143,7 +164,7 @@ pub(super) fn slow(node: &Node, settings: &Settings) -> String {
     parts.concat() + "."
 }
 
-/// "3120 tasks in 12 groups, 4 groups with fewer than 3 tasks skipped".
+/// "3120 tasks in 12 groups, 24 originals overtaken by copies, 4 groups with fewer than 3 tasks skipped".
 pub(super) fn basis(report: &NodesReport) -> String {
     let groups = report.ranking.summary.groups;
     let mut parts = vec![format!("{} in {}", plural(groups.tasks, "task"), plural(groups.used, "group"))];
@@ -151,6 +172,7 @@ pub(super) fn basis(report: &NodesReport) -> String {
     let mut add = |count: u64, what: &str, rest: &str| {
         parts.extend((count > 0).then(|| format!("{}{rest}", plural(count, what))));
     };
+    add(groups.overtaken, "original", " overtaken by copies");
     add(groups.too_small, "group", &format!(" with fewer than {min} tasks skipped"));
     add(groups.without_spread, "group", " with equal times skipped");
     add(groups.tasks_without_node, "task", " without a node");

@@ -77,6 +77,10 @@ impl<'a> Page<'a> {
         Some(format!("{} waited {delay} only for stragglers.", counted(waited, "application")))
     }
 
+    fn slow_nodes(&self) -> Option<String> {
+        sentences::slow_nodes(self.report)
+    }
+
     fn waiting(&self) -> &[Waiting] {
         &self.report.total.waiting
     }

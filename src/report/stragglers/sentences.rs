@@ -3,8 +3,11 @@
 use super::words;
 use crate::model::table::TaskKind;
 use crate::report::words::{capital, plural};
-use crate::stragglers::cause::StragglerCause;
+use crate::report::wrap::clean;
+use crate::stragglers::cause::{Cause, StragglerCause};
 use crate::stragglers::evaluation::Best;
+use crate::stragglers::impact::SlowServer;
+use crate::stragglers::labels::multiple;
 use crate::survey::{
     ApplicationStragglers, CauseCorrelation, CauseCount, CauseCounts, EngineDetectors, GroupReport, Job,
     Method, RunTimes, Settings, StragglerReport,
@@ -14,6 +17,38 @@ use crate::units::{Millis, three_digits};
 /// The text for a report with stragglers that cost no time.
 pub(super) const NO_WAIT: &str =
     "No application waited only for stragglers: the last task of each group was not a straggler.";
+
+/// The nodes that are slow over all applications, if causes were inferred that they refute: causes are found in one
+/// application at a time, in which a node may run too few tasks to be blamed.
+pub(super) fn slow_nodes(report: &StragglerReport) -> Option<String> {
+    const NAMED: usize = 3;
+    let total = &report.total;
+    let doubtful = [Cause::MoreWork, Cause::Contention, Cause::EveryAttempt, Cause::Unexplained];
+    let slow = &total.by_median.slow_servers;
+    if total.applications < 2 || !total.waiting.iter().any(|waiting| doubtful.contains(&waiting.cause)) {
+        return None;
+    }
+    let one = |server: &SlowServer| {
+        let SlowServer { name, ran, expected, jobs } = server;
+        format!(
+            "{} of {} on {} were stragglers ({expected:.1} expected from the other nodes), in {}",
+            ran.stragglers,
+            plural(ran.tasks, "task"),
+            clean(name),
+            plural(*jobs, "application")
+        )
+    };
+    let named: Vec<String> = slow.iter().take(NAMED).map(one).collect();
+    let more = slow.len().checked_sub(NAMED).filter(|&more| more > 0);
+    let more = more.map(|more| format!("; so it is on {}", plural(more as u64, "more node")));
+    (!named.is_empty()).then(|| {
+        format!(
+            "Over all applications, {}{}. Causes are found within one application, so work or contention that is inferred there may be a slow node; see elephant-rs nodes.",
+            named.join("; "),
+            more.unwrap_or_default()
+        )
+    })
+}
 
 /// The jobs of traces that are counted and not listed.
 pub(super) fn unlisted(report: &StragglerReport) -> String {
@@ -166,16 +201,16 @@ fn run_times(run_times: &RunTimes) -> String {
     format!("; by replay, {applications} of {} would have taken {saved}{unknown}", time(recorded_ms))
 }
 
-/// "200 map tasks, median 5.2 s, stragglers from 7.8 s".
+/// "200 map tasks, median 5.213 s, stragglers from 7.82 s".
 pub(super) fn limit(group: &GroupReport, settings: &Settings) -> String {
-    let seconds =
-        |seconds: f64| Millis::from_seconds(seconds).map_or_else(|| "-".to_owned(), |span| span.to_string());
+    let time = |ms: f64| Millis::from_f64(ms).map_or_else(|| "-".to_owned(), Millis::precise);
     let reference = match (settings.method, group.limit) {
         (Method::Median | Method::Mean, Some(limit)) => format!(
             ", {} {}, stragglers from {}",
             settings.method.name(),
-            seconds(limit.reference),
-            seconds(limit.at)
+            time((1000.0 * limit.reference).round()),
+            // Times are whole milliseconds, so those from half of one on are those from the next one on.
+            time(multiple(1000.0, limit.at).ceil())
         ),
         (Method::Usual, _) => {
             format!(", stragglers above {}× the usual time", three_digits(settings.factor))

@@ -67,15 +67,18 @@ fn flag(flag: &Flag) -> String {
         let end = clock(end).unwrap_or_default();
         return format!("{at} {application}: withdrawn by {detector}: {task} had ended at {end}");
     }
-    let usual = flagged.median.map(|median| format!(", median {median}")).unwrap_or_default();
+    let usual = flagged.median.map(|median| format!(", median {}", median.precise())).unwrap_or_default();
     let limit = flagged.compared.and_then(limit).unwrap_or_default();
     let group = flag.group_name.as_ref().map(|name| format!(" [{name}]")).unwrap_or_default();
-    format!("{at} {application}: {task} has run {}{usual}{limit} ({detector}){group}", flagged.elapsed)
+    format!(
+        "{at} {application}: {task} has run {}{usual}{limit} ({detector}){group}",
+        flagged.elapsed.precise()
+    )
 }
 
 /// ", limit 3.1 s", or what was compared, too, if it is not the run time.
 fn limit(Compared { measure, value, limit }: Compared) -> Option<String> {
-    let time = |ms: f64| Millis::from_f64(ms).map(|time| time.to_string());
+    let time = |ms: f64| Millis::from_f64(ms).map(Millis::precise);
     Some(match measure {
         Compared::ELAPSED => format!(", limit {}", time(limit)?),
         Compared::TIME_LEFT => format!(", {} left, limit {}", time(value)?, time(limit)?),

@@ -88,7 +88,7 @@ pub(crate) fn attribute(
     metrics: Option<&NodeMetrics>,
     params: &Params,
 ) -> Vec<Vec<StragglerCause>> {
-    let warm = warm_up(groups, params);
+    let warm = warm_up(app, groups, params);
     let mut explained: FxHashSet<Place> = warm.keys().copied().collect();
     let mut context = Context {
         app,

@@ -158,6 +158,13 @@ pub enum Fact {
         /// First tasks are slow from this ratio on.
         limit: f64,
     },
+    /// It was among the first tasks of any stage on its executor, and spent time on what a new process does.
+    NewExecutor {
+        /// How long it deserialized, which loads classes, and collected garbage.
+        time: Millis,
+        /// How long the group's median task did so.
+        usual: Millis,
+    },
     /// Another attempt of the same task on another node.
     OtherAttempt {
         /// The node.
@@ -186,8 +193,8 @@ pub enum Fact {
 state!(enum Fact { Input { input, unit, ratio, limit, rate_ratio }, Component { component, time, duration,
     rest, limit, excess }, Fault { kind, node, count, message }, NodeLoad { metric, value, limit },
     SlowNode { node, test, limit }, CpuTime { ratio, limit, share_of_delay, for_input }, Spill { ratio,
-    limit }, FailedFetches { count }, FirstOnExecutor { ratio, limit }, OtherAttempt { node, time, limit
-    }, RemoteInput { locality, local_share }, SlowBeginnings { time, nodes } });
+    limit }, FailedFetches { count }, FirstOnExecutor { ratio, limit }, NewExecutor { time, usual },
+    OtherAttempt { node, time, limit }, RemoteInput { locality, local_share }, SlowBeginnings { time, nodes } });
 
 impl Fact {
     /// A component's counterfactual.
@@ -216,6 +223,7 @@ impl Fact {
             Self::Spill { .. } => "spill",
             Self::FailedFetches { .. } => "failed-fetches",
             Self::FirstOnExecutor { .. } => "first-on-executor",
+            Self::NewExecutor { .. } => "new-executor",
             Self::OtherAttempt { .. } => "other-attempt",
             Self::RemoteInput { .. } => "remote-input",
             Self::SlowBeginnings { .. } => "slow-beginnings",
@@ -231,6 +239,7 @@ impl Fact {
             }
             Self::Spill { ratio, .. } => Measure::Ratio((*ratio)?),
             Self::Component { time, .. }
+            | Self::NewExecutor { time, .. }
             | Self::OtherAttempt { time, .. }
             | Self::SlowBeginnings { time, .. } => Measure::Time(*time),
             Self::Fault { count, .. } | Self::FailedFetches { count } => Measure::Count(*count),
@@ -253,6 +262,7 @@ impl Fact {
             Self::SlowNode { limit, .. } => Some(Measure::Probability(*limit)),
             Self::Fault { .. }
             | Self::FailedFetches { .. }
+            | Self::NewExecutor { .. }
             | Self::RemoteInput { .. }
             | Self::SlowBeginnings { .. } => None,
         }
@@ -286,6 +296,7 @@ impl fmt::Display for Fact {
             }
             Self::Component { component, time, duration, rest, limit, .. } => {
                 let what = component.display_name();
+                let [time, duration, rest, limit] = [time, duration, rest, limit].map(|span| span.precise());
                 write!(f, "{what} took {time} of {duration} ({rest} without it, slow from {limit})")
             }
             Self::Fault { kind, node, count, message } => {
@@ -330,11 +341,15 @@ impl fmt::Display for Fact {
                 f,
                 "was among the first tasks of its stage on its executor; these took {ratio:.1}× as long as later tasks"
             ),
-            Self::OtherAttempt { node, time, limit } if time < limit => {
-                write!(f, "another attempt of the task took {time} on {node} (slow from {limit})")
-            }
+            Self::NewExecutor { time, usual } => write!(
+                f,
+                "was among the first tasks on its executor; deserializing the task and garbage collection took {time}, \
+                 {usual} in the median task"
+            ),
             Self::OtherAttempt { node, time, limit } => {
-                write!(f, "another attempt of the task also ran for {time} on {node} (slow from {limit})")
+                let ran = if time < limit { "took" } else { "also ran for" };
+                let (time, limit) = (time.precise(), limit.precise());
+                write!(f, "another attempt of the task {ran} {time} on {node} (slow from {limit})")
             }
             Self::RemoteInput { local_share, .. } => {
                 write!(

@@ -84,7 +84,7 @@ fn executors_that_wait_for_a_slow_node_are_no_trouble_of_their_own() {
     let found = report(&App::with(&[], 10, 4).stage(stage()).stage(stage()));
     let trouble = found.troubles.iter().find(|it| it.kind == TroubleKind::Stragglers).unwrap();
     assert!(trouble.cause.starts_with("worker3 is slow: 8 of its 8 tasks"), "{}", trouble.cause);
-    assert!(trouble.cause.contains("; the longest: task "), "{}", trouble.cause);
+    assert!(trouble.cause.contains("; the longest waits: task "), "{}", trouble.cause);
     assert!(found.troubles.iter().all(|it| it.kind != TroubleKind::IdleExecutors), "{:?}", found.troubles);
     assert!(!proposes(&found, EXCLUDE));
 }

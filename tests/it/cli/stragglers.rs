@@ -140,6 +140,15 @@ fn models_are_learnt_from_other_runs() {
     let both = with(&["--learn", file, "--models", file]);
     // Map and reduce tasks of three runs.
     assert_eq!(both["groups_with_models_count"], 6, "{both}");
+    // Each engine has its own number.
+    let spark = "testdata/spark/2.4.8";
+    let text = stragglers(&[&histories, spark, "--learn", file, "--models", file, "--details"]);
+    let text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+    for groups in [6, 0] {
+        let told = format!("Usual progress is from earlier runs in {groups} groups");
+        assert_eq!(text.matches(&told).count(), 1, "{text}");
+    }
+    with(&["--learn", file]);
     let written = std::fs::read_to_string(file).unwrap();
     assert_eq!(written.lines().next(), Some("{\"models_version\":2}"));
     let runs = written.matches("\"group\":\"map\"").count();

@@ -45,6 +45,9 @@ impl Page<'_> {
             let share = part.as_f64() / delay.as_f64();
             delayed(part, share, &counted(others.len() as u64, "other cause"), self.columns, out)?;
         }
+        if let Some(slow) = sentences::slow_nodes(self.report) {
+            self.paragraph(&slow, 0, out)?;
+        }
         writeln!(out)
     }
 

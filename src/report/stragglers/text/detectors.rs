@@ -41,7 +41,7 @@ impl Page<'_> {
         if self.report.settings.models.is_some() {
             let text = format!(
                 "Usual progress is from earlier runs in {}, otherwise from the tasks that had succeeded by then.",
-                counted(self.report.total.with_models, "group")
+                counted(engine.with_models, "group")
             );
             self.paragraph(&text, 2, out)?;
         }

@@ -75,3 +75,27 @@ fn first_tasks_of_a_later_stage_warm_up_as_well() {
     let primary: Vec<_> = causes(&app, None).iter().map(|cause| cause.primary).collect();
     assert_eq!(primary, [Cause::ColdStart, Cause::ColdStart]);
 }
+
+#[test]
+fn the_only_task_of_a_new_executor_warms_up_if_it_loaded_classes() {
+    let on = |executor, start, secs| Task { executor: Some(executor), start, ..task(secs) };
+    let of = |task: Task, deserialize: i64, gc: i64| {
+        task.with(Counter::ExecutorDeserializeTime, deserialize).with(Counter::GcTimeMillis, gc)
+    };
+    let with = |straggler: Task| {
+        let executor = |task: i64| if task % 2 == 0 { "1" } else { "2" };
+        let usual = (0..8).map(|task| of(on(executor(task), 60 + 5 * (task / 2), 5), 50, 30));
+        let mut app = stage(&[on("1", 0, 5), on("2", 0, 5), on("1", 10, 5), on("2", 10, 5)]);
+        let mut second = stage(&usual.chain([straggler]).collect::<Vec<Task>>()).groups.remove(0);
+        second.kind = TaskKind::Stage(StageAttempt { stage: 1, attempt: 0 });
+        app.groups.push(second);
+        app
+    };
+    // It computed more, too, because its code was not compiled yet.
+    let cold = with(of(on("3", 60, 12), 1000, 900).with(Counter::CpuMilliseconds, 9000));
+    assert_eq!(verdict(&cold), (Cause::ColdStart, Some(Confidence::Inferred)));
+    assert!(matches!(only(&cold, None).evidence[0].fact, Fact::NewExecutor { .. }));
+    // A new executor on a slow node: loading took no longer than the rest.
+    let slow = with(of(on("3", 60, 12), 120, 72));
+    assert_ne!(verdict(&slow).0, Cause::ColdStart);
+}

@@ -16,7 +16,7 @@ use crate::stragglers::speculation::Copies;
 use crate::units::{Bytes, MbMillis, Millis};
 
 /// The share of garbage collection that is normal, if the rule has no limit.
-const USUAL_COLLECTIONS: f64 = 0.1;
+pub(super) const USUAL_COLLECTIONS: f64 = 0.1;
 
 /// The rule about copies that were for nothing.
 const COPIES: &str = "speculation-waste";

@@ -31,6 +31,7 @@ const NO_SIZE: &str = "the advice names no smaller size";
 const NO_NUMBER: &str = "the advice names no other number of tasks";
 const NOT_RELEASED: &str = "the advice names no setting that would give back idle cores";
 const FEWER_INSTEAD: &str = "fewer executors are recommended instead";
+const ON_A_CONDITION: &str = "the advice depends on something that the event log does not show";
 const NOT_MEASURED: &str = "the history does not contain the times that the saving is computed from";
 
 /// Nothing is saved by a change that is not recommended.
@@ -81,7 +82,7 @@ pub(super) fn of(
         Kind::MuchMemory => less_memory(app, rules, metrics, trouble),
         Kind::IdleExecutors => without_minimum(&trouble.change, leading)
             .or_else(|| without_idle(app, rules, metrics, trouble))
-            .unwrap_or(unknown(NOT_RELEASED)),
+            .unwrap_or_else(|| not_released(trouble)),
         Kind::Waiting => metrics.wait_time.map_or(unknown(NOT_MEASURED), |time| Removal::Waiting {
             time: avoidable_wait(app, metrics, time),
         }),
@@ -170,6 +171,12 @@ fn without_minimum(changes: &[SettingChange], leading: Option<&Finding>) -> Opti
 fn without_idle(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &Trouble) -> Option<Removal> {
     let released = released(app, rules, metrics, &trouble.change).map(|share| Removal::Idle { share });
     released.or_else(|| Some(Removal::Resized(resources::of(app, &trouble.change)?, None)))
+/// Why nothing is known to be saved by advice on idle executors.
+fn not_released(trouble: &Trouble) -> Removal {
+    let names_settings = trouble.advice.iter().any(|advice| !advice.settings.is_empty());
+    unknown(if names_settings { ON_A_CONDITION } else { NOT_RELEASED })
+}
+
 }
 
 /// The lowest cut-off of the rule, if it is a share of task time.

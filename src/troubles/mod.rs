@@ -19,6 +19,7 @@ mod more;
 mod removal;
 mod resources;
 mod spare;
+mod root_cause;
 mod value;
 mod worth;
 
@@ -200,6 +201,7 @@ pub(crate) fn diagnose(
     let more = more::together(&mut troubles);
     if let Some(savings) = &mut savings {
         savings.more_gb_hours = more;
+    root_cause::name(&mut troubles);
     }
     troubles.sort_by(|a, b| (a.worth, a.rank()).cmp(&(b.worth, b.rank())));
     collections_first(&mut troubles);

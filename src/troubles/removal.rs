@@ -8,7 +8,7 @@ use crate::finding::{Finding, SettingChange, TroubleKind};
 use crate::metrics::{Metrics, executor_memory_factor, idle_beyond, requested_container};
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::table::{TaskGroup, TaskKind};
-use crate::model::{Application, Engine, Subject};
+use crate::model::{Application, Engine, Status, Subject};
 use crate::params::Assumed;
 use crate::rules::RuleSet;
 use crate::savings::{Cause, MemoryChange, Removal, Resources};
@@ -24,14 +24,15 @@ const COPIES: &str = "speculation-waste";
 const FETCH_WAIT: &str = "spark-fetch-wait";
 
 const CANCELLED: &str = "the application was stopped, so the rest of its work is unknown";
+const FAILED: &str = "the application's status is failed, so the time of a full run is unknown";
 const NO_MODEL: &str = "there is no model for this remedy";
 const NO_SETTING: &str = "the advice names no setting";
 const NO_REMEDY: &str = "the rule names no remedy";
 const NO_SIZE: &str = "the advice names no smaller size";
 const NO_NUMBER: &str = "the advice names no other number of tasks";
 const NOT_RELEASED: &str = "the advice names no setting that would give back idle cores";
-const FEWER_INSTEAD: &str = "fewer executors are recommended instead";
 const ON_A_CONDITION: &str = "the advice depends on something that the event log does not show";
+const FEWER_INSTEAD: &str = "fewer executors are recommended instead";
 const NOT_MEASURED: &str = "the history does not contain the times that the saving is computed from";
 
 /// Nothing is saved by a change that is not recommended.
@@ -46,6 +47,9 @@ pub(super) fn of(
     told: &[&Finding],
 ) -> Removal {
     use TroubleKind as Kind;
+    if app.status == Status::Failed && trouble.kind != Kind::Failures && spare::is_conditional(trouble) {
+        return unknown(FAILED);
+    }
     let leading = told.first().copied();
     let parts = || trouble.subjects.clone();
     match trouble.kind {
@@ -167,16 +171,16 @@ fn without_minimum(changes: &[SettingChange], leading: Option<&Finding>) -> Opti
     Some(Removal::Resized(resources, None))
 }
 
-/// Executors that are given back while they are idle, or fewer of them; `None` if the change proposes neither.
-fn without_idle(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &Trouble) -> Option<Removal> {
-    let released = released(app, rules, metrics, &trouble.change).map(|share| Removal::Idle { share });
-    released.or_else(|| Some(Removal::Resized(resources::of(app, &trouble.change)?, None)))
 /// Why nothing is known to be saved by advice on idle executors.
 fn not_released(trouble: &Trouble) -> Removal {
     let names_settings = trouble.advice.iter().any(|advice| !advice.settings.is_empty());
     unknown(if names_settings { ON_A_CONDITION } else { NOT_RELEASED })
 }
 
+/// Executors that are given back while they are idle, or fewer of them; `None` if the change proposes neither.
+fn without_idle(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &Trouble) -> Option<Removal> {
+    let released = released(app, rules, metrics, &trouble.change).map(|share| Removal::Idle { share });
+    released.or_else(|| Some(Removal::Resized(resources::of(app, &trouble.change)?, None)))
 }
 
 /// The lowest cut-off of the rule, if it is a share of task time.

@@ -39,10 +39,7 @@ const REMEDIES: &[(FailureKind, &str)] = &[
     (Kind::BadNode, "check disks, memory and logs of the node, and keep tasks off it until then"),
     (Kind::ResourceManagerKill, "read in the resource manager and the node manager's log why it was killed"),
     (Kind::Preempted, "use a queue with a larger guaranteed share, or one without preemption"),
-    (
-        Kind::UserKill,
-        "ask the user or the owner of the workflow why it was cancelled; if the driver ended first, read the end of its log",
-    ),
+    (Kind::UserKill, "ask the user or the owner of the workflow why it was cancelled"),
     (
         Kind::ApplicationKill,
         "look at the other failures of the application first: it ended this attempt itself",

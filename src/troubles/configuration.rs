@@ -60,8 +60,16 @@ impl Proposal<'_> {
     }
 }
 
-/// A change, all changes, and whether only a rule of thumb calls for it.
-pub(super) type Judged<'a> = (&'a SettingChange, &'a [SettingChange], bool);
+/// A change that may do harm.
+pub(super) struct Judged<'a> {
+    pub(super) change: &'a SettingChange,
+    /// All changes.
+    pub(super) all: &'a [SettingChange],
+    /// Whether only a rule of thumb calls for it.
+    pub(super) is_rule_of_thumb: bool,
+    /// Whether it is made against garbage collection.
+    pub(super) is_against_collections: bool,
+}
 
 /// The configuration against `troubles`, worst first. `harm` returns the reason if a change would do no good together
 /// with all others.
@@ -92,18 +100,24 @@ fn of_proposals(
     let mut of_others = left_out.reasons(troubles);
     of_others.retain(|(setting, _)| settled.recommended.iter().all(|it| it.change.setting != *setting));
     settled.kept.extend(of_others);
-    let fails = |it: &Recommended| {
-        let mut calling = troubles.iter().filter(|trouble| it.why.contains(&trouble.id));
-        calling.any(|trouble| trouble.kind == TroubleKind::Failures)
-    };
-    let is_rule_of_thumb = |it: &Recommended| {
+    let calling = |it: &Recommended| {
         let calling = troubles.iter().filter(|trouble| it.why.contains(&trouble.id));
-        calling.map(|trouble| trouble.kind).all(|kind| kind == TroubleKind::Settings)
+        calling.map(|trouble| trouble.kind).collect::<Vec<_>>()
     };
+    let fails = |it: &Recommended| calling(it).contains(&TroubleKind::Failures);
     // A change against failures is kept even if it makes the application slower.
     let all: Vec<SettingChange> = settled.recommended.iter().map(|it| it.change.clone()).collect();
     let known = settled.kept.len();
-    settled.keep_if(|it| harm((&it.change, &all, is_rule_of_thumb(it))).filter(|_| !fails(it)));
+    settled.keep_if(|it| {
+        let kinds = calling(it);
+        let judged = Judged {
+            change: &it.change,
+            all: &all,
+            is_rule_of_thumb: kinds.iter().all(|kind| *kind == TroubleKind::Settings),
+            is_against_collections: kinds.contains(&TroubleKind::GarbageCollection),
+        };
+        harm(judged).filter(|_| !fails(it))
+    });
     settled.harmful = settled.kept.iter().skip(known).map(|(setting, _)| setting.clone()).collect();
     settled.keep_splits_of_sort_buffer();
     settled.drop_unneeded_executors(&all);

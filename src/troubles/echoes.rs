@@ -56,12 +56,16 @@ fn may_be_explained(kind: Kind) -> bool {
     by_change || EXPLAINS.iter().any(|(_, consequence, _)| *consequence == kind)
 }
 
-/// The kinds of troubles that executors wait for, with the key of the waiting time as a share of the run time: other
-/// cores are idle while only stragglers or tasks with more data run.
-const WAITED_FOR: [(Kind, &str); 2] = [(Kind::Skew, "lost_ratio"), (Kind::Stragglers, "delay_ratio")];
+/// A kind of trouble that executors wait for, with the key of the waiting time as a share of the run time.
+type WaitedFor = (Kind, &'static str);
 
-/// The share of the idle time of executors in which they waited for such tasks.
-fn waited_while_idle(findings: &[Finding]) -> f64 {
+/// Other cores are idle while only stragglers or tasks with more data run.
+const LATE_TASKS: [WaitedFor; 2] = [(Kind::Skew, "lost_ratio"), (Kind::Stragglers, "delay_ratio")];
+/// Other cores are idle while only attempts run that fail.
+const FAILED_ATTEMPTS: [WaitedFor; 1] = [(Kind::Failures, "lost_ratio")];
+
+/// The share of the idle time of executors in which they waited for these troubles.
+fn waited_while_idle(findings: &[Finding], waited_for: &[WaitedFor]) -> f64 {
     let largest = |(kind, key): (Kind, &str)| {
         let of_kind = findings.iter().filter(|finding| finding.tells == kind);
         let shares =
@@ -71,7 +75,7 @@ fn waited_while_idle(findings: &[Finding]) -> f64 {
             });
         shares.max_by(f64::total_cmp)
     };
-    let waited: f64 = WAITED_FOR.into_iter().filter_map(largest).sum();
+    let waited: f64 = waited_for.iter().copied().filter_map(largest).sum();
     let idle = largest((Kind::IdleExecutors, "idle_cores_ratio")).filter(|idle| *idle > 0.0);
     waited / idle.unwrap_or(1.0)
 }
@@ -104,17 +108,21 @@ pub(super) fn waits_for_failures(finding: &Finding) -> bool {
 }
 
 /// The same troubles, with each consequence listed under the trouble that explains it. `findings` are those about them.
-/// Stragglers and skew explain idle executors if executors waited for them for at least the share `idle_by_stragglers`
-/// of the idle time.
+/// Stragglers and skew together, or failures, explain idle executors if executors waited for them for at least the
+/// share `idle_by_stragglers` of the idle time.
 pub(super) fn under_their_causes(
     mut troubles: Vec<Trouble>,
     findings: &[Finding],
     idle_by_stragglers: f64,
 ) -> Vec<Trouble> {
-    let waited = waited_while_idle(findings) >= idle_by_stragglers;
+    let explaining: Vec<WaitedFor> = [&LATE_TASKS[..], &FAILED_ATTEMPTS[..]]
+        .into_iter()
+        .filter(|of| waited_while_idle(findings, of) >= idle_by_stragglers)
+        .flatten()
+        .copied()
+        .collect();
     let is_idle_for = |cause: &Trouble, other: &Trouble| {
-        let waits = WAITED_FOR.iter().any(|(kind, _)| *kind == cause.kind);
-        waited && waits && other.kind == Kind::IdleExecutors
+        other.kind == Kind::IdleExecutors && explaining.iter().any(|(kind, _)| *kind == cause.kind)
     };
     let waits_for =
         |cause: &Trouble, other: &Trouble| other.kind == Kind::Shuffle && waits(cause, other, findings);

@@ -1,11 +1,14 @@
 //! Changes of settings that would make an application slower, or do it no good.
 
 use super::configuration::Judged;
+use super::removal::USUAL_COLLECTIONS;
 use super::{harm_to_jobs, resources};
 use crate::finding::percent;
 use crate::heuristics::shared::time_of_tasks;
 use crate::model::conf::ConfKey;
 use crate::model::{Application, Engine};
+use crate::replay::PerMille;
+use crate::replay::spark::Cause;
 use crate::savings::{ReplaysOnce, Resources};
 use crate::units::Millis;
 
@@ -27,9 +30,11 @@ impl Grounds<'_> {
 }
 
 /// Why a change does the application no good, as far as a replay can tell. In Spark, fewer cores for each executor, with the
-/// number of executors that is proposed together with them, must not make it slower. Where only a rule of thumb calls for
-/// them, they must also save something, and the executors must have had work.
-pub(super) fn of(grounds: &Grounds<'_>, (change, all, is_rule_of_thumb): Judged<'_>) -> Option<String> {
+/// number of executors that is proposed together with them, must not make it slower. Against garbage collection, they
+/// must not make it slower if they leave only the usual share of it. Where only a rule of thumb calls for them, they
+/// must also save something, and the executors must have had work.
+pub(super) fn of(grounds: &Grounds<'_>, judged: Judged<'_>) -> Option<String> {
+    let Judged { change, all, is_rule_of_thumb, is_against_collections } = judged;
     let Grounds { app, replays, .. } = grounds;
     if let Some(job) = replays.mapreduce() {
         return harm_to_jobs::of(job, change);
@@ -53,7 +58,11 @@ pub(super) fn of(grounds: &Grounds<'_>, (change, all, is_rule_of_thumb): Judged<
     }
     let wanted = resources::of(app, all)?;
     let resources = Resources { cores: Some(cores), executors: wanted.executors, ..Resources::default() };
-    let saved = replays.predict(&[], resources).ok()?.saves.wall_ms;
+    let usual = || Cause::Collections(None, PerMille::of_share(USUAL_COLLECTIONS));
+    let without: Vec<Cause> = is_against_collections.then(usual).into_iter().collect();
+    // Where the event log does not contain the times of collections, only the replay with all of them is left.
+    let predicted = replays.predict(&without, resources).or_else(|_| replays.predict(&[], resources));
+    let saved = predicted.ok()?.saves.wall_ms;
     if saved.high < 0.0 {
         return Some(format!("with {cores} the application would take longer"));
     }

@@ -45,7 +45,11 @@ fn of_spark(app: &Application, change: &SettingChange, others: &[&[SettingChange
     } else if belongs_to(ConfKey::Speculation, "spark.speculation.") && !is_on(ConfKey::Speculation) {
         Some("speculation is off")
     } else if name == ConfKey::ExecutorInstances.name() && allocates() {
-        Some("dynamic allocation sets the number of executors")
+        Some(if app.conf.flag(ConfKey::DynamicAllocation) == Some(true) {
+            "dynamic allocation sets the number of executors"
+        } else {
+            "dynamic allocation, which is advised, sets the number of executors"
+        })
     } else if name == ConfKey::ExecutorInstances.name() && manager == Some(ClusterManager::Standalone) {
         Some("a standalone cluster starts as many executors as spark.cores.max allows")
     } else if name.starts_with("spark.sql.") && app.spark.as_deref().is_some_and(|spark| spark.sql.is_empty())
@@ -76,6 +80,18 @@ mod tests {
         assert!(why(&app, &change("spark.executor.memory", Some("4g"), "4096m"), &[]).is_some());
         assert!(why(&app, &change("spark.executor.memory", Some("4g"), "5g"), &[]).is_none());
         assert!(why(&app, &change("spark.sql.shuffle.partitions", None, "50"), &[]).is_some());
+    }
+
+    #[test]
+    fn dynamic_allocation_that_is_only_advised_is_not_called_present() {
+        let number = change("spark.executor.instances", Some("4"), "8");
+        let on = change("spark.dynamicAllocation.enabled", None, "true");
+        let fixed = sample::app(&[("spark.executor.instances", "4")]);
+        assert_eq!(why(&fixed, &number, &[]), None);
+        assert!(why(&fixed, &number, &[&[on]]).unwrap().contains("which is advised"));
+        let dynamic = sample::app(&[("spark.dynamicAllocation.enabled", "true")]);
+        let reason = why(&dynamic, &number, &[]).unwrap();
+        assert_eq!(reason, "dynamic allocation sets the number of executors");
     }
 
     /// Spark 1 warns, and keeps the fixed number.

@@ -8,6 +8,7 @@
 mod configuration;
 mod echoes;
 mod executors;
+mod failed_run;
 mod gain;
 mod groups;
 mod guide;
@@ -18,6 +19,7 @@ mod loss;
 mod more;
 mod removal;
 mod resources;
+mod root_cause;
 mod spare;
 mod value;
 mod worth;
@@ -171,6 +173,9 @@ pub(crate) fn diagnose(
     let order = basis.rules.order();
     let mut troubles =
         echoes::under_their_causes(groups::of(findings), findings, order.idle_by_stragglers.get());
+    if order.by == OrderBy::Saving {
+        failed_run::hold_back(app, &mut troubles, findings);
+    }
     troubles.sort_by(|a, b| a.rank().cmp(&b.rank()));
     let replays = ReplaysOnce::new(app, basis.rules, metrics, recorded);
     let grounds = harm::Grounds {
@@ -196,12 +201,14 @@ pub(crate) fn diagnose(
         gain::drop_useless(&mut troubles, &mut settled.recommended);
     }
     tell_what_decides(&mut troubles, findings);
+    root_cause::name(&mut troubles);
     // Conditional advice does not count in the sum.
     let more = more::together(&mut troubles);
     if let Some(savings) = &mut savings {
         savings.more_gb_hours = more;
     }
-    troubles.sort_by(|a, b| (a.worth, a.rank()).cmp(&(b.worth, b.rank())));
+    let is_first = |trouble: &Trouble| order.by == OrderBy::Saving && failed_run::is_failure(app, trouble);
+    troubles.sort_by(|a, b| (!is_first(a), a.worth, a.rank()).cmp(&(!is_first(b), b.worth, b.rank())));
     collections_first(&mut troubles);
     Diagnosed { troubles, configuration: settled.recommended, savings }
 }

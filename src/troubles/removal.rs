@@ -8,7 +8,7 @@ use crate::finding::{Finding, SettingChange, TroubleKind};
 use crate::metrics::{Metrics, executor_memory_factor, idle_beyond, requested_container};
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::table::{TaskGroup, TaskKind};
-use crate::model::{Application, Engine, Subject};
+use crate::model::{Application, Engine, Status, Subject};
 use crate::params::Assumed;
 use crate::rules::RuleSet;
 use crate::savings::{Cause, MemoryChange, Removal, Resources};
@@ -16,7 +16,7 @@ use crate::stragglers::speculation::Copies;
 use crate::units::{Bytes, MbMillis, Millis};
 
 /// The share of garbage collection that is normal, if the rule has no limit.
-const USUAL_COLLECTIONS: f64 = 0.1;
+pub(super) const USUAL_COLLECTIONS: f64 = 0.1;
 
 /// The rule about copies that were for nothing.
 const COPIES: &str = "speculation-waste";
@@ -24,12 +24,14 @@ const COPIES: &str = "speculation-waste";
 const FETCH_WAIT: &str = "spark-fetch-wait";
 
 const CANCELLED: &str = "the application was stopped, so the rest of its work is unknown";
+const FAILED: &str = "the application's status is failed, so the time of a full run is unknown";
 const NO_MODEL: &str = "there is no model for this remedy";
 const NO_SETTING: &str = "the advice names no setting";
 const NO_REMEDY: &str = "the rule names no remedy";
 const NO_SIZE: &str = "the advice names no smaller size";
 const NO_NUMBER: &str = "the advice names no other number of tasks";
 const NOT_RELEASED: &str = "the advice names no setting that would give back idle cores";
+const ON_A_CONDITION: &str = "the advice depends on something that the event log does not show";
 const FEWER_INSTEAD: &str = "fewer executors are recommended instead";
 const NOT_MEASURED: &str = "the history does not contain the times that the saving is computed from";
 
@@ -45,6 +47,9 @@ pub(super) fn of(
     told: &[&Finding],
 ) -> Removal {
     use TroubleKind as Kind;
+    if app.status == Status::Failed && trouble.kind != Kind::Failures && spare::is_conditional(trouble) {
+        return unknown(FAILED);
+    }
     let leading = told.first().copied();
     let parts = || trouble.subjects.clone();
     match trouble.kind {
@@ -76,7 +81,7 @@ pub(super) fn of(
         Kind::MuchMemory => less_memory(app, rules, metrics, trouble),
         Kind::IdleExecutors => without_minimum(&trouble.change, leading)
             .or_else(|| without_idle(app, rules, metrics, trouble))
-            .unwrap_or(unknown(NOT_RELEASED)),
+            .unwrap_or_else(|| not_released(trouble)),
         // No capacity shortens it: only what failed cost time.
         Kind::Waiting if leading.is_some_and(echoes::waits_for_failures) => {
             Removal::Replay(Cause::Failures, Vec::new())
@@ -167,6 +172,12 @@ fn without_minimum(changes: &[SettingChange], leading: Option<&Finding>) -> Opti
     let executors = u32::try_from(leading?.count("enough_executors_count")?).ok()?;
     let resources = Resources { executors: Some(executors), ..Resources::default() };
     Some(Removal::Resized(resources, None))
+}
+
+/// Why nothing is known to be saved by advice on idle executors.
+fn not_released(trouble: &Trouble) -> Removal {
+    let names_settings = trouble.advice.iter().any(|advice| !advice.settings.is_empty());
+    unknown(if names_settings { ON_A_CONDITION } else { NOT_RELEASED })
 }
 
 /// Executors that are given back while they are idle, or fewer of them; `None` if the change proposes neither.

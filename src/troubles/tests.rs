@@ -21,7 +21,12 @@ fn stage(id: u32) -> Subject {
     Subject::Stage(StageAttempt { stage: id, attempt: 0 })
 }
 
-fn finding(rule: &'static str, tells: TroubleKind, subject: Subject, severity: Severity) -> Finding {
+pub(super) fn finding(
+    rule: &'static str,
+    tells: TroubleKind,
+    subject: Subject,
+    severity: Severity,
+) -> Finding {
     Finding {
         rule: rule.into(),
         title: rule.into(),
@@ -623,6 +628,57 @@ fn idle_executors_are_an_echo_of_the_stragglers_that_they_wait_for() {
     assert_eq!(kinds(&[skewed(0.2)], 0.3), [TroubleKind::Skew]);
     assert!(kinds(&[skewed(0.2)], 0.8).contains(&TroubleKind::IdleExecutors));
     assert!(!kinds(&[skewed(0.2), late(0.2)], 0.8).contains(&TroubleKind::IdleExecutors));
+    // Nothing else runs while attempts run that fail in the end; alone, or not at all.
+    let failed = |lost| {
+        let failed = finding("failed-attempts", TroubleKind::Failures, Subject::Application, Severity::Low);
+        share(failed, "lost_ratio", lost)
+    };
+    assert_eq!(kinds(&[failed(0.7)], 0.8), [TroubleKind::Failures]);
+    assert!(kinds(&[failed(0.2)], 0.8).contains(&TroubleKind::IdleExecutors));
+    assert!(kinds(&[failed(0.3), late(0.2)], 0.8).contains(&TroubleKind::IdleExecutors));
+}
+
+/// Four tasks of a minute, of which four fifths are garbage collection, on one executor of four cores.
+#[test]
+fn fewer_cores_against_collections_are_judged_without_them() {
+    let rules = RuleSet::built_in().unwrap();
+    let settled = |kind: TroubleKind| {
+        let settings =
+            [("spark.master", "yarn"), ("spark.executor.memory", "16g"), ("spark.executor.cores", "4")];
+        let mut app = sample::app(&settings);
+        (app.status, app.complete) = (Status::Succeeded, true);
+        app.finished_at = Some(Timestamp::from_millis(61_000));
+        sample::executor(&mut app, "1").cores = Some(4);
+        sample::stage(&mut app, 0, &[(Outcome::Succeeded, 60_000); 4]);
+        sample::count(&mut app, Counter::ExecutorRunTime, 60_000);
+        sample::count(&mut app, Counter::GcTimeMillis, 48_000);
+        sample::succeed(&mut app);
+        let name = app.strings.intern("1");
+        (0..4).for_each(|row| app.groups[0].attempts.set_executor(row, name));
+        let found = finding("a", kind, Subject::Application, Severity::Severe);
+        let mut findings = [advised(found, &[change("spark.executor.cores", "4", "2")])];
+        let recorded = (&rules.measure(&app), RecordedOnce::default());
+        diagnose(&app, Basis { rules: &rules, prices: None }, recorded, &mut findings).configuration.len()
+    };
+    assert_eq!(settled(TroubleKind::GarbageCollection), 1);
+    assert_eq!(settled(TroubleKind::Imbalance), 0);
+}
+
+#[test]
+fn advice_on_a_condition_is_not_said_to_name_no_setting() {
+    let rules = RuleSet::built_in().unwrap();
+    let idle = finding("idle", TroubleKind::IdleExecutors, Subject::Application, Severity::Low);
+    let why = |advice: Vec<Advice>| {
+        let mut findings = [Finding { advice, ..idle.clone() }];
+        let trouble = diagnosed(&app(), &mut findings).troubles.remove(0);
+        match removal::of(&app(), &rules, &Metrics::default(), &trouble, &[&findings[0]]) {
+            Removal::Unknown(why) => why.into_owned(),
+            _ => String::new(),
+        }
+    };
+    assert!(why(vec!["give cores work".into()]).contains("names no setting"));
+    let dynamic = change("spark.dynamicAllocation.enabled", "", "true");
+    assert!(why(vec![Advice::new("if").set([dynamic]).conditional()]).contains("does not show"));
 }
 
 /// The trouble that asks for less memory comes under another one with the same change, so nothing names it.

@@ -3,15 +3,17 @@
 use std::collections::BTreeSet;
 
 use super::{rule, tasks};
+use crate::diagnosis::FailureKind;
 use crate::finding::{Advice, Failure, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::mapreduce::remedies_of_failures;
 use crate::heuristics::root_cause::{Collector, Places, Roots};
-use crate::heuristics::spark::{Root, blames_code, in_words};
+use crate::heuristics::shared::{time_of, time_of_tasks};
+use crate::heuristics::spark::{Root, against_kinds, blames_code, in_words};
 use crate::heuristics::wording::{change, decisive, percent, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
 use crate::model::spark::Facet;
-use crate::model::table::{EndReason, Outcome, TaskKind};
+use crate::model::table::{EndReason, Outcome, TaskKind, TimePoint};
 use crate::model::{Application, Engine, Status};
 use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Duration, Ratio};
@@ -26,6 +28,10 @@ rule_params! {
         failed_share: Ascending<Ratio>,
         /// Time of failed attempts. Small jobs lose little, however large the share.
         failed_time: Ascending<Duration>,
+        /// Time in which only failed attempts ran / time in which tasks ran. The application waited for them.
+        lost_share: Ascending<Ratio>,
+        /// Time in which only failed attempts ran. Short applications lose little, however large the share.
+        lost_time: Ascending<Duration>,
     }
 }
 
@@ -35,8 +41,11 @@ pub(super) const RULE: Rule =
         .telling(TroubleKind::Failures);
 
 /// The message of a finding.
-const MESSAGE: &str = "{failed_attempts_count} of {attempts} failed and took {failed_time_ms}, {failed_ratio:%} of all \
-    task time ({limit})[; {on_host}][; root cause: {root}]";
+const MESSAGE: &str = "{failed_attempts_count} of {attempts} failed and took {failed_time_ms}, {failed_ratio:%} of \
+    {all} task time[ ({limit})][; {alone}][; {on_host}][; root cause: {root}]";
+
+/// The time that the application waited for failed attempts.
+const ALONE: &str = "for {time} nothing else ran, {share} of the time in which tasks ran[ ({limit})]";
 
 /// The host of most failures.
 const ON_HOST: &str = "{count} of them on {host}";
@@ -51,8 +60,13 @@ struct Cost {
     lost_with_executor: u64,
     failed_reduces: u64,
     untold: u64,
+    /// Whether the ends of attempts that started are unknown.
+    any_open: bool,
     failed_time: Millis,
     all_time: Millis,
+    /// The time in which only failed attempts ran, and the time in which any attempt ran.
+    alone: Millis,
+    ran: Millis,
     /// The number of tasks with a failed attempt.
     failed_tasks: u64,
     /// The attempts by host, and by executor.
@@ -77,6 +91,7 @@ impl Cost {
                 cost.executors.add(attempts.executor(row), failed);
                 cost.attempts += 1;
                 cost.all_time = cost.all_time + time.unwrap_or_default();
+                cost.any_open |= time.is_none() && attempts.time(row, TimePoint::Start).is_some();
                 if !failed {
                     continue;
                 }
@@ -91,7 +106,17 @@ impl Cost {
             cost.failed_tasks += failed_tasks.len() as u64;
         }
         cost.roots = collector.finish();
+        if cost.failed > 0 {
+            cost.ran = time_of_tasks(app);
+            let others = time_of(app, |outcome| outcome != Outcome::Failed);
+            cost.alone = Millis::new(cost.ran.get().saturating_sub(others.get()));
+        }
         cost
+    }
+
+    /// The share of the time in which tasks ran that only failed attempts ran in.
+    fn lost_share(&self) -> f64 {
+        self.alone.as_f64() / self.ran.as_f64().max(1.0)
     }
 
     /// Blames the node instead of the code if all failures of several tasks happened in one place and the application
@@ -100,6 +125,26 @@ impl Cost {
         let in_one_place = self.hosts.is_only_worst(app) || self.executors.is_only_worst(app);
         let of_place = in_one_place && self.failed_tasks > 1 && app.status != Status::Failed;
         if of_place && blames_code(failure.kind) { failure.of_node() } else { failure }
+    }
+}
+
+impl Failures {
+    /// The severity by the time that the application waited for failed attempts, and its phrase. The phrase has the
+    /// limit if that severity is higher than `other`.
+    fn wait(&self, cost: &Cost, other: Severity) -> (Severity, Phrase) {
+        let by_share = self.lost_share.severity(cost.lost_share());
+        let by_time = self.lost_time.severity(cost.alone.as_f64());
+        let severity = by_share.min(by_time);
+        if severity == Severity::None || cost.alone == Millis::ZERO {
+            return (Severity::None, Phrase::default());
+        }
+        let limits = [
+            (by_share, self.lost_share.describe_in(severity, percent)),
+            (by_time, self.lost_time.describe(severity)),
+        ];
+        let limit = if severity > other { decisive(severity, &limits) } else { String::new() };
+        let share = percent(cost.lost_share());
+        (severity, Phrase::new(ALONE, &[("time", &cost.alone), ("share", &share), ("limit", &limit)]))
     }
 }
 
@@ -116,12 +161,16 @@ impl Check for Failed {
         let share = cost.failed_time.as_f64() / cost.all_time.as_f64();
         let by_share = params.failed_share.severity(share);
         let by_time = params.failed_time.severity(cost.failed_time.as_f64());
-        let severity = by_share.min(by_time);
-        let level = severity.max(Severity::Low);
+        let by_work = by_share.min(by_time);
+        let level = by_work.max(Severity::Low);
         let limits = [
             (by_share, params.failed_share.describe_in(level, percent)),
             (by_time, params.failed_time.describe(level)),
         ];
+        let (by_wait, alone) = params.wait(&cost, by_work);
+        let severity = by_work.max(by_wait);
+        // Only the condition that decides has its limit.
+        let limit = if by_work < by_wait { String::new() } else { decisive(by_work, &limits) };
         let mut evidence = vec![
             ("attempts_count", Measure::Count(cost.attempts)),
             ("failed_attempts_count", Measure::Count(cost.failed)),
@@ -129,9 +178,13 @@ impl Check for Failed {
             ("failed_time_ms", Measure::Time(cost.failed_time)),
             ("task_time_ms", Measure::Time(cost.all_time)),
             ("failed_ratio", Measure::Ratio(Some(share))),
+            ("lost_ms", Measure::Time(cost.alone)),
+            ("lost_ratio", Measure::Ratio(Some(cost.lost_share()))),
         ];
         let (failure, root) = root(app, &cost.roots).unzip();
         let root = root.unwrap_or_default();
+        let failure = failure.map(|failure| cost.failure_of(app, failure));
+        let kind = failure.as_ref().map(|failure| failure.kind);
         let worst = cost.hosts.worst(app);
         let on_host = worst.map(|(host, count)| Phrase::new(ON_HOST, &[("count", &count), ("host", &host)]));
         let on_host = on_host.unwrap_or_default();
@@ -142,17 +195,19 @@ impl Check for Failed {
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
             .facts(evidence)
-            .failed_by(failure.map(|failure| cost.failure_of(app, failure)))
+            .failed_by(failure)
             .message(
                 MESSAGE,
                 &[
                     ("attempts", &plural(cost.attempts, "attempt")),
-                    ("limit", &decisive(severity, &limits)),
+                    ("all", &if cost.any_open { "the known" } else { "all" }),
+                    ("limit", &limit),
+                    ("alone", &alone),
                     ("on_host", &on_host),
                     ("root", &root),
                 ],
             )
-            .advice(|| advice(app, &cost))
+            .advice(|| advice(app, &cost, kind))
             .into()
     }
 
@@ -166,16 +221,22 @@ fn root(app: &Application, roots: &Roots) -> Option<(Failure, Phrase)> {
     if let Some(spark) = app.spark.as_deref() {
         let root = Root::of_attempts(app, spark, roots.clone())?;
         let words = in_words(app, &root);
+        let words = if words.to_string().is_empty() { causes(roots) } else { words };
         return Some((root.failure, words));
     }
     let failure = roots.first()?.failure.clone();
+    Some((failure, causes(roots)))
+}
+
+/// The most frequent causes, each with its number of tasks.
+fn causes(roots: &Roots) -> Phrase {
     let causes = roots.roots.iter().take(CAUSES).filter_map(|root| {
         let Failure { kind, message, .. } = &root.failure;
         let cause = message.clone().or_else(|| kind.because())?;
         let tasks = plural(root.tasks, "task");
         Some(Phrase::new(CAUSE, &[("tasks", &tasks), ("cause", &cause)]))
     });
-    Some((failure, Phrase::list(", ", causes)))
+    Phrase::list(", ", causes)
 }
 
 /// The maximum number of causes that are named.
@@ -184,8 +245,13 @@ const CAUSES: usize = 3;
 /// A cause, and the number of tasks with attempts that failed because of it.
 const CAUSE: &str = "{tasks} with \"{cause}\"";
 
-fn advice(app: &Application, cost: &Cost) -> Vec<Advice> {
+fn advice(app: &Application, cost: &Cost, kind: Option<FailureKind>) -> Vec<Advice> {
     let mut advice = Vec::new();
+    // What to do about a host is said below.
+    let kind = kind.filter(|kind| *kind != FailureKind::BadNode);
+    if let Some((spark, kind)) = app.spark.as_deref().zip(kind) {
+        advice.extend(against_kinds(app, spark, [kind], app.status != Status::Failed));
+    }
     if let Some((host, failures)) = cost.hosts.worst(app) {
         let exclude = match app.engine {
             Engine::Spark => change(app, ConfKey::ExcludeOnFailure, "true"),
@@ -215,8 +281,10 @@ fn advice(app: &Application, cost: &Cost) -> Vec<Advice> {
         }
     }
     let told_by = match app.engine {
-        Engine::Spark => "; spark-stages-with-failed-tasks gives the causes and remedies",
-        Engine::MapReduce => "",
+        Engine::Spark if advice.is_empty() => {
+            "; spark-stages-with-failed-tasks gives the causes and remedies"
+        }
+        Engine::Spark | Engine::MapReduce => "",
     };
     let times = limit_of_failures(app, cost);
     advice.push(format!("attempts that fail late cost most, so check their input first; each task may fail {times}{told_by}").into());
@@ -232,4 +300,67 @@ fn limit_of_failures(app: &Application, cost: &Cost) -> String {
     };
     let times = app.conf.raw(setting).unwrap_or_else(|| "4".to_owned());
     format!("{times} times ({setting})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Finding;
+    use crate::internal::sample;
+    use crate::model::spark::StageAttempt;
+
+    /// Nine tasks of a minute, and one that failed after this time at this message.
+    fn app(failed: i64) -> (Application, StageAttempt) {
+        let mut app = sample::app(&[("spark.master", "yarn")]);
+        let mut attempts = vec![(Outcome::Succeeded, 60_000); 9];
+        attempts.push((Outcome::Failed, failed));
+        let stage = sample::stage(&mut app, 0, &attempts);
+        let text = app
+            .strings
+            .intern("java.net.SocketTimeoutException: Read timed out\n\tat a.B.c(B.scala:1)")
+            .unwrap();
+        app.groups[0].attempts.set_diagnostics(9, text);
+        (app, stage)
+    }
+
+    fn found(app: &Application) -> Finding {
+        sample::evaluate(app, RULE.id, false).findings.remove(0)
+    }
+
+    #[test]
+    fn the_time_in_which_only_failed_attempts_ran_decides() {
+        let (mut app, _) = app(600_000);
+        app.status = Status::Succeeded;
+        let found = found(&app);
+        assert_eq!(found.severity, Severity::Critical);
+        assert_eq!(
+            found.message,
+            "1 of 10 attempts failed and took 10m, 52.6 % of all task time; for 9m nothing else ran, 90 % of the time \
+             in which tasks ran (critical from 40 %); root cause: 1 task with \"java.net.SocketTimeoutException: Read \
+             timed out\""
+        );
+        assert!(
+            found.advice[0].contains("fix the error, or the records that cause it"),
+            "{:?}",
+            found.advice
+        );
+        assert_eq!(found.time("lost_ms"), Some(Millis::from_secs(540)));
+    }
+
+    #[test]
+    fn failed_attempts_next_to_others_cost_only_their_own_time() {
+        let found = found(&app(60_000).0);
+        assert_eq!(found.severity, Severity::Low);
+        assert!(found.message.contains("10 % of all task time (low from 10"), "{}", found.message);
+        assert!(!found.message.contains("nothing else ran"), "{}", found.message);
+    }
+
+    /// As in a history that ends early.
+    #[test]
+    fn attempts_without_an_end_leave_the_sum_a_part() {
+        let (mut app, _) = app(60_000);
+        app.groups[0].attempts.set_time(0, TimePoint::Finish, None);
+        let found = found(&app);
+        assert!(found.message.contains("of the known task time"), "{}", found.message);
+    }
 }

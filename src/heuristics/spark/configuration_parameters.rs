@@ -8,6 +8,7 @@ mod stage_analysis;
 mod stages;
 
 use super::support::partitions::Aim;
+use super::support::spill_sizing::Bounds;
 use super::support::stage_figures;
 use super::{rule, spark};
 use crate::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
@@ -115,6 +116,11 @@ impl Limits {
     /// The number of tasks for stages that leave task slots idle.
     const fn aim(&self) -> Aim {
         Aim { tasks_per_slot: self.tasks_per_slot.get(), small_task_time: self.small_task_time.get() }
+    }
+
+    /// The bounds of advice on spill.
+    const fn of_spill(&self) -> Bounds {
+        Bounds { most: self.max_partitions.get(), cutoffs: self.spill_ratio.values() }
     }
 }
 

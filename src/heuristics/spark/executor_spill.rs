@@ -109,7 +109,7 @@ impl Check for Spilling {
                     ("executors", &plural(facts.executors, "executor")),
                 ],
             )
-            .advice(|| advice(app, spark))
+            .advice(|| advice(app, spark, data.values()))
             .into()
     }
 
@@ -230,9 +230,9 @@ fn spilling_tasks(app: &Application) -> u64 {
 }
 
 /// The cheapest change first: Spark's share of the heap, smaller partitions, more memory per task.
-fn advice(app: &Application, spark: &Spark) -> Vec<Advice> {
+fn advice(app: &Application, spark: &Spark, cutoffs: Option<[f64; 4]>) -> Vec<Advice> {
     let mut advice = Vec::new();
-    let against = AgainstSpill::of_worst(app, spark);
+    let against = AgainstSpill::of_worst(app, spark, cutoffs);
     let before = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
     if let Some(more) = against.as_ref().map(|against| against.fraction).filter(|&more| more > before) {
         let line = change(app, ConfKey::MemoryFraction, more);
@@ -246,6 +246,7 @@ fn advice(app: &Application, spark: &Spark) -> Vec<Advice> {
         let line = change(app, ConfKey::DefaultParallelism, tasks);
         advice.push(Advice::new("use smaller partitions that fit into memory").set([line]));
     }
+    advice.extend(against.as_ref().and_then(|against| against.in_code.clone()));
     let now = ExecutorSize::now(app, spark);
     let wanted = against.and_then(|against| against.executors(app, spark)).unwrap_or(now);
     if wanted.heap != now.heap {

@@ -6,10 +6,10 @@ use self::ends::JobEnds;
 use super::support::failed_places::{self, failure_at, stages_of};
 use super::support::failures::{self, Ends, Limit};
 use super::support::lost_time::{reason_of_job, reason_of_last_job};
-use super::support::remedies::against_kinds;
+use super::support::remedies::{against_kinds, blames_code};
 use super::support::root::{Root, in_words};
 use super::{percent, rule, spark};
-use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
+use crate::finding::{Advice, Failure, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::spark::{Facet, Job, Spark, Stage};
@@ -186,6 +186,17 @@ fn cancelled(judgement: Judgement, jobs: &JobEnds, root: Option<&Root<'_>>) -> J
     )
 }
 
+/// Advice on an exit code of the driver that says nothing but that there was an error.
+const DRIVER_ERROR: &str = "read the end of the driver's log, which contains the error";
+/// Jobs are also cancelled because the driver ends.
+const DRIVER_ENDED: &str = "; if the driver ended first, read the end of its log";
+
+/// Whether only the exit code of the driver tells of an error in the code. No setting for tasks has to do with it.
+const fn is_of_driver(root: &Root<'_>) -> bool {
+    let Failure { kind, exit_code, message, .. } = &root.failure;
+    exit_code.is_some() && message.is_none() && root.loss.is_none() && blames_code(*kind)
+}
+
 /// Remedies for the root cause if the application or a job failed, else a hint.
 fn advice(
     app: &Application,
@@ -196,8 +207,11 @@ fn advice(
 ) -> Vec<Advice> {
     let own = !severities.by_tasks() && severities.application.max(severities.job) > Severity::None;
     match root {
+        Some(root) if own && is_of_driver(root) => vec![DRIVER_ERROR.into()],
         Some(root) if own => against_kinds(app, spark, [root.failure.kind], false),
-        Some(root) if severities.by_cancellation() => vec![root.failure.kind.remedy().into()],
+        Some(root) if severities.by_cancellation() => {
+            vec![Advice::new(root.failure.kind.remedy()).and(DRIVER_ENDED)]
+        }
         _ => failed_places::advice(place, ends),
     }
 }
@@ -266,4 +280,19 @@ fn ends_of_jobs(app: &Application, spark: &Spark) -> Vec<Ends> {
         }
     }
     ends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+
+    #[test]
+    fn an_exit_code_of_the_driver_is_not_blamed_on_tasks() {
+        let mut app = sample::app(&[("spark.master", "yarn")]);
+        app.status = Status::Failed;
+        sample::spark(&mut app).exit_code = Some(1);
+        let found = sample::evaluate(&app, RULE.id, false).findings;
+        assert_eq!(found.first().unwrap().advice, [DRIVER_ERROR]);
+    }
 }

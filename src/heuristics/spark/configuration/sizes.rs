@@ -173,7 +173,12 @@ fn overhead(params: &Settings, app: &Application, keys: [ConfKey; 2], fits: &Ove
     let needed = matches!(fits, Overhead::Measured(fits) if *fits >= size && by_use);
     let helps = |fits: Bytes| fits < size && judge(fits) < severity;
     let what = Advice::new("request only the memory overhead that the container uses");
-    let measure = "measure what the container uses outside the heap";
+    let measure = match fits {
+        Overhead::Unknown => {
+            "measure what the Python workers use, whose memory is outside the heap, before you request less"
+        }
+        _ => "measure what the container uses outside the heap",
+    };
     let advice = match *fits {
         Overhead::Measured(fits) if fits < size => what.set([change(app, key, Setting(fits))]),
         Overhead::Estimated(fits) if helps(fits) => {

@@ -120,8 +120,8 @@ impl Plan {
     /// The cheapest change first: Spark's share of the heap, then smaller partitions, then more memory.
     fn avoid_spill(&mut self, facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits) {
         let because = Some((Reason::Spill, stage.spill));
-        let most = limits.max_partitions.get();
-        let against = AgainstSpill::of(facts.app, facts.spark, stage.stage, &stage.figures, most);
+        let against =
+            AgainstSpill::of(facts.app, facts.spark, stage.stage, &stage.figures, limits.of_spill());
         if facts.fraction < against.fraction {
             self.to.fraction = against.fraction;
             self.fraction = because;

@@ -6,7 +6,7 @@ use super::changes::{Change, Reason};
 use super::facts::Facts;
 use super::recommend::tasks_for;
 use super::stage_analysis::{Analysis, Cause};
-use super::{Limits, count};
+use super::{Limits, Method, count};
 use crate::finding::{
     Advice, Judgement, Measure, Phrase, Repartition, Subject, TroubleKind, and_more, multiple, percent,
 };
@@ -14,6 +14,7 @@ use crate::heuristics::spark::change_to;
 use crate::heuristics::spark::skew::{self, Skewed};
 use crate::heuristics::spark::support::memory::is_local;
 use crate::heuristics::spark::support::partitions::{self, Source};
+use crate::heuristics::spark::support::spill_sizing::AgainstSpill;
 use crate::heuristics::spark::support::stage_figures::{Flow, FlowKind};
 use crate::heuristics::spark::support::stage_text::{first_line, label};
 use crate::model::conf::ConfKey;
@@ -199,6 +200,7 @@ fn advice(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change], limits: &
         advice.extend(stage.causes.iter().flat_map(|cause| against(*cause, facts, stage)));
     }
     if stage.spill > Severity::None {
+        advice.extend(more_tasks(facts, stage, limits));
         advice.push(
             "keep less data in memory: drop columns and rows before joins and aggregations, prefer \
              reduceByKey to groupByKey"
@@ -215,6 +217,13 @@ fn advice(facts: &Facts<'_>, stage: &Analysis<'_>, changes: &[Change], limits: &
     }
     advice.dedup();
     advice
+}
+
+/// More tasks in code against spill, if no setting that can be advised is enough.
+fn more_tasks(facts: &Facts<'_>, stage: &Analysis<'_>, limits: &Limits) -> Option<Advice> {
+    let Facts { app, spark, .. } = facts;
+    let of_rule = limits.method == Method::Measured;
+    of_rule.then(|| AgainstSpill::of(app, spark, stage.stage, &stage.figures, limits.of_spill()).in_code)?
 }
 
 /// Remedies for one cause of skew.

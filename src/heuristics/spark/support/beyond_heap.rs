@@ -113,7 +113,7 @@ impl Overhead {
             return Self::Measured(room_for(resident, heap));
         }
         let is_set = |key| app.conf.spark_memory(key).is_some_and(|size| size.get() > 0);
-        if is_python(app) && !is_set(ConfKey::ExecutorPysparkMemory) {
+        if is_python(app, spark) && !is_set(ConfKey::ExecutorPysparkMemory) {
             return Self::Unknown;
         }
         let pools = memory::workers(spark).filter_map(outside_heap).max().unwrap_or_default();
@@ -139,10 +139,17 @@ fn off_heap_inside(app: &Application) -> Bytes {
     size.filter(|_| inside && on).unwrap_or_default()
 }
 
-/// Whether the application runs Python workers, as far as its settings tell.
-fn is_python(app: &Application) -> bool {
+/// The call site of stages that hand their data to Python workers: "runJob at PythonRDD.scala:179".
+const PYTHON_STAGES: &str = " at PythonRDD.scala:";
+
+/// Whether the application runs Python workers, as far as its settings and its stages tell. Only `spark-submit` on YARN
+/// and Kubernetes sets the settings.
+fn is_python(app: &Application, spark: &Spark) -> bool {
     let resource = app.conf.text(ConfKey::KubernetesResourceType);
-    app.conf.flag(ConfKey::YarnIsPython) == Some(true) || resource.is_some_and(|kind| kind == "python")
+    let names = || spark.stages.iter().filter_map(|stage| stage.name.as_deref());
+    app.conf.flag(ConfKey::YarnIsPython) == Some(true)
+        || resource.is_some_and(|kind| kind == "python")
+        || names().any(|name| name.contains(PYTHON_STAGES))
 }
 
 /// The overhead next to `heap` that leaves enough for `resident`; at least Spark's default.
@@ -223,5 +230,25 @@ mod tests {
             ]
         );
         assert_eq!(memory_to_reduce(&app(&settings, &[])), [""; 0]);
+    }
+
+    #[test]
+    fn stages_that_hand_data_to_python_workers_leave_the_need_unknown() {
+        let mut python = app(&[("spark.executor.memory", "8g")], &[(JvmHeapMemory, 3)]);
+        sample::stage(&mut python, 0, &[(crate::model::table::Outcome::Succeeded, 1000)]);
+        let is_unknown = |app: &Application| {
+            let spark = app.spark.as_deref().unwrap();
+            matches!(Overhead::of(app, spark, Bytes::from_mib(8192)), Overhead::Unknown)
+        };
+        assert!(!is_unknown(&python));
+        sample::spark(&mut python).stages[0].name = Some("runJob at PythonRDD.scala:179".into());
+        assert!(is_unknown(&python));
+        let overhead = |app: &mut Application| {
+            sample::set(app, &[("spark.executor.memoryOverhead", "12g")]);
+            let found = sample::evaluate(app, "spark-configuration", false).findings;
+            found.into_iter().flat_map(|it| it.advice).map(|it| it.text).collect::<String>()
+        };
+        let advice = overhead(&mut python);
+        assert!(advice.contains("Python workers") && !advice.contains("memoryOverhead="), "{advice}");
     }
 }

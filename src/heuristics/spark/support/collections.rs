@@ -5,12 +5,13 @@
 //! collections take at most 1/n of the time for the same work. On `gc-heap512m` that is 21 % of task time with five
 //! times the heap; 19.5 % were measured.
 
-use super::memory::{ExecutorSize, Setting, peak_heap, resized, rounded_up};
+use super::memory::{ExecutorSize, Setting, in_force, peak_heap, resized, rounded_up};
 use super::stage_figures::spilled;
 use crate::finding::Advice;
 use crate::heuristics::spark::spark;
 use crate::model::Application;
-use crate::model::spark::{Executor, Spark};
+use crate::model::conf::ConfKey;
+use crate::model::spark::{ClusterManager, Executor, Spark};
 use crate::units::{Bytes, Millis};
 
 /// With a lower peak than this share of its size, a heap was not full, and a larger one changes little.
@@ -30,6 +31,8 @@ pub(in crate::heuristics) struct Collections {
     /// The share of task time.
     share: f64,
     peak: Option<Bytes>,
+    /// Whether there can be more executors where each has fewer cores, so that as many tasks run at once.
+    can_spread: bool,
     /// Whether tasks spilled: with more heap they would keep more data in it.
     spills: bool,
 }
@@ -43,6 +46,9 @@ impl Collections {
             now: ExecutorSize::now(app, spark),
             share: (collections.as_f64() / time.as_f64().max(1.0)).min(BEYOND.recip()),
             peak: peak_heap(spark),
+            can_spread: app.allocates_dynamically()
+                || in_force(app, ConfKey::ExecutorInstances).is_some()
+                || ClusterManager::of_application(app) == Some(ClusterManager::Standalone),
             spills: app.groups.iter().filter_map(spilled).any(|spilled| spilled > Bytes::default()),
         })
     }
@@ -88,16 +94,17 @@ impl Collections {
         size.with_room(self.now, self.peak)
     }
 
-    /// Twice the heap for each task.
+    /// Twice the heap for each task. Up to four tasks share a heap well, so fewer cores come first only where there are
+    /// more, or where the heap is large already.
     fn doubled(&self) -> ExecutorSize {
         let twice = Bytes::new(self.now.heap.get().saturating_mul(2));
         let ExecutorSize { heap, cores, cores_can_change } = self.now;
         let fewer = ExecutorSize { cores: cores.div_ceil(2), ..self.now };
+        let can_be_fewer = cores_can_change && self.can_spread;
         match cores {
-            5.. if cores_can_change => fewer,
-            _ if heap < SMALL => ExecutorSize { heap: twice, ..self.now },
-            3.. if cores_can_change => fewer,
+            5.. if can_be_fewer => fewer,
             _ if heap < LARGE => ExecutorSize { heap: twice, ..self.now },
+            3.. if can_be_fewer => fewer,
             _ => self.now,
         }
     }
@@ -206,11 +213,15 @@ mod tests {
         for (peak, percent) in [(8000, 60), (0, 30)] {
             assert_eq!(
                 advice(&heap("8g", "4"), peak, percent),
-                "as a first step, run fewer tasks per heap: --conf spark.executor.cores=2 (now 4) \
-                 --conf spark.executor.instances=8 (now 4); then look again: the event log does not tell how much heap is \
-                 enough"
+                "as a first step, give tasks more heap: --conf spark.executor.memory=16g (now 8g); then look again: \
+                 the event log does not tell how much heap is enough"
             );
         }
+        let large = advice(&heap("16g", "5"), 16_000, 60);
+        assert!(
+            large.contains("spark.executor.cores=3 (now 5) --conf spark.executor.instances=7"),
+            "{large}"
+        );
         assert!(advice(&heap("4g", "4"), 4000, 60).contains("spark.executor.memory=8g (now 4g)"));
         assert_eq!(advice(&heap("32g", "2"), 32_000, 60), LESS_DATA);
     }
@@ -226,13 +237,24 @@ mod tests {
 
     #[test]
     fn a_limit_of_dynamic_allocation_grows_with_fewer_cores() {
-        let mut settings = heap("8g", "4").to_vec();
+        let mut settings = heap("16g", "4").to_vec();
         settings.extend([
             ("spark.dynamicAllocation.enabled", "true"),
             ("spark.dynamicAllocation.maxExecutors", "1"),
         ]);
         assert!(
-            advice(&settings, 8000, 60).contains("--conf spark.dynamicAllocation.maxExecutors=2 (now 1)")
+            advice(&settings, 16_000, 60).contains("--conf spark.dynamicAllocation.maxExecutors=2 (now 1)")
         );
+    }
+
+    /// Without a number of executors that can grow, fewer cores would only run fewer tasks at once.
+    #[test]
+    fn cores_stay_if_no_setting_gives_more_executors() {
+        let alone = |memory| {
+            let settings = heap(memory, "8");
+            advice(&settings[..3], 16_000, 60)
+        };
+        assert!(alone("8g").contains("--conf spark.executor.memory=20g (now 8g)"), "{}", alone("8g"));
+        assert_eq!(alone("16g"), LESS_DATA);
     }
 }

@@ -1,8 +1,9 @@
 //! Recommended settings against spill: one place for every rule that advises on it.
 
 use super::memory::{ExecutorSize, peak_heap, shuffle_partitions};
-use super::partitions::Source;
+use super::partitions::{self, Source};
 use super::stage_figures::{Figures, spilled};
+use crate::finding::Advice;
 use crate::heuristics::spark::runs_sql;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -24,6 +25,17 @@ pub(in crate::heuristics) struct AgainstSpill {
     pub(in crate::heuristics) parallelism: Option<u64>,
     /// Heap and cores, if nothing else is enough.
     pub(in crate::heuristics) size: Option<ExecutorSize>,
+    /// More tasks in code, if no setting decides on their number and no usual size of executors is enough.
+    pub(in crate::heuristics) in_code: Option<Advice>,
+}
+
+/// What advice on spill must stay within, and what it must reach.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::heuristics) struct Bounds {
+    /// The largest number of partitions to advise.
+    pub(in crate::heuristics) most: f64,
+    /// The cut-offs of the spill as a share of the data. A larger heap that lowers no level is not a remedy.
+    pub(in crate::heuristics) cutoffs: Option<[f64; 4]>,
 }
 
 impl AgainstSpill {
@@ -32,7 +44,7 @@ impl AgainstSpill {
         spark: &Spark,
         stage: &Stage,
         figures: &Figures,
-        most: f64,
+        Bounds { most, cutoffs }: Bounds,
     ) -> Self {
         let now = ExecutorSize::now(app, spark);
         let before = app.conf.fraction(ConfKey::MemoryFraction).unwrap_or(MEMORY_FRACTION);
@@ -40,7 +52,7 @@ impl AgainstSpill {
         let needed = spilled + now.unified_per_task(before);
         let fraction = before.max(MEMORY_FRACTION);
         let times = needed / now.unified_per_task(fraction);
-        let mut against = Self { fraction, partitions: None, parallelism: None, size: None };
+        let mut against = Self { fraction, partitions: None, parallelism: None, size: None, in_code: None };
         if times <= 1.0 {
             return against;
         }
@@ -57,13 +69,21 @@ impl AgainstSpill {
         }
         if against.partitions.or(against.parallelism).is_none() {
             let grown = now.grown_until(|size| size.unified_per_task(fraction) >= needed);
-            against.size = Some(grown).filter(|&grown| grown != now);
+            let missing = (needed - grown.unified_per_task(fraction)).max(0.0);
+            let helps = falls(figures, missing * figures.tasks as f64, cutoffs);
+            against.size = Some(grown).filter(|&grown| grown != now && helps);
+            against.in_code =
+                wanted.filter(|_| !helps).and_then(|wanted| more_tasks(app, spark, stage, figures, wanted));
         }
         against
     }
 
     /// Settings against the spill of the stage that spilled most; `None` if no stage spilled.
-    pub(in crate::heuristics) fn of_worst(app: &Application, spark: &Spark) -> Option<Self> {
+    pub(in crate::heuristics) fn of_worst(
+        app: &Application,
+        spark: &Spark,
+        cutoffs: Option<[f64; 4]>,
+    ) -> Option<Self> {
         let spilling = spark.stages.iter().filter_map(|stage| {
             let group = app.groups.get(stage.group?)?;
             spilled(group)
@@ -72,13 +92,37 @@ impl AgainstSpill {
         });
         let (stage, group, _) =
             spilling.max_by_key(|(stage, _, spilled)| (*spilled, std::cmp::Reverse(stage.id)))?;
-        Some(Self::of(app, spark, stage, &Figures::of(app, stage, group), f64::INFINITY))
+        let bounds = Bounds { most: f64::INFINITY, cutoffs };
+        Some(Self::of(app, spark, stage, &Figures::of(app, stage, group), bounds))
     }
 
     /// The recommended executors, with headroom above the measured heap use; `None` if they need no change.
     pub(in crate::heuristics) fn executors(&self, app: &Application, spark: &Spark) -> Option<ExecutorSize> {
         self.size.map(|size| size.with_room(ExecutorSize::now(app, spark), peak_heap(spark)))
     }
+}
+
+/// Whether the spill of a stage falls by a level if only `left` bytes are still spilled.
+fn falls(figures: &Figures, left: f64, cutoffs: Option<[f64; 4]>) -> bool {
+    let data = figures.largest_flow().unwrap_or_default().as_f64();
+    let level = |spilled: f64| {
+        let share = spilled / data;
+        cutoffs.into_iter().flatten().filter(|&cutoff| share >= cutoff).count()
+    };
+    left <= 0.0 || level(left) < level(figures.spilled().unwrap_or_default().as_f64())
+}
+
+/// How the code gives a stage this many tasks.
+fn more_tasks(
+    app: &Application,
+    spark: &Spark,
+    stage: &Stage,
+    figures: &Figures,
+    wanted: u64,
+) -> Option<Advice> {
+    let group = app.groups.get(stage.group?)?;
+    let source = Source::of(app, spark, stage, group);
+    Some(partitions::advice(app, spark, stage, source, (figures.tasks, wanted)))
 }
 
 /// Whether `spark.default.parallelism` determines the stage's number of tasks.
@@ -125,7 +169,7 @@ mod tests {
         spark.sql.push(SqlExecution::new(1));
         spark.jobs.push(job);
         spark.stages[0].job = Some(0);
-        AgainstSpill::of_worst(&app, app.spark.as_deref().unwrap()).unwrap()
+        AgainstSpill::of_worst(&app, app.spark.as_deref().unwrap(), Some([0.01, 0.1, 0.25, 0.5])).unwrap()
     }
 
     #[test]
@@ -135,8 +179,19 @@ mod tests {
         let rdd = with(&[("spark.default.parallelism", "96")], 900, 10_500, false);
         assert!(rdd.size.is_none() && rdd.parallelism == free.partitions, "{:?}", rdd.parallelism);
         // No setting decides, or the data of a task is so little that its records take the memory.
-        for fixed in [against(900, 10_500, false), against(10, 10_500, true)] {
+        for fixed in [against(900, 900, false), against(10, 1500, true)] {
             assert!(fixed.partitions.is_none() && fixed.size.is_some(), "{:?}", fixed.partitions);
         }
+    }
+
+    /// Ten GiB are the largest heap that is advised against spill.
+    #[test]
+    fn a_heap_with_which_the_spill_stays_as_bad_is_no_remedy() {
+        let code = against(900, 10_500, false);
+        let advice = code.in_code.unwrap();
+        assert!(code.size.is_none() && advice.contains("repartition("), "{advice}");
+        // The data of a task is so little that more tasks do not help either.
+        let records = against(10, 10_500, true);
+        assert!(records.size.is_none() && records.in_code.is_none() && records.partitions.is_none());
     }
 }

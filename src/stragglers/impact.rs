@@ -249,7 +249,9 @@ impl ImpactSums {
 
 /// The servers with clearly and significantly more stragglers, by the limits for slow nodes within an application.
 fn slow_servers(servers: &BTreeMap<Box<str>, ServerSum>, params: &Params) -> Vec<SlowServer> {
-    let tested = servers.iter().filter(|(_, server)| server.peers.members >= params.node_min_tasks);
+    // In a single job, the node was tested by its causes, within each of its groups.
+    let tested = |server: &ServerSum| server.jobs_hit > 1 && server.peers.members >= params.node_min_tasks;
+    let tested = servers.iter().filter(|(_, server)| tested(server));
     let tested: Vec<(&str, &ServerSum)> = tested.map(|(name, server)| (&**name, server)).collect();
     let by_chance: Vec<f64> = tested.iter().map(|(_, server)| server.peers.p_value()).collect();
     let slow = |((name, server), by_chance): ((&str, &ServerSum), f64)| {

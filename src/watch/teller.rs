@@ -97,7 +97,8 @@ mod tests {
 
     fn flag(task: u32) -> Flag {
         let at = Timestamp::from_millis(1_000);
-        let launch = Launch { id: u64::from(task), task, attempt: Some(0), host: None, at, speculative: false };
+        let launch =
+            Launch { id: u64::from(task), task, attempt: Some(0), host: None, at, speculative: false };
         Flag {
             application: Arc::default(),
             detector: "late",

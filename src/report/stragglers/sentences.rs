@@ -23,7 +23,7 @@ pub(super) const NO_WAIT: &str =
 pub(super) fn slow_nodes(report: &StragglerReport) -> Option<String> {
     const NAMED: usize = 3;
     let total = &report.total;
-    let doubtful = [Cause::MoreWork, Cause::Contention, Cause::EveryAttempt, Cause::Unexplained];
+    let doubtful = [Cause::MoreWork, Cause::Contention, Cause::Unexplained];
     let slow = &total.by_median.slow_servers;
     if total.applications < 2 || !total.waiting.iter().any(|waiting| doubtful.contains(&waiting.cause)) {
         return None;
@@ -43,7 +43,7 @@ pub(super) fn slow_nodes(report: &StragglerReport) -> Option<String> {
     let more = more.map(|more| format!("; so it is on {}", plural(more as u64, "more node")));
     (!named.is_empty()).then(|| {
         format!(
-            "Over all applications, {}{}. Causes are found within one application, so work or contention that is inferred there may be a slow node; see elephant-rs nodes.",
+            "Over all applications, {}{}. Causes are found within one application, so what is called more work, contention or unexplained may be a slow node; see elephant-rs nodes.",
             named.join("; "),
             more.unwrap_or_default()
         )

@@ -127,7 +127,7 @@ fn garbage_collection_is_measured() {
     let cause = only(&app, None);
     assert_eq!((cause.task, cause.primary, cause.confidence), (6, Cause::Gc, Some(Confidence::Measured)));
     let fact = &cause.evidence[0].fact;
-    assert_eq!(fact.to_string(), "garbage collection took 28 s of 40 s (12 s without it, slow from 14.2 s)");
+    assert_eq!(fact.to_string(), "garbage collection took 28 s of 40 s (12 s without it, slow from 14.25 s)");
     assert_eq!((fact.name(), fact.value().unwrap().unit()), ("gc-time", "ms"));
     assert_eq!(fact.limit(), Some(evidence::Measure::Time(Millis::new(14_250))));
 }

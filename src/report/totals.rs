@@ -162,7 +162,9 @@ mod tests {
         };
         let of = |savings: &[TroubleSavings]| {
             let mut sums = Sums::default();
-            savings.iter().for_each(|saving| sums.add(saving));
+            for saving in savings {
+                sums.add(saving);
+            }
             let (amounts, at_most) = amounts(&sums, None);
             let saved = Saved { amounts, at_most, memory: None, more: None, first: None };
             saved.text()

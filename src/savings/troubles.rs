@@ -317,7 +317,9 @@ mod tests {
             TroubleSavings { status: SavingStatus::Estimated, share, ..TroubleSavings::unknown("x") }
         };
         let mut sums = Sums::default();
-        [of(2.0, 4.0), of(0.0, 9.0), of(0.0, 0.0)].iter().for_each(|trouble| sums.add(trouble));
+        for trouble in [of(2.0, 4.0), of(0.0, 9.0), of(0.0, 0.0)] {
+            sums.add(&trouble);
+        }
         let mut twice = sums;
         twice.add_all(&sums);
         assert_eq!((sums.expected().wall_ms, sums.more_at_most()), (Range::between(2.0, 4.0), Some(9.0)));

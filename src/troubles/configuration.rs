@@ -61,6 +61,7 @@ impl Proposal<'_> {
 }
 
 /// A change that may do harm.
+#[derive(Clone, Copy)]
 pub(super) struct Judged<'a> {
     pub(super) change: &'a SettingChange,
     /// All changes.

@@ -167,7 +167,10 @@ impl Check for Failed {
             (by_share, params.failed_share.describe_in(level, percent)),
             (by_time, params.failed_time.describe(level)),
         ];
-        let (by_wait, alone) = params.wait(&cost, by_work);
+        // All of a run that failed is lost, and attempts with unknown ends may have run at any time.
+        let is_known = app.status == Status::Succeeded && !cost.any_open;
+        let waited = is_known.then(|| params.wait(&cost, by_work));
+        let (by_wait, alone) = waited.unwrap_or_default();
         let severity = by_work.max(by_wait);
         // Only the condition that decides has its limit.
         let limit = if by_work < by_wait { String::new() } else { decisive(by_work, &limits) };
@@ -185,13 +188,7 @@ impl Check for Failed {
         let root = root.unwrap_or_default();
         let failure = failure.map(|failure| cost.failure_of(app, failure));
         let kind = failure.as_ref().map(|failure| failure.kind);
-        let worst = cost.hosts.worst(app);
-        let on_host = worst.map(|(host, count)| Phrase::new(ON_HOST, &[("count", &count), ("host", &host)]));
-        let on_host = on_host.unwrap_or_default();
-        if let Some((host, failures)) = worst {
-            evidence.push(("worst_host_text", Measure::Text(host.to_owned())));
-            evidence.push(("worst_host_failed_count", Measure::Count(failures)));
-        }
+        let on_host = on_host(app, &cost, &mut evidence);
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
             .facts(evidence)
@@ -214,6 +211,14 @@ impl Check for Failed {
     fn rests_on(&self) -> &'static [Facet] {
         &[Facet::Tasks]
     }
+}
+
+/// The host of most failures, in words and as evidence; no words if no host stands out.
+fn on_host(app: &Application, cost: &Cost, evidence: &mut Vec<(&'static str, Measure)>) -> Phrase {
+    let Some((host, failures)) = cost.hosts.worst(app) else { return Phrase::default() };
+    evidence.push(("worst_host_text", Measure::Text(host.to_owned())));
+    evidence.push(("worst_host_failed_count", Measure::Count(failures)));
+    Phrase::new(ON_HOST, &[("count", &failures), ("host", &host)])
 }
 
 /// The root cause, and its phrase for the message.
@@ -345,6 +350,15 @@ mod tests {
             found.advice
         );
         assert_eq!(found.time("lost_ms"), Some(Millis::from_secs(540)));
+    }
+
+    #[test]
+    fn a_run_that_failed_is_not_judged_by_the_time_that_it_waited() {
+        let (mut app, _) = app(600_000);
+        app.status = Status::Failed;
+        let found = found(&app);
+        assert_eq!(found.severity, Severity::Moderate);
+        assert!(!found.message.contains("nothing else ran"), "{}", found.message);
     }
 
     #[test]

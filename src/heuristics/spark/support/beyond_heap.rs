@@ -61,7 +61,9 @@ fn less_overhead(app: &Application, spark: &Spark, (now, heap): (Bytes, Bytes)) 
     // The default overhead shrinks with the heap, without a setting.
     let held = Some(overhead(app)).filter(|&held| held > default_overhead(now))?;
     let Some(resident) = resident(spark) else {
-        let what = format!("measure the memory used outside the heap, for which executors have {held}");
+        let python = if is_python(app, spark) { " (Python workers use it, too)" } else { "" };
+        let what =
+            format!("measure the memory used outside the heap{python}, for which executors have {held}");
         return change_to(app, ConfKey::ProcessTreeMetrics, true).map(|on| Advice::new(what).set([on]));
     };
     let wanted = Some(room_for(resident, heap)).filter(|&wanted| wanted < held)?;
@@ -243,6 +245,8 @@ mod tests {
         assert!(!is_unknown(&python));
         sample::spark(&mut python).stages[0].name = Some("runJob at PythonRDD.scala:179".into());
         assert!(is_unknown(&python));
+        sample::set(&mut python, &[("spark.executor.memoryOverhead", "40g")]);
+        assert!(memory_to_reduce(&python)[0].contains("(Python workers use it, too)"));
         let overhead = |app: &mut Application| {
             sample::set(app, &[("spark.executor.memoryOverhead", "12g")]);
             let found = sample::evaluate(app, "spark-configuration", false).findings;

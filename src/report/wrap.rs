@@ -61,7 +61,8 @@ pub(super) fn fit_words(text: &str, columns: usize) -> String {
 }
 
 /// Units that stay on the line of their number.
-const UNITS: [&str; 11] = ["s", "ms", "%", "B", "KiB", "MiB", "GiB", "TiB", "GB·h", "core-hours", "±"];
+const UNITS: [&str; 12] =
+    ["s", "ms", "%", "B", "KiB", "MiB", "GiB", "TiB", "GB·h", "core·h", "core-hours", "±"];
 
 /// Whether no line may end between two words, as in "7.6 s ± 1.2 s" and "--conf spark.x=1".
 pub(super) fn belong_together(word: &str, next: &str) -> bool {

@@ -23,7 +23,7 @@ pub(super) fn value(unit: Unit, value: Option<f64>) -> String {
         Unit::Millis => Millis::from_f64(value).unwrap_or_default().to_string(),
         Unit::Bytes => Bytes::from_f64(value).unwrap_or_default().to_string(),
         Unit::GbHours => format!("{} GB·h", small(value)),
-        Unit::CoreHours => format!("{} core-hours", small(value)),
+        Unit::CoreHours => format!("{} core·h", small(value)),
         Unit::Count => whole_number(value),
     }
 }

@@ -18,7 +18,7 @@ pub(in crate::report) struct Code {
 /// Colours, tables and charts of every page.
 pub(in crate::report) const STYLE: Code = Code {
     text: include_str!("../../../templates/page.css"),
-    hash: "sha256-A8Au607uyJCk7+t09UleiDSoGlu9vTexF20R8N9Pjio=",
+    hash: "sha256-9OeBn/ndfnMCNRwfoOfo78JnvCvvxxGNOxqho6EdtoY=",
 };
 /// The additional style of the pages of `nodes`, `whatif`, `diff` and `stragglers`.
 pub(in crate::report) const CHART_STYLE: Code = Code {

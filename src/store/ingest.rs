@@ -338,9 +338,12 @@ mod tests {
         (apps.unwrap(), unread.unwrap())
     }
 
+    /// A change of the folder, the applications that the store has then, and the files that could not be read.
+    type Step<'s> = (&'s dyn Fn(&Path), &'s [&'s str], &'s [&'s str]);
+
     /// Ingests a folder after each of `steps`, and compares the store with what it should have then.
     #[track_caller]
-    fn after_each(steps: &[(&dyn Fn(&Path), &[&str], &[&str])]) {
+    fn after_each(steps: &[Step<'_>]) {
         for database in databases() {
             let mut store = Store::with(database).unwrap();
             let folder = tempfile::tempdir().unwrap();

@@ -111,6 +111,8 @@ impl fmt::Debug for Place {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -123,7 +125,7 @@ mod tests {
             ("sqlite://fleet.db", "fleet.db"),
             ("sqlite:///a/b.db", "/a/b.db"),
         ] {
-            assert!(matches!(of(written), Place::File(file) if file == PathBuf::from(path)), "{written}");
+            assert!(matches!(of(written), Place::File(file) if file == Path::new(path)), "{written}");
         }
         assert!(matches!(of("postgresql://etl@db/fleet"), Place::Server(_)));
         let other = of("mysql://root:secret@db/fleet");

@@ -299,7 +299,7 @@ mod tests {
             file.write_all(bytes).unwrap();
             is_cut_archive(&mut file, bytes.len() as u64).unwrap()
         };
-        let long = [ZIP_MEMBER, &[0; 100_000]].concat();
+        let long = [ZIP_MEMBER, &vec![0; 100_000]].concat();
         for cut in [&b""[..], b"PK", ZIP_MEMBER, &long] {
             assert!(is_cut(cut), "{} bytes", cut.len());
         }

@@ -180,8 +180,11 @@ fn join_unknown(copies: &[&RunCopy], counted: &mut [usize]) {
             group.iter().copied().filter(|(_, copy)| !copy.complete && copy.run.unknown() > 0).collect();
         // What a copy with fewer unknown facts is a copy of is known by then.
         unknown.sort_by_key(|(_, copy)| copy.run.unknown());
+        // There may be many copies of one history, which need not be compared one by one.
+        let is_kept = |(place, _): &(usize, &RunCopy)| counted.get(*place) == Some(place);
+        let kept: Vec<(usize, &RunCopy)> = group.iter().copied().filter(is_kept).collect();
         for (place, copy) in unknown {
-            let others = group
+            let others = kept
                 .iter()
                 .copied()
                 .filter(|(_, other)| copy.run.is_part_of(&other.run) && other.extent() >= copy.extent());

@@ -102,8 +102,7 @@ impl Overall {
 
 /// Lowers severities above `at_most`.
 fn cap(evaluation: &mut Evaluation, at_most: Severity) {
-    let suppressed = evaluation.suppressed.iter_mut().map(|(_, suppressed)| &mut suppressed.finding);
-    for finding in evaluation.findings.iter_mut().chain(suppressed) {
+    for finding in all_findings(evaluation) {
         finding.severity = finding.severity.min(at_most);
     }
 }
@@ -113,14 +112,18 @@ fn cap_long_runs(evaluation: &mut Evaluation, app: &Application, rules: &RuleSet
     if app.status == Status::Failed {
         return;
     }
-    let suppressed = evaluation.suppressed.iter_mut().map(|(_, suppressed)| &mut suppressed.finding);
-    let findings = evaluation.findings.iter_mut().chain(suppressed);
-    for finding in findings.filter(|finding| finding.tells == TroubleKind::LongRun) {
-        let most = rules.order().long_run_at_most;
+    let most = rules.order().long_run_at_most;
+    for finding in all_findings(evaluation).filter(|finding| finding.tells == TroubleKind::LongRun) {
         finding.severity = finding.severity.min(most);
         // A larger run would be no worse.
         finding.is_excused |= finding.raw_severity > most;
     }
+}
+
+/// All findings, also those that users suppress.
+fn all_findings(evaluation: &mut Evaluation) -> impl Iterator<Item = &mut Finding> {
+    let suppressed = evaluation.suppressed.iter_mut().map(|(_, suppressed)| &mut suppressed.finding);
+    evaluation.findings.iter_mut().chain(suppressed)
 }
 
 /// The highest severity that findings may have: less where there is little to save.

@@ -70,9 +70,7 @@ impl Store {
         }
         Ok(())
     }
-}
 
-impl Store {
     /// What a run cost, by its engine and what is known of its cores, if there are prices.
     pub(super) fn cost_of_run(&self, run: &Run, engine: &str, core_time: Option<i64>) -> Option<f64> {
         let prices = self.prices.as_ref()?;

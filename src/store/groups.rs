@@ -41,7 +41,7 @@ pub(crate) struct Group {
     pub(crate) run_time: Option<Millis>,
     pub(crate) used_gb_hours: Option<f64>,
     pub(crate) wasted_gb_hours: Option<f64>,
-    /// What the applications used whose waste is known.
+    /// Memory used by the applications whose waste is known.
     pub(crate) judged_gb_hours: Option<f64>,
     pub(crate) core_hours: Option<f64>,
     /// What the remedies of known effect save.

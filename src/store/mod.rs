@@ -89,7 +89,7 @@ pub(crate) enum StoreError {
     )]
     Older,
     /// The address is of another kind.
-    #[error("{0}:// is no store that this program knows; name a file, or postgres://USER@HOST/NAME")]
+    #[error("{0}:// is not a store of this program; name a file, or postgres://USER@HOST/NAME")]
     Unknown(String),
     /// This build has no client for PostgreSQL.
     #[cfg(not(feature = "postgres"))]

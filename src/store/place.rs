@@ -130,6 +130,6 @@ mod tests {
         assert!(matches!(of("postgresql://etl@db/fleet"), Place::Server(_)));
         let other = of("mysql://root:secret@db/fleet");
         let told = format!("{other} {}", other.open().err().unwrap());
-        assert!(told.starts_with("mysql://… mysql:// is no store") && !told.contains("secret"), "{told}");
+        assert!(told.starts_with("mysql://… mysql:// is not a store") && !told.contains("secret"), "{told}");
     }
 }

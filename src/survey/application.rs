@@ -229,8 +229,7 @@ fn waits<'a>(
     labels: &[Vec<Option<bool>>],
     causes: &[Vec<StragglerCause>],
 ) -> Vec<Wait<'a>> {
-    let of_group = |((view, labels), causes): ((&'a GroupStragglers<'a>, &Vec<Option<bool>>), _)| {
-        let causes: &Vec<StragglerCause> = causes;
+    let of_group = |(view, (labels, causes)): (&'a GroupStragglers<'a>, (&Vec<_>, &Vec<StragglerCause>))| {
         let wait = |(task, (from, to)): (Execution, (Timestamp, Timestamp))| {
             let cause = causes.iter().find(|cause| cause.task == task.task());
             let (cause, confidence) =
@@ -239,7 +238,7 @@ fn waits<'a>(
         };
         view.waits(labels).into_iter().map(wait).collect::<Vec<_>>()
     };
-    views.iter().zip(labels).zip(causes).flat_map(of_group).collect()
+    views.iter().zip(labels.iter().zip(causes)).flat_map(of_group).collect()
 }
 
 /// The straggler that was waited for longest; on a tie, the first.

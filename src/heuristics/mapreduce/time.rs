@@ -5,10 +5,9 @@ use super::run_times::RunTimes;
 use super::splits::{Target, Unsplittable, grows_with_minimum, split_for};
 use super::{MissingCounters, Role, change, change_towards, input_bytes, may_be, no_task_reports};
 use super::{rule, tasks, to_bytes, to_millis, without_tasks};
-use crate::finding::percent;
 use crate::finding::{
     Advice, ChartLimit, ComparedWith, Condition, Judgement, Measure, Measured, Repartition, TroubleKind,
-    Verdict,
+    Verdict, percent,
 };
 use crate::heuristics::shared::time_of_tasks;
 use crate::heuristics::wording::condition;
@@ -44,7 +43,7 @@ rule_params! {
         /// Largest share of the time in which tasks of the job ran that a task should take. Short jobs
         /// need shorter tasks.
         target_share: Positive<Ratio>,
-        /// The part of a task's run time that does not depend on its input, for advice.
+        /// The part of a task's run time that does not depend on its input.
         start_up_cost: Quantity<Duration>,
         /// Share of the tasks' run time that fewer tasks would not spend on starting up: short tasks matter from here.
         start_up_share: Ascending<Ratio>,

@@ -58,7 +58,7 @@ struct GroupView<'a> {
     resource_used_gb_hours: Option<f64>,
     resource_wasted_gb_hours: Option<f64>,
     core_hours: Option<f64>,
-    /// What the applications used whose waste is known.
+    /// Memory used by the applications whose waste is known.
     resource_judged_gb_hours: Option<f64>,
     saves_gb_hours: Option<f64>,
     saves_ms: Option<u64>,

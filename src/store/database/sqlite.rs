@@ -60,7 +60,7 @@ impl Sqlite {
         }
     }
 
-    /// Opens a file that nobody writes to at the moment.
+    /// Opens a file that no program has open to write.
     fn open_unchanging(path: &Path) -> Result<Self, StoreError> {
         // SQLite needs to write next to the file to agree with writers, unless it is told that there are none.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -80,13 +80,14 @@ impl Sqlite {
     }
 
     pub(in crate::store) fn with(connection: Connection) -> Result<Self, StoreError> {
-        connection.busy_timeout(PATIENCE)?;
+        let sqlite = Self::set_up(connection)?;
+        let connection = &sqlite.connection;
         // Readers are never blocked by a writer, and a killed writer leaves the last commit.
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         // Pages between two checkpoints: each of these waits for the disk.
         connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
-        Self::set_up(connection)
+        Ok(sqlite)
     }
 
     /// Settings that need no permission to write.
@@ -129,7 +130,7 @@ fn needs_permission(error: &rusqlite::Error) -> bool {
     matches!(code, Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied))
 }
 
-/// The address of a file that nobody changes.
+/// The address by which SQLite opens a file as one that does not change.
 fn unchanging(path: &Path) -> String {
     let mut address = "file://".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {

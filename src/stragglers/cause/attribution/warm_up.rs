@@ -197,9 +197,7 @@ impl FirstTasks {
         let fact = Fact::FirstOnExecutor { ratio: first / later, limit: factor };
         Some(WarmUp { confidence, fact })
     }
-}
 
-impl FirstTasks {
     /// Evidence that a task on a new executor spent a part of its delay on what new processes do. The rest of the
     /// delay is not measured: the process also compiles code, so the task takes more CPU time. A slow node delays all
     /// parts alike, and deserializing is a small one.

@@ -55,6 +55,15 @@ impl Limits {
     pub const NONE: Self =
         Self { decoded: None, ratio: None, line: None, tasks: None, memory: None, time: None };
 
+    /// All limits but that on time, as text: a history that they cut is cut at the same place by the same ones.
+    #[cfg(feature = "store")]
+    pub(crate) fn written(&self) -> String {
+        let Self { decoded, ratio, line, tasks, memory, time: _ } = self;
+        let bytes = |limit: &Option<Bytes>| limit.map(Bytes::get);
+        let limits = [bytes(decoded), *ratio, bytes(line), *tasks, bytes(memory)];
+        limits.map(|limit| limit.map_or_else(|| "-".to_owned(), |limit| limit.to_string())).join(" ")
+    }
+
     /// The longest line, as a length in memory.
     #[must_use]
     pub(crate) fn line_len(&self) -> usize {
@@ -166,7 +175,7 @@ impl LimitReached {
             Self::Decoded(_) => "--max-decoded",
             Self::Ratio { .. } => "--max-ratio",
             Self::Memory(_) => MEMORY,
-            Self::Time(_) => "--max-time",
+            Self::Time(_) => TIME,
         }
     }
 }
@@ -175,6 +184,8 @@ impl LimitReached {
 pub(crate) const TASKS: &str = "--max-tasks";
 /// The option that sets [`Limits::memory`].
 pub(crate) const MEMORY: &str = "--max-memory";
+/// The option that sets [`Limits::time`].
+pub(crate) const TIME: &str = "--max-time";
 /// The option that sets [`Limits::line`].
 pub(crate) const LINE: &str = "--max-line";
 

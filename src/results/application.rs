@@ -34,6 +34,8 @@ pub struct ApplicationReport {
     /// Why the history is incomplete, phrased to follow "because" or a colon; `None` for a complete
     /// history.
     pub incomplete: Option<String>,
+    /// The option of the limit that kept a part of the history out, if one did.
+    pub(crate) limit: Option<&'static str>,
     /// Whether the application could be judged. A complete history always can. An incomplete one must
     /// contain the end of an attempt, and a rule about tasks, stages or jobs must have been evaluated.
     pub judged: bool,
@@ -84,7 +86,7 @@ pub struct ApplicationReport {
 }
 
 state!(struct ApplicationReport { id, attempt, engine, engine_version, name, user, queue, job_type,
-    status, complete, incomplete, judged, sources, submitted_at, started_at, finished_at, severity,
+    status, complete, incomplete, limit, judged, sources, submitted_at, started_at, finished_at, severity,
      raw_severity, severity_in_larger_run, score, leading, metrics, work, counts, troubles, recommended, savings,
      findings, suppressed, evaluated, not_evaluated, stage_names, phases, configuration, nodes, charts });
 
@@ -140,6 +142,7 @@ impl ApplicationReport {
             status: app.status,
             complete: app.complete,
             incomplete: app.why_incomplete(),
+            limit: app.limit.map(|limit| limit.option),
             judged: true,
             sources: sources.to_vec(),
             submitted_at: app.submitted_at,

@@ -65,8 +65,7 @@ pub(crate) struct Unread {
 impl Store {
     /// The picture of the selected applications, with at most `most` lines in each list.
     pub(super) fn fleet(&self, selection: &Selection, most: usize) -> Result<Fleet, StoreError> {
-        let (from, until) = self.period(selection)?;
-        let periods = from.zip(until).and_then(|(from, until)| Periods::between(from, until));
+        let periods = self.periods(selection)?;
         let over_time = |grouping, groups: &Grouped| match &periods {
             Some(periods) => self.over_time(grouping, groups, periods, selection),
             None => Ok(Vec::new()),

@@ -16,16 +16,16 @@ struct Known {
     is_current: bool,
 }
 
-/// The files that need not be read again.
+/// The files that need not be read again: they were read with these rules, or up to limits with the same limits.
 pub(super) fn unchanged(
     database: &Database,
     listed: &[Listed],
-    (tool, rules_hash): (&str, &str),
+    (tool, [rules_hash, within_limits]): (&str, [&str; 2]),
 ) -> Result<FxHashSet<PathBuf>, StoreError> {
     let mut known = FxHashMap::default();
     database.visit(
-        "SELECT path, size, modified, tool = ?1 AND rules_hash = ?2, etag FROM file JOIN run USING (run)",
-        &values![tool, rules_hash],
+        "SELECT path, size, modified, tool = ?1 AND rules_hash IN (?2, ?3), etag FROM file JOIN run USING (run)",
+        &values![tool, rules_hash, within_limits],
         |row| {
             let size = row.get::<i64>(1)?.cast_unsigned();
             let state = FileState { size, modified: row.get(2)?, etag: row.get(4)? };

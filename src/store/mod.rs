@@ -23,9 +23,11 @@ mod record;
 mod runs;
 mod schema;
 mod selection;
+mod steps;
 mod sums;
 #[cfg(test)]
 mod testing;
+mod writer;
 
 use rusqlite::ErrorCode;
 use thiserror::Error;
@@ -179,7 +181,7 @@ impl Store {
             self.database.writing_part(|| {
                 for app in &some {
                     record::application(&self.database, run, app)?;
-                    ingest::record_files(&self.database, run, &app.sources)?;
+                    writer::record_files(&self.database, run, &app.sources)?;
                 }
                 Ok(())
             })?;

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::database::Row;
 use super::day::day_at;
-use super::selection::{DAY, Selection};
+use super::selection::{DAY, MS_PER_DAY, Selection};
 use super::{Grouped, Grouping, Store, StoreError, gb_hours};
 use crate::units::Timestamp;
 
@@ -13,6 +13,10 @@ use crate::units::Timestamp;
 const MOST: usize = 62;
 /// Earlier months are left out.
 const MOST_MONTHS: usize = 120;
+/// Days between applications that are this far apart may be due to a wrong clock.
+const APART: i64 = 366;
+/// Applications that far from others are shown if they are at least this share of all: one in so many.
+const SHOWN_APART: u64 = 20;
 /// The most groups that a query names.
 const MOST_NAMED: usize = 200;
 
@@ -31,7 +35,8 @@ pub(crate) struct Periods {
     pub(crate) length: Length,
     /// The first day of each, such as `2026-11-02`.
     pub(crate) names: Vec<String>,
-    /// Whether there are earlier ones, for which there is no room.
+    /// Whether there are applications outside: earlier ones, for which there is no room, or some with dates that are far from
+    /// those of all others.
     pub(crate) is_cut: bool,
 }
 
@@ -122,6 +127,18 @@ impl Periods {
     }
 }
 
+/// The first and the last of the days, which have numbers of applications, without those that are few and far from others.
+fn usual(days: &[(i64, u64)]) -> Option<(i64, i64)> {
+    let all: u64 = days.iter().map(|(_, count)| count).sum();
+    let clusters = days.chunk_by(|(day, _), (next, _)| next - day <= APART);
+    let is_usual =
+        |days: &&[(i64, u64)]| days.iter().map(|(_, count)| count).sum::<u64>() >= all.div_ceil(SHOWN_APART);
+    let mut usual = clusters.filter(is_usual);
+    let first = usual.next()?;
+    let last = usual.next_back().unwrap_or(first);
+    Some((first.first()?.0, last.last()?.0))
+}
+
 /// What a group used and wasted in a period, as far as it is known, as the tables have it.
 type UsedAndWasted = (Option<u64>, Option<u64>);
 
@@ -140,6 +157,25 @@ impl OfDay {
 }
 
 impl Store {
+    /// The periods in which the selected applications were submitted; `None` if no submission is known. A few applications
+    /// whose dates are more than a year from all others are left out: a wrong clock would leave no room for the others.
+    pub(super) fn periods(&self, selection: &Selection) -> Result<Option<Periods>, StoreError> {
+        let (Some(from), Some(until)) = self.period(selection)? else { return Ok(None) };
+        let Some(all) = Periods::between(from, until) else { return Ok(None) };
+        if all.length != Length::Month {
+            return Ok(Some(all));
+        }
+        let query = format!(
+            "SELECT CAST({DAY} AS BIGINT), count(*) FROM application WHERE {} AND submitted IS NOT NULL GROUP BY 1 ORDER BY 1",
+            selection.condition
+        );
+        let days = self.database.rows(&query, &selection.values, |row| Ok((row.get(0)?, row.count(1)?)))?;
+        let moment = |day: i64| Timestamp::from_millis(day * MS_PER_DAY);
+        let usual = usual(&days).filter(|(first, last)| moment(*first) > from || moment(last + 1) <= until);
+        let shown = usual.and_then(|(first, last)| Periods::between(moment(first), moment(last)));
+        Ok(Some(shown.map_or(all, |shown| Periods { is_cut: true, ..shown })))
+    }
+
     /// What each of the `groups` used and wasted in each period.
     pub(super) fn over_time(
         &self,
@@ -229,6 +265,33 @@ mod tests {
             Timestamp::from_millis(noon.and_utc().timestamp_millis())
         };
         Periods::between(moment(from), moment(until)).unwrap()
+    }
+
+    #[test]
+    fn a_wrong_clock_leaves_room_for_the_others() {
+        let days = |first: i64| (first..first + 40).map(|day| (day, 3));
+        let wrong = |early: &[(i64, u64)], late: &[(i64, u64)]| {
+            let days: Vec<_> =
+                early.iter().copied().chain(days(20_000)).chain(late.iter().copied()).collect();
+            usual(&days)
+        };
+        assert_eq!(wrong(&[], &[]), Some((20_000, 20_039)));
+        assert_eq!(wrong(&[(0, 2)], &[(47_000, 1)]), Some((20_000, 20_039)));
+        // Many are no mistake, and neither is a month.
+        assert_eq!(wrong(&[(0, 20)], &[(20_100, 1)]), Some((0, 20_100)));
+        assert_eq!(usual(&[]), None);
+        let app = |day: i64| {
+            let mut app = crate::results::ApplicationReport::blank(&format!("app_{day}"));
+            app.sources = vec![format!("logs/app_{day}")];
+            app.submitted_at = Some(Timestamp::from_millis(day * MS_PER_DAY + 5));
+            app
+        };
+        let apps: Vec<_> = (20_000..20_030).chain([47_000]).map(app).collect();
+        crate::store::testing::with_stores(&apps, |store| {
+            let all = Selection::of(&store.database, &crate::engine::Filter::default()).unwrap();
+            let periods = store.periods(&all).unwrap().unwrap();
+            assert_eq!((periods.names.len(), periods.unit(), periods.is_cut), (30, "day", true));
+        });
     }
 
     #[test]

@@ -11,19 +11,20 @@ use super::configured::{self, Settings};
 use super::database::{Row, Value, values};
 use super::record::whole;
 use super::selection::Selection;
+use super::steps::{self, MOST_BEFORE, MeasuredRun, Step};
 use super::{Store, StoreError, gb_hours};
-use crate::stats::descriptive::median;
 use crate::troubles::same_value;
 use crate::units::{Millis, Timestamp};
 
-/// Successful runs that are needed on both sides of a change. A single run may have been slow by chance.
-const LEAST_RUNS: usize = 3;
-/// The last runs before a change that are compared with those after it.
-const MOST_BEFORE: usize = 20;
-/// Smaller changes of the cost are within the variation from run to run.
-const SMALLEST_CHANGE: f64 = 0.1;
 /// Jobs that one statement names.
 const AT_ONCE: usize = 500;
+/// Changes whose advice one statement looks up.
+const ADVISED_AT_ONCE: usize = 100;
+/// The last runs of a job among which changes are searched.
+const MOST_RUNS: usize = 2000;
+
+/// The condition of a run that is compared.
+const MEASURED: &str = "status = 'succeeded' AND used IS NOT NULL AND submitted IS NOT NULL";
 
 /// A setting that changed; `None` where it was not set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,131 +44,165 @@ pub(crate) struct Realised {
     /// The first run with the new settings.
     pub(crate) first: String,
     pub(crate) since: Option<Timestamp>,
+    /// When an earlier configuration came back.
+    pub(crate) undone: Option<Timestamp>,
     pub(crate) changed: Vec<Changed>,
-    /// Runs that succeeded and are compared, before and after.
+    /// Runs before that are compared, and selected runs that have the change.
     pub(crate) runs: (u64, u64),
     /// Memory of a run before and after.
     pub(crate) used_gb_hours: (f64, f64),
     /// Run time of a run before and after, if known.
     pub(crate) run_time: Option<(Millis, Millis)>,
-    /// What all runs since then saved; negative if they took more.
+    /// What all selected runs with the change saved; negative if they took more.
     pub(crate) saved_gb_hours: f64,
 }
 
-/// A clear change without its settings, which are read only for changes that are shown.
+/// A clear change without the values of its settings, which are read only for changes that are shown.
+#[derive(Debug)]
 pub(super) struct Found {
     job: i64,
-    /// The configurations before and after.
-    configurations: (i64, i64),
-    /// Without the key of its job, until it is sorted.
-    change: Realised,
+    /// The job's key, once it is looked up.
+    key: String,
+    step: Step,
 }
 
 impl Found {
-    pub(super) const fn saved_gb_hours(&self) -> f64 {
-        self.change.saved_gb_hours
+    pub(super) fn saved_gb_hours(&self) -> f64 {
+        let (before, after) = self.step.used_gb_hours;
+        (before - after) * self.step.runs_since as f64
     }
+
+    /// The columns of [`Self::of`] and [`Self::row`] between the job and its number, in their order.
+    const COLUMNS: &str = "old, new, settings, first, since, undone, runs_before, runs_after, used_before, used_after, \
+                           time_before, time_after";
 
     /// A change that is kept.
     fn of(row: &Row<'_>) -> Result<Self, StoreError> {
-        let (used_gb_hours, runs) = ((row.get(7)?, row.get(8)?), (row.count(5)?, row.count(6)?));
-        let change = Realised {
-            job: String::new(),
-            first: row.get(3)?,
-            since: row.get::<Option<i64>>(4)?.map(Timestamp::from_millis),
-            changed: Vec::new(),
-            runs,
-            used_gb_hours,
-            run_time: row.amount(9)?.map(Millis::new).zip(row.amount(10)?.map(Millis::new)),
-            saved_gb_hours: saved(used_gb_hours, runs),
+        let step = Step {
+            configurations: (row.get(1)?, row.get(2)?),
+            settings: row.get::<String>(3)?.lines().map(str::to_owned).collect(),
+            first: row.get(4)?,
+            since: Timestamp::from_millis(row.get(5)?),
+            undone: row.get::<Option<i64>>(6)?.map(Timestamp::from_millis),
+            runs_before: usize::try_from(row.count(7)?).unwrap_or(usize::MAX),
+            runs_since: usize::try_from(row.count(8)?).unwrap_or(usize::MAX),
+            used_gb_hours: (row.get(9)?, row.get(10)?),
+            run_time: row.amount(11)?.map(Millis::new).zip(row.amount(12)?.map(Millis::new)),
         };
-        Ok(Self { job: row.get(0)?, configurations: (row.get(1)?, row.get(2)?), change })
+        Ok(Self { job: row.get(0)?, key: String::new(), step })
     }
 
     /// The row that keeps it, with a number that no other change of its job has.
-    fn row(&self, n: i64) -> [Value<'_>; 12] {
-        let Realised { first, since, runs, used_gb_hours: used, run_time, .. } = &self.change;
+    fn row(&self, n: i64) -> [Value<'_>; 14] {
+        let Step {
+            configurations: (old, new),
+            settings,
+            first,
+            since,
+            undone,
+            used_gb_hours: used,
+            run_time,
+            ..
+        } = &self.step;
         values![
             self.job,
             n,
-            self.configurations.0,
-            self.configurations.1,
+            *old,
+            *new,
+            settings.join("\n"),
             first,
-            since.map(Timestamp::as_millis),
-            whole(runs.0),
-            whole(runs.1),
+            since.as_millis(),
+            undone.map(Timestamp::as_millis),
+            whole(self.step.runs_before as u64),
+            whole(self.step.runs_since as u64),
             used.0,
             used.1,
             run_time.map(|time| whole(time.0.get())),
             run_time.map(|time| whole(time.1.get())),
         ]
     }
+
+    fn realised(self, changed: Vec<Changed>) -> Realised {
+        let saved_gb_hours = self.saved_gb_hours();
+        let Self { key, step, .. } = self;
+        Realised {
+            job: key,
+            first: step.first,
+            since: Some(step.since),
+            undone: step.undone,
+            changed,
+            runs: (step.runs_before as u64, step.runs_since as u64),
+            used_gb_hours: step.used_gb_hours,
+            run_time: step.run_time,
+            saved_gb_hours,
+        }
+    }
 }
 
-/// What all runs since a change saved.
-fn saved((before, after): (f64, f64), runs: (u64, u64)) -> f64 {
-    (before - after) * runs.1 as f64
-}
-
-/// Runs of a job, one after the other, with the same settings.
-struct Section {
-    configuration: i64,
-    first: String,
-    since: Option<Timestamp>,
-    /// GB·h and, if known, milliseconds of those that succeeded.
-    runs: Vec<(f64, Option<f64>)>,
-}
-
-/// A run as the query has it.
-struct RunRow {
+/// A job with its runs in the order of time.
+struct JobRuns {
     job: i64,
-    configuration: i64,
-    id: String,
-    submitted: Option<Timestamp>,
-    /// Memory and run time, if the run succeeded and its memory is known.
-    measured: Option<(f64, Option<f64>)>,
+    runs: Vec<MeasuredRun>,
 }
 
-impl RunRow {
-    fn of(row: &Row<'_>) -> Result<Self, StoreError> {
-        let succeeded = row.get::<bool>(4)?;
-        let used = row.amount(5)?.map(gb_hours);
-        let run_time = row.get::<Option<i64>>(6)?.map(|time| time as f64);
-        Ok(Self {
-            job: row.get(0)?,
-            configuration: row.get(1)?,
-            id: row.get(2)?,
-            submitted: row.get::<Option<i64>>(3)?.map(Timestamp::from_millis),
-            measured: used.filter(|_| succeeded).map(|used| (used, run_time)),
-        })
+impl JobRuns {
+    fn configurations(&self) -> BTreeSet<i64> {
+        self.runs.iter().map(|run| run.configuration).collect()
     }
 }
 
 impl Store {
-    /// The changes of configurations after which jobs cost clearly more or less, those that saved most first.
+    /// The changes of configurations that the selected runs have, and after which jobs cost clearly more or less, those
+    /// that saved most first.
     pub(super) fn changes(&self, selection: &Selection) -> Result<Vec<Found>, StoreError> {
-        let runs = selection.looked_up();
-        let mut found = match &selection.days {
-            Some(days) if days.are_all() => {
-                let kept = format!(
-                    "SELECT job, old, new, first, since, runs_before, runs_after, used_before, used_after, time_before, \
-                     time_after FROM job_change JOIN job USING (job) WHERE job NOT IN (SELECT job FROM stale_job) AND {}",
-                    days.condition(1)
-                );
-                let mut found = self.database.rows(&kept, &days.values(), Found::of)?;
-                let stale = format!("{} AND job IN (SELECT job FROM stale_job)", runs.condition);
-                found.extend(self.compared(&stale, &runs.values)?);
-                found
-            }
-            _ => self.compared(&runs.condition, &runs.values)?,
-        };
+        let kept = format!(
+            "SELECT job, {} FROM job_change WHERE job NOT IN (SELECT job FROM stale_job) ORDER BY job, n",
+            Found::COLUMNS
+        );
+        let mut found = self.database.rows(&kept, &[], Found::of)?;
+        let stale = self.database.ids("SELECT job FROM stale_job ORDER BY job", &[])?;
+        for jobs in stale.chunks(AT_ONCE) {
+            found.extend(self.compared(jobs)?);
+        }
+        self.count_selected(&mut found, selection)?;
+        found.retain(|found| found.step.runs_since > 0);
         self.name_jobs(&mut found)?;
-        found.sort_by(|Found { change: a, .. }, Found { change: b, .. }| {
-            b.saved_gb_hours
-                .total_cmp(&a.saved_gb_hours)
-                .then_with(|| (&a.job, &a.first).cmp(&(&b.job, &b.first)))
+        found.sort_by(|a, b| {
+            let saved = b.saved_gb_hours().total_cmp(&a.saved_gb_hours());
+            saved.then_with(|| {
+                (&a.key, a.step.since, &a.step.first).cmp(&(&b.key, b.step.since, &b.step.first))
+            })
         });
         Ok(found)
+    }
+
+    /// Counts the selected runs that have each change. Changes themselves are found among all runs of a job, so that a
+    /// change before the selected time, or of another user's runs, is one.
+    fn count_selected(&self, found: &mut [Found], selection: &Selection) -> Result<(), StoreError> {
+        let (condition, values) = match &selection.days {
+            Some(days) if days.are_all() && days.engine().is_none() => return Ok(()),
+            _ => (selection.looked_up().condition, &selection.values),
+        };
+        let mut places: FxHashMap<i64, Vec<usize>> = FxHashMap::default();
+        for (place, found) in found.iter_mut().enumerate() {
+            found.step.runs_since = 0;
+            places.entry(found.job).or_default().push(place);
+        }
+        let query = format!(
+            "SELECT job, submitted FROM application WHERE {condition} AND {MEASURED} AND job IN (SELECT job FROM job_change \
+             UNION SELECT job FROM stale_job)"
+        );
+        self.database.visit(&query, values, |row| {
+            let submitted = Timestamp::from_millis(row.get(1)?);
+            for place in places.get(&row.get(0)?).into_iter().flatten() {
+                if let Some(Found { step, .. }) = found.get_mut(*place)
+                    && step.holds_at(submitted)
+                {
+                    step.runs_since += 1;
+                }
+            }
+            Ok(true)
+        })
     }
 
     /// Keeps the changes of the jobs that got or lost runs.
@@ -183,49 +218,64 @@ impl Store {
         if jobs.is_empty() {
             return Ok(false);
         }
+        let found = self.compared(&jobs)?;
         let (these, values) = database.backend().among_ids(&jobs);
-        let found = self.compared(&format!("application.counts IS TRUE AND job {these}"), &values)?;
         database.send(&format!("DELETE FROM job_change WHERE job {these}"), &values)?;
         let rows: Vec<_> = (0_i64..).zip(&found).map(|(n, found)| found.row(n)).collect();
-        database.insert_all(
-            "job_change (job, n, old, new, first, since, runs_before, runs_after, used_before, used_after, time_before, \
-             time_after)",
-            &rows,
-        )?;
+        database.insert_all(&format!("job_change (job, n, {})", Found::COLUMNS), &rows)?;
         database.send(&format!("DELETE FROM stale_job WHERE job {these}"), &values)?;
         Ok(true)
     }
 
-    /// The changes of jobs by those of their runs that meet a condition.
-    fn compared(&self, condition: &str, values: &[Value<'_>]) -> Result<Vec<Found>, StoreError> {
+    /// The changes of these jobs.
+    fn compared(&self, jobs: &[i64]) -> Result<Vec<Found>, StoreError> {
+        let mut rest = self.runs_of(jobs)?.into_iter().peekable();
         let mut found = Vec::new();
-        let mut job = None;
-        let mut sections: Vec<Section> = Vec::new();
-        let query = format!(
-            "SELECT job, configuration, id, submitted, status = 'succeeded', used, run_time FROM application WHERE \
-             {condition} AND configuration IS NOT NULL AND job IN (SELECT job FROM configuration_sum WHERE applications > 0 \
-             GROUP BY job HAVING count(*) > 1) ORDER BY job, submitted NULLS FIRST, id, attempt, source"
-        );
-        self.database.visit(&query, values, |row| {
-            let run = RunRow::of(row)?;
-            if job != Some(run.job) {
-                compare(job, &sections, &mut found);
-                sections.clear();
-                job = Some(run.job);
+        while rest.peek().is_some() {
+            // Settings are looked up for many jobs at once, but not kept for all of them.
+            let (mut some, mut places) = (Vec::new(), BTreeSet::new());
+            while let Some(job) = rest.next_if(|_| places.len() < AT_ONCE) {
+                places.extend(job.configurations());
+                some.push(job);
             }
-            match sections.last_mut().filter(|section| section.configuration == run.configuration) {
-                Some(section) => section.runs.extend(run.measured),
-                None => sections.push(Section {
-                    configuration: run.configuration,
-                    first: run.id,
-                    since: run.submitted,
-                    runs: run.measured.into_iter().collect(),
-                }),
+            let settings = configured::at(&self.database, &places)?;
+            for JobRuns { job, runs } in some {
+                let steps = steps::steps(&runs, &settings).into_iter();
+                found.extend(steps.map(|step| Found { job, key: String::new(), step }));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The last runs of those of these jobs that had more than one configuration.
+    fn runs_of(&self, jobs: &[i64]) -> Result<Vec<JobRuns>, StoreError> {
+        let (these, values) = self.database.backend().among_ids(jobs);
+        let query = format!(
+            "SELECT job, configuration, id, submitted, used, run_time FROM application WHERE counts IS TRUE AND job {these} \
+             AND {MEASURED} AND configuration IS NOT NULL AND job IN (SELECT job FROM configuration_sum WHERE applications > \
+             0 GROUP BY job HAVING count(*) > 1) ORDER BY job, submitted, id, attempt, source"
+        );
+        let mut all: Vec<JobRuns> = Vec::new();
+        self.database.visit(&query, &values, |row| {
+            let job = row.get(0)?;
+            let run = MeasuredRun {
+                configuration: row.get(1)?,
+                id: row.get(2)?,
+                submitted: Timestamp::from_millis(row.get(3)?),
+                used_gb_hours: row.amount(4)?.map(gb_hours).unwrap_or_default(),
+                run_time: row.get::<Option<i64>>(5)?.map(|time| time as f64),
+            };
+            match all.last_mut().filter(|last| last.job == job) {
+                Some(last) => last.runs.push(run),
+                None => all.push(JobRuns { job, runs: vec![run] }),
             }
             Ok(true)
         })?;
-        compare(job, &sections, &mut found);
-        Ok(found)
+        for JobRuns { runs, .. } in &mut all {
+            let earlier = runs.len().saturating_sub(MOST_RUNS);
+            runs.drain(..earlier);
+        }
+        Ok(all)
     }
 
     /// Adds the keys of their jobs.
@@ -236,102 +286,73 @@ impl Store {
             let query = format!("SELECT job, key FROM job WHERE job {these}");
             let keys = self.database.rows(&query, &values, |row| Ok((row.get(0)?, row.get(1)?)))?;
             let keys: FxHashMap<i64, String> = keys.into_iter().collect();
-            for Found { job, change, .. } in found {
-                change.job = keys.get(job).cloned().unwrap_or_default();
+            for Found { job, key, .. } in found {
+                *key = keys.get(job).cloned().unwrap_or_default();
             }
         }
         Ok(())
     }
 
-    /// Adds to changes which settings it was.
+    /// Adds to changes the values of their settings.
     pub(super) fn realised(&self, found: Vec<Found>) -> Result<Vec<Realised>, StoreError> {
-        let places = found.iter().flat_map(|found| [found.configurations.0, found.configurations.1]);
+        let places =
+            found.iter().flat_map(|found| [found.step.configurations.0, found.step.configurations.1]);
         let settings = configured::at(&self.database, &places.collect())?;
         let unknown = Settings::new();
         let mut advised = Vec::with_capacity(found.len());
-        for found in found.chunks(AT_ONCE) {
+        for found in found.chunks(ADVISED_AT_ONCE) {
             advised.extend(self.advised(found)?);
         }
         let with_settings = |(found, advised): (Found, BTreeSet<(String, String)>)| {
-            let of = |place| settings.get(place).unwrap_or(&unknown);
-            let (before, after) = &found.configurations;
-            Realised { changed: changed(&advised, of(before), of(after)), ..found.change }
+            let of = |place| settings.get(&place).unwrap_or(&unknown);
+            let (before, after) = found.step.configurations;
+            let changed = changed(&found.step.settings, &advised, of(before), of(after));
+            found.realised(changed)
         };
         Ok(found.into_iter().zip(advised).map(with_settings).collect())
     }
 
-    /// The settings that were recommended for runs of each job before its change, with their values.
+    /// The settings that were recommended for the last runs of each job before its change, with their values.
     fn advised(&self, found: &[Found]) -> Result<Vec<BTreeSet<(String, String)>>, StoreError> {
-        if found.is_empty() {
+        // A query for each change, but one statement.
+        let of_change = |(n, Found { job, step, .. }): (usize, &Found)| {
+            format!(
+                "SELECT {n} AS n, setting.name AS name, setting.new AS new FROM (SELECT application FROM application WHERE \
+                 job = {job} AND submitted < {} ORDER BY submitted DESC LIMIT {MOST_BEFORE}) AS earlier JOIN setting USING \
+                 (application)",
+                step.since.as_millis()
+            )
+        };
+        let queries: Vec<String> = found.iter().enumerate().map(of_change).collect();
+        if queries.is_empty() {
             return Ok(Vec::new());
         }
-        let place = |found: &Found| (found.job, found.configurations.0);
-        let wanted: Vec<String> =
-            found.iter().map(place).map(|(job, configuration)| format!("({job}, {configuration})")).collect();
-        let query = format!(
-            "WITH wanted (job, configuration) AS (VALUES {}) SELECT DISTINCT job, configuration, setting.name, new FROM \
-             wanted JOIN application USING (job, configuration) JOIN setting USING (application)",
-            wanted.join(", ")
-        );
-        let mut advised: BTreeMap<(i64, i64), BTreeSet<(String, String)>> = BTreeMap::new();
+        let query = queries.join(" UNION ");
+        let mut advised: BTreeMap<i64, BTreeSet<(String, String)>> = BTreeMap::new();
         self.database.visit(&query, &[], |row| {
-            advised.entry((row.get(0)?, row.get(1)?)).or_default().insert((row.get(2)?, row.get(3)?));
+            advised.entry(row.get(0)?).or_default().insert((row.get(1)?, row.get(2)?));
             Ok(true)
         })?;
-        Ok(found.iter().map(|found| advised.get(&place(found)).cloned().unwrap_or_default()).collect())
+        Ok((0_i64..).zip(found).map(|(n, _)| advised.remove(&n).unwrap_or_default()).collect())
     }
 }
 
-/// The settings that differ between two configurations, and whether their new values were `advised`.
-fn changed(advised: &BTreeSet<(String, String)>, old: &Settings, new: &Settings) -> Vec<Changed> {
-    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+/// The settings that changed, and whether their new values were `advised`.
+fn changed(
+    settings: &[String],
+    advised: &BTreeSet<(String, String)>,
+    old: &Settings,
+    new: &Settings,
+) -> Vec<Changed> {
     let was_advised = |name: &str, to: &str| {
         advised.iter().any(|(setting, value)| setting == name && same_value(name, value, to))
     };
-    let changed = names.into_iter().filter(|name| old.get(*name) != new.get(*name));
-    let changed = changed.map(|name| {
+    let changed = settings.iter().map(|name| {
         let to = new.get(name).cloned();
         let advised = to.as_ref().is_some_and(|to| was_advised(name, to));
         Changed { setting: name.clone(), from: old.get(name).cloned(), to, advised }
     });
     changed.collect()
-}
-
-/// Compares each section of a job with the one before it.
-fn compare(job: Option<i64>, sections: &[Section], found: &mut Vec<Found>) {
-    let Some(job) = job else { return };
-    for pair in sections.windows(2) {
-        let [before, after] = pair else { continue };
-        let last = before.runs.len().saturating_sub(MOST_BEFORE);
-        let Some((_, compared)) = before.runs.split_at_checked(last) else { continue };
-        if compared.len() < LEAST_RUNS || after.runs.len() < LEAST_RUNS {
-            continue;
-        }
-        let Some(used) = medians(compared, &after.runs, |run| Some(run.0)) else { continue };
-        if (used.0 - used.1).abs() < SMALLEST_CHANGE * used.0.max(used.1) {
-            continue;
-        }
-        let run_time = medians(compared, &after.runs, |run| run.1);
-        let time = |ms: f64| Millis::from_f64(ms.round());
-        let runs = (compared.len() as u64, after.runs.len() as u64);
-        let change = Realised {
-            job: String::new(),
-            first: after.first.clone(),
-            since: after.since,
-            changed: Vec::new(),
-            runs,
-            used_gb_hours: used,
-            run_time: run_time.and_then(|(before, after)| time(before).zip(time(after))),
-            saved_gb_hours: saved(used, runs),
-        };
-        found.push(Found { job, configurations: (before.configuration, after.configuration), change });
-    }
-}
-
-/// The medians of the known values of the runs before and after.
-fn medians<R>(before: &[R], after: &[R], value: impl Fn(&R) -> Option<f64>) -> Option<(f64, f64)> {
-    let of = |runs: &[R]| median(&runs.iter().filter_map(&value).collect::<Vec<f64>>());
-    Some((of(before)?, of(after)?))
 }
 
 #[cfg(test)]
@@ -432,6 +453,11 @@ mod tests {
                 store.compare_again().unwrap();
                 assert_eq!((of(store), stale()), (found, 0));
             }
+            // Runs since a day after the change still have it.
+            let day = |day: i64| Timestamp::from_millis(day * 86_400_000);
+            let later = Filter { since: Some(day(6)), until: Some(day(8)), ..Filter::default() };
+            let later = store.changes(&Selection::of(&store.database, &later).unwrap()).unwrap();
+            assert_eq!((later.len(), later[0].step.runs_since), (1, 2));
             // Other engines have no such job.
             let other = Filter { engine: Some(crate::model::Engine::MapReduce), ..Filter::default() };
             assert!(store.changes(&Selection::of(&store.database, &other).unwrap()).unwrap().is_empty());
@@ -439,21 +465,5 @@ mod tests {
             store.prune(Timestamp::from_millis(3 * 86_400_000)).unwrap();
             assert_eq!((of(store), kept(), stale()), (Vec::new(), 0, 0));
         });
-    }
-
-    #[test]
-    fn few_runs_and_small_differences_tell_nothing() {
-        let job = |sides: [(&str, u64, i64); 2]| {
-            let [(a, cost_a, runs_a), (b, cost_b, runs_b)] = sides;
-            let before = (0..runs_a).map(|night| nightly(night, a, cost_a, Status::Succeeded));
-            let after = (runs_a..runs_a + runs_b).map(|night| nightly(night, b, cost_b, Status::Succeeded));
-            realised(&before.chain(after).collect::<Vec<_>>())
-        };
-        assert_eq!(job([("4g", 40, 2), ("2g", 20, 9)]), []);
-        assert_eq!(job([("4g", 40, 9), ("2g", 20, 2)]), []);
-        assert_eq!(job([("4g", 40, 9), ("2g", 38, 9)]), []);
-        assert_eq!(job([("4g", 40, 9), ("4g", 20, 9)]), []);
-        // A change for the worse is one, too.
-        assert!(job([("2g", 20, 3), ("4g", 40, 3)]).iter().all(|change| change.saved_gb_hours < 0.0));
     }
 }

@@ -9,6 +9,7 @@ use super::database::{Database, Value, values};
 use super::sums::{self, Sign};
 use super::{MB_SECONDS_PER_GB_HOUR, MS_PER_HOUR, StoreError, configured};
 use crate::baseline::measure;
+use crate::limits;
 use crate::results::{ApplicationReport, NodeWork};
 use crate::savings::{Amounts, SavingStatus};
 use crate::troubles::Trouble;
@@ -63,6 +64,24 @@ pub(super) fn replacing(
     Ok(place)
 }
 
+/// Whether the store has better figures of an application that a limit cut, from the same file: of a complete history, or
+/// with more tasks. Where the time limit ends the reading depends on chance, so that any earlier ones are better.
+pub(super) fn is_better_known(database: &Database, app: &ApplicationReport) -> Result<bool, StoreError> {
+    let (id, attempt) = (bounded(&app.id), bounded(app.attempt.as_deref().unwrap_or_default()));
+    let source = app.sources.first().map(String::as_str).unwrap_or_default();
+    let better = if app.limit == Some(limits::TIME) { "TRUE" } else { "complete = TRUE" };
+    let query = format!(
+        "SELECT count(*) FROM application WHERE id = ?1 AND attempt = ?2 AND source = ?3 AND ({better} OR tasks > ?4)"
+    );
+    let asked = values![&*id, &*attempt, source, tasks(app).map_or(0, whole)];
+    Ok(database.count(&query, &asked)? > 0)
+}
+
+/// The tasks of an application, if their number is known.
+fn tasks(app: &ApplicationReport) -> Option<u64> {
+    app.metrics.tasks.iter().map(|(_, counts)| counts.map(|counts| counts.total)).sum()
+}
+
 /// Fails if the connection was re-established and the last application that this run wrote before is gone.
 pub(super) fn check_last(database: &Database, run: i64, last: Option<Written>) -> Result<(), StoreError> {
     let Some(Written { place, reconnections }) = last else { return Ok(()) };
@@ -97,8 +116,6 @@ fn insert(
     (id, attempt, source): (&str, &str, &str),
 ) -> Result<i64, StoreError> {
     let metrics = &app.metrics;
-    let tasks =
-        metrics.tasks.iter().map(|(_, counts)| counts.map(|counts| counts.total)).sum::<Option<u64>>();
     let cores = metrics.cores_used.zip(metrics.cores_idle).map(|(used, idle)| used + idle);
     let is_known = |trouble: &Trouble| !matches!(trouble.savings.status, SavingStatus::Unknown(_));
     let some_known = app.troubles.is_empty() || app.troubles.iter().any(is_known);
@@ -129,7 +146,7 @@ fn insert(
             metrics.run_time.map(Millis::get).map(whole),
             whole(app.severity.value()),
             whole(app.score),
-            tasks.map(whole),
+            tasks(app).map(whole),
             metrics.used.map(|used| rounded(used.as_mb_seconds())),
             metrics.wasted.map(|wasted| rounded(wasted.as_mb_seconds())),
             cores.map(|cores| rounded(cores.as_core_hours() * MS_PER_HOUR)),

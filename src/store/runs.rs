@@ -3,6 +3,8 @@
 use super::database::{Row, values};
 use super::selection::Selection;
 use super::{Store, StoreError};
+use crate::fingerprint::JobKey;
+use crate::model::Engine;
 use crate::severity::Severity;
 use crate::stats::change_point::change_point;
 use crate::units::{Millis, Timestamp};
@@ -79,16 +81,19 @@ impl Store {
         self.runs(selection, "wasted DESC NULLS LAST, score DESC, id, attempt, source", most)
     }
 
-    /// The last `most` runs of the job with this key, or of the only one with this name; `None` if there is none.
+    /// The last `most` runs of the job with this key, or of the job that an application with this name is a run of; `None`
+    /// if there is none.
     pub(super) fn job(
         &self,
         job: &str,
         selection: &Selection,
         most: usize,
     ) -> Result<Option<Runs>, StoreError> {
+        let [spark, mapreduce] =
+            [Engine::Spark, Engine::MapReduce].map(|engine| JobKey::new(engine, Some(job)));
         let found = self.database.first(
-            "SELECT job, key FROM job WHERE key = ?1 OR name = ?1 ORDER BY key <> ?1, key LIMIT 1",
-            &values![job],
+            "SELECT job, key FROM job WHERE key IN (?1, ?2, ?3) OR name = ?1 ORDER BY key <> ?1, key LIMIT 1",
+            &values![job, spark.as_str(), mapreduce.as_str()],
             |row| Ok((row.get::<i64>(0)?, row.get::<String>(1)?)),
         )?;
         let Some((place, key)) = found else { return Ok(None) };
@@ -219,6 +224,21 @@ mod tests {
             assert_eq!((change.runs_before, change.runs_after), (15, 9));
             assert_eq!((change.before, change.after), (601_000.0, 902_000.0));
             assert_eq!(job(store, "hourly", 5), None);
+        });
+    }
+
+    #[test]
+    fn a_job_is_found_by_the_name_of_any_of_its_runs() {
+        let named = |night: i64| {
+            let mut app = nightly(night, 600);
+            app.name = Some(format!("etl 2026-05-{:02} run {night}", night + 1));
+            app
+        };
+        with_stores(&[named(1), named(2), named(3)], |store| {
+            for name in ["etl 2026-05-02 run 1", "etl 2026-05-04 run 3", "etl 2026-06-30 run 77"] {
+                assert_eq!(job(store, name, 9).map(|runs| runs.of), Some(3), "{name}");
+            }
+            assert_eq!(job(store, "elt 2026-05-02 run 1", 9), None);
         });
     }
 

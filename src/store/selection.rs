@@ -5,7 +5,7 @@ use super::database::{Database, Value};
 use crate::engine::Filter;
 use crate::units::Timestamp;
 
-const MS_PER_DAY: i64 = 86_400_000;
+pub(super) const MS_PER_DAY: i64 = 86_400_000;
 
 /// The day of submission, counted from 1970 in UTC; -1 if it is unknown.
 pub(super) const DAY: &str =
@@ -132,6 +132,10 @@ impl Days {
     /// Whether all days are selected, so that sums over all of them will do.
     pub(super) const fn are_all(&self) -> bool {
         self.since.is_none() && self.until.is_none()
+    }
+
+    pub(super) const fn engine(&self) -> Option<&'static str> {
+        self.engine
     }
 
     /// A condition on `day` and `engine`, whose values begin at this place.

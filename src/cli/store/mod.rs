@@ -81,7 +81,11 @@ fn stored_in(place: &Place, stored: &Stored) -> String {
         0 => String::new(),
         cut => format!(", {cut} broken off, which the next run reads again"),
     };
-    format!("{count} application{plural} stored{cut}; {place} has {}", stored.applications)
+    let kept = match stored.kept {
+        0 => String::new(),
+        kept => format!(", {kept} kept as before, because a limit cut what was read now"),
+    };
+    format!("{count} application{plural} stored{cut}{kept}; {place} has {}", stored.applications)
 }
 
 fn now() -> Timestamp {

@@ -18,7 +18,7 @@ pub(in crate::report) struct Code {
 /// Colours, tables and charts of every page.
 pub(in crate::report) const STYLE: Code = Code {
     text: include_str!("../../../templates/page.css"),
-    hash: "sha256-9OeBn/ndfnMCNRwfoOfo78JnvCvvxxGNOxqho6EdtoY=",
+    hash: "sha256-45siXMt2nJVBt2AcATyS7U2rVKnh4GcHz4mtU+mrj/c=",
 };
 /// The additional style of the pages of `nodes`, `whatif`, `diff` and `stragglers`.
 pub(in crate::report) const CHART_STYLE: Code = Code {

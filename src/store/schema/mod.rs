@@ -74,6 +74,15 @@ macro_rules! more_sums {
 /// savings are known.
 const NINTH: &str = concat!(more_sums!("group_day"), more_sums!("group_sum"), more_sums!("job_sum"),);
 
+/// Version 10, the same in both databases: when a change was undone, and its settings. All jobs are compared again.
+const TENTH: &str = "
+ALTER TABLE job_change ADD COLUMN settings TEXT NOT NULL DEFAULT '';
+ALTER TABLE job_change ADD COLUMN undone BIGINT;
+DELETE FROM job_change;
+DELETE FROM stale_job;
+INSERT INTO stale_job SELECT DISTINCT job FROM application WHERE configuration IS NOT NULL;
+";
+
 /// The first version that keeps all sums. They are computed from the rows of earlier ones.
 const FIRST_WITH_ALL_SUMS: i64 = 9;
 

@@ -1,10 +1,10 @@
 //! The tables of a store in SQLite.
 
-use super::{NINTH, node_columns, sum_columns};
+use super::{NINTH, TENTH, node_columns, sum_columns};
 
 /// The statements that lead from each version of the schema to the next. Released ones never change.
 pub(in crate::store) const MIGRATIONS: &[&str] =
-    &[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH];
+    &[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH];
 
 /// Version 1. Times are milliseconds since 1970 in UTC, durations milliseconds, memory over time MiB·s,
 /// cores over time core milliseconds: whole numbers, so that no sum depends on the order. Unknown is NULL.

@@ -115,6 +115,7 @@ pub fn hostile(name: &str) -> Report {
         status: Status::Succeeded,
         complete: false,
         incomplete: Some(text()),
+        limit: Some("--max-tasks"),
         judged: false,
         sources: vec![text()],
         submitted_at: Some(Timestamp::from_millis(0)),

@@ -1,0 +1,295 @@
+//! Writes what is found in histories into a store, while they are read.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::database::{Database, values};
+use super::ingest::{Stored, TOOL};
+use super::outcome::{Outcome, Outcomes, archives};
+use super::record::Written;
+use super::{StoreError, record};
+use crate::input::discover::FileState;
+use crate::input::storage::{BrokenOff, Storages};
+use crate::input::unit;
+use crate::limits;
+use crate::results::{ApplicationReport, SourceProblem};
+use crate::units::Timestamp;
+
+/// Where files come from.
+pub(super) struct Sources<'s> {
+    pub(super) storages: &'s Storages,
+    /// Objects that were not read to their ends.
+    pub(super) broken_off: BrokenOff,
+}
+
+impl Sources<'_> {
+    /// Whether all bytes of a file can be read, so that a failure is due to its content.
+    fn can_be_read(&self, path: &Path) -> bool {
+        let read_to_end = |path| io::copy(&mut File::open(path)?, &mut io::sink());
+        if self.storages.has(path) { !self.broken_off.has(path) } else { read_to_end(path).is_ok() }
+    }
+}
+
+/// Writes while histories are read. Each application is one transaction with its files, so that the lock of a writer is
+/// held for a moment only, and a killed run loses none that it stored.
+pub(super) struct Writer<'c> {
+    // Writers of several threads take turns.
+    database: &'c mut Database,
+    runs: Runs<'c>,
+    /// Files whose applications the store has, or had until they were removed as old.
+    known: FxHashSet<PathBuf>,
+    /// The files listed and not yet recorded.
+    states: FxHashMap<PathBuf, FileState>,
+    sources: Sources<'c>,
+    /// Archives from which an application was recorded.
+    read_in_part: FxHashSet<PathBuf>,
+    /// Archives with an application of which a limit kept a part out.
+    limited: FxHashSet<PathBuf>,
+    /// The last application that was recorded. If the server crashed and lost others before it, it is gone, too.
+    last: Option<Written>,
+    stored: Stored,
+    failure: Option<StoreError>,
+}
+
+/// The runs to which files belong.
+pub(super) struct Runs<'r> {
+    pub(super) run: i64,
+    pub(super) now: Timestamp,
+    /// The rules with the limits: the run of files that limits cut.
+    pub(super) within_limits: &'r str,
+    /// That run, once there is such a file.
+    limited: Option<i64>,
+}
+
+impl<'r> Runs<'r> {
+    /// A new run with these rules, and with these limits for files that they cut.
+    pub(super) fn start(
+        database: &Database,
+        now: Timestamp,
+        (rules_hash, within_limits): (&str, &'r str),
+    ) -> Result<Self, StoreError> {
+        let run = database.writing(|| start(database, now, rules_hash))?;
+        Ok(Self { run, now, within_limits, limited: None })
+    }
+
+    /// The run of a file that limits cut or did not cut.
+    fn of_file(&mut self, database: &Database, is_limited: bool) -> Result<i64, StoreError> {
+        if !is_limited {
+            return Ok(self.run);
+        }
+        match self.limited {
+            Some(run) => Ok(run),
+            None => {
+                let run = database.writing(|| start(database, self.now, self.within_limits))?;
+                Ok(*self.limited.insert(run))
+            }
+        }
+    }
+}
+
+/// Inserts a run, and returns its number.
+fn start(database: &Database, now: Timestamp, rules_hash: &str) -> Result<i64, StoreError> {
+    database.insert(
+        "INSERT INTO run (started, tool, rules_hash) VALUES (?1, ?2, ?3) RETURNING run",
+        &values![now.as_millis(), TOOL, rules_hash],
+    )
+}
+
+impl<'c> Writer<'c> {
+    /// Writes into `database` what is found in the files of `states`; those in `known` have not changed.
+    pub(super) fn new(
+        database: &'c mut Database,
+        runs: Runs<'c>,
+        (known, states): (FxHashSet<PathBuf>, FxHashMap<PathBuf, FileState>),
+        sources: Sources<'c>,
+    ) -> Self {
+        let stored = Stored { unchanged: known.len() as u64, ..Stored::default() };
+        let (read_in_part, limited) = Default::default();
+        Self {
+            database,
+            runs,
+            known,
+            states,
+            sources,
+            read_in_part,
+            limited,
+            last: None,
+            stored,
+            failure: None,
+        }
+    }
+
+    /// Records an application with its files. After a failure, nothing more is recorded.
+    pub(super) fn application(&mut self, app: &ApplicationReport) {
+        if self.failure.is_none() {
+            self.failure = self.add(app).err();
+        }
+    }
+
+    fn add(&mut self, app: &ApplicationReport) -> Result<(), StoreError> {
+        if !app.sources.is_empty() && app.sources.iter().all(|source| self.is_known(source)) {
+            return Ok(());
+        }
+        // Do not record an application if one of its objects was not read to its end: the next ingest reads it again.
+        if app.sources.iter().any(|source| self.sources.broken_off.has(Path::new(source))) {
+            self.stored.cut += 1;
+            return Ok(());
+        }
+        if app.limit.is_some() && record::is_better_known(self.database, app)? {
+            self.stored.kept += 1;
+            self.read_again(app);
+            return Ok(());
+        }
+        // Members of an archive are not files: the archive is recorded at the end, when all of them are.
+        let sources = app.sources.iter().map(Path::new);
+        let files: Vec<(&Path, &FileState)> =
+            sources.filter_map(|source| Some((source, self.states.get(source)?))).collect();
+        // Where the time limit ended the reading, another try may read more.
+        let run_of_files = match app.limit {
+            Some(limits::TIME) => None,
+            limit => Some(self.runs.of_file(self.database, limit.is_some())?),
+        };
+        let is_gone = |earlier: &str| self.was_continued(earlier, app);
+        let (database, run, last) = (&*self.database, self.runs.run, self.last);
+        let place = database.writing_part(|| {
+            record::check_last(database, run, last)?;
+            let place = record::replacing(database, run, app, &is_gone)?;
+            for (path, state) in &files {
+                if let Some(run) = run_of_files {
+                    file(database, run, (path, state), None)?;
+                }
+                forget_others(database, run, path)?;
+            }
+            Ok(place)
+        })?;
+        self.last = Some(Written { place, reconnections: database.backend().reconnections() });
+        for source in &app.sources {
+            self.states.remove(Path::new(source));
+            self.read_in_part.extend(archives(source).map(PathBuf::from));
+        }
+        match app.limit {
+            Some(limits::TIME) => self.read_again(app),
+            Some(_) => self.limited.extend(app.sources.iter().flat_map(|s| archives(s)).map(PathBuf::from)),
+            None => {}
+        }
+        self.stored.added += 1;
+        Ok(())
+    }
+
+    /// Leaves the files of an application, and the archives that they are in, to the next run.
+    fn read_again(&mut self, app: &ApplicationReport) {
+        for source in &app.sources {
+            for path in archives(source).chain([Path::new(source)]) {
+                self.states.remove(path);
+            }
+        }
+    }
+
+    /// Whether this file, or the archive of this member, has not changed.
+    fn is_known(&self, source: &str) -> bool {
+        let archive = source.split_once('!').map(|(archive, _)| archive);
+        [Some(source), archive].into_iter().flatten().any(|path| self.known.contains(Path::new(path)))
+    }
+
+    /// Whether an earlier record of an application is from a file that is gone because its log goes on in another one:
+    /// Spark renames a log at its end, and replaces parts by a compacted one.
+    fn was_continued(&self, earlier: &str, app: &ApplicationReport) -> bool {
+        let Some(now) = app.sources.first().filter(|now| *now != earlier) else { return false };
+        let path = Path::new(earlier);
+        let is_listed = self.known.contains(path) || self.states.contains_key(path);
+        unit::is_same_log(path, Path::new(now))
+            && !is_listed
+            && (self.sources.storages.has(path) || !path.exists())
+    }
+
+    /// Records all other files, and the end of the run.
+    ///
+    /// # Errors
+    /// The first failure; what was committed before stays.
+    pub(super) fn finish(self, problems: &[SourceProblem]) -> (Stored, Result<(), StoreError>) {
+        let stored = self.stored;
+        (stored, self.record_rest(problems))
+    }
+
+    fn record_rest(self, problems: &[SourceProblem]) -> Result<(), StoreError> {
+        let Self { database, mut runs, states, sources, read_in_part, limited, last, failure, .. } = self;
+        let (run, now) = (runs.run, runs.now);
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        let outcomes = Outcomes::of(problems, &read_in_part);
+        let limited_run = if limited.is_empty() { run } else { runs.of_file(database, true)? };
+        let mut states: Vec<(PathBuf, FileState)> = states.into_iter().collect();
+        states.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        database.writing(|| {
+            record::check_last(database, run, last)?;
+            for (path, state) in &states {
+                let problem = match outcomes.of_file(path) {
+                    // Another try may succeed: with another limit, or when the file can be read again. Until then, keep
+                    // what is known of it.
+                    Outcome::LimitReached => continue,
+                    _ if sources.broken_off.has(path) => continue,
+                    Outcome::Failed(_) if !sources.can_be_read(path) => continue,
+                    Outcome::Failed(problem) => Some(problem),
+                    Outcome::Read => None,
+                };
+                let run_of_file = if limited.contains(path) { limited_run } else { run };
+                file(database, run_of_file, (path, state), problem)?;
+                // What it contained before is gone, even if it is damaged now, or a copy of another file.
+                forget_others(database, run, path)?;
+            }
+            database.execute(
+                "UPDATE run SET finished = ?3 WHERE run IN (?1, ?2)",
+                &values![run, runs.limited.unwrap_or(run), now.as_millis()],
+            )?;
+            record::choose_again(database)?;
+            // Remove runs to which no file and no application belongs.
+            database.execute(
+                "DELETE FROM run WHERE finished IS NOT NULL AND run NOT IN (SELECT run FROM file UNION SELECT run FROM \
+                 application)",
+                &[],
+            )?;
+            Ok(())
+        })
+    }
+}
+
+/// Removes what a file, or a member of an archive, contained before it changed.
+fn forget_others(database: &Database, run: i64, path: &Path) -> Result<(), StoreError> {
+    let source = path.to_string_lossy();
+    // A member's name follows the archive's and `!`, and `"` is the next character after `!`. PostgreSQL indexes only
+    // the beginnings.
+    record::remove(
+        database,
+        "run <> ?1 AND substr(source, 1, 500) >= substr(?2, 1, 500) AND substr(source, 1, 500) <= substr(?4, 1, 500) AND \
+         (source = ?2 OR (source >= ?3 AND source < ?4))",
+        &values![run, &*source, format!("{source}!"), format!("{source}\"")],
+    )?;
+    Ok(())
+}
+
+/// Records that a file was read in this state.
+fn file(
+    database: &Database,
+    run: i64,
+    (path, state): (&Path, &FileState),
+    problem: Option<&str>,
+) -> Result<(), StoreError> {
+    let path = path.as_os_str().as_encoded_bytes();
+    let size = i64::try_from(state.size).unwrap_or(i64::MAX);
+    database.send("DELETE FROM file WHERE path = ?1", &values![path])?;
+    database.send(
+        "INSERT INTO file (path, size, modified, run, problem, etag) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        &values![path, size, state.modified, run, problem, state.etag.as_deref()],
+    )
+}
+
+/// Records files as if they had been read.
+#[cfg(any(test, feature = "internals"))]
+pub(super) fn record_files(database: &Database, run: i64, sources: &[String]) -> Result<(), StoreError> {
+    let state = FileState { size: 1_000_000, modified: Some(run), etag: None };
+    sources.iter().try_for_each(|source| file(database, run, (Path::new(source), &state), None))
+}

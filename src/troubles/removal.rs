@@ -237,14 +237,22 @@ fn lost_by_copies(app: &Application, metrics: &Metrics) -> f64 {
 
 /// The share of the memory held that dynamic allocation would give back, if it is proposed.
 fn released(app: &Application, rules: &RuleSet, metrics: &Metrics, changes: &[SettingChange]) -> Option<f64> {
-    let timeout = proposed(changes, ConfKey::DynamicAllocationIdleTimeout);
+    let timeouts = [
+        ConfKey::DynamicAllocationIdleTimeout,
+        ConfKey::DynamicAllocationCachedTimeout,
+        ConfKey::ShuffleTrackingTimeout,
+    ];
+    let timeouts = timeouts.into_iter().filter_map(|key| proposed(changes, key));
+    let timeouts: Option<Vec<Millis>> =
+        timeouts.map(|change| Millis::from_f64(magnitude(&change.setting, &change.to)?)).collect();
     let releases = [ConfKey::DynamicAllocation, ConfKey::DynamicAllocationMin];
-    if timeout.is_none() && !releases.into_iter().any(|key| proposed(changes, key).is_some()) {
-        return None;
-    }
-    let timeout = match timeout {
-        Some(change) => Millis::from_f64(magnitude(&change.setting, &change.to)?)?,
-        None => app.in_force(ConfKey::DynamicAllocationIdleTimeout, Conf::spark_duration)?,
+    // Executors that several things keep go after the longest of their timeouts.
+    let timeout = match timeouts?.into_iter().max() {
+        Some(longest) => longest,
+        None if releases.into_iter().any(|key| proposed(changes, key).is_some()) => {
+            app.in_force(ConfKey::DynamicAllocationIdleTimeout, Conf::spark_duration)?
+        }
+        None => return None,
     };
     idle_beyond(app, rules.spark_metrics(), timeout)?.share_of(metrics.used?)
 }

@@ -150,8 +150,12 @@ conf_keys! {
     DynamicAllocationSustained = "spark.dynamicAllocation.sustainedSchedulerBacklogTimeout";
     /// Spark: idle time after which dynamic allocation gives an executor back.
     DynamicAllocationIdleTimeout = "spark.dynamicAllocation.executorIdleTimeout";
+    /// Spark: the same for an executor that holds cached blocks.
+    DynamicAllocationCachedTimeout = "spark.dynamicAllocation.cachedExecutorIdleTimeout";
     /// Spark: whether dynamic allocation works by tracking shuffles, without a shuffle service.
     ShuffleTracking = "spark.dynamicAllocation.shuffleTracking.enabled";
+    /// Spark: the idle time after which an executor with tracked shuffle files is given back.
+    ShuffleTrackingTimeout = "spark.dynamicAllocation.shuffleTracking.timeout";
     /// Spark: whether an external shuffle service keeps shuffle files.
     ShuffleService = "spark.shuffle.service.enabled";
     /// Spark: the shuffle manager.

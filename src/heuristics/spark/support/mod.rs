@@ -11,6 +11,7 @@ pub(super) mod losses;
 pub(super) mod lost_time;
 pub(super) mod memory;
 pub(super) mod partitions;
+mod pinned;
 pub(super) mod remedies;
 pub(super) mod repeated_loss;
 pub(super) mod root;

@@ -166,6 +166,10 @@ conf_keys! {
     DefaultParallelism = "spark.default.parallelism";
     /// Spark: whether SQL plans change while they run.
     AdaptiveEnabled = "spark.sql.adaptive.enabled";
+    /// Spark: whether adaptive plans merge small partitions.
+    AdaptiveCoalesce = "spark.sql.adaptive.coalescePartitions.enabled";
+    /// Spark: partitions of a shuffle before adaptive plans merge them.
+    AdaptiveInitialPartitions = "spark.sql.adaptive.coalescePartitions.initialPartitionNum";
     /// Spark: whether adaptive plans split skewed partitions of joins.
     AdaptiveSkewJoin = "spark.sql.adaptive.skewJoin.enabled";
     /// Spark: adaptive plans split partitions of joins from this size on.

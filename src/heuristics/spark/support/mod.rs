@@ -1,6 +1,7 @@
 //! Functions that several Spark rules share: executor sizes, causes of failures and losses, measurements of
 //! stages.
 
+pub(super) mod adaptive;
 pub(super) mod beyond_heap;
 pub(super) mod collections;
 pub(super) mod driver_alone;

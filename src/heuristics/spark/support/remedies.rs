@@ -2,6 +2,7 @@
 
 use super::collections::Collections;
 use super::losses::{Cause, Loss, lost_executors, only_host};
+use super::beyond_heap::against_kills;
 use super::memory::{
     self, Setting, default_overhead, heap, is_local, more_heap_advice, more_overhead, rounded_up,
 };
@@ -185,7 +186,7 @@ fn overhead(app: &Application) -> crate::finding::SettingChange {
 }
 
 fn more_overhead_line(app: &Application) -> Advice {
-    Advice::new("increase the memory overhead of containers").set([overhead(app)])
+    against_kills(app, overhead(app))
 }
 
 /// A larger limit on one kind of memory outside the heap, and a container that holds it.

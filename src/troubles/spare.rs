@@ -39,7 +39,8 @@ impl Spare {
         let mut changes =
             troubles.iter().filter(|it| it.kind == Kind::IdleExecutors).flat_map(|it| &it.change);
         let is_number = changes.clone().any(is_number);
-        let is_minimum = changes.any(|it| ConfKey::DynamicAllocationMin.names().contains(&it.setting.as_str()));
+        let is_minimum =
+            changes.any(|it| ConfKey::DynamicAllocationMin.names().contains(&it.setting.as_str()));
         Some(Self { comes_first: spare >= lost.sum(), is_number, releases: is_number || is_minimum })
     }
 

@@ -80,8 +80,7 @@ pub(super) const RULE: Rule = rule!(
 const FINE: &str = "a driver with {heap_bytes} of heap and {cores} is fine";
 
 /// The message about a heap that is large for a reason.
-const MUCH_COLLECTED: &str =
-    "the driver has {heap_bytes} of heap ({limit}), and tasks of a job send up to {results_bytes} of results to it";
+const MUCH_COLLECTED: &str = "the driver has {heap_bytes} of heap ({limit}), and tasks of a job send up to {results_bytes} of results to it";
 
 struct DriverCheck(Driver);
 
@@ -210,7 +209,11 @@ impl Driver {
         let is_for_results = facts.used.is_none() && self.fills(facts);
         Aspect {
             severity,
-            message: if is_for_results { MUCH_COLLECTED } else { "the driver has {heap_bytes} of heap ({limit})" },
+            message: if is_for_results {
+                MUCH_COLLECTED
+            } else {
+                "the driver has {heap_bytes} of heap ({limit})"
+            },
             limit: self.memory.describe(severity),
             key: ConfKey::DriverMemory,
             advice: if self.memory.severity(enough.as_f64()) < severity {

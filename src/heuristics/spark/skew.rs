@@ -195,7 +195,8 @@ impl Skew {
     /// Judges the time that the stage that loses most and those without a finding of their own lose together. If that is
     /// worse, the former gets this severity, and its message mentions the others.
     fn judge_together(&self, app: &Application, found: &mut [Found<'_>]) {
-        let worst = found.iter().filter_map(|found| Some((found.late?.1.time, Reverse(found.stage.id)))).max();
+        let worst =
+            found.iter().filter_map(|found| Some((found.late?.1.time, Reverse(found.stage.id)))).max();
         let counts = |found: &&Found<'_>| {
             found.severity == Severity::None || worst.is_some_and(|(_, id)| id == Reverse(found.stage.id))
         };

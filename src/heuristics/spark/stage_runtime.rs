@@ -312,7 +312,8 @@ fn faster(app: &Application, spark: &Spark, stage: &Stage, wanted: Option<u64>) 
     let more = memory::more_executors(app, spark);
     // Dynamic allocation would ask for more executors by itself, and give them back.
     if app.allocates_dynamically() && more.is_some() && tasks >= slots.saturating_mul(WAITING_TIMES) {
-        return Advice::new(what + ", and dynamic allocation is at its maximum: allow more executors").set(more);
+        return Advice::new(what + ", and dynamic allocation is at its maximum: allow more executors")
+            .set(more);
     }
     // The work stays the same.
     let what = Advice::new(what + "; if it must end earlier, use more executors");

@@ -5,14 +5,14 @@ use super::facts::Facts;
 use super::stage_analysis::Analysis;
 use super::{Limits, Method, count, mebibytes};
 use crate::finding::Measure;
+use crate::heuristics::spark::support::adaptive::smaller_advisory;
 use crate::heuristics::spark::support::collections::Collections;
 use crate::heuristics::spark::support::memory::heap_key;
 use crate::heuristics::spark::support::memory::{
     DRIVER_ROOM, ExecutorSize, RESERVED, Setting, driver_heap_for, heap_for, more_overhead, smaller_heap,
 };
-use crate::heuristics::spark::support::adaptive::smaller_advisory;
-use crate::heuristics::spark::support::stage_figures::FlowKind;
 use crate::heuristics::spark::support::spill_sizing::{AgainstSpill, partitions_decide};
+use crate::heuristics::spark::support::stage_figures::FlowKind;
 use crate::model::conf::ConfKey;
 use crate::model::conf::defaults::MEMORY_FRACTION;
 use crate::severity::Severity;

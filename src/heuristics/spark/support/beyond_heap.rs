@@ -171,8 +171,10 @@ pub(in crate::heuristics) fn against_kills(app: &Application, wanted: SettingCha
     match smaller.filter(|(_, heap)| *heap < now) {
         Some((peak, heap)) => {
             let heap = change(app, heap_key(app, spark), Setting(heap));
-            Advice::new(format!("{MORE}{python}, and take it from the heap, of which at most {peak} of {now} were in use"))
-                .set([wanted, heap])
+            Advice::new(format!(
+                "{MORE}{python}, and take it from the heap, of which at most {peak} of {now} were in use"
+            ))
+            .set([wanted, heap])
         }
         None => Advice::new(format!("{MORE}{python}")).set([wanted]),
     }

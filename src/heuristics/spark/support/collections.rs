@@ -239,7 +239,10 @@ mod tests {
         );
         assert!(advice(&heap("4g", "4"), 4000, 60).contains("spark.executor.memory=8g (now 4g)"));
         let fewer = advice(&heap("32g", "2"), 32_000, 60);
-        assert!(fewer.contains("spark.executor.cores=1 (now 2) --conf spark.executor.instances=8"), "{fewer}");
+        assert!(
+            fewer.contains("spark.executor.cores=1 (now 2) --conf spark.executor.instances=8"),
+            "{fewer}"
+        );
     }
 
     /// From 31 GiB on, the JVM needs more memory for references.

@@ -213,7 +213,11 @@ pub(in crate::heuristics::spark) fn advice(
         Source::ShufflePartitions | Source::AdvisorySize if few => {
             let group = stage.group.and_then(|group| app.groups.get(group));
             let read = group.and_then(|group| Figures::of(app, stage, group).flow(FlowKind::ShuffleRead));
-            Advice::new(what).set_for_first(adaptive::more_partitions(app, read.map(|read| read.total), wanted))
+            Advice::new(what).set_for_first(adaptive::more_partitions(
+                app,
+                read.map(|read| read.total),
+                wanted,
+            ))
         }
         Source::ShufflePartitions => Advice::new(what).set([change(app, ConfKey::ShufflePartitions, wanted)]),
         // The setting counts for every shuffle without a number of its own: less than the default would harm others.

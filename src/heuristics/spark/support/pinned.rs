@@ -7,9 +7,9 @@
 use crate::finding::Advice;
 use crate::heuristics::spark::change;
 use crate::metrics::share_idle_beyond;
+use crate::model::Application;
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::spark::{Executor, Spark};
-use crate::model::Application;
 use crate::units::Millis;
 
 /// Timeouts to choose from, the longest first: the longer one is, the fewer data have to be computed again.
@@ -64,7 +64,8 @@ impl Pins {
         let served = app.conf.flag(ConfKey::ShuffleService) == Some(true);
         let tracked = app.version().is_none_or(|version| version >= (3, 0))
             && app.in_force(ConfKey::ShuffleTracking, Conf::flag) == Some(true);
-        let shuffles = spark.executors.iter().any(|it| it.totals.shuffle_write.is_some_and(|it| it.get() > 0));
+        let shuffles =
+            spark.executors.iter().any(|it| it.totals.shuffle_write.is_some_and(|it| it.get() > 0));
         Self { cache, shuffles: !served && tracked && shuffles }
     }
 
@@ -100,9 +101,9 @@ fn fitting(app: &Application, force: Option<Millis>, idle_timeout: Millis) -> Op
 mod tests {
     use crate::heuristics::spark::support::idle::release_idle;
     use crate::internal::sample;
+    use crate::model::Application;
     use crate::model::spark::PersistedRdd;
     use crate::model::table::Outcome;
-    use crate::model::Application;
     use crate::units::{Bytes, Timestamp};
 
     /// An executor that works for a minute and is then idle for 20 minutes, under dynamic allocation.

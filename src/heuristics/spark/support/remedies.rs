@@ -1,8 +1,8 @@
 //! Remedies for failures, by kind: settings with their values, or what to change in the code or the cluster.
 
+use super::beyond_heap::against_kills;
 use super::collections::Collections;
 use super::losses::{Cause, Loss, lost_executors, only_host};
-use super::beyond_heap::against_kills;
 use super::memory::{
     self, Setting, default_overhead, heap, is_local, more_heap_advice, more_overhead, rounded_up,
 };

@@ -55,14 +55,8 @@ impl AgainstSpill {
         let needed = spilled + now.unified_per_task(before);
         let fraction = before.max(MEMORY_FRACTION);
         let times = needed / now.unified_per_task(fraction);
-        let mut against = Self {
-            fraction,
-            partitions: None,
-            advisory: None,
-            parallelism: None,
-            size: None,
-            in_code: None,
-        };
+        let mut against =
+            Self { fraction, partitions: None, advisory: None, parallelism: None, size: None, in_code: None };
         if times <= 1.0 {
             return against;
         }

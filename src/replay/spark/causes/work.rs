@@ -210,7 +210,8 @@ mod tests {
 
     /// Tasks with these bytes and times.
     fn work(tasks: impl IntoIterator<Item = (f64, f64)>) -> Work {
-        let done = |(bytes, time)| Done { place: 0, time, overhead: 10.0, bytes, records: 0.0, warms_up: false };
+        let done =
+            |(bytes, time)| Done { place: 0, time, overhead: 10.0, bytes, records: 0.0, warms_up: false };
         Work {
             done: tasks.into_iter().map(done).collect(),
             median: 0.0,
@@ -224,9 +225,12 @@ mod tests {
     #[test]
     fn a_task_without_data_takes_what_a_line_through_many_different_tasks_says() {
         let noise = |task: i32| f64::from(task * 7 % 5 - 2) * 10.0;
-        let line = |tasks: std::ops::Range<i32>| {
-            work(tasks.map(|task| (f64::from(task), 10.0f64.mul_add(f64::from(task) * 10.0, 1000.0) + noise(task))))
-        };
+        let line =
+            |tasks: std::ops::Range<i32>| {
+                work(tasks.map(|task| {
+                    (f64::from(task), 10.0f64.mul_add(f64::from(task) * 10.0, 1000.0) + noise(task))
+                }))
+            };
         let known = line(0..40).intercept().unwrap();
         assert!((known - 1000.0).abs() < 30.0, "{known}");
         // A few tasks, or tasks with about as much data.

@@ -1,5 +1,7 @@
 //! Troubles that are only a consequence of others: their findings are echoes.
 
+use std::collections::BTreeMap;
+
 use super::Trouble;
 use super::spare::Spare;
 use super::value::compare;
@@ -66,14 +68,26 @@ const FAILED_ATTEMPTS: [WaitedFor; 1] = [(Kind::Failures, "lost_ratio")];
 
 /// The share of the idle time of executors in which they waited for these troubles.
 fn waited_while_idle(findings: &[Finding], waited_for: &[WaitedFor]) -> f64 {
-    let largest = |(kind, key): (Kind, &str)| {
-        let of_kind = findings.iter().filter(|finding| finding.tells == kind);
-        let shares =
-            of_kind.flat_map(|finding| &finding.evidence).filter_map(|(name, measure)| match measure {
-                Measure::Ratio(share) if *name == key => *share,
-                _ => None,
-            });
-        shares.max_by(f64::total_cmp)
+    let shares = |(kind, key): WaitedFor| {
+        let of_kind = findings.iter().filter(move |finding| finding.tells == kind);
+        let share = move |finding: &Finding| match finding.measure(key) {
+            Some(Measure::Ratio(share)) => *share,
+            _ => None,
+        };
+        of_kind.filter_map(move |finding| Some((&finding.subject, share(finding)?)))
+    };
+    // Executors wait for one skewed stage after the other.
+    let of_stages = |of: WaitedFor| {
+        let mut each: BTreeMap<&Subject, f64> = BTreeMap::new();
+        for (subject, share) in shares(of).filter(|(subject, _)| matches!(subject, Subject::Stage(_))) {
+            let known = each.entry(subject).or_default();
+            *known = known.max(share);
+        }
+        if of.0 == Kind::Skew { each.into_values().sum::<f64>().min(1.0) } else { 0.0 }
+    };
+    let largest = |of: WaitedFor| {
+        let largest = shares(of).map(|(_, share)| share).max_by(f64::total_cmp)?;
+        Some(largest.max(of_stages(of)))
     };
     let waited: f64 = waited_for.iter().copied().filter_map(largest).sum();
     let idle = largest((Kind::IdleExecutors, "idle_cores_ratio")).filter(|idle| *idle > 0.0);
@@ -162,7 +176,7 @@ pub(super) fn under_their_causes(
             None => kept.push(trouble),
         }
     }
-    let is_instead = spare.is_some_and(|spare| spare.is_number && spare.comes_first);
+    let is_instead = spare.is_some_and(|spare| spare.releases && spare.comes_first);
     if is_instead && kept.iter().any(|trouble| trouble.kind == Kind::IdleExecutors) {
         kept.iter_mut().filter(|trouble| trouble.kind == Kind::FewTasks).for_each(Trouble::needs_executors);
     }

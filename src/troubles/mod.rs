@@ -292,7 +292,7 @@ fn save(
         if without.all.contains(&trouble.id) {
             return removal::WITHOUT_CHANGE;
         }
-        removal::of(app, rules, metrics, trouble, &told(trouble))
+        removal::of(app, rules, metrics, (trouble, troubles), &told(trouble))
     };
     let removals: Vec<Removal> = troubles.iter().map(removal).collect();
     let losses: Vec<Loss> =

@@ -38,12 +38,12 @@ const NOT_MEASURED: &str = "the history does not contain the times that the savi
 /// Nothing is saved by a change that is not recommended.
 pub(super) const WITHOUT_CHANGE: Removal = unknown("the change that the rule proposes is not recommended");
 
-/// The removal of `trouble`. `told` are its findings. The one that says most comes first.
+/// The removal of `trouble`, one of `all`. `told` are its findings. The one that says most comes first.
 pub(super) fn of(
     app: &Application,
     rules: &RuleSet,
     metrics: &Metrics,
-    trouble: &Trouble,
+    (trouble, all): (&Trouble, &[Trouble]),
     told: &[&Finding],
 ) -> Removal {
     use TroubleKind as Kind;
@@ -58,7 +58,7 @@ pub(super) fn of(
         Kind::Skew => {
             let cause = if trouble.has_stragglers { Cause::Uneven } else { Cause::Skew };
             let is_of_more = leading.is_some_and(|finding| finding.of_more_parts);
-            Removal::Replay(cause, if is_of_more { Vec::new() } else { parts() })
+            Removal::Replay(cause, if is_of_more { parts_besides(app, trouble, all) } else { parts() })
         }
         // Slow nodes slow down every stage, not only those with findings of their own.
         Kind::Stragglers if leading.is_some_and(|finding| finding.of_more_parts) => {
@@ -90,13 +90,24 @@ pub(super) fn of(
             time: avoidable_wait(app, metrics, time),
         }),
         Kind::Cancelled => unknown(CANCELLED),
-        Kind::Settings => resources::of(app, &trouble.change)
+        Kind::Settings | Kind::LongRun => resources::of(app, &trouble.change)
             .map_or(unknown(NO_MODEL), |resources| Removal::Resized(resources, None)),
         Kind::LittleMemory => resources::of(app, &trouble.change)
             .map_or(unknown(NO_MODEL), |resources| Removal::Costs(resources, NO_MODEL.into())),
         _ if trouble.advice.is_empty() => unknown(NO_REMEDY),
         _ => unknown(NO_MODEL),
     }
+}
+
+/// The stages that no other skew is about; empty for all stages.
+fn parts_besides(app: &Application, trouble: &Trouble, all: &[Trouble]) -> Vec<Subject> {
+    let others = all.iter().filter(|other| other.kind == TroubleKind::Skew && other.id != trouble.id);
+    let of_others: Vec<&Subject> = others.flat_map(|other| &other.subjects).collect();
+    if of_others.is_empty() {
+        return Vec::new();
+    }
+    let stages = app.spark.iter().flat_map(|spark| &spark.stages).map(|stage| Subject::Stage(stage.id));
+    stages.filter(|stage| !of_others.contains(&stage)).collect()
 }
 
 fn shuffle(app: &Application, trouble: &Trouble) -> Removal {
@@ -237,14 +248,22 @@ fn lost_by_copies(app: &Application, metrics: &Metrics) -> f64 {
 
 /// The share of the memory held that dynamic allocation would give back, if it is proposed.
 fn released(app: &Application, rules: &RuleSet, metrics: &Metrics, changes: &[SettingChange]) -> Option<f64> {
-    let timeout = proposed(changes, ConfKey::DynamicAllocationIdleTimeout);
+    let timeouts = [
+        ConfKey::DynamicAllocationIdleTimeout,
+        ConfKey::DynamicAllocationCachedTimeout,
+        ConfKey::ShuffleTrackingTimeout,
+    ];
+    let timeouts = timeouts.into_iter().filter_map(|key| proposed(changes, key));
+    let timeouts: Option<Vec<Millis>> =
+        timeouts.map(|change| Millis::from_f64(magnitude(&change.setting, &change.to)?)).collect();
     let releases = [ConfKey::DynamicAllocation, ConfKey::DynamicAllocationMin];
-    if timeout.is_none() && !releases.into_iter().any(|key| proposed(changes, key).is_some()) {
-        return None;
-    }
-    let timeout = match timeout {
-        Some(change) => Millis::from_f64(magnitude(&change.setting, &change.to)?)?,
-        None => app.in_force(ConfKey::DynamicAllocationIdleTimeout, Conf::spark_duration)?,
+    // Executors that several things keep go after the longest of their timeouts.
+    let timeout = match timeouts?.into_iter().max() {
+        Some(longest) => longest,
+        None if releases.into_iter().any(|key| proposed(changes, key).is_some()) => {
+            app.in_force(ConfKey::DynamicAllocationIdleTimeout, Conf::spark_duration)?
+        }
+        None => return None,
     };
     idle_beyond(app, rules.spark_metrics(), timeout)?.share_of(metrics.used?)
 }

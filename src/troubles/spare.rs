@@ -19,6 +19,8 @@ pub(super) struct Spare {
     pub(super) comes_first: bool,
     /// Whether the proposed changes set the number of executors, which more tasks would be made for.
     pub(super) is_number: bool,
+    /// Whether they release executors that more tasks would need: by their number, or without a minimum.
+    pub(super) releases: bool,
 }
 
 impl Spare {
@@ -36,7 +38,10 @@ impl Spare {
         });
         let mut changes =
             troubles.iter().filter(|it| it.kind == Kind::IdleExecutors).flat_map(|it| &it.change);
-        Some(Self { comes_first: spare >= lost.sum(), is_number: changes.any(is_number) })
+        let is_number = changes.clone().any(is_number);
+        let is_minimum =
+            changes.any(|it| ConfKey::DynamicAllocationMin.names().contains(&it.setting.as_str()));
+        Some(Self { comes_first: spare >= lost.sum(), is_number, releases: is_number || is_minimum })
     }
 
     /// Whether too few tasks explain the idle executors all the same.

@@ -383,7 +383,7 @@ fn later_reduces_are_replayed() {
     let job = sample::job(Vec::new(), &[]);
     let troubles = diagnosed(&job, &mut [advised(slow, &[later])]).troubles;
     let rules = RuleSet::built_in().unwrap();
-    let removal = removal::of(&job, &rules, &Metrics::default(), &troubles[0], &[]);
+    let removal = removal::of(&job, &rules, &Metrics::default(), (&troubles[0], &[]), &[]);
     assert!(
         matches!(removal, Removal::Replay(crate::savings::Cause::SlowStart { share }, _) if (share - 0.8).abs() < 1e-9)
     );
@@ -452,7 +452,7 @@ fn a_wait_for_retries_is_an_echo_of_the_failures() {
     // Without a trouble of its own, the failures are still all that can be saved.
     let trouble = Trouble { kind: TroubleKind::Waiting, ..Trouble::named("a") };
     let metrics = Metrics { wait_time: Some(crate::units::Millis::new(90)), ..Metrics::default() };
-    let removal = |retries| removal::of(&app(), &rules, &metrics, &trouble, &[&wait(retries)]);
+    let removal = |retries| removal::of(&app(), &rules, &metrics, (&trouble, &[]), &[&wait(retries)]);
     assert_eq!(removal(true), Removal::Replay(Cause::Failures, Vec::new()));
     assert!(matches!(removal(false), Removal::Waiting { .. }));
 }
@@ -564,7 +564,7 @@ fn stragglers_next_to_skewed_tasks_keep_their_own_remedy() {
     assert_eq!(troubles[0].advice[2], "contention: examine n3");
     assert_eq!(configuration.len(), 2);
     let rules = RuleSet::built_in().unwrap();
-    let removal = removal::of(&app, &rules, &Metrics::default(), &troubles[0], &[&findings[0]]);
+    let removal = removal::of(&app, &rules, &Metrics::default(), (&troubles[0], &[]), &[&findings[0]]);
     assert!(matches!(removal, Removal::Replay(crate::savings::Cause::Uneven, _)));
 }
 
@@ -628,6 +628,9 @@ fn idle_executors_are_an_echo_of_the_stragglers_that_they_wait_for() {
     assert_eq!(kinds(&[skewed(0.2)], 0.3), [TroubleKind::Skew]);
     assert!(kinds(&[skewed(0.2)], 0.8).contains(&TroubleKind::IdleExecutors));
     assert!(!kinds(&[skewed(0.2), late(0.2)], 0.8).contains(&TroubleKind::IdleExecutors));
+    // One skewed stage after the other is waited for.
+    let other = Finding { subject: stage(2), ..skewed(0.2) };
+    assert_eq!(kinds(&[skewed(0.2), other], 0.5), [TroubleKind::Skew; 2]);
     // Nothing else runs while attempts run that fail in the end; alone, or not at all.
     let failed = |lost| {
         let failed = finding("failed-attempts", TroubleKind::Failures, Subject::Application, Severity::Low);
@@ -671,7 +674,7 @@ fn advice_on_a_condition_is_not_said_to_name_no_setting() {
     let why = |advice: Vec<Advice>| {
         let mut findings = [Finding { advice, ..idle.clone() }];
         let trouble = diagnosed(&app(), &mut findings).troubles.remove(0);
-        match removal::of(&app(), &rules, &Metrics::default(), &trouble, &[&findings[0]]) {
+        match removal::of(&app(), &rules, &Metrics::default(), (&trouble, &[]), &[&findings[0]]) {
             Removal::Unknown(why) => why.into_owned(),
             _ => String::new(),
         }

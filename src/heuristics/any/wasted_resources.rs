@@ -50,6 +50,10 @@ const IDLE: &str = "the cores of executors were idle for {idle_cores_ratio:%} of
 const IN_ONE_PROCESS: &str =
     "the driver's process holds its memory while no task runs: end it when its work is done";
 
+/// The advice if executors have too much memory of one kind and too little of another.
+const KILLED: &str = "do not make executors smaller, because they or their tasks ran out of memory: give memory that is not \
+                      needed to what is short, such as from the heap to the overhead";
+
 struct Unneeded(Waste);
 
 impl Check for Unneeded {
@@ -217,6 +221,9 @@ fn of_executors(app: &Application, shared: &Shared<'_>) -> Vec<Advice> {
     lines.extend(spark::memory_to_reduce(app));
     if lines.is_empty() && is_local(app) {
         lines.push(IN_ONE_PROCESS.into());
+    }
+    if lines.is_empty() && spark::is_short_of_memory(app) {
+        lines.push(KILLED.into());
     }
     if lines.is_empty() {
         lines.push(

@@ -2,6 +2,7 @@
 //! `DriverHeuristic`).
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::support::memory::{self, Setting};
 use super::{change, change_to, percent, rule, spark};
@@ -10,7 +11,8 @@ use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
-use crate::model::spark::{ExecutorMetric, Facet, Spark};
+use crate::model::counters::Counter;
+use crate::model::spark::{ExecutorMetric, Facet, Spark, Stage};
 use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use crate::params::{choice, rule_params};
@@ -57,6 +59,9 @@ rule_params! {
         excess_share: Ascending<Ratio>,
         /// Proposed heap / (peak heap use + the 300 MiB that Spark reserves).
         heap_room: Quantity<Ratio>,
+        /// Proposed heap / the results of the job that sends the driver most: their data take more memory than they do
+        /// on the way.
+        results_room: Quantity<Ratio>,
         /// heap_ratio is judged only for heaps larger than this.
         above_heap: Quantity<Size>,
     }
@@ -73,6 +78,9 @@ pub(super) const RULE: Rule = rule!(
 
 /// The message if nothing was found. A finding has the message of the worst [`Aspect`].
 const FINE: &str = "a driver with {heap_bytes} of heap and {cores} is fine";
+
+/// The message about a heap that is large for a reason.
+const MUCH_COLLECTED: &str = "the driver has {heap_bytes} of heap ({limit}), and tasks of a job send up to {results_bytes} of results to it";
 
 struct DriverCheck(Driver);
 
@@ -181,19 +189,40 @@ impl Driver {
         memory::driver_heap_for(used, self.heap_room.get())
     }
 
+    /// The heap that has room for the results of any job.
+    fn room_of_results(&self, facts: &Facts) -> Bytes {
+        let results = facts.results.unwrap_or_default().as_f64() * self.results_room.get();
+        Bytes::from_f64(results).map(memory::rounded_up).unwrap_or_default()
+    }
+
+    /// Whether half of the heap would have no room for the results of a job.
+    fn fills(&self, facts: &Facts) -> bool {
+        self.room_of_results(facts).as_f64() > facts.heap.as_f64() / 2.0
+    }
+
     fn judge_memory(&self, app: &Application, facts: &Facts) -> Aspect {
         let severity = self.memory.severity(facts.heap.as_f64());
         // If the use is unknown, half of the heap is a step that rarely hurts.
         let half = memory::rounded_up(Bytes::new(facts.heap.get() / 2));
-        let enough = facts.used.map_or(half, |used| self.fitting(used)).min(facts.heap);
+        let enough = facts.used.map_or(half, |used| self.fitting(used));
+        let enough = enough.max(self.room_of_results(facts)).min(facts.heap);
+        let is_for_results = facts.used.is_none() && self.fills(facts);
         Aspect {
             severity,
-            message: "the driver has {heap_bytes} of heap ({limit})",
+            message: if is_for_results {
+                MUCH_COLLECTED
+            } else {
+                "the driver has {heap_bytes} of heap ({limit})"
+            },
             limit: self.memory.describe(severity),
             key: ConfKey::DriverMemory,
             advice: if self.memory.severity(enough.as_f64()) < severity {
                 let what = "collect less in the driver, write results from executors, and reduce its heap";
                 heap_change(app, what, enough)
+            } else if is_for_results {
+                "write results from executors instead of collecting them, or collect less: until then, the driver needs its \
+                 heap for them"
+                    .into()
             } else if facts.used.is_some() {
                 "the driver uses its heap: collect less in it, and write results from executors".into()
             } else {
@@ -222,7 +251,7 @@ impl Driver {
         let ratio = facts.heap_ratio()?;
         let is_large = facts.heap.as_f64() > self.above_heap.get();
         let severity = if is_large { self.heap_ratio.severity(ratio) } else { Severity::None };
-        let fitting = self.fitting(facts.used?);
+        let fitting = self.fitting(facts.used?).max(facts.results.unwrap_or_default()).min(facts.heap);
         let excess = facts.heap.get().saturating_sub(fitting.get()) as f64 / facts.held.as_f64();
         let by_excess = self.excess_share.severity(excess);
         let limit = if by_excess < severity {
@@ -278,6 +307,8 @@ struct Facts {
     heap: Bytes,
     overhead: Option<Bytes>,
     used: Option<Bytes>,
+    /// The results of the job whose tasks send the driver most; `None` if no task reports the size of its result.
+    results: Option<Bytes>,
     /// Memory of the driver and of the executors that ran at the same time.
     held: Bytes,
     /// GC time, and the time that it is a part of.
@@ -301,6 +332,7 @@ impl Facts {
             heap,
             overhead,
             used: driver.peaks.heap(),
+            results: most_results(app, spark),
             held: heap + overhead.unwrap_or_else(|| memory::default_overhead(heap)) + Bytes::new(executors),
             // A JVM that started before its application also counts earlier collections.
             gc: gc.filter(|(gc, time)| time.get() > 0 && gc <= time),
@@ -316,6 +348,7 @@ impl Facts {
             vec![("cores_count", Measure::Count(self.cores)), ("heap_bytes", Measure::Size(self.heap))];
         evidence.extend(self.overhead.map(|overhead| ("overhead_bytes", Measure::Size(overhead))));
         evidence.extend(self.used.map(|used| ("peak_used_bytes", Measure::Size(used))));
+        evidence.extend(self.results.map(|results| ("results_bytes", Measure::Size(results))));
         evidence.extend(self.heap_ratio().map(|ratio| ("heap_ratio", Measure::Ratio(Some(ratio)))));
         if let Some((gc, time)) = self.gc {
             evidence.push(("gc_time_ms", Measure::Time(gc)));
@@ -323,6 +356,23 @@ impl Facts {
         }
         evidence
     }
+}
+
+/// The largest sum of the results of the tasks of one job.
+fn most_results(app: &Application, spark: &Spark) -> Option<Bytes> {
+    let of_stage = |stage: &Stage| {
+        let group = app.groups.get(stage.group?)?;
+        let results = group.winners().filter_map(|row| group.attempts.bytes(row, Counter::ResultSize));
+        results.reduce(|sum, more| sum + more)
+    };
+    let mut by_job: BTreeMap<Option<usize>, Bytes> = BTreeMap::new();
+    for stage in &spark.stages {
+        let Some(results) = of_stage(stage) else { continue };
+        let sum = by_job.entry(stage.job).or_default();
+        // Without its job, a stage counts alone.
+        *sum = if stage.job.is_some() { *sum + results } else { results.max(*sum) };
+    }
+    by_job.into_values().max()
 }
 
 /// The driver's GC time from its own metrics. Before Spark 3.3 they have no total.
@@ -341,6 +391,7 @@ fn collections(spark: &Spark) -> Option<Millis> {
 mod tests {
     use super::*;
     use crate::internal::sample;
+    use crate::model::table::Outcome;
     use crate::units::Timestamp;
 
     const ID: &str = RULE.id;
@@ -363,6 +414,23 @@ mod tests {
         assert_eq!(severity(&[("spark.driver.memory", "10g")]), Some(Severity::Low));
         assert_eq!(severity(&[("spark.driver.cores", "7")]), Some(Severity::Moderate));
         assert_eq!(severity(&[("spark.driver.memoryOverhead", "6144")]), Some(Severity::Severe));
+    }
+
+    /// Half of a heap of 32 GiB has no room for 20 GiB of results.
+    #[test]
+    fn a_heap_that_results_fill_stays() {
+        let text = |gib: i64| {
+            let mut app = app(&[("spark.driver.memory", "32g")], &[]);
+            sample::stage(&mut app, 0, &[(Outcome::Succeeded, 1000); 4]);
+            sample::count(&mut app, Counter::ResultSize, gib << 28);
+            sample::succeed(&mut app);
+            let found = sample::evaluate(&app, ID, false).findings.remove(0);
+            (found.message.to_string(), found.advice.iter().map(|line| line.text.clone()).collect::<String>())
+        };
+        let (message, advice) = text(20);
+        assert!(message.ends_with("and tasks of a job send up to 20 GiB of results to it"), "{message}");
+        assert!(!advice.contains("--conf") && advice.contains("needs its heap"), "{advice}");
+        assert!(text(1).1.contains("spark.driver.memory=16g"), "{:?}", text(1));
     }
 
     #[test]

@@ -3,13 +3,14 @@
 
 use super::support::collections::Collections;
 use super::support::memory::unreadable;
+use super::support::stage_text::label;
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::wording::limit;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::counters::{Counter, CounterMask};
-use crate::model::spark::{Executor, Facet};
+use crate::model::spark::{Executor, Facet, Spark, Stage};
 use crate::model::table::TaskKind;
 use crate::params::cutoffs::{Ascending, Descending};
 use crate::params::quantity::{Duration, Ratio};
@@ -39,7 +40,10 @@ pub(super) const RULE: Rule =
 
 /// The message of a finding.
 const MESSAGE: &str = "executors spend {gc_time_ms} of {task_time_ms} of task time in garbage collection, {gc_ratio:%} \
-    ({limit})";
+    ({limit})[; {share} of it in {stage}]";
+
+/// A stage with a larger share of the collections than this is named.
+const MOST: f64 = 0.5;
 
 struct Collection(Gc);
 
@@ -75,10 +79,18 @@ impl Check for Collection {
         ];
         evidence.extend(self.remark(ratio, time).map(|text| ("gc_low_text", Measure::Text(text))));
         let passed = params.gc_ratio.describe_in(severity, percent);
+        let (stage, share) = most_collecting(app, spark).unzip();
         Judgement::of(Subject::Application, severity)
             .tasks(workers.len() as u64)
             .facts(evidence)
-            .message(MESSAGE, &[("limit", &limit(severity, passed, &conditions))])
+            .message(
+                MESSAGE,
+                &[
+                    ("limit", &limit(severity, passed, &conditions)),
+                    ("share", &share.map(percent).unwrap_or_default()),
+                    ("stage", &stage.map(label).unwrap_or_default()),
+                ],
+            )
             .advice(|| {
                 let collections = Collections::of(app, spark);
                 let advice = collections.map(|it| it.advice(app, spark, params.gc_ratio.values()));
@@ -94,6 +106,18 @@ impl Check for Collection {
     fn reads(&self, _kind: TaskKind) -> CounterMask {
         CounterMask::of(&[Counter::GcTimeMillis])
     }
+}
+
+/// The stage with most of the collections, and its share; `None` if no stage has most of them, or if it is the only one.
+fn most_collecting<'a>(app: &Application, spark: &'a Spark) -> Option<(&'a Stage, f64)> {
+    let of_stage = |stage: &'a Stage| {
+        let attempts = &app.groups.get(stage.group?)?.attempts;
+        Some((attempts.sum(&[Counter::GcTimeMillis])?, stage))
+    };
+    let each: Vec<(u64, &Stage)> = spark.stages.iter().filter_map(of_stage).collect();
+    let all: u64 = each.iter().map(|(time, _)| time).sum();
+    let (most, stage) = each.iter().max_by_key(|(time, _)| *time).filter(|_| each.len() > 1)?;
+    Some((*stage, *most as f64 / all.max(1) as f64)).filter(|(_, share)| *share > MOST)
 }
 
 impl Collection {

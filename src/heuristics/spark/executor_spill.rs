@@ -239,8 +239,10 @@ fn advice(app: &Application, spark: &Spark, cutoffs: Option<[f64; 4]>) -> Vec<Ad
         advice.push(Advice::new("restore Spark's default share of the heap").set([line]));
     }
     if let Some(partitions) = against.as_ref().and_then(|against| against.partitions) {
-        let line = change(app, ConfKey::ShufflePartitions, partitions);
-        advice.push(Advice::new("use smaller partitions that fit into memory").set([line]));
+        let advisory = against.as_ref().and_then(|against| against.advisory);
+        let advisory = advisory.map(|size| change(app, ConfKey::AdaptivePartitionSize, Setting(size)));
+        let lines = [change(app, ConfKey::ShufflePartitions, partitions)].into_iter().chain(advisory);
+        advice.push(Advice::new("use smaller partitions that fit into memory").set_for_first(lines));
     }
     if let Some(tasks) = against.as_ref().and_then(|against| against.parallelism) {
         let line = change(app, ConfKey::DefaultParallelism, tasks);

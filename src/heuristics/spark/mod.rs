@@ -75,6 +75,11 @@ fn spark(app: &Application) -> Option<&Spark> {
     app.spark.as_deref().filter(|_| app.engine == Engine::Spark)
 }
 
+/// Whether executors or tasks of the application ended for lack of memory.
+pub(super) fn is_short_of_memory(app: &Application) -> bool {
+    spark(app).is_some_and(|spark| support::memory::was_short(app, spark))
+}
+
 /// Whether the stage belongs to a query of Spark SQL.
 fn runs_sql(spark: &Spark, stage: &Stage) -> bool {
     spark.job_of(stage).is_some_and(|job| job.sql_execution.is_some())

@@ -192,10 +192,16 @@ impl Skew {
         })
     }
 
-    /// Judges the time that all skewed stages lose together. If that is worse, the stage that loses most gets this
-    /// severity, and its message mentions the other stages.
+    /// Judges the time that the stage that loses most and those without a finding of their own lose together. If that is
+    /// worse, the former gets this severity, and its message mentions the others.
     fn judge_together(&self, app: &Application, found: &mut [Found<'_>]) {
-        let lost: Vec<Millis> = found.iter().filter_map(|found| Some(found.late?.1.time)).collect();
+        let worst =
+            found.iter().filter_map(|found| Some((found.late?.1.time, Reverse(found.stage.id)))).max();
+        let counts = |found: &&Found<'_>| {
+            found.severity == Severity::None || worst.is_some_and(|(_, id)| id == Reverse(found.stage.id))
+        };
+        let lost: Vec<Millis> =
+            found.iter().filter(counts).filter_map(|found| Some(found.late?.1.time)).collect();
         let run_time = memory::run_time(app).filter(|whole| *whole > Millis::ZERO);
         let time: Millis = lost.iter().copied().sum();
         let time = run_time.map_or(time, |whole| time.min(whole));

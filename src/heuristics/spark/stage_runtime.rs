@@ -292,6 +292,9 @@ impl StageRuntime {
     }
 }
 
+/// From this multiple of the task slots on, most tasks of a stage wait for a slot.
+const WAITING_TIMES: u64 = 4;
+
 /// More tasks if cores are idle; otherwise more cores.
 fn faster(app: &Application, spark: &Spark, stage: &Stage, wanted: Option<u64>) -> Advice {
     let tasks = stage.announced_tasks.unwrap_or_default();
@@ -306,9 +309,15 @@ fn faster(app: &Application, spark: &Spark, stage: &Stage, wanted: Option<u64>) 
         let what = Advice::new(what + "; use more cores if the machine has them, or a cluster").set(more);
         return what.conditional();
     }
+    let more = memory::more_executors(app, spark);
+    // Dynamic allocation would ask for more executors by itself, and give them back.
+    if app.allocates_dynamically() && more.is_some() && tasks >= slots.saturating_mul(WAITING_TIMES) {
+        return Advice::new(what + ", and dynamic allocation is at its maximum: allow more executors")
+            .set(more);
+    }
     // The work stays the same.
     let what = Advice::new(what + "; if it must end earlier, use more executors");
-    what.set(memory::more_executors(app, spark)).conditional()
+    what.set(more).conditional()
 }
 
 #[cfg(test)]
@@ -340,6 +349,23 @@ mod tests {
         let expected = "stage 0.0 (count at App.scala:0): took 40m, 40 % of the run time (moderate from 30m)";
         assert_eq!(found.findings[0].message, expected);
         assert_eq!(found.findings[0].subject.name(), "stage 0.0");
+    }
+
+    /// Executors of a fixed number are a choice; a maximum of dynamic allocation holds up only long stages.
+    #[test]
+    fn a_stage_that_waits_for_slots_at_the_maximum_gets_more_executors() {
+        let advice = |settings: &[(&str, &str)], tasks: usize| {
+            let mut app = app(&[&vec![(Outcome::Succeeded, 40 * MINUTE); tasks]], 41);
+            sample::set(&mut app, settings);
+            sample::executor(&mut app, "1").cores = Some(2);
+            sample::evaluate(&app, ID, false).findings.remove(0).advice.remove(0)
+        };
+        let dynamic =
+            [("spark.dynamicAllocation.enabled", "true"), ("spark.dynamicAllocation.maxExecutors", "1")];
+        let more = advice(&dynamic, 40);
+        assert!(!more.conditional && more.text.contains("maxExecutors=2 (now 1)"), "{more:?}");
+        assert!(advice(&dynamic, 4).conditional);
+        assert!(advice(&[("spark.executor.instances", "1")], 40).conditional);
     }
 
     #[test]

@@ -150,8 +150,12 @@ conf_keys! {
     DynamicAllocationSustained = "spark.dynamicAllocation.sustainedSchedulerBacklogTimeout";
     /// Spark: idle time after which dynamic allocation gives an executor back.
     DynamicAllocationIdleTimeout = "spark.dynamicAllocation.executorIdleTimeout";
+    /// Spark: the same for an executor that holds cached blocks.
+    DynamicAllocationCachedTimeout = "spark.dynamicAllocation.cachedExecutorIdleTimeout";
     /// Spark: whether dynamic allocation works by tracking shuffles, without a shuffle service.
     ShuffleTracking = "spark.dynamicAllocation.shuffleTracking.enabled";
+    /// Spark: the idle time after which an executor with tracked shuffle files is given back.
+    ShuffleTrackingTimeout = "spark.dynamicAllocation.shuffleTracking.timeout";
     /// Spark: whether an external shuffle service keeps shuffle files.
     ShuffleService = "spark.shuffle.service.enabled";
     /// Spark: the shuffle manager.
@@ -162,6 +166,10 @@ conf_keys! {
     DefaultParallelism = "spark.default.parallelism";
     /// Spark: whether SQL plans change while they run.
     AdaptiveEnabled = "spark.sql.adaptive.enabled";
+    /// Spark: whether adaptive plans merge small partitions.
+    AdaptiveCoalesce = "spark.sql.adaptive.coalescePartitions.enabled";
+    /// Spark: partitions of a shuffle before adaptive plans merge them.
+    AdaptiveInitialPartitions = "spark.sql.adaptive.coalescePartitions.initialPartitionNum";
     /// Spark: whether adaptive plans split skewed partitions of joins.
     AdaptiveSkewJoin = "spark.sql.adaptive.skewJoin.enabled";
     /// Spark: adaptive plans split partitions of joins from this size on.

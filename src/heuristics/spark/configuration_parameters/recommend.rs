@@ -5,12 +5,14 @@ use super::facts::Facts;
 use super::stage_analysis::Analysis;
 use super::{Limits, Method, count, mebibytes};
 use crate::finding::Measure;
+use crate::heuristics::spark::support::adaptive::smaller_advisory;
 use crate::heuristics::spark::support::collections::Collections;
 use crate::heuristics::spark::support::memory::heap_key;
 use crate::heuristics::spark::support::memory::{
     DRIVER_ROOM, ExecutorSize, RESERVED, Setting, driver_heap_for, heap_for, more_overhead, smaller_heap,
 };
 use crate::heuristics::spark::support::spill_sizing::{AgainstSpill, partitions_decide};
+use crate::heuristics::spark::support::stage_figures::FlowKind;
 use crate::model::conf::ConfKey;
 use crate::model::conf::defaults::MEMORY_FRACTION;
 use crate::severity::Severity;
@@ -51,6 +53,8 @@ struct Plan {
     size: Option<(Reason, Severity)>,
     fraction: Option<(Reason, Severity)>,
     partitions: Option<(Reason, Severity)>,
+    /// `spark.sql.adaptive.advisoryPartitionSizeInBytes`, if it changes.
+    advisory: Option<(Bytes, (Reason, Severity))>,
     /// `spark.default.parallelism`, if it changes.
     parallelism: Option<(u64, (Reason, Severity))>,
 }
@@ -67,7 +71,7 @@ impl Plan {
             driver_cores: facts.driver.cores,
             driver_overhead: facts.driver.overhead,
         };
-        Self { to, size: None, fraction: None, partitions: None, parallelism: None }
+        Self { to, size: None, fraction: None, partitions: None, advisory: None, parallelism: None }
     }
 
     fn measured(&mut self, facts: &Facts<'_>, limits: &Limits) {
@@ -108,12 +112,15 @@ impl Plan {
             stage.long_tasks > Severity::None
                 && partitions_decide(facts.app, facts.spark, stage.stage, &stage.figures)
         });
-        let wanted = long.filter_map(|stage| Some((tasks_for(facts, stage, limits)?, stage.long_tasks)));
-        if let Some((partitions, severity)) = wanted.max()
+        let wanted = long.filter_map(|stage| Some((tasks_for(facts, stage, limits)?, stage)));
+        if let Some((partitions, stage)) = wanted.max_by_key(|(wanted, stage)| (*wanted, stage.long_tasks))
             && partitions > self.to.partitions
         {
+            let because = (Reason::LongTasks, stage.long_tasks);
             self.to.partitions = partitions;
-            self.partitions = Some((Reason::LongTasks, severity));
+            self.partitions = Some(because);
+            let read = stage.figures.flow(FlowKind::ShuffleRead).map(|read| read.total);
+            self.advisory = smaller_advisory(facts.app, read, partitions).map(|size| (size, because));
         }
     }
 
@@ -129,6 +136,7 @@ impl Plan {
         if let Some(partitions) = against.partitions.filter(|&more| more > self.to.partitions) {
             self.to.partitions = partitions;
             self.partitions = because;
+            self.advisory = against.advisory.zip(because);
         }
         self.parallelism = against.parallelism.map(|tasks| (tasks, (Reason::Spill, stage.spill)));
         if let Some(grown) = against.size {
@@ -273,6 +281,9 @@ impl Plan {
         let partitions = self.partitions.unwrap_or(size);
         let differs = to.partitions != facts.partitions;
         add(differs, ConfKey::ShufflePartitions, to.partitions.to_string(), partitions);
+        if let Some((size, because)) = self.advisory {
+            add(true, ConfKey::AdaptivePartitionSize, Setting(size).to_string(), because);
+        }
         if let Some((tasks, because)) = self.parallelism {
             add(true, ConfKey::DefaultParallelism, tasks.to_string(), because);
         }

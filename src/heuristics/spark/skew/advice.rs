@@ -38,12 +38,23 @@ pub(in crate::heuristics::spark) fn against(
     if skewed.input {
         return vec![smaller_splits(app, spark, stage, skewed)];
     }
-    let Some(join) = Join::of(app, spark, stage) else { return vec![OTHER_KEYS.into()] };
+    let Some(join) = Join::of(app, spark, stage) else {
+        return vec![if is_called_join(stage) { OTHER_JOIN } else { OTHER_KEYS }.into()];
+    };
     let changes = skewed.bytes.map(|bytes| join.split(app, bytes)).unwrap_or_default();
     if changes.is_empty() {
         return vec![OTHER_JOIN.into()];
     }
     vec![Advice::new("let Spark split the skewed partitions of the join").set_for_first(changes)]
+}
+
+/// Operations of RDDs that join.
+const JOINS: [&str; 5] = ["join", "leftOuterJoin", "rightOuterJoin", "fullOuterJoin", "cogroup"];
+
+/// Whether the call that created a stage joins, by its name: "join at Orders.scala:210".
+fn is_called_join(stage: &Stage) -> bool {
+    let call = stage.name.as_deref().and_then(|name| name.split(" at ").next());
+    call.is_some_and(|call| JOINS.contains(&call.trim()))
 }
 
 /// Smaller splits of files, if a setting bounds them.

@@ -201,6 +201,26 @@ fn many_stages_that_lose_little_lose_much_together() {
     );
 }
 
+/// Stages with findings of their own are not counted by another one.
+#[test]
+fn stages_that_lose_much_each_stand_alone() {
+    let mut app = sample::app(&[]);
+    for id in 0..2 {
+        let times = [10_000, 10_000, 10_000, 300_000].map(|time| (Outcome::Succeeded, time));
+        sample::stage(&mut app, id, &times);
+        for task in 0..times.len() {
+            group(&mut app).tasks.set_representative(task, Some(task));
+        }
+        app = with(app, Counter::InputBytes, [10, 10, 10, 300].map(|value| value * MIB));
+    }
+    app.finished_at = Some(Timestamp::from_millis(1_000_000));
+    let found = found(&app);
+    assert_eq!(found.len(), 2, "{found:?}");
+    for found in found {
+        assert!(!found.message.contains("other stage") && !found.of_more_parts, "{}", found.message);
+    }
+}
+
 /// A straggler with as much data as the others ends after the skewed task and hides it.
 #[test]
 fn a_skewed_task_next_to_a_slower_straggler_is_found() {

@@ -2,7 +2,7 @@
 
 use super::memory::{self, ROOM, Setting, default_overhead, overhead, overhead_for, rounded_up};
 use super::memory::{heap, heap_key, is_local};
-use crate::finding::Advice;
+use crate::finding::{Advice, SettingChange};
 use crate::heuristics::spark::{change, change_to, spark};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -141,8 +141,9 @@ fn off_heap_inside(app: &Application) -> Bytes {
     size.filter(|_| inside && on).unwrap_or_default()
 }
 
-/// The call site of stages that hand their data to Python workers: "runJob at PythonRDD.scala:179".
-const PYTHON_STAGES: &str = " at PythonRDD.scala:";
+/// Call sites of stages that hand their data to Python workers, "runJob at PythonRDD.scala:179", or that a Python program
+/// created, "mapPartitions at etl.py:60".
+const PYTHON_STAGES: [&str; 2] = [" at PythonRDD.scala:", ".py:"];
 
 /// Whether the application runs Python workers, as far as its settings and its stages tell. Only `spark-submit` on YARN
 /// and Kubernetes sets the settings.
@@ -151,7 +152,32 @@ fn is_python(app: &Application, spark: &Spark) -> bool {
     let names = || spark.stages.iter().filter_map(|stage| stage.name.as_deref());
     app.conf.flag(ConfKey::YarnIsPython) == Some(true)
         || resource.is_some_and(|kind| kind == "python")
-        || names().any(|name| name.contains(PYTHON_STAGES))
+        || names().any(|name| PYTHON_STAGES.iter().any(|python| name.contains(python)))
+}
+
+/// With at most this share of it in use, a heap can give memory to the overhead.
+const SPARE: f64 = 0.5;
+
+/// The advice on executors whose containers were killed for their memory, with the overhead that is wanted. A heap that was
+/// hardly used gives up memory: `fit_overhead` of the recommended configuration adds it to the overhead, so that containers stay
+/// as large.
+pub(in crate::heuristics) fn against_kills(app: &Application, wanted: SettingChange) -> Advice {
+    const MORE: &str = "increase the memory overhead of containers";
+    let Some(spark) = spark(app) else { return Advice::new(MORE).set([wanted]) };
+    let python = if is_python(app, spark) { ", which Python workers use" } else { "" };
+    let now = heap(app, heap_key(app, spark));
+    let peak = memory::peak_heap(spark).filter(|peak| peak.as_f64() <= SPARE * now.as_f64());
+    let smaller = peak.filter(|_| counts(app, spark)).map(|peak| (peak, rounded_up(memory::heap_for(peak))));
+    match smaller.filter(|(_, heap)| *heap < now) {
+        Some((peak, heap)) => {
+            let heap = change(app, heap_key(app, spark), Setting(heap));
+            Advice::new(format!(
+                "{MORE}{python}, and take it from the heap, of which at most {peak} of {now} were in use"
+            ))
+            .set([wanted, heap])
+        }
+        None => Advice::new(format!("{MORE}{python}")).set([wanted]),
+    }
 }
 
 /// The overhead next to `heap` that leaves enough for `resident`; at least Spark's default.

@@ -22,10 +22,16 @@ const SMALL: Bytes = Bytes::from_mib(8 * 1024);
 const LARGEST: Bytes = Bytes::from_mib(31 * 1024);
 /// Up to this size, a heap may double.
 const LARGE: Bytes = Bytes::from_mib(16 * 1024);
+/// A heap that grows by less than this factor is no remedy.
+const WORTH: f64 = 1.25;
 /// Sizes are this much larger than just enough, because a value that equals a cut-off counts as passing it.
 const BEYOND: f64 = 1.01;
 
 const LESS_DATA: &str = "give each task less data: more partitions, fewer columns, less cached data";
+/// The same where the heap is so large already that hardly a larger one makes sense.
+const FEWER_OBJECTS: &str = "the heap is as large as makes sense: run fewer tasks at a time in each executor \
+                             (spark.executor.cores), give each task less data, create fewer objects, or compare another \
+                             collector";
 
 /// The garbage collection of an application's executors, and their present size.
 pub(in crate::heuristics) struct Collections {
@@ -107,7 +113,8 @@ impl Collections {
             5.. if can_be_fewer => fewer,
             _ if heap < LARGE => ExecutorSize { heap: twice, ..self.now },
             3.. if can_be_fewer => fewer,
-            _ if heap < LARGEST => ExecutorSize { heap: twice.min(LARGEST), ..self.now },
+            _ if grows(heap) => ExecutorSize { heap: twice.min(LARGEST), ..self.now },
+            2.. if can_be_fewer => fewer,
             _ => self.now,
         }
     }
@@ -143,7 +150,7 @@ impl Collections {
         let to = self.wanted(cutoffs);
         let settings = resized(app, spark, self.now, to);
         if settings.is_empty() {
-            return vec![LESS_DATA.into()];
+            return vec![if grows(self.now.heap) { LESS_DATA } else { FEWER_OBJECTS }.into()];
         }
         let what =
             if to.cores < self.now.cores { "run fewer tasks per heap" } else { "give tasks more heap" };
@@ -154,6 +161,11 @@ impl Collections {
         let first = Advice::new(format!("as a first step, {what}")).set_for_first(settings);
         vec![first.and("; then look again: the event log does not tell how much heap is enough")]
     }
+}
+
+/// Whether a heap of this size can grow so much that it matters.
+fn grows(heap: Bytes) -> bool {
+    LARGEST.as_f64() >= heap.as_f64() * WORTH
 }
 
 /// The smallest heap that would never be full, also in the syntax of settings. With it, executors do not collect more.
@@ -226,7 +238,21 @@ mod tests {
             "{large}"
         );
         assert!(advice(&heap("4g", "4"), 4000, 60).contains("spark.executor.memory=8g (now 4g)"));
-        assert_eq!(advice(&heap("32g", "2"), 32_000, 60), LESS_DATA);
+        let fewer = advice(&heap("32g", "2"), 32_000, 60);
+        assert!(
+            fewer.contains("spark.executor.cores=1 (now 2) --conf spark.executor.instances=8"),
+            "{fewer}"
+        );
+    }
+
+    /// From 31 GiB on, the JVM needs more memory for references.
+    #[test]
+    fn a_heap_that_can_hardly_grow_stays() {
+        for size in ["30g", "31g", "40g"] {
+            assert_eq!(advice(&heap(size, "1"), 30_000, 60), FEWER_OBJECTS);
+        }
+        assert_eq!(advice(&heap("30g", "8")[..3], 30_000, 60), FEWER_OBJECTS);
+        assert!(advice(&heap("20g", "1"), 20_000, 60).contains("spark.executor.memory=31g (now 20g)"));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use super::driver_alone::DriverAlone;
 use super::losses::lost_executors;
-use super::memory::{in_force, is_local};
+use super::memory::{in_force, is_local, max_executors};
+use super::pinned::unpin;
 use crate::finding::{Advice, Measure, Phrase, SettingChange};
 use crate::heuristics::spark::{change, change_to, spark};
 use crate::metrics::share_idle_beyond;
@@ -17,7 +18,7 @@ const SHORT_IDLE_TIMEOUT: Millis = Millis::from_secs(30);
 /// Spark's default idle timeout, the same in every version.
 const IDLE_TIMEOUT: Millis = Millis::from_secs(60);
 /// Giving back a smaller share of what executors held is not worth a change.
-const WORTH: f64 = 0.05;
+pub(super) const WORTH: f64 = 0.05;
 /// With fewer executors, an application takes "as long" up to this multiple of its time: the error of a replay.
 const AS_LONG: f64 = 1.05;
 /// The maximum number of replays that search for a number of executors, and of attempts that they schedule.
@@ -79,11 +80,7 @@ pub(in crate::heuristics) fn release_idle(app: &Application, recorded: Option<&R
 
 fn release(app: &Application, fewest: Option<Fewest>) -> Vec<Advice> {
     let dynamic = app.allocates_dynamically();
-    let released = if dynamic {
-        sooner(app).map(|change| Advice::new("release idle executors").set([change]))
-    } else {
-        dynamic_allocation(app)
-    };
+    let released = if dynamic { sooner(app) } else { dynamic_allocation(app) };
     let fewer = || match fewest? {
         Fewest::Of { count, slots, .. } => {
             let what = "use fewer executors; in a replay the application takes as long with them";
@@ -113,19 +110,36 @@ fn idle_share(app: &Application) -> f64 {
     share_idle_beyond(app, timeout(app)).unwrap_or(1.0)
 }
 
-/// The setting that makes dynamic allocation release executors that it keeps: no minimum, or a shorter timeout.
-fn sooner(app: &Application) -> Option<SettingChange> {
-    let least = in_force(app, ConfKey::DynamicAllocationMin).is_some_and(|least| least > 1);
-    let keeps_idle = least && frees(app, timeout(app));
-    let no_minimum = keeps_idle.then(|| change(app, ConfKey::DynamicAllocationMin, 0));
-    no_minimum.or_else(|| shorter_idle_timeout(app))
+/// What makes dynamic allocation release executors that it keeps: no minimum, other timeouts for executors with cached blocks
+/// or shuffle files, or a shorter timeout.
+fn sooner(app: &Application) -> Option<Advice> {
+    let release = |change| Advice::new("release idle executors").set([change]);
+    let timeout = timeout(app);
+    let pinned = spark(app).filter(|_| keeps_idle(app)).and_then(|spark| unpin(app, spark, timeout));
+    let least = in_force(app, ConfKey::DynamicAllocationMin).filter(|least| *least > 1);
+    let Some(least) = least.filter(|_| frees(app, timeout)) else {
+        return pinned.or_else(|| shorter_idle_timeout(app).map(release));
+    };
+    // A minimum explains only as many idle executors as it keeps.
+    let explains_few = |spark: &Spark| least.saturating_mul(2) < max_executors(&spark.executors);
+    let no_minimum = change(app, ConfKey::DynamicAllocationMin, 0);
+    Some(match pinned {
+        Some(advice) if spark(app).is_some_and(explains_few) => advice,
+        Some(advice) => advice.set([no_minimum]),
+        None => release(no_minimum),
+    })
 }
 
-/// A shorter time after which dynamic allocation releases idle executors; `None` if it is already short, or if no executor
-/// was idle for as long.
+/// A shorter time after which dynamic allocation releases idle executors; `None` if it is already short, if no executor was
+/// idle for as long, or if executors stayed for longer than the one in force: then something else keeps them.
 pub(in crate::heuristics::spark) fn shorter_idle_timeout(app: &Application) -> Option<SettingChange> {
-    let helps = timeout(app) > SHORT_IDLE_TIMEOUT && frees(app, SHORT_IDLE_TIMEOUT);
+    let helps = timeout(app) > SHORT_IDLE_TIMEOUT && frees(app, SHORT_IDLE_TIMEOUT) && !keeps_idle(app);
     helps.then(|| change(app, ConfKey::DynamicAllocationIdleTimeout, "30s"))
+}
+
+/// Whether executors were idle for longer than the timeout in force, so that something keeps them.
+fn keeps_idle(app: &Application) -> bool {
+    share_idle_beyond(app, timeout(app)).is_some_and(|share| share >= WORTH)
 }
 
 fn timeout(app: &Application) -> Millis {

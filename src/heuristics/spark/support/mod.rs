@@ -1,6 +1,7 @@
 //! Functions that several Spark rules share: executor sizes, causes of failures and losses, measurements of
 //! stages.
 
+pub(super) mod adaptive;
 pub(super) mod beyond_heap;
 pub(super) mod collections;
 pub(super) mod driver_alone;
@@ -11,6 +12,7 @@ pub(super) mod losses;
 pub(super) mod lost_time;
 pub(super) mod memory;
 pub(super) mod partitions;
+mod pinned;
 pub(super) mod remedies;
 pub(super) mod repeated_loss;
 pub(super) mod root;

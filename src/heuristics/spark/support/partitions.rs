@@ -1,6 +1,7 @@
 //! The number of tasks of a stage: what sets it, which number to aim at, and how to change it. One place for every rule that
 //! advises on it.
 
+use super::adaptive;
 use super::memory::{Setting, in_force, most_slots, shuffle_partitions};
 use super::slots::Slots;
 use super::stage_figures::{Figures, FlowKind};
@@ -26,6 +27,8 @@ const LEAST_INPUT: f64 = 1024.0 * 1024.0;
 pub(in crate::heuristics::spark) enum Source {
     /// `spark.sql.shuffle.partitions`.
     ShufflePartitions,
+    /// `spark.sql.adaptive.advisoryPartitionSizeInBytes`: adaptive execution merged partitions.
+    AdvisorySize,
     /// `spark.default.parallelism`.
     DefaultParallelism,
     /// `spark.sql.files.maxPartitionBytes`.
@@ -37,8 +40,14 @@ pub(in crate::heuristics::spark) enum Source {
 }
 
 impl Source {
-    pub(in crate::heuristics::spark) const ALL: [Self; 5] =
-        [Self::ShufflePartitions, Self::DefaultParallelism, Self::FileSplits, Self::Input, Self::Code];
+    pub(in crate::heuristics::spark) const ALL: [Self; 6] = [
+        Self::ShufflePartitions,
+        Self::AdvisorySize,
+        Self::DefaultParallelism,
+        Self::FileSplits,
+        Self::Input,
+        Self::Code,
+    ];
 
     pub(in crate::heuristics::spark) fn of(
         app: &Application,
@@ -53,6 +62,8 @@ impl Source {
             if is_sql && reads_full_splits(app, &figures) { Self::FileSplits } else { Self::Input }
         } else if is_sql && figures.reads_shuffle_only() && figures.tasks == shuffle_partitions(app) {
             Self::ShufflePartitions
+        } else if is_sql && adaptive::is_merged(app, &figures) {
+            Self::AdvisorySize
         } else if !is_sql && follows_default(app, spark, stage, &figures) {
             Self::DefaultParallelism
         } else {
@@ -199,6 +210,15 @@ pub(in crate::heuristics::spark) fn advice(
             "a single task does all the work of the stage: avoid coalesce(1), sorting without partitions, and aggregates \
              and windows without a key; repartition({wanted}) distributes the work"
         )),
+        Source::ShufflePartitions | Source::AdvisorySize if few => {
+            let group = stage.group.and_then(|group| app.groups.get(group));
+            let read = group.and_then(|group| Figures::of(app, stage, group).flow(FlowKind::ShuffleRead));
+            Advice::new(what).set_for_first(adaptive::more_partitions(
+                app,
+                read.map(|read| read.total),
+                wanted,
+            ))
+        }
         Source::ShufflePartitions => Advice::new(what).set([change(app, ConfKey::ShufflePartitions, wanted)]),
         // The setting counts for every shuffle without a number of its own: less than the default would harm others.
         Source::DefaultParallelism if few && wanted < default_parallelism(app, spark) => {
@@ -215,10 +235,10 @@ pub(in crate::heuristics::spark) fn advice(
             None => of_files(few, is_sql, tasks, wanted),
         },
         Source::Input => of_files(few, is_sql, tasks, wanted),
-        Source::Code if is_sql => Advice::new(format!(
+        Source::Code | Source::AdvisorySize if is_sql => Advice::new(format!(
             "{what}: change repartition or coalesce before the stage to {wanted} partitions"
         )),
-        Source::Code => in_code(what, wanted),
+        Source::Code | Source::AdvisorySize => in_code(what, wanted),
     }
 }
 
@@ -351,6 +371,18 @@ mod tests {
         let (settings, texts) = advised(&stage(4, SHUFFLE, &[("spark.sql.shuffle.partitions", "96")], true));
         assert_eq!(settings, [""; 0]);
         assert!(texts[0].ends_with("before the stage to 48 partitions"), "{texts:?}");
+    }
+
+    #[test]
+    fn merged_partitions_follow_the_advisory_size() {
+        let size = [("spark.sql.adaptive.advisoryPartitionSizeInBytes", "1200m")];
+        let mut app = stage(4, SHUFFLE, &size, true);
+        app.engine_version = Some("3.5.1".to_owned());
+        let settings = advised(&app).0;
+        assert_eq!(settings, ["--conf spark.sql.adaptive.advisoryPartitionSizeInBytes=83m (now 1200m)"]);
+        // Partitions that are much smaller, or larger, have another reason.
+        sample::count(&mut app, SHUFFLE.0, 500 << 20);
+        assert_eq!(advised(&app).0, [""; 0]);
     }
 
     #[test]

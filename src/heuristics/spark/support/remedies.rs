@@ -1,5 +1,6 @@
 //! Remedies for failures, by kind: settings with their values, or what to change in the code or the cluster.
 
+use super::beyond_heap::against_kills;
 use super::collections::Collections;
 use super::losses::{Cause, Loss, lost_executors, only_host};
 use super::memory::{
@@ -185,7 +186,7 @@ fn overhead(app: &Application) -> crate::finding::SettingChange {
 }
 
 fn more_overhead_line(app: &Application) -> Advice {
-    Advice::new("increase the memory overhead of containers").set([overhead(app)])
+    against_kills(app, overhead(app))
 }
 
 /// A larger limit on one kind of memory outside the heap, and a container that holds it.

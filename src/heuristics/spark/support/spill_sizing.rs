@@ -1,8 +1,9 @@
 //! Recommended settings against spill: one place for every rule that advises on it.
 
+use super::adaptive::smaller_advisory;
 use super::memory::{ExecutorSize, peak_heap, shuffle_partitions};
 use super::partitions::{self, Source};
-use super::stage_figures::{Figures, spilled};
+use super::stage_figures::{Figures, FlowKind, spilled};
 use crate::finding::Advice;
 use crate::heuristics::spark::runs_sql;
 use crate::model::Application;
@@ -21,6 +22,8 @@ pub(in crate::heuristics) struct AgainstSpill {
     pub(in crate::heuristics) fraction: f64,
     /// `spark.sql.shuffle.partitions`, if more partitions are enough.
     pub(in crate::heuristics) partitions: Option<u64>,
+    /// `spark.sql.adaptive.advisoryPartitionSizeInBytes`, if these partitions would be merged otherwise.
+    pub(in crate::heuristics) advisory: Option<Bytes>,
     /// `spark.default.parallelism`, if it decides instead.
     pub(in crate::heuristics) parallelism: Option<u64>,
     /// Heap and cores, if nothing else is enough.
@@ -52,7 +55,8 @@ impl AgainstSpill {
         let needed = spilled + now.unified_per_task(before);
         let fraction = before.max(MEMORY_FRACTION);
         let times = needed / now.unified_per_task(fraction);
-        let mut against = Self { fraction, partitions: None, parallelism: None, size: None, in_code: None };
+        let mut against =
+            Self { fraction, partitions: None, advisory: None, parallelism: None, size: None, in_code: None };
         if times <= 1.0 {
             return against;
         }
@@ -64,6 +68,10 @@ impl AgainstSpill {
         // More partitions cost nothing, unlike more memory.
         if partitions_decide(app, spark, stage, figures) {
             against.partitions = wanted;
+            against.advisory = wanted.and_then(|wanted| {
+                let read = figures.flow(FlowKind::ShuffleRead).map(|read| read.total);
+                smaller_advisory(app, read, wanted)
+            });
         } else if default_decides(app, spark, stage) {
             against.parallelism = wanted;
         }

@@ -55,7 +55,8 @@ pub(super) fn read(cursor: &mut Cursor<'_>, strings: &mut Strings, end: &mut Tas
     end.resubmitted = kind.as_deref() == Some("Resubmitted");
     let known = REASONS.iter().find(|(word, _)| kind.as_deref() == Some(word)).map(|&(_, reason)| reason);
     end.reason = known.map(|reason| match reason {
-        EndReason::Success | EndReason::FetchFailed => reason,
+        // Tasks that Spark kills with their stage repeat the error of the task that ended it, memory and all.
+        EndReason::Success | EndReason::FetchFailed | EndReason::Killed => reason,
         _ if says("memory limits") || says("exceeding physical memory") => EndReason::ContainerOverMemory,
         EndReason::ExecutorLost => reason,
         // Also SparkOutOfMemoryError, and Netty's subclass for direct buffers.
@@ -126,6 +127,15 @@ mod tests {
         assert_eq!((reason, text.as_str()), (Some(EndReason::Exception), "a.WriteException: no"));
         let (_, text) = exception("no", "a.WriteException: no\nCaused by: a.WriteException: no");
         assert_eq!(text, "a.WriteException: no", "a cause that says the same is left out");
+    }
+
+    /// Spark 3.5 kills the other tasks of a failed stage with the message of its failure.
+    #[test]
+    fn a_killed_task_did_not_run_out_of_memory() {
+        let killed = r#"{"Reason":"TaskKilled","Kill Reason":"Stage cancelled: Job aborted due to stage failure: Task 3 in stage 1.0
+            failed 4 times: java.lang.OutOfMemoryError: Java heap space; Container killed by YARN for exceeding physical memory
+            limits."}"#;
+        assert_eq!(read_text(&killed.replace('\n', " ")).0, Some(EndReason::Killed));
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(crate) enum Overhead {
     /// The time outside of the run time. Fewer tasks save at least this.
     Scheduler,
     /// The time of a task without data, from a straight line through the times over the bytes. Fewer tasks save at most
-    /// this.
+    /// this. More tasks take it in addition, or the time outside of the run time if no line fits well.
     Intercept,
 }
 

@@ -115,9 +115,6 @@ impl Plan {
                 if !(0.0..=1.0).contains(&share) {
                     return Err(Unknown::BadValue);
                 }
-                if share > self.slow_start && !self.saw_whole_shuffle {
-                    return Err(Unknown::NoWholeShuffle);
-                }
                 change.slow_start = Some(share);
             }
         }

@@ -43,10 +43,6 @@ pub(crate) struct Plan {
     pub(super) room: Room,
     /// Ended maps that reduces had to wait for.
     pub(super) slow_start_maps: usize,
-    /// The share of maps that `slow_start_maps` comes from.
-    pub(super) slow_start: f64,
-    /// Whether some reduce started after the last map, so that the time of a whole shuffle is known.
-    pub(super) saw_whole_shuffle: bool,
 }
 
 impl Plan {
@@ -70,7 +66,7 @@ impl Plan {
         }
         let map_ends = map_ends(&tasks);
         let last_map = map_ends.last().copied();
-        let saw_whole_shuffle = split_reduces(&mut attempts, last_map)?;
+        split_reduces(&mut attempts, last_map)?;
         let last = tasks.iter().map(|task| task.end).max().ok_or(Unknown::NoTimes)?;
         let scene = Scene::of(&tasks, &attempts, &map_ends, launch);
         let (slots, delays) = (ByKind::of(|kind| scene.slots(kind)), scene.delays());
@@ -88,8 +84,6 @@ impl Plan {
             containers,
             room: Room::of(app, (&tasks, &attempts), (peaks, containers)),
             slow_start_maps: ended.map_or(needed, |ended| needed.min(ended)),
-            slow_start,
-            saw_whole_shuffle,
             tail: (recorded - last).or_zero(),
             attempts,
             tasks,
@@ -209,12 +203,12 @@ fn map_ends(tasks: &[Task]) -> Vec<Micros> {
     ends
 }
 
-/// Splits the time of reduces that succeeded into shuffle and the rest. Returns whether one started after the last map.
+/// Splits the time of reduces that succeeded into shuffle and the rest.
 ///
 /// The shuffle of a reduce that started before the last map includes waiting for maps. What it fetches after the last map
-/// is `tail`; its whole shuffle takes as long as that of reduces that started later, if there are any, and at
-/// most as long as it took in the recording.
-fn split_reduces(attempts: &mut [Attempt], last_map: Option<Micros>) -> Result<bool, Unknown> {
+/// is `tail`; its whole shuffle takes as long as that of reduces that started later, and at most as long as it took in the
+/// recording. If no reduce started later, only its time without waiting is known: the whole shuffle takes at least `tail`.
+fn split_reduces(attempts: &mut [Attempt], last_map: Option<Micros>) -> Result<(), Unknown> {
     let last_map = last_map.unwrap_or(Micros::ZERO - Micros::MAX);
     let shuffles = |attempt: &Attempt| attempt.fetched.filter(|_| attempt.succeeded());
     let mut whole: Vec<f64> = Vec::new();
@@ -237,5 +231,5 @@ fn split_reduces(attempts: &mut [Attempt], last_map: Option<Micros>) -> Result<b
             if attempt.start >= last_map { all } else { typical.unwrap_or(tail).min(all).max(tail) };
         attempt.work = Work::Reduce(ReduceWork { shuffle, tail, rest });
     }
-    Ok(typical.is_some())
+    Ok(())
 }

@@ -5,6 +5,7 @@ use super::room::Room;
 use super::scene::Scene;
 use super::slots::Slots;
 use super::{ByKind, Change, Kind, Unknown};
+use crate::diagnosis::taken_away;
 use crate::model::conf::ConfKey;
 use crate::model::table::Outcome;
 use crate::model::{Application, Engine, Status};
@@ -167,7 +168,12 @@ fn read(app: &Application, zero: Timestamp) -> Result<(Vec<Attempt>, Vec<Task>),
         let empty = Task { kind, attempts: Vec::new(), winner: None, end: Micros::ZERO };
         tasks.resize(first + group.tasks.len(), empty);
         let rows = (0..group.attempts.len()).filter_map(|row| Attempt::read(group, row, kind, zero));
-        attempts.extend(rows.map(|attempt| Attempt { task: attempt.task + first, ..attempt }));
+        let taken = taken_away(app, group);
+        attempts.extend(rows.map(|attempt| Attempt {
+            task: attempt.task + first,
+            is_failed: attempt.is_failed || taken.contains(&attempt.row),
+            ..attempt
+        }));
     }
     // Stable, so attempts that started together keep the order of the log, maps first.
     attempts.sort_by_key(|attempt: &Attempt| attempt.start);

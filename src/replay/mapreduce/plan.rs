@@ -117,6 +117,18 @@ impl Plan {
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
+    /// The most reduces that the job is known to have room for at once; `None` if all of them ran at once and nothing
+    /// else shows a limit.
+    pub(crate) fn room_for_reduces(&self) -> Option<u32> {
+        let known = self.room.known(Kind::Reduce)?;
+        Some(u32::try_from(known).unwrap_or(u32::MAX))
+    }
+
+    /// The time of the reduces that succeeded, without waiting for maps.
+    pub(crate) fn work_of_reduces(&self) -> Micros {
+        self.winners(Kind::Reduce).map(|(_, attempt)| attempt.work.time()).sum()
+    }
+
     /// What the job takes if its containers are busy all the time between the first and the last task.
     #[allow(clippy::cast_precision_loss)]
     pub(crate) fn ideal(&self) -> Micros {

@@ -7,11 +7,13 @@ mod exit;
 mod kind;
 mod remedy;
 mod signatures;
+mod taken;
 mod text;
 
 pub(crate) use exit::exit_code;
 pub(crate) use kind::FailureKind;
 pub(crate) use remedy::{Standing, is_cancelled};
+pub(crate) use taken::taken_away;
 
 use signatures::{Rank, SIGNATURES, Signature};
 use text::{Found, Part};

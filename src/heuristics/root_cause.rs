@@ -63,11 +63,21 @@ impl<'a> Collector<'a> {
 
     /// Adds the attempts of a group with this outcome, for the tasks that `of` selects.
     pub(super) fn add(&mut self, group: &TaskGroup, outcome: Outcome, of: impl Fn(usize) -> bool) {
+        self.add_rows(group, |row| group.attempts.outcome(row) == outcome, of);
+    }
+
+    /// Adds the attempts of a group in the rows that `is_one` selects, for the tasks that `of` selects.
+    pub(super) fn add_rows(
+        &mut self,
+        group: &TaskGroup,
+        is_one: impl Fn(usize) -> bool,
+        of: impl Fn(usize) -> bool,
+    ) {
         let attempts = &group.attempts;
         let messages: FxHashMap<usize, Symbol> =
             attempts.diagnostics().iter().map(|&(row, text)| (row as usize, text)).collect();
         let mut tasks: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for row in (0..attempts.len()).filter(|row| attempts.outcome(*row) == outcome) {
+        for row in (0..attempts.len()).filter(|row| is_one(*row)) {
             let Some(task) = attempts.task(row).filter(|task| of(*task)) else { continue };
             let of_task = tasks.entry(task).or_default();
             if let Some(place) = self.place(messages.get(&row).copied(), attempts.end_reason(row)) {

@@ -7,7 +7,7 @@ use super::any::Causes;
 use crate::finding::Container;
 use crate::metrics::Metrics;
 use crate::model::Application;
-use crate::model::table::{Outcome, TimePoint};
+use crate::model::table::TimePoint;
 use crate::replay::spark::{Recorded, RecordedOnce};
 use crate::stragglers::executions::Basis;
 use crate::stragglers::group::{GroupStragglers, covered};
@@ -103,15 +103,16 @@ impl Stragglers<'_> {
 
 /// The time in which any attempt ran.
 pub(crate) fn time_of_tasks(app: &Application) -> Millis {
-    time_of(app, |_| true)
+    time_of(app, |_, _| true)
 }
 
-/// The time in which any attempt with one of these outcomes ran.
-pub(super) fn time_of(app: &Application, is_one: impl Fn(Outcome) -> bool) -> Millis {
-    let spans = app.groups.iter().flat_map(|group| {
+/// The time in which any attempt ran for which `is_one` is true, given the place of its group and its row.
+pub(super) fn time_of(app: &Application, is_one: impl Fn(usize, usize) -> bool) -> Millis {
+    let is_one = &is_one;
+    let spans = app.groups.iter().enumerate().flat_map(|(place, group)| {
         let attempts = &group.attempts;
         (0..attempts.len())
-            .filter(|row| is_one(attempts.outcome(*row)))
+            .filter(move |row| is_one(place, *row))
             .filter_map(|row| attempts.time(row, TimePoint::Start).zip(attempts.time(row, TimePoint::Finish)))
     });
     covered(spans)

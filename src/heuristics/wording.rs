@@ -55,15 +55,29 @@ pub(crate) fn grouped(number: i128) -> String {
 /// reads: Hadoop 0.20 and 1 do not know the names of Hadoop 2, which still reads the old ones.
 pub(crate) fn change(app: &Application, key: ConfKey, new: impl std::fmt::Display) -> SettingChange {
     let set = app.conf.find(key);
-    let usual = match key.names() {
-        [_, first_name, ..] if app.ran_on_job_tracker() => first_name,
-        _ => key.name(),
-    };
     SettingChange {
-        setting: set.as_ref().map_or(usual, |(name, _)| name).to_owned(),
+        setting: name_for(app, key).to_owned(),
         from: set.map(|(_, old)| old),
         to: new.to_string(),
     }
+}
+
+/// The name of a setting in texts: the one that the application used, or else the one that its Hadoop reads.
+pub(crate) fn name_for(app: &Application, key: ConfKey) -> &'static str {
+    let usual = match key.names() {
+        [_, first_name, ..] => by_hadoop(app, key.name(), first_name),
+        _ => key.name(),
+    };
+    app.conf.find(key).map_or(usual, |(name, _)| name)
+}
+
+/// What Hadoop 2 and 3 call something, or what Hadoop 0.20 and 1 call it if a job tracker ran the job.
+pub(crate) fn by_hadoop(
+    app: &Application,
+    on_yarn: &'static str,
+    on_job_tracker: &'static str,
+) -> &'static str {
+    if app.ran_on_job_tracker() { on_job_tracker } else { on_yarn }
 }
 
 /// "1 task", "2 tasks".

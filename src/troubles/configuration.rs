@@ -13,7 +13,9 @@ use super::{Trouble, executors, inert};
 use crate::finding::{SettingChange, TroubleKind};
 use crate::heuristics::spark::{smallest_free_heap, stays_free};
 use crate::model::conf::ConfKey;
-use crate::model::{Application, Engine};
+use crate::model::table::TaskKind;
+use crate::model::{Application, Engine, Subject};
+use crate::severity::Severity;
 use crate::state::state;
 use crate::units::Bytes;
 
@@ -170,6 +172,30 @@ fn one_of(proposals: &[Proposal<'_>], troubles: &[Trouble]) -> Option<Recommende
 const PRESSING: [TroubleKind; 3] =
     [TroubleKind::GarbageCollection, TroubleKind::Spill, TroubleKind::LittleMemory];
 
+/// The settings of the heap and of the container of a kind of tasks.
+#[derive(Clone, Copy)]
+struct TaskRole {
+    kind: TaskKind,
+    heap: ConfKey,
+    container: ConfKey,
+}
+
+const TASK_ROLES: [TaskRole; 2] = [
+    TaskRole { kind: TaskKind::Map, heap: ConfKey::MapJavaOpts, container: ConfKey::MapMemoryMb },
+    TaskRole { kind: TaskKind::Reduce, heap: ConfKey::ReduceJavaOpts, container: ConfKey::ReduceMemoryMb },
+];
+
+impl TaskRole {
+    fn heap_and_container(self) -> impl Iterator<Item = ConfKey> {
+        [self.heap, self.container].into_iter()
+    }
+}
+
+/// Whether a change lowers a setting.
+fn is_less(SettingChange { setting, from, to }: &SettingChange) -> bool {
+    from.as_deref().and_then(|from| compare(setting, to, from)) == Some(Ordering::Less)
+}
+
 impl Settled {
     /// Prefers the reasons of the first pass, in which changes were judged together with the settings that only serve
     /// them.
@@ -206,12 +232,21 @@ impl Settled {
             let calls = |trouble: &&Trouble| it.why.contains(&trouble.id) && PRESSING.contains(&trouble.kind);
             troubles.iter().any(|trouble| calls(&trouble))
         };
+        let collecting_tasks = self.tasks_that_need_their_heap(troubles);
+        let holds_heap = |setting: &str| {
+            collecting_tasks
+                .iter()
+                .any(|role| role.heap_and_container().any(|key| key.names().contains(&setting)))
+        };
         self.keep_if(|recommended| {
             if by_pressing(recommended) {
                 return None;
             }
-            let SettingChange { setting, from, to } = &recommended.change;
-            let less = from.as_deref().and_then(|from| compare(setting, to, from)) == Some(Ordering::Less);
+            let SettingChange { setting, to, .. } = &recommended.change;
+            let less = is_less(&recommended.change);
+            if less && holds_heap(setting) {
+                return Some("less would make garbage collection worse".to_owned());
+            }
             let heap_of_executors = ConfKey::ExecutorMemory.names().contains(&setting.as_str());
             let of_heap =
                 (collecting && heap_of_executors && !is_free(to)).then_some(TroubleKind::GarbageCollection);
@@ -219,6 +254,22 @@ impl Settled {
             let pressing = pressing.filter(|_| less && MEMORY.contains(&setting.as_str()));
             pressing.map(|kind| format!("less would make {} worse", kind.words().to_lowercase()))
         });
+    }
+
+    /// The kinds of tasks that collect much garbage and would get less heap, for a smaller container.
+    fn tasks_that_need_their_heap(&self, troubles: &[Trouble]) -> Vec<TaskRole> {
+        let collects = |role: &TaskRole| {
+            troubles.iter().any(|trouble| {
+                trouble.kind == TroubleKind::GarbageCollection
+                    && trouble.severity >= Severity::Moderate
+                    && trouble.subjects.contains(&Subject::Tasks(role.kind.name()))
+            })
+        };
+        let shrinks = |role: &TaskRole| {
+            let mut less = self.recommended.iter().map(|it| &it.change).filter(|change| is_less(change));
+            less.any(|change| role.heap.names().contains(&change.setting.as_str()))
+        };
+        TASK_ROLES.into_iter().filter(|role| collects(role) && shrinks(role)).collect()
     }
 
     /// Where executors collect garbage, a heap shrinks only so far that it is never full.

@@ -121,6 +121,16 @@ pub(super) fn waits_for_failures(finding: &Finding) -> bool {
     finding.tells == Kind::Waiting && finding.time("failed_before_ms").is_some()
 }
 
+/// Whether a job waited because its own tasks, which are too many, took turns in its containers.
+fn waits_for_tasks_of(cause: &Trouble, waiting: &Finding) -> bool {
+    let Some(Measure::Text(which)) = waiting.measure("waiting_tasks_text") else { return false };
+    let is_kind = |subject: &Subject| match subject {
+        Subject::Tasks(kind) => which.strip_suffix('s') == Some(*kind),
+        _ => false,
+    };
+    waiting.count("at_a_time_count").is_some() && cause.subjects.iter().any(is_kind)
+}
+
 /// The same troubles, with each consequence listed under the trouble that explains it. `findings` are those about them.
 /// Stragglers and skew together, or failures, explain idle executors if executors waited for them for at least the
 /// share `idle_by_stragglers` of the idle time.
@@ -144,6 +154,12 @@ pub(super) fn under_their_causes(
         let mut told = findings.iter().filter(|it| other.tells(it).is_some());
         (cause.kind, other.kind) == (Kind::Failures, Kind::Waiting) && told.any(waits_for_failures)
     };
+    let waits_for_others = |cause: &Trouble, other: &Trouble| {
+        cause.kind == Kind::ManyTasks
+            && other.kind == Kind::Waiting
+            && cause.severity >= other.severity
+            && findings.iter().any(|it| other.tells(it).is_some() && waits_for_tasks_of(cause, it))
+    };
     let spare = Spare::of(&troubles, findings);
     let explains = |cause: &Trouble, other: &Trouble| {
         let is_idle_by_few = (cause.kind, other.kind) == (Kind::FewTasks, Kind::IdleExecutors);
@@ -165,6 +181,7 @@ pub(super) fn under_their_causes(
                 || is_idle_for(cause, &trouble)
                 || waits_for(cause, &trouble)
                 || waits_for_retries(cause, &trouble)
+                || waits_for_others(cause, &trouble)
         });
         match causes.min_by(|a, b| a.rank().cmp(&b.rank())) {
             Some(cause) => {

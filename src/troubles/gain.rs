@@ -2,8 +2,10 @@
 
 use super::Trouble;
 use super::configuration::Recommended;
-use crate::finding::{SettingChange, TroubleKind};
+use crate::finding::{Finding, SettingChange, TroubleKind};
+use crate::model::conf::ConfKey;
 use crate::savings::{Amounts, SavingStatus};
+use crate::severity::Severity;
 
 /// The beginning of advice whose settings are not recommended.
 const IF: &str = "if run time matters more than memory, ";
@@ -56,9 +58,42 @@ pub(super) fn drop_useless(troubles: &mut [Trouble], recommended: &mut Vec<Recom
     }
 }
 
+/// The beginning of advice on larger splits whose saving is unknown.
+const IF_START_UPS: &str = "if starting up takes much of their time, ";
+
+/// Drops larger splits from `recommended` if their saving is unknown, or within its error: map tasks that read several
+/// blocks read most of them from other nodes. Advice on them becomes conditional, and the trouble is at most low. Map tasks
+/// that are very short surely spend much of their time on starting up, so severe troubles keep them.
+pub(super) fn drop_unproven_splits(
+    troubles: &mut [Trouble],
+    recommended: &mut Vec<Recommended>,
+    findings: &mut [Finding],
+) {
+    let is_split = |change: &SettingChange| ConfKey::SplitMinSize.names().contains(&change.setting.as_str());
+    let is_unproven = |trouble: &&mut Trouble| {
+        trouble.kind == TroubleKind::ManyTasks
+            && trouble.severity <= Severity::Moderate
+            && trouble.savings.status != SavingStatus::Estimated
+            && trouble.change.iter().any(is_split)
+    };
+    for trouble in troubles.iter_mut().filter(is_unproven) {
+        recommended.retain(|it| !is_split(&it.change) || it.why.iter().any(|id| *id != trouble.id));
+        trouble.change.retain(|change| !is_split(change));
+        for advice in trouble.advice.iter_mut().filter(|advice| advice.settings.iter().any(is_split)) {
+            advice.text.insert_str(0, IF_START_UPS);
+            advice.conditional = true;
+        }
+        trouble.severity = trouble.severity.min(Severity::Low);
+        for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
+            finding.is_excused |= finding.severity > Severity::Low;
+            finding.severity = finding.severity.min(Severity::Low);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::TroubleKind::{Failures, GarbageCollection, MuchMemory};
+    use super::TroubleKind::{Failures, GarbageCollection, ManyTasks, MuchMemory};
     use super::*;
     use crate::savings::Range;
 
@@ -82,6 +117,26 @@ mod tests {
         assert_eq!(settled(GarbageCollection, SavingStatus::Estimated, &["a"]), 1);
         assert_eq!(settled(GarbageCollection, SavingStatus::WithinError, &["a", "b"]), 1);
         assert_eq!(settled(Failures, SavingStatus::WithinError, &["a"]), 1);
+    }
+
+    #[test]
+    fn larger_splits_of_unknown_saving_are_not_recommended() {
+        let settled = |severity, status| {
+            let setting = ConfKey::SplitMinSize.name();
+            let mut trouble = Trouble { kind: ManyTasks, severity, ..Trouble::named(setting) };
+            trouble.savings.status = status;
+            let why = vec![trouble.id.clone()];
+            let mut recommended = vec![Recommended { change: trouble.change[0].clone(), why }];
+            let mut troubles = [trouble];
+            drop_unproven_splits(&mut troubles, &mut recommended, &mut []);
+            assert_eq!(troubles[0].advice[0].conditional, recommended.is_empty());
+            (recommended.len(), troubles[0].severity)
+        };
+        let (low, moderate, critical) = (Severity::Low, Severity::Moderate, Severity::Critical);
+        assert_eq!(settled(moderate, SavingStatus::Unknown("".into())), (0, low));
+        assert_eq!(settled(moderate, SavingStatus::WithinError), (0, low));
+        assert_eq!(settled(moderate, SavingStatus::Estimated), (1, moderate));
+        assert_eq!(settled(critical, SavingStatus::Unknown("".into())), (1, critical));
     }
 
     #[test]

@@ -124,7 +124,13 @@ impl<'a> Guide<'a> {
             return Some(opposite);
         }
         let inert = || inert::why(self.app, change, &[&self.changes, &line.settings]);
-        let why = self.kept.get(change.setting.as_str()).copied().or_else(inert)?;
+        // The setting stays because of its amount: other options of a JVM may change.
+        let is_other = || {
+            let order = change.from.as_deref().and_then(|from| compare(&change.setting, &change.to, from));
+            order == Some(Ordering::Equal)
+        };
+        let kept = self.kept.get(change.setting.as_str()).copied().filter(|_| !is_other());
+        let why = kept.or_else(inert)?;
         Some(format!("keep {}: {why}", change.setting))
     }
 

@@ -16,8 +16,17 @@ pub(crate) fn why(
     }
     match app.engine {
         Engine::Spark => of_spark(app, change, others),
-        Engine::MapReduce => None,
+        Engine::MapReduce => of_mapreduce(app, change),
     }
+}
+
+/// Hadoop 0.20 and 1 do not read the names of Hadoop 2, and lack some of its settings.
+fn of_mapreduce(app: &Application, change: &SettingChange) -> Option<&'static str> {
+    let is_newer = ["mapreduce.", "yarn."].iter().any(|prefix| change.setting.starts_with(prefix));
+    // Hadoop 0.21 had a job tracker and the new names.
+    let knows_new_names = || app.conf.raw(ConfKey::JobName.name()).is_some();
+    let unknown = is_newer && change.from.is_none() && app.ran_on_job_tracker() && !knows_new_names();
+    unknown.then_some("the Hadoop that ran the job does not know it")
 }
 
 fn of_spark(app: &Application, change: &SettingChange, others: &[&[SettingChange]]) -> Option<&'static str> {

@@ -199,6 +199,7 @@ pub(crate) fn diagnose(
     if order.by == OrderBy::Saving {
         gain::drop_unpaid(&mut troubles, &mut settled.recommended);
         gain::drop_useless(&mut troubles, &mut settled.recommended);
+        gain::drop_unproven_splits(&mut troubles, &mut settled.recommended, findings);
     }
     tell_what_decides(&mut troubles, findings);
     root_cause::name(&mut troubles);

@@ -151,6 +151,28 @@ fn less_memory_is_never_advised_next_to_less_garbage_collection() {
 }
 
 #[test]
+fn tasks_that_collect_much_garbage_keep_their_heap() {
+    let reduces = Subject::Tasks("reduce");
+    let container = change("mapreduce.reduce.memory.mb", "4096", "3072");
+    let heap = change("mapreduce.reduce.java.opts", "-Xmx3276m", "-Xmx2457m");
+    let collector = change("mapreduce.reduce.java.opts", "-Xmx3276m", "-Xmx3276m -XX:+UseParallelGC");
+    let of = |severity| {
+        let mut collects = finding("reducer-gc", TroubleKind::GarbageCollection, reduces.clone(), severity);
+        collects.advice =
+            vec![Advice::new("or try another collector").set([collector.clone()]).conditional()];
+        let less = finding("reducer-memory", TroubleKind::MuchMemory, reduces.clone(), Severity::Moderate);
+        let findings = &mut [collects, advised(less, &[container.clone(), heap.clone()])];
+        diagnosed(&sample::job(Vec::new(), &[]), findings)
+    };
+    let severe = of(Severity::Severe);
+    assert!(severe.configuration.is_empty(), "{:?}", severe.configuration);
+    let lines: Vec<&str> =
+        severe.troubles.iter().flat_map(|it| &it.advice).map(|line| line.text.as_str()).collect();
+    assert!(lines.iter().any(|line| line.contains("-Xmx3276m -XX:+UseParallelGC")), "{lines:?}");
+    assert_eq!(of(Severity::Low).configuration.len(), 2);
+}
+
+#[test]
 fn conditional_changes_are_advised_and_not_recommended() {
     let late = finding("late", TroubleKind::Stragglers, Subject::Application, Severity::Low);
     let speculate =
@@ -458,6 +480,23 @@ fn a_wait_for_retries_is_an_echo_of_the_failures() {
 }
 
 /// Less garbage collection ends map tasks earlier, but not twice as early.
+#[test]
+fn a_wait_for_too_many_tasks_is_their_echo() {
+    let kinds = |severity, which: &str| {
+        let many = finding("mapper-time", TroubleKind::ManyTasks, Subject::Tasks("map"), severity);
+        let mut waits = finding("wait-time", TroubleKind::Waiting, Subject::Application, Severity::Moderate);
+        waits.evidence = vec![
+            ("waiting_tasks_text".into(), Measure::Text(which.to_owned())),
+            ("at_a_time_count".into(), Measure::Count(40)),
+        ];
+        let troubles = diagnosed(&sample::job(Vec::new(), &[]), &mut [many, waits]).troubles;
+        troubles.into_iter().map(|it| it.kind).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(Severity::Critical, "maps"), [TroubleKind::ManyTasks]);
+    assert_eq!(kinds(Severity::Critical, "reduces").len(), 2);
+    assert_eq!(kinds(Severity::Low, "maps").len(), 2);
+}
+
 #[test]
 fn larger_containers_of_a_job_take_more_memory() {
     let rules = RuleSet::built_in().unwrap();

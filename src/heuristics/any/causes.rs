@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::slow_nodes::SlowNodes;
 use crate::finding::Advice;
 use crate::heuristics::mapreduce;
-use crate::heuristics::wording::change;
+use crate::heuristics::wording::{by_hadoop, change};
 use crate::model::conf::ConfKey;
 use crate::model::{Application, Engine};
 use crate::stragglers::cause::{
@@ -154,8 +154,9 @@ fn of_nodes(app: &Application, causes: &Causes, confidence: &str) -> Advice {
             in_brackets(confidence)
         ));
         match app.engine {
-            Engine::MapReduce => advice
-                .and("; its --exclude-list FILE writes a file for yarn.resourcemanager.nodes.exclude-path"),
+            Engine::MapReduce => {
+                advice.and("; its --exclude-list FILE writes a file for ").and(excluding(app))
+            }
             Engine::Spark => advice,
         }
     };
@@ -168,6 +169,11 @@ fn of_nodes(app: &Application, causes: &Causes, confidence: &str) -> Advice {
         .and("; tasks failed there, too, so Spark can exclude it")
         .set([change(app, ConfKey::ExcludeOnFailure, true)])
         .conditional()
+}
+
+/// The setting with the file of nodes that get no tasks.
+fn excluding(app: &Application) -> &'static str {
+    by_hadoop(app, "yarn.resourcemanager.nodes.exclude-path", "mapred.hosts.exclude")
 }
 
 /// The remedy for one straggler. If its node is the cause, advises to examine that node.
@@ -197,7 +203,7 @@ pub(super) fn remedy_for_one(app: &Application, found: &StragglerCause, node: Op
 fn remedy(app: &Application, cause: Cause, confidence: &str) -> Advice {
     let what = match app.engine {
         Engine::Spark => of_spark(cause),
-        Engine::MapReduce => of_mapreduce(cause),
+        Engine::MapReduce => of_mapreduce(cause, app.ran_on_job_tracker()),
     };
     let (name, confidence) = (cause.display_name(), in_brackets(confidence));
     let advice = Advice::new(format!("{name}{confidence}: {}", what.unwrap_or(of_any(cause))));
@@ -232,16 +238,23 @@ const fn of_spark(cause: Cause) -> Option<&'static str> {
 }
 
 /// What helps in MapReduce; `None` if it is the same for any engine.
-const fn of_mapreduce(cause: Cause) -> Option<&'static str> {
+const fn of_mapreduce(cause: Cause, on_job_tracker: bool) -> Option<&'static str> {
     Some(match cause {
         Cause::DataSkew => "distribute their data evenly (`elephant-rs rules show reducer-skew`)",
         Cause::Gc => {
             "create less garbage, or enlarge a heap that is full (`elephant-rs rules show mapper-gc`)"
         }
+        Cause::Disk if on_job_tracker => {
+            "put mapred.local.dir on several disks, and spill less (`elephant-rs rules show mapper-spill`)"
+        }
         Cause::Disk => {
             "put yarn.nodemanager.local-dirs on several disks, and spill less (`elephant-rs rules show mapper-spill`)"
         }
         Cause::Network => "check the network between the nodes",
+        Cause::Hardware if on_job_tracker => {
+            "`elephant-rs nodes` over many jobs ranks the nodes; --exclude-list FILE writes the worst into a file for \
+             mapred.hosts.exclude"
+        }
         Cause::Hardware => {
             "`elephant-rs nodes` over many jobs ranks the nodes; --exclude-list FILE writes the worst into a file for \
              yarn.resourcemanager.nodes.exclude-path"

@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 
 use super::{rule, tasks};
-use crate::diagnosis::FailureKind;
-use crate::finding::{Advice, Failure, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Worse};
+use crate::diagnosis::{FailureKind, taken_away};
+use crate::finding::{
+    Advice, Failure, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Word, Worse,
+};
 use crate::heuristics::mapreduce::remedies_of_failures;
 use crate::heuristics::root_cause::{Collector, Places, Roots};
 use crate::heuristics::shared::{time_of, time_of_tasks};
 use crate::heuristics::spark::{Root, against_kinds, blames_code, in_words};
-use crate::heuristics::wording::{change, decisive, percent, plural};
+use crate::heuristics::wording::{by_hadoop, change, decisive, percent, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
 use crate::model::spark::Facet;
@@ -28,6 +30,9 @@ rule_params! {
         failed_share: Ascending<Ratio>,
         /// Time of failed attempts. Small jobs lose little, however large the share.
         failed_time: Ascending<Duration>,
+        /// MapReduce: map or reduce tasks with a failed attempt / all tasks of that kind, from three tasks on. Where
+        /// many tasks fail, the next run may fail, however little time they lost.
+        failed_tasks: Ascending<Ratio>,
         /// Time in which only failed attempts ran / time in which tasks ran. The application waited for them.
         lost_share: Ascending<Ratio>,
         /// Time in which only failed attempts ran. Short applications lose little, however large the share.
@@ -41,8 +46,8 @@ pub(super) const RULE: Rule =
         .telling(TroubleKind::Failures);
 
 /// The message of a finding.
-const MESSAGE: &str = "{failed_attempts_count} of {attempts} failed and took {failed_time_ms}, {failed_ratio:%} of \
-    {all} task time[ ({limit})][; {alone}][; {on_host}][; root cause: {root}]";
+const MESSAGE: &str = "{lost} of {attempts} {ended} and took {failed_time_ms}, {failed_ratio:%} of \
+    {all} task time[ ({limit})][; {of_tasks}][; {alone}][; {on_host}][; root cause: {root}]";
 
 /// The time that the application waited for failed attempts.
 const ALONE: &str = "for {time} nothing else ran, {share} of the time in which tasks ran[ ({limit})]";
@@ -57,6 +62,8 @@ struct Failed(Failures);
 struct Cost {
     attempts: u64,
     failed: u64,
+    /// Attempts whose containers the cluster took away.
+    taken: u64,
     lost_with_executor: u64,
     failed_reduces: u64,
     untold: u64,
@@ -69,6 +76,8 @@ struct Cost {
     ran: Millis,
     /// The number of tasks with a failed attempt.
     failed_tasks: u64,
+    /// The kind of tasks that failed most, by its share (MapReduce).
+    most_failed: Option<FailedKind>,
     /// The attempts by host, and by executor.
     hosts: Places,
     executors: Places,
@@ -76,19 +85,37 @@ struct Cost {
     roots: Roots,
 }
 
+/// The tasks of a kind that failed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct FailedKind {
+    kind: TaskKind,
+    share: f64,
+    failed: u64,
+}
+
+/// With fewer failed tasks, their share says little.
+const SEVERAL: u64 = 3;
+
+/// The share of tasks that failed.
+const OF_TASKS: &str = "{failed} {kind} tasks failed at least once, {share} ({limit})";
+
 impl Cost {
     fn of(app: &Application) -> Self {
         let mut cost = Self::default();
         let mut collector = Collector::new(app);
-        for group in &app.groups {
+        let taken: Vec<BTreeSet<usize>> = app.groups.iter().map(|group| taken_away(app, group)).collect();
+        for (group, taken) in app.groups.iter().zip(&taken) {
             let attempts = &group.attempts;
-            collector.add(group, Outcome::Failed, |_| true);
+            let is_lost = |row: usize| attempts.outcome(row) == Outcome::Failed || taken.contains(&row);
+            collector.add_rows(group, is_lost, |_| true);
             let mut failed_tasks = BTreeSet::new();
             for row in 0..attempts.len() {
                 let time = attempts.run_time(row);
-                let failed = attempts.outcome(row) == Outcome::Failed;
-                cost.hosts.add(attempts.node(row), failed);
-                cost.executors.add(attempts.executor(row), failed);
+                let failed = is_lost(row);
+                // What the cluster takes away says nothing about the node.
+                let is_taken = taken.contains(&row);
+                cost.hosts.add(attempts.node(row), failed && !is_taken);
+                cost.executors.add(attempts.executor(row), failed && !is_taken);
                 cost.attempts += 1;
                 cost.all_time = cost.all_time + time.unwrap_or_default();
                 cost.any_open |= time.is_none() && attempts.time(row, TimePoint::Start).is_some();
@@ -96,19 +123,30 @@ impl Cost {
                     continue;
                 }
                 cost.failed += 1;
+                cost.taken += u64::from(is_taken);
                 cost.failed_reduces += u64::from(group.kind == TaskKind::Reduce);
                 cost.untold += u64::from(time.is_none());
                 cost.failed_time = cost.failed_time + time.unwrap_or_default();
                 let lost = attempts.end_reason(row) == Some(EndReason::ExecutorLost);
                 cost.lost_with_executor += u64::from(lost);
-                failed_tasks.extend(attempts.task(row));
+                failed_tasks.extend(attempts.task(row).filter(|_| !is_taken));
             }
-            cost.failed_tasks += failed_tasks.len() as u64;
+            let failed = failed_tasks.len() as u64;
+            cost.failed_tasks += failed;
+            let share = failed as f64 / group.tasks.len().max(1) as f64;
+            let is_most = cost.most_failed.is_none_or(|most| share > most.share);
+            if app.engine == Engine::MapReduce && failed >= SEVERAL && is_most {
+                cost.most_failed = Some(FailedKind { kind: group.kind, share, failed });
+            }
         }
         cost.roots = collector.finish();
         if cost.failed > 0 {
             cost.ran = time_of_tasks(app);
-            let others = time_of(app, |outcome| outcome != Outcome::Failed);
+            let others = time_of(app, |place, row| {
+                let is_taken = taken.get(place).is_some_and(|taken| taken.contains(&row));
+                let outcome = app.groups.get(place).map(|group| group.attempts.outcome(row));
+                outcome != Some(Outcome::Failed) && !is_taken
+            });
             cost.alone = Millis::new(cost.ran.get().saturating_sub(others.get()));
         }
         cost
@@ -117,6 +155,33 @@ impl Cost {
     /// The share of the time in which tasks ran that only failed attempts ran in.
     fn lost_share(&self) -> f64 {
         self.alone.as_f64() / self.ran.as_f64().max(1.0)
+    }
+
+    /// How the attempts ended whose work was lost.
+    const fn ended(&self) -> &'static str {
+        match self.taken {
+            0 => "failed",
+            taken if taken == self.failed => "were killed by the cluster",
+            _ => "failed or were killed by the cluster",
+        }
+    }
+
+    /// The evidence, with the share of task time that failed attempts took.
+    fn evidence(&self, share: f64) -> Vec<(&'static str, Measure)> {
+        let mut evidence = vec![
+            ("attempts_count", Measure::Count(self.attempts)),
+            ("failed_attempts_count", Measure::Count(self.failed - self.taken)),
+            ("failed_attempts_untold_count", Measure::Count(self.untold)),
+            ("failed_time_ms", Measure::Time(self.failed_time)),
+            ("task_time_ms", Measure::Time(self.all_time)),
+            ("failed_ratio", Measure::Ratio(Some(share))),
+            ("lost_ms", Measure::Time(self.alone)),
+            ("lost_ratio", Measure::Ratio(Some(self.lost_share()))),
+        ];
+        if self.taken > 0 {
+            evidence.push(("taken_attempts_count", Measure::Count(self.taken)));
+        }
+        evidence
     }
 
     /// Blames the node instead of the code if all failures of several tasks happened in one place and the application
@@ -129,6 +194,21 @@ impl Cost {
 }
 
 impl Failures {
+    /// The severity by the share of tasks that failed, and its phrase if that severity is higher than `other`. Few failures
+    /// of short tasks, by `by_time`, do no harm.
+    fn of_tasks(&self, cost: &Cost, other: Severity, by_time: Severity) -> (Severity, Phrase) {
+        let Some(most) = cost.most_failed else { return Default::default() };
+        let severity = self.failed_tasks.severity(most.share).min(by_time);
+        if severity <= other {
+            return Default::default();
+        }
+        let limit = self.failed_tasks.describe_in(severity, percent);
+        let (share, kind) = (percent(most.share), most.kind.name());
+        let words: [Word<'_>; 4] =
+            [("failed", &most.failed), ("kind", &kind), ("share", &share), ("limit", &limit)];
+        (severity, Phrase::new(OF_TASKS, &words))
+    }
+
     /// The severity by the time that the application waited for failed attempts, and its phrase. The phrase has the
     /// limit if that severity is higher than `other`.
     fn wait(&self, cost: &Cost, other: Severity) -> (Severity, Phrase) {
@@ -162,6 +242,8 @@ impl Check for Failed {
         let by_share = params.failed_share.severity(share);
         let by_time = params.failed_time.severity(cost.failed_time.as_f64());
         let by_work = by_share.min(by_time);
+        let (by_tasks, of_tasks) = params.of_tasks(&cost, by_work, by_time);
+        let by_work = by_work.max(by_tasks);
         let level = by_work.max(Severity::Low);
         let limits = [
             (by_share, params.failed_share.describe_in(level, percent)),
@@ -173,17 +255,9 @@ impl Check for Failed {
         let (by_wait, alone) = waited.unwrap_or_default();
         let severity = by_work.max(by_wait);
         // Only the condition that decides has its limit.
-        let limit = if by_work < by_wait { String::new() } else { decisive(by_work, &limits) };
-        let mut evidence = vec![
-            ("attempts_count", Measure::Count(cost.attempts)),
-            ("failed_attempts_count", Measure::Count(cost.failed)),
-            ("failed_attempts_untold_count", Measure::Count(cost.untold)),
-            ("failed_time_ms", Measure::Time(cost.failed_time)),
-            ("task_time_ms", Measure::Time(cost.all_time)),
-            ("failed_ratio", Measure::Ratio(Some(share))),
-            ("lost_ms", Measure::Time(cost.alone)),
-            ("lost_ratio", Measure::Ratio(Some(cost.lost_share()))),
-        ];
+        let is_told = by_work < by_wait || by_tasks > by_share.min(by_time);
+        let limit = if is_told { String::new() } else { decisive(by_work, &limits) };
+        let mut evidence = cost.evidence(share);
         let (failure, root) = root(app, &cost.roots).unzip();
         let root = root.unwrap_or_default();
         let failure = failure.map(|failure| cost.failure_of(app, failure));
@@ -196,9 +270,12 @@ impl Check for Failed {
             .message(
                 MESSAGE,
                 &[
+                    ("lost", &cost.failed),
+                    ("ended", &cost.ended()),
                     ("attempts", &plural(cost.attempts, "attempt")),
                     ("all", &if cost.any_open { "the known" } else { "all" }),
                     ("limit", &limit),
+                    ("of_tasks", &of_tasks),
                     ("alone", &alone),
                     ("on_host", &on_host),
                     ("root", &root),
@@ -291,8 +368,11 @@ fn advice(app: &Application, cost: &Cost, kind: Option<FailureKind>) -> Vec<Advi
         }
         Engine::Spark | Engine::MapReduce => "",
     };
-    let times = limit_of_failures(app, cost);
-    advice.push(format!("attempts that fail late cost most, so check their input first; each task may fail {times}{told_by}").into());
+    // Attempts that the cluster killed do not count as failures of their tasks, and say nothing about their input.
+    if cost.taken < cost.failed || advice.is_empty() {
+        let times = limit_of_failures(app, cost);
+        advice.push(format!("attempts that fail late cost most, so check their input first; each task may fail {times}{told_by}").into());
+    }
     advice
 }
 
@@ -300,8 +380,10 @@ fn advice(app: &Application, cost: &Cost, kind: Option<FailureKind>) -> Vec<Advi
 fn limit_of_failures(app: &Application, cost: &Cost) -> String {
     let setting = match app.engine {
         Engine::Spark => "spark.task.maxFailures",
-        Engine::MapReduce if 2 * cost.failed_reduces > cost.failed => "mapreduce.reduce.maxattempts",
-        Engine::MapReduce => "mapreduce.map.maxattempts",
+        Engine::MapReduce if 2 * cost.failed_reduces > cost.failed => {
+            by_hadoop(app, "mapreduce.reduce.maxattempts", "mapred.reduce.max.attempts")
+        }
+        Engine::MapReduce => by_hadoop(app, "mapreduce.map.maxattempts", "mapred.map.max.attempts"),
     };
     let times = app.conf.raw(setting).unwrap_or_else(|| "4".to_owned());
     format!("{times} times ({setting})")
@@ -367,6 +449,58 @@ mod tests {
         assert_eq!(found.severity, Severity::Low);
         assert!(found.message.contains("10 % of all task time (low from 10"), "{}", found.message);
         assert!(!found.message.contains("nothing else ran"), "{}", found.message);
+    }
+
+    /// Forty reduces of 100 s on several nodes, of which the first `failed` ended with this message after 40 s at first.
+    fn reduces(failed: u32, outcome: Outcome, text: &str) -> Application {
+        let times = (0..40).map(|task| if task < failed { (40, Some(140)) } else { (0, Some(100)) });
+        let mut group = sample::tasks(TaskKind::Reduce, times);
+        let maps = sample::tasks(TaskKind::Map, (0..200).map(|_| (0, Some(40))));
+        let mut app = sample::job(Vec::new(), &[]);
+        let text = app.strings.intern(text).unwrap();
+        for task in 0..failed {
+            let row = group.attempts.push(task, 1);
+            group.attempts.set_outcome(row, outcome);
+            group.attempts.set_time(row, TimePoint::Start, Some(crate::units::Timestamp::from_millis(0)));
+            group.attempts.set_time(
+                row,
+                TimePoint::Finish,
+                Some(crate::units::Timestamp::from_millis(40_000)),
+            );
+            group.attempts.set_diagnostics(row, text);
+        }
+        app.groups = vec![maps, group];
+        app
+    }
+
+    #[test]
+    fn many_tasks_that_failed_are_told_even_if_they_lost_little() {
+        let full = "DiskErrorException: Could not find any valid local directory for output";
+        let disks = found(&reduces(12, Outcome::Failed, full));
+        assert_eq!(disks.severity, Severity::Low);
+        assert!(
+            disks.message.contains("; 12 reduce tasks failed at least once, 30 % (low from 25 %)"),
+            "{}",
+            disks.message
+        );
+        assert_eq!(found(&reduces(4, Outcome::Failed, full)).severity, Severity::None);
+    }
+
+    #[test]
+    fn work_that_the_cluster_took_away_is_lost() {
+        let preempted = found(&reduces(30, Outcome::Killed, "Container preempted by scheduler"));
+        assert!(preempted.severity >= Severity::Low, "{}", preempted.message);
+        assert!(
+            preempted.message.starts_with("30 of 270 attempts were killed by the cluster and took 20m"),
+            "{}",
+            preempted.message
+        );
+        assert!(preempted.advice[0].contains("without preemption"), "{:?}", preempted.advice);
+        assert!(preempted.advice.iter().all(|line| !line.contains("input")), "{:?}", preempted.advice);
+        assert_eq!(preempted.count("failed_attempts_count"), Some(0));
+        // Copies that lost, and attempts that ended with the job.
+        let lost = found(&reduces(30, Outcome::Killed, "Speculation: task_1 succeeded first!"));
+        assert_eq!(lost.severity, Severity::None, "{}", lost.message);
     }
 
     /// As in a history that ends early.

@@ -11,6 +11,7 @@ mod straggler_dos_index;
 mod straggler_impact;
 mod wait_time;
 mod wasted_resources;
+mod working_times;
 
 pub(super) use causes::Causes;
 

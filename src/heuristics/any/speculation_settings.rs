@@ -151,6 +151,8 @@ pub(super) fn better_settings(
             let what = format!("copy earlier; {caught} would have been copied in time");
             vec![Advice::new(what).set(stragglers.changes(app, best))]
         }
+        // The speculator of Hadoop 0.20 and 1 has no such settings, and decides in another way.
+        Engine::MapReduce if app.ran_on_job_tracker() => vec![SLOW_COPIES.into()],
         Engine::MapReduce => {
             let fates: Vec<Fate> = watched.iter().flat_map(fates_of_stragglers).collect();
             let copied = fates.iter().filter(|fate| matches!(fate, Fate::Speculated(_))).count() as u64;
@@ -286,6 +288,9 @@ fn pause(app: &Application) -> Option<i64> {
     app.in_force(ConfKey::SpeculativeRetryAfter, Conf::integer)
 }
 
+/// What to look at if the speculator's settings are not the reason.
+const SLOW_COPIES: &str = "copies started late or were slow themselves: `elephant-rs nodes` ranks the nodes, and a copy gains little on a slow one";
+
 /// Why Hadoop's speculator did not copy most of the stragglers, and the remedy.
 fn what_held_back(app: &Application, fates: &[Fate]) -> Advice {
     let count = |name: &str| fates.iter().filter(|fate| fate.name() == name).count();
@@ -315,7 +320,7 @@ fn what_held_back(app: &Application, fates: &[Fate]) -> Advice {
     ];
     let main = reasons.into_iter().zip(remedies).rev().max_by_key(|((count, _), _)| *count);
     match main.filter(|((count, _), _)| *count > 0) {
-        None => "copies started late or were slow themselves: `elephant-rs nodes` ranks the nodes, and a copy gains little on a slow one".into(),
+        None => SLOW_COPIES.into(),
         Some(((_, what), None)) => what.into(),
         Some(((_, what), Some(change))) if change.setting == ConfKey::TaskEstimator.name() => {
             Advice::new(what).set([change]).conditional()

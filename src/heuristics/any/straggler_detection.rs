@@ -2,6 +2,7 @@
 
 use super::causes::Causes;
 use super::speculation_settings::{Candidates, better_settings, is_on};
+use super::working_times::working_times;
 use super::{rule, tasks};
 use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::{decisive, percent, plural};
@@ -14,6 +15,7 @@ use crate::params::cutoffs::{Ascending, Descending};
 use crate::params::quantity::{Count, Duration, Quantity, Ratio};
 use crate::params::rule_params;
 use crate::severity::Severity;
+use crate::stats::descriptive::median;
 use crate::stragglers::evaluation::actual;
 use crate::stragglers::executions::input_counters;
 use crate::stragglers::group::GroupStragglers;
@@ -71,12 +73,13 @@ impl Caught {
 }
 
 impl Caught {
-    fn add(&mut self, view: &GroupStragglers<'_>) {
+    fn add(&mut self, app: &Application, view: &GroupStragglers<'_>, factor: f64) {
         let Some(limit) = view.labels.limit else { return };
+        let worked = Worked::of(app, view);
         let detections = actual(view.group, &view.executions);
         for (place, task) in view.executions.tasks.iter().enumerate() {
             let straggler = view.labels.stragglers.get(place) == Some(&Some(true));
-            if !straggler || view.is_explained(place) {
+            if !straggler || view.is_explained(place) || !worked.is_long(place, factor) {
                 continue;
             }
             self.stragglers += 1;
@@ -91,11 +94,35 @@ impl Caught {
                 (true, _) => self.in_time += 1,
                 (false, at) => {
                     self.late += u64::from(at.is_some());
-                    let beyond = Millis::from_seconds(task.duration - limit.reference);
+                    let beyond = worked.beyond(place).unwrap_or(task.duration - limit.reference);
+                    let beyond = Millis::from_seconds(beyond);
                     self.worst_missed = self.worst_missed.max(beyond.unwrap_or_default());
                 }
             }
         }
+    }
+}
+
+/// How long reduce tasks worked after the last map task had ended. The first reduce tasks wait for it, so they run longer
+/// than later ones without being slower. `None` for other tasks, which wait for nothing.
+struct Worked(Option<(Vec<f64>, f64)>);
+
+impl Worked {
+    fn of(app: &Application, view: &GroupStragglers<'_>) -> Self {
+        let times = (view.group.kind == TaskKind::Reduce).then(|| working_times(app, view));
+        Self(times.and_then(|times| median(&times).map(|middle| (times, middle))))
+    }
+
+    /// Whether a straggler is still one without the time in which it only waited.
+    fn is_long(&self, place: usize, factor: f64) -> bool {
+        let Some((times, middle)) = &self.0 else { return true };
+        times.get(place).is_some_and(|time| *time >= factor * middle)
+    }
+
+    /// Seconds by which a task worked longer than the median.
+    fn beyond(&self, place: usize) -> Option<f64> {
+        let (times, middle) = self.0.as_ref()?;
+        Some(times.get(place)? - middle)
     }
 }
 
@@ -128,7 +155,7 @@ impl Check for OwnSpeculation {
         }
         let mut caught = Caught::default();
         for view in &watched {
-            caught.add(view);
+            caught.add(app, view, params.median_factor.get());
         }
         if caught.stragglers == 0 {
             return Verdict::NotApplicable;
@@ -176,4 +203,37 @@ impl Check for OwnSpeculation {
 fn advice(app: &Application, views: &[GroupStragglers<'_>], causes: &Causes, in_time: u64) -> Vec<Advice> {
     let watched = Candidates::of(views, causes, true, |view| is_on(app, view.group) == Some(true));
     better_settings(app, &watched, in_time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+    use crate::model::Application;
+    use crate::model::table::TimePoint;
+    use crate::units::Timestamp;
+
+    /// Maps until second 600. Reduces of 100 s each after that, of which the first five start early and wait; the first
+    /// one works for `first` seconds.
+    fn job(first: i64) -> Application {
+        let early = (0..5).map(|row| (60, Some(600 + if row == 0 { first } else { 100 })));
+        let late = (0..20).map(|_| (700, Some(800)));
+        let mut reduces = sample::tasks(TaskKind::Reduce, early.chain(late));
+        for row in 0..25 {
+            let fetched = if row < 5 { 630 } else { 730 };
+            let at = Some(Timestamp::from_millis(1000 * fetched));
+            reduces.attempts.set_time(row, TimePoint::ShuffleFinish, at);
+        }
+        let maps = sample::tasks(TaskKind::Map, (0..60).map(|map| (10 * map, Some(10 * map + 10))));
+        sample::job(vec![maps, reduces], &[("mapreduce.reduce.speculative", "true")])
+    }
+
+    #[test]
+    fn waiting_for_maps_makes_no_straggler() {
+        assert!(sample::evaluate(&job(100), RULE.id, false).findings.is_empty());
+        let slow = sample::evaluate(&job(500), RULE.id, false).findings;
+        let found = slow.first().unwrap();
+        assert_eq!(found.count("stragglers_count"), Some(1), "{}", found.message);
+        assert_eq!(found.time("worst_missed_ms"), Some(Millis::from_secs(400)), "{}", found.message);
+    }
 }

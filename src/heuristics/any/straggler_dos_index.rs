@@ -6,9 +6,9 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use super::causes::{Causes, remedy_for_one};
+use super::working_times::working_times;
 use super::{host, rule, subject, task_name};
 use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict, and_more};
-use crate::heuristics::mapreduce::waiting_for_maps;
 use crate::heuristics::wording::decisive;
 use crate::heuristics::{Check, Rule, Shared, load};
 use crate::model::counters::CounterMask;
@@ -197,13 +197,6 @@ impl DosIndex {
             )
             .advice(|| cause.map(|cause| remedy_for_one(app, cause, node.as_deref())).into_iter().collect())
     }
-}
-
-/// Seconds that each task of a group took, without waiting for map tasks.
-fn working_times(app: &Application, view: &GroupStragglers<'_>) -> Vec<f64> {
-    let waiting = waiting_for_maps(app, view.group);
-    let time = |task: &Execution| (task.duration - waiting(task.attempt()) as f64 / 1000.0).max(0.0);
-    view.executions.tasks.iter().map(time).collect()
 }
 
 /// The kind of trouble that a straggler with this cause indicates.

@@ -248,6 +248,7 @@ fn change_towards(app: &Application, key: ConfKey, new: u64, rise: bool) -> Opti
 /// The name of the setting with the JVM options of this role only; `mapred.child.java.opts` is shared.
 fn own_java_opts(app: &Application, role: Role) -> &'static str {
     let names = role.java_opts().names();
-    let hadoop_1 = app.conf.find(role.memory()).is_some_and(|(name, _)| name.starts_with("mapred."));
+    let hadoop_1 = app.ran_on_job_tracker()
+        || app.conf.find(role.memory()).is_some_and(|(name, _)| name.starts_with("mapred."));
     names.get(usize::from(hadoop_1)).copied().unwrap_or_else(|| role.java_opts().name())
 }

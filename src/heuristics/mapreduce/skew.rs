@@ -2,9 +2,11 @@
 
 mod advice;
 mod limits;
+mod records;
 mod remote;
 
 use limits::{Limit, conditions};
+use records::MoreRecords;
 use remote::Remote;
 
 use super::lost_time::LostTime;
@@ -115,8 +117,8 @@ const OF_DATA: Messages = Messages {
 
 const OF_TIME: Messages = Messages {
     verb: "run",
-    two_groups: "{small_group} {time_small_group_avg_ms} each, {large_group} {time_large_group_avg_ms}: {ratio}×[; only \
-                 the long ones still ran for {lost}, {share} of the time that tasks ran] ({limit})",
+    two_groups: "{small_group} {time_small_group_avg_ms} each, {large_group} {time_large_group_avg_ms}: {ratio}×[, \
+                 with {records} the records][; only the long ones still ran for {lost}, {share} of the time that tasks ran] ({limit})",
     one_group: "{all_tasks} {time_large_group_avg_ms} each",
 };
 
@@ -164,20 +166,26 @@ impl Check for Skewness {
         let time = params.time_skew(job, &times);
         let severity = data.severity.max(time.severity);
         let by_data = data.severity >= time.severity;
-        let by_input = by_data || bytes.is_empty() || params.is_apart(&data);
+        let records = MoreRecords::of(*role, params, job, time.groups.pivot).filter(|_| !by_data);
+        let by_input = by_data || bytes.is_empty() || params.is_apart(&data) || records.is_some();
         let judgement = Judgement::of(role.subject(), severity)
             .tasks(total)
             // Long tasks that have no more data than the others are stragglers.
             .tells(if by_input { TroubleKind::Skew } else { TroubleKind::Stragglers })
             .facts(evidence(total, &bytes, &data, block, &times, &time))
             .facts((if by_data { &data } else { &time }).loss())
+            .facts(records.into_iter().flat_map(MoreRecords::facts))
             .conditions(conditions(&data, &time, severity));
         let (side, messages) = if by_data && !bytes.is_empty() { (&data, OF_DATA) } else { (&time, OF_TIME) };
-        self.explain(judgement, side, &messages)
+        self.explain(judgement, side, (&messages, records))
             .advice(|| {
-                let by_input = by_input && !bytes.is_empty();
-                let of_data = || self.data_advice(app, group, data.groups, block);
-                if by_input { of_data() } else { self.time_advice(job, time.groups) }
+                if !bytes.is_empty() && (by_data || params.is_apart(&data)) {
+                    return self.data_advice(app, group, data.groups, block);
+                }
+                match records {
+                    Some(records) => self.records_advice(job, records),
+                    None => self.time_advice(job, time.groups),
+                }
             })
             .into()
     }
@@ -313,7 +321,12 @@ impl Side {
 impl Skewness {
     /// "4 reduce tasks run 1m 2s each, 1 runs 12m 8s: 11.7×; only the long ones still ran for 11m 6s, 91 % of
     /// the time that tasks ran (critical from 50 %)".
-    fn explain(&self, judgement: Judgement, side: &Side, messages: &Messages) -> Judgement {
+    fn explain(
+        &self,
+        judgement: Judgement,
+        side: &Side,
+        (messages, records): (&Messages, Option<MoreRecords>),
+    ) -> Judgement {
         let Self(role, _) = self;
         let TwoGroups { small, large, .. } = side.groups;
         let template = if small.count == 0 { messages.one_group } else { messages.two_groups };
@@ -325,6 +338,7 @@ impl Skewness {
                 ("small_group", &role.do_what(small.count, messages.verb)),
                 ("large_group", &they_do(large.count, messages.verb)),
                 ("ratio", &side.ratio()),
+                ("records", &records.map(MoreRecords::ratio).unwrap_or_default()),
                 ("lost", &lost.map(|lost| lost.time.to_string()).unwrap_or_default()),
                 ("share", &lost.map(|lost| percent(lost.share)).unwrap_or_default()),
                 ("limit", &side.limit()),

@@ -7,7 +7,7 @@ use crate::heuristics::split::{TwoGroups, two_groups};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
-use crate::model::table::{TaskGroup, TimePoint};
+use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::params::Positive;
 use crate::params::quantity::{Duration, Quantity, Ratio};
 use crate::stats::truncated_mean;
@@ -54,7 +54,7 @@ impl Target {
             return growth;
         }
         let waves = group.tasks.len() as f64 / at_once(group).max(1) as f64;
-        growth.min(waves.max(1.0))
+        growth.min(waves.max(1.0)).min(growth_by_blocks(app, group).max(1.0))
     }
 
     /// The mean run time in milliseconds, once the work per task has grown.
@@ -76,6 +76,24 @@ impl Target {
         let after = self.mean_after(mean, self.growth(app, group, mean));
         Millis::from_f64(after.round()).unwrap_or_default()
     }
+}
+
+/// Most blocks of a file that a map task should read. The more blocks, the fewer of them lie on one node.
+const MOST_BLOCKS: f64 = 4.0;
+
+/// How many times the input of map tasks may grow until most of it comes from other nodes. No limit if they read less than
+/// half a block: then they read small files, which may be combined.
+fn growth_by_blocks(app: &Application, group: &TaskGroup) -> f64 {
+    let block =
+        largest_split(app).filter(|_| group.kind == TaskKind::Map).and(size_in(app, ConfKey::BlockSize));
+    let inputs = || {
+        let inputs = group.winners().filter_map(|row| input_bytes(group, row, MissingCounters::Unknown));
+        truncated_mean(&inputs.collect::<Vec<_>>())
+    };
+    let Some((block, input)) = block.and_then(|block| Some((block.as_f64(), inputs()? as f64))) else {
+        return f64::INFINITY;
+    };
+    if 2.0 * input < block { f64::INFINITY } else { MOST_BLOCKS * block / input }
 }
 
 /// The most attempts of a group that ran at once.
@@ -190,7 +208,6 @@ pub(super) fn whole_mib(size: Bytes) -> Bytes {
 mod tests {
     use super::*;
     use crate::internal::sample;
-    use crate::model::table::TaskKind;
 
     fn job(tasks: &[(i64, i64)], settings: &[(&str, &str)]) -> Application {
         sample::job(vec![sample::maps(tasks)], settings)
@@ -228,6 +245,23 @@ mod tests {
         let start = |place: i64| 8 * (place / at_once);
         let times = (0..10).map(|place| (start(place), Some(start(place) + 8)));
         sample::job(vec![sample::tasks(TaskKind::Map, times)], &[])
+    }
+
+    #[test]
+    fn a_map_task_reads_few_blocks() {
+        // A hundred map tasks of 20 s, one at a time.
+        let growth = |mib: i64| {
+            let times = (0..100).map(|place| (20 * place, Some(20 * place + 20)));
+            let mut maps = sample::tasks(TaskKind::Map, times);
+            for row in 0..100 {
+                maps.attempts.set_counter(row, Counter::HdfsBytesRead, Some(mib << 20));
+            }
+            let app = sample::job(vec![maps], &[("dfs.blocksize", "128m")]);
+            target().growth(&app, &app.groups[0], 20_000)
+        };
+        assert_eq!((growth(128), growth(256), growth(1024)), (4.0, 2.0, 1.0));
+        // Small files.
+        assert!(growth(10) > 30.0, "{}", growth(10));
     }
 
     #[test]

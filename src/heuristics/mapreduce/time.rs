@@ -1,6 +1,8 @@
 //! `mapper-time`, `reducer-time`: too many short tasks, or too few long ones (Dr. Elephant
 //! `MapperTimeHeuristic`, `ReducerTimeHeuristic`).
 
+mod few_reduces;
+
 use super::run_times::RunTimes;
 use super::splits::{Target, Unsplittable, grows_with_minimum, split_for};
 use super::{MissingCounters, Role, change, change_towards, input_bytes, may_be, no_task_reports};
@@ -49,6 +51,11 @@ rule_params! {
         start_up_share: Ascending<Ratio>,
         /// Severity at most if tasks are too short, but fewer of them would make the job slower.
         short_without_remedy: Severity,
+        /// Time that the job would save with more reduce tasks / its run time. If a replay shows it, it decides
+        /// instead of long_run_time.
+        lost_share: Ascending<Ratio>,
+        /// Time that the job would save with more reduce tasks. Short jobs lose little, however large the share.
+        lost_time: Ascending<Duration>,
         /// Whether the time in which reduce tasks wait for map tasks is left out of their run time.
         without_waiting: bool,
     }
@@ -99,6 +106,9 @@ impl Check for RunTime {
         let total = group.tasks.len() as u64;
         let saved = params.target().start_ups_saved(app, group, mean, 1.0);
         let (short, long) = params.severities(mean as f64, total, saved);
+        let few = params.few(app, *role);
+        // What more tasks save decides; without a replay, how long tasks run.
+        let long = few.map_or(long, |few| few.map_or(Severity::None, |few| params.lost(few).0));
         let remedy =
             if self.fewer(app, group, mean) { Severity::Critical } else { params.short_without_remedy };
         let short = short.min(remedy);
@@ -115,6 +125,10 @@ impl Check for RunTime {
             evidence.push(("avg_input_bytes", Measure::Size(input)));
         }
         let mut judgement = Judgement::of(role.subject(), severity).tasks(total).facts(evidence);
+        if let Some(few) = few.flatten().filter(|_| long > short) {
+            let words = (role.do_what(total, "run"), to_millis(mean).to_string());
+            return self.too_few(app, judgement, few, &words).into();
+        }
         if let Some(tasks) = self.wanted(app, group, mean, short >= long) {
             judgement = judgement.repartition(Repartition { stages: Vec::new(), tasks });
         }
@@ -282,7 +296,7 @@ impl Time {
                 format!(
                     "fewer tasks would save {}: {}",
                     percent(saved),
-                    self.start_up_share.describe(severity)
+                    self.start_up_share.describe_in(severity, percent)
                 )
             }
             Severity::None if too_short => SHORT_WITHOUT_REMEDY.to_owned(),
@@ -295,7 +309,7 @@ impl Time {
                 self.long_run_time.describe(severity)
             ),
             _ if short >= long && self.short_run_time.severity(mean).min(number) > short => {
-                let share = self.start_up_share.describe(short);
+                let share = self.start_up_share.describe_in(short, percent);
                 format!("fewer tasks would spend {} less of it on starting up, {share}", percent(saved))
             }
             _ if short >= long => self.short_run_time.describe(severity),
@@ -329,7 +343,7 @@ impl Time {
             conditions.push(condition(
                 short,
                 (SAVED, &percent(saved)),
-                &self.start_up_share.describe(level),
+                &self.start_up_share.describe_in(level, percent),
                 holds,
             ));
         }

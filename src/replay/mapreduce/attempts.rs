@@ -71,6 +71,8 @@ pub(super) struct Attempt {
     pub(super) fetched: Option<Micros>,
     pub(super) outcome: Outcome,
     pub(super) is_copy: bool,
+    /// It failed, or the cluster took its container away, so its work was done again.
+    pub(super) is_failed: bool,
     /// Bytes that it read from the job's input, or from the maps.
     pub(super) bytes: Option<u64>,
     pub(super) records: Option<u64>,
@@ -111,6 +113,7 @@ impl Attempt {
             fetched: fetched.filter(|_| kind == Kind::Reduce),
             outcome: attempts.outcome(row),
             is_copy: attempts.is_speculative(row) == Some(true),
+            is_failed: attempts.outcome(row) == Outcome::Failed,
             bytes: attempts.total(row, bytes),
             records: attempts.total(row, &[records]),
             collections: attempts

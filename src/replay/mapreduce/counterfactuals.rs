@@ -115,9 +115,6 @@ impl Plan {
                 if !(0.0..=1.0).contains(&share) {
                     return Err(Unknown::BadValue);
                 }
-                if share > self.slow_start && !self.saw_whole_shuffle {
-                    return Err(Unknown::NoWholeShuffle);
-                }
                 change.slow_start = Some(share);
             }
         }
@@ -140,7 +137,7 @@ impl Plan {
     fn drop_failed(&self, kind: Kind, change: &mut Change) {
         let failed = self.attempts.iter().enumerate().filter(|(_, attempt)| {
             let has_winner = self.tasks.get(attempt.task).is_some_and(|task| task.winner.is_some());
-            attempt.kind == kind && attempt.outcome == Outcome::Failed && has_winner
+            attempt.kind == kind && attempt.is_failed && has_winner
         });
         change.dropped.extend(failed.map(|(place, _)| place));
     }

@@ -113,8 +113,6 @@ pub(crate) enum Unknown {
     NoSpill,
     /// The input does not explain the times, so the fit has no intercept.
     NoFit,
-    /// What a reduce fetched while maps were running is not visible.
-    NoWholeShuffle,
     /// All tasks ran at once, so there may be room for more of them, or not.
     NoRoom,
     /// The value that was asked for is not possible.
@@ -136,9 +134,6 @@ impl fmt::Display for Unknown {
             Self::NoCollections => "the job history does not contain the time of garbage collections",
             Self::NoSpill => "the job history does not contain what tasks read from local disks",
             Self::NoFit => "the run times of its tasks do not grow with their input",
-            Self::NoWholeShuffle => {
-                "every reduce task started before the last map task ended, so the time of a whole shuffle is unknown"
-            }
             Self::NoRoom => {
                 "no task waited for another one to end, so the number of containers that more tasks would get is unknown"
             }

@@ -5,6 +5,7 @@ use super::room::Room;
 use super::scene::Scene;
 use super::slots::Slots;
 use super::{ByKind, Change, Kind, Unknown};
+use crate::diagnosis::taken_away;
 use crate::model::conf::ConfKey;
 use crate::model::table::Outcome;
 use crate::model::{Application, Engine, Status};
@@ -43,10 +44,6 @@ pub(crate) struct Plan {
     pub(super) room: Room,
     /// Ended maps that reduces had to wait for.
     pub(super) slow_start_maps: usize,
-    /// The share of maps that `slow_start_maps` comes from.
-    pub(super) slow_start: f64,
-    /// Whether some reduce started after the last map, so that the time of a whole shuffle is known.
-    pub(super) saw_whole_shuffle: bool,
 }
 
 impl Plan {
@@ -70,7 +67,7 @@ impl Plan {
         }
         let map_ends = map_ends(&tasks);
         let last_map = map_ends.last().copied();
-        let saw_whole_shuffle = split_reduces(&mut attempts, last_map)?;
+        split_reduces(&mut attempts, last_map)?;
         let last = tasks.iter().map(|task| task.end).max().ok_or(Unknown::NoTimes)?;
         let scene = Scene::of(&tasks, &attempts, &map_ends, launch);
         let (slots, delays) = (ByKind::of(|kind| scene.slots(kind)), scene.delays());
@@ -88,8 +85,6 @@ impl Plan {
             containers,
             room: Room::of(app, (&tasks, &attempts), (peaks, containers)),
             slow_start_maps: ended.map_or(needed, |ended| needed.min(ended)),
-            slow_start,
-            saw_whole_shuffle,
             tail: (recorded - last).or_zero(),
             attempts,
             tasks,
@@ -120,6 +115,18 @@ impl Plan {
     pub(crate) fn reduces(&self) -> u32 {
         let count = self.tasks.iter().filter(|task| task.kind == Kind::Reduce).count();
         u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// The most reduces that the job is known to have room for at once; `None` if all of them ran at once and nothing
+    /// else shows a limit.
+    pub(crate) fn room_for_reduces(&self) -> Option<u32> {
+        let known = self.room.known(Kind::Reduce)?;
+        Some(u32::try_from(known).unwrap_or(u32::MAX))
+    }
+
+    /// The time of the reduces that succeeded, without waiting for maps.
+    pub(crate) fn work_of_reduces(&self) -> Micros {
+        self.winners(Kind::Reduce).map(|(_, attempt)| attempt.work.time()).sum()
     }
 
     /// What the job takes if its containers are busy all the time between the first and the last task.
@@ -173,7 +180,12 @@ fn read(app: &Application, zero: Timestamp) -> Result<(Vec<Attempt>, Vec<Task>),
         let empty = Task { kind, attempts: Vec::new(), winner: None, end: Micros::ZERO };
         tasks.resize(first + group.tasks.len(), empty);
         let rows = (0..group.attempts.len()).filter_map(|row| Attempt::read(group, row, kind, zero));
-        attempts.extend(rows.map(|attempt| Attempt { task: attempt.task + first, ..attempt }));
+        let taken = taken_away(app, group);
+        attempts.extend(rows.map(|attempt| Attempt {
+            task: attempt.task + first,
+            is_failed: attempt.is_failed || taken.contains(&attempt.row),
+            ..attempt
+        }));
     }
     // Stable, so attempts that started together keep the order of the log, maps first.
     attempts.sort_by_key(|attempt: &Attempt| attempt.start);
@@ -209,12 +221,12 @@ fn map_ends(tasks: &[Task]) -> Vec<Micros> {
     ends
 }
 
-/// Splits the time of reduces that succeeded into shuffle and the rest. Returns whether one started after the last map.
+/// Splits the time of reduces that succeeded into shuffle and the rest.
 ///
 /// The shuffle of a reduce that started before the last map includes waiting for maps. What it fetches after the last map
-/// is `tail`; its whole shuffle takes as long as that of reduces that started later, if there are any, and at
-/// most as long as it took in the recording.
-fn split_reduces(attempts: &mut [Attempt], last_map: Option<Micros>) -> Result<bool, Unknown> {
+/// is `tail`; its whole shuffle takes as long as that of reduces that started later, and at most as long as it took in the
+/// recording. If no reduce started later, only its time without waiting is known: the whole shuffle takes at least `tail`.
+fn split_reduces(attempts: &mut [Attempt], last_map: Option<Micros>) -> Result<(), Unknown> {
     let last_map = last_map.unwrap_or(Micros::ZERO - Micros::MAX);
     let shuffles = |attempt: &Attempt| attempt.fetched.filter(|_| attempt.succeeded());
     let mut whole: Vec<f64> = Vec::new();
@@ -237,5 +249,5 @@ fn split_reduces(attempts: &mut [Attempt], last_map: Option<Micros>) -> Result<b
             if attempt.start >= last_map { all } else { typical.unwrap_or(tail).min(all).max(tail) };
         attempt.work = Work::Reduce(ReduceWork { shuffle, tail, rest });
     }
-    Ok(typical.is_some())
+    Ok(())
 }

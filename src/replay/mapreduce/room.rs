@@ -51,6 +51,12 @@ impl Room {
         }
     }
 
+    /// The most tasks of a kind that may run at once; `None` if it is unknown whether there was room for more.
+    pub(super) fn known(&self, kind: Kind) -> Option<usize> {
+        let is_limit = self.has_containers && (self.is_limited.map || self.is_limited.reduce);
+        (*self.is_limited.get(kind) || is_limit).then_some(*self.known.get(kind))
+    }
+
     /// The slots for at least as many tasks of a kind as recorded; `None` if the recorded slots are the limit.
     ///
     /// # Errors

@@ -378,8 +378,22 @@ fn the_slow_start_moves_reduces_that_waited_for_it() {
     assert_eq!(plan.replay(&late).wall, secs(118));
     assert!(plan.replay(&late).task_time < plan.replay(&Change::default()).task_time);
     assert_eq!(plan.without(&[Cause::SlowStart(1.5)]), Err(Unknown::BadValue));
-    let early = two_slots();
-    assert_eq!(early.without(&[Cause::SlowStart(1.0)]), Err(Unknown::NoWholeShuffle));
+}
+
+#[test]
+fn reduces_that_start_later_leave_their_containers_to_maps() {
+    // Four containers: three reduces take theirs after the first wave of maps, so the other maps run one by one.
+    let first = (0..4).map(|task| attempt(task, 1, 11));
+    let maps: Vec<Try> = first
+        .chain((4..12).map(|task| attempt(task, 10 * i64::from(task) - 29, 10 * i64::from(task) - 19)))
+        .collect();
+    let plan = on_yarn(&maps, &[0, 1, 2].map(|task| reduce(task, 11, 93, 103)), (1024, 1024));
+    assert_eq!(wall(&plan, &Change::default()), plan.recorded());
+    let late = plan.without(&[Cause::SlowStart(1.0)]).unwrap();
+    // Three waves of maps, then two seconds of fetching and ten of reducing.
+    assert_eq!(wall(&plan, &late), secs(31 + 12 + 2));
+    let held = |change: &Change| plan.replay(change).held;
+    assert_eq!(held(&Change::default()) - held(&late), secs(3 * (91 - 11)));
 }
 
 #[test]

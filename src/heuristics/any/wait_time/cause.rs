@@ -2,7 +2,7 @@
 
 use super::super::task_name;
 use crate::finding::{Advice, Measure, Phrase, Word};
-use crate::heuristics::wording::{change, grouped, plural};
+use crate::heuristics::wording::{change, grouped, name_for, plural};
 use crate::heuristics::{max_concurrent::max_concurrent, spark};
 use crate::metrics::Metrics;
 use crate::model::conf::ConfKey;
@@ -166,7 +166,7 @@ impl Cause {
             Some(queue) => format!("queue {queue}"),
             None => "its queue".to_owned(),
         };
-        let setting = app.conf.name_in_use(ConfKey::Queue);
+        let setting = name_for(app, ConfKey::Queue);
         match self {
             Self::FirstExecutor { .. } | Self::LateExecutors { .. } => {
                 spark::waiting_advice(app, spark::Missing::First)

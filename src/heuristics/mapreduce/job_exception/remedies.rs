@@ -3,8 +3,11 @@
 use crate::diagnosis::FailureKind;
 use crate::finding::{Advice, Failure, SettingChange};
 use crate::heuristics::mapreduce::heap::HEAP_SHARE;
+use crate::heuristics::mapreduce::java_opts::JvmOptions;
 use crate::heuristics::mapreduce::{Role, change, container_for, own_java_opts};
+use crate::heuristics::wording::{by_hadoop, name_for};
 use crate::model::conf::ConfKey;
+use crate::model::counters::Counter;
 use crate::model::table::TaskKind;
 use crate::model::{Application, Status};
 use crate::units::Bytes;
@@ -21,7 +24,11 @@ pub(super) fn against(app: &Application, failure: Option<&Failure>, error: &str)
         let told = failure.filter(|failure| failure.kind != FailureKind::ApplicationKill);
         let remedy = told.map(|failure| Advice::new(failure.kind.remedy()));
         return vec![remedy.unwrap_or_else(|| {
-            "find out who killed it: a user (mapred job -kill), preemption by the scheduler, or a run-time limit".into()
+            let command = by_hadoop(app, "mapred job -kill", "hadoop job -kill");
+            format!(
+                "find out who killed it: a user ({command}), preemption by the scheduler, or a run-time limit"
+            )
+            .into()
         })];
     }
     let Some(failure) = failure else { return vec![where_to_look(app)] };
@@ -34,14 +41,23 @@ pub(in crate::heuristics) fn of_failure(app: &Application, failure: &Failure, er
     let remedy = || Advice::new(failure.kind.remedy());
     match failure.kind {
         FailureKind::HeapSpace | FailureKind::GcOverhead => vec![more_heap(app, role)],
-        FailureKind::ContainerMemory => vec![more_memory(app, role, error)],
+        FailureKind::ContainerMemory => match fitting_heap(app, role) {
+            Some(smaller) => {
+                let larger = larger_container(app, role, error).map(|larger| {
+                    let text = format!("if they then run out of heap, {larger}");
+                    Advice { text, ..larger }.conditional()
+                });
+                std::iter::once(smaller).chain(larger).collect()
+            }
+            None => vec![more_memory(app, role, error)],
+        },
         FailureKind::DirectMemory | FailureKind::NativeMemory | FailureKind::Metaspace => {
             vec![remedy(), more_memory(app, role, error).conditional()]
         }
         FailureKind::TaskTimeout => vec![wait_longer(app, error)],
         FailureKind::DiskFull if app.conf.flag(ConfKey::MapOutputCompress) != Some(true) => vec![
             remedy(),
-            Advice::new("if map output fills local disks (yarn.nodemanager.local-dirs), compress it")
+            Advice::new(format!("if map output fills local disks ({}), compress it", local_disks(app)))
                 .set([change(app, ConfKey::MapOutputCompress, "true")])
                 .conditional(),
         ],
@@ -124,13 +140,37 @@ fn half_more(app: &Application, now: Bytes) -> u64 {
 /// Half as much memory again, but at least a quarter more than the use that the error reports: the container may have
 /// been larger than requested, because schedulers round up.
 fn more_memory(app: &Application, role: Role, error: &str) -> Advice {
-    let Some(now) = app.conf.mebibytes(role.memory()) else {
-        let key = role.memory().name();
-        return format!("increase {key} by half, or lower -Xmx to 80 % of it").into();
-    };
-    Advice::new("request larger containers")
-        .set([change(app, role.memory(), half_more(app, now).max(for_used(app, error).unwrap_or_default()))])
-        .and(", or limit -Xmx to 80 % of the container")
+    match larger_container(app, role, error) {
+        Some(larger) => larger.and(", or limit -Xmx to 80 % of the container"),
+        None => {
+            let key = name_for(app, role.memory());
+            format!("increase {key} by half, or lower -Xmx to 80 % of it").into()
+        }
+    }
+}
+
+/// The same without an alternative; `None` if the size of the container is unknown.
+fn larger_container(app: &Application, role: Role, error: &str) -> Option<Advice> {
+    let now = app.conf.mebibytes(role.memory())?;
+    let larger = half_more(app, now).max(for_used(app, error).unwrap_or_default());
+    Some(Advice::new("request larger containers").set([change(app, role.memory(), larger)]))
+}
+
+/// A heap that leaves room for the rest of the process, if the present one does not, and if no task used more. It costs
+/// nothing, unlike a larger container.
+fn fitting_heap(app: &Application, role: Role) -> Option<Advice> {
+    let container = app.conf.mebibytes(role.memory())?;
+    let fitting = Bytes::from_f64(container.as_f64() * HEAP_SHARE)?;
+    let now = app.conf.heap_limit(role.java_opts()).filter(|now| now.whole_mib() > fitting.whole_mib())?;
+    let group = app.group(role.kind())?;
+    let committed = group.winners().filter_map(|row| group.attempts.bytes(row, Counter::CommittedHeapBytes));
+    let committed = committed.max().filter(|most| most.get() > 0 && *most <= fitting)?;
+    let what = format!(
+        "let the heap fit the container: {now} leaves too little of {container} for the rest of the process, and no {} task \
+         used more than {committed}",
+        role.kind().name()
+    );
+    Some(Advice::new(what).set([JvmOptions::of(app, role).with_heap(fitting)]))
 }
 
 /// The container for the use that the error reports, in MiB: "Current usage: 2.1 GB of 2 GB physical memory used".
@@ -164,11 +204,21 @@ fn wait_longer(app: &Application, error: &str) -> Advice {
         .conditional()
 }
 
+/// The setting with the local disks of a node.
+fn local_disks(app: &Application) -> &'static str {
+    by_hadoop(app, "yarn.nodemanager.local-dirs", "mapred.local.dir")
+}
+
 fn where_to_look(app: &Application) -> Advice {
     let ran = app.groups.iter().any(|group| !group.attempts.is_empty());
     let yarn = app.id.replacen("job_", "application_", 1);
     if !app.masters.is_empty() {
         format!("read the log of a failed attempt: yarn logs -applicationId {yarn}").into()
+    } else if ran && app.ran_on_job_tracker() {
+        "read the log of a failed attempt: logs/userlogs on the node that ran it, or the job tracker's page on the task"
+            .into()
+    } else if app.ran_on_job_tracker() {
+        "no attempt ran: read the log of the job tracker and check the queue in the scheduler".into()
     } else if ran {
         "read the log of a failed attempt: logs/userlogs on the node that ran it, or yarn logs".into()
     } else {
@@ -180,6 +230,20 @@ fn where_to_look(app: &Application) -> Advice {
 mod tests {
     use super::*;
     use crate::internal::sample;
+
+    #[test]
+    fn a_heap_that_fits_comes_before_a_larger_container() {
+        let of = |heap: &str, committed: i64| {
+            let mut reduces = sample::tasks(TaskKind::Reduce, [(0, Some(60))]);
+            reduces.attempts.set_counter(0, Counter::CommittedHeapBytes, Some(committed << 20));
+            let settings = [("mapreduce.reduce.memory.mb", "4096"), ("mapreduce.reduce.java.opts", heap)];
+            let advice = fitting_heap(&sample::job(vec![reduces], &settings), Role::Reduce)?;
+            Some(advice.settings[0].to.clone())
+        };
+        assert_eq!(of("-Xmx3900m", 2900).as_deref(), Some("-Xmx3276m"));
+        // It fits already, or it was used.
+        assert_eq!((of("-Xmx3276m", 2900), of("-Xmx3900m", 3600), of("-Xmx3900m", 0)), (None, None, None));
+    }
 
     /// The scheduler gave 2 GiB for 1 GiB: half as much again as requested would be the same container.
     #[test]

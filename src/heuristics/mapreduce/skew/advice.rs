@@ -8,6 +8,7 @@ use super::super::{Role, change, change_towards, may_be, to_bytes};
 use super::{Job, Remote, Skewness};
 use crate::finding::Advice;
 use crate::heuristics::split::TwoGroups;
+use crate::heuristics::wording::by_hadoop;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
 use crate::model::table::{TaskGroup, TaskKind};
@@ -34,6 +35,10 @@ impl Skewness {
             let size = unsplittable.map_or(size, |it| it.split.min(size));
             let change = change_towards(app, ConfKey::SplitMaxSize, size.get(), false);
             let others_are_split = are_split(small, size, block);
+            // The same settings split the other inputs, so only another format helps the large ones.
+            if unsplittable.is_some() && (others_are_split || reads_gzip(app)) {
+                return advice;
+            }
             if others_are_split && unsplittable.is_none() {
                 advice.push(cannot_be_split(small));
             }
@@ -71,24 +76,7 @@ impl Skewness {
                 let sizes = (to_bytes(groups.small.mean), to_bytes(groups.large.mean));
                 self.split_advice(app, group, sizes, block)
             }
-            Role::Reduce => {
-                let combined = app.group(TaskKind::Map).is_some_and(|maps| {
-                    maps.winners().any(|row| maps.attempts.count(row, Counter::CombineInputRecords) > Some(0))
-                });
-                let mut advice: Vec<Advice> = vec![
-                    "distribute the frequent keys: add a random prefix to them and aggregate twice, or use a \
-                     partitioner that treats them separately (mapreduce.job.partitioner.class)"
-                        .into(),
-                ];
-                advice.extend(hive_advice(app));
-                if !combined {
-                    advice.push(
-                        "no combiner ran: set one (mapreduce.job.combine.class) if the aggregation allows it"
-                            .into(),
-                    );
-                }
-                advice
-            }
+            Role::Reduce => key_advice(app),
         }
     }
 
@@ -99,9 +87,10 @@ impl Skewness {
         }
         let mut advice = vec![Advice::new(match common_node(job, groups.pivot) {
             Some((node, there, long)) => format!(
-                "{there} of the {long} long {} ran on {node}: check that node, and exclude it from the cluster \
-                 (yarn.resourcemanager.nodes.exclude-path) while it is slow",
-                role.plural()
+                "{there} of the {long} long {} ran on {node}: check that node, and exclude it from the cluster ({}) while it \
+                 is slow",
+                role.plural(),
+                by_hadoop(app, "yarn.resourcemanager.nodes.exclude-path", "mapred.hosts.exclude")
             ),
             None => format!(
                 "the long {} read no more than the others: look for records that cost more than others, and check \
@@ -117,9 +106,37 @@ impl Skewness {
     }
 }
 
+/// What to do about keys that have most of the records.
+pub(super) fn key_advice(app: &Application) -> Vec<Advice> {
+    let combined = app.group(TaskKind::Map).is_some_and(|maps| {
+        maps.winners().any(|row| maps.attempts.count(row, Counter::CombineInputRecords) > Some(0))
+    });
+    let partitioner = by_hadoop(app, "mapreduce.job.partitioner.class", "mapred.partitioner.class");
+    let mut advice: Vec<Advice> = vec![
+        format!(
+            "distribute the frequent keys: add a random prefix to them and aggregate twice, or use a partitioner that treats \
+             them separately ({partitioner})"
+        )
+        .into(),
+    ];
+    advice.extend(hive_advice(app));
+    if !combined {
+        let combiner = by_hadoop(app, "mapreduce.job.combine.class", "mapred.combiner.class");
+        advice.push(format!("no combiner ran: set one ({combiner}) if the aggregation allows it").into());
+    }
+    advice
+}
+
 /// Whether inputs are split into parts of about a block, which are not larger than the proposed splits.
 fn are_split(small: Bytes, size: Bytes, block: Bytes) -> bool {
     small <= size && small.get() >= block.get() / 2
+}
+
+/// Whether the job's input has the name of a gzip file.
+fn reads_gzip(app: &Application) -> bool {
+    let names = ["mapreduce.input.fileinputformat.inputdir", "mapred.input.dir"];
+    let mut inputs = names.into_iter().filter_map(|name| app.conf.raw(name));
+    inputs.any(|paths| paths.split(',').any(|path| path.trim().ends_with(".gz")))
 }
 
 fn cannot_be_split(small: Bytes) -> Advice {
@@ -174,6 +191,22 @@ mod tests {
         let findings = RuleSet::built_in().unwrap().evaluate(&app).findings;
         let found = findings.into_iter().find(|finding| finding.rule == "mapper-skew").unwrap();
         found.advice.into_iter().map(|line| (line.text, line.conditional)).collect()
+    }
+
+    #[test]
+    fn smaller_splits_do_not_help_files_that_cannot_be_split() {
+        let of = |others: i64, input: &str| {
+            let mut tasks = vec![(30, others); 19];
+            tasks.push((1200, 1536));
+            let settings = [("dfs.blocksize", "128m"), ("mapreduce.input.fileinputformat.inputdir", input)];
+            let app = sample::job(vec![sample::maps(&tasks)], &settings);
+            let found = sample::evaluate(&app, "mapper-skew", false).findings.remove(0);
+            found.advice.iter().flat_map(|line| line.settings.clone()).count()
+        };
+        assert_eq!(of(128, "/logs"), 0);
+        assert_eq!(of(4, "/logs/a.log.gz,/small"), 0);
+        // They may have larger blocks.
+        assert_eq!(of(4, "/logs"), 1);
     }
 
     #[test]

@@ -1,0 +1,168 @@
+//! What more reduce tasks would save: a replay of the job with as many as its containers can run at once.
+
+use super::{RunTime, Time};
+use crate::finding::{Advice, Judgement, Measure, Repartition, TroubleKind, percent};
+use crate::heuristics::mapreduce::{Role, change_towards};
+use crate::heuristics::wording::decisive;
+use crate::model::Application;
+use crate::model::conf::ConfKey;
+use crate::params::quantity::{Duration, Quantity};
+use crate::replay::Micros;
+use crate::replay::mapreduce::{Cause, Change, Kind, Plan, StartUp};
+use crate::severity::Severity;
+use crate::units::Millis;
+
+/// The message if a replay shows what more reduce tasks save.
+const FEW: &str = "{tasks_run} {mean} on average while containers were free; {wanted_tasks_count} would save about \
+    {lost_ms}, {lost_ratio:%} of the run time ({limit})";
+
+/// A replay that differs from the recorded time by more than this share, without any change, predicts nothing.
+const MAX_RESIDUAL: f64 = 0.1;
+/// The numbers of reduce tasks that are tried.
+const TRIED: i32 = 12;
+/// More reduce tasks than needed for this share of the largest saving are not worth their output files.
+const ENOUGH: f64 = 0.95;
+/// The share of a reduce task's run time for which starting up may last, as a divisor.
+const START_UPS: f64 = 12.0;
+
+/// A number of reduce tasks that uses the free containers, and what the job loses without it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct FewReduces {
+    pub(super) wanted: u32,
+    pub(super) lost: Millis,
+    /// The time lost as a share of the run time.
+    pub(super) share: f64,
+}
+
+impl FewReduces {
+    /// `Some(None)` if more reduce tasks would save nothing, and `None` if a replay cannot tell.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // numbers of tasks
+    pub(super) fn of(app: &Application, start_up: Quantity<Duration>) -> Option<Option<Self>> {
+        if app.uberized == Some(true) {
+            return None;
+        }
+        let plan = Plan::of(app).ok()?;
+        let recorded = plan.recorded().as_f64();
+        let base = plan.replay(&Change::default()).wall;
+        if recorded <= 0.0 || (base.as_f64() - recorded).abs() > MAX_RESIDUAL * recorded {
+            return None;
+        }
+        let (now, room) = (plan.reduces(), plan.room_for_reduces()?);
+        let least = START_UPS * start_up.get() * 1000.0;
+        let most = (plan.work_of_reduces().as_f64() / least.max(1.0)).min(f64::from(room));
+        if most <= f64::from(now) || now == 0 {
+            return Some(None);
+        }
+        let factor = most / f64::from(now);
+        let number = |step: i32| (f64::from(now) * factor.powf(f64::from(step) / f64::from(TRIED))) as u32;
+        let mut numbers: Vec<u32> = (1..=TRIED).map(number).filter(|number| *number > now).collect();
+        numbers.dedup();
+        let saved = |count: u32| {
+            let more = Cause::Tasks(Kind::Reduce, count as usize, StartUp::Container);
+            let change = plan.without(&[more]).ok()?;
+            Some((count, (base - plan.replay(&change).wall).or_zero()))
+        };
+        let tried: Vec<(u32, Micros)> = numbers.into_iter().filter_map(saved).collect();
+        let best = tried.iter().map(|(_, saved)| saved.as_f64()).max_by(f64::total_cmp)?;
+        let is_enough = |(_, saved): &&(u32, Micros)| saved.as_f64() >= ENOUGH * best && best > 0.0;
+        Some(tried.iter().find(is_enough).map(|&(wanted, saved)| Self {
+            wanted,
+            lost: saved.to_millis(),
+            share: saved.as_f64() / recorded,
+        }))
+    }
+}
+
+impl RunTime {
+    /// The judgement on reduce tasks that leave containers idle.
+    pub(super) fn too_few(
+        &self,
+        app: &Application,
+        judgement: Judgement,
+        few: FewReduces,
+        (tasks_run, mean): &(String, String),
+    ) -> Judgement {
+        let Self(_, params) = self;
+        let (_, limit) = params.lost(few);
+        judgement
+            .fact("wanted_tasks_count", Measure::Count(few.wanted.into()))
+            .fact("lost_ms", Measure::Time(few.lost))
+            .fact("lost_ratio", Measure::Ratio(Some(few.share)))
+            .repartition(Repartition { stages: Vec::new(), tasks: few.wanted })
+            .message(FEW, &[("tasks_run", tasks_run), ("mean", mean), ("limit", &limit)])
+            .tells(TroubleKind::FewTasks)
+            .advice(|| match change_towards(app, ConfKey::Reduces, few.wanted.into(), true) {
+                Some(change) => {
+                    vec![Advice::default().set([change]).and(", as many as pay off in its containers")]
+                }
+                None => vec![
+                    format!("use about {} reduce tasks, as many as pay off in its containers", few.wanted)
+                        .into(),
+                ],
+            })
+    }
+}
+
+impl Time {
+    /// What more reduce tasks would save; `None` if it is not judged or unknown.
+    pub(super) fn few(&self, app: &Application, role: Role) -> Option<Option<FewReduces>> {
+        let is_judged = self.lost_share.values().is_some() || self.lost_time.values().is_some();
+        if role == Role::Reduce && is_judged { FewReduces::of(app, self.start_up_cost) } else { None }
+    }
+
+    /// The severity of too few reduce tasks, and the limit that decides.
+    pub(super) fn lost(&self, few: FewReduces) -> (Severity, String) {
+        let by_share = self.lost_share.severity(few.share);
+        let by_time = self.lost_time.severity(few.lost.as_f64());
+        let severity = by_share.min(by_time);
+        let level = severity.max(Severity::Low);
+        let limits = [
+            (by_share, self.lost_share.describe_in(level, percent)),
+            (by_time, self.lost_time.describe(level)),
+        ];
+        (severity, decisive(severity, &limits))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+    use crate::model::MasterAttempt;
+    use crate::model::table::{TaskKind, TimePoint};
+    use crate::units::Timestamp;
+
+    /// Two waves of maps of a minute on forty containers, then this many reduces that share the work of 75 minutes.
+    fn job(reduces: i64) -> Application {
+        let maps = (0..80).map(|map| (61 * (map / 40), Some(61 * (map / 40) + 60)));
+        let end = 121 + 4500 / reduces;
+        let mut group = sample::tasks(TaskKind::Reduce, (0..reduces).map(|_| (121, Some(end))));
+        for row in 0..group.attempts.len() {
+            let at = Some(Timestamp::from_millis(1000 * 130));
+            group.attempts.set_time(row, TimePoint::ShuffleFinish, at);
+        }
+        let maps = sample::tasks(TaskKind::Map, maps);
+        let sizes = [("mapreduce.map.memory.mb", "1024"), ("mapreduce.reduce.memory.mb", "2048")];
+        let mut app = sample::job(vec![maps, group], &sizes);
+        app.masters.push(MasterAttempt { started_at: None, node: None });
+        app.finished_at = Some(Timestamp::from_millis(1000 * end));
+        app
+    }
+
+    #[test]
+    fn idle_containers_decide_and_not_the_length_of_tasks() {
+        let of = |reduces| {
+            let found = sample::evaluate(&job(reduces), "reducer-time", false).findings.remove(0);
+            (found.severity, found.tells, found.count("wanted_tasks_count"))
+        };
+        // The memory of forty maps holds twenty reduces.
+        let (severity, tells, wanted) = of(5);
+        assert_eq!((severity, tells), (Severity::Critical, TroubleKind::FewTasks));
+        assert!((15..=20).contains(&wanted.unwrap()), "{wanted:?}");
+        let (severity, _, wanted) = of(1);
+        assert!(severity == Severity::Critical && wanted > Some(9), "{severity} {wanted:?}");
+        assert_eq!(of(20).0, Severity::None);
+        // As in Dr. Elephant, a mean of fifteen minutes is too long.
+        assert_eq!(sample::severity(&job(5), "reducer-time", true), Some(Severity::Low));
+    }
+}

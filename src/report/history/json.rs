@@ -26,6 +26,8 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     groups: Vec<GroupsView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    remedies_count: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     remedies: Option<Vec<RemedyView<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     realised: Option<RealisedView<'a>>,
@@ -217,6 +219,7 @@ pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::
         total: group(total),
         periods: fleet.and_then(|fleet| Some(periods(fleet.periods.as_ref()?, &fleet.over_time))),
         groups,
+        remedies_count: fleet.map(|fleet| fleet.remedies_of),
         remedies: fleet.map(remedies),
         realised: fleet.map(realised),
         nodes: nodes.filter(|_| !summary).map(nodes::json),

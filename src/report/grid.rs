@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use super::wrap::{fit, lines, width};
+use super::wrap::{fit, fit_ends, lines, width};
 
 /// Stands for an unknown value in a table.
 pub(super) const UNKNOWN: &str = "-";
@@ -19,15 +19,25 @@ pub(super) struct Column {
     most: usize,
     is_number: bool,
     is_key: bool,
-    /// Whether a longer name continues below its row, instead of being cut.
-    wraps: bool,
+    longer: Longer,
+}
+
+/// What becomes of a text that is longer than its column.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Longer {
+    /// Its end is cut off.
+    LosesEnd,
+    LosesMiddle,
+    /// It continues below its row.
+    Wraps,
 }
 
 impl Column {
     /// A right-aligned column of numbers.
     pub(super) fn number(title: impl Into<String>, least: usize) -> Self {
         let title = title.into();
-        Self { title, name: None, least, most: usize::MAX, is_number: true, is_key: false, wraps: false }
+        let (most, longer) = (usize::MAX, Longer::LosesEnd);
+        Self { title, name: None, least, most, is_number: true, is_key: false, longer }
     }
 
     pub(super) fn text(title: impl Into<String>, least: usize) -> Self {
@@ -41,7 +51,12 @@ impl Column {
 
     /// Lets longer names continue below their row, instead of cutting them.
     pub(super) fn wrapped(self) -> Self {
-        Self { wraps: true, ..self }
+        Self { longer: Longer::Wraps, ..self }
+    }
+
+    /// Cuts longer values in the middle: ids differ at their end.
+    pub(super) fn with_end(self) -> Self {
+        Self { longer: Longer::LosesMiddle, ..self }
     }
 
     /// Sets another title for lists of values.
@@ -156,7 +171,11 @@ impl Grid {
         for row in &self.rows {
             let mut rest = Vec::new();
             let cell = |((column, &room), cell): ((&Column, &usize), &Cell)| {
-                let mut parts = if column.wraps { lines(&cell.text, room) } else { vec![cell.text.clone()] };
+                let mut parts = if column.longer == Longer::Wraps {
+                    lines(&cell.text, room)
+                } else {
+                    vec![cell.text.clone()]
+                };
                 rest.extend(parts.split_off(1));
                 (parts.pop().unwrap_or_default(), cell.style)
             };
@@ -184,7 +203,11 @@ impl Grid {
             self.columns.iter().zip(widths).zip(cells).enumerate()
         {
             blanks += if place > 0 { column.gap() } else { 0 };
-            let text = if column.is_number { text.to_owned() } else { fit(text, room) };
+            let text = match column.longer {
+                _ if column.is_number => text.to_owned(),
+                Longer::LosesMiddle => fit_ends(text, room),
+                Longer::LosesEnd | Longer::Wraps => fit(text, room),
+            };
             let missing = room.saturating_sub(width(&text));
             if text.is_empty() {
                 blanks += missing;
@@ -297,6 +320,15 @@ mod tests {
     fn names_are_cut_first() {
         let expected = "  node    tasks  interval\n  worker…    12  0.1 to 12 %\n    slow since Monday\n  w2          -  1\n";
         assert_eq!(text(&grid(), 28), expected);
+    }
+
+    #[test]
+    fn ids_keep_their_ends() {
+        let columns = [Column::key("run", 8, 40).with_end(), Column::number("took", 4)];
+        let mut grid = Grid::new(0, columns);
+        grid.row(["application_1790000000000_0056".into(), "12 s".into()]);
+        assert_eq!(text(&grid, 20), "run             took\napplica…00_0056 12 s\n");
+        assert!(text(&grid, 80).contains("application_1790000000000_0056"));
     }
 
     #[test]

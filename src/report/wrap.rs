@@ -50,6 +50,23 @@ pub(super) fn fit(text: &str, columns: usize) -> String {
     kept
 }
 
+/// Like [`fit`], but the beginning and the end are kept.
+pub(super) fn fit_ends(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let room = columns.saturating_sub(1);
+    let mut end = Vec::new();
+    let mut left = room.div_ceil(2);
+    for c in text.chars().rev() {
+        let Some(rest) = left.checked_sub(c.width().unwrap_or(0)) else { break };
+        left = rest;
+        end.push(c);
+    }
+    let begin = fit(text, room - room.div_ceil(2) + 1);
+    begin.chars().chain(end.into_iter().rev()).collect()
+}
+
 /// Like [`fit`], but cut between words; empty if not even the first word fits.
 pub(super) fn fit_words(text: &str, columns: usize) -> String {
     if width(text) <= columns {
@@ -130,6 +147,8 @@ mod tests {
         assert_eq!(fit("häuser", 4), "häu…");
         assert_eq!(fit("日本語", 4), "日…");
         assert_eq!(fit("abc", 3), "abc");
+        assert_eq!(fit_ends("app-20261126120000-0001", 14), "app-20…00-0001");
+        assert_eq!((fit_ends("日本語", 4).as_str(), fit_ends("ab", 1).as_str()), ("…語", "…"));
     }
 
     #[test]

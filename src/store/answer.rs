@@ -1,5 +1,6 @@
 //! Answers to questions about all applications of a store.
 
+use super::database::values;
 use super::selection::Selection;
 use super::{Fleet, Grouped, Grouping, Nodes, Run, Runs, Store, StoreError};
 use crate::engine::Filter;
@@ -71,10 +72,22 @@ impl Store {
                 None => return Ok(None),
             },
         };
+        let of_job = match &view {
+            View::Job(runs) => self.only_job(&runs.job, selection)?,
+            _ => None,
+        };
+        let selection = of_job.as_ref().unwrap_or(selection);
         let mut total = self.grouped(Grouping::Everything, selection, None)?.groups;
         let (from, until) = self.period(selection)?;
         let total = total.pop().unwrap_or_default();
         let currency = self.prices.as_ref().map(|prices| prices.currency().to_owned());
         Ok(Some(Answer { total, from, until, currency, view }))
+    }
+
+    /// Those of the selected applications that are runs of the job with this key.
+    fn only_job(&self, key: &str, selection: &Selection) -> Result<Option<Selection>, StoreError> {
+        let query = "SELECT job FROM job WHERE key = ?1";
+        let job = self.database.first(query, &values![key], |row| row.get::<i64>(0))?;
+        Ok(job.map(|job| selection.of_job(job)))
     }
 }

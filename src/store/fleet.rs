@@ -15,6 +15,8 @@ pub(crate) struct Fleet {
     pub(crate) periods: Option<Periods>,
     /// All applications in each period.
     pub(crate) over_time: OverTime,
+    /// How many periods a short table shows, the latest ones.
+    pub(crate) latest: usize,
     pub(crate) jobs: Ranked,
     pub(crate) users: Ranked,
     pub(crate) queues: Ranked,
@@ -62,6 +64,49 @@ pub(crate) struct Unread {
     pub(crate) example: String,
 }
 
+/// The most periods in a short table. A terminal shows them without scrolling.
+const LATEST: usize = 12;
+
+/// What was used and wasted in a period, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct InPeriod<'a> {
+    /// The first day.
+    pub(crate) from: &'a str,
+    pub(crate) used_gb_hours: Option<f64>,
+    pub(crate) wasted_gb_hours: Option<f64>,
+}
+
+impl OverTime {
+    /// The periods with known amounts.
+    pub(crate) fn known<'a>(&'a self, periods: &'a Periods) -> impl Iterator<Item = InPeriod<'a>> {
+        let amounts = self.used_gb_hours.iter().zip(&self.wasted_gb_hours);
+        let all = periods.names.iter().zip(amounts).map(|(from, (used, wasted))| InPeriod {
+            from,
+            used_gb_hours: *used,
+            wasted_gb_hours: *wasted,
+        });
+        all.filter(|period| period.used_gb_hours.is_some() || period.wasted_gb_hours.is_some())
+    }
+}
+
+impl Fleet {
+    /// The latest periods, in the order of time, and the number of earlier ones. Those without known amounts are left
+    /// out, because applications may be years apart. `None` if all applications are in the same period.
+    pub(crate) fn latest(&self) -> Option<(&Periods, Vec<InPeriod<'_>>, u64)> {
+        let periods = self.periods.as_ref().filter(|periods| periods.names.len() > 1)?;
+        let mut known: Vec<InPeriod<'_>> = self.over_time.known(periods).collect();
+        let earlier = known.len().saturating_sub(self.latest);
+        known.drain(..earlier);
+        (!known.is_empty()).then_some((periods, known, earlier as u64))
+    }
+
+    /// Files that could not be read whose problem is not in the list.
+    pub(crate) fn unread_hidden(&self) -> u64 {
+        let shown: u64 = self.unread.iter().map(|kind| kind.files).sum();
+        self.unread_of.saturating_sub(shown)
+    }
+}
+
 impl Store {
     /// The picture of the selected applications, with at most `most` lines in each list.
     pub(super) fn fleet(&self, selection: &Selection, most: usize) -> Result<Fleet, StoreError> {
@@ -77,13 +122,15 @@ impl Store {
         };
         let everything = self.grouped(Grouping::Everything, selection, None)?;
         let changes = self.changes(selection)?;
-        let (realised_of, realised_gb_hours) =
-            (changes.len() as u64, changes.iter().map(Found::saved_gb_hours).sum());
+        let realised_of = changes.len() as u64;
+        // The sum of no numbers is -0.0.
+        let realised_gb_hours = changes.iter().map(Found::saved_gb_hours).fold(0.0, |sum, saved| sum + saved);
         let realised = self.realised(changes.into_iter().take(most).collect())?;
         let (remedies, remedies_of) = self.remedies(selection, most)?;
         let (unread, unread_of) = self.unread(most)?;
         Ok(Fleet {
             over_time: over_time(Grouping::Everything, &everything)?.pop().unwrap_or_default(),
+            latest: most.min(LATEST),
             jobs: ranked(Grouping::Job)?,
             users: ranked(Grouping::User)?,
             queues: ranked(Grouping::Queue)?,
@@ -199,5 +246,74 @@ impl Recommended {
         let most = self.changes.into_iter().rev().max_by_key(|(_, count)| *count)?;
         let ((from, to), alike) = most;
         Some(Remedy { setting, applications, jobs: self.jobs.len() as u64, from, to, alike })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Filter;
+    use crate::results::ApplicationReport;
+    use crate::store::testing::with_stores;
+    use crate::store::{Answer, Question, View};
+    use crate::units::{Bytes, MbMillis, Millis, Timestamp};
+
+    const DAY: i64 = 86_400_000;
+
+    /// A run of an hour with 1 GiB.
+    fn app(name: &str, user: &str, day: i64) -> ApplicationReport {
+        let mut app = ApplicationReport::blank(&format!("{name}_{day}"));
+        app.name = Some(name.to_owned());
+        app.user = Some(user.to_owned());
+        app.sources = vec![format!("logs/{name}_{day}")];
+        app.submitted_at = Some(Timestamp::from_millis(day * DAY));
+        app.metrics.used = Some(MbMillis::of(Bytes::from_mib(1024), Millis::from_secs(3600)));
+        app
+    }
+
+    fn answer(store: &Store, question: &Question, user: Option<&str>) -> Answer {
+        let users = user.iter().map(|user| user.parse().unwrap()).collect();
+        store.answer(question, &Filter { users, ..Filter::default() }, 20).unwrap().unwrap()
+    }
+
+    #[test]
+    fn no_changes_saved_zero() {
+        with_stores(&[app("nightly", "bob", 1)], |store| {
+            let View::Overview(fleet) = answer(store, &Question::Overview, None).view else { panic!() };
+            assert_eq!(fleet.realised_gb_hours.to_bits(), 0.0_f64.to_bits());
+        });
+    }
+
+    #[test]
+    fn the_sums_about_a_job_are_those_of_its_runs() {
+        let apps = [
+            app("nightly", "bob", 3),
+            app("nightly", "eve", 4),
+            app("hourly", "bob", 1),
+            app("hourly", "al", 9),
+        ];
+        let job = Question::Job("nightly".to_owned());
+        with_stores(&apps, |store| {
+            let sums = |user| {
+                let Answer { total, from, until, .. } = answer(store, &job, user);
+                let days = [from, until].map(|end| end.map(|end| end.as_millis() / DAY));
+                (total.applications, total.used_gb_hours, days)
+            };
+            assert_eq!(sums(None), (2, Some(2.0), [Some(3), Some(4)]));
+            assert_eq!(sums(Some("bob")), (1, Some(1.0), [Some(3), Some(3)]));
+            assert_eq!(sums(Some("al")), (0, None, [None, None]));
+        });
+    }
+
+    #[test]
+    fn a_short_table_has_the_latest_known_periods() {
+        let apps: Vec<_> = (0..40).filter(|day| day % 2 == 0).map(|day| app("nightly", "bob", day)).collect();
+        with_stores(&apps, |store| {
+            let View::Overview(fleet) = answer(store, &Question::Overview, None).view else { panic!() };
+            let (_, latest, earlier) = fleet.latest().unwrap();
+            assert_eq!((latest.len(), earlier), (12, 8));
+            assert_eq!(latest.last().unwrap().from, "1970-02-08");
+            assert!(latest.iter().all(|period| period.used_gb_hours == Some(1.0)));
+        });
     }
 }

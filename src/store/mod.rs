@@ -42,7 +42,7 @@ pub(crate) use answer::{Answer, Question, View};
 #[cfg(feature = "parquet")]
 pub(crate) use export::Column;
 pub(crate) use export::{Kind, TABLES, Table, Value};
-pub(crate) use fleet::{Fleet, Ranked, Remedy, Unread};
+pub(crate) use fleet::{Fleet, InPeriod, Ranked, Remedy, Unread};
 pub(crate) use groups::{Group, Grouped, Grouping};
 pub(crate) use ingest::{Files, Stored};
 pub(crate) use nodes::{NodeSums, Nodes};

@@ -20,7 +20,7 @@ const COUNTS_WITHOUT_INDEX: &str = "application.counts IS TRUE";
 pub(super) struct Selection {
     pub(super) condition: String,
     pub(super) values: Vec<Value<'static>>,
-    /// Whether patterns choose the applications, so that no index has just these in the order of time.
+    /// Whether no index has just these applications in the order of time, because patterns choose them.
     pub(super) by_patterns: bool,
     /// The same for sums by day; `None` if not all applications of a day and engine are selected.
     pub(super) days: Option<Days>,
@@ -62,6 +62,13 @@ impl Selection {
     pub(super) fn looked_up(&self) -> Self {
         let condition = self.condition.replacen(COUNTS, COUNTS_WITHOUT_INDEX, 1);
         Self { condition, ..self.clone() }
+    }
+
+    /// Only the runs of one job. There are no sums of its days, and no index has just its runs in the order of time.
+    pub(super) fn of_job(&self, job: i64) -> Self {
+        let mut selection = Self { by_patterns: true, days: None, ..self.looked_up() };
+        selection.and("application.job =", job);
+        selection
     }
 
     /// Keeps only rows whose `column` is one of `keys`.

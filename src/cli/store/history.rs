@@ -30,9 +30,12 @@ Examples:
   elephant-rs history --store fleet.db --job nightly-etl
       the runs of a job, and the run from which on it took longer
   elephant-rs history --store fleet.db --worst --user 'etl-*' --format csv
-      the applications of some users that waste most, for a spreadsheet
+      all applications of some users, those that waste most first, for a spreadsheet
 
 Exit status: 0 the question was answered, 2 the run failed or there is no such job.";
+
+/// Lines of each table, unless the user says how many.
+const USUAL_LINES: usize = 20;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct History {
@@ -47,9 +50,9 @@ pub(in crate::cli) struct History {
     /// Show the runs of the job with this name in the order of time, and where its run time or memory changed
     #[arg(long, value_name = "NAME", value_hint = ValueHint::Other)]
     job: Option<String>,
-    /// Show at most N lines of each table
-    #[arg(long, value_name = "N", default_value = "20", allow_negative_numbers = true, value_parser = positive_count)]
-    top: NonZeroUsize,
+    /// Show at most N lines of each table [default: 20, with --format csv all]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
+    top: Option<NonZeroUsize>,
     /// Format of the answer
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -136,7 +139,7 @@ impl History {
             store.set_prices(prices);
         }
         let question = self.question();
-        let answer = store.answer(&question, &self.filters.filter(), self.top.get());
+        let answer = store.answer(&question, &self.filters.filter(), self.most());
         let answer = answer.map_err(|error| self.store.failed("read", &error))?;
         let Some(answer) = answer else {
             let job = self.job.as_deref().unwrap_or_default();
@@ -159,6 +162,12 @@ impl History {
         };
         output.write(|out| write(&answer, format, text, out))?;
         Ok(Exit::Clean)
+    }
+
+    /// The most lines of each table. A spreadsheet cannot say what is missing in a table.
+    fn most(&self) -> usize {
+        let usual = if self.format == Format::Csv { usize::MAX } else { USUAL_LINES };
+        self.top.map_or(usual, NonZeroUsize::get)
     }
 
     fn question(&self) -> Question {

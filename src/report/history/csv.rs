@@ -1,10 +1,12 @@
 //! Answers as CSV: one line for each group, or for each application.
 
+mod overview;
+
 use std::io::{self, Write};
 
 use super::super::cells::{number, quoted};
 use super::{nodes, words};
-use crate::store::{Answer, Group, Grouped, Grouping, Run, View};
+use crate::store::{Answer, Change, Group, Measure, Run, Runs, View};
 use crate::units::{Millis, Timestamp};
 
 /// Scripts rely on these names and on their order, so add new columns at the end.
@@ -43,33 +45,34 @@ const OF_RUNS: [&str; 15] = [
     "trouble",
     "cost",
 ];
+/// After the columns of a run of a job: the medians before and after, in the row of the first run after a change.
+const OF_CHANGES: [&str; 4] = [
+    "runtime_before_ms",
+    "runtime_after_ms",
+    "resource_used_before_gb_hours",
+    "resource_used_after_gb_hours",
+];
 
 pub(super) fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     match &answer.view {
-        View::Overview(fleet) => {
-            writeln!(out, "{}", OF_GROUPS.join(","))?;
-            groups(Grouping::Job, &fleet.jobs.grouped, out)?;
-            groups(Grouping::Trouble, &fleet.troubles, out)?;
-            groups(Grouping::User, &fleet.users.grouped, out)?;
-            groups(Grouping::Queue, &fleet.queues.grouped, out)
-        }
+        View::Overview(fleet) => overview::write(answer, fleet, out),
         View::Groups(grouping, grouped) => {
             writeln!(out, "{}", OF_GROUPS.join(","))?;
-            groups(*grouping, grouped, out)
+            let by = words::key(*grouping);
+            grouped.groups.iter().try_for_each(|group| writeln!(out, "{}", of_group(by, group).join(",")))
         }
         View::Nodes(all) => nodes::csv(all, out),
-        View::Worst(all) => runs(all, out),
-        View::Job(job) => runs(&job.shown, out),
+        View::Worst(all) => {
+            writeln!(out, "{}", OF_RUNS.join(","))?;
+            all.iter().try_for_each(|run| writeln!(out, "{}", of_run(run).join(",")))
+        }
+        View::Job(runs) => job(runs, out),
     }
 }
 
-fn groups(grouping: Grouping, grouped: &Grouped, out: &mut dyn Write) -> io::Result<()> {
-    grouped.groups.iter().try_for_each(|group| writeln!(out, "{}", of_group(grouping, group).join(",")))
-}
-
-fn of_group(grouping: Grouping, group: &Group) -> [String; 16] {
+fn of_group(by: &str, group: &Group) -> [String; OF_GROUPS.len()] {
     [
-        words::key(grouping).to_owned(),
+        by.to_owned(),
         group.key.as_deref().map(quoted).unwrap_or_default(),
         group.applications.to_string(),
         group.failed.to_string(),
@@ -88,12 +91,20 @@ fn of_group(grouping: Grouping, group: &Group) -> [String; 16] {
     ]
 }
 
-fn runs(runs: &[Run], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", OF_RUNS.join(","))?;
-    runs.iter().try_for_each(|run| writeln!(out, "{}", of_run(run).join(",")))
+fn job(runs: &Runs, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{},{}", OF_RUNS.join(","), OF_CHANGES.join(","))?;
+    runs.shown.iter().try_for_each(|run| {
+        let changes: Vec<&Change> = words::changes_with(run, runs).collect();
+        let medians = |measure| {
+            let change = changes.iter().find(|change| change.measure == measure);
+            [number(change.map(|change| change.before)), number(change.map(|change| change.after))]
+        };
+        let changed = [medians(Measure::RunTime), medians(Measure::Used)].concat();
+        writeln!(out, "{},{}", of_run(run).join(","), changed.join(","))
+    })
 }
 
-fn of_run(run: &Run) -> [String; 15] {
+fn of_run(run: &Run) -> [String; OF_RUNS.len()] {
     let text = |text: Option<&str>| text.map(quoted).unwrap_or_default();
     [
         quoted(&run.id),

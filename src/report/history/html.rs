@@ -102,10 +102,11 @@ impl<'a> Page<'a> {
 
     fn runs(&self) -> Option<&'a [Run]> {
         match &self.answer.view {
-            View::Worst(runs) => Some(runs),
-            View::Job(job) => Some(&job.shown),
+            View::Worst(runs) => Some(runs.as_slice()),
+            View::Job(job) => Some(job.shown.as_slice()),
             _ => None,
         }
+        .filter(|runs| !runs.is_empty())
     }
 
     fn job(&self) -> Option<&'a Runs> {
@@ -113,6 +114,11 @@ impl<'a> Page<'a> {
             View::Job(job) => Some(job),
             _ => None,
         }
+    }
+
+    /// How many runs are not in the table.
+    fn runs_hidden(&self) -> u64 {
+        self.runs().map_or(0, |runs| words::hidden(self.answer.total.applications, runs.len()))
     }
 
     fn has_costs(&self) -> bool {
@@ -139,7 +145,7 @@ impl<'a> GroupTable<'a> {
             (group, bars)
         });
         let rows: Vec<_> = rows.collect();
-        let hidden = grouped.of.saturating_sub(rows.len() as u64);
+        let hidden = words::hidden(grouped.of, rows.len());
         let key = words::key(grouping);
         Self { id, title, key, rows, hidden, saves: grouping != Grouping::Rule }
     }

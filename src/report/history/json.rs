@@ -26,6 +26,8 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     groups: Vec<GroupsView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    remedies_count: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     remedies: Option<Vec<RemedyView<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     realised: Option<RealisedView<'a>>,
@@ -115,6 +117,7 @@ struct RealisedChangeView<'a> {
     job: &'a str,
     first: &'a str,
     since: Option<String>,
+    undone: Option<String>,
     changed: Vec<ChangedView<'a>>,
     before: SideView,
     after: SideView,
@@ -217,6 +220,7 @@ pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::
         total: group(total),
         periods: fleet.and_then(|fleet| Some(periods(fleet.periods.as_ref()?, &fleet.over_time))),
         groups,
+        remedies_count: fleet.map(|fleet| fleet.remedies_of),
         remedies: fleet.map(remedies),
         realised: fleet.map(realised),
         nodes: nodes.filter(|_| !summary).map(nodes::json),
@@ -296,6 +300,7 @@ fn realised_change(change: &Realised) -> RealisedChangeView<'_> {
         job: &change.job,
         first: &change.first,
         since: change.since.and_then(Timestamp::to_rfc3339),
+        undone: change.undone.and_then(Timestamp::to_rfc3339),
         changed: change.changed.iter().map(changed).collect(),
         before: side(change.runs.0, change.used_gb_hours.0, time_before),
         after: side(change.runs.1, change.used_gb_hours.1, time_after),

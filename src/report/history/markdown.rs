@@ -5,14 +5,16 @@ use std::io::{self, Write};
 use super::nodes::{mean, share, summary as of_nodes};
 use super::words::{self, amount};
 use crate::report::markdown::text;
-use crate::report::words::plural;
 use crate::store::{Answer, Fleet, Group, Grouped, Grouping, Nodes, Run, View};
 use crate::units::Millis;
 
 pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "## {}", escaped(&words::extent(answer)))?;
     if answer.total.applications == 0 {
-        return Ok(());
+        return match &answer.view {
+            View::Overview(fleet) if !summary => unread(fleet, out),
+            _ => Ok(()),
+        };
     }
     writeln!(out, "\n{}", escaped(&words::costs(answer)))?;
     if summary {
@@ -23,40 +25,80 @@ pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::
         View::Overview(fleet) => overview(fleet, costs, out),
         View::Groups(grouping, grouped) => groups(*grouping, grouped, costs, out),
         View::Nodes(all) => ranking(all, out),
-        View::Worst(all) => runs(all, costs, out),
+        View::Worst(all) => {
+            runs(all, costs, out)?;
+            hidden(words::hidden(answer.total.applications, all.len()), out)
+        }
         View::Job(job) => {
-            writeln!(out, "\n{}: {}", escaped(&job.job), plural(job.of, "run"))?;
             for change in &job.changes {
                 writeln!(out, "\n{}", escaped(&words::change(change)))?;
             }
-            runs(&job.shown, costs, out)
+            if job.changes.is_empty() {
+                writeln!(out, "\nNeither run time nor memory changed its level.")?;
+            }
+            runs(&job.shown, costs, out)?;
+            let earlier = words::hidden(job.of, job.shown.len());
+            if earlier == 0 { Ok(()) } else { writeln!(out, "\n{earlier} earlier (`--top`)") }
         }
     }
 }
 
 fn overview(fleet: &Fleet, costs: Costs<'_>, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(saved) = words::saved_so_far(fleet) {
+        writeln!(out, "\n{}", escaped(&saved))?;
+    }
+    over_time(fleet, out)?;
     groups(Grouping::Job, &fleet.jobs.grouped, costs, out)?;
     groups(Grouping::Trouble, &fleet.troubles, costs, out)?;
     groups(Grouping::User, &fleet.users.grouped, costs, out)?;
     groups(Grouping::Queue, &fleet.queues.grouped, costs, out)?;
-    if !fleet.remedies.is_empty() {
-        writeln!(out, "\n| setting | applications | jobs | most often |\n| --- | --: | --: | --- |")?;
-    }
-    for remedy in &fleet.remedies {
-        let (setting, most) = (escaped(&remedy.setting), escaped(&words::remedy(remedy)));
-        writeln!(out, "| {setting} | {} | {} | {most} |", remedy.applications, remedy.jobs)?;
-    }
+    remedies(fleet, out)?;
     if !fleet.realised.is_empty() {
         writeln!(out, "\nChanged configurations:\n")?;
     }
     for change in &fleet.realised {
         writeln!(out, "- {}", escaped(&words::realised(change)))?;
     }
+    hidden(words::hidden(fleet.realised_of, fleet.realised.len()), out)?;
     ranking(&fleet.nodes, out)?;
-    if fleet.unread_of > 0 {
-        writeln!(out, "\n{} could not be read.", plural(fleet.unread_of, "file"))?;
+    unread(fleet, out)
+}
+
+fn over_time(fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
+    let Some((periods, latest, earlier)) = fleet.latest() else { return Ok(()) };
+    writeln!(out, "\n| {} | GB·h | not needed |\n| --- | --: | --: |", words::period(periods))?;
+    for period in latest {
+        let (used, wasted) = (hours(period.used_gb_hours), hours(period.wasted_gb_hours));
+        writeln!(out, "| {} | {used} | {wasted} |", period.from)?;
     }
-    Ok(())
+    if earlier == 0 { Ok(()) } else { writeln!(out, "\n{earlier} earlier (`--format json`)") }
+}
+
+fn remedies(fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
+    if fleet.remedies.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n| setting | applications | jobs | most often |\n| --- | --: | --: | --- |")?;
+    for remedy in &fleet.remedies {
+        let (setting, most) = (escaped(&remedy.setting), escaped(&words::remedy(remedy)));
+        writeln!(out, "| {setting} | {} | {} | {most} |", remedy.applications, remedy.jobs)?;
+    }
+    hidden(words::hidden(fleet.remedies_of, fleet.remedies.len()), out)
+}
+
+fn unread(fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
+    let Some(sum) = words::unread(fleet) else { return Ok(()) };
+    writeln!(out, "\n{sum}.")?;
+    writeln!(out, "\n| files | problem | for example |\n| --: | --- | --- |")?;
+    for kind in &fleet.unread {
+        writeln!(out, "| {} | {} | {} |", kind.files, escaped(&kind.problem), escaped(&kind.example))?;
+    }
+    hidden(fleet.unread_hidden(), out)
+}
+
+/// The number of lines that a list leaves out.
+fn hidden(hidden: u64, out: &mut dyn Write) -> io::Result<()> {
+    if hidden == 0 { Ok(()) } else { writeln!(out, "\n{hidden} more (`--top`)") }
 }
 
 fn groups(grouping: Grouping, grouped: &Grouped, costs: Costs<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -79,8 +121,7 @@ fn groups(grouping: Grouping, grouped: &Grouped, costs: Costs<'_>, out: &mut dyn
             "| {name} | {applications} | {failed} | {used} | {wasted} | {share} | {saves} |{cost}"
         )?;
     }
-    let hidden = grouped.of.saturating_sub(grouped.groups.len() as u64);
-    if hidden == 0 { Ok(()) } else { writeln!(out, "\n{hidden} more (`--top`)") }
+    hidden(words::hidden(grouped.of, grouped.groups.len()), out)
 }
 
 fn ranking(nodes: &Nodes, out: &mut dyn Write) -> io::Result<()> {
@@ -109,8 +150,7 @@ fn ranking(nodes: &Nodes, out: &mut dyn Write) -> io::Result<()> {
             mean(node).unwrap_or_default(),
         )?;
     }
-    let hidden = nodes.of.saturating_sub(nodes.nodes.len() as u64);
-    if hidden == 0 { Ok(()) } else { writeln!(out, "\n{hidden} more (`--top`)") }
+    hidden(words::hidden(nodes.of, nodes.nodes.len()), out)
 }
 
 fn runs(runs: &[Run], costs: Costs<'_>, out: &mut dyn Write) -> io::Result<()> {

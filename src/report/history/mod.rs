@@ -27,7 +27,7 @@ pub(crate) enum HistoryFormat {
     Html,
     /// For comments and wikis.
     Markdown,
-    /// For spreadsheets: one line for each group or application.
+    /// For spreadsheets: one line for each group or application, and in the overview for each of several things.
     Csv,
 }
 
@@ -50,3 +50,6 @@ pub(crate) fn write(
         HistoryFormat::Csv => csv::write(answer, out),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -35,7 +35,7 @@ pub(super) fn csv(nodes: &Nodes, out: &mut dyn Write) -> io::Result<()> {
     nodes.nodes.iter().try_for_each(|node| writeln!(out, "{}", row(node).join(",")))
 }
 
-fn row(node: &NodeSums) -> [String; CSV.len()] {
+pub(super) fn row(node: &NodeSums) -> [String; CSV.len()] {
     [
         quoted(&node.name),
         node.applications.to_string(),

@@ -6,7 +6,6 @@ use anstyle::Style;
 
 use super::super::grid::{Cell, Column, Grid, UNKNOWN};
 use super::super::text::TextOptions;
-use super::super::words::plural;
 use super::super::wrap::{clean, lines};
 use super::nodes;
 use super::words::{self, amount};
@@ -17,7 +16,11 @@ pub(super) fn write(answer: &Answer, options: TextOptions, out: &mut dyn Write) 
     let page = Page { columns: options.columns, color: options.color, currency };
     page.paragraph(&words::extent(answer), out)?;
     if answer.total.applications == 0 {
-        return Ok(());
+        return match &answer.view {
+            // Perhaps all histories were damaged.
+            View::Overview(fleet) if !options.summary => page.unread(fleet, out),
+            _ => Ok(()),
+        };
     }
     page.paragraph(&words::costs(answer), out)?;
     if options.summary {
@@ -26,8 +29,14 @@ pub(super) fn write(answer: &Answer, options: TextOptions, out: &mut dyn Write) 
     match &answer.view {
         View::Overview(fleet) => page.fleet(fleet, out),
         View::Groups(grouping, grouped) => page.groups(*grouping, grouped, out),
-        View::Nodes(all) => page.nodes(all, out),
-        View::Worst(runs) => page.runs(runs, true, out),
+        View::Nodes(all) => {
+            nodes::summary(all).iter().try_for_each(|summary| page.paragraph(summary, out))?;
+            page.nodes(all, out)
+        }
+        View::Worst(runs) => {
+            page.runs(runs, true, out)?;
+            page.hidden(words::hidden(answer.total.applications, runs.len()), out)
+        }
         View::Job(runs) => page.job(runs, out),
     }
 }
@@ -75,34 +84,44 @@ impl Page<'_> {
             grid.row(cells(group).into_iter().chain(self.cost(group.cost)));
         }
         grid.write(self.columns, out)?;
-        self.hidden(grouped.of.saturating_sub(grouped.groups.len() as u64), out)
+        self.hidden(words::hidden(grouped.of, grouped.groups.len()), out)
     }
 
     fn fleet(&self, fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
-        if fleet.realised_of > 0 {
-            let (count, saved) = (plural(fleet.realised_of, "change"), fleet.realised_gb_hours);
-            let what = if saved < 0.0 { "took" } else { "saved" };
-            let more = if saved < 0.0 { " more" } else { "" };
-            let sum = format!("{count} of configurations {what} {} GB·h{more} so far", amount(saved.abs()));
-            self.paragraph(&sum, out)?;
-        }
-        if fleet.unread_of > 0 {
-            self.paragraph(&format!("{} could not be read", plural(fleet.unread_of, "file")), out)?;
-        }
-        if let Some(summary) = nodes::summary(&fleet.nodes) {
-            self.paragraph(&summary, out)?;
-        }
+        let sums = [words::saved_so_far(fleet), words::unread(fleet), nodes::summary(&fleet.nodes)];
+        sums.iter().flatten().try_for_each(|sum| self.paragraph(sum, out))?;
+        self.over_time(fleet, out)?;
         self.groups(Grouping::Job, &fleet.jobs.grouped, out)?;
         self.groups(Grouping::Trouble, &fleet.troubles, out)?;
         self.groups(Grouping::User, &fleet.users.grouped, out)?;
+        self.groups(Grouping::Queue, &fleet.queues.grouped, out)?;
         self.remedies(fleet, out)?;
-        self.realised(fleet, out)
+        self.realised(fleet, out)?;
+        self.nodes(&fleet.nodes, out)?;
+        self.unread(fleet, out)
+    }
+
+    fn over_time(&self, fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
+        let Some((periods, latest, earlier)) = fleet.latest() else { return Ok(()) };
+        writeln!(out)?;
+        let columns = [
+            Column::key(words::period(periods), 10, 12),
+            Column::number("GB·h", 7),
+            Column::number("wasted", 7),
+        ];
+        let mut grid = Grid::new(0, columns).heading(self.heading());
+        for period in &latest {
+            grid.row([
+                period.from.into(),
+                hours(period.used_gb_hours).into(),
+                hours(period.wasted_gb_hours).into(),
+            ]);
+        }
+        grid.write(self.columns, out)?;
+        if earlier == 0 { Ok(()) } else { self.paragraph(&format!("{earlier} earlier (--format json)"), out) }
     }
 
     fn nodes(&self, nodes: &Nodes, out: &mut dyn Write) -> io::Result<()> {
-        if let Some(summary) = nodes::summary(nodes) {
-            self.paragraph(&summary, out)?;
-        }
         if nodes.nodes.is_empty() {
             return Ok(());
         }
@@ -110,7 +129,7 @@ impl Page<'_> {
         let mut grid = Grid::new(0, nodes::columns()).heading(self.heading());
         nodes.nodes.iter().for_each(|node| grid.row(nodes::cells(node)));
         grid.write(self.columns, out)?;
-        self.hidden(nodes.of.saturating_sub(nodes.nodes.len() as u64), out)
+        self.hidden(words::hidden(nodes.of, nodes.nodes.len()), out)
     }
 
     fn remedies(&self, fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
@@ -126,7 +145,7 @@ impl Page<'_> {
             grid.note(2, format!("most often {}", clean(&words::remedy(remedy))));
         }
         grid.write(self.columns, out)?;
-        self.hidden(fleet.remedies_of.saturating_sub(fleet.remedies.len() as u64), out)
+        self.hidden(words::hidden(fleet.remedies_of, fleet.remedies.len()), out)
     }
 
     fn realised(&self, fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
@@ -137,7 +156,18 @@ impl Page<'_> {
         for change in &fleet.realised {
             self.paragraph(&words::realised(change), out)?;
         }
-        self.hidden(fleet.realised_of.saturating_sub(fleet.realised.len() as u64), out)
+        self.hidden(words::hidden(fleet.realised_of, fleet.realised.len()), out)
+    }
+
+    fn unread(&self, fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
+        if fleet.unread.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\n{}files that could not be read{:#}", self.heading(), self.heading())?;
+        for kind in &fleet.unread {
+            self.paragraph(&clean(&words::unread_kind(kind)), out)?;
+        }
+        self.hidden(fleet.unread_hidden(), out)
     }
 
     fn hidden(&self, hidden: u64, out: &mut dyn Write) -> io::Result<()> {
@@ -147,44 +177,42 @@ impl Page<'_> {
     fn runs(&self, runs: &[Run], named: bool, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out)?;
         let first = if named { "application" } else { "run" };
+        // An id of YARN and a cost fit into 80 columns.
         let columns = [
             Column::text("started", 10),
-            Column::key(first, 12, 40),
-            Column::text("status", 9),
-            Column::number("took", 8),
-            Column::number("GB·h", 6),
+            Column::key(first, 20, 48).with_end(),
+            Column::text("status", 6),
+            Column::number("took", 7),
+            Column::number("GB·h", 5),
             Column::number("wasted", 6),
-            Column::text("", 8).named("severity"),
         ];
-        let mut grid = Grid::new(0, columns.into_iter().chain(self.cost_column())).heading(self.heading());
+        let cost = self.currency.map(|currency| Column::number(currency, 5));
+        let mut grid = Grid::new(0, columns.into_iter().chain(cost)).heading(self.heading());
         for run in runs {
-            let severity = if run.trouble.is_some() { run.severity.name() } else { "" };
-            let cells: [Cell; 7] = [
+            let cells: [Cell; 6] = [
                 words::day(run.submitted).unwrap_or_else(|| UNKNOWN.to_owned()).into(),
                 clean(&run.id).into(),
                 run.status.as_str().into(),
                 run.run_time.map_or_else(|| UNKNOWN.to_owned(), |time| time.to_string()).into(),
                 hours(run.used_gb_hours).into(),
                 hours(run.wasted_gb_hours).into(),
-                severity.into(),
             ];
             grid.row(cells.into_iter().chain(self.cost(run.cost)));
-            if let Some((cause, remedy)) = &run.trouble {
-                let name = run.name.as_deref().filter(|_| named).map(|name| format!("{}: ", clean(name)));
-                grid.note(2, format!("{}{}", name.unwrap_or_default(), clean(cause)));
-                if let Some(remedy) = remedy.as_deref().filter(|_| named) {
-                    grid.note(2, format!("→ {}", clean(remedy)));
-                }
-            } else if let Some(name) = run.name.as_deref().filter(|_| named) {
-                grid.note(2, clean(name));
+            let name = run.name.as_deref().filter(|_| named).map(clean);
+            let trouble = run.trouble.as_ref();
+            let cause = trouble.map(|(cause, _)| format!("{}: {}", run.severity.name(), clean(cause)));
+            let known: Vec<String> = [name, cause].into_iter().flatten().collect();
+            if !known.is_empty() {
+                grid.note(2, known.join(", "));
+            }
+            if let Some((_, Some(remedy))) = trouble.filter(|_| named) {
+                grid.note(2, format!("→ {}", clean(remedy)));
             }
         }
         grid.write(self.columns, out)
     }
 
     fn job(&self, runs: &Runs, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out)?;
-        self.paragraph(&format!("{}: {}", clean(&runs.job), plural(runs.of, "run")), out)?;
         for change in &runs.changes {
             self.paragraph(&words::change(change), out)?;
         }
@@ -192,7 +220,7 @@ impl Page<'_> {
             self.paragraph("neither run time nor memory changed its level", out)?;
         }
         self.runs(&runs.shown, false, out)?;
-        let hidden = runs.of.saturating_sub(runs.shown.len() as u64);
+        let hidden = words::hidden(runs.of, runs.shown.len());
         if hidden == 0 { Ok(()) } else { self.paragraph(&format!("{hidden} earlier (--top)"), out) }
     }
 }

@@ -1,7 +1,11 @@
 //! Words for answers from a store.
 
 use super::super::words::plural;
-use crate::store::{Answer, Change, Changed, Group, Grouping, Measure, Periods, Realised, Remedy};
+use super::super::wrap::clean;
+use crate::store::{
+    Answer, Change, Changed, Fleet, Group, Grouping, Measure, Periods, Realised, Remedy, Run, Runs, Unread,
+    View,
+};
 use crate::units::{Millis, Timestamp};
 
 /// The title of the column with the names of groups.
@@ -41,10 +45,16 @@ pub(super) fn share(group: &Group) -> Option<f64> {
     (judged > 0.0).then(|| 100.0 * wasted / judged)
 }
 
-/// How many applications there are, and when they ran.
+/// How many applications or runs of a job there are, and when they ran.
 pub(super) fn extent(answer: &Answer) -> String {
-    let Answer { total, from, until, .. } = answer;
-    let all = plural(total.applications, "application");
+    let Answer { total, from, until, view, .. } = answer;
+    let all = match view {
+        View::Job(runs) if total.applications == 0 => {
+            return format!("no run of the job {} matches the filters", clean(&runs.job));
+        }
+        View::Job(runs) => format!("{}: {}", clean(&runs.job), plural(total.applications, "run")),
+        _ => plural(total.applications, "application"),
+    };
     let when = day(*from).zip(day(*until)).map(|(from, until)| {
         if from == until { format!(" of {from}") } else { format!(" from {from} to {until}") }
     });
@@ -79,6 +89,47 @@ pub(super) fn costs(answer: &Answer) -> String {
     [Some(used), wasted, saved, unmeasured, unpriced].into_iter().flatten().collect()
 }
 
+/// What all changes of configurations saved, if there are any.
+pub(super) fn saved_so_far(fleet: &Fleet) -> Option<String> {
+    let (count, saved) = (plural(fleet.realised_of, "change"), fleet.realised_gb_hours);
+    let (what, more) = if saved < 0.0 { ("took", " more") } else { ("saved", "") };
+    let sum = format!("{count} of configurations {what} {} GB·h{more} so far", amount(saved.abs()));
+    (fleet.realised_of > 0).then_some(sum)
+}
+
+/// How many files could not be read, if there are any.
+pub(super) fn unread(fleet: &Fleet) -> Option<String> {
+    (fleet.unread_of > 0).then(|| format!("{} could not be read", plural(fleet.unread_of, "file")))
+}
+
+/// "`logs/app_1`: the log is damaged", or the same of more files with an example. Many problems name their file.
+pub(super) fn unread_kind(kind: &Unread) -> String {
+    match kind.files {
+        1 if kind.problem.contains(&kind.example) => kind.problem.clone(),
+        1 => format!("{}: {}", kind.example, kind.problem),
+        files => format!("{files} files such as {}: {}", kind.example, kind.problem),
+    }
+}
+
+/// "week from": the title of the column with the first days of periods.
+pub(super) fn period(periods: &Periods) -> String {
+    match periods.unit() {
+        "day" => "day".to_owned(),
+        unit => format!("{unit} from"),
+    }
+}
+
+/// How many lines a list leaves out.
+pub(super) const fn hidden(of: u64, shown: usize) -> u64 {
+    of.saturating_sub(shown as u64)
+}
+
+/// The changes that begin with this run.
+pub(super) fn changes_with<'a>(run: &Run, runs: &'a Runs) -> impl Iterator<Item = &'a Change> {
+    let begins = |change: &&Change| change.first == run.id && change.since == run.submitted;
+    runs.changes.iter().filter(begins)
+}
+
 /// An amount of money, or nothing if unknown.
 pub(super) fn money(value: Option<f64>, currency: Option<&str>) -> String {
     match (value, currency) {
@@ -111,9 +162,15 @@ pub(super) fn changed(changed: &Changed) -> String {
     format!("{} {} → {}", changed.setting, shown(&changed.from), shown(&changed.to))
 }
 
-/// The day of a change.
-pub(super) fn since(change: &Realised) -> String {
+/// The day of a change, or nothing if it is unknown.
+pub(super) fn first_day(change: &Realised) -> String {
     day(change.since).unwrap_or_default()
+}
+
+/// "2026-11-02", or "2026-11-02 until 2026-11-09" of a change that was undone.
+pub(super) fn since(change: &Realised) -> String {
+    let since = day(change.since).unwrap_or_else(|| change.first.clone());
+    day(change.undone).map_or_else(|| since.clone(), |undone| format!("{since} until {undone}"))
 }
 
 /// "12.3 → 6.10" GB·h.
@@ -128,7 +185,6 @@ pub(super) fn run_times(change: &Realised) -> String {
 
 /// A change of a configuration and what it saved as one sentence.
 pub(super) fn realised(change: &Realised) -> String {
-    let settings: Vec<String> = change.changed.iter().map(changed_and_advised).collect();
     let what = match change.saved_gb_hours {
         saved if saved < 0.0 => format!("took {} GB·h more", amount(-saved)),
         saved => format!("saved {} GB·h", amount(saved)),
@@ -138,11 +194,16 @@ pub(super) fn realised(change: &Realised) -> String {
     let time = if time.is_empty() { time } else { format!(", {time}") };
     format!(
         "{job} {what} in {runs} since {since}: {settings} ({cost} GB·h a run{time})",
-        job = super::super::wrap::clean(&change.job),
-        since = day(change.since).unwrap_or_else(|| change.first.clone()),
-        settings = super::super::wrap::clean(&settings.join(", ")),
+        job = clean(&change.job),
+        since = since(change),
+        settings = clean(&settings(change)),
         cost = before_after(change),
     )
+}
+
+/// "spark.executor.memory 4g → 2g as recommended, spark.executor.cores 4 → 2".
+pub(super) fn settings(change: &Realised) -> String {
+    change.changed.iter().map(changed_and_advised).collect::<Vec<_>>().join(", ")
 }
 
 fn changed_and_advised(setting: &Changed) -> String {
@@ -164,7 +225,7 @@ pub(super) fn change(change: &Change) -> String {
     let percent = if percent.is_finite() { format!(", {percent:+.0} %") } else { String::new() };
     format!(
         "{what} changed with {first}{since}: median {before} in {runs_before} before, {after} in {runs_after} since{percent}",
-        first = super::super::wrap::clean(&change.first),
+        first = clean(&change.first),
         before = show(change.before),
         runs_before = plural(change.runs_before, "run"),
         after = show(change.after),

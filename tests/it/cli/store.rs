@@ -427,3 +427,56 @@ fn nodes_of_a_store_are_those_of_the_histories() {
         }
     });
 }
+
+/// The lines of a CSV answer.
+fn csv(arguments: &[&str]) -> Vec<String> {
+    printed(&[arguments, &["--format", "csv"]].concat()).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn csv_has_all_lines_and_what_other_formats_have() {
+    on_each_database(|place| {
+        let folder = histories();
+        let (store, path) = (place(&folder.path().join("x.db")), text(folder.path()));
+        printed(&["ingest", "--quiet", "--store", &store, &path]);
+        let history = ["history", "--store", &store];
+        let all = json(&[&history[..], &["--top", "1000"]].concat());
+        let lines = csv(&history);
+        let of = |by: &str| lines.iter().filter(|line| line.split(',').next() == Some(by)).count() as u64;
+        assert_eq!(of("all"), 1);
+        for groups in all["groups"].as_array().unwrap() {
+            assert_eq!(of(groups["by"].as_str().unwrap()), groups["groups_count"].as_u64().unwrap());
+        }
+        assert!(of("job") > 20 && of("all_over_time") > 1 && of("job_over_time") > 20);
+        assert_eq!(of("remedy"), all["remedies_count"].as_u64().unwrap());
+        assert_eq!(of("node"), all["nodes"]["nodes_count"].as_u64().unwrap());
+        let applications = all["total"]["applications_count"].as_u64().unwrap();
+        assert_eq!(csv(&[&history[..], &["--worst"]].concat()).len() as u64, applications + 1);
+        assert_eq!(csv(&[&history[..], &["--worst", "--top", "3"]].concat()).len(), 4);
+        // Others say how many lines are missing.
+        for format in ["text", "markdown"] {
+            let answer = printed(&[&history[..], &["--worst", "--top", "3", "--format", format]].concat());
+            assert!(answer.contains(&format!("{} more", applications - 3)), "{answer}");
+        }
+    });
+}
+
+#[test]
+fn the_sums_about_a_job_are_those_of_its_runs() {
+    on_each_database(|place| {
+        let folder = histories();
+        let (store, path) = (place(&folder.path().join("x.db")), text(folder.path()));
+        printed(&["ingest", "--quiet", "--store", &store, &path]);
+        let history = ["history", "--store", &store];
+        let jobs = json(&[&history[..], &["--by", "job", "--top", "3"]].concat());
+        for group in jobs["groups"][0]["groups"].as_array().unwrap() {
+            let name = group["key"].as_str().unwrap();
+            let of_job = [&history[..], &["--job", name]].concat();
+            let mut total = json(&of_job)["total"].clone();
+            total["key"] = name.into();
+            assert_eq!(&total, group);
+            let none = printed(&[&of_job[..], &["--user", "nobody"]].concat());
+            assert_eq!(none, format!("no run of the job {name} matches the filters\n"));
+        }
+    });
+}

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use super::wrap::{fit, fit_ends, lines, width};
+use super::wrap::{fit, lines, width};
 
 /// Stands for an unknown value in a table.
 pub(super) const UNKNOWN: &str = "-";
@@ -19,25 +19,18 @@ pub(super) struct Column {
     most: usize,
     is_number: bool,
     is_key: bool,
-    longer: Longer,
-}
-
-/// What becomes of a text that is longer than its column.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Longer {
-    /// Its end is cut off.
-    LosesEnd,
-    LosesMiddle,
-    /// It continues below its row.
-    Wraps,
+    /// Whether a longer name continues below its row, instead of being cut.
+    wraps: bool,
+    /// How longer texts are cut.
+    fit: fn(&str, usize) -> String,
 }
 
 impl Column {
     /// A right-aligned column of numbers.
     pub(super) fn number(title: impl Into<String>, least: usize) -> Self {
         let title = title.into();
-        let (most, longer) = (usize::MAX, Longer::LosesEnd);
-        Self { title, name: None, least, most, is_number: true, is_key: false, longer }
+        let most = usize::MAX;
+        Self { title, name: None, least, most, is_number: true, is_key: false, wraps: false, fit }
     }
 
     pub(super) fn text(title: impl Into<String>, least: usize) -> Self {
@@ -51,12 +44,13 @@ impl Column {
 
     /// Lets longer names continue below their row, instead of cutting them.
     pub(super) fn wrapped(self) -> Self {
-        Self { longer: Longer::Wraps, ..self }
+        Self { wraps: true, ..self }
     }
 
     /// Cuts longer values in the middle: ids differ at their end.
+    #[cfg(any(test, feature = "store"))]
     pub(super) fn with_end(self) -> Self {
-        Self { longer: Longer::LosesMiddle, ..self }
+        Self { fit: super::wrap::fit_ends, ..self }
     }
 
     /// Sets another title for lists of values.
@@ -171,11 +165,7 @@ impl Grid {
         for row in &self.rows {
             let mut rest = Vec::new();
             let cell = |((column, &room), cell): ((&Column, &usize), &Cell)| {
-                let mut parts = if column.longer == Longer::Wraps {
-                    lines(&cell.text, room)
-                } else {
-                    vec![cell.text.clone()]
-                };
+                let mut parts = if column.wraps { lines(&cell.text, room) } else { vec![cell.text.clone()] };
                 rest.extend(parts.split_off(1));
                 (parts.pop().unwrap_or_default(), cell.style)
             };
@@ -203,11 +193,7 @@ impl Grid {
             self.columns.iter().zip(widths).zip(cells).enumerate()
         {
             blanks += if place > 0 { column.gap() } else { 0 };
-            let text = match column.longer {
-                _ if column.is_number => text.to_owned(),
-                Longer::LosesMiddle => fit_ends(text, room),
-                Longer::LosesEnd | Longer::Wraps => fit(text, room),
-            };
+            let text = if column.is_number { text.to_owned() } else { (column.fit)(text, room) };
             let missing = room.saturating_sub(width(&text));
             if text.is_empty() {
                 blanks += missing;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::database::{Row, Value, values};
-use super::ingest::TOOL;
+use super::writer::TOOL;
 use super::{Store, StoreError, gb_hours};
 use crate::baseline::{Baseline, Job, Run, identity_of, rounded};
 use crate::finding::Worse;

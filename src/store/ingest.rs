@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::place::ENDINGS;
-use super::writer::{Runs, Sources, Writer};
+use super::writer::{Runs, Sources, Stored, TOOL, Writer};
 use super::{Store, StoreError, listing};
 use crate::engine::Keeper;
 use crate::input::discover::{self, FileState};
@@ -17,24 +17,6 @@ use crate::limits::Limits;
 use crate::nodes::work_by_node;
 use crate::results::{ApplicationReport, Report};
 use crate::units::Timestamp;
-
-/// The version of this program: figures of another one may differ.
-pub(super) const TOOL: &str = env!("CARGO_PKG_VERSION");
-
-/// What was stored of a run.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Stored {
-    /// Files that had not changed. [`Files::Changed`] does not open them.
-    pub(crate) unchanged: u64,
-    /// Applications that were stored.
-    pub(crate) added: u64,
-    /// Applications that were not stored, because one of their objects was not read to its end.
-    pub(crate) cut: u64,
-    /// Applications that were not stored, because a limit kept a part of them out, and the store has more of them.
-    pub(crate) kept: u64,
-    /// All applications in the store, each once.
-    pub(crate) applications: u64,
-}
 
 /// The files to read. In both cases, only applications in new or changed files are stored. A file that was last read
 /// with another version or other rules counts as changed.

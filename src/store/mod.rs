@@ -44,12 +44,13 @@ pub(crate) use export::Column;
 pub(crate) use export::{Kind, TABLES, Table, Value};
 pub(crate) use fleet::{Fleet, InPeriod, Ranked, Remedy, Unread};
 pub(crate) use groups::{Group, Grouped, Grouping};
-pub(crate) use ingest::{Files, Stored};
+pub(crate) use ingest::Files;
 pub(crate) use nodes::{NodeSums, Nodes};
 pub(crate) use periods::{OverTime, Periods};
 pub(crate) use place::Place;
 pub(crate) use realised::{Changed, Realised};
 pub(crate) use runs::{Change, Measure, Run, Runs};
+pub(crate) use writer::Stored;
 
 const MS_PER_HOUR: f64 = 3_600_000.0;
 const MB_SECONDS_PER_GB_HOUR: f64 = 1024.0 * 3600.0;

@@ -105,7 +105,8 @@ impl Store {
         let count = format!("SELECT count(*) FROM application WHERE {}", selection.condition);
         let of = self.database.count(&count, &selection.values)?;
         let changes = [Measure::RunTime, Measure::Used].into_iter();
-        let changes = changes.filter_map(|measure| change(&runs, measure)).collect();
+        let searched = runs.get(runs.len().saturating_sub(MOST_SEARCHED)..).unwrap_or_default();
+        let changes = changes.filter_map(|measure| change(searched, measure)).collect();
         let hidden = runs.len().saturating_sub(most);
         runs.drain(..hidden);
         Ok(Some(Runs { job: key, of, shown: runs, changes }))

@@ -172,11 +172,11 @@ fn told_apart<'v>(
     let mut known: Vec<Option<&String>> = Vec::new();
     let mut numbers = BTreeMap::new();
     for (configuration, value) in values {
-        let is_same = |other: &Option<&String>| match (other, value) {
-            (Some(other), Some(value)) => *other == value || same_value(name, other, value),
+        let is_same = |other: Option<&String>| match (other, value) {
+            (Some(other), Some(value)) => other == value || same_value(name, other, value),
             (other, value) => other.is_none() && value.is_none(),
         };
-        let number = known.iter().position(is_same).unwrap_or_else(|| {
+        let number = known.iter().position(|other| is_same(*other)).unwrap_or_else(|| {
             known.push(value);
             known.len() - 1
         });
@@ -243,8 +243,10 @@ fn medians(
 mod tests {
     use super::*;
 
-    /// Sections of runs, each with its settings and the memory of a run.
-    fn found(sections: &[(&[(&str, &str)], f64, usize)]) -> Vec<Step> {
+    /// Runs with the same settings: these, the memory of a run, and how many there are.
+    type Alike<'a> = (&'a [(&'a str, &'a str)], f64, usize);
+
+    fn found(sections: &[Alike<'_>]) -> Vec<Step> {
         let mut runs = Vec::new();
         let mut settings = BTreeMap::new();
         for (configuration, (values, used, count)) in (0_i64..).zip(sections) {
@@ -316,7 +318,7 @@ mod tests {
                 ]
             })
             .collect();
-        let each: Vec<(&[(&str, &str)], f64, usize)> =
+        let each: Vec<Alike<'_>> =
             each.iter().zip(0..).map(|(set, n)| (&set[..], if n < 10 { 320.0 } else { 160.0 }, 1)).collect();
         let found = found(&each);
         assert_eq!((found.len(), found[0].runs_since), (1, 10));

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::database::{Database, values};
-use super::ingest::{Stored, TOOL};
 use super::outcome::{Outcome, Outcomes, archives};
 use super::record::Written;
 use super::{StoreError, record};
@@ -17,6 +16,24 @@ use crate::input::unit;
 use crate::limits;
 use crate::results::{ApplicationReport, SourceProblem};
 use crate::units::Timestamp;
+
+/// The version of this program: figures of another one may differ.
+pub(super) const TOOL: &str = env!("CARGO_PKG_VERSION");
+
+/// What was stored of a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Stored {
+    /// Files that had not changed. They are not opened if only changed files are read.
+    pub(crate) unchanged: u64,
+    /// Applications that were stored.
+    pub(crate) added: u64,
+    /// Applications that were not stored, because one of their objects was not read to its end.
+    pub(crate) cut: u64,
+    /// Applications that were not stored, because a limit kept a part of them out, and the store has more of them.
+    pub(crate) kept: u64,
+    /// All applications in the store, each once.
+    pub(crate) applications: u64,
+}
 
 /// Where files come from.
 pub(super) struct Sources<'s> {
@@ -80,13 +97,11 @@ impl<'r> Runs<'r> {
         if !is_limited {
             return Ok(self.run);
         }
-        match self.limited {
-            Some(run) => Ok(run),
-            None => {
-                let run = database.writing(|| start(database, self.now, self.within_limits))?;
-                Ok(*self.limited.insert(run))
-            }
+        if let Some(run) = self.limited {
+            return Ok(run);
         }
+        let run = database.writing(|| start(database, self.now, self.within_limits))?;
+        Ok(*self.limited.insert(run))
     }
 }
 

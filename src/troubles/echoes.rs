@@ -154,12 +154,7 @@ pub(super) fn under_their_causes(
         let mut told = findings.iter().filter(|it| other.tells(it).is_some());
         (cause.kind, other.kind) == (Kind::Failures, Kind::Waiting) && told.any(waits_for_failures)
     };
-    let waits_for_others = |cause: &Trouble, other: &Trouble| {
-        cause.kind == Kind::ManyTasks
-            && other.kind == Kind::Waiting
-            && cause.severity >= other.severity
-            && findings.iter().any(|it| other.tells(it).is_some() && waits_for_tasks_of(cause, it))
-    };
+    let waits_for_others = |cause: &Trouble, other: &Trouble| waits_for_many_tasks(cause, other, findings);
     let spare = Spare::of(&troubles, findings);
     let explains = |cause: &Trouble, other: &Trouble| {
         let is_idle_by_few = (cause.kind, other.kind) == (Kind::FewTasks, Kind::IdleExecutors);
@@ -198,6 +193,14 @@ pub(super) fn under_their_causes(
         kept.iter_mut().filter(|trouble| trouble.kind == Kind::FewTasks).for_each(Trouble::needs_executors);
     }
     kept
+}
+
+/// Whether a wait for containers is that of the too many tasks of `cause`.
+fn waits_for_many_tasks(cause: &Trouble, other: &Trouble, findings: &[Finding]) -> bool {
+    cause.kind == Kind::ManyTasks
+        && other.kind == Kind::Waiting
+        && cause.severity >= other.severity
+        && findings.iter().any(|it| other.tells(it).is_some() && waits_for_tasks_of(cause, it))
 }
 
 /// Merges troubles once their changes are settled. If a trouble calls for all changes that another one calls for, both

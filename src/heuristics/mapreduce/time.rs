@@ -108,7 +108,7 @@ impl Check for RunTime {
         let (short, long) = params.severities(mean as f64, total, saved);
         let few = params.few(app, *role);
         // What more tasks save decides; without a replay, how long tasks run.
-        let long = few.map_or(long, |few| few.map_or(Severity::None, |few| params.lost(few).0));
+        let long = few.map_or(long, |few| params.lost(few).0);
         let remedy =
             if self.fewer(app, group, mean) { Severity::Critical } else { params.short_without_remedy };
         let short = short.min(remedy);
@@ -125,7 +125,7 @@ impl Check for RunTime {
             evidence.push(("avg_input_bytes", Measure::Size(input)));
         }
         let mut judgement = Judgement::of(role.subject(), severity).tasks(total).facts(evidence);
-        if let Some(few) = few.flatten().filter(|_| long > short) {
+        if let Some(few) = few.filter(|_| long > short) {
             let words = (role.do_what(total, "run"), to_millis(mean).to_string());
             return self.too_few(app, judgement, few, &words).into();
         }

@@ -12,7 +12,7 @@ use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
-use crate::model::spark::{ExecutorMetric, Facet, Spark, Stage};
+use crate::model::spark::{ExecutorMetric, Facet, Spark};
 use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use crate::params::{choice, rule_params};
@@ -307,7 +307,7 @@ struct Facts {
     heap: Bytes,
     overhead: Option<Bytes>,
     used: Option<Bytes>,
-    /// The results of the job whose tasks send the driver most; `None` if no task reports the size of its result.
+    /// The results of the job whose tasks send the driver most; `None` if the size of a result is unknown.
     results: Option<Bytes>,
     /// Memory of the driver and of the executors that ran at the same time.
     held: Bytes,
@@ -358,16 +358,13 @@ impl Facts {
     }
 }
 
-/// The largest sum of the results of the tasks of one job.
+/// The largest sum of the results of the tasks of one job; `None` if the size of a result is unknown.
 fn most_results(app: &Application, spark: &Spark) -> Option<Bytes> {
-    let of_stage = |stage: &Stage| {
-        let group = app.groups.get(stage.group?)?;
-        let results = group.winners().filter_map(|row| group.attempts.bytes(row, Counter::ResultSize));
-        results.reduce(|sum, more| sum + more)
-    };
     let mut by_job: BTreeMap<Option<usize>, Bytes> = BTreeMap::new();
     for stage in &spark.stages {
-        let Some(results) = of_stage(stage) else { continue };
+        let Some(group) = stage.group.and_then(|group| app.groups.get(group)) else { continue };
+        let mut results = group.winners().map(|row| group.attempts.bytes(row, Counter::ResultSize));
+        let results = results.try_fold(Bytes::default(), |sum, more| Some(sum + more?))?;
         let sum = by_job.entry(stage.job).or_default();
         // Without its job, a stage counts alone.
         *sum = if stage.job.is_some() { *sum + results } else { results.max(*sum) };
@@ -425,7 +422,7 @@ mod tests {
             sample::count(&mut app, Counter::ResultSize, gib << 28);
             sample::succeed(&mut app);
             let found = sample::evaluate(&app, ID, false).findings.remove(0);
-            (found.message.to_string(), found.advice.iter().map(|line| line.text.clone()).collect::<String>())
+            (found.message.clone(), found.advice.iter().map(|line| line.text.clone()).collect::<String>())
         };
         let (message, advice) = text(20);
         assert!(message.ends_with("and tasks of a job send up to 20 GiB of results to it"), "{message}");

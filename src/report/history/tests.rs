@@ -114,7 +114,7 @@ fn fleet() -> Fleet {
         }],
         remedies_of: 4,
         realised: vec![realised(15.0), realised(-4.0)],
-        realised_of: 2,
+        realised_of: 3,
         realised_gb_hours: 12.25,
         nodes: Nodes { nodes: vec![node("n1", Some(0.75)), node("n2", None)], of: 5, slow: 1, unknown: 1 },
         unread: vec![

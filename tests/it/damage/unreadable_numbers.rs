@@ -228,7 +228,7 @@ fn unreadable_counter_does_not_affect_unrelated_rules() {
         let executor = if number.is_multiple_of(2) { "1" } else { "2" };
         Task::new(executor, 10_000)
             .metric("Input Metrics.Bytes Read", 20 * MIB)
-            .metric("Result Size", 100 + number)
+            .metric("Output Metrics.Records Written", 100 + number)
     };
     let text = App::with(&[("spark.executor.memory", "2g")], 2, 5).stage((0..20).map(task).collect()).text();
     let whole = spark(&text);
@@ -236,8 +236,8 @@ fn unreadable_counter_does_not_affect_unrelated_rules() {
         let app = app(report);
         (app["findings"].clone(), app["not_evaluated"].clone())
     };
-    // No rule reads the result size.
-    let report = spark(&replaced(&text, "\"Result Size\":104", "\"Result Size\":\"x\""));
+    // No rule reads the records written.
+    let report = spark(&replaced(&text, "\"Records Written\":104", "\"Records Written\":\"x\""));
     assert_eq!(app(&report)["complete"], false);
     assert_eq!(verdicts(&report), verdicts(&whole));
     // Only rules on input read it.

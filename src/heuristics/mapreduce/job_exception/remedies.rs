@@ -140,13 +140,11 @@ fn half_more(app: &Application, now: Bytes) -> u64 {
 /// Half as much memory again, but at least a quarter more than the use that the error reports: the container may have
 /// been larger than requested, because schedulers round up.
 fn more_memory(app: &Application, role: Role, error: &str) -> Advice {
-    match larger_container(app, role, error) {
-        Some(larger) => larger.and(", or limit -Xmx to 80 % of the container"),
-        None => {
-            let key = name_for(app, role.memory());
-            format!("increase {key} by half, or lower -Xmx to 80 % of it").into()
-        }
-    }
+    let Some(larger) = larger_container(app, role, error) else {
+        let key = name_for(app, role.memory());
+        return format!("increase {key} by half, or lower -Xmx to 80 % of it").into();
+    };
+    larger.and(", or limit -Xmx to 80 % of the container")
 }
 
 /// The same without an alternative; `None` if the size of the container is unknown.

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use super::super::splits::{Unsplittable, split_for, whole_mib};
 use super::super::{Role, change, change_towards, may_be, to_bytes};
@@ -136,7 +137,10 @@ fn are_split(small: Bytes, size: Bytes, block: Bytes) -> bool {
 fn reads_gzip(app: &Application) -> bool {
     let names = ["mapreduce.input.fileinputformat.inputdir", "mapred.input.dir"];
     let mut inputs = names.into_iter().filter_map(|name| app.conf.raw(name));
-    inputs.any(|paths| paths.split(',').any(|path| path.trim().ends_with(".gz")))
+    let is_gzip = |path: &str| {
+        Path::new(path.trim()).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"))
+    };
+    inputs.any(|paths| paths.split(',').any(is_gzip))
 }
 
 fn cannot_be_split(small: Bytes) -> Advice {

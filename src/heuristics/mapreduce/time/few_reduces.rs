@@ -25,7 +25,8 @@ const ENOUGH: f64 = 0.95;
 /// The share of a reduce task's run time for which starting up may last, as a divisor.
 const START_UPS: f64 = 12.0;
 
-/// A number of reduce tasks that uses the free containers, and what the job loses without it.
+/// The number of reduce tasks that uses the free containers, and what the job loses without it: nothing if that is the
+/// number it has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct FewReduces {
     pub(super) wanted: u32,
@@ -35,9 +36,9 @@ pub(super) struct FewReduces {
 }
 
 impl FewReduces {
-    /// `Some(None)` if more reduce tasks would save nothing, and `None` if a replay cannot tell.
+    /// `None` if a replay cannot tell.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // numbers of tasks
-    pub(super) fn of(app: &Application, start_up: Quantity<Duration>) -> Option<Option<Self>> {
+    pub(super) fn of(app: &Application, start_up: Quantity<Duration>) -> Option<Self> {
         if app.uberized == Some(true) {
             return None;
         }
@@ -48,10 +49,11 @@ impl FewReduces {
             return None;
         }
         let (now, room) = (plan.reduces(), plan.room_for_reduces()?);
+        let enough = Self { wanted: now, lost: Millis::ZERO, share: 0.0 };
         let least = START_UPS * start_up.get() * 1000.0;
         let most = (plan.work_of_reduces().as_f64() / least.max(1.0)).min(f64::from(room));
         if most <= f64::from(now) || now == 0 {
-            return Some(None);
+            return Some(enough);
         }
         let factor = most / f64::from(now);
         let number = |step: i32| (f64::from(now) * factor.powf(f64::from(step) / f64::from(TRIED))) as u32;
@@ -65,11 +67,12 @@ impl FewReduces {
         let tried: Vec<(u32, Micros)> = numbers.into_iter().filter_map(saved).collect();
         let best = tried.iter().map(|(_, saved)| saved.as_f64()).max_by(f64::total_cmp)?;
         let is_enough = |(_, saved): &&(u32, Micros)| saved.as_f64() >= ENOUGH * best && best > 0.0;
-        Some(tried.iter().find(is_enough).map(|&(wanted, saved)| Self {
+        let found = tried.iter().find(is_enough).map(|&(wanted, saved)| Self {
             wanted,
             lost: saved.to_millis(),
             share: saved.as_f64() / recorded,
-        }))
+        });
+        Some(found.unwrap_or(enough))
     }
 }
 
@@ -105,7 +108,7 @@ impl RunTime {
 
 impl Time {
     /// What more reduce tasks would save; `None` if it is not judged or unknown.
-    pub(super) fn few(&self, app: &Application, role: Role) -> Option<Option<FewReduces>> {
+    pub(super) fn few(&self, app: &Application, role: Role) -> Option<FewReduces> {
         let is_judged = self.lost_share.values().is_some() || self.lost_time.values().is_some();
         if role == Role::Reduce && is_judged { FewReduces::of(app, self.start_up_cost) } else { None }
     }

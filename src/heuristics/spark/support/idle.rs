@@ -3,7 +3,7 @@
 use super::driver_alone::DriverAlone;
 use super::losses::lost_executors;
 use super::memory::{in_force, is_local, max_executors};
-use super::pinned::unpin;
+use super::pinned::{WORTH, unpin};
 use crate::finding::{Advice, Measure, Phrase, SettingChange};
 use crate::heuristics::spark::{change, change_to, spark};
 use crate::metrics::share_idle_beyond;
@@ -17,8 +17,6 @@ use crate::units::{Bytes, Millis};
 const SHORT_IDLE_TIMEOUT: Millis = Millis::from_secs(30);
 /// Spark's default idle timeout, the same in every version.
 const IDLE_TIMEOUT: Millis = Millis::from_secs(60);
-/// Giving back a smaller share of what executors held is not worth a change.
-pub(super) const WORTH: f64 = 0.05;
 /// With fewer executors, an application takes "as long" up to this multiple of its time: the error of a replay.
 const AS_LONG: f64 = 1.05;
 /// The maximum number of replays that search for a number of executors, and of attempts that they schedule.

@@ -16,6 +16,8 @@ use crate::units::Millis;
 const TIMEOUTS: [Millis; 4] =
     [Millis::from_secs(1800), Millis::from_secs(600), Millis::from_secs(300), Millis::from_secs(120)];
 
+/// Giving back a smaller share of what executors held is not worth a change.
+pub(super) const WORTH: f64 = 0.05;
 /// A timeout suits if it gives back at least this share of what the shortest one would.
 const MOST_OF_IT: f64 = 0.5;
 
@@ -86,7 +88,7 @@ impl Pins {
 fn fitting(app: &Application, force: Option<Millis>, idle_timeout: Millis) -> Option<Millis> {
     let share = |timeout| share_idle_beyond(app, timeout);
     if let Some(force) = force
-        && share(force).is_none_or(|beyond| beyond >= super::idle::WORTH)
+        && share(force).is_none_or(|beyond| beyond >= WORTH)
     {
         return None;
     }

@@ -317,7 +317,7 @@ impl Store {
         // A query for each change, but one statement.
         let of_change = |(n, Found { job, step, .. }): (usize, &Found)| {
             format!(
-                "SELECT {n} AS n, setting.name AS name, setting.new AS new FROM (SELECT application FROM application WHERE \
+                "SELECT CAST({n} AS BIGINT) AS n, setting.name AS name, setting.new AS new FROM (SELECT application FROM application WHERE \
                  job = {job} AND submitted < {} ORDER BY submitted DESC LIMIT {MOST_BEFORE}) AS earlier JOIN setting USING \
                  (application)",
                 step.since.as_millis()

@@ -1,6 +1,5 @@
 //! Answers to questions about all applications of a store.
 
-use super::database::values;
 use super::selection::Selection;
 use super::{Fleet, Grouped, Grouping, Nodes, Run, Runs, Store, StoreError};
 use crate::engine::Filter;
@@ -60,6 +59,7 @@ impl Store {
         selection: &Selection,
         most: usize,
     ) -> Result<Option<Answer>, StoreError> {
+        let mut of_job = None;
         let view = match question {
             Question::Overview => View::Overview(Box::new(self.fleet(selection, most)?)),
             Question::Groups(grouping) => {
@@ -68,13 +68,12 @@ impl Store {
             Question::Nodes => View::Nodes(self.nodes(selection, most)?),
             Question::Worst => View::Worst(self.worst(selection, most)?),
             Question::Job(job) => match self.job(job, selection, most)? {
-                Some(runs) => View::Job(runs),
+                Some((runs, selected)) => {
+                    of_job = Some(selected);
+                    View::Job(runs)
+                }
                 None => return Ok(None),
             },
-        };
-        let of_job = match &view {
-            View::Job(runs) => self.only_job(&runs.job, selection)?,
-            _ => None,
         };
         let selection = of_job.as_ref().unwrap_or(selection);
         let mut total = self.grouped(Grouping::Everything, selection, None)?.groups;
@@ -82,12 +81,5 @@ impl Store {
         let total = total.pop().unwrap_or_default();
         let currency = self.prices.as_ref().map(|prices| prices.currency().to_owned());
         Ok(Some(Answer { total, from, until, currency, view }))
-    }
-
-    /// Those of the selected applications that are runs of the job with this key.
-    fn only_job(&self, key: &str, selection: &Selection) -> Result<Option<Selection>, StoreError> {
-        let query = "SELECT job FROM job WHERE key = ?1";
-        let job = self.database.first(query, &values![key], |row| row.get::<i64>(0))?;
-        Ok(job.map(|job| selection.of_job(job)))
     }
 }

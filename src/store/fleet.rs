@@ -15,8 +15,8 @@ pub(crate) struct Fleet {
     pub(crate) periods: Option<Periods>,
     /// All applications in each period.
     pub(crate) over_time: OverTime,
-    /// How many periods a short table shows, the latest ones.
-    pub(crate) latest: usize,
+    /// The most lines of each list.
+    pub(crate) most: usize,
     pub(crate) jobs: Ranked,
     pub(crate) users: Ranked,
     pub(crate) queues: Ranked,
@@ -64,9 +64,6 @@ pub(crate) struct Unread {
     pub(crate) example: String,
 }
 
-/// The most periods in a short table. A terminal shows them without scrolling.
-const LATEST: usize = 12;
-
 /// What was used and wasted in a period, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct InPeriod<'a> {
@@ -90,12 +87,12 @@ impl OverTime {
 }
 
 impl Fleet {
-    /// The latest periods, in the order of time, and the number of earlier ones. Those without known amounts are left
-    /// out, because applications may be years apart. `None` if all applications are in the same period.
-    pub(crate) fn latest(&self) -> Option<(&Periods, Vec<InPeriod<'_>>, u64)> {
+    /// The latest `most` periods, in the order of time, and the number of earlier ones. Those without known amounts are
+    /// left out, because applications may be years apart. `None` if all applications are in the same period.
+    pub(crate) fn latest(&self, most: usize) -> Option<(&Periods, Vec<InPeriod<'_>>, u64)> {
         let periods = self.periods.as_ref().filter(|periods| periods.names.len() > 1)?;
         let mut known: Vec<InPeriod<'_>> = self.over_time.known(periods).collect();
-        let earlier = known.len().saturating_sub(self.latest);
+        let earlier = known.len().saturating_sub(most);
         known.drain(..earlier);
         (!known.is_empty()).then_some((periods, known, earlier as u64))
     }
@@ -130,7 +127,7 @@ impl Store {
         let (unread, unread_of) = self.unread(most)?;
         Ok(Fleet {
             over_time: over_time(Grouping::Everything, &everything)?.pop().unwrap_or_default(),
-            latest: most.min(LATEST),
+            most,
             jobs: ranked(Grouping::Job)?,
             users: ranked(Grouping::User)?,
             queues: ranked(Grouping::Queue)?,
@@ -310,7 +307,7 @@ mod tests {
         let apps: Vec<_> = (0..40).filter(|day| day % 2 == 0).map(|day| app("nightly", "bob", day)).collect();
         with_stores(&apps, |store| {
             let View::Overview(fleet) = answer(store, &Question::Overview, None).view else { panic!() };
-            let (_, latest, earlier) = fleet.latest().unwrap();
+            let (_, latest, earlier) = fleet.latest(12).unwrap();
             assert_eq!((latest.len(), earlier), (12, 8));
             assert_eq!(latest.last().unwrap().from, "1970-02-08");
             assert!(latest.iter().all(|period| period.used_gb_hours == Some(1.0)));

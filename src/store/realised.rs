@@ -258,11 +258,12 @@ impl Store {
         let mut all: Vec<JobRuns> = Vec::new();
         self.database.visit(&query, &values, |row| {
             let job = row.get(0)?;
+            let Some(used_gb_hours) = row.amount(4)?.map(gb_hours) else { return Ok(true) };
             let run = MeasuredRun {
                 configuration: row.get(1)?,
                 id: row.get(2)?,
                 submitted: Timestamp::from_millis(row.get(3)?),
-                used_gb_hours: row.amount(4)?.map(gb_hours).unwrap_or_default(),
+                used_gb_hours,
                 run_time: row.get::<Option<i64>>(5)?.map(|time| time as f64),
             };
             match all.last_mut().filter(|last| last.job == job) {

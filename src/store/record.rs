@@ -69,12 +69,10 @@ pub(super) fn replacing(
 pub(super) fn is_better_known(database: &Database, app: &ApplicationReport) -> Result<bool, StoreError> {
     let (id, attempt) = (bounded(&app.id), bounded(app.attempt.as_deref().unwrap_or_default()));
     let source = app.sources.first().map(String::as_str).unwrap_or_default();
-    let better = if app.limit == Some(limits::TIME) { "TRUE" } else { "complete = TRUE" };
-    let query = format!(
-        "SELECT count(*) FROM application WHERE id = ?1 AND attempt = ?2 AND source = ?3 AND ({better} OR tasks > ?4)"
-    );
-    let asked = values![&*id, &*attempt, source, tasks(app).map_or(0, whole)];
-    Ok(database.count(&query, &asked)? > 0)
+    let query = "SELECT count(*) FROM application WHERE id = ?1 AND attempt = ?2 AND source = ?3 AND (?4 OR complete = TRUE \
+                 OR tasks IS NOT NULL AND (CAST(?5 AS BIGINT) IS NULL OR tasks > ?5))";
+    let asked = values![&*id, &*attempt, source, app.limit == Some(limits::TIME), tasks(app).map(whole)];
+    Ok(database.count(query, &asked)? > 0)
 }
 
 /// The tasks of an application, if their number is known.

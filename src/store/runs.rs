@@ -81,14 +81,14 @@ impl Store {
         self.runs(selection, "wasted DESC NULLS LAST, score DESC, id, attempt, source", most)
     }
 
-    /// The last `most` runs of the job with this key, or of the job that an application with this name is a run of; `None`
-    /// if there is none.
+    /// The last `most` runs of the job with this key, or of the job that an application with this name is a run of, and
+    /// the selection of all of its runs; `None` if there is no such job.
     pub(super) fn job(
         &self,
         job: &str,
         selection: &Selection,
         most: usize,
-    ) -> Result<Option<Runs>, StoreError> {
+    ) -> Result<Option<(Runs, Selection)>, StoreError> {
         let [spark, mapreduce] =
             [Engine::Spark, Engine::MapReduce].map(|engine| JobKey::new(engine, Some(job)));
         let found = self.database.first(
@@ -97,8 +97,7 @@ impl Store {
             |row| Ok((row.get::<i64>(0)?, row.get::<String>(1)?)),
         )?;
         let Some((place, key)) = found else { return Ok(None) };
-        let mut selection = selection.looked_up();
-        selection.and("application.job =", place);
+        let selection = selection.of_job(place);
         let latest = "submitted DESC NULLS LAST, id DESC, attempt DESC, source DESC";
         let mut runs = self.runs(&selection, latest, most.max(MOST_SEARCHED))?;
         runs.reverse();
@@ -109,7 +108,7 @@ impl Store {
         let changes = changes.filter_map(|measure| change(searched, measure)).collect();
         let hidden = runs.len().saturating_sub(most);
         runs.drain(..hidden);
-        Ok(Some(Runs { job: key, of, shown: runs, changes }))
+        Ok(Some((Runs { job: key, of, shown: runs, changes }, selection)))
     }
 
     fn runs(&self, selection: &Selection, order: &str, most: usize) -> Result<Vec<Run>, StoreError> {

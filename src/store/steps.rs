@@ -87,7 +87,7 @@ pub(super) fn steps(runs: &[MeasuredRun], settings: &BTreeMap<i64, Settings>) ->
 
 /// A configuration that is in force, or will be again if those after it are undone.
 struct Level<'r> {
-    kind: usize,
+    kind: Option<usize>,
     runs: Vec<&'r MeasuredRun>,
     /// The change that led to it, if it was clear.
     step: Option<usize>,
@@ -95,7 +95,7 @@ struct Level<'r> {
 
 /// Runs one after the other with configurations of one kind.
 struct Section<'r> {
-    kind: usize,
+    kind: Option<usize>,
     runs: Vec<&'r MeasuredRun>,
 }
 
@@ -158,8 +158,8 @@ impl Kinds {
         Self { by_configuration: by_configuration.collect(), settings: decisive }
     }
 
-    fn of_configuration(&self, configuration: i64) -> usize {
-        self.by_configuration.get(&configuration).copied().unwrap_or_default()
+    fn of_configuration(&self, configuration: i64) -> Option<usize> {
+        self.by_configuration.get(&configuration).copied()
     }
 }
 

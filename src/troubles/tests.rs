@@ -479,7 +479,6 @@ fn a_wait_for_retries_is_an_echo_of_the_failures() {
     assert!(matches!(removal(false), Removal::Waiting { .. }));
 }
 
-/// Less garbage collection ends map tasks earlier, but not twice as early.
 #[test]
 fn a_wait_for_too_many_tasks_is_their_echo() {
     let kinds = |severity, which: &str| {
@@ -497,6 +496,7 @@ fn a_wait_for_too_many_tasks_is_their_echo() {
     assert_eq!(kinds(Severity::Low, "maps").len(), 2);
 }
 
+/// Less garbage collection ends map tasks earlier, but not twice as early.
 #[test]
 fn larger_containers_of_a_job_take_more_memory() {
     let rules = RuleSet::built_in().unwrap();

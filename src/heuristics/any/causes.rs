@@ -203,10 +203,15 @@ pub(super) fn remedy_for_one(app: &Application, found: &StragglerCause, node: Op
 fn remedy(app: &Application, cause: Cause, confidence: &str) -> Advice {
     let what = match app.engine {
         Engine::Spark => of_spark(cause),
-        Engine::MapReduce => of_mapreduce(cause, app.ran_on_job_tracker()),
+        Engine::MapReduce => of_mapreduce(cause),
     };
     let (name, confidence) = (cause.display_name(), in_brackets(confidence));
-    let advice = Advice::new(format!("{name}{confidence}: {}", what.unwrap_or(of_any(cause))));
+    let setting = match (app.engine, cause) {
+        (Engine::MapReduce, Cause::Disk) => by_hadoop(app, "yarn.nodemanager.local-dirs", "mapred.local.dir"),
+        (Engine::MapReduce, Cause::Hardware) => excluding(app),
+        _ => "",
+    };
+    let advice = Advice::new(format!("{name}{confidence}: {}{setting}", what.unwrap_or(of_any(cause))));
     match (app.engine, cause) {
         (Engine::MapReduce, Cause::Gc) => advice.set_for_first(mapreduce::larger_heaps(app)),
         (Engine::MapReduce, Cause::Disk) => advice.set_for_first(mapreduce::larger_sort_buffer(app)),
@@ -237,27 +242,18 @@ const fn of_spark(cause: Cause) -> Option<&'static str> {
     })
 }
 
-/// What helps in MapReduce; `None` if it is the same for any engine.
-const fn of_mapreduce(cause: Cause, on_job_tracker: bool) -> Option<&'static str> {
+/// What helps in MapReduce, followed by the name of a setting for disks and hardware; `None` if it is the same for any
+/// engine.
+const fn of_mapreduce(cause: Cause) -> Option<&'static str> {
     Some(match cause {
         Cause::DataSkew => "distribute their data evenly (`elephant-rs rules show reducer-skew`)",
         Cause::Gc => {
             "create less garbage, or enlarge a heap that is full (`elephant-rs rules show mapper-gc`)"
         }
-        Cause::Disk if on_job_tracker => {
-            "put mapred.local.dir on several disks, and spill less (`elephant-rs rules show mapper-spill`)"
-        }
-        Cause::Disk => {
-            "put yarn.nodemanager.local-dirs on several disks, and spill less (`elephant-rs rules show mapper-spill`)"
-        }
+        Cause::Disk => "spill less (`elephant-rs rules show mapper-spill`), and use several disks for ",
         Cause::Network => "check the network between the nodes",
-        Cause::Hardware if on_job_tracker => {
-            "`elephant-rs nodes` over many jobs ranks the nodes; --exclude-list FILE writes the worst into a file for \
-             mapred.hosts.exclude"
-        }
         Cause::Hardware => {
-            "`elephant-rs nodes` over many jobs ranks the nodes; --exclude-list FILE writes the worst into a file for \
-             yarn.resourcemanager.nodes.exclude-path"
+            "`elephant-rs nodes` over many jobs ranks the nodes; --exclude-list FILE writes the worst into a file for "
         }
         Cause::Scheduler => "reduce tasks waited for map tasks; start them later",
         _ => return None,

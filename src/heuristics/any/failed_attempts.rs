@@ -1,21 +1,21 @@
 //! `failed-attempts`: task time spent on failed attempts.
 
-use std::collections::BTreeSet;
+mod cost;
+
+use cost::Cost;
 
 use super::{rule, tasks};
-use crate::diagnosis::{FailureKind, taken_away};
+use crate::diagnosis::FailureKind;
 use crate::finding::{
     Advice, Failure, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Word, Worse,
 };
 use crate::heuristics::mapreduce::remedies_of_failures;
-use crate::heuristics::root_cause::{Collector, Places, Roots};
-use crate::heuristics::shared::{time_of, time_of_tasks};
-use crate::heuristics::spark::{Root, against_kinds, blames_code, in_words};
+use crate::heuristics::root_cause::Roots;
+use crate::heuristics::spark::{Root, against_kinds, in_words};
 use crate::heuristics::wording::{by_hadoop, change, decisive, percent, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
 use crate::model::spark::Facet;
-use crate::model::table::{EndReason, Outcome, TaskKind, TimePoint};
 use crate::model::{Application, Engine, Status};
 use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Duration, Ratio};
@@ -57,141 +57,8 @@ const ON_HOST: &str = "{count} of them on {host}";
 
 struct Failed(Failures);
 
-/// The costs of failed attempts.
-#[derive(Default)]
-struct Cost {
-    attempts: u64,
-    failed: u64,
-    /// Attempts whose containers the cluster took away.
-    taken: u64,
-    lost_with_executor: u64,
-    failed_reduces: u64,
-    untold: u64,
-    /// Whether the ends of attempts that started are unknown.
-    any_open: bool,
-    failed_time: Millis,
-    all_time: Millis,
-    /// The time in which only failed attempts ran, and the time in which any attempt ran.
-    alone: Millis,
-    ran: Millis,
-    /// The number of tasks with a failed attempt.
-    failed_tasks: u64,
-    /// The kind of tasks that failed most, by its share (MapReduce).
-    most_failed: Option<FailedKind>,
-    /// The attempts by host, and by executor.
-    hosts: Places,
-    executors: Places,
-    /// The root causes of failed attempts.
-    roots: Roots,
-}
-
-/// The tasks of a kind that failed.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct FailedKind {
-    kind: TaskKind,
-    share: f64,
-    failed: u64,
-}
-
-/// With fewer failed tasks, their share says little.
-const SEVERAL: u64 = 3;
-
 /// The share of tasks that failed.
 const OF_TASKS: &str = "{failed} {kind} tasks failed at least once, {share} ({limit})";
-
-impl Cost {
-    fn of(app: &Application) -> Self {
-        let mut cost = Self::default();
-        let mut collector = Collector::new(app);
-        let taken: Vec<BTreeSet<usize>> = app.groups.iter().map(|group| taken_away(app, group)).collect();
-        for (group, taken) in app.groups.iter().zip(&taken) {
-            let attempts = &group.attempts;
-            let is_lost = |row: usize| attempts.outcome(row) == Outcome::Failed || taken.contains(&row);
-            collector.add_rows(group, is_lost, |_| true);
-            let mut failed_tasks = BTreeSet::new();
-            for row in 0..attempts.len() {
-                let time = attempts.run_time(row);
-                let failed = is_lost(row);
-                // What the cluster takes away says nothing about the node.
-                let is_taken = taken.contains(&row);
-                cost.hosts.add(attempts.node(row), failed && !is_taken);
-                cost.executors.add(attempts.executor(row), failed && !is_taken);
-                cost.attempts += 1;
-                cost.all_time = cost.all_time + time.unwrap_or_default();
-                cost.any_open |= time.is_none() && attempts.time(row, TimePoint::Start).is_some();
-                if !failed {
-                    continue;
-                }
-                cost.failed += 1;
-                cost.taken += u64::from(is_taken);
-                cost.failed_reduces += u64::from(group.kind == TaskKind::Reduce);
-                cost.untold += u64::from(time.is_none());
-                cost.failed_time = cost.failed_time + time.unwrap_or_default();
-                let lost = attempts.end_reason(row) == Some(EndReason::ExecutorLost);
-                cost.lost_with_executor += u64::from(lost);
-                failed_tasks.extend(attempts.task(row).filter(|_| !is_taken));
-            }
-            let failed = failed_tasks.len() as u64;
-            cost.failed_tasks += failed;
-            let share = failed as f64 / group.tasks.len().max(1) as f64;
-            let is_most = cost.most_failed.is_none_or(|most| share > most.share);
-            if app.engine == Engine::MapReduce && failed >= SEVERAL && is_most {
-                cost.most_failed = Some(FailedKind { kind: group.kind, share, failed });
-            }
-        }
-        cost.roots = collector.finish();
-        if cost.failed > 0 {
-            cost.ran = time_of_tasks(app);
-            let others = time_of(app, |place, row| {
-                let is_taken = taken.get(place).is_some_and(|taken| taken.contains(&row));
-                let outcome = app.groups.get(place).map(|group| group.attempts.outcome(row));
-                outcome != Some(Outcome::Failed) && !is_taken
-            });
-            cost.alone = Millis::new(cost.ran.get().saturating_sub(others.get()));
-        }
-        cost
-    }
-
-    /// The share of the time in which tasks ran that only failed attempts ran in.
-    fn lost_share(&self) -> f64 {
-        self.alone.as_f64() / self.ran.as_f64().max(1.0)
-    }
-
-    /// How the attempts ended whose work was lost.
-    const fn ended(&self) -> &'static str {
-        match self.taken {
-            0 => "failed",
-            taken if taken == self.failed => "were killed by the cluster",
-            _ => "failed or were killed by the cluster",
-        }
-    }
-
-    /// The evidence, with the share of task time that failed attempts took.
-    fn evidence(&self, share: f64) -> Vec<(&'static str, Measure)> {
-        let mut evidence = vec![
-            ("attempts_count", Measure::Count(self.attempts)),
-            ("failed_attempts_count", Measure::Count(self.failed - self.taken)),
-            ("failed_attempts_untold_count", Measure::Count(self.untold)),
-            ("failed_time_ms", Measure::Time(self.failed_time)),
-            ("task_time_ms", Measure::Time(self.all_time)),
-            ("failed_ratio", Measure::Ratio(Some(share))),
-            ("lost_ms", Measure::Time(self.alone)),
-            ("lost_ratio", Measure::Ratio(Some(self.lost_share()))),
-        ];
-        if self.taken > 0 {
-            evidence.push(("taken_attempts_count", Measure::Count(self.taken)));
-        }
-        evidence
-    }
-
-    /// Blames the node instead of the code if all failures of several tasks happened in one place and the application
-    /// did not fail; otherwise the failure as it is.
-    fn failure_of(&self, app: &Application, failure: Failure) -> Failure {
-        let in_one_place = self.hosts.is_only_worst(app) || self.executors.is_only_worst(app);
-        let of_place = in_one_place && self.failed_tasks > 1 && app.status != Status::Failed;
-        if of_place && blames_code(failure.kind) { failure.of_node() } else { failure }
-    }
-}
 
 impl Failures {
     /// The severity by the share of tasks that failed, and its phrase if that severity is higher than `other`. Few failures
@@ -238,9 +105,9 @@ impl Check for Failed {
         if cost.all_time == Millis::ZERO {
             return Verdict::NotEvaluated("no attempt has a run time".to_owned());
         }
-        let share = cost.failed_time.as_f64() / cost.all_time.as_f64();
+        let share = cost.time.as_f64() / cost.all_time.as_f64();
         let by_share = params.failed_share.severity(share);
-        let by_time = params.failed_time.severity(cost.failed_time.as_f64());
+        let by_time = params.failed_time.severity(cost.time.as_f64());
         let by_work = by_share.min(by_time);
         let (by_tasks, of_tasks) = params.of_tasks(&cost, by_work, by_time);
         let by_work = by_work.max(by_tasks);
@@ -270,7 +137,7 @@ impl Check for Failed {
             .message(
                 MESSAGE,
                 &[
-                    ("lost", &cost.failed),
+                    ("lost", &cost.lost),
                     ("ended", &cost.ended()),
                     ("attempts", &plural(cost.attempts, "attempt")),
                     ("all", &if cost.any_open { "the known" } else { "all" }),
@@ -341,11 +208,11 @@ fn advice(app: &Application, cost: &Cost, kind: Option<FailureKind>) -> Vec<Advi
         };
         let what = format!(
             "{failures} of {} failures happened on {host}: check its disks, memory and logs, and exclude it",
-            cost.failed
+            cost.lost - cost.taken
         );
         advice.push(Advice::new(what).set([exclude]));
     }
-    if 2 * cost.lost_with_executor > cost.failed {
+    if 2 * cost.with_executor > cost.lost {
         advice.push(
             "most of the work was lost together with executors: find out why they were lost before you make tasks smaller or \
              retry more often"
@@ -369,7 +236,7 @@ fn advice(app: &Application, cost: &Cost, kind: Option<FailureKind>) -> Vec<Advi
         Engine::Spark | Engine::MapReduce => "",
     };
     // Attempts that the cluster killed do not count as failures of their tasks, and say nothing about their input.
-    if cost.taken < cost.failed || advice.is_empty() {
+    if cost.taken < cost.lost || advice.is_empty() {
         let times = limit_of_failures(app, cost);
         advice.push(format!("attempts that fail late cost most, so check their input first; each task may fail {times}{told_by}").into());
     }
@@ -380,7 +247,7 @@ fn advice(app: &Application, cost: &Cost, kind: Option<FailureKind>) -> Vec<Advi
 fn limit_of_failures(app: &Application, cost: &Cost) -> String {
     let setting = match app.engine {
         Engine::Spark => "spark.task.maxFailures",
-        Engine::MapReduce if 2 * cost.failed_reduces > cost.failed => {
+        Engine::MapReduce if 2 * cost.reduces > cost.lost => {
             by_hadoop(app, "mapreduce.reduce.maxattempts", "mapred.reduce.max.attempts")
         }
         Engine::MapReduce => by_hadoop(app, "mapreduce.map.maxattempts", "mapred.map.max.attempts"),
@@ -395,6 +262,7 @@ mod tests {
     use crate::finding::Finding;
     use crate::internal::sample;
     use crate::model::spark::StageAttempt;
+    use crate::model::table::{Outcome, TaskKind, TimePoint};
 
     /// Nine tasks of a minute, and one that failed after this time at this message.
     fn app(failed: i64) -> (Application, StageAttempt) {

@@ -166,7 +166,7 @@ impl Check for Skewness {
         let time = params.time_skew(job, &times);
         let severity = data.severity.max(time.severity);
         let by_data = data.severity >= time.severity;
-        let records = MoreRecords::of(*role, params, job, time.groups.pivot).filter(|_| !by_data);
+        let records = if by_data { None } else { MoreRecords::of(*role, params, job, time.groups.pivot) };
         let by_input = by_data || bytes.is_empty() || params.is_apart(&data) || records.is_some();
         let judgement = Judgement::of(role.subject(), severity)
             .tasks(total)

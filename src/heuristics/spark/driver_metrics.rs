@@ -189,24 +189,23 @@ impl Driver {
         memory::driver_heap_for(used, self.heap_room.get())
     }
 
-    /// The heap that has room for the results of any job.
-    fn room_of_results(&self, facts: &Facts) -> Bytes {
-        let results = facts.results.unwrap_or_default().as_f64() * self.results_room.get();
-        Bytes::from_f64(results).map(memory::rounded_up).unwrap_or_default()
+    /// A proposed heap that also has room for the results of any job, as far as they are known, up to the present heap.
+    fn with_room_for_results(&self, proposed: Bytes, facts: &Facts) -> Bytes {
+        self.room_of_results(facts).map_or(proposed, |room| room.max(proposed)).min(facts.heap)
     }
 
-    /// Whether half of the heap would have no room for the results of a job.
-    fn fills(&self, facts: &Facts) -> bool {
-        self.room_of_results(facts).as_f64() > facts.heap.as_f64() / 2.0
+    /// The heap that has room for the results of any job; `None` if their sizes are unknown.
+    fn room_of_results(&self, facts: &Facts) -> Option<Bytes> {
+        Bytes::from_f64(facts.results?.as_f64() * self.results_room.get()).map(memory::rounded_up)
     }
 
     fn judge_memory(&self, app: &Application, facts: &Facts) -> Aspect {
         let severity = self.memory.severity(facts.heap.as_f64());
         // If the use is unknown, half of the heap is a step that rarely hurts.
         let half = memory::rounded_up(Bytes::new(facts.heap.get() / 2));
-        let enough = facts.used.map_or(half, |used| self.fitting(used));
-        let enough = enough.max(self.room_of_results(facts)).min(facts.heap);
-        let is_for_results = facts.used.is_none() && self.fills(facts);
+        let enough = self.with_room_for_results(facts.used.map_or(half, |used| self.fitting(used)), facts);
+        let is_for_results =
+            facts.used.is_none() && self.room_of_results(facts).is_some_and(|room| room > half);
         Aspect {
             severity,
             message: if is_for_results {
@@ -251,7 +250,7 @@ impl Driver {
         let ratio = facts.heap_ratio()?;
         let is_large = facts.heap.as_f64() > self.above_heap.get();
         let severity = if is_large { self.heap_ratio.severity(ratio) } else { Severity::None };
-        let fitting = self.fitting(facts.used?).max(facts.results.unwrap_or_default()).min(facts.heap);
+        let fitting = self.with_room_for_results(self.fitting(facts.used?), facts);
         let excess = facts.heap.get().saturating_sub(fitting.get()) as f64 / facts.held.as_f64();
         let by_excess = self.excess_share.severity(excess);
         let limit = if by_excess < severity {

@@ -195,20 +195,18 @@ impl Skew {
     /// Judges the time that the stage that loses most and those without a finding of their own lose together. If that is
     /// worse, the former gets this severity, and its message mentions the others.
     fn judge_together(&self, app: &Application, found: &mut [Found<'_>]) {
-        let worst =
-            found.iter().filter_map(|found| Some((found.late?.1.time, Reverse(found.stage.id)))).max();
-        let counts = |found: &&Found<'_>| {
-            found.severity == Severity::None || worst.is_some_and(|(_, id)| id == Reverse(found.stage.id))
-        };
-        let lost: Vec<Millis> =
-            found.iter().filter(counts).filter_map(|found| Some(found.late?.1.time)).collect();
+        let late = found.iter().enumerate();
+        let late = late.filter_map(|(place, it)| Some(((it.late?.1.time, Reverse(it.stage.id)), place)));
+        let Some((_, worst)) = late.max() else { return };
+        let counted = found.iter().enumerate();
+        let counted = counted.filter(|(place, it)| *place == worst || it.severity == Severity::None);
+        let lost: Vec<Millis> = counted.filter_map(|(_, it)| Some(it.late?.1.time)).collect();
         let run_time = memory::run_time(app).filter(|whole| *whole > Millis::ZERO);
         let time: Millis = lost.iter().copied().sum();
         let time = run_time.map_or(time, |whole| time.min(whole));
         let together = LostTime { time, share: run_time.map(|whole| time.as_f64() / whole.as_f64()) };
-        let late = found.iter_mut().filter_map(|found| Some((found.late?, found)));
-        let worst = late.max_by_key(|((_, lost), found)| (lost.time, Reverse(found.stage.id)));
-        let Some(((read, of_worst), worst)) = worst.filter(|_| lost.len() > 1) else { return };
+        let Some(worst) = found.get_mut(worst).filter(|_| lost.len() > 1) else { return };
+        let Some((read, of_worst)) = worst.late else { return };
         let (severity, limit) = self.by_time(together);
         if severity > worst.severity {
             (worst.severity, worst.limit) = (severity, limit);

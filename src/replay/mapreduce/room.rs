@@ -53,8 +53,12 @@ impl Room {
 
     /// The most tasks of a kind that may run at once; `None` if it is unknown whether there was room for more.
     pub(super) fn known(&self, kind: Kind) -> Option<usize> {
-        let is_limit = self.has_containers && (self.is_limited.map || self.is_limited.reduce);
-        (*self.is_limited.get(kind) || is_limit).then_some(*self.known.get(kind))
+        (*self.is_limited.get(kind) || self.are_containers_limited()).then_some(*self.known.get(kind))
+    }
+
+    /// Whether tasks of either kind waited for containers that both kinds use.
+    const fn are_containers_limited(&self) -> bool {
+        self.has_containers && (self.is_limited.map || self.is_limited.reduce)
     }
 
     /// The slots for at least as many tasks of a kind as recorded; `None` if the recorded slots are the limit.
@@ -66,8 +70,11 @@ impl Room {
         if *self.is_limited.get(kind) {
             return Ok(None);
         }
-        let is_limit = self.has_containers && (self.is_limited.map || self.is_limited.reduce);
-        if count <= known || is_limit { Ok(Some(known.min(count))) } else { Err(Unknown::NoRoom) }
+        if count <= known || self.are_containers_limited() {
+            Ok(Some(known.min(count)))
+        } else {
+            Err(Unknown::NoRoom)
+        }
     }
 }
 

@@ -65,7 +65,7 @@ fn overview(fleet: &Fleet, costs: Costs<'_>, out: &mut dyn Write) -> io::Result<
 }
 
 fn over_time(fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
-    let Some((periods, latest, earlier)) = fleet.latest() else { return Ok(()) };
+    let Some((periods, latest, earlier)) = words::latest(fleet) else { return Ok(()) };
     writeln!(out, "\n| {} | GB·h | not needed |\n| --- | --: | --: |", words::period(periods))?;
     for period in latest {
         let (used, wasted) = (hours(period.used_gb_hours), hours(period.wasted_gb_hours));

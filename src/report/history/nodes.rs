@@ -11,10 +11,11 @@ use super::super::wrap::clean;
 use crate::store::{NodeSums, Nodes};
 use crate::units::Millis;
 
-/// Scripts rely on these names and on their order, so add new columns at the end.
-const CSV: [&str; 15] = [
-    "node",
-    "applications",
+/// The first columns. Scripts rely on the names and on their order, so add new columns at the end of [`WORK`].
+const NODE: [&str; 2] = ["node", "applications"];
+
+/// What the node did.
+pub(super) const WORK: [&str; 13] = [
     "attempts",
     "failed",
     "task_time_ms",
@@ -31,11 +32,11 @@ const CSV: [&str; 15] = [
 ];
 
 pub(super) fn csv(nodes: &Nodes, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", CSV.join(","))?;
+    writeln!(out, "{}", [&NODE[..], &WORK].concat().join(","))?;
     nodes.nodes.iter().try_for_each(|node| writeln!(out, "{}", row(node).join(",")))
 }
 
-pub(super) fn row(node: &NodeSums) -> [String; CSV.len()] {
+pub(super) fn row(node: &NodeSums) -> [String; NODE.len() + WORK.len()] {
     [
         quoted(&node.name),
         node.applications.to_string(),

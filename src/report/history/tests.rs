@@ -99,7 +99,7 @@ fn fleet() -> Fleet {
     Fleet {
         periods: Some(Periods::of_days(&days)),
         over_time: over_time(),
-        latest: 2,
+        most: 2,
         jobs: ranked(&["spark · nightly", "=spark, \"x\""]),
         users: ranked(&["bob", ""]),
         queues: ranked(&["etl"]),
@@ -131,7 +131,7 @@ fn empty() -> Fleet {
     Fleet {
         periods: None,
         over_time: OverTime::default(),
-        latest: 2,
+        most: 2,
         jobs: ranked(),
         users: ranked(),
         queues: ranked(),

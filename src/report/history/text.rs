@@ -102,7 +102,7 @@ impl Page<'_> {
     }
 
     fn over_time(&self, fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
-        let Some((periods, latest, earlier)) = fleet.latest() else { return Ok(()) };
+        let Some((periods, latest, earlier)) = words::latest(fleet) else { return Ok(()) };
         writeln!(out)?;
         let columns = [
             Column::key(words::period(periods), 10, 12),

@@ -3,8 +3,8 @@
 use super::super::words::plural;
 use super::super::wrap::clean;
 use crate::store::{
-    Answer, Change, Changed, Fleet, Group, Grouping, Measure, Periods, Realised, Remedy, Run, Runs, Unread,
-    View,
+    Answer, Change, Changed, Fleet, Group, Grouping, InPeriod, Measure, Periods, Realised, Remedy, Run, Runs,
+    Unread, View,
 };
 use crate::units::{Millis, Timestamp};
 
@@ -87,6 +87,14 @@ pub(super) fn costs(answer: &Answer) -> String {
     };
     let (unmeasured, unpriced) = (without(total.unmeasured, "memory"), without(total.unpriced, "cost"));
     [Some(used), wasted, saved, unmeasured, unpriced].into_iter().flatten().collect()
+}
+
+/// The most periods in a short table. A terminal shows them without scrolling.
+const LATEST: usize = 12;
+
+/// The periods of a short table, and the number of earlier ones.
+pub(super) fn latest(fleet: &Fleet) -> Option<(&Periods, Vec<InPeriod<'_>>, u64)> {
+    fleet.latest(fleet.most.min(LATEST))
 }
 
 /// What all changes of configurations saved, if there are any.

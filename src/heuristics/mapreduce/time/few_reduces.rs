@@ -6,6 +6,7 @@ use crate::heuristics::mapreduce::{Role, change_towards};
 use crate::heuristics::wording::decisive;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::table::{TaskKind, TimePoint};
 use crate::params::quantity::{Duration, Quantity};
 use crate::replay::Micros;
 use crate::replay::mapreduce::{Cause, Change, Kind, Plan, StartUp};
@@ -18,8 +19,10 @@ const FEW: &str = "{tasks_run} {mean} on average while containers were free; {wa
 
 /// A replay that differs from the recorded time by more than this share, without any change, predicts nothing.
 const MAX_RESIDUAL: f64 = 0.1;
-/// The numbers of reduce tasks that are tried.
-const TRIED: i32 = 12;
+/// The most numbers of reduce tasks that are tried, the least for large jobs, and the attempts that the replays schedule.
+const MOST_TRIED: usize = 12;
+const LEAST_TRIED: usize = 3;
+const ATTEMPTS: usize = 400_000;
 /// More reduce tasks than needed for this share of the largest saving are not worth their output files.
 const ENOUGH: f64 = 0.95;
 /// The share of a reduce task's run time for which starting up may last, as a divisor.
@@ -36,9 +39,24 @@ pub(super) struct FewReduces {
 }
 
 impl FewReduces {
+    /// What a job loses that has enough reduce tasks.
+    const fn enough(now: u32) -> Self {
+        Self { wanted: now, lost: Millis::ZERO, share: 0.0 }
+    }
+
+    /// More than a job with `now` reduce tasks can lose: the time after its last map task. `None` if that is unknown.
+    fn at_most(app: &Application, now: u32) -> Option<Self> {
+        let maps = app.group(TaskKind::Map)?;
+        let last_map = maps.winners().filter_map(|row| maps.attempts.time(row, TimePoint::Finish)).max()?;
+        let run_time = Micros::between(app.submitted_at?, app.finished_at?);
+        let after_maps = Micros::between(last_map, app.finished_at?).or_zero();
+        let share = after_maps.as_f64() / run_time.as_f64().max(1.0);
+        Some(Self { wanted: now, lost: after_maps.to_millis(), share })
+    }
+
     /// `None` if a replay cannot tell.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // numbers of tasks
-    pub(super) fn of(app: &Application, start_up: Quantity<Duration>) -> Option<Self> {
+    fn of(app: &Application, start_up: Quantity<Duration>) -> Option<Self> {
         if app.uberized == Some(true) {
             return None;
         }
@@ -49,15 +67,15 @@ impl FewReduces {
             return None;
         }
         let (now, room) = (plan.reduces(), plan.room_for_reduces()?);
-        let enough = Self { wanted: now, lost: Millis::ZERO, share: 0.0 };
         let least = START_UPS * start_up.get() * 1000.0;
         let most = (plan.work_of_reduces().as_f64() / least.max(1.0)).min(f64::from(room));
         if most <= f64::from(now) || now == 0 {
-            return Some(enough);
+            return Some(Self::enough(now));
         }
         let factor = most / f64::from(now);
-        let number = |step: i32| (f64::from(now) * factor.powf(f64::from(step) / f64::from(TRIED))) as u32;
-        let mut numbers: Vec<u32> = (1..=TRIED).map(number).filter(|number| *number > now).collect();
+        let tried = (ATTEMPTS / plan.attempts_count().max(1)).clamp(LEAST_TRIED, MOST_TRIED);
+        let number = |step: usize| (f64::from(now) * factor.powf(step as f64 / tried as f64)) as u32;
+        let mut numbers: Vec<u32> = (1..=tried).map(number).filter(|number| *number > now).collect();
         numbers.dedup();
         let saved = |count: u32| {
             let more = Cause::Tasks(Kind::Reduce, count as usize, StartUp::Container);
@@ -72,7 +90,7 @@ impl FewReduces {
             lost: saved.to_millis(),
             share: saved.as_f64() / recorded,
         });
-        Some(found.unwrap_or(enough))
+        Some(found.unwrap_or(Self::enough(now)))
     }
 }
 
@@ -110,7 +128,14 @@ impl Time {
     /// What more reduce tasks would save; `None` if it is not judged or unknown.
     pub(super) fn few(&self, app: &Application, role: Role) -> Option<FewReduces> {
         let is_judged = self.lost_share.values().is_some() || self.lost_time.values().is_some();
-        if role == Role::Reduce && is_judged { FewReduces::of(app, self.start_up_cost) } else { None }
+        let group = app.group(role.kind()).filter(|_| role == Role::Reduce && is_judged)?;
+        let now = u32::try_from(group.tasks.len()).ok()?;
+        // Most jobs spend too little time after their map tasks to be replayed.
+        let may_lose = |most| self.lost(most).0 > Severity::None;
+        if FewReduces::at_most(app, now).is_some_and(|most| !may_lose(most)) {
+            return Some(FewReduces::enough(now));
+        }
+        FewReduces::of(app, self.start_up_cost)
     }
 
     /// The severity of too few reduce tasks, and the limit that decides.
@@ -132,7 +157,6 @@ mod tests {
     use super::*;
     use crate::internal::sample;
     use crate::model::MasterAttempt;
-    use crate::model::table::{TaskKind, TimePoint};
     use crate::units::Timestamp;
 
     /// Two waves of maps of a minute on forty containers, then this many reduces that share the work of 75 minutes.

@@ -26,22 +26,6 @@ const CHANGE: [&str; 8] = [
     "runtime_after_ms",
 ];
 const FILES: [&str; 2] = ["files", "example"];
-/// As in the table of nodes, but `failed` is a column of applications.
-const NODE: [&str; 13] = [
-    "attempts",
-    "failed_attempts",
-    "task_time_ms",
-    "lost_executors",
-    "node_failures",
-    "compared_tasks",
-    "stragglers",
-    "stragglers_ratio",
-    "mean_z",
-    "mean_low_z",
-    "mean_high_z",
-    "level",
-    "slow",
-];
 
 /// A line. Columns of other kinds of lines are empty.
 #[derive(Default)]
@@ -52,7 +36,7 @@ struct Line {
     remedy: [String; REMEDY.len()],
     change: [String; CHANGE.len()],
     files: [String; FILES.len()],
-    node: [String; NODE.len()],
+    node: [String; nodes::WORK.len()],
 }
 
 impl Line {
@@ -100,7 +84,9 @@ impl Line {
 }
 
 pub(super) fn write(answer: &Answer, fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
-    let titles = [&OF_GROUPS[..], &DAYS, &SAVED, &REMEDY, &CHANGE, &FILES, &NODE];
+    // As in the table of nodes, but `failed` is a column of applications.
+    let work = nodes::WORK.map(|title| if title == "failed" { "failed_attempts" } else { title });
+    let titles = [&OF_GROUPS[..], &DAYS, &SAVED, &REMEDY, &CHANGE, &FILES, &work];
     writeln!(out, "{}", titles.concat().join(","))?;
     let end = |moment| words::day(moment).unwrap_or_default();
     Line {

@@ -1,0 +1,151 @@
+//! What attempts cost whose work was lost: those that failed, and those whose containers the cluster took away.
+
+use std::collections::BTreeSet;
+
+use crate::diagnosis::taken_away;
+use crate::finding::{Failure, Measure};
+use crate::heuristics::root_cause::{Collector, Places, Roots};
+use crate::heuristics::shared::{time_of, time_of_tasks};
+use crate::heuristics::spark::blames_code;
+use crate::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
+use crate::model::{Application, Engine, Status};
+use crate::units::Millis;
+
+/// With fewer failed tasks, their share says little.
+const SEVERAL: u64 = 3;
+
+/// The costs of failed attempts.
+#[derive(Default)]
+pub(super) struct Cost {
+    pub(super) attempts: u64,
+    /// Attempts whose work was lost: they failed, or the cluster took their containers away.
+    pub(super) lost: u64,
+    /// Those whose containers the cluster took away.
+    pub(super) taken: u64,
+    /// Those that were lost with their executor, those of reduce tasks, and those without a run time.
+    pub(super) with_executor: u64,
+    pub(super) reduces: u64,
+    untold: u64,
+    /// Whether the ends of attempts that started are unknown.
+    pub(super) any_open: bool,
+    /// The time of the lost attempts, and of all.
+    pub(super) time: Millis,
+    pub(super) all_time: Millis,
+    /// The time in which only lost attempts ran, and the time in which any attempt ran.
+    pub(super) alone: Millis,
+    ran: Millis,
+    /// The number of tasks with a failed attempt.
+    failed_tasks: u64,
+    /// The kind of tasks that failed most, by its share (MapReduce).
+    pub(super) most_failed: Option<FailedKind>,
+    /// The attempts by host, and by executor.
+    pub(super) hosts: Places,
+    executors: Places,
+    /// The root causes of failed attempts.
+    pub(super) roots: Roots,
+}
+
+/// The tasks of a kind that failed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct FailedKind {
+    pub(super) kind: TaskKind,
+    pub(super) share: f64,
+    pub(super) failed: u64,
+}
+
+impl Cost {
+    pub(super) fn of(app: &Application) -> Self {
+        let mut cost = Self::default();
+        let mut collector = Collector::new(app);
+        let groups = &app.groups;
+        let taken: Vec<BTreeSet<usize>> = groups.iter().map(|group| taken_away(app, group)).collect();
+        let is_taken = |place: usize, row: usize| taken.get(place).is_some_and(|taken| taken.contains(&row));
+        let is_lost = |place: usize, row: usize| {
+            let outcome = groups.get(place).map(|group| group.attempts.outcome(row));
+            outcome == Some(Outcome::Failed) || is_taken(place, row)
+        };
+        for (place, group) in groups.iter().enumerate() {
+            let attempts = &group.attempts;
+            collector.add_rows(group, |row| is_lost(place, row), |_| true);
+            let mut failed_tasks = BTreeSet::new();
+            for row in 0..attempts.len() {
+                let time = attempts.run_time(row);
+                let (is_lost, is_taken) = (is_lost(place, row), is_taken(place, row));
+                // What the cluster takes away says nothing about the node.
+                cost.hosts.add(attempts.node(row), is_lost && !is_taken);
+                cost.executors.add(attempts.executor(row), is_lost && !is_taken);
+                cost.attempts += 1;
+                cost.all_time = cost.all_time + time.unwrap_or_default();
+                cost.any_open |= time.is_none() && attempts.time(row, TimePoint::Start).is_some();
+                if !is_lost {
+                    continue;
+                }
+                cost.lost += 1;
+                cost.taken += u64::from(is_taken);
+                cost.reduces += u64::from(group.kind == TaskKind::Reduce);
+                cost.untold += u64::from(time.is_none());
+                cost.time = cost.time + time.unwrap_or_default();
+                let with_executor = attempts.end_reason(row) == Some(EndReason::ExecutorLost);
+                cost.with_executor += u64::from(with_executor);
+                failed_tasks.extend(attempts.task(row).filter(|_| !is_taken));
+            }
+            cost.add_failed_tasks(app, group, failed_tasks.len() as u64);
+        }
+        cost.roots = collector.finish();
+        if cost.lost > 0 {
+            cost.ran = time_of_tasks(app);
+            let others = time_of(app, |place, row| !is_lost(place, row));
+            cost.alone = Millis::new(cost.ran.get().saturating_sub(others.get()));
+        }
+        cost
+    }
+
+    fn add_failed_tasks(&mut self, app: &Application, group: &TaskGroup, failed: u64) {
+        self.failed_tasks += failed;
+        let share = failed as f64 / group.tasks.len().max(1) as f64;
+        let is_most = self.most_failed.is_none_or(|most| share > most.share);
+        if app.engine == Engine::MapReduce && failed >= SEVERAL && is_most {
+            self.most_failed = Some(FailedKind { kind: group.kind, share, failed });
+        }
+    }
+
+    /// The share of the time in which tasks ran that only failed attempts ran in.
+    pub(super) fn lost_share(&self) -> f64 {
+        self.alone.as_f64() / self.ran.as_f64().max(1.0)
+    }
+
+    /// How the attempts ended whose work was lost.
+    pub(super) const fn ended(&self) -> &'static str {
+        match self.taken {
+            0 => "failed",
+            taken if taken == self.lost => "were killed by the cluster",
+            _ => "failed or were killed by the cluster",
+        }
+    }
+
+    /// The evidence, with the share of task time that failed attempts took.
+    pub(super) fn evidence(&self, share: f64) -> Vec<(&'static str, Measure)> {
+        let mut evidence = vec![
+            ("attempts_count", Measure::Count(self.attempts)),
+            ("failed_attempts_count", Measure::Count(self.lost - self.taken)),
+            ("failed_attempts_untold_count", Measure::Count(self.untold)),
+            ("failed_time_ms", Measure::Time(self.time)),
+            ("task_time_ms", Measure::Time(self.all_time)),
+            ("failed_ratio", Measure::Ratio(Some(share))),
+            ("lost_ms", Measure::Time(self.alone)),
+            ("lost_ratio", Measure::Ratio(Some(self.lost_share()))),
+        ];
+        if self.taken > 0 {
+            evidence.push(("taken_attempts_count", Measure::Count(self.taken)));
+        }
+        evidence
+    }
+
+    /// Blames the node instead of the code if all failures of several tasks happened in one place and the application
+    /// did not fail; otherwise the failure as it is.
+    pub(super) fn failure_of(&self, app: &Application, failure: Failure) -> Failure {
+        let in_one_place = self.hosts.is_only_worst(app) || self.executors.is_only_worst(app);
+        let of_place = in_one_place && self.failed_tasks > 1 && app.status != Status::Failed;
+        if of_place && blames_code(failure.kind) { failure.of_node() } else { failure }
+    }
+}

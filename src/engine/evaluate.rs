@@ -113,7 +113,8 @@ fn cap_long_runs(evaluation: &mut Evaluation, app: &Application, rules: &RuleSet
         return;
     }
     let most = rules.order().long_run_at_most;
-    for finding in all_findings(evaluation).filter(|finding| finding.tells == TroubleKind::LongRun) {
+    let took_long = [TroubleKind::LongRun, TroubleKind::FewExecutors];
+    for finding in all_findings(evaluation).filter(|finding| took_long.contains(&finding.tells)) {
         finding.severity = finding.severity.min(most);
         // A larger run would be no worse.
         finding.is_excused |= finding.raw_severity > most;

@@ -41,6 +41,7 @@ kinds! {
     Spill = "spill", "Spill";
     FewTasks = "few-tasks", "Too few tasks";
     ManyTasks = "many-tasks", "Too many tasks";
+    FewExecutors = "few-executors", "Too few executors";
     Stragglers = "stragglers", "Stragglers";
     Speculation = "speculation", "Speculation";
     Shuffle = "shuffle", "Slow shuffle";

@@ -83,7 +83,9 @@ impl Confidence {
     const fn of(kind: TroubleKind) -> Self {
         use TroubleKind as Kind;
         match kind {
-            Kind::Stragglers | Kind::Speculation | Kind::Imbalance | Kind::Waiting => Self::Inferred,
+            Kind::Stragglers | Kind::Speculation | Kind::FewExecutors | Kind::Imbalance | Kind::Waiting => {
+                Self::Inferred
+            }
             Kind::LongRun => Self::Weak,
             _ => Self::Measured,
         }

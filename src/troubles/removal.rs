@@ -90,7 +90,7 @@ pub(super) fn of(
             time: avoidable_wait(app, metrics, time),
         }),
         Kind::Cancelled => unknown(CANCELLED),
-        Kind::Settings | Kind::LongRun => resources::of(app, &trouble.change)
+        Kind::Settings | Kind::FewExecutors | Kind::LongRun => resources::of(app, &trouble.change)
             .map_or(unknown(NO_MODEL), |resources| Removal::Resized(resources, None)),
         Kind::LittleMemory => resources::of(app, &trouble.change)
             .map_or(unknown(NO_MODEL), |resources| Removal::Costs(resources, NO_MODEL.into())),
@@ -144,6 +144,7 @@ pub(crate) fn saves(kind: TroubleKind, rule: &str) -> Option<&'static str> {
         | Kind::GarbageCollection
         | Kind::FewTasks
         | Kind::ManyTasks
+        | Kind::FewExecutors
         | Kind::Waiting => Some("time"),
         Kind::Shuffle if rule == FETCH_WAIT => Some("time"),
         Kind::MuchMemory | Kind::IdleExecutors | Kind::Shuffle => Some("memory"),

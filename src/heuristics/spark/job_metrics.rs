@@ -1,13 +1,16 @@
-//! `spark-job-metrics`: applications and jobs that fail, and jobs with failed tasks (Dr. Elephant `JobsHeuristic`).
+//! `spark-job-metrics`: applications, jobs and queries that fail, and jobs with failed tasks (Dr. Elephant
+//! `JobsHeuristic`).
 
 mod ends;
 
 use self::ends::JobEnds;
 use super::support::failed_places::{self, failure_at, stages_of};
+use super::support::failed_queries::FailedQueries;
 use super::support::failures::{self, Ends, Limit};
 use super::support::lost_time::{reason_of_job, reason_of_last_job};
 use super::support::remedies::{against_kinds, blames_code};
 use super::support::root::{Root, in_words};
+use super::support::stage_text::cause;
 use super::{percent, rule, spark};
 use crate::finding::{Advice, Failure, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::plural;
@@ -31,7 +34,7 @@ rule_params! {
         failed_tasks: Ascending<Count>,
         /// Lowest severity of an application that failed.
         failed_application: Severity,
-        /// Lowest severity if a job failed by itself and was not repeated with success.
+        /// Lowest severity if a job or query failed by itself and was not repeated with success.
         failed_job: Severity,
         /// Severity if jobs were cancelled, and none failed.
         cancelled_job: Severity,
@@ -50,7 +53,10 @@ pub(super) const RULE: Rule =
 /// The message of a finding about failed jobs.
 const FAILED_JOBS: &str = "[{application}, ]{failed_jobs_count} of {jobs} failed, {failed_jobs_ratio:%} ({limit})[: job {failed_job} with \"{reason}\"][; root cause: {root}]";
 
-/// The message if the application failed, and no job did.
+/// The message if queries failed, and no job did.
+const FAILED_QUERIES: &str = "[{application}, ]{queries} failed, and none of {its} jobs did ({limit})[: execution {failed_query} with \"{reason}\"][; root cause: {root}]";
+
+/// The message if the application failed, and neither a job nor a query did.
 const FAILED_APPLICATION: &str = "{application} ({limit})[: {root}]";
 
 /// The message of a finding about cancelled jobs.
@@ -62,6 +68,7 @@ const FAILED_TASKS: &str = "in job {job}, {failures}[; root cause: {root}]";
 /// Reasons for a higher severity, whatever the share of failed jobs.
 const AN_APPLICATION: &str = "a failed application";
 const A_JOB: &str = "a failed job";
+const A_QUERY: &str = "a failed execution";
 
 struct JobFailures(Jobs);
 
@@ -69,8 +76,9 @@ impl Check for JobFailures {
     fn check(&self, app: &Application) -> Verdict {
         let Some(spark) = spark(app) else { return Verdict::NotApplicable };
         let jobs = JobEnds::of(spark, self.0.count_cancelled);
+        let queries = FailedQueries::of(spark);
         let failed_application = app.status == Status::Failed && self.0.failed_application > Severity::None;
-        if jobs.ended + jobs.cancelled == 0 && !failed_application {
+        if jobs.ended + jobs.cancelled + queries.count == 0 && !failed_application {
             return Verdict::NotEvaluated("no job has finished".to_owned());
         }
         let all = ends_of_jobs(app, spark);
@@ -79,27 +87,17 @@ impl Check for JobFailures {
             rate: self.0.job_failure_rate.severity(jobs.rate()),
             application: if failed_application { self.0.failed_application } else { Severity::None },
             job: if jobs.failed_for_good { self.0.failed_job } else { Severity::None },
+            query: if queries.for_good.is_some() { self.0.failed_job } else { Severity::None },
             cancelled: if jobs.cancelled > 0 { self.0.cancelled_job } else { Severity::None },
             tasks: worst.map_or(Severity::None, |(_, ends)| self.of_tasks(ends)),
         };
-        let root = root(app, spark, &severities, worst.map(|(job, _)| job));
+        let root = root(app, spark, &severities, (worst.map(|(job, _)| job), &queries));
         let place = worst
             .filter(|_| severities.by_tasks())
             .and_then(|(job, ends)| failed_places::of_job(app, spark, job, ends));
-        let mut evidence = vec![
-            ("completed_jobs_count", Measure::Count(jobs.ended - jobs.failed)),
-            ("failed_jobs_count", Measure::Count(jobs.failed)),
-            ("failed_jobs_ratio", Measure::Ratio(Some(jobs.rate()))),
-            ("cancelled_jobs_count", Measure::Count(jobs.cancelled)),
-        ];
-        if let Some((job, ends)) = worst.filter(|(_, ends)| ends.failed > 0) {
-            evidence.push(("worst_job_text", Measure::Text(job.id.to_string())));
-            evidence.push(("worst_job_failed_tasks_count", Measure::Count(ends.failed)));
-            evidence.push(("worst_job_failed_tasks_ratio", Measure::Ratio(ends.failure_rate())));
-        }
         let judgement = Judgement::of(Subject::Application, severities.highest())
             .tasks(app.task_count())
-            .facts(evidence)
+            .facts(evidence(&jobs, &queries, worst))
             .failed_by(root.as_ref().map(|root| failure_at(place.as_ref(), root.failure.clone())));
         let worded = match worst {
             Some((job, ends)) if severities.by_tasks() => {
@@ -109,6 +107,9 @@ impl Check for JobFailures {
             }
             _ if severities.by_cancellation() => {
                 cancelled(judgement.tells(TroubleKind::Cancelled), &jobs, root.as_ref())
+            }
+            _ if jobs.failed == 0 && queries.for_good.is_some() => {
+                Self::of_failed_queries(app, judgement, (&queries, &severities, root.as_ref()))
             }
             _ => self.of_failed_jobs(app, spark, judgement, (&jobs, &severities, root.as_ref())),
         };
@@ -126,19 +127,42 @@ impl Check for JobFailures {
     }
 }
 
+fn evidence(
+    jobs: &JobEnds,
+    queries: &FailedQueries<'_>,
+    worst: Option<(&Job, &Ends)>,
+) -> Vec<(&'static str, Measure)> {
+    let mut evidence = vec![
+        ("completed_jobs_count", Measure::Count(jobs.ended - jobs.failed)),
+        ("failed_jobs_count", Measure::Count(jobs.failed)),
+        ("failed_jobs_ratio", Measure::Ratio(Some(jobs.rate()))),
+        ("cancelled_jobs_count", Measure::Count(jobs.cancelled)),
+    ];
+    if queries.count > 0 {
+        evidence.push(("failed_queries_count", Measure::Count(queries.count)));
+    }
+    if let Some((job, ends)) = worst.filter(|(_, ends)| ends.failed > 0) {
+        evidence.push(("worst_job_text", Measure::Text(job.id.to_string())));
+        evidence.push(("worst_job_failed_tasks_count", Measure::Count(ends.failed)));
+        evidence.push(("worst_job_failed_tasks_ratio", Measure::Ratio(ends.failure_rate())));
+    }
+    evidence
+}
+
 /// The severities by what was found.
 struct Severities {
     rate: Severity,
     application: Severity,
     job: Severity,
+    query: Severity,
     cancelled: Severity,
     tasks: Severity,
 }
 
 impl Severities {
-    /// The severity of jobs that failed.
+    /// The severity of the application, jobs and queries that failed.
     fn of_jobs(&self) -> Severity {
-        self.rate.max(self.application).max(self.job)
+        self.rate.max(self.application).max(self.job).max(self.query)
     }
 
     fn by_tasks(&self) -> bool {
@@ -159,7 +183,7 @@ fn root<'a>(
     app: &Application,
     spark: &'a Spark,
     severities: &Severities,
-    worst: Option<&Job>,
+    (worst, queries): (Option<&Job>, &FailedQueries<'a>),
 ) -> Option<Root<'a>> {
     if severities.highest() == Severity::None {
         return None;
@@ -171,7 +195,8 @@ fn root<'a>(
         let stages: Vec<&Stage> = stages_of(spark, worst?).collect();
         return Root::of_stages(app, spark, &stages);
     }
-    Root::of_job(app, spark, JobEnds::example(spark, severities.by_cancellation())?)
+    let job = JobEnds::example(spark, severities.by_cancellation());
+    job.map_or_else(|| Root::of_query(queries.example()?), |job| Root::of_job(app, spark, job))
 }
 
 fn cancelled(judgement: Judgement, jobs: &JobEnds, root: Option<&Root<'_>>) -> Judgement {
@@ -205,7 +230,8 @@ fn advice(
     root: Option<&Root<'_>>,
     (place, ends): (Option<&String>, &Ends),
 ) -> Vec<Advice> {
-    let own = !severities.by_tasks() && severities.application.max(severities.job) > Severity::None;
+    let failed = severities.application.max(severities.job).max(severities.query);
+    let own = !severities.by_tasks() && failed > Severity::None;
     match root {
         Some(root) if own && is_of_driver(root) => vec![DRIVER_ERROR.into()],
         Some(root) if own => against_kinds(app, spark, [root.failure.kind], false),
@@ -217,6 +243,31 @@ fn advice(
 }
 
 impl JobFailures {
+    fn of_failed_queries(
+        app: &Application,
+        judgement: Judgement,
+        (queries, severities, root): (&FailedQueries<'_>, &Severities, Option<&Root<'_>>),
+    ) -> Judgement {
+        let failed_application = severities.application > Severity::None;
+        let severity = severities.of_jobs();
+        let reason = if severities.application == severity { AN_APPLICATION } else { A_QUERY };
+        let example = queries.example();
+        let error = example.and_then(|query| query.error.as_deref()).map(cause).unwrap_or_default();
+        let one = queries.count == 1;
+        judgement.message(
+            FAILED_QUERIES,
+            &[
+                ("application", &if failed_application { "the application failed" } else { "" }),
+                ("queries", &plural(queries.count, "SQL execution")),
+                ("its", &if one { "its" } else { "their" }),
+                ("limit", &format!("{severity} for {reason}")),
+                ("failed_query", &example.map(|query| query.id).unwrap_or_default()),
+                ("reason", &error),
+                ("root", &root.map(|root| in_words(app, root)).unwrap_or_default()),
+            ],
+        )
+    }
+
     fn of_failed_jobs(
         &self,
         app: &Application,
@@ -285,7 +336,32 @@ fn ends_of_jobs(app: &Application, spark: &Spark) -> Vec<Ends> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnosis::FailureKind;
     use crate::internal::sample;
+    use crate::model::spark::SqlExecution;
+
+    #[test]
+    fn a_query_fails_without_a_failed_job() {
+        let mut app = sample::app(&[("spark.master", "yarn")]);
+        app.status = Status::Failed;
+        let query = SqlExecution {
+            error: Some(
+                "org.apache.spark.SparkException: Could not execute broadcast in 300 secs.".to_owned(),
+            ),
+            ..SqlExecution::new(3)
+        };
+        sample::spark(&mut app).sql.push(query);
+        let found = sample::evaluate(&app, RULE.id, false).findings;
+        let found = found.first().unwrap();
+        assert_eq!(found.severity, Severity::Severe);
+        assert_eq!(
+            found.message.to_string(),
+            "the application failed, 1 SQL execution failed, and none of its jobs did (severe for a failed \
+             application): execution 3 with \"org.apache.spark.SparkException: Could not execute broadcast in 300 \
+             secs\"; root cause: a table was too large to be broadcast to all executors"
+        );
+        assert_eq!(found.failure.as_ref().unwrap().kind, FailureKind::BroadcastTooLarge);
+    }
 
     #[test]
     fn an_exit_code_of_the_driver_is_not_blamed_on_tasks() {

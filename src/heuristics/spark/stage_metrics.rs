@@ -4,11 +4,12 @@
 mod facts;
 
 use self::facts::Facts;
+use super::support::cancelled::stage_was_cancelled;
 use super::support::failed_places::{self, failure_at};
 use super::support::failures::{self, Limit};
 use super::support::lost_time::reason_of_stage;
 use super::support::memory;
-use super::support::root::{Root, in_words, stage_was_cancelled};
+use super::support::root::{Root, in_words};
 use super::{percent, rule, spark};
 use crate::finding::{Advice, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::plural;
@@ -223,7 +224,6 @@ impl StageTroubles {
                     ("others", &others),
                 ],
             )
-            .tells(if failing { TroubleKind::Failures } else { TroubleKind::LongRun })
             .advice(|| {
                 if failing {
                     failed_places::advice(place.as_ref(), &facts.ends)

@@ -217,7 +217,11 @@ impl StageRuntime {
         if facts.by_time > Severity::None {
             advice.push(faster(app, spark, facts.stage, wanted));
             if facts.by_time > facts.by_failures {
-                tells = if wanted.is_some() { TroubleKind::FewTasks } else { TroubleKind::LongRun };
+                tells = match wanted {
+                    Some(_) => TroubleKind::FewTasks,
+                    None if wants_executors(app, spark, facts.stage) => TroubleKind::FewExecutors,
+                    None => TroubleKind::LongRun,
+                };
             }
         }
         let group = facts.stage.group.and_then(|group| app.groups.get(group));
@@ -310,14 +314,22 @@ fn faster(app: &Application, spark: &Spark, stage: &Stage, wanted: Option<u64>) 
         return what.conditional();
     }
     let more = memory::more_executors(app, spark);
-    // Dynamic allocation would ask for more executors by itself, and give them back.
-    if app.allocates_dynamically() && more.is_some() && tasks >= slots.saturating_mul(WAITING_TIMES) {
+    if wants_executors(app, spark, stage) {
         return Advice::new(what + ", and dynamic allocation is at its maximum: allow more executors")
             .set(more);
     }
     // The work stays the same.
     let what = Advice::new(what + "; if it must end earlier, use more executors");
     what.set(more).conditional()
+}
+
+/// Whether dynamic allocation, which asks for executors by itself and gives them back, was kept from more of them.
+fn wants_executors(app: &Application, spark: &Spark, stage: &Stage) -> bool {
+    let waiting = memory::most_slots(app, spark).saturating_mul(WAITING_TIMES);
+    app.allocates_dynamically()
+        && !memory::is_local(app, spark)
+        && stage.announced_tasks.unwrap_or_default() >= waiting
+        && memory::more_executors(app, spark).is_some()
 }
 
 #[cfg(test)]
@@ -354,16 +366,19 @@ mod tests {
     /// Executors of a fixed number are a choice; a maximum of dynamic allocation holds up only long stages.
     #[test]
     fn a_stage_that_waits_for_slots_at_the_maximum_gets_more_executors() {
-        let advice = |settings: &[(&str, &str)], tasks: usize| {
+        let found = |settings: &[(&str, &str)], tasks: usize| {
             let mut app = app(&[&vec![(Outcome::Succeeded, 40 * MINUTE); tasks]], 41);
             sample::set(&mut app, settings);
             sample::executor(&mut app, "1").cores = Some(2);
-            sample::evaluate(&app, ID, false).findings.remove(0).advice.remove(0)
+            sample::evaluate(&app, ID, false).findings.remove(0)
         };
+        let advice = |settings, tasks| found(settings, tasks).advice.remove(0);
         let dynamic =
             [("spark.dynamicAllocation.enabled", "true"), ("spark.dynamicAllocation.maxExecutors", "1")];
         let more = advice(&dynamic, 40);
         assert!(!more.conditional && more.text.contains("maxExecutors=2 (now 1)"), "{more:?}");
+        assert_eq!(found(&dynamic, 40).tells, TroubleKind::FewExecutors);
+        assert_eq!(found(&dynamic, 4).tells, TroubleKind::LongRun);
         assert!(advice(&dynamic, 4).conditional);
         assert!(advice(&[("spark.executor.instances", "1")], 40).conditional);
     }

@@ -8,10 +8,11 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
+use super::support::cancelled::stage_was_cancelled;
 use super::support::losses::{beginning_of_stop, fails_only_in_stop};
 use super::support::remedies::{against_kinds, blames_code, look_at};
 use super::support::repeated_loss::RepeatedLoss;
-use super::support::root::{Root, in_words, stage_was_cancelled};
+use super::support::root::{Root, in_words};
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::label;
 use super::{percent, rule, spark};

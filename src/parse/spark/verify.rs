@@ -278,9 +278,9 @@ fn failures_of_queries(builder: &mut Builder) {
     }
 }
 
-/// Spark 4 logs the exit code. Before that, an application counts as failed if its last job failed; a failed
-/// job that was retried successfully does not make the application fail. If the last job was cancelled, the
-/// application was stopped, and did not fail.
+/// Spark 4 logs the exit code. Before that, an application counts as failed if its last job failed, or a SQL execution
+/// that ended after it; a failed job that was retried successfully does not make the application fail. If the last job was
+/// cancelled, the application was stopped, and did not fail.
 fn status(builder: &Builder, completeness: &Completeness) -> Status {
     if !builder.seen.application_end {
         return if completeness.in_progress == Some(true) { Status::Running } else { Status::Unknown };
@@ -291,7 +291,14 @@ fn status(builder: &Builder, completeness: &Completeness) -> Status {
         None => {}
     }
     let ended = builder.jobs.iter().filter(|job| job.has_end);
-    let Some(last) = ended.max_by_key(|job| (job.completed_at, job.id)) else { return Status::Succeeded };
+    let last = ended.max_by_key(|job| (job.completed_at, job.id));
+    let queries = builder.spark.sql.iter().filter(|query| query.finished_at.is_some());
+    let last_query = queries.max_by_key(|query| (query.finished_at, query.id));
+    let later = last_query.filter(|query| last.is_none_or(|job| query.finished_at > job.completed_at));
+    if later.and_then(|query| query.error.as_deref()).is_some_and(|error| !is_cancelled(error)) {
+        return Status::Failed;
+    }
+    let Some(last) = last else { return Status::Succeeded };
     match last.result {
         Some(JobResult::Failed) if last.failure.as_deref().is_some_and(is_cancelled) => Status::Killed,
         Some(JobResult::Failed) => Status::Failed,

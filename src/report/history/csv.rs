@@ -53,6 +53,9 @@ const OF_CHANGES: [&str; 4] = [
     "resource_used_after_gb_hours",
 ];
 
+/// The last column of the worst applications: what to change against the first trouble. Runs of one job would repeat it.
+const REMEDY: &str = "remedy";
+
 pub(super) fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     match &answer.view {
         View::Overview(fleet) => overview::write(answer, fleet, out),
@@ -63,8 +66,11 @@ pub(super) fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
         }
         View::Nodes(all) => nodes::csv(all, out),
         View::Worst(all) => {
-            writeln!(out, "{}", OF_RUNS.join(","))?;
-            all.iter().try_for_each(|run| writeln!(out, "{}", of_run(run).join(",")))
+            writeln!(out, "{},{REMEDY}", OF_RUNS.join(","))?;
+            all.iter().try_for_each(|run| {
+                let remedy = run.trouble.as_ref().and_then(|(_, remedy)| remedy.as_deref());
+                writeln!(out, "{},{}", of_run(run).join(","), remedy.map(quoted).unwrap_or_default())
+            })
         }
         View::Job(runs) => job(runs, out),
     }

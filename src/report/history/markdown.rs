@@ -26,7 +26,7 @@ pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::
         View::Groups(grouping, grouped) => groups(*grouping, grouped, costs, out),
         View::Nodes(all) => ranking(all, out),
         View::Worst(all) => {
-            runs(all, costs, out)?;
+            runs(all, costs, true, out)?;
             hidden(words::hidden(answer.total.applications, all.len()), out)
         }
         View::Job(job) => {
@@ -36,7 +36,7 @@ pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::
             if job.changes.is_empty() {
                 writeln!(out, "\nNeither run time nor memory changed its level.")?;
             }
-            runs(&job.shown, costs, out)?;
+            runs(&job.shown, costs, false, out)?;
             let earlier = words::hidden(job.of, job.shown.len());
             if earlier == 0 { Ok(()) } else { writeln!(out, "\n{earlier} earlier (`--top`)") }
         }
@@ -153,15 +153,20 @@ fn ranking(nodes: &Nodes, out: &mut dyn Write) -> io::Result<()> {
     hidden(words::hidden(nodes.of, nodes.nodes.len()), out)
 }
 
-fn runs(runs: &[Run], costs: Costs<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let (title, rule) = (costs.title(), costs.rule());
+/// `remedies` adds what to change against the first trouble of each run.
+fn runs(runs: &[Run], costs: Costs<'_>, remedies: bool, out: &mut dyn Write) -> io::Result<()> {
+    let title = format!("{}{}", if remedies { " what to change |" } else { "" }, costs.title());
+    let rule = format!("{}{}", if remedies { " --- |" } else { "" }, costs.rule());
     writeln!(out, "\n| started | application | status | took | GB·h | not needed | first trouble |{title}")?;
     writeln!(out, "| --- | --- | --- | --: | --: | --: | --- |{rule}")?;
     for run in runs {
         let trouble = run.trouble.as_ref().map(|(cause, _)| escaped(cause)).unwrap_or_default();
+        let remedy = run.trouble.as_ref().and_then(|(_, remedy)| remedy.as_deref());
+        let remedy = remedy.map(escaped).unwrap_or_default();
+        let remedy = if remedies { format!(" {remedy} |") } else { String::new() };
         writeln!(
             out,
-            "| {} | {} | {} | {} | {} | {} | {trouble} |{}",
+            "| {} | {} | {} | {} | {} | {} | {trouble} |{remedy}{}",
             words::day(run.submitted).unwrap_or_default(),
             escaped(&run.id),
             escaped(&run.status),

@@ -54,9 +54,9 @@ impl FewReduces {
         Some(Self { wanted: now, lost: after_maps.to_millis(), share })
     }
 
-    /// `None` if a replay cannot tell.
+    /// `None` if a replay cannot tell. `may_lose` says whether a loss is one that the rule judges.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // numbers of tasks
-    fn of(app: &Application, start_up: Quantity<Duration>) -> Option<Self> {
+    fn of(app: &Application, start_up: Quantity<Duration>, may_lose: impl Fn(Self) -> bool) -> Option<Self> {
         if app.uberized == Some(true) {
             return None;
         }
@@ -85,13 +85,21 @@ impl FewReduces {
         let tried: Vec<(u32, Micros)> = numbers.into_iter().filter_map(saved).collect();
         let best = tried.iter().map(|(_, saved)| saved.as_f64()).max_by(f64::total_cmp)?;
         let is_enough = |(_, saved): &&(u32, Micros)| saved.as_f64() >= ENOUGH * best && best > 0.0;
-        let found = tried.iter().find(is_enough).map(|&(wanted, saved)| Self {
-            wanted,
-            lost: saved.to_millis(),
-            share: saved.as_f64() / recorded,
-        });
-        Some(found.unwrap_or(Self::enough(now)))
+        let Some(&(wanted, saved)) = tried.iter().find(is_enough) else { return Some(Self::enough(now)) };
+        let few = |saved: Micros| Self { wanted, lost: saved.to_millis(), share: saved.as_f64() / recorded };
+        let is_judged = beyond_others(&plan, wanted).is_none_or(|saved| may_lose(few(saved)));
+        Some(if is_judged { few(saved) } else { Self::enough(now) })
     }
+}
+
+/// What this number of reduce tasks saves if none straggles or fails. More tasks also hide a slow node, which is no reason
+/// to have more of them. `None` if a replay cannot tell.
+fn beyond_others(plan: &Plan, wanted: u32) -> Option<Micros> {
+    let (failed, straggling) = (Cause::FailedAttempts(Kind::Reduce), Cause::Stragglers(Kind::Reduce));
+    let more = Cause::Tasks(Kind::Reduce, wanted as usize, StartUp::Container);
+    let without = plan.replay(&plan.without(&[failed, straggling]).ok()?).wall;
+    let with = plan.replay(&plan.without(&[failed, straggling, more]).ok()?).wall;
+    Some((without - with).or_zero())
 }
 
 impl RunTime {
@@ -135,7 +143,7 @@ impl Time {
         if FewReduces::at_most(app, now).is_some_and(|most| !may_lose(most)) {
             return Some(FewReduces::enough(now));
         }
-        FewReduces::of(app, self.start_up_cost)
+        FewReduces::of(app, self.start_up_cost, may_lose)
     }
 
     /// The severity of too few reduce tasks, and the limit that decides.
@@ -174,6 +182,20 @@ mod tests {
         app.masters.push(MasterAttempt { started_at: None, node: None });
         app.finished_at = Some(Timestamp::from_millis(1000 * end));
         app
+    }
+
+    #[test]
+    fn more_reduces_are_no_remedy_for_a_slow_node() {
+        let mut app = job(18);
+        assert_eq!(sample::severity(&app, "reducer-time", false), Some(Severity::None));
+        // Two reduces take twice as long as the others.
+        let end = Some(Timestamp::from_millis(1000 * (121 + 500)));
+        let reduces = app.groups.iter_mut().find(|group| group.kind == TaskKind::Reduce).unwrap();
+        for row in 0..2 {
+            reduces.attempts.set_time(row, TimePoint::Finish, end);
+        }
+        app.finished_at = end;
+        assert_eq!(sample::severity(&app, "reducer-time", false), Some(Severity::None));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::heuristics::spark::support::root::{failed_by_itself, was_cancelled};
+use crate::heuristics::spark::support::cancelled::{failed_by_itself, was_cancelled};
 use crate::model::spark::{Job, JobResult, Spark};
 
 /// The jobs by their end.

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::Share;
+use crate::heuristics::spark::support::cancelled::stage_was_cancelled;
 use crate::heuristics::spark::support::failures::Ends;
-use crate::heuristics::spark::support::root::stage_was_cancelled;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;

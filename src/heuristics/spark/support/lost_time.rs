@@ -1,8 +1,8 @@
 //! The time lost to failed attempts.
 
+use super::cancelled::{failed_by_itself, was_cancelled};
 use super::failed_places;
 use super::failures::Ends;
-use super::root::{failed_by_itself, was_cancelled};
 use super::stage_text::cause;
 use crate::finding::Advice;
 use crate::heuristics::spark::percent;

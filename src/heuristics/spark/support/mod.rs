@@ -3,9 +3,11 @@
 
 pub(super) mod adaptive;
 pub(super) mod beyond_heap;
+pub(super) mod cancelled;
 pub(super) mod collections;
 pub(super) mod driver_alone;
 pub(super) mod failed_places;
+pub(super) mod failed_queries;
 pub(super) mod failures;
 pub(super) mod idle;
 pub(super) mod losses;

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use super::cancelled::failed_by_itself;
+use super::failed_queries::FailedQueries;
 use super::losses::{Loss, describe, root_loss};
 use super::stage_text::cause;
 use crate::diagnosis::{FailureKind, Standing, is_cancelled};
 use crate::finding::{Failure, Phrase};
 use crate::heuristics::root_cause::{Collector, Roots, shortened, told};
 use crate::model::Application;
-use crate::model::spark::{Job, JobResult, Spark, Stage, StageStatus};
+use crate::model::spark::{Job, Spark, SqlExecution, Stage, StageStatus};
 use crate::model::table::{EndReason, Outcome, TaskGroup};
 use crate::units::Timestamp;
 
@@ -111,26 +113,35 @@ impl<'a> Root<'a> {
         }
     }
 
-    /// The root cause of a failed application: that of its last failed job, or else the error of its last SQL execution,
-    /// or the driver's exit code.
+    /// The root cause of a failed application: that of its last failed job, or of the query that failed after it without
+    /// a failed job, or else the driver's exit code.
     pub(in crate::heuristics) fn of_application(app: &Application, spark: &'a Spark) -> Option<Self> {
         let failed = spark.jobs.iter().filter(|job| failed_by_itself(job));
         let last = failed.max_by_key(|job| (job.completed_at, job.id));
-        let sql = || {
-            let last = spark.sql.iter().rev().find_map(|execution| execution.error.as_deref())?;
-            told(last).map(|failure| Failure { message: Some(cause(last)), ..failure })
-        };
+        let later = |query: &&SqlExecution| last.is_none_or(|job| query.finished_at > job.completed_at);
+        let of_query = FailedQueries::of(spark).last.filter(later).and_then(Self::of_query);
+        let sql = || spark.sql.iter().rev().find_map(|query| query.error.as_deref()).and_then(of_error);
         let exit = || {
             let code = spark.exit_code.filter(|code| *code != 0)?;
             told(&format!("exit code {code}")).map(|failure| Failure { message: None, ..failure })
         };
-        let of_job = last.and_then(|job| Self::of_job(app, spark, job));
-        of_job.or_else(|| sql().or_else(exit).map(Self::alone))
+        let of_job = || last.and_then(|job| Self::of_job(app, spark, job));
+        of_query.or_else(of_job).or_else(|| sql().or_else(exit).map(Self::alone))
+    }
+
+    /// The root cause of a query that failed although no job of it did.
+    pub(in crate::heuristics) fn of_query(query: &SqlExecution) -> Option<Self> {
+        query.error.as_deref().and_then(of_error).map(Self::alone)
     }
 
     pub(in crate::heuristics) const fn alone(failure: Failure) -> Self {
         Self { failure, loss: None, kinds: Vec::new() }
     }
+}
+
+/// The failure that the error of a query tells of.
+fn of_error(error: &str) -> Option<Failure> {
+    told(error).map(|failure| Failure { message: Some(cause(error)), ..failure })
 }
 
 /// The root cause in words, if the message would not say it otherwise.
@@ -143,21 +154,6 @@ pub(in crate::heuristics) fn in_words(app: &Application, root: &Root<'_>) -> Phr
     };
     let words = root.failure.exit_in_words().or(words);
     words.map(|words| Phrase::new("{words}", &[("words", &words)])).unwrap_or_default()
-}
-
-/// Whether a user cancelled a stage, or its job.
-pub(in crate::heuristics) fn stage_was_cancelled(stage: &Stage) -> bool {
-    stage.status == StageStatus::Failed && stage.failure.as_deref().is_some_and(is_cancelled)
-}
-
-/// Whether a job failed and was not cancelled.
-pub(in crate::heuristics) fn failed_by_itself(job: &Job) -> bool {
-    job.result == Some(JobResult::Failed) && !was_cancelled(job)
-}
-
-/// Whether a user cancelled a job.
-pub(in crate::heuristics) fn was_cancelled(job: &Job) -> bool {
-    job.result == Some(JobResult::Failed) && job.failure.as_deref().is_some_and(is_cancelled)
 }
 
 /// The tasks that made a stage fail: those that failed most often without success; `None` for another stage.

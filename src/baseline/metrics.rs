@@ -57,6 +57,16 @@ pub(super) fn compare(job: &Job, apps: &[&ApplicationReport], tolerance: &Tolera
         }
         costs.metrics.extend(worst.map(|worst| MetricChange { runs, regressed_runs, ..worst }));
     }
+    let has_costs = |run: &Run| Metric::ALL.into_iter().any(|metric| run.cost(metric).is_some());
+    if !job.runs.iter().any(has_costs) {
+        costs.not_compared.extend(fit.into_iter().filter(|(_, run)| has_costs(run)).map(|(id, _)| {
+            NotCompared {
+                application: id.to_owned(),
+                reason: "no accepted run of the job has costs to compare with",
+                unfit: true,
+            }
+        }));
+    }
     costs
 }
 

@@ -150,6 +150,19 @@ fn a_worse_finding_in_an_incomplete_run_counts_but_is_not_accepted() {
 }
 
 #[test]
+fn costs_without_accepted_costs_are_told() {
+    let before = accepted(vec![incomplete("a", &[(Low, 1.0)])]);
+    let mut run = complete("b", &[(Low, 1.0)]);
+    run.metrics.run_time = Some(crate::units::Millis::from_secs(3600));
+    let comparison = compared(&before, vec![run.clone()]);
+    let [told] = &comparison.jobs[0].not_compared[..] else { panic!() };
+    assert_eq!((told.application.as_str(), told.unfit), ("b", true));
+    let before = updated(&before, vec![run.clone()]);
+    run.id = "c".to_owned();
+    assert_eq!(compared(&before, vec![run]).jobs[0].not_compared, []);
+}
+
+#[test]
 fn complete_runs_replace_accepted_incomplete_runs() {
     let first = accepted(vec![incomplete("a", &[(Low, 1.0)])]);
     assert_eq!(entry(&first), (Low, Some(1.0), true));

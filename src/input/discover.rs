@@ -168,6 +168,8 @@ impl Walk<'_> {
         // Links of processes lead to all other file systems.
         let is_pseudo = metadata.is_some_and(|metadata| self.pseudo.type_of(&metadata).is_some());
         let mut entries = WalkDir::new(root).follow_links(!is_pseudo).sort_by_file_name().into_iter();
+        // The canonical paths of the folders that lead to the present entry.
+        let mut ancestors: Vec<Option<PathBuf>> = Vec::new();
         while let Some(entry) = entries.next() {
             if let Some(reached) = self.time_is_up() {
                 self.fail(InputError::SearchTooSlow { path: root.to_path_buf(), reached }, true);
@@ -175,8 +177,12 @@ impl Walk<'_> {
             }
             match entry {
                 Ok(entry) if entry.file_type().is_dir() => {
+                    ancestors.truncate(entry.depth());
+                    let canonical = canonical_folder(&entry, ancestors.last().and_then(Option::as_deref));
+                    ancestors.push(canonical.as_ref().ok().cloned());
                     let enters = entry.depth() == 0
-                        || (!self.is_pseudo(entry.path(), named_device) && self.enter(entry.path()));
+                        || (!self.is_pseudo(entry.path(), named_device)
+                            && self.enter(entry.path(), canonical));
                     if !enters {
                         entries.skip_current_dir();
                     }
@@ -217,8 +223,8 @@ impl Walk<'_> {
     }
 
     /// Whether a folder is new and should be entered.
-    fn enter(&mut self, folder: &Path) -> bool {
-        match fs::canonicalize(folder) {
+    fn enter(&mut self, folder: &Path, canonical: io::Result<PathBuf>) -> bool {
+        match canonical {
             Ok(canonical) => self.folders.insert(canonical),
             Err(error) => {
                 self.fail(InputError::from_io(folder, error), false);
@@ -369,6 +375,15 @@ impl Walk<'_> {
             named_by_user,
             count: 1,
         });
+    }
+}
+
+/// The canonical path of a folder in a folder with a known one. Resolving each path as a whole would take time
+/// proportional to the cube of the depth.
+fn canonical_folder(folder: &DirEntry, parent: Option<&Path>) -> io::Result<PathBuf> {
+    match parent.filter(|_| !folder.path_is_symlink()) {
+        Some(parent) => Ok(parent.join(folder.file_name())),
+        None => fs::canonicalize(folder.path()),
     }
 }
 

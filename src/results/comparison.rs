@@ -142,7 +142,7 @@ pub struct NotCompared {
     pub application: String,
     /// Why.
     pub reason: &'static str,
-    /// Whether the run cannot be compared at all: it failed, or its history is incomplete.
+    /// Whether the run cannot be compared at all: it failed, its history is incomplete, or no accepted run has costs.
     pub unfit: bool,
 }
 

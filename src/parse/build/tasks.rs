@@ -3,14 +3,14 @@
 use super::numbers::warn_impossible;
 use super::{Clocks, HistoryBuilder, KINDS, TaskRow, verify};
 use crate::limits;
-use crate::model::Symbol;
 use crate::model::counters::CounterSet;
 use crate::model::table::{Attempts, Outcome, TimePoint};
+use crate::model::{ProgressSplits, Symbol};
 use crate::parse::OtherCounters;
 use crate::parse::event::{EventFields, EventPayload};
 use crate::parse::hosts::host_and_rack;
 use crate::parse::ids::{AttemptId, TaskId, job_id_of_task};
-use crate::parse::problem::Position;
+use crate::parse::problem::{Position, Problems};
 use crate::parse::reading::{MAX_TEXT_LEN, locality, task_kind, truncate};
 use crate::parse::too_many;
 
@@ -19,6 +19,28 @@ const MAX_SPLIT_HOSTS: usize = 1 << 16;
 
 /// Longer texts are not names of hosts or racks.
 const MAX_LOCATION_LEN: usize = 256;
+
+/// How much longer than its attempt the parts of its progress may take, by rounding.
+const PROGRESS_SLACK: u64 = 1000;
+
+/// Keeps the progress of an attempt, unless its parts take longer than the attempt.
+fn set_progress(
+    problems: &mut Problems,
+    at: Position,
+    attempts: &mut Attempts,
+    (attempt, progress): (usize, &ProgressSplits),
+) {
+    let sum: i64 = progress.clock_ms.iter().map(|part| i64::from(*part)).sum();
+    let run = attempts.run_time(attempt).map(|run| run.get().saturating_add(PROGRESS_SLACK));
+    if run.is_some_and(|run| u64::try_from(sum).is_ok_and(|sum| sum > run)) {
+        problems.warn("progress-exceeds-attempt", Some(at), || {
+            "the parts of an attempt's progress (clockSplits) take longer than the attempt; its progress is unknown"
+                .to_owned()
+        });
+    } else {
+        attempts.set_progress(attempt, progress);
+    }
+}
 
 impl HistoryBuilder {
     pub(super) fn task_started(&mut self, at: Position, fields: &EventFields<'_>) {
@@ -175,7 +197,7 @@ impl HistoryBuilder {
         attempts.set_time(attempt, TimePoint::SortFinish, moments.read(fields.sort_finish_time));
         set_counters(attempts, attempt, &payload.counters, self.others);
         warn_impossible(&mut self.problems, at, attempts, attempt, (fields, &payload.counters));
-        attempts.set_progress(attempt, &payload.progress);
+        set_progress(&mut self.problems, at, attempts, (attempt, &payload.progress));
         if outcome == Outcome::Succeeded {
             group.tasks.set_representative(task.row as usize, Some(attempt));
         }

@@ -323,7 +323,8 @@ mod tests {
         };
         for (finished, code) in [
             (3000, None),
-            (60_000, None),
+            (13_000, None),
+            (60_000, Some("time-outside-application")),
             (0, Some("end-without-time")),
             (90_000, Some("time-outside-application")),
         ] {

@@ -46,6 +46,7 @@ pub(super) fn verify(builder: &mut Builder, completeness: &Completeness, problem
     tasks::verify_ends(builder, problems);
     rollovers(builder, problems);
     moments_of_application(builder, problems);
+    exit_code(builder, problems);
     let gaps = &mut builder.spark.gaps;
     gaps.compacted = completeness.compacted;
     gaps.unreadable += completeness.missing_parts;
@@ -278,6 +279,15 @@ fn failures_of_queries(builder: &mut Builder) {
     }
 }
 
+/// Warns about an exit code that no process has.
+fn exit_code(builder: &Builder, problems: &mut Problems) {
+    if builder.exit_code.is_some_and(|code| i32::try_from(code).is_err()) {
+        problems.warn("exit-code-impossible", None, || {
+            "the application's exit code is impossible; how it ended is unknown".to_owned()
+        });
+    }
+}
+
 /// Spark 4 logs the exit code. Before that, an application counts as failed if its last job failed, or a SQL execution
 /// that ended after it; a failed job that was retried successfully does not make the application fail. If the last job was
 /// cancelled, the application was stopped, and did not fail.
@@ -287,6 +297,8 @@ fn status(builder: &Builder, completeness: &Completeness) -> Status {
     }
     match builder.exit_code {
         Some(0) => return Status::Succeeded,
+        // An exit code is an integer of Java.
+        Some(code) if i32::try_from(code).is_err() => return Status::Unknown,
         Some(_) => return Status::Failed,
         None => {}
     }

@@ -14,6 +14,8 @@ use crate::units::{Millis, Timestamp};
 pub(super) const TOLERANCE: Millis = Millis::from_secs(1);
 /// Tolerance after the application's end: the driver still records the ends of tasks and executors.
 pub(super) const AFTER_THE_END: Millis = Millis::from_secs(60);
+/// The same for tasks: in a short application, a minute would be much.
+const LEAST_AFTER_THE_END: Millis = Millis::from_secs(5);
 /// How long an executor may take from its registration to that of its block manager.
 const UNTIL_REGISTERED: Millis = Millis::from_secs(10 * 60);
 
@@ -25,6 +27,13 @@ pub(super) fn apart(one: Timestamp, other: Timestamp) -> Millis {
 /// Whether `at` is later than `limit` by more than `tolerance`; false if either is unknown.
 pub(super) fn later(at: Option<Timestamp>, limit: Option<Timestamp>, tolerance: Millis) -> bool {
     at.zip(limit).is_some_and(|(at, limit)| at > limit + tolerance)
+}
+
+/// How long after the application's end a task may start or end.
+fn after_the_end(start: Option<Timestamp>, end: Option<Timestamp>) -> Millis {
+    let life = start.zip(end).and_then(|(start, end)| Millis::between(start, end));
+    let tenth = life.map_or(AFTER_THE_END, |life| Millis::new(life.get() / 10));
+    tenth.clamp(LEAST_AFTER_THE_END, AFTER_THE_END)
 }
 
 /// Whether a time lies between these two, as far as they are known.
@@ -58,7 +67,7 @@ impl Builder {
                 let is_wrong = outside(*time);
                 forget(time, is_wrong, &mut self.seen.outside.stages);
             }
-            self.seen.after_the_end += record.forget_ends_after(end);
+            self.seen.after_the_end += record.forget_ends_after((start, end));
             record.forget_launches_outside((start, end), &mut self.seen.outside);
             record.forget_times_outside_stage(&mut self.seen.outside);
         }
@@ -92,11 +101,12 @@ impl Builder {
 
 impl StageRecord {
     /// Forgets ends after the application's, and returns their number.
-    fn forget_ends_after(&mut self, end: Option<Timestamp>) -> u64 {
-        if !later(self.last_end(), end, AFTER_THE_END) {
+    fn forget_ends_after(&mut self, (start, end): (Option<Timestamp>, Option<Timestamp>)) -> u64 {
+        let tolerance = after_the_end(start, end);
+        if !later(self.last_end(), end, tolerance) {
             return 0;
         }
-        self.forget(TimePoint::Finish, |finished| later(Some(finished), end, AFTER_THE_END))
+        self.forget(TimePoint::Finish, |finished| later(Some(finished), end, tolerance))
     }
 
     fn forget_launches_outside(
@@ -104,9 +114,10 @@ impl StageRecord {
         (start, end): (Option<Timestamp>, Option<Timestamp>),
         outside: &mut Outside,
     ) {
-        if later(start, self.first_launch(), TOLERANCE) || later(self.last_launch(), end, AFTER_THE_END) {
+        let tolerance = after_the_end(start, end);
+        if later(start, self.first_launch(), TOLERANCE) || later(self.last_launch(), end, tolerance) {
             outside.tasks += self.forget(TimePoint::Start, |launched| {
-                later(start, Some(launched), TOLERANCE) || later(Some(launched), end, AFTER_THE_END)
+                later(start, Some(launched), TOLERANCE) || later(Some(launched), end, tolerance)
             });
         }
     }

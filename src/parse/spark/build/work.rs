@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use super::held::{self, MAP_ENTRY};
-use super::possible::{apart, is_within};
+use super::possible::{TOLERANCE, apart, is_within};
 use super::{Builder, StageRecord, Symbols, moment, stage_attempt};
 use crate::model::spark::{
     Job, JobResult, PlanMetric, PlanNode, SqlExecution, Stage, StageAttempt, StageStatus,
@@ -21,13 +21,15 @@ use crate::units::{Millis, Timestamp};
 /// Spark counts the tasks of a stage in 32 bits.
 const MAX_STAGE_TASKS: i64 = i32::MAX as i64;
 
-/// How much the two submission times of a stage may differ.
+/// How much the two submission times of a stage may differ in Spark 1, which sets the time again when all tasks are submitted.
 const RESUBMITTED: Millis = Millis::from_secs(60);
 
 impl Builder {
     pub(super) fn job_start(&mut self, start: JobStart) {
         let Some(id) = start.id.and_then(|id| u32::try_from(id).ok()) else { return };
         self.saw(moment(start.at));
+        let has_impossible = start.stages.iter().any(|&id| u32::try_from(id).is_err());
+        self.seen.outside.jobs += u64::from(has_impossible);
         let Some(job) = self.job(id) else { return };
         let before = held::of_job(job);
         job.submitted_at = moment(start.at);
@@ -121,6 +123,8 @@ impl Builder {
             self.persisted(rdd);
         }
         let place = self.stage_place(id)?;
+        let is_1 = self.app.engine_version.as_ref().is_none_or(|version| version.starts_with("1."));
+        let tolerance = if is_1 { RESUBMITTED } else { TOLERANCE };
         let name = info.name.map(|name| self.stage_name(name));
         let record = self.stages.get_mut(place)?;
         let first_launch = record.first_launch();
@@ -138,11 +142,10 @@ impl Builder {
         self.seen.outside.stages +=
             u64::from(is_unreadable(info.submitted)) + u64::from(is_unreadable(info.completed));
         stage.parents = info.parents.into_iter().filter_map(|id| u32::try_from(id).ok()).collect();
-        // Spark 1 sets the time once more when all tasks are submitted.
         let submitted = moment(info.submitted);
         let life = (self.app.submitted_at, moment(info.completed).into_iter().chain(first_launch).min());
         match stage.submitted_at.zip(submitted) {
-            Some((one, other)) if apart(one, other) > RESUBMITTED => {
+            Some((one, other)) if apart(one, other) > tolerance => {
                 self.seen.outside.stages += 1;
                 // Neither is known, unless only one of them is possible.
                 let [one, other] = [one, other].map(|at| Some(at).filter(|&at| is_within(at, life)));
@@ -150,6 +153,8 @@ impl Builder {
             }
             _ => stage.submitted_at = submitted.or(stage.submitted_at),
         }
+        self.seen.outside.stages +=
+            u64::from(info.resource_profile.is_some_and(|id| u32::try_from(id).is_err()));
         stage.resource_profile =
             info.resource_profile.and_then(|id| u32::try_from(id).ok()).or(stage.resource_profile);
         stage.failure = info.failure.map(Into::into).or(stage.failure.take());

@@ -67,16 +67,17 @@ fn of_others(outside: Outside, problems: &mut Problems) {
         problems,
         "stage-times-impossible",
         outside.stages,
-        "stage has a submission or completion time that its tasks or the application contradict; that time is unknown",
-        "stages have submission or completion times that their tasks or the application contradict; these times are \
-         unknown",
+        "stage has a time that its other record, its tasks or the application contradict, or an impossible resource \
+         profile; that value is unknown",
+        "stages have times that their other records, their tasks or the application contradict, or impossible resource \
+         profiles; these values are unknown",
     );
     warn(
         problems,
         "job-times-impossible",
         outside.jobs,
-        "job has a start or end outside the life of the application; that time is unknown",
-        "jobs have starts or ends outside the life of the application; these times are unknown",
+        "job has a start or end outside the life of the application, or an impossible stage; that value is unknown",
+        "jobs have starts or ends outside the life of the application, or impossible stages; these values are unknown",
     );
     warn(
         problems,

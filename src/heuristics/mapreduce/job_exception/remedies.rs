@@ -2,7 +2,7 @@
 
 use crate::diagnosis::FailureKind;
 use crate::finding::{Advice, Failure, SettingChange};
-use crate::heuristics::mapreduce::heap::HEAP_SHARE;
+use crate::heuristics::mapreduce::heap::{HEAP_SHARE, Heap};
 use crate::heuristics::mapreduce::java_opts::JvmOptions;
 use crate::heuristics::mapreduce::{Role, change, container_for, largest_container, own_java_opts};
 use crate::heuristics::wording::{by_hadoop, name_for};
@@ -92,11 +92,14 @@ fn role_of(app: &Application, error: &str) -> Role {
     if symbol.is_some() && !died(TaskKind::Map) && died(TaskKind::Reduce) { Role::Reduce } else { Role::Map }
 }
 
-/// Half as much heap again, and a container that holds it.
+/// Half as much heap again, or what other rules advise if that is more, and a container that holds it.
 fn more_heap(app: &Application, role: Role) -> Advice {
     let now = app.conf.heap_limit(role.java_opts());
     let base = now.unwrap_or(USUAL_HEAP);
     let larger = Bytes::from_mib(base.whole_mib().saturating_mul(3).div_ceil(2));
+    // Other troubles of the job may need still more, such as a larger sort buffer: each setting has one value.
+    let wanted = app.group(role.kind()).and_then(|group| Heap::of(app, role, group).larger);
+    let larger = larger.max(wanted.unwrap_or_default());
     let most = largest_container(app).and_then(|most| Bytes::from_f64(most.as_f64() * HEAP_SHARE));
     let larger = most.map_or(larger, |most| larger.min(most));
     if larger.whole_mib() <= base.whole_mib() {
@@ -275,6 +278,32 @@ mod tests {
         assert_eq!(of("-Xmx3900m", 2900).as_deref(), Some("-Xmx3276m"));
         // It fits already, or it was used.
         assert_eq!((of("-Xmx3276m", 2900), of("-Xmx3900m", 3600), of("-Xmx3900m", 0)), (None, None, None));
+    }
+
+    #[test]
+    fn no_container_is_larger_than_the_cluster_grants() {
+        let app = |memory: &str, heap: &str| {
+            let most = ("yarn.scheduler.maximum-allocation-mb", "8192");
+            let settings = [("mapreduce.map.memory.mb", memory), ("mapreduce.map.java.opts", heap), most];
+            sample::job(Vec::new(), &settings)
+        };
+        let of = |memory: &str, heap: &str| {
+            let app = app(memory, heap);
+            let settings =
+                |advice: Advice| advice.settings.into_iter().map(|change| change.to).collect::<Vec<_>>();
+            (settings(more_memory(&app, Role::Map, "")), settings(more_heap(&app, Role::Map)))
+        };
+        let (memory, heap) = of("6144", "-Xmx4800m");
+        assert_eq!(
+            (memory, heap),
+            (vec!["8192".to_owned()], vec!["-Xmx6553m".to_owned(), "8192".to_owned()])
+        );
+        assert_eq!(of("8192", "-Xmx6553m"), (Vec::new(), Vec::new()));
+        assert!(more_memory(&app("8192", "-Xmx6553m"), Role::Map, "").text.contains("less data"));
+        // The job had larger containers, so the setting is not that of its cluster.
+        assert_eq!(of("12288", "-Xmx9000m").0, ["18432"]);
+        // A heap above its container shrinks with a larger container, too.
+        assert_eq!(of("2048", "-Xmx4096m").0, ["3072", "-Xmx2457m"]);
     }
 
     /// The scheduler gave 2 GiB for 1 GiB: half as much again as requested would be the same container.

@@ -30,9 +30,10 @@ fn stores(apps: &[ApplicationReport]) -> Vec<Store> {
     let stores = databases().into_iter().map(|database| {
         let store = Store::with(database).unwrap();
         store.database.execute("INSERT INTO run VALUES (1, 0, 'x', 'y', NULL)", &[]).unwrap();
-        for app in apps {
-            record::application(&store.database, 1, app).unwrap();
-        }
+        // One transaction, so that the server need not answer for each application.
+        let record =
+            || apps.iter().try_for_each(|app| record::application(&store.database, 1, app).map(drop));
+        store.database.writing(record).unwrap();
         store
     });
     stores.collect()

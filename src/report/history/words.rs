@@ -230,15 +230,18 @@ pub(super) fn costs_of_run(change: &Realised, currency: Option<&str>) -> String 
 pub(super) fn realised(change: &Realised, currency: Option<&str>) -> String {
     let what = saved_with_cost(change.saved_gb_hours, change.saved_cost, currency);
     let runs = plural(change.runs.1, "run");
-    let known = [costs_of_run(change, currency), run_times(change)];
-    let known: String =
-        known.iter().filter(|text| !text.is_empty()).map(|text| format!(", {text}")).collect();
+    let mut medians = vec![
+        format!("{} GB·h a run", before_after(change)),
+        costs_of_run(change, currency),
+        run_times(change),
+    ];
+    medians.retain(|text| !text.is_empty());
     format!(
-        "{job} {what} in {runs} since {since}: {settings} ({used} GB·h a run{known})",
+        "{job} {what} in {runs} since {since}: {settings} ({medians})",
         job = clean(&change.job),
         since = since(change),
         settings = clean(&settings(change)),
-        used = before_after(change),
+        medians = medians.join(", "),
     )
 }
 

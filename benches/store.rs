@@ -21,7 +21,7 @@ const A_COMMIT: usize = 1000;
 /// One job of so many changes its settings.
 const JOBS_OF_A_CHANGE: u64 = 10;
 /// Changes with what a store contains, so that old ones are not measured.
-const EDITION: u32 = 4;
+const EDITION: u32 = 5;
 /// Times that each question is asked; the fastest counts.
 const REPEATS: usize = 5;
 

@@ -92,7 +92,7 @@ fn app(row: &Row<'_>) -> Result<Option<Application>, StoreError> {
 }
 
 /// An application of this engine with this name, user and queue.
-fn app_of(
+pub(super) fn app_of(
     engine: &str,
     (name, user, queue): (Option<String>, Option<String>, Option<String>),
 ) -> Option<Application> {
@@ -100,7 +100,7 @@ fn app_of(
     Some(Application { name, user, queue, ..Application::new(engine) })
 }
 
-fn exactly(value: f64) -> Range {
+pub(super) fn exactly(value: f64) -> Range {
     Range { low: value, point: value, high: value }
 }
 
@@ -108,19 +108,31 @@ fn exactly(value: f64) -> Range {
 fn cost(prices: &Prices, app: &Application, cores: Option<i64>, memory: Option<Range>) -> Option<i64> {
     let cores = cores.map(|time| exactly(time as f64 / MS_PER_HOUR));
     let amounts = Amounts { core_hours: cores, gb_hours: memory, ..Amounts::default() };
-    let cost = prices.cost(app, &amounts).map(|cost| (cost.point * MICRO).round());
+    prices.cost(app, &amounts).map(|cost| micros(cost.point))
+}
+
+/// The sum of amounts of money, whatever their order.
+pub(super) fn sum(money: impl Iterator<Item = f64>) -> f64 {
+    money.map(micros).fold(0, i64::saturating_add) as f64 / MICRO
+}
+
+/// An amount of money in whole millionths.
+pub(super) fn rounded(money: f64) -> f64 {
+    micros(money) as f64 / MICRO
+}
+
+fn micros(money: f64) -> i64 {
     #[allow(clippy::cast_possible_truncation)] // sums of money are far below
-    cost.map(|cost| cost as i64)
+    let micros = (money * MICRO).round() as i64;
+    micros
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::engine::Filter;
     use crate::results::ApplicationReport;
-    use crate::rules::RuleFile;
-    use crate::store::testing::databases;
-    use crate::store::{Question, View, record};
+    use crate::store::testing::with_prices;
+    use crate::store::{Question, View};
     use crate::units::{Bytes, CoreMillis, MbMillis, Millis};
 
     /// An application that held two cores and 10 GiB for an hour.
@@ -137,20 +149,13 @@ mod tests {
     fn applications_without_a_known_cost_are_counted() {
         let mut without_cores = app("app_2");
         without_cores.metrics.cores_used = None;
-        let text = include_str!("../../testdata/prices.yaml").to_owned();
-        for database in databases() {
-            let prices = Prices::of(RuleFile { name: "prices.yaml".to_owned(), text: text.clone() }).unwrap();
-            let mut store = Store::with(database).unwrap();
-            store.database.execute("INSERT INTO run VALUES (1, 0, 'x', 'y', NULL)", &[]).unwrap();
-            for app in [&app("app_1"), &without_cores] {
-                record::application(&store.database, 1, app).unwrap();
-            }
-            store.set_prices(prices);
+        let prices = include_str!("../../testdata/prices.yaml");
+        with_prices(&[app("app_1"), without_cores], prices, |store| {
             let answer = store.answer(&Question::Worst, &Filter::default(), 9).unwrap().unwrap();
             assert_eq!((answer.total.cost, answer.total.unpriced), (Some(0.11), 1));
             let View::Worst(runs) = answer.view else { panic!("{:?}", answer.view) };
             let costs: Vec<_> = runs.iter().map(|run| (run.id.as_str(), run.cost)).collect();
             assert!(costs.contains(&("app_1", Some(0.11))) && costs.contains(&("app_2", None)), "{costs:?}");
-        }
+        });
     }
 }

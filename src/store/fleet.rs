@@ -29,6 +29,10 @@ pub(crate) struct Fleet {
     pub(crate) realised_of: u64,
     /// What all of them saved together, shown or not.
     pub(crate) realised_gb_hours: f64,
+    /// The same as money, if there are prices and any of it is known.
+    pub(crate) realised_cost: Option<f64>,
+    /// Changes whose cost is unknown, and which are missing in `realised_cost`, if there are prices.
+    pub(crate) realised_unpriced: u64,
     pub(crate) nodes: Nodes,
     pub(crate) unread: Vec<Unread>,
     /// Files that could not be read, shown or not.
@@ -118,7 +122,8 @@ impl Store {
             Ok::<_, StoreError>(Ranked { grouped, over_time })
         };
         let everything = self.grouped(Grouping::Everything, selection, None)?;
-        let changes = self.changes(selection)?;
+        let mut changes = self.changes(selection)?;
+        let (realised_cost, realised_unpriced) = self.price_changes(&mut changes)?.unzip();
         let realised_of = changes.len() as u64;
         // The sum of no numbers is -0.0.
         let realised_gb_hours = changes.iter().map(Found::saved_gb_hours).fold(0.0, |sum, saved| sum + saved);
@@ -137,6 +142,8 @@ impl Store {
             realised,
             realised_of,
             realised_gb_hours,
+            realised_cost: realised_cost.flatten(),
+            realised_unpriced: realised_unpriced.unwrap_or_default(),
             nodes: self.nodes(selection, most)?,
             unread,
             unread_of,

@@ -18,6 +18,7 @@ mod nodes;
 mod outcome;
 mod periods;
 mod place;
+mod priced;
 mod realised;
 mod record;
 mod runs;

@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use super::configured::{self, Settings};
+use super::costs::rounded;
 use super::database::{Row, Value, values};
 use super::record::whole;
 use super::selection::Selection;
 use super::steps::{self, MOST_BEFORE, MeasuredRun, Step};
-use super::{Store, StoreError, gb_hours};
+use super::{MS_PER_HOUR, Store, StoreError, gb_hours};
 use crate::troubles::same_value;
 use crate::units::{Millis, Timestamp};
 
@@ -55,26 +56,40 @@ pub(crate) struct Realised {
     pub(crate) run_time: Option<(Millis, Millis)>,
     /// What all selected runs with the change saved; negative if they took more.
     pub(crate) saved_gb_hours: f64,
+    /// What a run cost before and after, if there are prices and it is known.
+    pub(crate) cost: Option<(f64, f64)>,
+    /// What all selected runs with the change saved of it; negative if they cost more.
+    pub(crate) saved_cost: Option<f64>,
 }
 
 /// A clear change without the values of its settings, which are read only for changes that are shown.
 #[derive(Debug)]
 pub(super) struct Found {
-    job: i64,
+    pub(super) job: i64,
     /// The job's key, once it is looked up.
     key: String,
-    step: Step,
+    pub(super) step: Step,
+    /// What a run cost before and after, once prices are applied.
+    pub(super) cost: Option<(f64, f64)>,
 }
 
 impl Found {
+    const fn new(job: i64, step: Step) -> Self {
+        Self { job, key: String::new(), step, cost: None }
+    }
+
     pub(super) fn saved_gb_hours(&self) -> f64 {
         let (before, after) = self.step.used_gb_hours;
         (before - after) * self.step.runs_since as f64
     }
 
+    pub(super) fn saved_cost(&self) -> Option<f64> {
+        self.cost.map(|(before, after)| (before - after) * self.step.runs_since as f64)
+    }
+
     /// The columns of [`Self::of`] and [`Self::row`] between the job and its number, in their order.
     const COLUMNS: &str = "old, new, settings, first, since, undone, runs_before, runs_after, used_before, used_after, \
-                           time_before, time_after";
+                           time_before, time_after, cores_before, cores_after";
 
     /// A change that is kept.
     fn of(row: &Row<'_>) -> Result<Self, StoreError> {
@@ -88,12 +103,13 @@ impl Found {
             runs_since: usize::try_from(row.count(8)?).unwrap_or(usize::MAX),
             used_gb_hours: (row.get(9)?, row.get(10)?),
             run_time: row.amount(11)?.map(Millis::new).zip(row.amount(12)?.map(Millis::new)),
+            core_hours: row.get::<Option<f64>>(13)?.zip(row.get(14)?),
         };
-        Ok(Self { job: row.get(0)?, key: String::new(), step })
+        Ok(Self::new(row.get(0)?, step))
     }
 
     /// The row that keeps it, with a number that no other change of its job has.
-    fn row(&self, n: i64) -> [Value<'_>; 14] {
+    fn row(&self, n: i64) -> [Value<'_>; 16] {
         let Step {
             configurations: (old, new),
             settings,
@@ -102,6 +118,7 @@ impl Found {
             undone,
             used_gb_hours: used,
             run_time,
+            core_hours,
             ..
         } = &self.step;
         values![
@@ -119,12 +136,14 @@ impl Found {
             used.1,
             run_time.map(|time| whole(time.0.get())),
             run_time.map(|time| whole(time.1.get())),
+            core_hours.map(|hours| hours.0),
+            core_hours.map(|hours| hours.1),
         ]
     }
 
     fn realised(self, changed: Vec<Changed>) -> Realised {
-        let saved_gb_hours = self.saved_gb_hours();
-        let Self { key, step, .. } = self;
+        let (saved_gb_hours, saved_cost) = (self.saved_gb_hours(), self.saved_cost());
+        let Self { key, step, cost, .. } = self;
         Realised {
             job: key,
             first: step.first,
@@ -135,6 +154,8 @@ impl Found {
             used_gb_hours: step.used_gb_hours,
             run_time: step.run_time,
             saved_gb_hours,
+            cost: cost.map(|(before, after)| (rounded(before), rounded(after))),
+            saved_cost: saved_cost.map(rounded),
         }
     }
 }
@@ -241,7 +262,7 @@ impl Store {
             let settings = configured::at(&self.database, &places)?;
             for JobRuns { job, runs } in some {
                 let steps = steps::steps(&runs, &settings).into_iter();
-                found.extend(steps.map(|step| Found { job, key: String::new(), step }));
+                found.extend(steps.map(|step| Found::new(job, step)));
             }
         }
         Ok(found)
@@ -251,9 +272,9 @@ impl Store {
     fn runs_of(&self, jobs: &[i64]) -> Result<Vec<JobRuns>, StoreError> {
         let (these, values) = self.database.backend().among_ids(jobs);
         let query = format!(
-            "SELECT job, configuration, id, submitted, used, run_time FROM application WHERE counts IS TRUE AND job {these} \
-             AND {MEASURED} AND configuration IS NOT NULL AND job IN (SELECT job FROM configuration_sum WHERE applications > \
-             0 GROUP BY job HAVING count(*) > 1) ORDER BY job, submitted, id, attempt, source"
+            "SELECT job, configuration, id, submitted, used, run_time, core_time FROM application WHERE counts IS TRUE AND \
+             job {these} AND {MEASURED} AND configuration IS NOT NULL AND job IN (SELECT job FROM configuration_sum WHERE \
+             applications > 0 GROUP BY job HAVING count(*) > 1) ORDER BY job, submitted, id, attempt, source"
         );
         let mut all: Vec<JobRuns> = Vec::new();
         self.database.visit(&query, &values, |row| {
@@ -265,6 +286,7 @@ impl Store {
                 submitted: Timestamp::from_millis(row.get(3)?),
                 used_gb_hours,
                 run_time: row.get::<Option<i64>>(5)?.map(|time| time as f64),
+                core_hours: row.get::<Option<i64>>(6)?.map(|time| time as f64 / MS_PER_HOUR),
             };
             match all.last_mut().filter(|last| last.job == job) {
                 Some(last) => last.runs.push(run),

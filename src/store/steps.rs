@@ -25,6 +25,7 @@ pub(super) struct MeasuredRun {
     pub(super) used_gb_hours: f64,
     /// Milliseconds.
     pub(super) run_time: Option<f64>,
+    pub(super) core_hours: Option<f64>,
 }
 
 /// A change after which a job took clearly more or less.
@@ -46,6 +47,8 @@ pub(super) struct Step {
     /// Memory of a run before and after.
     pub(super) used_gb_hours: (f64, f64),
     pub(super) run_time: Option<(Millis, Millis)>,
+    /// Core-hours of a run before and after.
+    pub(super) core_hours: Option<(f64, f64)>,
 }
 
 impl Step {
@@ -226,6 +229,7 @@ fn compare(
         runs_since: 0,
         used_gb_hours: used,
         run_time: run_time.and_then(|(before, after)| time(before).zip(time(after))),
+        core_hours: medians(before, after, |run| run.core_hours),
     })
 }
 
@@ -260,6 +264,7 @@ mod tests {
                     submitted: Timestamp::from_millis(i64::try_from(n).unwrap()),
                     used_gb_hours: *used,
                     run_time: None,
+                    core_hours: None,
                 });
             }
         }

@@ -5,19 +5,38 @@ use super::database::Database;
 use super::database::sqlite::Sqlite;
 use super::record;
 use crate::results::ApplicationReport;
+use crate::rules::RuleFile;
+use crate::savings::Prices;
 
 /// Calls a test with a store that contains these applications: in SQLite, and in PostgreSQL if this program knows it and
 /// it is installed.
 #[track_caller]
 pub(super) fn with_stores(apps: &[ApplicationReport], test: impl Fn(&Store)) {
-    for database in databases() {
-        let store = Store::with(database).unwrap();
-        store.database.execute("INSERT INTO run VALUES (1, 0, 'x', 'y', NULL)", &[]).unwrap();
-        for app in apps {
-            record::application(&store.database, 1, app).unwrap();
-        }
+    stores(apps).iter().for_each(test);
+}
+
+/// The same with the prices in this YAML.
+#[track_caller]
+pub(super) fn with_prices(apps: &[ApplicationReport], yaml: &str, test: impl Fn(&Store)) {
+    for mut store in stores(apps) {
+        let file = RuleFile { name: "prices.yaml".to_owned(), text: yaml.to_owned() };
+        store.set_prices(Prices::of(file).unwrap());
         test(&store);
     }
+}
+
+#[track_caller]
+fn stores(apps: &[ApplicationReport]) -> Vec<Store> {
+    let stores = databases().into_iter().map(|database| {
+        let store = Store::with(database).unwrap();
+        store.database.execute("INSERT INTO run VALUES (1, 0, 'x', 'y', NULL)", &[]).unwrap();
+        // One transaction, so that the server need not answer for each application.
+        let record =
+            || apps.iter().try_for_each(|app| record::application(&store.database, 1, app).map(drop));
+        store.database.writing(record).unwrap();
+        store
+    });
+    stores.collect()
 }
 
 /// Empty databases.

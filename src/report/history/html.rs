@@ -126,7 +126,16 @@ impl<'a> Page<'a> {
     }
 
     fn money(&self, value: Option<f64>) -> String {
-        words::money(value, self.answer.currency.as_deref())
+        words::money(value, self.currency())
+    }
+
+    /// Money that a change saved; negative if it cost more.
+    fn signed_money(&self, value: Option<f64>) -> String {
+        words::signed_money(value, self.currency())
+    }
+
+    fn currency(&self) -> Option<&'a str> {
+        self.answer.currency.as_deref()
     }
 }
 

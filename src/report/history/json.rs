@@ -1,5 +1,7 @@
 //! Answers as JSON. The ending of a key names its unit, and unknown values are `null`.
 
+mod realised;
+
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -7,8 +9,8 @@ use serde::Serialize;
 use super::super::json::{Tool, write_pretty};
 use super::{nodes, words};
 use crate::store::{
-    Answer, Change, Changed, Fleet, Group, Grouped, Grouping, Measure, OverTime, Periods, Ranked, Realised,
-    Run, Runs, Unread, View,
+    Answer, Change, Fleet, Group, Grouped, Grouping, Measure, OverTime, Periods, Ranked, Run, Runs, Unread,
+    View,
 };
 use crate::units::{Millis, Timestamp};
 
@@ -30,7 +32,7 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     remedies: Option<Vec<RemedyView<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    realised: Option<RealisedView<'a>>,
+    realised: Option<realised::RealisedView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     nodes: Option<nodes::NodesView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,41 +105,6 @@ struct MostOften<'a> {
     from: Option<&'a str>,
     to: &'a str,
     applications_count: u64,
-}
-
-#[derive(Serialize)]
-struct RealisedView<'a> {
-    changes_count: u64,
-    saved_gb_hours: f64,
-    changes: Vec<RealisedChangeView<'a>>,
-}
-
-#[derive(Serialize)]
-struct RealisedChangeView<'a> {
-    job: &'a str,
-    first: &'a str,
-    since: Option<String>,
-    undone: Option<String>,
-    changed: Vec<ChangedView<'a>>,
-    before: SideView,
-    after: SideView,
-    saved_gb_hours: f64,
-}
-
-#[derive(Serialize)]
-struct ChangedView<'a> {
-    setting: &'a str,
-    from: Option<&'a str>,
-    to: Option<&'a str>,
-    recommended: bool,
-}
-
-/// Medians of runs.
-#[derive(Serialize)]
-struct SideView {
-    runs_count: u64,
-    resource_used_gb_hours: f64,
-    runtime_ms: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -222,7 +189,7 @@ pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::
         groups,
         remedies_count: fleet.map(|fleet| fleet.remedies_of),
         remedies: fleet.map(remedies),
-        realised: fleet.map(realised),
+        realised: fleet.map(|fleet| realised::view(fleet, currency.is_some())),
         nodes: nodes.filter(|_| !summary).map(nodes::json),
         unread: fleet.map(unread),
         job,
@@ -279,42 +246,6 @@ fn remedies(fleet: &Fleet) -> Vec<RemedyView<'_>> {
         },
     });
     all.collect()
-}
-
-fn realised(fleet: &Fleet) -> RealisedView<'_> {
-    RealisedView {
-        changes_count: fleet.realised_of,
-        saved_gb_hours: fleet.realised_gb_hours,
-        changes: fleet.realised.iter().map(realised_change).collect(),
-    }
-}
-
-fn realised_change(change: &Realised) -> RealisedChangeView<'_> {
-    let (time_before, time_after) = change.run_time.unzip();
-    let side = |runs_count, resource_used_gb_hours, time: Option<Millis>| SideView {
-        runs_count,
-        resource_used_gb_hours,
-        runtime_ms: time.map(Millis::get),
-    };
-    RealisedChangeView {
-        job: &change.job,
-        first: &change.first,
-        since: change.since.and_then(Timestamp::to_rfc3339),
-        undone: change.undone.and_then(Timestamp::to_rfc3339),
-        changed: change.changed.iter().map(changed).collect(),
-        before: side(change.runs.0, change.used_gb_hours.0, time_before),
-        after: side(change.runs.1, change.used_gb_hours.1, time_after),
-        saved_gb_hours: change.saved_gb_hours,
-    }
-}
-
-fn changed(setting: &Changed) -> ChangedView<'_> {
-    ChangedView {
-        setting: &setting.setting,
-        from: setting.from.as_deref(),
-        to: setting.to.as_deref(),
-        recommended: setting.advised,
-    }
 }
 
 fn unread(fleet: &Fleet) -> UnreadView<'_> {

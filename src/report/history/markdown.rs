@@ -44,7 +44,7 @@ pub(super) fn write(answer: &Answer, summary: bool, out: &mut dyn Write) -> io::
 }
 
 fn overview(fleet: &Fleet, costs: Costs<'_>, out: &mut dyn Write) -> io::Result<()> {
-    if let Some(saved) = words::saved_so_far(fleet) {
+    if let Some(saved) = words::saved_so_far(fleet, costs.0) {
         writeln!(out, "\n{}", escaped(&saved))?;
     }
     over_time(fleet, out)?;
@@ -57,7 +57,7 @@ fn overview(fleet: &Fleet, costs: Costs<'_>, out: &mut dyn Write) -> io::Result<
         writeln!(out, "\nChanged configurations:\n")?;
     }
     for change in &fleet.realised {
-        writeln!(out, "- {}", escaped(&words::realised(change)))?;
+        writeln!(out, "- {}", escaped(&words::realised(change, costs.0)))?;
     }
     hidden(words::hidden(fleet.realised_of, fleet.realised.len()), out)?;
     ranking(&fleet.nodes, out)?;

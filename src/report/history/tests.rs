@@ -90,6 +90,8 @@ fn realised(saved: f64) -> Realised {
         used_gb_hours: (4.5, 2.0),
         run_time: Some((Millis::from_secs(90), Millis::from_secs(95))),
         saved_gb_hours: saved,
+        cost: None,
+        saved_cost: None,
     }
 }
 
@@ -116,6 +118,8 @@ fn fleet() -> Fleet {
         realised: vec![realised(15.0), realised(-4.0)],
         realised_of: 3,
         realised_gb_hours: 12.25,
+        realised_cost: None,
+        realised_unpriced: 0,
         nodes: Nodes { nodes: vec![node("n1", Some(0.75)), node("n2", None)], of: 5, slow: 1, unknown: 1 },
         unread: vec![
             Unread { problem: "the log is damaged".to_owned(), files: 3, example: "logs/|a".to_owned() },
@@ -123,6 +127,32 @@ fn fleet() -> Fleet {
         ],
         unread_of: 6,
     }
+}
+
+/// Changes with what they saved as money: one that is known, one that is unknown, and those that cost less with more
+/// memory, and more with less.
+fn with_prices() -> Answer {
+    let cost = |saved, cost, saved_cost| Realised {
+        cost: Some(cost),
+        saved_cost: Some(saved_cost),
+        ..realised(saved)
+    };
+    let changes = vec![
+        cost(15.0, (0.44, 0.24), 1.2),
+        realised(2.0),
+        cost(1.0, (0.25, 0.5), -1.5),
+        cost(-3.0, (0.6, 0.55), 0.3),
+        cost(-4.0, (0.1, 2.1), -12.0),
+    ];
+    let fleet = Fleet {
+        realised: changes,
+        realised_of: 6,
+        realised_gb_hours: 11.0,
+        realised_cost: Some(-12.0),
+        realised_unpriced: 2,
+        ..empty()
+    };
+    Answer { currency: Some("EUR".to_owned()), ..answer(View::Overview(Box::new(fleet))) }
 }
 
 fn empty() -> Fleet {
@@ -141,6 +171,8 @@ fn empty() -> Fleet {
         realised: Vec::new(),
         realised_of: 0,
         realised_gb_hours: 0.0,
+        realised_cost: None,
+        realised_unpriced: 0,
         nodes: Nodes::default(),
         unread: Vec::new(),
         unread_of: 0,
@@ -196,13 +228,21 @@ fn change() -> Change {
     }
 }
 
+/// What changes saved, as JSON.
+fn realised_as_json(answer: &Answer) -> String {
+    let document: serde_json::Value = serde_json::from_str(&written(answer, HistoryFormat::Json)).unwrap();
+    serde_json::to_string_pretty(&document["realised"]).unwrap()
+}
+
 #[test]
 fn snapshots() {
     let overview = answer(View::Overview(Box::new(fleet())));
     let worst = Answer { currency: Some("EUR".to_owned()), ..answer(View::Worst(runs()[..2].to_vec())) };
     let job = job(runs(), vec![change()]);
-    let answers = [("overview", &overview), ("worst", &worst), ("job", &job)];
+    let priced = with_prices();
+    let answers = [("overview", &overview), ("worst", &worst), ("job", &job), ("priced", &priced)];
     common::with_snapshots("reports/history", || {
+        insta::assert_snapshot!("priced.json", realised_as_json(&priced));
         for (name, answer) in answers {
             for (ending, format) in
                 [("txt", HistoryFormat::Text), ("md", HistoryFormat::Markdown), ("csv", HistoryFormat::Csv)]
@@ -215,8 +255,9 @@ fn snapshots() {
 
 #[test]
 fn each_csv_line_has_all_columns() {
-    for view in [View::Overview(Box::new(fleet())), View::Worst(runs())] {
-        let text = written(&answer(view), HistoryFormat::Csv);
+    let overview = answer(View::Overview(Box::new(fleet())));
+    for answer in [overview, answer(View::Worst(runs())), with_prices()] {
+        let text = written(&answer, HistoryFormat::Csv);
         // Commas in quotes separate no cells.
         let cells =
             |line: &str| -> usize { line.split('"').step_by(2).map(|part| part.matches(',').count()).sum() };
@@ -280,4 +321,42 @@ fn pages_say_how_many_lines_are_missing() {
     assert!(remedies.contains("3 more"), "{remedies}");
     let unread = page.split("id=\"unread\"").nth(1).unwrap().split("</section>").next().unwrap();
     assert!(unread.contains("2 more"), "{unread}");
+}
+
+#[test]
+fn changes_have_no_money_without_prices() {
+    let without = Answer { currency: None, ..answer(View::Overview(Box::new(fleet()))) };
+    let json = realised_as_json(&without);
+    assert!(json.contains("saved_gb_hours") && !json.contains("cost"), "{json}");
+    #[cfg(feature = "html")]
+    {
+        let page = written(&without, HistoryFormat::Html);
+        let realised = page.split("id=\"realised\"").nth(1).unwrap().split("</section>").next().unwrap();
+        assert!(realised.contains("Saved so far") && !realised.contains("Cost"), "{realised}");
+    }
+}
+
+#[cfg(feature = "html")]
+#[test]
+fn pages_have_what_changes_saved_as_money() {
+    let page = written(&with_prices(), HistoryFormat::Html);
+    let realised = page.split("id=\"realised\"").nth(1).unwrap().split("</section>").next().unwrap();
+    let shown = [
+        "Cost of a run",
+        "0.44 → 0.24 EUR",
+        "1.20 EUR",
+        "−1.50 EUR",
+        "The money saved so far is without 2 changes whose cost is unknown.",
+    ];
+    for text in shown {
+        assert!(realised.contains(text), "{text}: {realised}");
+    }
+    assert!(page.contains("<small>−12.0 EUR</small>"), "{page}");
+    // Each row has a cell for each column, also if its cost is unknown.
+    let counts: Vec<usize> = realised
+        .split("<tr>")
+        .skip(1)
+        .map(|row| row.matches("<td").count() + row.matches("<th").count())
+        .collect();
+    assert!(counts.len() == 6 && counts.iter().all(|count| *count == 9), "{counts:?}");
 }

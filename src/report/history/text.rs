@@ -88,7 +88,8 @@ impl Page<'_> {
     }
 
     fn fleet(&self, fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
-        let sums = [words::saved_so_far(fleet), words::unread(fleet), nodes::summary(&fleet.nodes)];
+        let saved = words::saved_so_far(fleet, self.currency);
+        let sums = [saved, words::unread(fleet), nodes::summary(&fleet.nodes)];
         sums.iter().flatten().try_for_each(|sum| self.paragraph(sum, out))?;
         self.over_time(fleet, out)?;
         self.groups(Grouping::Job, &fleet.jobs.grouped, out)?;
@@ -154,7 +155,7 @@ impl Page<'_> {
         }
         writeln!(out, "\n{}changed configurations{:#}", self.heading(), self.heading())?;
         for change in &fleet.realised {
-            self.paragraph(&words::realised(change), out)?;
+            self.paragraph(&words::realised(change, self.currency), out)?;
         }
         self.hidden(words::hidden(fleet.realised_of, fleet.realised.len()), out)
     }

@@ -98,11 +98,31 @@ pub(super) fn latest(fleet: &Fleet) -> Option<(&Periods, Vec<InPeriod<'_>>, u64)
 }
 
 /// What all changes of configurations saved, if there are any.
-pub(super) fn saved_so_far(fleet: &Fleet) -> Option<String> {
+pub(super) fn saved_so_far(fleet: &Fleet, currency: Option<&str>) -> Option<String> {
     let (count, saved) = (plural(fleet.realised_of, "change"), fleet.realised_gb_hours);
-    let (what, more) = if saved < 0.0 { ("took", " more") } else { ("saved", "") };
-    let sum = format!("{count} of configurations {what} {} GB·h{more} so far", amount(saved.abs()));
-    (fleet.realised_of > 0).then_some(sum)
+    let what = saved_with_cost(saved, fleet.realised_cost, currency);
+    let unpriced = unpriced(fleet).map(|without| format!("; {without}")).unwrap_or_default();
+    (fleet.realised_of > 0).then(|| format!("{count} of configurations {what} so far{unpriced}"))
+}
+
+/// "without 2 changes whose cost is unknown", if there are any.
+pub(super) fn unpriced(fleet: &Fleet) -> Option<String> {
+    let unpriced = fleet.realised_unpriced;
+    (unpriced > 0).then(|| format!("without {} whose cost is unknown", plural(unpriced, "change")))
+}
+
+/// "saved 12.3 GB·h (1.20 EUR)", or "saved 12.3 GB·h, but cost 1.20 EUR more," if less memory took more cores.
+fn saved_with_cost(saved: f64, cost: Option<f64>, currency: Option<&str>) -> String {
+    let what = match saved {
+        saved if saved < 0.0 => format!("took {} GB·h more", amount(-saved)),
+        saved => format!("saved {} GB·h", amount(saved)),
+    };
+    let Some((cost, currency)) = cost.zip(currency) else { return what };
+    match money(Some(cost.abs()), Some(currency)) {
+        shown if saved >= 0.0 && cost < 0.0 => format!("{what}, but cost {shown} more,"),
+        shown if saved < 0.0 && cost > 0.0 => format!("{what}, but cost {shown} less,"),
+        shown => format!("{what} ({shown})"),
+    }
 }
 
 /// How many files could not be read, if there are any.
@@ -143,6 +163,14 @@ pub(super) fn money(value: Option<f64>, currency: Option<&str>) -> String {
     match (value, currency) {
         (Some(value), Some(currency)) => format!("{} {currency}", amount(value)),
         _ => String::new(),
+    }
+}
+
+/// An amount of money that may be negative, or nothing if unknown.
+pub(super) fn signed_money(value: Option<f64>, currency: Option<&str>) -> String {
+    match value {
+        Some(value) if value < 0.0 => format!("−{}", money(Some(-value), currency)),
+        value => money(value, currency),
     }
 }
 
@@ -191,21 +219,29 @@ pub(super) fn run_times(change: &Realised) -> String {
     change.run_time.map(|(before, after)| format!("{before} → {after}")).unwrap_or_default()
 }
 
+/// "1.20 → 0.60 EUR" of a run, or nothing if unknown.
+pub(super) fn costs_of_run(change: &Realised, currency: Option<&str>) -> String {
+    let costs =
+        change.cost.map(|(before, after)| format!("{} → {}", amount(before), money(Some(after), currency)));
+    costs.unwrap_or_default()
+}
+
 /// A change of a configuration and what it saved as one sentence.
-pub(super) fn realised(change: &Realised) -> String {
-    let what = match change.saved_gb_hours {
-        saved if saved < 0.0 => format!("took {} GB·h more", amount(-saved)),
-        saved => format!("saved {} GB·h", amount(saved)),
-    };
+pub(super) fn realised(change: &Realised, currency: Option<&str>) -> String {
+    let what = saved_with_cost(change.saved_gb_hours, change.saved_cost, currency);
     let runs = plural(change.runs.1, "run");
-    let time = run_times(change);
-    let time = if time.is_empty() { time } else { format!(", {time}") };
+    let mut medians = vec![
+        format!("{} GB·h a run", before_after(change)),
+        costs_of_run(change, currency),
+        run_times(change),
+    ];
+    medians.retain(|text| !text.is_empty());
     format!(
-        "{job} {what} in {runs} since {since}: {settings} ({cost} GB·h a run{time})",
+        "{job} {what} in {runs} since {since}: {settings} ({medians})",
         job = clean(&change.job),
         since = since(change),
         settings = clean(&settings(change)),
-        cost = before_after(change),
+        medians = medians.join(", "),
     )
 }
 

@@ -74,10 +74,13 @@ macro_rules! more_sums {
 /// savings are known.
 const NINTH: &str = concat!(more_sums!("group_day"), more_sums!("group_sum"), more_sums!("job_sum"),);
 
-/// Version 10, the same in both databases: when a change was undone, and its settings. All jobs are compared again.
+/// Version 10, the same in both databases: when a change was undone, its settings, and the core-hours of a run before and
+/// after, from which its cost follows. All jobs are compared again.
 const TENTH: &str = "
 ALTER TABLE job_change ADD COLUMN settings TEXT NOT NULL DEFAULT '';
 ALTER TABLE job_change ADD COLUMN undone BIGINT;
+ALTER TABLE job_change ADD COLUMN cores_before DOUBLE PRECISION;
+ALTER TABLE job_change ADD COLUMN cores_after DOUBLE PRECISION;
 DELETE FROM job_change;
 DELETE FROM stale_job;
 INSERT INTO stale_job SELECT DISTINCT job FROM application WHERE configuration IS NOT NULL;

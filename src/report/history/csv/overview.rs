@@ -26,6 +26,8 @@ const CHANGE: [&str; 8] = [
     "runtime_after_ms",
 ];
 const FILES: [&str; 2] = ["files", "example"];
+/// Of changes of configurations, and of all of them; after all others, because it was added later.
+const MONEY: [&str; 4] = ["cost_before", "cost_after", "saved_cost", "changes_cost_unknown"];
 
 /// A line. Columns of other kinds of lines are empty.
 #[derive(Default)]
@@ -37,6 +39,7 @@ struct Line {
     change: [String; CHANGE.len()],
     files: [String; FILES.len()],
     node: [String; nodes::WORK.len()],
+    money: [String; MONEY.len()],
 }
 
 impl Line {
@@ -77,22 +80,28 @@ impl Line {
     }
 
     fn write(self, out: &mut dyn Write) -> io::Result<()> {
-        let Self { group, days, saved, remedy, change, files, node } = self;
+        let Self { group, days, saved, remedy, change, files, node, money } = self;
         let cells = group.into_iter().chain(days).chain(saved).chain(remedy).chain(change).chain(files);
-        writeln!(out, "{}", cells.chain(node).collect::<Vec<_>>().join(","))
+        writeln!(out, "{}", cells.chain(node).chain(money).collect::<Vec<_>>().join(","))
     }
 }
 
 pub(super) fn write(answer: &Answer, fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
     // As in the table of nodes, but `failed` is a column of applications.
     let work = nodes::WORK.map(|title| if title == "failed" { "failed_attempts" } else { title });
-    let titles = [&OF_GROUPS[..], &DAYS, &SAVED, &REMEDY, &CHANGE, &FILES, &work];
+    let titles = [&OF_GROUPS[..], &DAYS, &SAVED, &REMEDY, &CHANGE, &FILES, &work, &MONEY];
     writeln!(out, "{}", titles.concat().join(","))?;
     let end = |moment| words::day(moment).unwrap_or_default();
     Line {
         days: [end(answer.from), end(answer.until)],
         saved: [fleet.realised_of.to_string(), fleet.realised_gb_hours.to_string()],
         files: [fleet.unread_of.to_string(), String::new()],
+        money: [
+            String::new(),
+            String::new(),
+            number(fleet.realised_cost),
+            number(answer.currency.as_ref().map(|_| fleet.realised_unpriced)),
+        ],
         ..Line::of("all", &answer.total)
     }
     .write(out)?;
@@ -152,6 +161,7 @@ fn remedy(remedy: &Remedy) -> Line {
 
 fn change(change: &Realised) -> Line {
     let (time_before, time_after) = change.run_time.unzip();
+    let (cost_before, cost_after) = change.cost.unzip();
     Line {
         days: [words::first_day(change), words::day(change.undone).unwrap_or_default()],
         saved: [String::new(), change.saved_gb_hours.to_string()],
@@ -165,6 +175,7 @@ fn change(change: &Realised) -> Line {
             number(time_before.map(Millis::get)),
             number(time_after.map(Millis::get)),
         ],
+        money: [number(cost_before), number(cost_after), number(change.saved_cost), String::new()],
         ..Line::named("change", &change.job, None)
     }
 }

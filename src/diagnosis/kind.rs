@@ -140,6 +140,8 @@ kinds! {
         "An input file or folder does not exist.";
     OutputExists = "output-exists", UserCode,
         "The output folder or table already exists.";
+    OutputDeleted = "output-deleted", UserCode,
+        "A file was deleted while it was being written, mostly with the output folder's temporary files.";
     CorruptInput = "corrupt-input", UserCode,
         "Data could not be read: cut off, damaged, or in another format.";
     CommitDenied = "commit-denied", Cluster,

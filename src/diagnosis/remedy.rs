@@ -65,6 +65,10 @@ const REMEDIES: &[(FailureKind, &str)] = &[
         "check that the input exists before the application starts and is not replaced while it runs",
     ),
     (Kind::OutputExists, "write to a new folder, or overwrite the old output on purpose"),
+    (
+        Kind::OutputDeleted,
+        "let no other job write to the same output folder or delete it meanwhile: jobs share its folder _temporary",
+    ),
     (Kind::CorruptInput, "check the file that the message names, and write it again from its source"),
     (Kind::CommitDenied, "usually nothing: another attempt of the task committed its output"),
     (

@@ -39,7 +39,8 @@ macro_rules! signatures {
 /// ones.
 pub(super) const SIGNATURES: &[Signature] = signatures! {
     GcOverhead, Cause: ["GC overhead limit exceeded"];
-    Metaspace, Cause: ["OutOfMemoryError: Metaspace", "OutOfMemoryError: Compressed class space", "PermGen space"];
+    // Task JVMs of Hadoop report only the message of an error: "Error: Metaspace".
+    Metaspace, Cause: ["Error: Metaspace", "Error: Compressed class space", "PermGen space"];
     DirectMemory, Cause: [
         "Direct buffer memory", "OutOfDirectMemoryError", "bytes of direct memory",
         "Cannot reserve" & "direct buffer memory",
@@ -72,6 +73,7 @@ pub(super) const SIGNATURES: &[Signature] = signatures! {
         "physical memory limits", "exceeding memory limits", "exceeding physical memory", "OOMKilled",
         "OOM-killer", "Memory cgroup out of memory", "Container killed on request" & "OutOfMemory",
         "beyond the 'PHYSICAL' memory limit", "memory limit of the container", "Container killed by OOM",
+        "running beyond memory-limits", "running beyond physical memory-limits",
     ];
     ContainerVirtualMemory, Cause: ["beyond the 'VIRTUAL' memory limit"];
     PythonMemory, Cause: [
@@ -124,6 +126,8 @@ pub(super) const SIGNATURES: &[Signature] = signatures! {
         "failed to report status for", "Timed out after" & "AttemptID:", "Timed out after" & "attempt_",
         "Timed out after" & " secs",
     ];
+    // Application masters kill such jobs themselves.
+    LaunchFailure, Cause: ["than the supported max container capability"];
     UserKill, Cause: [
         "killed by user", "Killed by user", "Kill" & "received from", "Application killed by", "cancelled by user",
         "cancelled because SparkContext was shut down", "cancelled as part of cancellation", "cancelled part of cancelled job group",
@@ -176,6 +180,10 @@ pub(super) const SIGNATURES: &[Signature] = signatures! {
     OutputExists, Cause: [
         "FileAlreadyExistsException", "TableAlreadyExistsException", "TABLE_OR_VIEW_ALREADY_EXISTS",
         "PATH_ALREADY_EXISTS", "Output directory" & "already exists", "path" & "already exists.",
+    ];
+    // Before missing input, because these messages also say that a file does not exist.
+    OutputDeleted, Cause: [
+        "LeaseExpiredException", "FileNotFoundException" & "/_temporary/", "File does not exist" & "/_temporary/",
     ];
     MissingInput, Cause: [
         "Input path does not exist", "FileNotFoundException", "NoSuchFileException", "Path does not exist",

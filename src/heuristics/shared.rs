@@ -108,12 +108,20 @@ pub(crate) fn time_of_tasks(app: &Application) -> Millis {
 
 /// The time in which any attempt ran for which `is_one` is true, given the place of its group and its row.
 pub(super) fn time_of(app: &Application, is_one: impl Fn(usize, usize) -> bool) -> Millis {
-    let is_one = &is_one;
+    time_of_parts(app, |place, row| is_one(place, row).then_some(Millis::ZERO))
+}
+
+/// The same, where an attempt counts only after the time that `after` returns, and not at all if it returns none.
+pub(super) fn time_of_parts(app: &Application, after: impl Fn(usize, usize) -> Option<Millis>) -> Millis {
+    let after = &after;
     let spans = app.groups.iter().enumerate().flat_map(|(place, group)| {
         let attempts = &group.attempts;
-        (0..attempts.len())
-            .filter(move |row| is_one(place, *row))
-            .filter_map(|row| attempts.time(row, TimePoint::Start).zip(attempts.time(row, TimePoint::Finish)))
+        (0..attempts.len()).filter_map(move |row| {
+            let (start, finish) =
+                attempts.time(row, TimePoint::Start).zip(attempts.time(row, TimePoint::Finish))?;
+            let start = start + after(place, row)?;
+            Some((start.min(finish), finish))
+        })
     });
     covered(spans)
 }

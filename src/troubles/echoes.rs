@@ -96,25 +96,31 @@ fn waited_while_idle(findings: &[Finding], waited_for: &[WaitedFor]) -> f64 {
     waited / idle.unwrap_or(1.0)
 }
 
-/// Whether waiting for map tasks takes at least half of the shuffle, and a few long map tasks cause at least half of
-/// that wait.
+/// Whether waiting for map tasks takes at least half of the shuffle, and a few long map tasks or stragglers among them
+/// cause at least half of that wait.
 fn waits(cause: &Trouble, shuffle: &Trouble, findings: &[Finding]) -> bool {
-    let longest = |trouble: &Trouble, of: TaskKind, key: &str| {
-        let told = findings.iter().filter(|it| trouble.tells(it).is_some());
-        let told = told.filter(|it| it.subject == Subject::Tasks(of.name()));
-        let times = told.flat_map(|finding| &finding.evidence).filter_map(|(name, measure)| match measure {
-            Measure::Time(time) if *name == key => Some(*time),
-            _ => None,
-        });
-        times.max()
+    let longest = |trouble: &Trouble, of: &Subject, key: &str| {
+        let told = findings.iter().filter(|it| trouble.tells(it).is_some() && it.subject == *of);
+        told.filter_map(|finding| finding.time(key)).max()
     };
-    let lost = longest(cause, TaskKind::Map, "lost_ms");
-    let waited = longest(shuffle, TaskKind::Reduce, "avg_map_wait_ms");
-    let shuffled = longest(shuffle, TaskKind::Reduce, "avg_shuffle_ms");
+    let (maps, reduces) = (Subject::Tasks(TaskKind::Map.name()), Subject::Tasks(TaskKind::Reduce.name()));
+    let lost = match cause.kind {
+        Kind::Stragglers => longest(cause, &Subject::Application, "map_delay_ms"),
+        _ => longest(cause, &maps, "lost_ms"),
+    };
+    let waited = longest(shuffle, &reduces, "avg_map_wait_ms");
+    let shuffled = longest(shuffle, &reduces, "avg_shuffle_ms");
     let is_half = |part: Option<Millis>, whole: Option<Millis>| {
         part.zip(whole).is_some_and(|(part, whole)| 2 * part.get() >= whole.get() && part > Millis::ZERO)
     };
     is_half(lost, waited) && is_half(waited, shuffled)
+}
+
+/// Whether a replay shows what the job loses because its reduce tasks start early. A setting prevents that, so the shuffle
+/// is no echo: the loss stays whatever else is removed.
+fn has_own_remedy(shuffle: &Trouble, findings: &[Finding]) -> bool {
+    let is_replayed = |it: &Finding| shuffle.tells(it).is_some() && it.measure("lost_held_ratio").is_some();
+    shuffle.kind == Kind::Shuffle && findings.iter().any(is_replayed)
 }
 
 /// Whether a job waited for a task whose failed attempts took most of that time: their retries start as soon as they can,
@@ -169,7 +175,7 @@ pub(super) fn under_their_causes(
     troubles.sort_by(|a, b| (a.kind, a.rank()).cmp(&(b.kind, b.rank())));
     let mut kept: Vec<Trouble> = Vec::new();
     for trouble in troubles {
-        if !may_be_explained(trouble.kind) {
+        if !may_be_explained(trouble.kind) || has_own_remedy(&trouble, findings) {
             kept.push(trouble);
             continue;
         }

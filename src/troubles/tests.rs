@@ -435,16 +435,16 @@ fn mild_stragglers_do_not_hide_wasted_copies() {
     assert_eq!(kinds(Severity::Moderate, Severity::Low), 1);
 }
 
+/// The finding with these times, in milliseconds, as its evidence.
+fn with_times(finding: Finding, times: &[(&'static str, u64)]) -> Finding {
+    let time = |&(key, ms): &(&'static str, u64)| (key.into(), Measure::Time(crate::units::Millis::new(ms)));
+    Finding { evidence: times.iter().map(time).collect(), ..finding }
+}
+
 /// Reduce tasks that wait for one long map task do not fetch slowly.
 #[test]
 fn a_shuffle_that_waits_for_skewed_maps_is_their_echo() {
-    let time = |finding: Finding, times: &[(&'static str, u64)]| Finding {
-        evidence: times
-            .iter()
-            .map(|&(key, ms)| (key.into(), Measure::Time(crate::units::Millis::new(ms))))
-            .collect(),
-        ..finding
-    };
+    let time = with_times;
     let kinds = |waited: u64| {
         let of = |kind: TaskKind| Subject::Tasks(kind.name());
         let skew = finding("mapper-skew", TroubleKind::Skew, of(TaskKind::Map), Severity::Severe);
@@ -453,6 +453,36 @@ fn a_shuffle_that_waits_for_skewed_maps_is_their_echo() {
         diagnosed(&app(), &mut [time(skew, &[("lost_ms", 90)]), shuffle]).troubles.len()
     };
     assert_eq!((kinds(95), kinds(30)), (1, 2));
+}
+
+#[test]
+fn a_shuffle_that_waits_for_straggling_maps_is_their_echo() {
+    let kinds = |delay: u64| {
+        let late = finding("late", TroubleKind::Stragglers, Subject::Application, Severity::Severe);
+        let reduces = Subject::Tasks(TaskKind::Reduce.name());
+        let shuffle = finding("shuffle-sort", TroubleKind::Shuffle, reduces, Severity::Severe);
+        let shuffle = with_times(shuffle, &[("avg_shuffle_ms", 100), ("avg_map_wait_ms", 95)]);
+        diagnosed(&app(), &mut [with_times(late, &[("map_delay_ms", delay)]), shuffle]).troubles.len()
+    };
+    assert_eq!((kinds(90), kinds(30), kinds(0)), (1, 2, 2));
+}
+
+/// What early reduces cost stays if the skew or the failures are removed.
+#[test]
+fn a_shuffle_with_a_remedy_that_a_replay_shows_to_save_is_no_echo() {
+    let kinds = |cause: TroubleKind, is_replayed: bool| {
+        let reduces = || Subject::Tasks(TaskKind::Reduce.name());
+        let mut shuffle = finding("shuffle-sort", TroubleKind::Shuffle, reduces(), Severity::Low);
+        if is_replayed {
+            shuffle.evidence.push(("lost_held_ratio".into(), Measure::Ratio(Some(0.4))));
+        }
+        let later = change("mapreduce.job.reduce.slowstart.completedmaps", "0.05", "0.95");
+        let cause = finding("cause", cause, reduces(), Severity::Severe);
+        diagnosed(&app(), &mut [cause, advised(shuffle, &[later])]).troubles.len()
+    };
+    for cause in [TroubleKind::Skew, TroubleKind::Failures] {
+        assert_eq!((kinds(cause, false), kinds(cause, true)), (1, 2), "{cause:?}");
+    }
 }
 
 /// Retries start as soon as they can, so more capacity would not shorten the wait for them.

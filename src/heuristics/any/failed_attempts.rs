@@ -1,8 +1,10 @@
 //! `failed-attempts`: task time spent on failed attempts.
 
 mod cost;
+mod delay;
 
 use cost::Cost;
+use delay::Delay;
 
 use super::{rule, tasks};
 use crate::diagnosis::FailureKind;
@@ -33,9 +35,10 @@ rule_params! {
         /// MapReduce: map or reduce tasks with a failed attempt / all tasks of that kind, from three tasks on. Where
         /// many tasks fail, the next run may fail, however little time they lost.
         failed_tasks: Ascending<Ratio>,
-        /// Time in which only failed attempts ran / time in which tasks ran. The application waited for them.
+        /// Time in which only failed attempts ran / time in which tasks ran. The application waited for them. MapReduce:
+        /// also the time that a replay of the job saves without them / its run time.
         lost_share: Ascending<Ratio>,
-        /// Time in which only failed attempts ran. Short applications lose little, however large the share.
+        /// The same time. Short applications lose little, however large the share.
         lost_time: Ascending<Duration>,
     }
 }
@@ -47,10 +50,7 @@ pub(super) const RULE: Rule =
 
 /// The message of a finding.
 const MESSAGE: &str = "{lost} of {attempts} {ended} and took {failed_time_ms}, {failed_ratio:%} of \
-    {all} task time[ ({limit})][; {of_tasks}][; {alone}][; {on_host}][; root cause: {root}]";
-
-/// The time that the application waited for failed attempts.
-const ALONE: &str = "for {time} nothing else ran, {share} of the time in which tasks ran[ ({limit})]";
+    {all} task time[ ({limit})][; {of_tasks}][; {delay}][; {on_host}][; root cause: {root}]";
 
 /// The host of most failures.
 const ON_HOST: &str = "{count} of them on {host}";
@@ -75,24 +75,6 @@ impl Failures {
             [("failed", &most.failed), ("kind", &kind), ("share", &share), ("limit", &limit)];
         (severity, Phrase::new(OF_TASKS, &words))
     }
-
-    /// The severity by the time that the application waited for failed attempts, and its phrase. The phrase has the
-    /// limit if that severity is higher than `other`.
-    fn wait(&self, cost: &Cost, other: Severity) -> (Severity, Phrase) {
-        let by_share = self.lost_share.severity(cost.lost_share());
-        let by_time = self.lost_time.severity(cost.alone.as_f64());
-        let severity = by_share.min(by_time);
-        if severity == Severity::None || cost.alone == Millis::ZERO {
-            return (Severity::None, Phrase::default());
-        }
-        let limits = [
-            (by_share, self.lost_share.describe_in(severity, percent)),
-            (by_time, self.lost_time.describe(severity)),
-        ];
-        let limit = if severity > other { decisive(severity, &limits) } else { String::new() };
-        let share = percent(cost.lost_share());
-        (severity, Phrase::new(ALONE, &[("time", &cost.alone), ("share", &share), ("limit", &limit)]))
-    }
 }
 
 impl Check for Failed {
@@ -116,15 +98,14 @@ impl Check for Failed {
             (by_share, params.failed_share.describe_in(level, percent)),
             (by_time, params.failed_time.describe(level)),
         ];
-        // All of a run that failed is lost, and attempts with unknown ends may have run at any time.
-        let is_known = app.status == Status::Succeeded && !cost.any_open;
-        let waited = is_known.then(|| params.wait(&cost, by_work));
-        let (by_wait, alone) = waited.unwrap_or_default();
+        let delay = Delay::of(app, params, &cost);
+        let (by_wait, delayed) = params.wait(&delay, by_work);
         let severity = by_work.max(by_wait);
         // Only the condition that decides has its limit.
         let is_told = by_work < by_wait || by_tasks > by_share.min(by_time);
         let limit = if is_told { String::new() } else { decisive(by_work, &limits) };
         let mut evidence = cost.evidence(share);
+        evidence.extend(delay.evidence());
         let (failure, root) = root(app, &cost.roots).unzip();
         let root = root.unwrap_or_default();
         let failure = failure.map(|failure| cost.failure_of(app, failure));
@@ -143,7 +124,7 @@ impl Check for Failed {
                     ("all", &if cost.any_open { "the known" } else { "all" }),
                     ("limit", &limit),
                     ("of_tasks", &of_tasks),
-                    ("alone", &alone),
+                    ("delay", &delayed),
                     ("on_host", &on_host),
                     ("root", &root),
                 ],

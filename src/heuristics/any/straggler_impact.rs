@@ -103,6 +103,7 @@ impl Check for HeldUp {
         if let Some(causes) = causes {
             evidence.push(("causes_text", Measure::Text(causes.in_words())));
             evidence.extend(longest_tail(views).map(|name| ("longest_tail_text", Measure::Text(name))));
+            evidence.extend(tail_of(views, TaskKind::Map).map(|tail| ("map_delay_ms", Measure::Time(tail))));
         }
         let judgement = Judgement::of(Subject::Application, loss.severity)
             .tasks(tasks(app))
@@ -243,6 +244,13 @@ fn longest(app: &Application, views: &[GroupStragglers<'_>]) -> Phrase {
         Phrase::new(WAITED_FOR, &[("task", &task), ("host", &host), ("wait", wait)])
     });
     Phrase::list(", ", named)
+}
+
+/// How long a group of tasks waited only for stragglers.
+fn tail_of(views: &[GroupStragglers<'_>], kind: TaskKind) -> Option<Millis> {
+    let view = views.iter().find(|view| view.group.kind == kind)?;
+    let (from, to) = view.tail()?;
+    Millis::between(from, to)
 }
 
 /// The group that waited longest only for stragglers.

@@ -1,6 +1,8 @@
 //! `wait-time`: an application waited for resources longer than it worked (seed 004, "Wait Time").
 
+mod advice;
 mod cause;
+mod held;
 
 use super::{costs, rule, tasks};
 use crate::finding::{Judgement, Measure, Subject, TroubleKind, Verdict};
@@ -235,6 +237,66 @@ mod tests {
     }
 
     #[test]
+    fn an_application_master_that_was_started_again() {
+        // The first master died after 89 minutes, and its work was lost.
+        let mut restarted = job(vec![group(TaskKind::Map, &[(91, 110)])], 110);
+        for minutes in [1, 90] {
+            restarted.masters.push(MasterAttempt { started_at: Some(moment(minutes)), node: None });
+        }
+        let found = found(&restarted);
+        assert!(
+            found.message.contains(
+                "; its application master was started again after 1h 30m, and the work of 1h 30m before that was lost"
+            ),
+            "{}",
+            found.message
+        );
+        assert!(found.advice[0].starts_with("find out why the application master before the last one ended"));
+        // Its work was kept.
+        restarted.groups = vec![group(TaskKind::Map, &[(1, 30), (30, 60), (60, 90), (91, 110)])];
+        let waves = self::found(&restarted);
+        assert!(waves.message.contains("; at most 1 of 4 map tasks ran concurrently"), "{}", waves.message);
+    }
+
+    #[test]
+    fn reduces_that_wait_for_containers_of_maps_do_not_blame_the_queue() {
+        // Maps keep both containers busy for two hours. Reduces could start after ten minutes.
+        let maps: Vec<(i64, i64)> = (0..24).map(|map| (map / 2 * 10, map / 2 * 10 + 10)).collect();
+        let reduces = group(TaskKind::Reduce, &[(120, 130), (125, 255)]);
+        let job = job(vec![group(TaskKind::Map, &maps), reduces], 255);
+        let told = found(&job).message;
+        assert!(
+            told.contains("; its own tasks held its containers: at most 2 of 26 ran concurrently"),
+            "{told}"
+        );
+        // A few waves are usual.
+        assert_eq!(found_by("", &job).severity, Severity::None);
+    }
+
+    #[test]
+    fn few_containers_at_first_are_no_waves() {
+        // One at a time for two hours, then twelve.
+        let slow = (0..12).map(|map| (map * 10, map * 10 + 10));
+        let maps: Vec<(i64, i64)> =
+            slow.chain((0..36).map(|map| (120 + map / 12 * 10, 130 + map / 12 * 10))).collect();
+        let found = found_by("", &job(vec![group(TaskKind::Map, &maps)], 150));
+        assert_eq!(found.severity, Severity::Severe, "{}", found.message);
+        assert!(
+            found.message.contains(
+                "; for 2h of it, about 1 of its tasks ran at a time while others waited; at other times up \
+                                    to 12 did"
+            ),
+            "{}",
+            found.message
+        );
+        // The job's own limit comes first.
+        let mut limited = job(vec![group(TaskKind::Map, &maps)], 150);
+        let property = Property { value: "12".to_owned(), is_final: false };
+        limited.conf.insert("mapreduce.job.running.map.limit".to_owned(), property);
+        assert!(found_by("", &limited).message.contains("at most 12 of 48"));
+    }
+
+    #[test]
     fn settings_of_the_job_itself_come_before_its_queue() {
         let rounds: Vec<(i64, i64)> = (0..6).map(|map| (map * 20, map * 20 + 20)).collect();
         let mut limited = job(vec![group(TaskKind::Map, &rounds)], 120);
@@ -308,8 +370,8 @@ mod tests {
         let found = found(&job(vec![maps, reduces], 65));
         assert_eq!(
             found.message,
-            "map tasks waited 55m and reduce tasks 55m of its run time of 1h 5m, together 100 %; at most 1 of 2 map \
-             tasks ran concurrently (low from 1 wave)"
+            "map tasks waited 55m and reduce tasks 55m of its run time of 1h 5m, together 100 %; for 50m of it, none \
+             of its tasks ran while others waited; at other times up to 1 did (moderate from 30m)"
         );
     }
 

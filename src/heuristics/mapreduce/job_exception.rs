@@ -1,7 +1,9 @@
 //! `job-exception`: the job failed or was killed, and why (Dr. Elephant `ExceptionHeuristic`).
 
+mod refused;
 mod remedies;
 
+use refused::Refused;
 pub(in crate::heuristics) use remedies::of_failure;
 
 use std::collections::BTreeMap;
@@ -23,6 +25,8 @@ rule_params! {
         failed: Severity,
         /// Severity of a job that was killed.
         killed: Severity,
+        /// Severity of a job that Hadoop killed because no container can be as large as those of its tasks.
+        refused: Severity,
     }
 }
 
@@ -42,8 +46,10 @@ struct Failed(JobException);
 
 impl Check for Failed {
     fn check(&self, app: &Application) -> Verdict {
+        let is_refused = Refused::of(app).is_some() && self.0.refused > Severity::None;
         let (severity, what) = match app.status {
             Status::Failed => (self.0.failed, "failed"),
+            Status::Killed if is_refused => (self.0.refused, "was killed by Hadoop"),
             Status::Killed => (self.0.killed, "was killed"),
             _ => return Verdict::NotApplicable,
         };
@@ -64,7 +70,9 @@ impl Check for Failed {
         if let Some(text) = &app.diagnostics {
             evidence.push(("diagnostics_text", Measure::Text(text.clone())));
         }
-        let (exit, cause) = why.words(line.unwrap_or_default());
+        // The message of a refused request is its cause.
+        let words = (!is_refused).then(|| why.words(line.unwrap_or_default()));
+        let (exit, cause) = words.unwrap_or_default();
         let judgement = Judgement::of(Subject::Application, severity)
             .tasks(app.task_count())
             .facts(evidence)
@@ -75,7 +83,8 @@ impl Check for Failed {
             )
             .advice(|| remedies::against(app, why.failure.as_ref(), why.text.unwrap_or_default()));
         match app.status {
-            Status::Killed => judgement.tells(TroubleKind::Cancelled).into(),
+            // Nobody cancelled a job that could not run.
+            Status::Killed if !is_refused => judgement.tells(TroubleKind::Cancelled).into(),
             _ => judgement.into(),
         }
     }

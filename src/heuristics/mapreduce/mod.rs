@@ -11,6 +11,7 @@ mod mapper_input_size;
 mod mapper_speed;
 mod mapper_spill;
 mod memory;
+mod replayed;
 mod run_times;
 mod shuffle_sort;
 mod skew;
@@ -57,6 +58,7 @@ use rule;
 pub(super) use heap::{larger_heaps, larger_sort_buffer};
 pub(super) use job_exception::of_failure as remedies_of_failures;
 pub(super) use memory::{no_container, no_memory};
+pub(super) use replayed::{Lost, ReplayedJob};
 pub(super) use run_times::waiting_for_maps;
 pub(super) use shuffle_sort::slow_start;
 

@@ -1,8 +1,10 @@
 //! `shuffle-sort`: reduce tasks spend more time on shuffle and sort than on their work (Dr. Elephant
 //! `ShuffleSortHeuristic`).
 
-use super::{Role, change, no_task_reports, rule, tasks, to_millis, without_tasks};
-use crate::finding::{Advice, Judgement, Measure, SettingChange, TroubleKind, Verdict, Worse};
+mod early_start;
+
+use super::{Lost, Role, change, no_task_reports, rule, tasks, to_millis, without_tasks};
+use crate::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::heuristics::wording::percent;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -15,6 +17,9 @@ use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::stats::truncated_mean;
 use crate::units::{Millis, Timestamp};
+use early_start::{early_start, waiting};
+
+pub(in crate::heuristics) use early_start::slow_start;
 
 rule_params! {
     /// Parameters of `shuffle-sort`.
@@ -28,6 +33,10 @@ rule_params! {
         phase_ratio: Ascending<Ratio>,
         /// Time in which reduce tasks hold containers only to wait for map tasks / time of all attempts.
         wait_share: Ascending<Ratio>,
+        /// Time that the job would save if reduce tasks started later, by a replay / its run time.
+        lost_share: Ascending<Ratio>,
+        /// The same time. Short jobs lose little, however large the share.
+        lost_time: Ascending<Duration>,
     }
 }
 
@@ -60,11 +69,11 @@ impl Check for Phases {
             let what = "the ends of its shuffle and sort phases";
             return Verdict::NotEvaluated(no_task_reports(Role::Reduce, group, what));
         };
-        let (shuffle, wait_limit) = params.judge_shuffle(app, group, &means);
+        let shuffle = params.judge_shuffle(app, group, &means);
         let sort = params.judge(means.sort, means.reduce);
-        let severity = shuffle.max(sort);
-        let wait_limit = wait_limit.filter(|_| shuffle >= sort);
-        let by_shuffle = shuffle > sort || (shuffle == sort && means.shuffle >= means.sort);
+        let severity = shuffle.severity.max(sort);
+        let shuffle_limit = shuffle.limit.filter(|_| shuffle.severity >= sort);
+        let by_shuffle = shuffle.severity > sort || (shuffle.severity == sort && means.shuffle >= means.sort);
         let (phase, time) = if by_shuffle { ("shuffling", means.shuffle) } else { ("sorting", means.sort) };
         let ratio = |phase: i64| Measure::Ratio(times_reduce(phase, means.reduce));
         let waiting = waiting(app, group);
@@ -80,12 +89,13 @@ impl Check for Phases {
             .fact("avg_reduce_ms", Measure::Time(to_millis(means.reduce)))
             .fact("shuffle_reduce_ratio", ratio(means.shuffle))
             .fact("sort_reduce_ratio", ratio(means.sort))
+            .facts(shuffle.lost.into_iter().flat_map(early_start::evidence))
             .message(
                 MESSAGE,
                 &[
                     ("time", &to_millis(time)),
                     ("phase", &phase),
-                    ("limit", &wait_limit.unwrap_or_else(|| params.passed(severity))),
+                    ("limit", &shuffle_limit.unwrap_or_else(|| params.passed(severity))),
                 ],
             )
             .advice(|| {
@@ -100,6 +110,15 @@ impl Check for Phases {
     }
 }
 
+/// The judgement on the shuffle phase.
+struct Shuffle {
+    severity: Severity,
+    /// The limit in words, if it is not that of the phase's time.
+    limit: Option<String>,
+    /// What the job lost because reduce tasks started early.
+    lost: Option<Lost>,
+}
+
 impl ShuffleSort {
     /// The limit in words: the one that a phase passed, or those that were not reached.
     fn passed(&self, severity: Severity) -> String {
@@ -112,16 +131,13 @@ impl ShuffleSort {
         }
     }
 
-    /// Judges the shuffle phase. Waiting for map tasks does not make it slow, but holds containers, so `wait_share`
-    /// judges the wait. The second value is that limit in words, if it lowers the severity.
-    fn judge_shuffle(
-        &self,
-        app: &Application,
-        reduces: &TaskGroup,
-        means: &Means,
-    ) -> (Severity, Option<String>) {
+    /// Judges the shuffle phase. Waiting for map tasks does not make it slow, but holds containers: `wait_share` judges
+    /// these, and `lost_share` what the job would save without the wait.
+    fn judge_shuffle(&self, app: &Application, reduces: &TaskGroup, means: &Means) -> Shuffle {
         let whole = self.judge(means.shuffle, means.reduce);
-        let Some(waiting) = waiting(app, reduces) else { return (whole, None) };
+        let Some(waiting) = waiting(app, reduces) else {
+            return Shuffle { severity: whole, limit: None, lost: None };
+        };
         let fetching = self.judge((means.shuffle - waiting).max(0), means.reduce);
         let attempts = app.groups.iter().map(|group| &group.attempts);
         let times =
@@ -130,6 +146,14 @@ impl ShuffleSort {
         let held = waiting as f64 * reduces.winners().count() as f64;
         let by_wait = if all > 0.0 { self.wait_share.severity(held / all) } else { Severity::Critical };
         let severity = whole.min(fetching.max(by_wait));
+        let lost = self.lost(app, reduces, means.shuffle).filter(|lost| lost.severity > Severity::None);
+        if let Some(lost) = lost.as_ref().filter(|lost| lost.severity > severity) {
+            return Shuffle {
+                severity: lost.severity,
+                limit: Some(lost.limit.clone()),
+                lost: Some(lost.lost),
+            };
+        }
         let limit = (severity < whole).then(|| {
             let limit = self.wait_share.describe_in(severity.max(Severity::Low), percent);
             format!(
@@ -137,7 +161,7 @@ impl ShuffleSort {
                 percent(held / all)
             )
         });
-        (severity, limit)
+        Shuffle { severity, limit, lost: lost.map(|lost| lost.lost) }
     }
 
     fn judge(&self, phase: i64, reduce: i64) -> Severity {
@@ -210,49 +234,6 @@ fn shuffle_advice(app: &Application, reduces: &TaskGroup, means: &Means, fetches
         );
     }
     advice
-}
-
-/// The slow start with which reduce tasks would not wait for map tasks, if they do.
-pub(in crate::heuristics) fn slow_start(app: &Application) -> Option<SettingChange> {
-    let reduces = app.group(TaskKind::Reduce)?;
-    let (_, slow_start) = early_start(app, reduces, means(reduces)?.shuffle)?;
-    Some(change(app, ConfKey::SlowStart, format!("{slow_start:.2}")))
-}
-
-/// The mean time that reduce tasks waited for map tasks.
-fn waiting(app: &Application, reduces: &TaskGroup) -> Option<i64> {
-    let last_map = app.group(TaskKind::Map)?.sorted_ends().last()?.as_millis();
-    let waits: Vec<i64> = reduces
-        .winners()
-        .filter_map(|row| {
-            let start = reduces.attempts.time(row, TimePoint::Start)?.as_millis();
-            let shuffled = reduces.attempts.time(row, TimePoint::ShuffleFinish)?.as_millis();
-            Some((last_map.min(shuffled) - start).max(0))
-        })
-        .collect();
-    truncated_mean(&waits)
-}
-
-/// The mean time that reduce tasks waited for map tasks, and the slow start that would avoid at least half of it.
-/// `None` if no slow start would, because most map tasks end long before the last ones.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of the number of tasks
-fn early_start(app: &Application, reduces: &TaskGroup, mean_shuffle: i64) -> Option<(i64, f64)> {
-    let waiting = waiting(app, reduces)?;
-    if waiting * 2 < mean_shuffle {
-        return None;
-    }
-    let ends: Vec<i64> =
-        app.group(TaskKind::Map)?.sorted_ends().into_iter().map(Timestamp::as_millis).collect();
-    let last_map = *ends.last()?;
-    let fetching = (mean_shuffle - waiting).max(0);
-    let done_by_then = ends.partition_point(|&end| end <= last_map - fetching);
-    let share = done_by_then as f64 / ends.len() as f64;
-    // In steps of 5 %, at most 1 and never below the current value.
-    let share = ((share * 20.0).floor() / 20.0).clamp(0.05, 1.0);
-    let now = app.in_force(ConfKey::SlowStart, Conf::fraction)?;
-    let needed = (share * ends.len() as f64 - 1e-6).ceil() as usize;
-    let still_waiting = last_map - ends.get(needed.checked_sub(1)?)?;
-    (share > now && still_waiting * 2 <= waiting).then_some((waiting, share))
 }
 
 /// The share of the memory for fetched data that may fill up before it is merged: higher than Hadoop's default of

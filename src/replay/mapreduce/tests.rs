@@ -364,6 +364,41 @@ fn more_reduces_run_in_the_containers_that_the_job_had() {
 }
 
 #[test]
+fn the_room_for_reduces_is_at_least_what_ran_at_once() {
+    // All maps ran in one wave: there was room for one reduce in the containers of each.
+    let maps: Vec<Try> = (0..4).map(|task| attempt(task, 1, 11)).collect();
+    let one = [reduce(0, 11, 51, 91)];
+    assert_eq!(on_yarn(&maps, &one, (1024, 1024)).room_for_reduces(), Some(4));
+    // One container, or as much memory as a single reduce takes, shows nothing.
+    assert_eq!(on_yarn(&maps[..1], &one, (1024, 1024)).room_for_reduces(), None);
+    assert_eq!(on_yarn(&maps, &one, (1024, 4096)).room_for_reduces(), None);
+}
+
+#[test]
+fn reduces_of_hadoop_1_run_in_the_slots_of_its_nodes() {
+    let maps: Vec<Try> = (0..4).map(|task| attempt(task, 1, 11)).collect();
+    let room = |maximum: &str, nodes: &[&str]| {
+        let mut app = job(&maps, &[reduce(0, 11, 51, 91)]);
+        let property = Property { value: maximum.to_owned(), is_final: false };
+        app.conf.insert("mapred.tasktracker.reduce.tasks.maximum".to_owned(), property);
+        for (row, node) in nodes.iter().enumerate() {
+            let node = app.strings.intern(node).unwrap();
+            app.groups[0].attempts.set_node(row, Some(node));
+        }
+        let plan = Plan::of(&app).unwrap();
+        let more = plan.without(&[Cause::Tasks(Kind::Reduce, 4, StartUp::Container)]).map(|_| ());
+        (plan.room_for_reduces(), more)
+    };
+    assert_eq!(room("2", &["a", "b", "b", "a"]), (Some(4), Ok(())));
+    // More tasks than slots take turns.
+    assert_eq!(room("1", &["a", "b", "c", "a"]), (Some(3), Ok(())));
+    for unknown in ["", "0", "many"] {
+        assert_eq!(room(unknown, &["a"]), (None, Err(Unknown::NoRoom)));
+    }
+    assert_eq!(room("2", &[]), (None, Err(Unknown::NoRoom)));
+}
+
+#[test]
 fn the_slow_start_moves_reduces_that_waited_for_it() {
     let maps: Vec<Try> = (0..10).map(|task| attempt(task, 1, 11 + 10 * i64::from(task))).collect();
     let mut app = job(&maps, &[reduce(0, 12, 103, 113), reduce(1, 102, 106, 116)]);

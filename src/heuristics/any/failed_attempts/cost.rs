@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::diagnosis::taken_away;
 use crate::finding::{Failure, Measure};
+use crate::heuristics::mapreduce::waiting_for_maps;
 use crate::heuristics::root_cause::{Collector, Places, Roots};
-use crate::heuristics::shared::{time_of, time_of_tasks};
+use crate::heuristics::shared::{time_of, time_of_parts, time_of_tasks};
 use crate::heuristics::spark::blames_code;
 use crate::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Engine, Status};
@@ -31,8 +32,10 @@ pub(super) struct Cost {
     /// The time of the lost attempts, and of all.
     pub(super) time: Millis,
     pub(super) all_time: Millis,
-    /// The time in which only lost attempts ran, and the time in which any attempt ran.
+    /// The time in which only lost attempts ran, the time in which any of them ran, and that of all attempts. Reduce
+    /// tasks that wait for map tasks do nothing else, so they do not count as others that ran.
     pub(super) alone: Millis,
+    pub(super) any: Millis,
     ran: Millis,
     /// The number of tasks with a failed attempt.
     failed_tasks: u64,
@@ -94,8 +97,14 @@ impl Cost {
         cost.roots = collector.finish();
         if cost.lost > 0 {
             cost.ran = time_of_tasks(app);
-            let others = time_of(app, |place, row| !is_lost(place, row));
-            cost.alone = Millis::new(cost.ran.get().saturating_sub(others.get()));
+            let waits: Vec<_> = groups.iter().map(|group| waiting_for_maps(app, group)).collect();
+            let waited = |place: usize, row: usize| waits.get(place).map_or(0, |wait| wait(row));
+            let of_others =
+                |place, row| (!is_lost(place, row)).then(|| Millis::new(waited(place, row).unsigned_abs()));
+            let others = time_of_parts(app, of_others);
+            let all = time_of_parts(app, |place, row| of_others(place, row).or(Some(Millis::ZERO)));
+            cost.any = time_of(app, is_lost);
+            cost.alone = Millis::new(all.get().saturating_sub(others.get()));
         }
         cost
     }
@@ -111,7 +120,12 @@ impl Cost {
 
     /// The share of the time in which tasks ran that only failed attempts ran in.
     pub(super) fn lost_share(&self) -> f64 {
-        self.alone.as_f64() / self.ran.as_f64().max(1.0)
+        self.share_of_run(self.alone)
+    }
+
+    /// A time as a share of that in which tasks ran.
+    pub(super) fn share_of_run(&self, time: Millis) -> f64 {
+        time.as_f64() / self.ran.as_f64().max(1.0)
     }
 
     /// How the attempts ended whose work was lost.

@@ -1,8 +1,9 @@
 //! Finds what an application waited for, as far as its history shows.
 
 use super::super::task_name;
-use crate::finding::{Advice, Measure, Phrase, Word};
-use crate::heuristics::wording::{change, grouped, name_for, plural};
+use super::held::{self, Held};
+use crate::finding::{Measure, Phrase, Word};
+use crate::heuristics::wording::{grouped, plural};
 use crate::heuristics::{max_concurrent::max_concurrent, spark};
 use crate::metrics::Metrics;
 use crate::model::conf::ConfKey;
@@ -24,6 +25,12 @@ const FAILED_ATTEMPTS: &str = "{task} ended last, after {attempts} that failed w
 const CONTAINERS: &str = "at most {at_a_time} of {tasks} {kind} tasks ran concurrently";
 const UBER: &str = "its tasks ran one after another in its application master";
 const LATE_TASKS: &str = "{kind} tasks started late";
+const RESTARTED: &str =
+    "its application master was started again after {after}, and the work of {lost} before that was lost";
+const OWN_TASKS: &str = "its own tasks held its containers: at most {at_a_time} of {tasks} ran concurrently";
+const STARVED: &str = "for {time} of it, about {few} of its tasks ran at a time while others waited; at other times up to {most} did";
+const STOPPED: &str =
+    "for {time} of it, none of its tasks ran while others waited; at other times up to {most} did";
 
 /// What an application waited for most of the time.
 pub(super) enum Cause {
@@ -41,6 +48,12 @@ pub(super) enum Cause {
     FailedAttempts { task: String, count: u64, took: Millis },
     /// Containers: only this many of the tasks ran concurrently, perhaps because of the job's own setting.
     Containers { kind: TaskKind, at_a_time: u64, tasks: u64, by: Option<(ConfKey, u64)> },
+    /// Containers of the job's own tasks of either kind: at most this many of all of them ran concurrently.
+    OwnTasks { kind: TaskKind, at_a_time: u64, tasks: u64 },
+    /// Containers: for this long, the job got far fewer than at other times.
+    Starved { kind: TaskKind, time: Millis, few: u64, most: u64 },
+    /// An application master after the first one, and how much of the time before it no task that counts ran.
+    Restarted { after: Millis, lost: Millis },
     /// Tasks of an uberized job run one after another in the application master.
     Uber,
     /// Tasks that started late although no other task held their containers.
@@ -67,12 +80,20 @@ impl Cause {
     /// The cause of the wait of one kind of tasks.
     fn of_tasks(app: &Application, group: &TaskGroup, wait: Millis) -> Self {
         let (kind, tasks) = (group.kind, group.tasks.len() as u64);
+        let could = could_start(group, wait);
+        if let Some(restarted) = could.and_then(|could| restarted(app, could, wait)) {
+            return restarted;
+        }
         if let Some(after) = master_after(app).filter(|&after| kind == TaskKind::Map && is_most(after, wait))
         {
             return Self::Master { after };
         }
-        if let Some(after) = first_after(group, wait).filter(|&after| is_most(after, wait)) {
-            return Self::FirstTask { kind, after };
+        let held = Held::of(app, kind);
+        let first = could.zip(first_start(group));
+        let after = first.and_then(|(could, first)| Millis::between(could, first));
+        if let Some(after) = after.filter(|&after| is_most(after, wait)) {
+            let own = own_tasks(app, &held, kind, first);
+            return own.unwrap_or(Self::FirstTask { kind, after });
         }
         if let Some(attempts) = failed_before_the_last(group, wait) {
             return attempts;
@@ -80,24 +101,29 @@ impl Cause {
         if app.uberized == Some(true) {
             return Self::Uber;
         }
-        let own_limit = match kind {
-            TaskKind::Reduce => ConfKey::RunningReduceLimit,
-            _ => ConfKey::RunningMapLimit,
-        };
-        let limit = app.conf.integer(own_limit).and_then(|limit| u64::try_from(limit).ok());
         let at_a_time = most_at_a_time(group);
-        if at_a_time == 0 || at_a_time >= tasks {
-            return Self::LateTasks { kind };
+        if let Some(by) = own_limit(app, kind).filter(|&(_, limit)| at_a_time >= limit && at_a_time < tasks) {
+            return Self::Containers { kind, at_a_time, tasks, by: Some(by) };
         }
-        let by = limit.filter(|&limit| limit > 0 && at_a_time >= limit).map(|limit| (own_limit, limit));
-        Self::Containers { kind, at_a_time, tasks, by }
+        let last_start = held::last_start(group);
+        let starved = last_start.and_then(|last| held.starved(group, last));
+        if let Some(held::Starved { time, few, most }) = starved.filter(|it| is_most(it.time, wait)) {
+            return Self::Starved { kind, time, few, most };
+        }
+        if at_a_time == 0 || at_a_time >= tasks {
+            let own = own_tasks(app, &held, kind, could.zip(last_start));
+            return own.unwrap_or(Self::LateTasks { kind });
+        }
+        Self::Containers { kind, at_a_time, tasks, by: None }
     }
 
     /// The number of waves in which the tasks ran, if the job got fewer containers than tasks and kept all of them
     /// busy.
     pub(super) fn waves(&self) -> Option<f64> {
         match self {
-            Self::Containers { by: None, at_a_time, tasks, .. } => Some(*tasks as f64 / *at_a_time as f64),
+            Self::Containers { by: None, at_a_time, tasks, .. } | Self::OwnTasks { at_a_time, tasks, .. } => {
+                Some(*tasks as f64 / *at_a_time as f64)
+            }
             _ => None,
         }
     }
@@ -127,6 +153,15 @@ impl Cause {
                     [("at_a_time", &at_a_time), ("tasks", &tasks), ("kind", &kind.name())];
                 Phrase::new(CONTAINERS, &words)
             }
+            Self::OwnTasks { at_a_time, tasks, .. } => {
+                let [at_a_time, tasks] = [*at_a_time, *tasks].map(|count| grouped(i128::from(count)));
+                Phrase::new(OWN_TASKS, &[("at_a_time", &at_a_time), ("tasks", &tasks)])
+            }
+            Self::Starved { time, few, most, .. } => {
+                let template = if *few == 0 { STOPPED } else { STARVED };
+                Phrase::new(template, &[("time", time), ("few", few), ("most", most)])
+            }
+            Self::Restarted { after, lost } => Phrase::new(RESTARTED, &[("after", after), ("lost", lost)]),
             Self::Uber => Phrase::new(UBER, &[]),
             Self::LateTasks { kind } => Phrase::new(LATE_TASKS, &[("kind", &kind.name())]),
         }
@@ -154,63 +189,25 @@ impl Cause {
                 ("at_a_time_count", Measure::Count(*at_a_time)),
                 ("waiting_tasks_count", Measure::Count(*tasks)),
             ],
+            Self::OwnTasks { kind, at_a_time, tasks } => vec![
+                ("waiting_tasks_text", Measure::Text(format!("{}s", kind.name()))),
+                ("at_a_time_count", Measure::Count(*at_a_time)),
+                ("waiting_tasks_count", Measure::Count(*tasks)),
+            ],
+            Self::Starved { kind, time, few, most } => vec![
+                ("waiting_tasks_text", Measure::Text(format!("{}s", kind.name()))),
+                ("few_at_a_time_ms", Measure::Time(*time)),
+                ("few_at_a_time_count", Measure::Count(*few)),
+                ("most_at_a_time_count", Measure::Count(*most)),
+            ],
+            Self::Restarted { after, lost } => vec![
+                ("last_master_after_ms", Measure::Time(*after)),
+                ("lost_before_master_ms", Measure::Time(*lost)),
+            ],
             Self::LateTasks { kind } => {
                 vec![("waiting_tasks_text", Measure::Text(format!("{}s", kind.name())))]
             }
             Self::Executors | Self::Uber => Vec::new(),
-        }
-    }
-
-    pub(super) fn advice(&self, app: &Application) -> Vec<Advice> {
-        let queue = match app.queue.as_deref() {
-            Some(queue) => format!("queue {queue}"),
-            None => "its queue".to_owned(),
-        };
-        let setting = name_for(app, ConfKey::Queue);
-        match self {
-            Self::FirstExecutor { .. } | Self::LateExecutors { .. } => {
-                spark::waiting_advice(app, spark::Missing::First)
-            }
-            Self::Executors => spark::waiting_advice(app, spark::Missing::Later),
-            Self::FirstTask { kind, .. } => vec![
-                Advice::new(format!(
-                    "if {queue} had no free capacity for its {} tasks, which the history does not show: use another queue \
-                     ({setting}), run off-peak, or add capacity",
-                    kind.name()
-                ))
-                .conditional(),
-            ],
-            Self::Master { .. } => vec![
-                Advice::new(format!(
-                    "if {queue} had no free capacity for its application master, which the history does not show: use another \
-                     queue ({setting}) or run off-peak; the queue also limits the resources of all application masters \
-                     (yarn.scheduler.capacity.maximum-am-resource-percent)"
-                ))
-                .conditional(),
-            ],
-            Self::FailedAttempts { task, .. } => vec![
-                format!("find out why the other attempts of {task} failed: more capacity would not help").into(),
-            ],
-            Self::Containers { by: Some((key, limit)), tasks, .. } => {
-                let more = limit.saturating_mul(2).min(*tasks);
-                vec![Advice::new("allow more concurrent tasks").set([change(app, *key, more)])]
-            }
-            Self::Containers { kind, at_a_time, by: None, .. } => vec![
-                Advice::new(format!(
-                    "if {queue} had capacity for only {} of its {} tasks: give the queue a larger share of the cluster, or use \
-                     a queue with more capacity ({setting})",
-                    grouped(i128::from(*at_a_time)),
-                    kind.name(),
-                ))
-                .conditional(),
-            ],
-            Self::Uber => {
-                vec![Advice::new("run its tasks in parallel").set([change(app, ConfKey::UberTask, false)])]
-            }
-            Self::LateTasks { kind } => {
-                let kind = kind.name();
-                vec![format!("check what else ran in {queue} when its {kind} tasks could have started").into()]
-            }
         }
     }
 }
@@ -235,15 +232,52 @@ const fn is_most(part: Millis, whole: Millis) -> bool {
     part.get().saturating_mul(2) >= whole.get()
 }
 
-/// How much later than possible the first task of a group started, if the group waited this long.
-fn first_after(group: &TaskGroup, wait: Millis) -> Option<Millis> {
+/// When the tasks of a group could have started, if the group waited this long: this follows from the definition of the
+/// wait.
+fn could_start(group: &TaskGroup, wait: Millis) -> Option<Timestamp> {
     let attempts = &group.attempts;
     let longest = group.winners().filter_map(|row| attempts.run_time(row)).max()?;
     let last = group.winners().filter_map(|row| attempts.time(row, TimePoint::Finish)).max()?;
-    // This follows from the definition of the wait.
-    let could = Timestamp::from_millis(last.as_millis().saturating_sub_unsigned((longest + wait).get()));
-    let first = (0..attempts.len()).filter_map(|row| attempts.time(row, TimePoint::Start)).min()?;
-    Millis::between(could, first)
+    Some(Timestamp::from_millis(last.as_millis().saturating_sub_unsigned((longest + wait).get())))
+}
+
+fn first_start(group: &TaskGroup) -> Option<Timestamp> {
+    (0..group.attempts.len()).filter_map(|row| group.attempts.time(row, TimePoint::Start)).min()
+}
+
+/// The job's own limit on concurrent tasks of a kind.
+fn own_limit(app: &Application, kind: TaskKind) -> Option<(ConfKey, u64)> {
+    let key = match kind {
+        TaskKind::Reduce => ConfKey::RunningReduceLimit,
+        _ => ConfKey::RunningMapLimit,
+    };
+    let limit = app.conf.integer(key).and_then(|limit| u64::try_from(limit).ok());
+    limit.filter(|&limit| limit > 0).map(|limit| (key, limit))
+}
+
+/// The job's own tasks as the cause of a wait between two moments, if they held its containers.
+fn own_tasks(
+    app: &Application,
+    held: &Held,
+    kind: TaskKind,
+    wait: Option<(Timestamp, Timestamp)>,
+) -> Option<Cause> {
+    let kinds = [TaskKind::Map, TaskKind::Reduce].into_iter().filter_map(|kind| app.group(kind));
+    let tasks = kinds.map(|group| group.tasks.len() as u64).sum();
+    let at_a_time = held.most_tasks().max(1);
+    wait.filter(|wait| held.is_busy(*wait)).map(|_| Cause::OwnTasks { kind, at_a_time, tasks })
+}
+
+/// The last application master, if it was not the first and no task that counts ran for most of the wait before it: then
+/// the work of the masters before it was lost.
+fn restarted(app: &Application, could: Timestamp, wait: Millis) -> Option<Cause> {
+    let starts = || app.masters.iter().filter_map(|master| master.started_at);
+    let last = starts().max().filter(|last| starts().min() < Some(*last))?;
+    let before = Millis::between(could, last)?;
+    let ran = held::time_between(app, could, last);
+    let lost = Millis::new(before.get().saturating_sub(ran.get()));
+    let after = Millis::between(app.submitted_at?, last)?;
+    is_most(lost, wait).then_some(Cause::Restarted { after, lost })
 }
 
 /// The time from submission to the start of the job's first application master.

@@ -1,5 +1,6 @@
 //! Remedies for the failure of a job, by kind: settings with their values, or what to change in the code or the cluster.
 
+use super::refused::Refused;
 use crate::diagnosis::FailureKind;
 use crate::finding::{Advice, Failure, SettingChange};
 use crate::heuristics::mapreduce::heap::{HEAP_SHARE, Heap};
@@ -22,6 +23,10 @@ const ROOM: f64 = 1.25;
 
 /// The remedy for the root cause; for an unknown one, where to look.
 pub(super) fn against(app: &Application, failure: Option<&Failure>, error: &str) -> Vec<Advice> {
+    if let Some(refused) = Refused::of(app) {
+        let remedy = Advice::new(FailureKind::LaunchFailure.remedy());
+        return vec![refused.remedy(app).unwrap_or(remedy)];
+    }
     if app.status == Status::Killed {
         let told = failure.filter(|failure| failure.kind != FailureKind::ApplicationKill);
         let remedy = told.map(|failure| Advice::new(failure.kind.remedy()));
@@ -208,20 +213,21 @@ fn fitting_heap(app: &Application, role: Role) -> Option<Advice> {
     Some(Advice::new(what).set([JvmOptions::of(app, role).with_heap(fitting)]))
 }
 
-/// The container for the use that the error reports, in MiB: "Current usage: 2.1 GB of 2 GB physical memory used".
+/// The container for the use that the error reports, in MiB: "Current usage: 2.1 GB of 2 GB physical memory used". Older
+/// versions write "2.1gb", and Hadoop 1 "Current usage : 2260926464bytes".
 fn for_used(app: &Application, error: &str) -> Option<u64> {
-    let mut words = error.split("Current usage: ").nth(1)?.split_whitespace();
+    let told = error.split("Current usage").nth(1)?;
+    let mut words = told.trim_start_matches([' ', ':']).split_whitespace();
     let (number, unit) = (words.next()?, words.next()?);
-    // Older versions write "2.1gb".
-    let digits = number.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let digits = number.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '.');
     let unit = if digits == number { unit } else { number.get(digits.len()..)? };
-    let mib = match unit.to_ascii_lowercase().as_str() {
-        "mb" => 1.0,
-        "gb" => 1024.0,
+    let bytes = match unit.to_ascii_lowercase().trim_matches('.') {
+        "bytes" => 1.0,
+        "mb" => Bytes::from_mib(1).as_f64(),
+        "gb" => Bytes::from_mib(1024).as_f64(),
         _ => return None,
     };
-    let used = digits.parse::<f64>().ok()? * mib * ROOM;
-    let used = Bytes::from_f64(used * Bytes::from_mib(1).as_f64())?;
+    let used = Bytes::from_f64(digits.parse::<f64>().ok()? * bytes * ROOM)?;
     Some(container_for(app, used).whole_mib())
 }
 
@@ -317,6 +323,11 @@ mod tests {
         assert_eq!(of("Current usage: 2.1gb of 2.0gb physical memory used"), "3072");
         assert_eq!(of(""), "1536");
         assert_eq!(for_used(&app, "Current usage: 900.5 MB of 1 GB"), Some(1536));
-        assert_eq!(for_used(&app, "Current usage: much"), None);
+        assert_eq!(for_used(&app, "Current usage : 2260926464bytes. Limit : 2147483648bytes."), Some(3072));
+        for unknown in
+            ["Current usage: much", "Current usage", "Current usage: 12", "Current usage: . GB of 1 GB"]
+        {
+            assert_eq!(for_used(&app, unknown), None, "{unknown}");
+        }
     }
 }

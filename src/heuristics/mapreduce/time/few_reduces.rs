@@ -2,14 +2,14 @@
 
 use super::{RunTime, Time};
 use crate::finding::{Advice, Judgement, Measure, Repartition, TroubleKind, percent};
-use crate::heuristics::mapreduce::{Role, change_towards};
+use crate::heuristics::mapreduce::{ReplayedJob, Role, change_towards};
 use crate::heuristics::wording::decisive;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::table::{TaskKind, TimePoint};
 use crate::params::quantity::{Duration, Quantity};
 use crate::replay::Micros;
-use crate::replay::mapreduce::{Cause, Change, Kind, Plan, StartUp};
+use crate::replay::mapreduce::{Cause, Kind, Plan, StartUp};
 use crate::severity::Severity;
 use crate::units::Millis;
 
@@ -17,8 +17,6 @@ use crate::units::Millis;
 const FEW: &str = "{tasks_run} {mean} on average while containers were free; {wanted_tasks_count} would save about \
     {lost_ms}, {lost_ratio:%} of the run time ({limit})";
 
-/// A replay that differs from the recorded time by more than this share, without any change, predicts nothing.
-const MAX_RESIDUAL: f64 = 0.1;
 /// The most numbers of reduce tasks that are tried, the least for large jobs, and the attempts that the replays schedule.
 const MOST_TRIED: usize = 12;
 const LEAST_TRIED: usize = 3;
@@ -60,12 +58,8 @@ impl FewReduces {
         if app.uberized == Some(true) {
             return None;
         }
-        let plan = Plan::of(app).ok()?;
-        let recorded = plan.recorded().as_f64();
-        let base = plan.replay(&Change::default()).wall;
-        if recorded <= 0.0 || (base.as_f64() - recorded).abs() > MAX_RESIDUAL * recorded {
-            return None;
-        }
+        let job = ReplayedJob::of(app)?;
+        let plan = &job.plan;
         let (now, room) = (plan.reduces(), plan.room_for_reduces()?);
         let least = START_UPS * start_up.get() * 1000.0;
         let most = (plan.work_of_reduces().as_f64() / least.max(1.0)).min(f64::from(room));
@@ -79,15 +73,14 @@ impl FewReduces {
         numbers.dedup();
         let saved = |count: u32| {
             let more = Cause::Tasks(Kind::Reduce, count as usize, StartUp::Container);
-            let change = plan.without(&[more]).ok()?;
-            Some((count, (base - plan.replay(&change).wall).or_zero()))
+            Some((count, job.saved(&[more])?))
         };
         let tried: Vec<(u32, Micros)> = numbers.into_iter().filter_map(saved).collect();
         let best = tried.iter().map(|(_, saved)| saved.as_f64()).max_by(f64::total_cmp)?;
         let is_enough = |(_, saved): &&(u32, Micros)| saved.as_f64() >= ENOUGH * best && best > 0.0;
         let Some(&(wanted, saved)) = tried.iter().find(is_enough) else { return Some(Self::enough(now)) };
-        let few = |saved: Micros| Self { wanted, lost: saved.to_millis(), share: saved.as_f64() / recorded };
-        let is_judged = beyond_others(&plan, wanted).is_none_or(|saved| may_lose(few(saved)));
+        let few = |saved: Micros| Self { wanted, lost: saved.to_millis(), share: job.share(saved) };
+        let is_judged = beyond_others(plan, wanted).is_none_or(|saved| may_lose(few(saved)));
         Some(if is_judged { few(saved) } else { Self::enough(now) })
     }
 }

@@ -184,16 +184,13 @@ impl Cause {
                 ("failed_before_count", Measure::Count(*count)),
                 ("failed_before_ms", Measure::Time(*took)),
             ],
-            Self::Containers { kind, at_a_time, tasks, .. } => vec![
-                ("waiting_tasks_text", Measure::Text(format!("{}s", kind.name()))),
-                ("at_a_time_count", Measure::Count(*at_a_time)),
-                ("waiting_tasks_count", Measure::Count(*tasks)),
-            ],
-            Self::OwnTasks { kind, at_a_time, tasks } => vec![
-                ("waiting_tasks_text", Measure::Text(format!("{}s", kind.name()))),
-                ("at_a_time_count", Measure::Count(*at_a_time)),
-                ("waiting_tasks_count", Measure::Count(*tasks)),
-            ],
+            Self::Containers { kind, at_a_time, tasks, .. } | Self::OwnTasks { kind, at_a_time, tasks } => {
+                vec![
+                    ("waiting_tasks_text", Measure::Text(format!("{}s", kind.name()))),
+                    ("at_a_time_count", Measure::Count(*at_a_time)),
+                    ("waiting_tasks_count", Measure::Count(*tasks)),
+                ]
+            }
             Self::Starved { kind, time, few, most } => vec![
                 ("waiting_tasks_text", Measure::Text(format!("{}s", kind.name()))),
                 ("few_at_a_time_ms", Measure::Time(*time)),

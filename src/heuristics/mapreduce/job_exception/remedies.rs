@@ -2,7 +2,7 @@
 
 use crate::diagnosis::FailureKind;
 use crate::finding::{Advice, Failure, SettingChange};
-use crate::heuristics::mapreduce::heap::HEAP_SHARE;
+use crate::heuristics::mapreduce::heap::{HEAP_SHARE, container_for_heap};
 use crate::heuristics::mapreduce::java_opts::JvmOptions;
 use crate::heuristics::mapreduce::{Role, change, container_for, own_java_opts};
 use crate::heuristics::wording::{by_hadoop, name_for};
@@ -92,11 +92,11 @@ fn role_of(app: &Application, error: &str) -> Role {
 
 /// Half as much heap again, and a container that holds it.
 fn more_heap(app: &Application, role: Role) -> Advice {
-    let now = app.conf.heap_limit(role.java_opts());
+    let now = app.task_heap(role.kind());
     let base = now.unwrap_or(USUAL_HEAP);
     let larger = Bytes::from_mib(base.whole_mib().saturating_mul(3).div_ceil(2));
-    let container = container_for(app, Bytes::from_f64(larger.as_f64() / HEAP_SHARE).unwrap_or(larger));
-    // Hadoop 2.8 and later give the heap 80 % of the container where no limit is set.
+    let container = container_for_heap(app, larger);
+    // Without a version, nothing tells how large the heap was.
     if now.is_none() && app.conf.text(role.java_opts()).is_none() {
         let memory = app.conf.mebibytes(role.memory()).map(|now| half_more(app, now));
         let text = format!(
@@ -111,7 +111,8 @@ fn more_heap(app: &Application, role: Role) -> Advice {
             None => Advice::new(text),
         };
     }
-    let enough = app.conf.mebibytes(role.memory()).is_some_and(|now| now >= container);
+    let enough = app.task_container(role.kind()).is_some_and(|now| now >= container)
+        || app.task_memory_is_unlimited(role.kind());
     let memory = (!enough).then(|| change(app, role.memory(), container.whole_mib()));
     let opts = java_opts(app, role, larger);
     // Other options may be many and hold passwords.
@@ -130,7 +131,8 @@ fn java_opts(app: &Application, role: Role, heap: Bytes) -> SettingChange {
     let others = set.split_whitespace().filter(|option| !option.starts_with(HEAP));
     let to = others.chain([limit.as_str()]).collect::<Vec<_>>().join(" ");
     let own = own_java_opts(app, role);
-    SettingChange { setting: own.to_owned(), from: app.conf.raw(own), to }
+    let from = app.conf.raw(own).filter(|options| !options.trim().is_empty());
+    SettingChange { setting: own.to_owned(), from, to }
 }
 
 fn half_more(app: &Application, now: Bytes) -> u64 {
@@ -149,7 +151,7 @@ fn more_memory(app: &Application, role: Role, error: &str) -> Advice {
 
 /// The same without an alternative; `None` if the size of the container is unknown.
 fn larger_container(app: &Application, role: Role, error: &str) -> Option<Advice> {
-    let now = app.conf.mebibytes(role.memory())?;
+    let now = app.task_container(role.kind())?;
     let larger = half_more(app, now).max(for_used(app, error).unwrap_or_default());
     Some(Advice::new("request larger containers").set([change(app, role.memory(), larger)]))
 }
@@ -157,7 +159,7 @@ fn larger_container(app: &Application, role: Role, error: &str) -> Option<Advice
 /// A heap that leaves room for the rest of the process, if the present one does not, and if no task used more. It costs
 /// nothing, unlike a larger container.
 fn fitting_heap(app: &Application, role: Role) -> Option<Advice> {
-    let container = app.conf.mebibytes(role.memory())?;
+    let container = app.task_container(role.kind())?;
     let fitting = Bytes::from_f64(container.as_f64() * HEAP_SHARE)?;
     let now = app.conf.heap_limit(role.java_opts()).filter(|now| now.whole_mib() > fitting.whole_mib())?;
     let group = app.group(role.kind())?;

@@ -137,6 +137,9 @@ mod tests {
             let mut troubles = [trouble];
             drop_unproven_splits(&mut troubles, &mut recommended, &mut []);
             assert_eq!(troubles[0].advice[0].conditional, recommended.is_empty());
+            // What the message says of the severity holds no more.
+            let is_lowered = troubles[0].severity < severity;
+            assert_eq!(troubles[0].cause.contains("; low, because the saving is"), is_lowered);
             (recommended.len(), troubles[0].severity)
         };
         let (low, moderate, critical) = (Severity::Low, Severity::Moderate, Severity::Critical);

@@ -2,7 +2,7 @@
 
 use super::java_opts::JvmOptions;
 use super::sort_buffer::SortBuffer;
-use super::{Role, change, container_for, is_unreadable, run_time};
+use super::{Role, change, container_for, is_unreadable, largest_container, run_time};
 use crate::finding::SettingChange;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
@@ -16,8 +16,8 @@ pub(super) const HEAP_SHARE: f64 = 0.8;
 const ROUNDING: f64 = 0.002;
 /// A process whose use stayed below this share of its heap limit did not need the whole heap.
 const FULL_HEAP: f64 = 0.7;
-/// From this share of the run time, garbage collection is a sign of a heap that is too small.
-const GC_PRESSURE: f64 = 0.01;
+/// From this share of the run time, garbage collection is a sign of a heap that is too small. A few percent are normal.
+const GC_PRESSURE: f64 = 0.05;
 
 /// The memory that the tasks of a role use, and the recommended heap.
 pub(super) struct Heap {
@@ -65,7 +65,10 @@ impl Heap {
         let base = limit.or(peak);
         let full = peak.zip(base).is_none_or(|(peak, base)| peak.as_f64() >= FULL_HEAP * base.as_f64());
         let half_more = |base: Bytes| Bytes::from_mib(base.whole_mib().saturating_mul(3).div_ceil(2).max(1));
+        let fits = largest_container(app).and_then(|most| Bytes::from_f64(most.as_f64() * HEAP_SHARE));
         let by_gc = base.filter(|_| !is_uber && full && collects_much(group)).map(half_more);
+        let by_gc = by_gc.map(|larger| fits.map_or(larger, |most| larger.min(most)));
+        let by_gc = by_gc.filter(|larger| base.is_none_or(|base| *larger > base));
         let sort = SortBuffer::of(app, role, group);
         let has_room = |sort: &SortBuffer| {
             by_gc.is_none() && peak.zip(limit).is_some_and(|(peak, limit)| sort.floor(peak) <= limit)

@@ -230,10 +230,20 @@ fn to_millis(value: i64) -> crate::units::Millis {
 /// The smallest container of most clusters, and the step between sizes.
 const USUAL_STEP: Bytes = Bytes::from_mib(512);
 
-/// `needed` rounded up to a size that YARN allocates: a multiple of the smallest container.
+/// `needed` rounded up to a size that YARN allocates: a multiple of the smallest container, and not above the largest one.
 fn container_for(app: &Application, needed: Bytes) -> Bytes {
     let step = app.conf.mebibytes(ConfKey::MinimumAllocationMb).unwrap_or(USUAL_STEP).whole_mib().max(1);
-    Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB).div_ceil(step).max(1).saturating_mul(step))
+    let size =
+        Bytes::from_mib(needed.get().div_ceil(Bytes::PER_MIB).div_ceil(step).max(1).saturating_mul(step));
+    largest_container(app).map_or(size, |most| size.min(most))
+}
+
+/// The largest container that YARN grants. `None` if it is unknown: a job that got larger ones was configured elsewhere than
+/// its cluster.
+fn largest_container(app: &Application) -> Option<Bytes> {
+    let most = app.conf.mebibytes(ConfKey::MaximumAllocationMb).filter(|most| most.get() > 0)?;
+    let sizes = [ConfKey::MapMemoryMb, ConfKey::ReduceMemoryMb].into_iter();
+    sizes.filter_map(|key| app.conf.mebibytes(key)).all(|size| size <= most).then_some(most)
 }
 
 /// Like [`change`], for numbers that should rise (or fall); `None` if the job's value is already there.

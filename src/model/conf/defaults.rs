@@ -136,6 +136,7 @@ pub(crate) const HADOOP: &[Default] = &[
     ("mapreduce.task.io.sort.factor", &[((1, 0), "10")]),
     ("mapreduce.task.io.sort.mb", &[((1, 0), "100")]),
     ("mapreduce.task.timeout", &[((1, 0), "600000")]),
+    ("yarn.app.mapreduce.am.job.reduce.rampup.limit", &[((2, 0), "0.5")]),
     ("yarn.app.mapreduce.am.resource.mb", &[((2, 0), "1536")]),
     ("yarn.scheduler.minimum-allocation-mb", &[((2, 0), "1024")]),
 ];

@@ -34,8 +34,12 @@ conf_keys! {
     ReduceJavaOpts = "mapreduce.reduce.java.opts" | "mapred.reduce.child.java.opts" | "mapred.child.java.opts";
     /// Smallest container that YARN grants, in MiB.
     MinimumAllocationMb = "yarn.scheduler.minimum-allocation-mb";
+    /// Largest container that YARN grants, in MiB.
+    MaximumAllocationMb = "yarn.scheduler.maximum-allocation-mb";
     /// Share of maps that must have ended before reduces start.
     SlowStart = "mapreduce.job.reduce.slowstart.completedmaps" | "mapred.reduce.slowstart.completed.maps";
+    /// Largest share of the containers that reduces get while maps wait.
+    ReduceRampUp = "yarn.app.mapreduce.am.job.reduce.rampup.limit";
     /// Number of reduces.
     Reduces = "mapreduce.job.reduces" | "mapred.reduce.tasks";
     /// Queue of the job.

@@ -4,7 +4,8 @@
 //! kind ran at once, additional ones may use the containers of both kinds (see `room`). A map slot opens when the
 //! recording used it first, and pauses while the recording did not use it although maps waited. A reduce slot opens
 //! some time after as many maps have ended as had in the recording, so it moves with the maps. A freed container starts
-//! its next attempt after the mean time that it took in the recording. Waiting attempts start in recorded order.
+//! its next attempt after the mean time that it took in the recording. Waiting attempts start in recorded order. While maps
+//! wait, reduces get as many containers as the application master asks for then (see `ramp_up`).
 //!
 //! A reduce ends its shuffle after its own fetching, but not before the last map has ended and the rest of the shuffle
 //! after it; then it sorts and reduces. A retry waits for the failure of the attempt before it. If the recorded retry
@@ -18,6 +19,7 @@ mod change;
 mod counterfactuals;
 mod overhead;
 mod plan;
+mod ramp_up;
 mod room;
 mod scene;
 mod simulate;

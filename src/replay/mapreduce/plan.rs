@@ -1,15 +1,18 @@
 //! What a recording says about slots, waiting and work.
 
+use std::collections::BTreeSet;
+
 use super::attempts::{Attempt, ReduceWork, Task, Work};
+use super::ramp_up::RampUp;
 use super::room::Room;
 use super::scene::Scene;
 use super::slots::Slots;
 use super::{ByKind, Change, Kind, Unknown};
 use crate::diagnosis::taken_away;
 use crate::model::conf::ConfKey;
-use crate::model::table::Outcome;
-use crate::model::{Application, Engine, Status};
-use crate::replay::Micros;
+use crate::model::table::{Outcome, TaskGroup};
+use crate::model::{Application, Engine, Status, Symbol};
+use crate::replay::{DISK_SPEED, Micros};
 use crate::stats::descriptive::median_in_place;
 use crate::units::Timestamp;
 
@@ -42,8 +45,12 @@ pub(crate) struct Plan {
     pub(super) containers: usize,
     /// The room for more tasks than the recorded ones.
     pub(super) room: Room,
+    /// What limits reduces while maps wait.
+    pub(super) ramp_up: Option<RampUp>,
     /// Ended maps that reduces had to wait for.
     pub(super) slow_start_maps: usize,
+    /// The assumed speed of local disks for each task, in bytes per second.
+    pub(super) disk_speed: f64,
 }
 
 impl Plan {
@@ -84,7 +91,9 @@ impl Plan {
             peaks,
             containers,
             room: Room::of(app, (&tasks, &attempts), (peaks, containers)),
+            ramp_up: RampUp::of(app, &tasks, &attempts),
             slow_start_maps: ended.map_or(needed, |ended| needed.min(ended)),
+            disk_speed: DISK_SPEED / containers_of_node(app, containers),
             tail: (recorded - last).or_zero(),
             attempts,
             tasks,
@@ -161,6 +170,16 @@ impl Plan {
         let tasks = self.tasks.iter().filter(move |task| task.kind == kind);
         tasks.filter_map(|task| task.winner).filter_map(|at| Some((at, self.attempts.get(at)?)))
     }
+}
+
+/// The containers of a node, if the nodes had as many at the job's peak; 1 if the history names no node.
+#[allow(clippy::cast_precision_loss)]
+fn containers_of_node(app: &Application, containers: usize) -> f64 {
+    let rows =
+        |group: &'_ TaskGroup| (0..group.attempts.len()).filter_map(|row| group.attempts.node(row)).collect();
+    let nodes: Vec<BTreeSet<Symbol>> = app.groups.iter().map(rows).collect();
+    let nodes: BTreeSet<&Symbol> = nodes.iter().flatten().collect();
+    if nodes.is_empty() { 1.0 } else { (containers as f64 / nodes.len() as f64).max(1.0) }
 }
 
 /// Maps that must have ended before reduces start.

@@ -118,6 +118,8 @@ struct Simulation<'a> {
     fetching: Vec<usize>,
     /// Reduce slots that are not open, the next one last.
     closed: Vec<Opening>,
+    /// When the last event happened.
+    now: Micros,
     end: Micros,
     task_time: Micros,
 }
@@ -150,6 +152,7 @@ impl<'a> Simulation<'a> {
             last_map: None,
             fetching: Vec::new(),
             closed,
+            now: load.launch,
             end: load.launch,
             task_time: Micros::ZERO,
         }
@@ -166,6 +169,7 @@ impl<'a> Simulation<'a> {
         self.plan(self.load.launch, Event::Launch);
         loop {
             while let Some(now) = self.next_time() {
+                self.now = now;
                 while let Some(event) = self.next_event(now) {
                     self.happen(now, event);
                 }
@@ -234,7 +238,7 @@ impl<'a> Simulation<'a> {
         for kind in Kind::ALL {
             if self.next(kind).is_some() {
                 self.containers = self.containers.saturating_add(1);
-                self.plan(self.end, Event::Opens(kind));
+                self.plan(self.now, Event::Opens(kind));
                 return true;
             }
         }
@@ -270,13 +274,20 @@ impl<'a> Simulation<'a> {
             }
             let is_free = |kind: Kind, all: &Self| all.busy.get(kind) < all.opened.get(kind);
             let map = self.next(Kind::Map);
-            // Maps keep a container, or reduces would wait for them forever.
-            let is_last = map.is_some() && self.busy.reduce.saturating_add(1) >= self.containers;
+            let may_reduce = map.is_none() || self.busy.reduce < self.reduces_beside_maps();
             let map = map.filter(|_| is_free(Kind::Map, self));
-            let reduce = self.next(Kind::Reduce).filter(|_| !is_last && is_free(Kind::Reduce, self));
+            let reduce = self.next(Kind::Reduce).filter(|_| may_reduce && is_free(Kind::Reduce, self));
             let Some((_, place)) = [map, reduce].into_iter().flatten().min() else { return };
             self.begin(place, now);
         }
+    }
+
+    /// The reduces that may run while maps wait.
+    fn reduces_beside_maps(&self) -> usize {
+        // Maps keep a container, or reduces would wait for them forever.
+        let most = self.containers.saturating_sub(1);
+        let maps = (self.maps_ended, self.maps_left);
+        self.load.ramp_up.map_or(most, |ramp_up| ramp_up.reduces(self.containers, maps).min(most))
     }
 
     fn begin(&mut self, place: usize, now: Micros) {

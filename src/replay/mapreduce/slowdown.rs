@@ -2,7 +2,7 @@
 
 use super::attempts::Attempt;
 use super::{Change, Kind, Plan, Unknown};
-use crate::replay::{DISK_SPEED, Micros, PerMille, beyond_limit, spill_time};
+use crate::replay::{Micros, PerMille, beyond_limit, spill_time};
 
 impl Plan {
     /// Garbage collection takes at most `limit` of the time of each task of a kind.
@@ -20,12 +20,12 @@ impl Plan {
     }
 
     /// Tasks of a kind neither write nor read the data that they read from local disks. A history does not contain the
-    /// speed of disks, so it is assumed.
+    /// speed of disks, so it is assumed, and the tasks of a node share it.
     ///
     /// # Errors
     /// If no task reports how much it read there.
     pub(super) fn keep_in_memory(&self, kind: Kind, change: &mut Change) -> Result<(), Unknown> {
-        let saved = |attempt: &Attempt, time| Some(spill_time(time, attempt.spilled?, DISK_SPEED));
+        let saved = |attempt: &Attempt, time| Some(spill_time(time, attempt.spilled?, self.disk_speed));
         self.shorten(kind, change, Unknown::NoSpill, saved)
     }
 

@@ -401,6 +401,30 @@ fn reduces_that_start_later_leave_their_containers_to_maps() {
 }
 
 #[test]
+fn more_reduces_take_half_of_the_containers_while_maps_wait() {
+    // Four containers: a reduce takes one after the first wave of twelve maps.
+    let start = |task| [1, 1, 1, 1, 11, 11, 11, 21, 21, 21, 31, 31][task as usize];
+    let maps: Vec<Try> = (0..12).map(|task| attempt(task, start(task), start(task) + 10)).collect();
+    let plan = on_yarn(&maps, &[reduce(0, 11, 42, 82)], (1024, 1024));
+    assert_eq!(wall(&plan, &Change::default()), plan.recorded());
+    let four = without(&plan, &[Cause::Tasks(Kind::Reduce, 4, StartUp::Container)]);
+    // With three reduces beside them, the other eight maps would end after 91 s.
+    assert!(four > secs(51 + 10 + 2) && four < secs(75), "{four:?}");
+}
+
+#[test]
+fn a_retry_without_a_container_does_not_start_before_the_failure() {
+    // While the map runs that fails, reduces take the containers of the others.
+    let maps =
+        [attempt(0, 1, 11), attempt(1, 1, 11), failed(2, 1, 101), attempt(2, 101, 111), attempt(3, 11, 21)];
+    let plan = on_yarn(&maps, &[reduce(0, 21, 113, 143)], (1024, 1024));
+    for count in 2..=6 {
+        let wall = without(&plan, &[Cause::Tasks(Kind::Reduce, count, StartUp::Container)]);
+        assert!(wall > secs(111), "{count}: {wall:?}");
+    }
+}
+
+#[test]
 fn reduces_leave_a_container_to_the_maps() {
     // On one container, a reduce that waits for maps would wait forever.
     let plan = two_slots();

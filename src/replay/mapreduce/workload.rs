@@ -2,6 +2,7 @@
 
 use super::attempts::{ReduceWork, Task, Work};
 use super::plan::{Plan, maps_needed};
+use super::ramp_up::RampUp;
 use super::slots::{Opening, Slots, resized};
 use super::{ByKind, Change, Kind};
 use crate::model::table::Outcome;
@@ -33,6 +34,8 @@ pub(super) struct Workload {
     pub(super) slots: ByKind<Slots>,
     /// Attempts of both kinds that may run at once.
     pub(super) containers: usize,
+    /// What limits reduces while maps wait.
+    pub(super) ramp_up: Option<RampUp>,
     pub(super) launch: Micros,
     pub(super) tail: Micros,
 }
@@ -45,6 +48,7 @@ impl Workload {
             firsts: Vec::with_capacity(plan.tasks.len()),
             slots: ByKind::default(),
             containers: containers(plan, change),
+            ramp_up: plan.ramp_up,
             launch: plan.launch,
             tail: plan.tail,
         };
@@ -169,6 +173,7 @@ impl Workload {
     pub(super) fn lift_limits(&mut self) {
         let len = self.pieces.len();
         self.containers = usize::MAX;
+        self.ramp_up = None;
         for kind in Kind::ALL {
             let slots = self.slots.get_mut(kind);
             let first = slots.openings.iter().min().copied();

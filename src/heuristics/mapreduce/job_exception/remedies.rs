@@ -4,7 +4,7 @@ use crate::diagnosis::FailureKind;
 use crate::finding::{Advice, Failure, SettingChange};
 use crate::heuristics::mapreduce::heap::{HEAP_SHARE, container_for_heap};
 use crate::heuristics::mapreduce::java_opts::JvmOptions;
-use crate::heuristics::mapreduce::{Role, change, container_for, own_java_opts};
+use crate::heuristics::mapreduce::{Role, change, container_for, largest_container, own_java_opts};
 use crate::heuristics::wording::{by_hadoop, name_for};
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
@@ -15,6 +15,8 @@ use crate::units::Bytes;
 /// The heap of tasks if no limit is set: Hadoop's default of `mapred.child.java.opts`.
 const USUAL_HEAP: Bytes = Bytes::from_mib(200);
 const HEAP: &str = "-Xmx";
+/// Why a container cannot grow.
+const AT_MOST: &str = "the cluster grants no larger containers (yarn.scheduler.maximum-allocation-mb)";
 /// The container as a multiple of what a killed one used.
 const ROOM: f64 = 1.25;
 
@@ -95,10 +97,19 @@ fn more_heap(app: &Application, role: Role) -> Advice {
     let now = app.task_heap(role.kind());
     let base = now.unwrap_or(USUAL_HEAP);
     let larger = Bytes::from_mib(base.whole_mib().saturating_mul(3).div_ceil(2));
+    let most = largest_container(app).and_then(|most| Bytes::from_f64(most.as_f64() * HEAP_SHARE));
+    let larger = most.map_or(larger, |most| larger.min(most));
+    if larger.whole_mib() <= base.whole_mib() {
+        return less_data(role);
+    }
     let container = container_for_heap(app, larger);
     // Without a version, nothing tells how large the heap was.
     if now.is_none() && app.conf.text(role.java_opts()).is_none() {
-        let memory = app.conf.mebibytes(role.memory()).map(|now| half_more(app, now));
+        let present = app.conf.mebibytes(role.memory());
+        let memory = present.map(|now| half_more(app, now));
+        if memory.is_some_and(|memory| present.is_some_and(|now| memory <= now.whole_mib())) {
+            return less_data(role);
+        }
         let text = format!(
             "enlarge the heap of the {} by half: -Xmx in {}",
             role.plural(),
@@ -135,6 +146,11 @@ fn java_opts(app: &Application, role: Role, heap: Bytes) -> SettingChange {
     SettingChange { setting: own.to_owned(), from, to }
 }
 
+/// The remedy if the container cannot grow.
+fn less_data(role: Role) -> Advice {
+    format!("give each {} task less data: {AT_MOST}", role.kind().name()).into()
+}
+
 fn half_more(app: &Application, now: Bytes) -> u64 {
     container_for(app, Bytes::from_mib(now.whole_mib().saturating_mul(3) / 2)).whole_mib()
 }
@@ -142,18 +158,36 @@ fn half_more(app: &Application, now: Bytes) -> u64 {
 /// Half as much memory again, but at least a quarter more than the use that the error reports: the container may have
 /// been larger than requested, because schedulers round up.
 fn more_memory(app: &Application, role: Role, error: &str) -> Advice {
-    let Some(larger) = larger_container(app, role, error) else {
-        let key = name_for(app, role.memory());
-        return format!("increase {key} by half, or lower -Xmx to 80 % of it").into();
-    };
-    larger.and(", or limit -Xmx to 80 % of the container")
+    if let Some(larger) = larger_container(app, role, error) {
+        let heap = app.conf.heap_limit(role.java_opts());
+        return if heap.is_some() { larger } else { larger.and(", or limit -Xmx to 80 % of the container") };
+    }
+    let key = name_for(app, role.memory());
+    match app.task_container(role.kind()) {
+        Some(_) => less_data(role),
+        None => format!("increase {key} by half, or lower -Xmx to 80 % of it").into(),
+    }
 }
 
-/// The same without an alternative; `None` if the size of the container is unknown.
+/// The same without an alternative, with a heap that fits if the present one does not. `None` if the size of the container is
+/// unknown, or if the cluster grants no larger one.
 fn larger_container(app: &Application, role: Role, error: &str) -> Option<Advice> {
     let now = app.task_container(role.kind())?;
     let larger = half_more(app, now).max(for_used(app, error).unwrap_or_default());
-    Some(Advice::new("request larger containers").set([change(app, role.memory(), larger)]))
+    let larger = Bytes::from_mib(larger);
+    if larger <= now {
+        return None;
+    }
+    let fitting = Bytes::from_f64(larger.as_f64() * HEAP_SHARE)?;
+    let is_too_large = app.conf.heap_limit(role.java_opts()).is_some_and(|heap| heap > fitting);
+    let heap = is_too_large.then(|| JvmOptions::of(app, role).with_heap(fitting));
+    let what = if is_too_large {
+        "request larger containers, with a heap that fits"
+    } else {
+        "request larger containers"
+    };
+    let memory = change(app, role.memory(), larger.whole_mib());
+    Some(Advice::new(what).set(std::iter::once(memory).chain(heap)))
 }
 
 /// A heap that leaves room for the rest of the process, if the present one does not, and if no task used more. It costs

@@ -14,7 +14,8 @@ use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
 use crate::model::table::{TaskGroup, TaskKind};
 use crate::model::{Application, Symbol};
-use crate::units::Bytes;
+use crate::stats::descriptive::mean;
+use crate::units::{Bytes, three_digits};
 
 impl Skewness {
     /// Smaller splits for the large inputs, or another format if they cannot be split. Never larger splits: they
@@ -89,24 +90,73 @@ impl Skewness {
         if let Some(remote) = Remote::of(job, groups.pivot) {
             return vec![remote.advice()];
         }
-        let mut advice = vec![Advice::new(match common_node(job, groups.pivot) {
-            Some((node, there, long)) => format!(
-                "{there} of the {long} long {} ran on {node}: check that node, and exclude it from the cluster ({}) while it \
-                 is slow",
-                role.plural(),
-                by_hadoop(app, "yarn.resourcemanager.nodes.exclude-path", "mapred.hosts.exclude")
-            ),
-            None => format!(
-                "the long {} read no more than the others: look for records that cost more than others, and check \
-                 the nodes that they ran on",
-                role.plural()
-            ),
-        })];
-        if app.conf.flag(role.speculative()) == Some(false) {
+        let cpu = CpuTimes::of(job, groups.pivot);
+        let computes = cpu.as_ref().map(CpuTimes::explain);
+        let tasks = role.plural();
+        let mut advice = vec![Advice::new(
+            match (cpu.filter(CpuTimes::explain), common_node(job, groups.pivot)) {
+                (Some(cpu), _) => format!(
+                    "the long {tasks} read no more than the others, but compute for {}× as long: look for keys and records that \
+                 cost more than others",
+                    three_digits(cpu.ratio())
+                ),
+                (None, Some((node, there, long))) => format!(
+                    "{there} of the {long} long {tasks} ran on {node}: check that node, and exclude it from the cluster ({}) \
+                 while it is slow",
+                    by_hadoop(app, "yarn.resourcemanager.nodes.exclude-path", "mapred.hosts.exclude")
+                ),
+                (None, None) if computes == Some(false) => format!(
+                    "the long {tasks} neither read nor compute more than the others: check the nodes that they ran on"
+                ),
+                (None, None) => format!(
+                    "the long {tasks} read no more than the others: look for records that cost more than others, and check \
+                 the nodes that they ran on"
+                ),
+            },
+        )];
+        // A copy would compute as long.
+        if computes != Some(true) && app.conf.flag(role.speculative()) == Some(false) {
             let what = format!("copy {} that take long", role.plural());
             advice.push(Advice::new(what).set([change(app, role.speculative(), true)]));
         }
         advice
+    }
+}
+
+/// The mean times of long tasks and of the others, in milliseconds.
+struct CpuTimes {
+    /// On processors.
+    cpu: (f64, f64),
+    /// From start to end.
+    run: (f64, f64),
+}
+
+impl CpuTimes {
+    /// `None` if no long task, or no other one, reports its CPU time.
+    fn of((_, group, run_times): Job<'_>, pivot: i64) -> Option<Self> {
+        let times = group.winners().filter_map(|row| {
+            let run = run_times.of_attempt(group, row)?;
+            let cpu = group.attempts.count(row, Counter::CpuMilliseconds).filter(|cpu| *cpu > 0)?;
+            Some((run >= pivot, cpu as f64, run as f64))
+        });
+        let times: Vec<(bool, f64, f64)> = times.collect();
+        let means = |long: bool| {
+            let of = |part: fn(&(bool, f64, f64)) -> f64| {
+                mean(&times.iter().filter(|(is_long, ..)| *is_long == long).map(part).collect::<Vec<f64>>())
+            };
+            Some((of(|times| times.1)?, of(|times| times.2)?))
+        };
+        let (long, others) = (means(true)?, means(false)?);
+        Some(Self { cpu: (long.0, others.0), run: (long.1, others.1) })
+    }
+
+    /// Whether long tasks are long because they compute: for at least half of the time that they take beyond the others.
+    fn explain(&self) -> bool {
+        self.cpu.0 - self.cpu.1 >= 0.5 * (self.run.0 - self.run.1)
+    }
+
+    fn ratio(&self) -> f64 {
+        self.cpu.0 / self.cpu.1
     }
 }
 
@@ -188,6 +238,7 @@ fn common_node((app, group, run_times): Job<'_>, pivot: i64) -> Option<(&str, us
 #[cfg(test)]
 mod tests {
     use crate::internal::sample;
+    use crate::model::counters::Counter;
     use crate::rules::RuleSet;
 
     /// The advice if most map tasks read this many MiB, and one reads 1.5 GiB.
@@ -198,6 +249,30 @@ mod tests {
         let findings = RuleSet::built_in().unwrap().evaluate(&app).findings;
         let found = findings.into_iter().find(|finding| finding.rule == "mapper-skew").unwrap();
         found.advice.into_iter().map(|line| (line.text, line.conditional)).collect()
+    }
+
+    #[test]
+    fn copies_do_not_help_tasks_that_compute() {
+        let of = |cpu: Option<i64>| {
+            let settings = [("mapreduce.map.speculative", "false")];
+            let mut maps = sample::maps(
+                &(0..20).map(|map| (if map == 19 { 1200 } else { 60 }, 128)).collect::<Vec<_>>(),
+            );
+            for row in 0..20 {
+                let cpu = if row == 19 { cpu } else { cpu.map(|_| 50_000) };
+                maps.attempts.set_counter(row, Counter::CpuMilliseconds, cpu);
+            }
+            let app = sample::job(vec![maps], &settings);
+            let found = sample::evaluate(&app, "mapper-skew", false).findings.remove(0);
+            let copies = found.advice.iter().flat_map(|line| &line.settings).count();
+            (found.advice[0].text.clone(), copies)
+        };
+        let (text, copies) = of(Some(1_000_000));
+        assert!(text.contains("compute for 20× as long") && copies == 0, "{text} {copies}");
+        let (text, copies) = of(Some(50_000));
+        assert!(text.contains("neither read nor compute more") && copies == 1, "{text} {copies}");
+        let (text, copies) = of(None);
+        assert!(text.contains("look for records") && copies == 1, "{text} {copies}");
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl<'a> DriverAlone<'a> {
         let spark = spark(app).filter(|spark| spark.gaps.reason(&[Facet::Jobs]).is_none())?;
         let (start, end) = (app.submitted_at?, app.finished_at?);
         let run_time = Millis::between(start, end).filter(|time| *time > Millis::ZERO)?;
-        let spans = spans(spark, end)?;
+        let spans = spans(spark, (start, end))?;
         let time: Millis = spans.iter().map(|span| span.time).sum();
         (time.as_f64() >= MUCH * run_time.as_f64()).then_some(Self { spans, time, run_time })
     }
@@ -125,10 +125,11 @@ impl<'a> DriverAlone<'a> {
     }
 }
 
-/// The spans without a job from the start of the first executor on; `None` if a time is unknown, or if there was no job.
-fn spans(spark: &Spark, end: Timestamp) -> Option<Vec<Span<'_>>> {
+/// The spans without a job from the start of the first executor on, within the application's life; `None` if a time is
+/// unknown, or if there was no job.
+fn spans(spark: &Spark, (start, end): (Timestamp, Timestamp)) -> Option<Vec<Span<'_>>> {
     let added: Option<Vec<Timestamp>> = spark.executors.iter().map(|executor| executor.added_at).collect();
-    let from = added?.into_iter().min()?;
+    let from = added?.into_iter().min()?.max(start);
     let mut jobs: Vec<(Timestamp, Timestamp, &Job)> = Vec::with_capacity(spark.jobs.len());
     for job in &spark.jobs {
         jobs.push((job.submitted_at?, job.completed_at?, job));

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use rustc_hash::FxHashSet;
+
 use super::counted;
 use crate::model::spark::JobResult;
 use crate::model::table::EndReason;
@@ -53,6 +55,7 @@ fn jobs(builder: &mut Builder, problems: &mut Problems) {
     let numbered = builder.jobs.last().map_or(0, |job| u64::from(job.id) + 1);
     let missing = numbered.saturating_sub(held);
     if missing == 0 {
+        without_job(builder, problems);
         return;
     }
     let version = builder.app.engine_version.as_deref().unwrap_or_default();
@@ -62,6 +65,7 @@ fn jobs(builder: &mut Builder, problems: &mut Problems) {
         of_jobs.chain(builder.stages.iter().map(|record| record.stage.id.stage)).collect();
     let lacks_stages = stages.last().is_some_and(|&last| u64::from(last) >= stages.len() as u64);
     if !logs_all && !lacks_stages {
+        without_job(builder, problems);
         return;
     }
     builder.spark.gaps.jobs += if missing <= held { missing } else { 1 };
@@ -69,6 +73,23 @@ fn jobs(builder: &mut Builder, problems: &mut Problems) {
         "the ids of the jobs have gaps: the event log lacks jobs between its first and its last one"
             .to_owned()
     });
+}
+
+/// Each stage belongs to the jobs that list it.
+fn without_job(builder: &mut Builder, problems: &mut Problems) {
+    let listed: FxHashSet<u32> = builder.jobs.iter().flat_map(|job| job.stages.iter().copied()).collect();
+    let orphans: FxHashSet<u32> = builder.stages.iter().map(|record| record.stage.id.stage).collect();
+    let orphans = orphans.difference(&listed).count() as u64;
+    if orphans > 0 {
+        builder.spark.gaps.jobs += 1;
+        problems.warn("jobs-missing", None, || {
+            counted(
+                orphans,
+                "stage belongs to a job that is not in the event log",
+                "stages belong to jobs that are not in the event log",
+            )
+        });
+    }
 }
 
 /// The last stage of a job computes its result, so it is never skipped.

@@ -124,7 +124,7 @@ impl MetricParams {
 
 /// The container size that the job requested (the application master's, for an uberized job): from its
 /// configuration, otherwise `default`. Without a default, the size is derived from the job's counters
-/// (`MB_MILLIS_MAPS / MILLIS_MAPS`), except for an uberized job.
+/// (`MB_MILLIS_MAPS / MILLIS_MAPS`), or else as Hadoop 3 derives it; not for an uberized job.
 #[must_use]
 pub(crate) fn requested_container(
     app: &Application,
@@ -148,7 +148,8 @@ pub(crate) fn requested_container(
         // All tasks ran in the application master's container.
         return app.conf.mebibytes(ConfKey::MasterMemoryMb).or(assumed);
     }
-    app.conf.mebibytes(key).or_else(|| default.0.is_none().then(implied).flatten()).or(assumed)
+    let derived = || implied().or_else(|| app.task_container(kind));
+    app.conf.mebibytes(key).or_else(|| default.0.is_none().then(derived).flatten()).or(assumed)
 }
 
 fn job_counter(app: &Application, totals: &CounterSet, name: &str) -> Option<u64> {

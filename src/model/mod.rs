@@ -29,6 +29,7 @@ pub mod spark;
 mod subject;
 pub mod table;
 mod task_counts;
+mod task_memory;
 
 pub use column::Column;
 pub use interner::{Interner, Symbol};

@@ -6,7 +6,7 @@ use super::predict::{Baseline, Cost, Outlook, Unknown, error_of, predict};
 use crate::metrics::Metrics;
 use crate::model::{Application, Status};
 use crate::replay::Replayed;
-use crate::replay::mapreduce::{self, Cause, Change, Kind, Plan, StartUp};
+use crate::replay::mapreduce::{self, Cause, Change, Kind, Plan};
 
 /// The most that a setting saves.
 #[derive(Debug, Clone, Copy)]
@@ -82,16 +82,7 @@ impl MapReduceReplays {
     pub(crate) fn gain(&self, setting: Cause) -> Option<Gain> {
         self.baseline.trusted(self.status).ok()?;
         let at_most = at_bound_of_job(setting, Bound::Most)?;
-        let change = match (self.plan.without(&[at_most]), setting) {
-            (Err(mapreduce::Unknown::NoFit), Cause::SplitSize(size, _)) => {
-                self.plan.without(&[Cause::SplitSize(size, StartUp::Usual)])
-            }
-            (Err(mapreduce::Unknown::NoFit), Cause::Tasks(kind, count, _)) => {
-                self.plan.without(&[Cause::Tasks(kind, count, StartUp::Usual)])
-            }
-            (change, _) => change,
-        };
-        let change = change.ok()?;
+        let change = self.plan.without(&[at_most]).ok()?;
         let replayed = self.plan.replay(&change);
         let wall = replayed.wall.to_millis().as_f64();
         Some(Gain {

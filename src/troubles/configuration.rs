@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 
 use super::executors::LeftOut;
-use super::value::{MEMORY, compare, magnitude, process_of};
+use super::value::{MEMORY, compare, larger_splits, magnitude, process_of};
 use super::{Trouble, executors, inert};
 use crate::finding::{SettingChange, TroubleKind};
 use crate::heuristics::spark::{smallest_free_heap, stays_free};
@@ -291,7 +291,7 @@ impl Settled {
         let is_of = |it: &Recommended, key: ConfKey| key.names().contains(&it.change.setting.as_str());
         if self.recommended.iter().any(|it| is_of(it, ConfKey::SortMb)) {
             self.keep_if(|it| {
-                let grows = is_of(it, ConfKey::SplitMinSize);
+                let grows = larger_splits(&it.change) == Some(true);
                 grows.then(|| {
                     "map tasks with more input would spill again, despite the larger sort buffer".to_owned()
                 })

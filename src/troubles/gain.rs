@@ -2,8 +2,8 @@
 
 use super::Trouble;
 use super::configuration::Recommended;
+use super::value::larger_splits;
 use crate::finding::{Finding, SettingChange, TroubleKind};
-use crate::model::conf::ConfKey;
 use crate::savings::{Amounts, SavingStatus};
 use crate::severity::Severity;
 
@@ -69,7 +69,7 @@ pub(super) fn drop_unproven_splits(
     recommended: &mut Vec<Recommended>,
     findings: &mut [Finding],
 ) {
-    let is_split = |change: &SettingChange| ConfKey::SplitMinSize.names().contains(&change.setting.as_str());
+    let is_split = |change: &SettingChange| larger_splits(change) == Some(true);
     let is_unproven = |trouble: &&mut Trouble| {
         trouble.kind == TroubleKind::ManyTasks
             && trouble.severity <= Severity::Moderate
@@ -83,7 +83,13 @@ pub(super) fn drop_unproven_splits(
             advice.text.insert_str(0, IF_START_UPS);
             advice.conditional = true;
         }
-        trouble.severity = trouble.severity.min(Severity::Low);
+        if trouble.severity > Severity::Low {
+            trouble.severity = Severity::Low;
+            trouble.cause += match trouble.savings.status {
+                SavingStatus::Unknown(_) => "; low, because the saving is unknown",
+                _ => "; low, because the saving is within its error",
+            };
+        }
         for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
             finding.is_excused |= finding.severity > Severity::Low;
             finding.severity = finding.severity.min(Severity::Low);
@@ -95,6 +101,7 @@ pub(super) fn drop_unproven_splits(
 mod tests {
     use super::TroubleKind::{Failures, GarbageCollection, ManyTasks, MuchMemory};
     use super::*;
+    use crate::model::conf::ConfKey;
     use crate::savings::Range;
 
     #[test]
@@ -130,6 +137,9 @@ mod tests {
             let mut troubles = [trouble];
             drop_unproven_splits(&mut troubles, &mut recommended, &mut []);
             assert_eq!(troubles[0].advice[0].conditional, recommended.is_empty());
+            // What the message says of the severity holds no more.
+            let is_lowered = troubles[0].severity < severity;
+            assert_eq!(troubles[0].cause.contains("; low, because the saving is"), is_lowered);
             (recommended.len(), troubles[0].severity)
         };
         let (low, moderate, critical) = (Severity::Low, Severity::Moderate, Severity::Critical);

@@ -1,6 +1,6 @@
 //! Changes of settings that would make a MapReduce job slower, or do it no good.
 
-use super::value::magnitude;
+use super::value::{larger_splits, magnitude};
 use crate::finding::SettingChange;
 use crate::model::conf::ConfKey;
 use crate::replay::mapreduce::{Cause, Kind, StartUp};
@@ -16,11 +16,8 @@ pub(super) fn of(replays: &MapReduceReplays, change: &SettingChange) -> Option<S
     let sets = |key: ConfKey| key.names().contains(&change.setting.as_str());
     let to = magnitude(&change.setting, &change.to)?;
     let split = || Some(Cause::SplitSize(Bytes::from_f64(to)?, StartUp::Container));
-    if sets(ConfKey::SplitMinSize) {
-        return without_effect(&replays.gain(split()?)?, true);
-    }
-    if sets(ConfKey::SplitMaxSize) {
-        return without_effect(&replays.gain(split()?)?, false);
+    if let Some(is_larger) = larger_splits(change) {
+        return without_effect(&replays.gain(split()?)?, is_larger);
     }
     if sets(ConfKey::Reduces) {
         let count: u32 = change.to.parse().ok()?;
@@ -73,6 +70,23 @@ mod tests {
     fn harm(app: &Application, setting: &str, to: &str) -> Option<String> {
         let replays = MapReduceReplays::of(app, &Metrics::default()).unwrap();
         of(&replays, &SettingChange { setting: setting.to_owned(), from: None, to: to.to_owned() })
+    }
+
+    #[test]
+    fn a_lower_minimum_makes_more_tasks() {
+        let app = job(45, 360);
+        let replays = MapReduceReplays::of(&app, &Metrics::default()).unwrap();
+        let of = |setting: &str, from: &str, mib: u64| {
+            let to = (mib << 20).to_string();
+            super::of(
+                &replays,
+                &SettingChange { setting: setting.to_owned(), from: Some(from.to_owned()), to },
+            )
+        };
+        // Nine full waves of half the time instead of five, the last of which is half empty.
+        assert_eq!(of(MINIMUM, "17179869184", 64), None);
+        let maximum = "mapreduce.input.fileinputformat.split.maxsize";
+        assert_eq!(of(maximum, "1048576", 640).unwrap(), "the job would be no faster");
     }
 
     const MINIMUM: &str = "mapreduce.input.fileinputformat.split.minsize";

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::finding::SettingChange;
+use crate::model::conf::ConfKey;
 
 /// Units by their suffix, and what they are multiples of: bytes for sizes, milliseconds for times.
 const UNITS: &[(&str, f64)] = &[
@@ -83,6 +84,23 @@ pub(crate) fn same(setting: &str, a: &str, b: &str) -> bool {
 /// Which of two values of a setting is larger; `None` if they are no quantities.
 pub(super) fn compare(setting: &str, a: &str, b: &str) -> Option<Ordering> {
     Some(magnitude(setting, a)?.total_cmp(&magnitude(setting, b)?))
+}
+
+/// Whether a change makes splits larger: a higher minimum, or a higher maximum where there is one. `None` if it is not about
+/// splits.
+pub(super) fn larger_splits(change: &SettingChange) -> Option<bool> {
+    let sets = |key: ConfKey| key.names().contains(&change.setting.as_str());
+    // Sizes of 0 and 1 mean "not set".
+    let from = change.from.as_deref().and_then(|from| magnitude(&change.setting, from));
+    let from = from.filter(|from| *from > 1.0);
+    let rises = || Some(magnitude(&change.setting, &change.to)? > from?);
+    if sets(ConfKey::SplitMinSize) {
+        Some(rises().unwrap_or(true))
+    } else if sets(ConfKey::SplitMaxSize) {
+        Some(rises().unwrap_or(false))
+    } else {
+        None
+    }
 }
 
 /// Makes the change of JVM options in the options that are settled instead; `None` if the values are not JVM options.

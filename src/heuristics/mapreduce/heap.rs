@@ -7,11 +7,13 @@ use crate::finding::SettingChange;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
-use crate::model::table::TaskGroup;
+use crate::model::table::{TaskGroup, TaskKind};
 use crate::units::Bytes;
 
 /// The share of a container that Hadoop gives to the heap (`mapreduce.job.heap.memory-mb.ratio`).
 pub(super) const HEAP_SHARE: f64 = 0.8;
+/// The part of a container that may be missing because of rounding.
+const ROUNDING: f64 = 0.002;
 /// A process whose use stayed below this share of its heap limit did not need the whole heap.
 const FULL_HEAP: f64 = 0.7;
 /// From this share of the run time, garbage collection is a sign of a heap that is too small. A few percent are normal.
@@ -32,6 +34,8 @@ pub(super) struct Heap {
     pub(super) sort: Option<SortBuffer>,
     /// The JVM options of this role.
     pub(super) options: JvmOptions,
+    /// The tasks that have a container of their own; `None` if they share that of the application master.
+    kind: Option<TaskKind>,
     /// The setting of its container.
     size: ConfKey,
     /// The setting of its JVM options.
@@ -53,8 +57,8 @@ impl Heap {
         } else {
             (role.java_opts(), JvmOptions::of(app, role), role.memory())
         };
-        let limit = app.conf.heap_limit(java_opts).or_else(|| largest(Counter::CommittedHeapBytes));
-        let limit = limit.filter(known);
+        let set = if is_uber { app.conf.heap_limit(java_opts) } else { app.task_heap(role.kind()) };
+        let limit = set.or_else(|| largest(Counter::CommittedHeapBytes)).filter(known);
         let peak = largest(Counter::PhysicalMemoryBytes).max(largest(Counter::PeakPhysicalMemoryBytes));
         let peak = peak.filter(known);
         // Without a limit, the peak is the best estimate of the heap size.
@@ -78,6 +82,7 @@ impl Heap {
             is_full: by_gc.is_some(),
             sort,
             options,
+            kind: (!is_uber).then(|| role.kind()),
             size,
             java_opts,
         }
@@ -93,7 +98,7 @@ impl Heap {
         let limit = app.conf.heap_limit(java_opts).filter(|limit| limit.get() > 0);
         let options = JvmOptions::of_master(app);
         let size = ConfKey::MasterMemoryMb;
-        Self { limit, peak, larger: None, is_full: false, sort, options, size, java_opts }
+        Self { limit, peak, larger: None, is_full: false, sort, options, kind: None, size, java_opts }
     }
 
     /// The limit that the job set.
@@ -115,19 +120,25 @@ impl Heap {
 
     /// The container that the larger heap requires.
     pub(super) fn container(&self, app: &Application) -> Option<Bytes> {
-        let larger = self.larger?;
-        Some(container_for(app, Bytes::from_f64(larger.as_f64() / HEAP_SHARE).unwrap_or(larger)))
+        Some(container_for_heap(app, self.larger?))
     }
 
     /// The settings of the larger heap and of the container that it requires; none if the heap need not grow.
     pub(super) fn growth(&self, app: &Application) -> Vec<SettingChange> {
         let heap = self.larger.map(|larger| self.options.with_heap(larger));
-        let container = self.container(app);
-        let container =
-            container.filter(|&needed| app.conf.mebibytes(self.size).is_none_or(|now| now < needed));
+        let now = self.kind.map_or_else(|| app.conf.mebibytes(self.size), |kind| app.task_container(kind));
+        let is_unlimited = self.kind.is_some_and(|kind| app.task_memory_is_unlimited(kind));
+        let grows = |needed: &Bytes| !is_unlimited && now.is_none_or(|now| now < *needed);
+        let container = self.container(app).filter(grows);
         let container = container.map(|container| change(app, self.size, container.whole_mib()));
         heap.into_iter().chain(container).collect()
     }
+}
+
+/// The container for a heap. Sizes in MiB are rounded, so one that is too small by a MiB or two is not doubled for it.
+pub(super) fn container_for_heap(app: &Application, heap: Bytes) -> Bytes {
+    let needed = Bytes::from_f64(heap.as_f64() / HEAP_SHARE * (1.0 - ROUNDING)).unwrap_or(heap);
+    container_for(app, needed)
 }
 
 /// Whether the tasks together spent a significant share of their run time in garbage collection.

@@ -3,10 +3,9 @@
 //! Dr. Elephant replaced it with the run times of `mapper-time`. It is off unless a rule file switches it
 //! on.
 
-use super::splits::Unsplittable;
+use super::splits::{SplitLimits, Unsplittable};
 use super::{
-    MissingCounters, Role, change_towards, input_bytes, no_task_reports, rule, tasks, to_bytes, unreadable,
-    without_tasks,
+    MissingCounters, Role, input_bytes, no_task_reports, rule, tasks, to_bytes, unreadable, without_tasks,
 };
 use crate::finding::{Advice, Judgement, Measure, TroubleKind, Verdict};
 use crate::heuristics::{Check, Rule, load};
@@ -81,7 +80,6 @@ impl Check for Splits {
             _ => params.large_input.describe(severity),
         };
         let block = app.conf.bytes(ConfKey::BlockSize).unwrap_or(defaults::BLOCK);
-        let key = if too_small { ConfKey::SplitMinSize } else { ConfKey::SplitMaxSize };
         Judgement::of(Role::Map.subject(), severity)
             .tasks(total)
             .fact("tasks_count", Measure::Count(total))
@@ -93,9 +91,16 @@ impl Check for Splits {
                 if let Some(unsplittable) = unsplittable {
                     return vec![Advice::from(unsplittable.advice())];
                 }
-                vec![match change_towards(app, key, block.get(), too_small) {
-                    Some(change) => Advice::default().set([change]).and(&format!(" ({block})")),
-                    None => "the split sizes already fit: merge small files, or split large ones".into(),
+                let limits = SplitLimits::of(app);
+                let changes = if too_small {
+                    limits.larger(app, block).into_iter().collect()
+                } else {
+                    limits.smaller(app, block)
+                };
+                vec![if changes.is_empty() {
+                    "the split sizes already fit: merge small files, or split large ones".into()
+                } else {
+                    Advice::default().set(changes).and(&format!(" ({block})"))
                 }]
             })
             .into()

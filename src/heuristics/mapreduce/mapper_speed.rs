@@ -1,15 +1,13 @@
 //! `mapper-speed`: map tasks read their input slowly (Dr. Elephant `MapperSpeedHeuristic`).
 
-use super::splits::{Target, split_for};
+use super::splits::{SplitLimits, Target, Unsplittable, split_for};
 use super::{
-    MissingCounters, Role, change_towards, counter, input_bytes, is_unreadable, limit, no_task_reports, rule,
-    run_time,
+    MissingCounters, Role, counter, input_bytes, is_unreadable, limit, no_task_reports, rule, run_time,
 };
 use super::{tasks, to_bytes, to_millis, unreadable, without_tasks};
 use crate::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
-use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
 use crate::model::spark::Facet;
 use crate::model::table::TaskGroup;
@@ -209,13 +207,15 @@ fn advice(
         params.run_time.severity(after) < severity
     });
     let size = split_for(app, group, target).filter(|size| enough && *size < to_bytes(bytes));
-    if let Some(size) = size
-        && let Some(change) = change_towards(app, ConfKey::SplitMaxSize, size.get(), false)
-    {
+    advice.extend(size.and_then(|size| {
+        if let Some(unsplittable) = Unsplittable::of(app, to_bytes(bytes)) {
+            return Some(unsplittable.advice().into());
+        }
+        let changes = SplitLimits::of(app).smaller(app, size);
         let mean = truncated_mean(&times).unwrap_or_default();
         let aim = format!(" ({size}) for about {} per map task", target.shown(app, group, mean));
-        advice.push(Advice::new("meanwhile use more map tasks").set([change]).and(&aim));
-    }
+        (!changes.is_empty()).then(|| Advice::new("meanwhile use more map tasks").set(changes).and(&aim))
+    }));
     advice
 }
 

@@ -1,11 +1,15 @@
 //! The size of splits that advice names. All rules ask here, so that no two of them advise different sizes.
 
-use super::{MissingCounters, input_bytes, is_unreadable, run_time};
+mod limits;
+
+pub(super) use limits::SplitLimits;
+
+use super::{MissingCounters, input_bytes, is_unreadable, run_time, sort_buffer};
 use crate::heuristics::max_concurrent::max_concurrent;
 use crate::heuristics::shared::time_of_tasks;
 use crate::heuristics::split::{TwoGroups, two_groups};
 use crate::model::Application;
-use crate::model::conf::ConfKey;
+use crate::model::conf::{Conf, ConfKey};
 use crate::model::counters::Counter;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::params::Positive;
@@ -44,7 +48,7 @@ impl Target {
     }
 
     /// How many times the work per task must grow, so that tasks with this mean run time reach the target. At least as
-    /// many tasks remain as the job ran at once: with fewer, containers would be idle.
+    /// many tasks remain as the job ran at once, and they fill whole waves: otherwise containers would be idle.
     pub(super) fn growth(self, app: &Application, group: &TaskGroup, mean: i64) -> f64 {
         let aim = self.for_job(app, mean);
         let mean = mean.max(1) as f64;
@@ -54,7 +58,8 @@ impl Target {
             return growth;
         }
         let waves = group.tasks.len() as f64 / at_once(group).max(1) as f64;
-        growth.min(waves.max(1.0)).min(growth_by_blocks(app, group).max(1.0))
+        let most = growth.min(growth_by_blocks(app, group)).min(growth_by_buffer(app, group));
+        (waves / full_waves(waves / most)).max(1.0)
     }
 
     /// The mean run time in milliseconds, once the work per task has grown.
@@ -64,18 +69,16 @@ impl Target {
         start_up + growth * (mean - start_up)
     }
 
-    /// The share of the run time of tasks that the growth left after `growth` would save, because fewer tasks start up.
-    pub(super) fn start_ups_saved(self, app: &Application, group: &TaskGroup, mean: i64, growth: f64) -> f64 {
-        let all = self.growth(app, group, mean);
-        let of_tasks = (1.0 - growth / all).max(0.0);
-        of_tasks * self.start_up(mean.max(1) as f64) / self.mean_after(mean, growth)
-    }
-
     /// The run time per task that fits this job, for messages.
     pub(super) fn shown(self, app: &Application, group: &TaskGroup, mean: i64) -> Millis {
         let after = self.mean_after(mean, self.growth(app, group, mean));
         Millis::from_f64(after.round()).unwrap_or_default()
     }
+}
+
+/// The whole waves for this many of them.
+fn full_waves(waves: f64) -> f64 {
+    (waves - 0.01).ceil().max(1.0)
 }
 
 /// Most blocks of a file that a map task should read. The more blocks, the fewer of them lie on one node.
@@ -84,8 +87,8 @@ const MOST_BLOCKS: f64 = 4.0;
 /// How many times the input of map tasks may grow until most of it comes from other nodes. No limit if they read less than
 /// half a block: then they read small files, which may be combined.
 fn growth_by_blocks(app: &Application, group: &TaskGroup) -> f64 {
-    let block =
-        largest_split(app).filter(|_| group.kind == TaskKind::Map).and(size_in(app, ConfKey::BlockSize));
+    let is_split = group.kind == TaskKind::Map && SplitLimits::of(app).largest().is_some();
+    let block = app.conf.bytes(ConfKey::BlockSize).filter(|block| is_split && block.get() > 1);
     let inputs = || {
         let inputs = group.winners().filter_map(|row| input_bytes(group, row, MissingCounters::Unknown));
         truncated_mean(&inputs.collect::<Vec<_>>())
@@ -96,8 +99,19 @@ fn growth_by_blocks(app: &Application, group: &TaskGroup) -> f64 {
     if 2.0 * input < block { f64::INFINITY } else { MOST_BLOCKS * block / input }
 }
 
+/// How many times the output of map tasks may grow until that of the largest one does not fit the sort buffer any more,
+/// and is written to disk several times. No limit if it does not fit now.
+fn growth_by_buffer(app: &Application, group: &TaskGroup) -> f64 {
+    let output = if group.kind == TaskKind::Map { sort_buffer::largest_output(app, group) } else { None };
+    let buffer = app.in_force(ConfKey::SortMb, Conf::mebibytes);
+    match output.filter(|output| output.get() > 0).zip(buffer) {
+        Some((output, buffer)) if output <= buffer => buffer.as_f64() / output.as_f64(),
+        _ => f64::INFINITY,
+    }
+}
+
 /// The most attempts of a group that ran at once.
-fn at_once(group: &TaskGroup) -> u64 {
+pub(super) fn at_once(group: &TaskGroup) -> u64 {
     let attempts = &group.attempts;
     let span = |row| {
         let start = attempts.time(row, TimePoint::Start)?;
@@ -159,10 +173,11 @@ pub(super) struct Unsplittable {
 }
 
 impl Unsplittable {
-    /// `None` if `read` fits the splits, if the settings are unknown, or if they combine files.
+    /// `None` if `read` fits the splits, or if the settings do not limit them.
     pub(super) fn of(app: &Application, read: Bytes) -> Option<Self> {
-        let split = largest_split(app)?;
-        let by_block = size_in(app, ConfKey::SplitMaxSize).is_none();
+        let limits = SplitLimits::of(app);
+        let split = limits.largest()?;
+        let by_block = limits.maximum.is_none();
         (read.get() / 2 >= split.get()).then_some(Self { read, split, by_block })
     }
 
@@ -175,29 +190,6 @@ impl Unsplittable {
         )
     }
 }
-
-/// The largest split that the settings allow; `None` if they do not say it, or combine files.
-fn largest_split(app: &Application) -> Option<Bytes> {
-    let combines = |name: &&str| app.conf.setting(name).is_some_and(|class| class.contains("Combine"));
-    let block = if INPUT_FORMATS.iter().any(combines) { None } else { size_in(app, ConfKey::BlockSize) };
-    let largest = size_in(app, ConfKey::SplitMaxSize).into_iter().chain(block).min()?;
-    Some(largest.max(size_in(app, ConfKey::SplitMinSize).unwrap_or_default()))
-}
-
-fn size_in(app: &Application, key: ConfKey) -> Option<Bytes> {
-    app.conf.bytes(key).filter(|size| size.get() > 1)
-}
-
-/// Whether map tasks that read this much would read more with splits of at least `size`. Splits are at least as large as
-/// the settings allow already, as far as files are: map tasks that read much less have a small file each, and a split is
-/// never larger than its file.
-pub(super) fn grows_with_minimum(app: &Application, read: Bytes, size: Bytes) -> bool {
-    largest_split(app).is_none_or(|split| size > split && read.get() > split.get() / 2)
-}
-
-/// The settings that name the input format.
-const INPUT_FORMATS: [&str; 3] =
-    ["mapreduce.job.inputformat.class", "mapred.input.format.class", "hive.input.format"];
 
 /// `size` rounded to whole MiB, at least one: splits need no more precision.
 pub(super) fn whole_mib(size: Bytes) -> Bytes {
@@ -261,7 +253,25 @@ mod tests {
         };
         assert_eq!((growth(128), growth(256), growth(1024)), (4.0, 2.0, 1.0));
         // Small files.
-        assert!(growth(10) > 30.0, "{}", growth(10));
+        assert!(growth(10) >= 25.0, "{}", growth(10));
+    }
+
+    #[test]
+    fn the_output_of_a_map_task_stays_in_the_sort_buffer() {
+        // A hundred map tasks of 20 s, one at a time, with this output in MiB. A buffer of 100 MiB spills at 80 MiB.
+        let growth = |mib: i64| {
+            let times = (0..100).map(|place| (20 * place, Some(20 * place + 20)));
+            let mut maps = sample::tasks(TaskKind::Map, times);
+            for row in 0..100 {
+                maps.attempts.set_counter(row, Counter::MapOutputBytes, Some(mib << 20));
+                maps.attempts.set_counter(row, Counter::MapOutputRecords, Some(1));
+            }
+            let app = sample::job(vec![maps], &[("mapreduce.task.io.sort.mb", "100")]);
+            target().growth(&app, &app.groups[0], 20_000)
+        };
+        assert!((growth(40) - 2.0).abs() < 0.001 && (growth(79) - 1.0).abs() < 0.02, "{}", growth(40));
+        // Without output, and with one that is spilled anyway.
+        assert!(growth(0) > 10.0 && growth(200) > 10.0);
     }
 
     #[test]
@@ -270,8 +280,9 @@ mod tests {
             let app = in_waves(at_once);
             target().growth(&app, &app.groups[0], 8000)
         };
-        // Of 8 s, 4 s depend on the input: tasks of 20 s in the longest of these jobs, of 10 s in the others.
-        assert_eq!((growth(1), growth(2), growth(5), growth(10)), (4.0, 1.5, 1.5, 1.0));
+        // Of 8 s, 4 s depend on the input: tasks of 20 s in the longest of these jobs, of 10 s in the others. Three, four, two
+        // and one whole waves remain.
+        assert_eq!((growth(1), growth(2), growth(5), growth(10)), (10.0 / 3.0, 1.25, 1.0, 1.0));
     }
 
     #[test]
@@ -280,19 +291,6 @@ mod tests {
         assert!(split(&tasks) <= Some(5), "{:?}", split(&tasks));
         assert_eq!(split(&[]), None);
         assert_eq!(split(&[(10, 0)]), None);
-    }
-
-    #[test]
-    fn small_files_stay_small_with_larger_splits() {
-        let grows = |settings: &[(&str, &str)], read: u64, size: u64| {
-            grows_with_minimum(&job(&[], settings), Bytes::from_mib(read), Bytes::from_mib(size))
-        };
-        let block = ("dfs.blocksize", "128m");
-        assert!(grows(&[], 1, 24) && grows(&[block], 120, 300));
-        // Splits are not smaller than a block, and not larger than a file.
-        assert!(!grows(&[block], 1, 24) && !grows(&[block], 1, 300) && !grows(&[block], 120, 128));
-        // The job's own maximum makes them small.
-        assert!(grows(&[block, ("mapreduce.input.fileinputformat.split.maxsize", "16777216")], 15, 24));
     }
 
     #[test]

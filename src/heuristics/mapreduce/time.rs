@@ -2,10 +2,15 @@
 //! `MapperTimeHeuristic`, `ReducerTimeHeuristic`).
 
 mod few_reduces;
+mod many_tasks;
+mod small_files;
+
+use many_tasks::ManyTasks;
+use small_files::combine_files;
 
 use super::run_times::RunTimes;
-use super::splits::{Target, Unsplittable, grows_with_minimum, split_for};
-use super::{MissingCounters, Role, change, change_towards, input_bytes, may_be, no_task_reports};
+use super::splits::{SplitLimits, Target, Unsplittable, split_for};
+use super::{MissingCounters, Role, change_towards, input_bytes, no_task_reports};
 use super::{rule, tasks, to_bytes, to_millis, without_tasks};
 use crate::finding::{
     Advice, ChartLimit, ComparedWith, Condition, Judgement, Measure, Measured, Repartition, TroubleKind,
@@ -47,7 +52,7 @@ rule_params! {
         target_share: Positive<Ratio>,
         /// The part of a task's run time that does not depend on its input.
         start_up_cost: Quantity<Duration>,
-        /// Share of the tasks' run time that fewer tasks would not spend on starting up: short tasks matter from here.
+        /// Time that the job would save with fewer tasks / its run time: short tasks matter from here.
         start_up_share: Ascending<Ratio>,
         /// Severity at most if tasks are too short, but fewer of them would make the job slower.
         short_without_remedy: Severity,
@@ -86,7 +91,7 @@ const MESSAGE: &str = "{tasks_run} {mean} on average ({limit})";
 /// Why short tasks are no finding, in place of the limit.
 const SHORT_WITHOUT_REMEDY: &str = "short, but with fewer tasks the job would be slower";
 /// The name of the condition on [`Time::start_up_share`].
-const SAVED: &str = "share of the run time that fewer tasks would not spend on starting up";
+const SAVED: &str = "share of the job's run time that fewer tasks would save";
 /// The same as a condition.
 const REMEDY: &str = "the job is as fast with fewer tasks";
 
@@ -104,16 +109,23 @@ impl Check for RunTime {
             return Verdict::NotEvaluated(no_task_reports(*role, group, "its start and end"));
         };
         let total = group.tasks.len() as u64;
-        let saved = params.target().start_ups_saved(app, group, mean, 1.0);
-        let (short, long) = params.severities(mean as f64, total, saved);
+        let many = if params.may_be_many(mean as f64, total) {
+            self.many(app, group, mean)
+        } else {
+            ManyTasks::default()
+        };
+        let (short, long) = params.severities(mean as f64, total, many.share);
         let few = params.few(app, *role);
         // What more tasks save decides; without a replay, how long tasks run.
         let long = few.map_or(long, |few| params.lost(few).0);
-        let remedy =
-            if self.fewer(app, group, mean) { Severity::Critical } else { params.short_without_remedy };
+        let remedy = if self.fewer(app, group, (mean, many)) {
+            Severity::Critical
+        } else {
+            params.short_without_remedy
+        };
         let short = short.min(remedy);
         let severity = short.max(long);
-        let limit = params.limit((short, long), (mean as f64, total, saved));
+        let limit = params.limit((short, long), (mean as f64, total, many));
         let input = mean_input(group);
         let mut evidence = vec![
             ("tasks_count", Measure::Count(total)),
@@ -124,12 +136,14 @@ impl Check for RunTime {
         if let (Role::Map, Some(input)) = (role, input) {
             evidence.push(("avg_input_bytes", Measure::Size(input)));
         }
+        let shows_loss = short > Severity::None && params.start_up_share.values().is_some();
+        evidence.extend(many.evidence().into_iter().filter(|_| shows_loss && short >= long));
         let mut judgement = Judgement::of(role.subject(), severity).tasks(total).facts(evidence);
         if let Some(few) = few.filter(|_| long > short) {
             let words = (role.do_what(total, "run"), to_millis(mean).to_string());
             return self.too_few(app, judgement, few, &words).into();
         }
-        if let Some(tasks) = self.wanted(app, group, mean, short >= long) {
+        if let Some(tasks) = self.wanted(app, group, (mean, many), short >= long) {
             judgement = judgement.repartition(Repartition { stages: Vec::new(), tasks });
         }
         judgement
@@ -137,9 +151,9 @@ impl Check for RunTime {
                 MESSAGE,
                 &[("tasks_run", &role.do_what(total, "run")), ("mean", &to_millis(mean)), ("limit", &limit)],
             )
-            .conditions(params.conditions(*role, (total, saved), severity, remedy))
+            .conditions(params.conditions(*role, (total, many.share), severity, remedy))
             .tells(if short >= long { TroubleKind::ManyTasks } else { TroubleKind::FewTasks })
-            .advice(|| self.advice(app, group, mean, short >= long))
+            .advice(|| self.advice(app, group, (mean, many), short >= long))
             .into()
     }
 
@@ -150,32 +164,44 @@ impl Check for RunTime {
 
 impl RunTime {
     /// Whether fewer, longer tasks help.
-    fn fewer(&self, app: &Application, group: &TaskGroup, mean: i64) -> bool {
+    fn fewer(&self, app: &Application, group: &TaskGroup, (mean, many): (i64, ManyTasks)) -> bool {
         let Self(_, params) = self;
         let growth = params.target().growth(app, group, mean);
-        growth > 1.0 && params.falls(app, group, mean, growth)
+        growth > 1.0 && params.falls(group, (mean, many), growth)
     }
 
     /// The number of tasks that brings the mean run time to the target; `None` if it should not change.
-    fn wanted(&self, app: &Application, group: &TaskGroup, mean: i64, too_short: bool) -> Option<u32> {
+    fn wanted(
+        &self,
+        app: &Application,
+        group: &TaskGroup,
+        (mean, many): (i64, ManyTasks),
+        too_short: bool,
+    ) -> Option<u32> {
         let Self(_, params) = self;
         let total = group.tasks.len() as u64;
         let wanted = number_after(total, params.target().growth(app, group, mean));
-        let changes = wanted != total && (!too_short || self.fewer(app, group, mean));
+        let changes = wanted != total && (!too_short || self.fewer(app, group, (mean, many)));
         u32::try_from(wanted).ok().filter(|_| changes)
     }
 
     /// Advice that brings the mean run time to the target.
-    fn advice(&self, app: &Application, group: &TaskGroup, mean: i64, too_short: bool) -> Vec<Advice> {
+    fn advice(
+        &self,
+        app: &Application,
+        group: &TaskGroup,
+        (mean, many): (i64, ManyTasks),
+        too_short: bool,
+    ) -> Vec<Advice> {
         let Self(role, params) = self;
         let target = params.target();
         let total = group.tasks.len() as u64;
         let growth = target.growth(app, group, mean);
         let wanted = number_after(total, growth);
         let aim = format!("for about {} per task", target.shown(app, group, mean));
-        let fewer = self.fewer(app, group, mean);
+        let fewer = self.fewer(app, group, (mean, many));
         let what = role.plural();
-        let mut advice: Vec<Advice> = vec![match self.by_setting(app, group, mean, fewer) {
+        let mut advice: Vec<Advice> = vec![match self.by_setting(app, group, (mean, many), fewer) {
             _ if too_short && !fewer => {
                 let span = time_of_tasks(app);
                 format!("keep the number of {what}: with longer ones, a job of {span} would lose parallelism")
@@ -199,13 +225,19 @@ impl RunTime {
 
     /// The setting that brings the mean run time to the target; `None` if it has this value already, or if the change
     /// would not make the finding less severe.
-    fn by_setting(&self, app: &Application, group: &TaskGroup, mean: i64, fewer: bool) -> Option<Setting> {
+    fn by_setting(
+        &self,
+        app: &Application,
+        group: &TaskGroup,
+        (mean, many): (i64, ManyTasks),
+        fewer: bool,
+    ) -> Option<Setting> {
         let Self(role, params) = self;
         if *role == Role::Reduce {
             let growth = params.target().growth(app, group, mean);
             let wanted = number_after(group.tasks.len() as u64, growth);
             return change_towards(app, ConfKey::Reduces, wanted, !fewer)
-                .filter(|_| params.falls(app, group, mean, growth))
+                .filter(|_| params.falls(group, (mean, many), growth))
                 .map(|change| Setting::Change(Advice::default().set([change])));
         }
         let input = mean_input(group)?;
@@ -215,36 +247,16 @@ impl RunTime {
         }
         // Splits below 1 MiB make no sense; such map tasks do not wait for input.
         let size = split_for(app, group, params.target())?;
-        let key = if fewer { ConfKey::SplitMinSize } else { ConfKey::SplitMaxSize };
-        let moves = if fewer { size > input && grows_with_minimum(app, input, size) } else { size < input };
-        let moves = moves && params.falls(app, group, mean, size.as_f64() / input.as_f64().max(1.0));
-        let change = change_towards(app, key, size.get(), fewer).filter(|_| moves)?;
-        Some(Setting::Change(Advice::default().set([change]).and(&format!(" ({size})"))))
+        let limits = SplitLimits::of(app);
+        let moves = if fewer { size > input && limits.can_grow(input, size) } else { size < input };
+        if !moves || !params.falls(group, (mean, many), size.as_f64() / input.as_f64().max(1.0)) {
+            return None;
+        }
+        let changes =
+            if fewer { limits.larger(app, size).into_iter().collect() } else { limits.smaller(app, size) };
+        let line = || Advice::default().set(changes.clone()).and(&format!(" ({size})"));
+        (!changes.is_empty()).then(|| Setting::Change(line()))
     }
-}
-
-/// The input format of Hive that reads several files in one map task.
-const HIVE_COMBINES: &str = "org.apache.hadoop.hive.ql.io.CombineHiveInputFormat";
-
-/// What to do if the input is many small files: larger splits alone do not combine them.
-fn combine_files(app: &Application, split: Option<Bytes>) -> Vec<Advice> {
-    let hive = app.conf.text(ConfKey::HiveInputFormat).is_none_or(|format| !format.contains("Combine"));
-    let pig = app.conf.flag(ConfKey::PigCombines) != Some(false);
-    let mut advice: Vec<Advice> = Vec::new();
-    if may_be(app, "Hive") && hive {
-        let what = Advice::new("if the input of Hive is many small files, combine them");
-        advice.push(what.set([change(app, ConfKey::HiveInputFormat, HIVE_COMBINES)]).conditional());
-    }
-    if let Some(size) = split.filter(|_| may_be(app, "Pig") && pig)
-        && let Some(larger) = change_towards(app, ConfKey::PigSplitSize, size.get(), true)
-    {
-        let what = Advice::new("if the input of Pig is many small files, combine them");
-        advice.push(what.set([larger]).conditional());
-    }
-    advice.push(
-        "if the input is many small files, merge them, or read them with CombineFileInputFormat".into(),
-    );
-    advice
 }
 
 /// A way to change the number of tasks.
@@ -263,17 +275,24 @@ fn number_after(total: u64, growth: f64) -> u64 {
 
 impl Time {
     /// Whether the finding is less severe once the work per task has grown. Otherwise a change is not worth its risk.
-    fn falls(&self, app: &Application, group: &TaskGroup, mean: i64, growth: f64) -> bool {
+    fn falls(&self, group: &TaskGroup, (mean, many): (i64, ManyTasks), growth: f64) -> bool {
         let (target, total) = (self.target(), group.tasks.len() as u64);
-        let saved = |growth| target.start_ups_saved(app, group, mean, growth);
         let worst = |(short, long): (Severity, Severity)| short.max(long);
         let (mean_after, total_after) = (target.mean_after(mean, growth), number_after(total, growth));
-        let after = self.severities(mean_after, total_after, saved(growth));
-        worst(after) < worst(self.severities(mean as f64, total, saved(1.0)))
+        let after = self.severities(mean_after, total_after, many.share_after(growth));
+        worst(after) < worst(self.severities(mean as f64, total, many.share))
+    }
+
+    /// Whether this many tasks with this mean run time are too short, if the job loses enough by that. Most jobs need no
+    /// replay, and where nothing is judged by it, neither does any.
+    fn may_be_many(&self, mean: f64, total: u64) -> bool {
+        let is_judged = self.start_up_share.values().is_some();
+        is_judged
+            && self.short_run_time.severity(mean).min(self.num_tasks.severity(total as f64)) > Severity::None
     }
 
     /// The severities of this many tasks with this mean run time, as too short and as too long. Fewer tasks would save the
-    /// share `saved` of their run time.
+    /// share `saved` of the job's run time.
     fn severities(&self, mean: f64, total: u64, saved: f64) -> (Severity, Severity) {
         let number = self.num_tasks.severity(total as f64);
         let short = self.short_run_time.severity(mean).min(number).min(self.start_up_share.severity(saved));
@@ -281,7 +300,12 @@ impl Time {
     }
 
     /// The limit that decides. If a mean passes its limit without a finding, what else is missing.
-    fn limit(&self, (short, long): (Severity, Severity), (mean, total, saved): (f64, u64, f64)) -> String {
+    fn limit(
+        &self,
+        (short, long): (Severity, Severity),
+        (mean, total, many): (f64, u64, ManyTasks),
+    ) -> String {
+        let saved = many.share;
         let severity = short.max(long);
         let [too_short, too_long] = [
             self.short_run_time.severity(mean) > Severity::None,
@@ -294,7 +318,7 @@ impl Time {
             }
             Severity::None if too_short && self.start_up_share.severity(saved) == Severity::None => {
                 format!(
-                    "fewer tasks would save {}: {}",
+                    "fewer tasks would save {} of the job's run time: {}",
                     percent(saved),
                     self.start_up_share.describe_in(severity, percent)
                 )
@@ -310,7 +334,7 @@ impl Time {
             ),
             _ if short >= long && self.short_run_time.severity(mean).min(number) > short => {
                 let share = self.start_up_share.describe_in(short, percent);
-                format!("fewer tasks would spend {} less of it on starting up, {share}", percent(saved))
+                format!("fewer would save about {}, {} of the run time: {share}", many.lost, percent(saved))
             }
             _ if short >= long => self.short_run_time.describe(severity),
             _ => self.long_run_time.describe(severity),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::attempts::{ReduceWork, Task, Work};
-use super::overhead::{FAR, Sample, USUAL_START_UP};
+use super::overhead::{FAR, Sample};
 use super::{Change, Kind, Plan, Unknown};
 use crate::model::table::{Outcome, TaskKind};
 use crate::replay::{MAX_TASKS, Micros, PerMille, as_uneven, merged, spread};
@@ -14,10 +14,11 @@ use crate::units::Bytes;
 pub(crate) enum StartUp {
     /// The time between attempts on a slot: a lower bound.
     Container,
-    /// In addition, the intercept of a fit of time on bytes: an upper bound.
+    /// In addition, the intercept of a fit of time on bytes: an upper bound. If the times do not grow with the bytes, the
+    /// usual maximum for the start of a JVM.
     Intercept,
-    /// In addition, the usual maximum for the start of a JVM, but at most half of a task.
-    Usual,
+    /// In addition, this time of each task.
+    Known(Micros),
 }
 
 /// What a change removes or sets. Causes apply in the order of the variants, whatever the order they are given in.
@@ -127,6 +128,11 @@ impl Plan {
         let size = Some(size.get()).filter(|size| *size > 0).ok_or(Unknown::BadValue)?;
         let maps = total.div_ceil(size);
         usize::try_from(maps).ok().filter(|_| maps <= u64::from(MAX_TASKS)).ok_or(Unknown::TooManyTasks)
+    }
+
+    /// The part of each task's time that does not depend on its input, if the times grow with the input.
+    pub(crate) fn start_up(&self, kind: Kind) -> Option<Micros> {
+        self.sample(kind, &Change::default()).ok()?.intercept().map(Micros::from_f64)
     }
 
     /// The winners of a kind with their times in the change.
@@ -274,8 +280,8 @@ impl Plan {
         let each = match (start_up, sample.intercept()) {
             (StartUp::Intercept, Some(intercept)) => intercept,
             // The overhead of each task, which fewer tasks would save.
-            (StartUp::Usual, _) => USUAL_START_UP.as_f64().min(sample.median() / 2.0),
-            (StartUp::Intercept, None) if fewer => return Err(Unknown::NoFit),
+            (StartUp::Intercept, None) if fewer => sample.usual_start_up(),
+            (StartUp::Known(time), _) => time.as_f64(),
             _ => 0.0,
         };
         if kind == Kind::Map {

@@ -113,8 +113,6 @@ pub(crate) enum Unknown {
     NoCollections,
     /// No task reports what it read from local disks.
     NoSpill,
-    /// The input does not explain the times, so the fit has no intercept.
-    NoFit,
     /// All tasks ran at once, so there may be room for more of them, or not.
     NoRoom,
     /// The value that was asked for is not possible.
@@ -135,7 +133,6 @@ impl fmt::Display for Unknown {
             Self::NoInput => "the job history does not contain the input of its tasks",
             Self::NoCollections => "the job history does not contain the time of garbage collections",
             Self::NoSpill => "the job history does not contain what tasks read from local disks",
-            Self::NoFit => "the run times of its tasks do not grow with their input",
             Self::NoRoom => {
                 "no task waited for another one to end, so the number of containers that more tasks would get is unknown"
             }

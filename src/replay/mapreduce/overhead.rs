@@ -12,7 +12,7 @@ use crate::stats::descriptive::{mean, median, pearson};
 /// A task is far from others if it takes more than this multiple of their median.
 pub(super) const FAR: f64 = 1.5;
 /// The usual maximum for the start of a task's JVM on a healthy cluster.
-pub(super) const USUAL_START_UP: Micros = Micros::from_millis(5000);
+const USUAL_START_UP: Micros = Micros::from_millis(5000);
 /// A fit with a lower correlation has no reliable intercept.
 const MIN_CORRELATION: f64 = 0.5;
 /// The correlation of n values may be chance up to this, divided by the square root of n + 2.
@@ -102,6 +102,13 @@ impl Sample {
         let (rate, middle) = (median(&rates)?, self.median());
         let expected = |amount: &Option<u64>| amount.map_or(middle, |amount| overhead + rate * amount as f64);
         Some(amounts.iter().map(expected).collect())
+    }
+
+    /// The most that starting a task usually takes: not more than the shortest task, which also started. Half of a median
+    /// task is possible, though, because the shortest may have been cut off.
+    pub(super) fn usual_start_up(&self) -> f64 {
+        let shortest = self.times.iter().copied().min_by(f64::total_cmp).unwrap_or_default();
+        USUAL_START_UP.as_f64().min(shortest.max(self.median() / 2.0))
     }
 
     /// The part of a task's time that does not depend on its input: the intercept of a fit of time on bytes.

@@ -302,11 +302,15 @@ fn other_numbers_of_tasks_do_not_prevent_failures() {
 }
 
 #[test]
-fn without_a_fit_there_is_no_intercept() {
-    let plan = two_slots();
-    let tasks = |start_up| plan.without(&[Cause::Tasks(Kind::Map, 3, start_up)]);
-    assert!(tasks(StartUp::Container).is_ok());
-    assert_eq!(tasks(StartUp::Intercept), Err(Unknown::NoFit));
+fn without_a_fit_starting_a_task_takes_at_most_the_usual_time() {
+    // Forty equal tasks of 4 s on a slot, with a second between two of them: the shortest also had to start.
+    let maps = (0..40u32).map(|at| (at, 2 + 5 * i64::from(at)));
+    let maps: Vec<Try> = maps.map(|(task, start)| attempt(task, start, start + 4)).collect();
+    let plan = plan(&maps, &[]);
+    let tasks = |start_up| without(&plan, &[Cause::Tasks(Kind::Map, 10, start_up)]);
+    let gaps = tasks(StartUp::Container);
+    assert_eq!(gaps - tasks(StartUp::Intercept), secs(30 * 4));
+    assert_eq!(gaps - tasks(StartUp::Known(secs(1))), secs(30));
 }
 
 #[test]

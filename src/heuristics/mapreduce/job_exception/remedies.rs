@@ -3,7 +3,7 @@
 use super::refused::Refused;
 use crate::diagnosis::FailureKind;
 use crate::finding::{Advice, Failure, SettingChange};
-use crate::heuristics::mapreduce::heap::{HEAP_SHARE, Heap};
+use crate::heuristics::mapreduce::heap::{HEAP_SHARE, Heap, container_for_heap};
 use crate::heuristics::mapreduce::java_opts::JvmOptions;
 use crate::heuristics::mapreduce::{Role, change, container_for, largest_container, own_java_opts};
 use crate::heuristics::wording::{by_hadoop, name_for};
@@ -99,7 +99,7 @@ fn role_of(app: &Application, error: &str) -> Role {
 
 /// Half as much heap again, or what other rules advise if that is more, and a container that holds it.
 fn more_heap(app: &Application, role: Role) -> Advice {
-    let now = app.conf.heap_limit(role.java_opts());
+    let now = app.task_heap(role.kind());
     let base = now.unwrap_or(USUAL_HEAP);
     let larger = Bytes::from_mib(base.whole_mib().saturating_mul(3).div_ceil(2));
     // Other troubles of the job may need still more, such as a larger sort buffer: each setting has one value.
@@ -110,8 +110,8 @@ fn more_heap(app: &Application, role: Role) -> Advice {
     if larger.whole_mib() <= base.whole_mib() {
         return less_data(role);
     }
-    let container = container_for(app, Bytes::from_f64(larger.as_f64() / HEAP_SHARE).unwrap_or(larger));
-    // Hadoop 2.8 and later give the heap 80 % of the container where no limit is set.
+    let container = container_for_heap(app, larger);
+    // Without a version, nothing tells how large the heap was.
     if now.is_none() && app.conf.text(role.java_opts()).is_none() {
         let present = app.conf.mebibytes(role.memory());
         let memory = present.map(|now| half_more(app, now));
@@ -130,7 +130,8 @@ fn more_heap(app: &Application, role: Role) -> Advice {
             None => Advice::new(text),
         };
     }
-    let enough = app.conf.mebibytes(role.memory()).is_some_and(|now| now >= container);
+    let enough = app.task_container(role.kind()).is_some_and(|now| now >= container)
+        || app.task_memory_is_unlimited(role.kind());
     let memory = (!enough).then(|| change(app, role.memory(), container.whole_mib()));
     let opts = java_opts(app, role, larger);
     // Other options may be many and hold passwords.
@@ -149,7 +150,8 @@ fn java_opts(app: &Application, role: Role, heap: Bytes) -> SettingChange {
     let others = set.split_whitespace().filter(|option| !option.starts_with(HEAP));
     let to = others.chain([limit.as_str()]).collect::<Vec<_>>().join(" ");
     let own = own_java_opts(app, role);
-    SettingChange { setting: own.to_owned(), from: app.conf.raw(own), to }
+    let from = app.conf.raw(own).filter(|options| !options.trim().is_empty());
+    SettingChange { setting: own.to_owned(), from, to }
 }
 
 /// The remedy if the container cannot grow.
@@ -169,7 +171,7 @@ fn more_memory(app: &Application, role: Role, error: &str) -> Advice {
         return if heap.is_some() { larger } else { larger.and(", or limit -Xmx to 80 % of the container") };
     }
     let key = name_for(app, role.memory());
-    match app.conf.mebibytes(role.memory()) {
+    match app.task_container(role.kind()) {
         Some(_) => less_data(role),
         None => format!("increase {key} by half, or lower -Xmx to 80 % of it").into(),
     }
@@ -178,7 +180,7 @@ fn more_memory(app: &Application, role: Role, error: &str) -> Advice {
 /// The same without an alternative, with a heap that fits if the present one does not. `None` if the size of the container is
 /// unknown, or if the cluster grants no larger one.
 fn larger_container(app: &Application, role: Role, error: &str) -> Option<Advice> {
-    let now = app.conf.mebibytes(role.memory())?;
+    let now = app.task_container(role.kind())?;
     let larger = half_more(app, now).max(for_used(app, error).unwrap_or_default());
     let larger = Bytes::from_mib(larger);
     if larger <= now {
@@ -199,7 +201,7 @@ fn larger_container(app: &Application, role: Role, error: &str) -> Option<Advice
 /// A heap that leaves room for the rest of the process, if the present one does not, and if no task used more. It costs
 /// nothing, unlike a larger container.
 fn fitting_heap(app: &Application, role: Role) -> Option<Advice> {
-    let container = app.conf.mebibytes(role.memory())?;
+    let container = app.task_container(role.kind())?;
     let fitting = Bytes::from_f64(container.as_f64() * HEAP_SHARE)?;
     let now = app.conf.heap_limit(role.java_opts()).filter(|now| now.whole_mib() > fitting.whole_mib())?;
     let group = app.group(role.kind())?;

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::super::splits::{Unsplittable, split_for, whole_mib};
-use super::super::{Role, change, change_towards, may_be, to_bytes};
+use super::super::splits::{SplitLimits, Unsplittable, split_for, whole_mib};
+use super::super::{Role, change, may_be, to_bytes};
 use super::{Job, Remote, Skewness};
 use crate::finding::Advice;
 use crate::heuristics::split::TwoGroups;
@@ -35,8 +35,9 @@ impl Skewness {
             // If the files only have larger blocks, splits become as small as recommended, but never larger than they
             // are now.
             let size = unsplittable.map_or(size, |it| it.split.min(size));
-            let change = change_towards(app, ConfKey::SplitMaxSize, size.get(), false);
-            let others_are_split = are_split(small, size, block);
+            let limits = SplitLimits::of(app);
+            let changes = limits.smaller(app, size);
+            let others_are_split = are_split(small, size, block) && !limits.minimum_explains(large);
             // The same settings split the other inputs, so only another format helps the large ones.
             if unsplittable.is_some() && (others_are_split || reads_gzip(app)) {
                 return advice;
@@ -50,9 +51,11 @@ impl Skewness {
                 None if doubtful => "if they can be split, ",
                 None => "",
             };
-            let what = Advice::new(format!("{when}split the large inputs"));
-            let split = change.map(|change| what.set([change]).and(&format!(" ({size})")));
-            advice.extend(split.map(|line| if doubtful { line.conditional() } else { line }));
+            if !changes.is_empty() {
+                let what = Advice::new(format!("{when}split the large inputs"));
+                let split = what.set(changes).and(&format!(" ({size})"));
+                advice.push(if doubtful { split.conditional() } else { split });
+            }
             if others_are_split {
                 return advice;
             }

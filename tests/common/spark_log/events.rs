@@ -112,8 +112,13 @@ impl Events {
 
     /// Returns the end time of the job.
     fn job(&mut self, app: &App, job: &Job, start: i64) -> i64 {
-        let infos: Vec<Value> = job.stages.iter().filter(|stage| stage.attempt == 0).map(info).collect();
-        let ids: Vec<u32> = job.stages.iter().filter(|stage| stage.attempt == 0).map(|s| s.id).collect();
+        let is_first = |(place, stage): &(usize, &Stage)| {
+            job.stages.iter().position(|other| other.id == stage.id) == Some(*place)
+        };
+        let firsts: Vec<&Stage> =
+            job.stages.iter().enumerate().filter(is_first).map(|(_, stage)| stage).collect();
+        let infos: Vec<Value> = firsts.iter().copied().map(info).collect();
+        let ids: Vec<u32> = firsts.iter().map(|stage| stage.id).collect();
         self.push(
             start,
             json!({"Event": "SparkListenerJobStart", "Job ID": job.id, "Submission Time": START + start,

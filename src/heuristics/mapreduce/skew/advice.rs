@@ -90,33 +90,33 @@ impl Skewness {
         if let Some(remote) = Remote::of(job, groups.pivot) {
             return vec![remote.advice()];
         }
-        let cpu = CpuTimes::of(job, groups.pivot);
-        let computes = cpu.as_ref().map(CpuTimes::explain);
         let tasks = role.plural();
-        let mut advice = vec![Advice::new(
-            match (cpu.filter(CpuTimes::explain), common_node(job, groups.pivot)) {
-                (Some(cpu), _) => format!(
-                    "the long {tasks} read no more than the others, but compute for {}× as long: look for keys and records that \
-                 cost more than others",
-                    three_digits(cpu.ratio())
-                ),
-                (None, Some((node, there, long))) => format!(
-                    "{there} of the {long} long {tasks} ran on {node}: check that node, and exclude it from the cluster ({}) \
-                 while it is slow",
-                    by_hadoop(app, "yarn.resourcemanager.nodes.exclude-path", "mapred.hosts.exclude")
-                ),
-                (None, None) if computes == Some(false) => format!(
-                    "the long {tasks} neither read nor compute more than the others: check the nodes that they ran on"
-                ),
-                (None, None) => format!(
-                    "the long {tasks} read no more than the others: look for records that cost more than others, and check \
+        let node = common_node(job, groups.pivot);
+        // A slow node takes more CPU time for the same work, too.
+        let cpu = CpuTimes::of(job, groups.pivot).filter(|_| node.is_none());
+        let computes = cpu.as_ref().is_some_and(CpuTimes::explain);
+        let mut advice = vec![Advice::new(match (node, cpu) {
+            (Some((node, there, long)), _) => format!(
+                "{there} of the {long} long {tasks} ran on {node}: check that node, and exclude it from the cluster ({}) while \
+                 it is slow",
+                by_hadoop(app, "yarn.resourcemanager.nodes.exclude-path", "mapred.hosts.exclude")
+            ),
+            (None, Some(cpu)) if computes => format!(
+                "the long {tasks} read no more than the others, but compute for {}× as long: look for keys and records that \
+                 cost more than others, or for a slow processor",
+                three_digits(cpu.ratio())
+            ),
+            (None, Some(_)) => format!(
+                "the long {tasks} neither read nor compute more than the others: check the nodes that they ran on"
+            ),
+            (None, None) => format!(
+                "the long {tasks} read no more than the others: look for records that cost more than others, and check \
                  the nodes that they ran on"
-                ),
-            },
-        )];
-        // A copy would compute as long.
-        if computes != Some(true) && app.conf.flag(role.speculative()) == Some(false) {
-            let what = format!("copy {} that take long", role.plural());
+            ),
+        })];
+        // A copy would most likely compute as long.
+        if !computes && app.conf.flag(role.speculative()) == Some(false) {
+            let what = format!("copy {tasks} that take long");
             advice.push(Advice::new(what).set([change(app, role.speculative(), true)]));
         }
         advice

@@ -4,6 +4,7 @@
 //! once. Only named files and link targets can then appear twice, so only their canonical paths are kept: a
 //! tree of a million files needs no memory for skipped ones.
 
+mod canonical;
 mod links;
 #[cfg(feature = "store")]
 mod listing;
@@ -18,6 +19,8 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use walkdir::{DirEntry, WalkDir};
+
+use canonical::Ancestors;
 
 use super::blocking;
 use super::error::InputError;
@@ -168,8 +171,7 @@ impl Walk<'_> {
         // Links of processes lead to all other file systems.
         let is_pseudo = metadata.is_some_and(|metadata| self.pseudo.type_of(&metadata).is_some());
         let mut entries = WalkDir::new(root).follow_links(!is_pseudo).sort_by_file_name().into_iter();
-        // The canonical paths of the folders that lead to the present entry.
-        let mut ancestors: Vec<Option<PathBuf>> = Vec::new();
+        let mut ancestors = Ancestors::default();
         while let Some(entry) = entries.next() {
             if let Some(reached) = self.time_is_up() {
                 self.fail(InputError::SearchTooSlow { path: root.to_path_buf(), reached }, true);
@@ -177,9 +179,7 @@ impl Walk<'_> {
             }
             match entry {
                 Ok(entry) if entry.file_type().is_dir() => {
-                    ancestors.truncate(entry.depth());
-                    let canonical = canonical_folder(&entry, ancestors.last().and_then(Option::as_deref));
-                    ancestors.push(canonical.as_ref().ok().cloned());
+                    let canonical = ancestors.canonical(&entry);
                     let enters = entry.depth() == 0
                         || (!self.is_pseudo(entry.path(), named_device)
                             && self.enter(entry.path(), canonical));
@@ -375,15 +375,6 @@ impl Walk<'_> {
             named_by_user,
             count: 1,
         });
-    }
-}
-
-/// The canonical path of a folder in a folder with a known one. Resolving each path as a whole would take time
-/// proportional to the cube of the depth.
-fn canonical_folder(folder: &DirEntry, parent: Option<&Path>) -> io::Result<PathBuf> {
-    match parent.filter(|_| !folder.path_is_symlink()) {
-        Some(parent) => Ok(parent.join(folder.file_name())),
-        None => fs::canonicalize(folder.path()),
     }
 }
 

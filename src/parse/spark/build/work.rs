@@ -21,7 +21,7 @@ use crate::units::{Millis, Timestamp};
 /// Spark counts the tasks of a stage in 32 bits.
 const MAX_STAGE_TASKS: i64 = i32::MAX as i64;
 
-/// How much the two submission times of a stage may differ in Spark 1, which sets the time again when all tasks are submitted.
+/// How much they may differ in Spark 1, which sets the time again when all tasks are submitted.
 const RESUBMITTED: Millis = Millis::from_secs(60);
 
 impl Builder {
@@ -115,16 +115,19 @@ impl Builder {
         name
     }
 
+    /// How much the two submission times of a stage may differ.
+    fn between_submissions(&self) -> Millis {
+        let is_1 = self.app.engine_version.as_ref().is_none_or(|version| version.starts_with("1."));
+        if is_1 { RESUBMITTED } else { TOLERANCE }
+    }
+
     /// Adds what an event says about a stage; returns the stage's place.
     pub(super) fn stage_info(&mut self, info: StageInfo) -> Option<usize> {
         let id = stage_attempt(info.id, info.attempt)?;
         self.saw(moment(info.submitted));
-        for rdd in info.rdds {
-            self.persisted(rdd);
-        }
+        info.rdds.into_iter().for_each(|rdd| self.persisted(rdd));
         let place = self.stage_place(id)?;
-        let is_1 = self.app.engine_version.as_ref().is_none_or(|version| version.starts_with("1."));
-        let tolerance = if is_1 { RESUBMITTED } else { TOLERANCE };
+        let tolerance = self.between_submissions();
         let name = info.name.map(|name| self.stage_name(name));
         let record = self.stages.get_mut(place)?;
         let first_launch = record.first_launch();
@@ -134,13 +137,14 @@ impl Builder {
         let announced = info.tasks.filter(|tasks| (0..=MAX_STAGE_TASKS).contains(tasks));
         let impossible = info.unreadable_task_count || (info.tasks.is_some() && announced.is_none());
         let announced = announced.and_then(|n| u64::try_from(n).ok());
-        // The number of tasks is logged three times: with the job, at the stage's start and at its end.
+        // The number of tasks is logged with the job, at the stage's start and at its end.
         let disagrees = announced.zip(stage.announced_tasks).is_some_and(|(one, other)| one != other);
         stage.announced_tasks = announced.or(stage.announced_tasks).filter(|_| !disagrees);
         let impossible = impossible || disagrees;
         let is_unreadable = |time: Option<i64>| time.is_some() && moment(time).is_none();
-        self.seen.outside.stages +=
-            u64::from(is_unreadable(info.submitted)) + u64::from(is_unreadable(info.completed));
+        let profile_is_impossible = info.resource_profile.is_some_and(|id| u32::try_from(id).is_err());
+        let wrong = [is_unreadable(info.submitted), is_unreadable(info.completed), profile_is_impossible];
+        self.seen.outside.stages += wrong.into_iter().map(u64::from).sum::<u64>();
         stage.parents = info.parents.into_iter().filter_map(|id| u32::try_from(id).ok()).collect();
         let submitted = moment(info.submitted);
         let life = (self.app.submitted_at, moment(info.completed).into_iter().chain(first_launch).min());
@@ -153,8 +157,6 @@ impl Builder {
             }
             _ => stage.submitted_at = submitted.or(stage.submitted_at),
         }
-        self.seen.outside.stages +=
-            u64::from(info.resource_profile.is_some_and(|id| u32::try_from(id).is_err()));
         stage.resource_profile =
             info.resource_profile.and_then(|id| u32::try_from(id).ok()).or(stage.resource_profile);
         stage.failure = info.failure.map(Into::into).or(stage.failure.take());

@@ -355,7 +355,7 @@ mod tests {
         let found = found.first().unwrap();
         assert_eq!(found.severity, Severity::Severe);
         assert_eq!(
-            found.message.to_string(),
+            found.message,
             "the application failed, 1 SQL execution failed, and none of its jobs did (severe for a failed \
              application): execution 3 with \"org.apache.spark.SparkException: Could not execute broadcast in 300 \
              secs\"; root cause: a table was too large to be broadcast to all executors"

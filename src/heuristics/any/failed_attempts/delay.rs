@@ -94,8 +94,8 @@ mod tests {
     use crate::severity::Severity;
     use crate::units::{Millis, Timestamp};
 
-    fn at(seconds: i64) -> Option<Timestamp> {
-        Some(Timestamp::from_millis(1000 * seconds))
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_millis(1000 * seconds)
     }
 
     /// A job whose maps and reduces run from and to these seconds. The first map starts `failed` times before it succeeds,
@@ -107,19 +107,19 @@ mod tests {
         for (number, &(start, end)) in (1..).zip(failed) {
             let row = group.attempts.push(0, number);
             group.attempts.set_outcome(row, Outcome::Failed);
-            group.attempts.set_time(row, TimePoint::Start, at(start));
-            group.attempts.set_time(row, TimePoint::Finish, at(end));
+            group.attempts.set_time(row, TimePoint::Start, Some(at(start)));
+            group.attempts.set_time(row, TimePoint::Finish, Some(at(end)));
         }
         let mut late = sample::tasks(TaskKind::Reduce, spans(reduces));
         let last_map = maps.iter().map(|&(_, end)| end).max().unwrap_or_default();
         for row in 0..late.attempts.len() {
             let start = late.attempts.time(row, TimePoint::Start).unwrap();
-            late.attempts.set_time(row, TimePoint::ShuffleFinish, Some(start.max(at(last_map + 1).unwrap())));
+            late.attempts.set_time(row, TimePoint::ShuffleFinish, Some(start.max(at(last_map + 1))));
         }
         let mut app = sample::job(vec![group, late], &[]);
         app.status = Status::Succeeded;
-        app.submitted_at = at(0);
-        app.finished_at = maps.iter().chain(reduces).map(|&(_, end)| end).max().and_then(at);
+        app.submitted_at = Some(at(0));
+        app.finished_at = maps.iter().chain(reduces).map(|&(_, end)| end).max().map(at);
         app
     }
 

@@ -140,8 +140,8 @@ mod tests {
     use crate::internal::sample;
     use crate::model::{MasterAttempt, Status};
 
-    fn at(seconds: i64) -> Option<Timestamp> {
-        Some(Timestamp::from_millis(1000 * seconds))
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_millis(1000 * seconds)
     }
 
     /// Twenty containers, of which `early` are held by reduces that start after the first wave of maps of `length` seconds.
@@ -154,17 +154,17 @@ mod tests {
             (start, Some(start + length))
         }));
         let last = maps.iter().filter_map(|&(_, end)| end).max().unwrap();
-        let mut reduces = sample::tasks(TaskKind::Reduce, vec![(length, Some(last + 20)); early as usize]);
+        let mut reduces = sample::tasks(TaskKind::Reduce, (0..early).map(|_| (length, Some(last + 20))));
         for row in 0..reduces.attempts.len() {
             for point in [TimePoint::ShuffleFinish, TimePoint::SortFinish] {
-                reduces.attempts.set_time(row, point, at(last + 3));
+                reduces.attempts.set_time(row, point, Some(at(last + 3)));
             }
         }
         let sizes = [("mapreduce.job.reduce.slowstart.completedmaps", "0.05")];
         let mut app = sample::job(vec![sample::tasks(TaskKind::Map, maps), reduces], &sizes);
         app.status = Status::Succeeded;
-        app.submitted_at = at(0);
-        app.finished_at = at(last + 20);
+        app.submitted_at = Some(at(0));
+        app.finished_at = Some(at(last + 20));
         app.masters.push(MasterAttempt { started_at: None, node: None });
         app
     }

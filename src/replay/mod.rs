@@ -22,6 +22,9 @@ use slowdown::{DISK_SPEED, beyond_limit, spill_time};
 /// A stage, or a job's map or reduce tasks, cannot be split into more tasks than this in a replay: each takes memory.
 pub(crate) const MAX_TASKS: u32 = 1_000_000;
 
+/// A replay that differs from the recorded time by more than this share, without any change, predicts nothing.
+pub(crate) const MAX_RESIDUAL: f64 = 0.1;
+
 /// What a replay took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Replayed {

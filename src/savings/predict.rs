@@ -5,7 +5,7 @@ use std::fmt;
 use super::estimate::{Amounts, Prediction, Range};
 use crate::metrics::Metrics;
 use crate::model::{Status, Subject};
-use crate::replay::{Replayed, mapreduce, spark};
+use crate::replay::{MAX_RESIDUAL, Replayed, mapreduce, spark};
 use crate::state::state;
 use crate::units::Millis;
 
@@ -13,8 +13,6 @@ use crate::units::Millis;
 const ERROR: f64 = 0.05;
 /// The same where the number of slots changes by a factor of two or more.
 const ERROR_OF_SLOTS: f64 = 0.1;
-/// With a larger residual, as a share of the recorded time, nothing is predicted.
-const MAX_RESIDUAL: f64 = 0.1;
 
 /// Why nothing can be predicted.
 #[derive(Debug, Clone, Copy, PartialEq)]

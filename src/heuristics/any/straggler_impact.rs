@@ -248,17 +248,18 @@ fn longest(app: &Application, views: &[GroupStragglers<'_>]) -> Phrase {
 
 /// How long a group of tasks waited only for stragglers.
 fn tail_of(views: &[GroupStragglers<'_>], kind: TaskKind) -> Option<Millis> {
-    let view = views.iter().find(|view| view.group.kind == kind)?;
+    tail(views.iter().find(|view| view.group.kind == kind)?)
+}
+
+/// How long a group waited only for stragglers.
+fn tail(view: &GroupStragglers<'_>) -> Option<Millis> {
     let (from, to) = view.tail()?;
     Millis::between(from, to)
 }
 
 /// The group that waited longest only for stragglers.
 fn longest_tail(views: &[GroupStragglers<'_>]) -> Option<String> {
-    let tails = views.iter().filter_map(|view| {
-        let (from, to) = view.tail()?;
-        Some((Millis::between(from, to)?, view.group.kind))
-    });
+    let tails = views.iter().filter_map(|view| Some((tail(view)?, view.group.kind)));
     let (tail, kind) = tails.max_by_key(|&(tail, kind)| (tail, Reverse(kind)))?;
     Some(format!("{}: {tail}", super::subject(kind).name()))
 }

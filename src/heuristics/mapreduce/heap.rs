@@ -65,9 +65,8 @@ impl Heap {
         let base = limit.or(peak);
         let full = peak.zip(base).is_none_or(|(peak, base)| peak.as_f64() >= FULL_HEAP * base.as_f64());
         let half_more = |base: Bytes| Bytes::from_mib(base.whole_mib().saturating_mul(3).div_ceil(2).max(1));
-        let fits = largest_container(app).and_then(|most| Bytes::from_f64(most.as_f64() * HEAP_SHARE));
         let by_gc = base.filter(|_| !is_uber && full && collects_much(group)).map(half_more);
-        let by_gc = by_gc.map(|larger| fits.map_or(larger, |most| larger.min(most)));
+        let by_gc = by_gc.map(|larger| at_most_the_largest(app, larger));
         let by_gc = by_gc.filter(|larger| base.is_none_or(|base| *larger > base));
         let sort = SortBuffer::of(app, role, group);
         let has_room = |sort: &SortBuffer| {
@@ -133,6 +132,12 @@ impl Heap {
         let container = container.map(|container| change(app, self.size, container.whole_mib()));
         heap.into_iter().chain(container).collect()
     }
+}
+
+/// A heap, but none larger than the largest container has room for.
+pub(super) fn at_most_the_largest(app: &Application, heap: Bytes) -> Bytes {
+    let most = largest_container(app).and_then(|most| Bytes::from_f64(most.as_f64() * HEAP_SHARE));
+    most.map_or(heap, |most| heap.min(most))
 }
 
 /// The container for a heap. Sizes in MiB are rounded, so one that is too small by a MiB or two is not doubled for it.

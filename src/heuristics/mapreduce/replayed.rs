@@ -2,11 +2,8 @@
 
 use crate::model::Application;
 use crate::replay::mapreduce::{Cause, Change, Plan};
-use crate::replay::{Micros, Replayed};
+use crate::replay::{MAX_RESIDUAL, Micros, Replayed};
 use crate::units::Millis;
-
-/// A replay that differs from the recorded time by more than this share, without any change, predicts nothing.
-const MAX_RESIDUAL: f64 = 0.1;
 
 /// A job whose replay without a change takes about as long as the job did.
 pub(in crate::heuristics) struct ReplayedJob {
@@ -28,7 +25,11 @@ pub(in crate::heuristics) struct Lost {
 impl ReplayedJob {
     /// `None` if the job cannot be replayed.
     pub(in crate::heuristics) fn of(app: &Application) -> Option<Self> {
-        let plan = Plan::of(app).ok()?;
+        Self::with(Plan::of(app).ok()?)
+    }
+
+    /// The same, if the job was read already.
+    pub(in crate::heuristics) fn with(plan: Plan) -> Option<Self> {
         let base = plan.replay(&Change::default());
         let (recorded, replayed) = (plan.recorded(), base.wall);
         let off = (replayed.as_f64() - recorded.as_f64()).abs();

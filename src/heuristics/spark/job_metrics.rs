@@ -15,7 +15,7 @@ use super::{percent, rule, spark};
 use crate::finding::{Advice, Failure, Judgement, Measure, Subject, TroubleKind, Verdict};
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
-use crate::model::spark::{Facet, Job, Spark, Stage};
+use crate::model::spark::{Facet, Job, Spark, SqlExecution, Stage};
 use crate::model::{Application, Status};
 use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Ratio};
@@ -108,10 +108,12 @@ impl Check for JobFailures {
             _ if severities.by_cancellation() => {
                 cancelled(judgement.tells(TroubleKind::Cancelled), &jobs, root.as_ref())
             }
-            _ if jobs.failed == 0 && queries.for_good.is_some() => {
-                Self::of_failed_queries(app, judgement, (&queries, &severities, root.as_ref()))
-            }
-            _ => self.of_failed_jobs(app, spark, judgement, (&jobs, &severities, root.as_ref())),
+            _ => match queries.for_good.filter(|_| jobs.failed == 0) {
+                Some(query) => {
+                    of_failed_queries(app, judgement, (query, queries.count), (&severities, root.as_ref()))
+                }
+                None => self.of_failed_jobs(app, spark, judgement, (&jobs, &severities, root.as_ref())),
+            },
         };
         let mut total = Ends::default();
         for ends in &all {
@@ -196,7 +198,7 @@ fn root<'a>(
         return Root::of_stages(app, spark, &stages);
     }
     let job = JobEnds::example(spark, severities.by_cancellation());
-    job.map_or_else(|| Root::of_query(queries.example()?), |job| Root::of_job(app, spark, job))
+    job.map_or_else(|| Root::of_query(queries.for_good?), |job| Root::of_job(app, spark, job))
 }
 
 fn cancelled(judgement: Judgement, jobs: &JobEnds, root: Option<&Root<'_>>) -> Judgement {
@@ -242,32 +244,31 @@ fn advice(
     }
 }
 
-impl JobFailures {
-    fn of_failed_queries(
-        app: &Application,
-        judgement: Judgement,
-        (queries, severities, root): (&FailedQueries<'_>, &Severities, Option<&Root<'_>>),
-    ) -> Judgement {
-        let failed_application = severities.application > Severity::None;
-        let severity = severities.of_jobs();
-        let reason = if severities.application == severity { AN_APPLICATION } else { A_QUERY };
-        let example = queries.example();
-        let error = example.and_then(|query| query.error.as_deref()).map(cause).unwrap_or_default();
-        let one = queries.count == 1;
-        judgement.message(
-            FAILED_QUERIES,
-            &[
-                ("application", &if failed_application { "the application failed" } else { "" }),
-                ("queries", &plural(queries.count, "SQL execution")),
-                ("its", &if one { "its" } else { "their" }),
-                ("limit", &format!("{severity} for {reason}")),
-                ("failed_query", &example.map(|query| query.id).unwrap_or_default()),
-                ("reason", &error),
-                ("root", &root.map(|root| in_words(app, root)).unwrap_or_default()),
-            ],
-        )
-    }
+/// `query` is the last of `count` queries that failed.
+fn of_failed_queries(
+    app: &Application,
+    judgement: Judgement,
+    (query, count): (&SqlExecution, u64),
+    (severities, root): (&Severities, Option<&Root<'_>>),
+) -> Judgement {
+    let failed_application = severities.application > Severity::None;
+    let severity = severities.of_jobs();
+    let reason = if severities.application == severity { AN_APPLICATION } else { A_QUERY };
+    judgement.message(
+        FAILED_QUERIES,
+        &[
+            ("application", &if failed_application { "the application failed" } else { "" }),
+            ("queries", &plural(count, "SQL execution")),
+            ("its", &if count == 1 { "its" } else { "their" }),
+            ("limit", &format!("{severity} for {reason}")),
+            ("failed_query", &query.id),
+            ("reason", &query.error.as_deref().map(cause).unwrap_or_default()),
+            ("root", &root.map(|root| in_words(app, root)).unwrap_or_default()),
+        ],
+    )
+}
 
+impl JobFailures {
     fn of_failed_jobs(
         &self,
         app: &Application,
@@ -338,7 +339,6 @@ mod tests {
     use super::*;
     use crate::diagnosis::FailureKind;
     use crate::internal::sample;
-    use crate::model::spark::SqlExecution;
 
     #[test]
     fn a_query_fails_without_a_failed_job() {

@@ -72,7 +72,9 @@ impl Missing {
             Self::JobTimes => {
                 "the job history lacks the record that corrects the submission of the job; its start may be wrong"
             }
-            Self::Tasks => "the job announced tasks that the job history lacks; sums over tasks are unknown",
+            Self::Tasks => {
+                "the job announced tasks, or failed by one, that the job history lacks; sums over tasks are unknown"
+            }
             Self::TaskStart => "the start of a task is missing; results that depend on it are unknown",
             Self::TaskEnd => {
                 "the job ended, but the end of a task is missing; results that depend on it are unknown"
@@ -214,6 +216,8 @@ impl<'a> Search<'a> {
             |kind| groups.iter().find(|group| group.kind == kind).map_or(0, |group| group.tasks.len() as u64);
         let short = announced.into_iter().any(|(kind, count)| count.is_some_and(|count| shown(kind) < count));
         self.add(Missing::Tasks, self.by_master() && unsuccessful && must_have_tasks && short);
+        // The records of its tasks may be lost together with those that announce them, and that tell who wrote the history.
+        self.add(Missing::Tasks, names_task && !any_task);
         // For a job that succeeds, a job tracker runs both a setup and a cleanup task, or neither.
         let one = shown(TaskKind::Setup).min(1) != shown(TaskKind::Cleanup).min(1);
         self.add(Missing::Tasks, self.by_tracker() && !unsuccessful && one);

@@ -132,7 +132,6 @@ pub(super) fn mark_speculation(group: &mut TaskGroup) {
 /// Checks the whole application: announced tasks, and the job's own sums.
 pub(super) fn check(app: &mut Application, problems: &mut Problems) {
     check_announced(app, problems);
-    check_failed_task(app, problems);
     check_totals(app, problems);
     check_run_times(app, problems);
 }
@@ -165,19 +164,6 @@ fn check_announced(app: &mut Application, problems: &mut Problems) {
     }
     app.events_missing |= missing;
     app.complete &= !missing;
-}
-
-/// A job that failed because of a task has that task's attempts.
-fn check_failed_task(app: &mut Application, problems: &mut Problems) {
-    let names_task = |text: &str| text.contains("Task failed task_");
-    let has_attempts = app.groups.iter().any(|group| !group.attempts.is_empty());
-    if app.status == Status::Failed && !has_attempts && app.diagnostics.as_deref().is_some_and(names_task) {
-        problems.warn("tasks-missing", None, || {
-            "the job failed because of a task, but the job history has no attempt of a task".to_owned()
-        });
-        app.events_missing = true;
-        app.complete = false;
-    }
 }
 
 /// The job's counters are the sums over its successful tasks.

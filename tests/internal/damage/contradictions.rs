@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::limits::Limits;
-use elephant_rs::model::Application;
+use elephant_rs::model::{Application, Status};
 use elephant_rs::parse::spark::{self, Completeness, Feed, Log, Names, Part};
 use elephant_rs::parse::{OtherCounters, Parsed, ToldByName, hadoop1, jhist};
 use serde_json::{Value, json};
@@ -118,17 +118,40 @@ fn a_job_that_failed_by_a_task_has_tasks() {
         .into_iter()
         .filter(|recording| recording.format == Format::Json && recording.name.contains("FAILED"));
     for recording in failed {
-        let records = recording.records.iter().enumerate();
-        let kept = records.filter(|(at, _)| {
-            let kind = recording.kind(*at);
-            !kind.contains("TASK") && !kind.contains("ATTEMPT")
-        });
-        let start = &recording.bytes[..recording.records[0].start];
-        let rest = kept.flat_map(|(_, record)| &recording.bytes[record.clone()]);
-        let bytes: Vec<u8> = start.iter().chain(rest).copied().collect();
-        let (app, codes) = only(parse(recording.format, &bytes, ""));
+        let without = |lost: &[&str]| {
+            let records = recording.records.iter().enumerate();
+            let kept = records.filter(|(at, _)| !lost.iter().any(|lost| recording.kind(*at).contains(lost)));
+            let start = &recording.bytes[..recording.records[0].start];
+            let rest = kept.flat_map(|(_, record)| &recording.bytes[record.clone()]);
+            let bytes: Vec<u8> = start.iter().chain(rest).copied().collect();
+            only(parse(recording.format, &bytes, ""))
+        };
+        let (app, codes) = without(&["TASK", "ATTEMPT"]);
         assert!(!app.complete && codes.contains(&"tasks-missing"), "{}: {codes:?}", recording.name);
+        // Nothing announces the tasks either.
+        let (app, codes) = without(&["TASK", "ATTEMPT", "INITED", "AM_STARTED"]);
+        let names_task = app.diagnostics.is_some_and(|text| text.contains("Task failed task_"));
+        assert_eq!(
+            !app.complete && codes.contains(&"tasks-missing"),
+            names_task,
+            "{}: {codes:?}",
+            recording.name
+        );
     }
+}
+
+#[test]
+fn the_parts_of_an_attempts_progress_are_not_longer_than_it() {
+    let healthy = named("-healthy-");
+    let (whole, codes) = only(parse(healthy.format, &healthy.bytes, ""));
+    assert!(codes.is_empty());
+    let progress = |app: &Application| {
+        let rows = app.groups.iter().flat_map(|group| (0..group.attempts.len()).map(move |row| (group, row)));
+        rows.filter(|(group, row)| group.attempts.progress(*row).is_some()).count()
+    };
+    let changed = with_number(&healthy.bytes, "\"clockSplits\":[", |part| part + 1_000_000_000);
+    let (app, codes) = only(parse(healthy.format, &changed, ""));
+    assert_eq!((progress(&app), codes), (progress(&whole) - 1, vec!["progress-exceeds-attempt"]));
 }
 
 /// A log of an application with these events and a stage of one second.
@@ -268,6 +291,23 @@ fn records_that_disagree_or_cannot_be_read_are_told() {
     }
     let more = with_number(whole.as_bytes(), r#""Number of Tasks":"#, |count| count + 3);
     assert_eq!(codes(String::from_utf8(more).unwrap()), ["impossible-task-count"]);
+    // The submission of the stage, at its start and at its end.
+    let other = with_number(whole.as_bytes(), r#""Submission Time":"#, |at| at - 30_000);
+    assert!(codes(String::from_utf8(other).unwrap()).contains(&"stage-times-impossible"));
+    let changed = |from: &str, to: &str| {
+        let changed = whole.replacen(from, to, 1);
+        assert_ne!(changed, whole);
+        parse_log(changed)
+    };
+    // The stage remains, and its job is another one.
+    let other_job = changed(r#""Stage IDs":[0]"#, r#""Stage IDs":[]"#);
+    assert_eq!((other_job.1, other_job.0.complete), (vec!["jobs-missing"], false));
+    assert!(changed(r#""Stage IDs":[0]"#, r#""Stage IDs":[0,-1]"#).1.contains(&"job-times-impossible"));
+    let end = r#""Event":"SparkListenerApplicationEnd","#;
+    let (app, told) = changed(end, &format!(r#"{end}"ExitCode":1000000000000,"#));
+    assert_eq!((app.status, told), (Status::Unknown, vec!["exit-code-impossible"]));
+    let (app, told) = changed(end, &format!(r#"{end}"ExitCode":137,"#));
+    assert_eq!((app.status, told), (Status::Failed, Vec::new()));
     let late =
         whole.replacen(r#""Completion Time":1700000006000"#, r#""Completion Time":1700000006000000"#, 1);
     assert_ne!(late, whole);

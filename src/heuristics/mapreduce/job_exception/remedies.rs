@@ -3,9 +3,9 @@
 use super::refused::Refused;
 use crate::diagnosis::FailureKind;
 use crate::finding::{Advice, Failure, SettingChange};
-use crate::heuristics::mapreduce::heap::{HEAP_SHARE, Heap, container_for_heap};
+use crate::heuristics::mapreduce::heap::{HEAP_SHARE, Heap, at_most_the_largest, container_for_heap};
 use crate::heuristics::mapreduce::java_opts::JvmOptions;
-use crate::heuristics::mapreduce::{Role, change, container_for, largest_container, own_java_opts};
+use crate::heuristics::mapreduce::{Role, change, container_for, own_java_opts};
 use crate::heuristics::wording::{by_hadoop, name_for};
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
@@ -16,8 +16,6 @@ use crate::units::Bytes;
 /// The heap of tasks if no limit is set: Hadoop's default of `mapred.child.java.opts`.
 const USUAL_HEAP: Bytes = Bytes::from_mib(200);
 const HEAP: &str = "-Xmx";
-/// Why a container cannot grow.
-const AT_MOST: &str = "the cluster grants no larger containers (yarn.scheduler.maximum-allocation-mb)";
 /// The container as a multiple of what a killed one used.
 const ROOM: f64 = 1.25;
 
@@ -105,8 +103,7 @@ fn more_heap(app: &Application, role: Role) -> Advice {
     // Other troubles of the job may need still more, such as a larger sort buffer: each setting has one value.
     let wanted = app.group(role.kind()).and_then(|group| Heap::of(app, role, group).larger);
     let larger = larger.max(wanted.unwrap_or_default());
-    let most = largest_container(app).and_then(|most| Bytes::from_f64(most.as_f64() * HEAP_SHARE));
-    let larger = most.map_or(larger, |most| larger.min(most));
+    let larger = at_most_the_largest(app, larger);
     if larger.whole_mib() <= base.whole_mib() {
         return less_data(role);
     }
@@ -156,7 +153,8 @@ fn java_opts(app: &Application, role: Role, heap: Bytes) -> SettingChange {
 
 /// The remedy if the container cannot grow.
 fn less_data(role: Role) -> Advice {
-    format!("give each {} task less data: {AT_MOST}", role.kind().name()).into()
+    let (task, most) = (role.kind().name(), ConfKey::MaximumAllocationMb.name());
+    format!("give each {task} task less data: the cluster grants no larger containers ({most})").into()
 }
 
 fn half_more(app: &Application, now: Bytes) -> u64 {

@@ -9,7 +9,7 @@ use crate::model::conf::ConfKey;
 use crate::model::table::{TaskKind, TimePoint};
 use crate::params::quantity::{Duration, Quantity};
 use crate::replay::Micros;
-use crate::replay::mapreduce::{Cause, Kind, Plan, StartUp};
+use crate::replay::mapreduce::{Cause, Kind, StartUp};
 use crate::severity::Severity;
 use crate::units::Millis;
 
@@ -71,28 +71,19 @@ impl FewReduces {
         let number = |step: usize| (f64::from(now) * factor.powf(step as f64 / tried as f64)) as u32;
         let mut numbers: Vec<u32> = (1..=tried).map(number).filter(|number| *number > now).collect();
         numbers.dedup();
-        let saved = |count: u32| {
-            let more = Cause::Tasks(Kind::Reduce, count as usize, StartUp::Container);
-            Some((count, job.saved(&[more])?))
-        };
+        let more = |count: u32| Cause::Tasks(Kind::Reduce, count as usize, StartUp::Container);
+        let saved = |count: u32| Some((count, job.saved(&[more(count)])?));
         let tried: Vec<(u32, Micros)> = numbers.into_iter().filter_map(saved).collect();
         let best = tried.iter().map(|(_, saved)| saved.as_f64()).max_by(f64::total_cmp)?;
         let is_enough = |(_, saved): &&(u32, Micros)| saved.as_f64() >= ENOUGH * best && best > 0.0;
         let Some(&(wanted, saved)) = tried.iter().find(is_enough) else { return Some(Self::enough(now)) };
-        let few = |saved: Micros| Self { wanted, lost: saved.to_millis(), share: job.share(saved) };
-        let is_judged = beyond_others(plan, wanted).is_none_or(|saved| may_lose(few(saved)));
-        Some(if is_judged { few(saved) } else { Self::enough(now) })
+        // More tasks also hide a slow node, which is no reason to have more of them.
+        let others = [Cause::FailedAttempts(Kind::Reduce), Cause::Stragglers(Kind::Reduce)];
+        let besides = job.lost_besides(&[more(wanted)], &others);
+        let few = |lost: Millis, share: f64| Self { wanted, lost, share };
+        let is_judged = besides.is_none_or(|besides| may_lose(few(besides.time, besides.share)));
+        Some(if is_judged { few(saved.to_millis(), job.share(saved)) } else { Self::enough(now) })
     }
-}
-
-/// What this number of reduce tasks saves if none straggles or fails. More tasks also hide a slow node, which is no reason
-/// to have more of them. `None` if a replay cannot tell.
-fn beyond_others(plan: &Plan, wanted: u32) -> Option<Micros> {
-    let (failed, straggling) = (Cause::FailedAttempts(Kind::Reduce), Cause::Stragglers(Kind::Reduce));
-    let more = Cause::Tasks(Kind::Reduce, wanted as usize, StartUp::Container);
-    let without = plan.replay(&plan.without(&[failed, straggling]).ok()?).wall;
-    let with = plan.replay(&plan.without(&[failed, straggling, more]).ok()?).wall;
-    Some((without - with).or_zero())
 }
 
 impl RunTime {

@@ -2,18 +2,16 @@
 
 use super::{RunTime, mean_input, number_after};
 use crate::finding::Measure;
-use crate::heuristics::mapreduce::Role;
 use crate::heuristics::mapreduce::splits::at_once;
+use crate::heuristics::mapreduce::{ReplayedJob, Role};
 use crate::heuristics::shared::time_of_tasks;
 use crate::model::Application;
 use crate::model::conf::{ConfKey, defaults};
 use crate::model::table::TaskGroup;
 use crate::replay::Micros;
-use crate::replay::mapreduce::{Cause, Change, Kind, Plan, StartUp};
+use crate::replay::mapreduce::{Cause, Kind, Plan, StartUp};
 use crate::units::Millis;
 
-/// A replay that differs from the recorded time by more than this share, without any change, predicts nothing.
-const MAX_RESIDUAL: f64 = 0.1;
 /// How much longer a map task takes that reads its input from another node, as a share of its run time.
 const REMOTE_COST: f64 = 0.1;
 
@@ -58,7 +56,8 @@ impl RunTime {
         let fit = plan.as_ref().and_then(|plan| plan.start_up(kind)).map(|fit| fit.as_f64() / 1000.0);
         let start_up = self.start_up(app, group, (mean.max(1) as f64, fit));
         let lost = plan
-            .and_then(|plan| replayed(&plan, kind, (total, wanted), start_up))
+            .and_then(ReplayedJob::with)
+            .and_then(|job| replayed(&job, kind, (total, wanted), start_up))
             .unwrap_or_else(|| by_waves(group, wanted, start_up));
         let lost = (lost - self.read_remotely(app, group, growth)).max(0.0);
         let run_time = app.submitted_at.zip(app.finished_at).map(|(from, to)| Micros::between(from, to));
@@ -108,17 +107,13 @@ fn shortest(group: &TaskGroup) -> Option<f64> {
 
 /// The time in milliseconds that this many tasks save in a replay; `None` if a replay cannot tell. Other tasks may fit the
 /// containers better or worse by chance, or wait less for maps, so it is at most what starting took.
-fn replayed(plan: &Plan, kind: Kind, (total, wanted): (u64, u64), start_up: f64) -> Option<f64> {
-    let recorded = plan.recorded().as_f64();
-    let base = plan.replay(&Change::default());
-    if recorded <= 0.0 || (base.wall.as_f64() - recorded).abs() > MAX_RESIDUAL * recorded {
-        return None;
-    }
+fn replayed(job: &ReplayedJob, kind: Kind, (total, wanted): (u64, u64), start_up: f64) -> Option<f64> {
     let known = StartUp::Known(Micros::from_f64(1000.0 * start_up));
-    let change = plan.without(&[Cause::Tasks(kind, usize::try_from(wanted).ok()?, known)]).ok()?;
-    let saved = (base.wall - plan.replay(&change).wall).as_f64() / 1000.0;
+    let fewer = [Cause::Tasks(kind, usize::try_from(wanted).ok()?, known)];
+    let saved = job.saved(&fewer)?.as_f64() / 1000.0;
     let starting = Micros::from_f64(1000.0 * start_up * total.saturating_sub(wanted) as f64);
-    Some(saved.min(plan.start_ups_saved(&change, starting)).max(0.0))
+    let change = job.plan.without(&fewer).ok()?;
+    Some(saved.min(job.plan.start_ups_saved(&change, starting)).max(0.0))
 }
 
 /// The same without a replay: the start-ups of the waves that fewer tasks would not have.

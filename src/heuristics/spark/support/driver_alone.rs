@@ -203,6 +203,20 @@ mod tests {
         assert!(advice.contains("listing files"), "{advice}");
     }
 
+    /// The driver records an executor up to a minute before the application, by another clock.
+    #[test]
+    fn the_time_without_jobs_is_a_part_of_the_run() {
+        let mut app = sample::app(&[]);
+        let second = |at: i64| Some(Timestamp::from_millis(at * 1000));
+        (app.submitted_at, app.finished_at) = (second(60), second(160));
+        sample::executor(&mut app, "1").added_at = second(0);
+        let mut job = Job::new(0);
+        (job.submitted_at, job.completed_at) = (second(159), second(160));
+        sample::spark(&mut app).jobs.push(job);
+        let alone = DriverAlone::of(&app).unwrap();
+        assert_eq!((alone.time, alone.run_time), (Millis::from_secs(99), Millis::from_secs(100)));
+    }
+
     #[test]
     fn a_small_part_of_the_run_is_normal() {
         assert_eq!(alone(&[(150, 500), (550, 900), (300, 950)]), None);

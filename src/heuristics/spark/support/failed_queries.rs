@@ -14,15 +14,13 @@ pub(in crate::heuristics) struct FailedQueries<'a> {
     pub(in crate::heuristics) count: u64,
     /// The last of them that no later query with the same description repeated with success.
     pub(in crate::heuristics) for_good: Option<&'a SqlExecution>,
-    /// The first of them.
-    pub(in crate::heuristics) first: Option<&'a SqlExecution>,
     /// The one that ended last.
     pub(in crate::heuristics) last: Option<&'a SqlExecution>,
 }
 
 impl<'a> FailedQueries<'a> {
     pub(in crate::heuristics) fn of(spark: &'a Spark) -> Self {
-        let mut failed = Self { count: 0, for_good: None, first: None, last: None };
+        let mut failed = Self { count: 0, for_good: None, last: None };
         if spark.sql.iter().all(|query| query.error.is_none()) {
             return failed;
         }
@@ -44,7 +42,6 @@ impl<'a> FailedQueries<'a> {
                 continue;
             }
             failed.count += 1;
-            failed.first = failed.first.or(Some(query));
             let ended_before = |last: &SqlExecution| last.finished_at <= query.finished_at;
             if failed.last.is_none_or(ended_before) {
                 failed.last = Some(query);
@@ -55,11 +52,6 @@ impl<'a> FailedQueries<'a> {
             }
         }
         failed
-    }
-
-    /// The query to tell about.
-    pub(in crate::heuristics) fn example(&self) -> Option<&'a SqlExecution> {
-        self.for_good.or(self.first)
     }
 }
 
@@ -112,36 +104,37 @@ mod tests {
         }
     }
 
-    fn failed(spark: &Spark) -> (u64, Option<u64>, Option<u64>) {
+    /// How many failed, and the last one that failed for good.
+    fn failed(spark: &Spark) -> (u64, Option<u64>) {
         let failed = FailedQueries::of(spark);
-        (failed.count, failed.first.map(|query| query.id), failed.for_good.map(|query| query.id))
+        (failed.count, failed.for_good.map(|query| query.id))
     }
 
     #[test]
     fn failed_jobs_and_outer_queries_explain_failed_queries() {
         let mut spark = Spark { sql: vec![query(0, 0, 10, None)], ..Spark::default() };
-        assert_eq!(failed(&spark), (0, None, None));
+        assert_eq!(failed(&spark), (0, None));
         // The second query runs the third.
         spark.sql.push(query(1, 10, 30, Some("Could not execute broadcast in 300 secs")));
         spark.sql.push(query(2, 12, 29, Some("Could not execute broadcast in 300 secs")));
-        assert_eq!(failed(&spark), (1, Some(1), Some(1)));
+        assert_eq!(failed(&spark), (1, Some(1)));
         // The same again, later and repeated with success.
         spark.sql.push(query(3, 40, 50, Some("Could not execute broadcast in 300 secs")));
         spark.sql.push(query(13, 60, 70, None));
-        assert_eq!(failed(&spark), (2, Some(1), Some(1)));
+        assert_eq!(failed(&spark), (2, Some(1)));
         // A failed job within the first explains both of its queries.
         let mut job = Job::new(0);
         job.result = Some(JobResult::Failed);
         job.submitted_at = Some(Timestamp::from_millis(15));
         job.sql_execution = Some(2);
         spark.jobs.push(job);
-        assert_eq!(failed(&spark), (1, Some(3), None));
+        assert_eq!(failed(&spark), (1, None));
     }
 
     #[test]
     fn cancelled_queries_have_not_failed() {
         let error = "Job 3 cancelled because SparkContext was shut down";
         let spark = Spark { sql: vec![query(0, 0, 10, Some(error))], ..Spark::default() };
-        assert_eq!(failed(&spark), (0, None, None));
+        assert_eq!(failed(&spark), (0, None));
     }
 }

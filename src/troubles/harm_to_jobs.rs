@@ -16,6 +16,13 @@ pub(super) fn of(replays: &MapReduceReplays, change: &SettingChange) -> Option<S
     let sets = |key: ConfKey| key.names().contains(&change.setting.as_str());
     let to = magnitude(&change.setting, &change.to)?;
     let split = || Some(Cause::SplitSize(Bytes::from_f64(to)?, StartUp::Container));
+    if sets(ConfKey::Maps) {
+        let count: u32 = change.to.parse().ok()?;
+        return without_effect(
+            &replays.gain(Cause::Tasks(Kind::Map, count as usize, StartUp::Container))?,
+            false,
+        );
+    }
     if let Some(is_larger) = larger_splits(change) {
         return without_effect(&replays.gain(split()?)?, is_larger);
     }

@@ -215,13 +215,17 @@ fn tasks(told: &[&Finding]) -> Removal {
     })
 }
 
-/// Another number of tasks of a job: by the proposed number of reduces or size of splits, or as the first finding names
+/// Another number of tasks of a job: by the proposed number of reduces or maps, or size of splits, or as the first finding names
 /// it.
 fn tasks_of_job(trouble: &Trouble, told: &[&Finding]) -> Removal {
     let of = |kind: TaskKind, cause| Removal::Replay(cause, vec![Subject::Tasks(kind.name())]);
     let reduces = proposed(&trouble.change, ConfKey::Reduces);
     if let Some(count) = reduces.and_then(|change| change.to.parse().ok()) {
         return of(TaskKind::Reduce, Cause::Tasks { count });
+    }
+    let maps = proposed(&trouble.change, ConfKey::Maps);
+    if let Some(count) = maps.and_then(|change| change.to.parse().ok()) {
+        return of(TaskKind::Map, Cause::Tasks { count });
     }
     let mut sizes = [ConfKey::SplitMaxSize, ConfKey::SplitMinSize].into_iter();
     let change = sizes.find_map(|key| proposed(&trouble.change, key));

@@ -98,6 +98,8 @@ pub(super) fn larger_splits(change: &SettingChange) -> Option<bool> {
         Some(rises().unwrap_or(true))
     } else if sets(ConfKey::SplitMaxSize) {
         Some(rises().unwrap_or(false))
+    } else if sets(ConfKey::Maps) {
+        Some(false)
     } else {
         None
     }

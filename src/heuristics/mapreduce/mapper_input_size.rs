@@ -3,7 +3,7 @@
 //! Dr. Elephant replaced it with the run times of `mapper-time`. It is off unless a rule file switches it
 //! on.
 
-use super::splits::{SplitLimits, Unsplittable};
+use super::splits::{SplitLimits, Unsplittable, divided_otherwise};
 use super::{
     MissingCounters, Role, input_bytes, no_task_reports, rule, tasks, to_bytes, unreadable, without_tasks,
 };
@@ -87,6 +87,9 @@ impl Check for Splits {
             .message(MESSAGE, &[("maps_read", &Role::Map.do_what(total, "read")), ("limit", &limit)])
             .tells(if too_small { TroubleKind::ManyTasks } else { TroubleKind::FewTasks })
             .advice(|| {
+                if let Some(otherwise) = divided_otherwise(app) {
+                    return vec![otherwise.into()];
+                }
                 let unsplittable = Unsplittable::of(app, to_bytes(mean)).filter(|_| !too_small);
                 if let Some(unsplittable) = unsplittable {
                     return vec![Advice::from(unsplittable.advice())];

@@ -2,7 +2,7 @@
 
 mod limits;
 
-pub(super) use limits::SplitLimits;
+pub(super) use limits::{SplitLimits, divided_otherwise};
 
 use super::{MissingCounters, input_bytes, is_unreadable, run_time, sort_buffer};
 use crate::heuristics::max_concurrent::max_concurrent;

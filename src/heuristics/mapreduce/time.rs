@@ -9,7 +9,7 @@ use many_tasks::ManyTasks;
 use small_files::combine_files;
 
 use super::run_times::RunTimes;
-use super::splits::{SplitLimits, Target, Unsplittable, split_for};
+use super::splits::{SplitLimits, Target, Unsplittable, divided_otherwise, split_for};
 use super::{MissingCounters, Role, change_towards, input_bytes, no_task_reports};
 use super::{rule, tasks, to_bytes, to_millis, without_tasks};
 use crate::finding::{
@@ -208,7 +208,7 @@ impl RunTime {
                     .into()
             }
             Some(Setting::Change(change)) => change.and(&format!(" {aim}")),
-            Some(Setting::Format(advice)) => advice.into(),
+            Some(Setting::Otherwise(advice)) => advice.into(),
             None if wanted == total || total == 1 => {
                 format!("the settings already fit {total} {what}: profile a task").into()
             }
@@ -217,7 +217,7 @@ impl RunTime {
                 format!("distribute the work over about {wanted} {what} instead of {total}, {aim}").into()
             }
         }];
-        if too_short && fewer && *role == Role::Map {
+        if too_short && fewer && *role == Role::Map && divided_otherwise(app).is_none() {
             advice.extend(combine_files(app, split_for(app, group, target)));
         }
         advice
@@ -240,10 +240,13 @@ impl RunTime {
                 .filter(|_| params.falls(group, (mean, many), growth))
                 .map(|change| Setting::Change(Advice::default().set([change])));
         }
+        if let Some(otherwise) = divided_otherwise(app) {
+            return Some(Setting::Otherwise(otherwise.to_owned()));
+        }
         let input = mean_input(group)?;
         let unsplittable = Unsplittable::of(app, input).filter(|_| !fewer);
         if let Some(unsplittable) = unsplittable {
-            return Some(Setting::Format(unsplittable.advice()));
+            return Some(Setting::Otherwise(unsplittable.advice()));
         }
         // Splits below 1 MiB make no sense; such map tasks do not wait for input.
         let size = split_for(app, group, params.target())?;
@@ -263,8 +266,8 @@ impl RunTime {
 enum Setting {
     /// The setting with its new value.
     Change(Advice),
-    /// Advice on the format of the input.
-    Format(String),
+    /// Advice on the format of the input, or on what else sets the number of tasks.
+    Otherwise(String),
 }
 
 /// The number of tasks, once the work per task has grown.

@@ -40,6 +40,8 @@ conf_keys! {
     SlowStart = "mapreduce.job.reduce.slowstart.completedmaps" | "mapred.reduce.slowstart.completed.maps";
     /// Largest share of the containers that reduces get while maps wait.
     ReduceRampUp = "yarn.app.mapreduce.am.job.reduce.rampup.limit";
+    /// Number of maps: what the job asked for, and once it is submitted, what it got.
+    Maps = "mapreduce.job.maps" | "mapred.map.tasks";
     /// Number of reduces.
     Reduces = "mapreduce.job.reduces" | "mapred.reduce.tasks";
     /// Queue of the job.

@@ -112,7 +112,8 @@ impl Plan {
         let first =
             |attempt: &Attempt| first_launch.get(attempt.task as usize).copied().unwrap_or(Micros::MAX);
         let read = self.attempts.get_mut(begin..).unwrap_or_default();
-        read.sort_unstable_by_key(|attempt| (first(attempt), attempt.task, attempt.launch, attempt.row));
+        // Tasks are nearly in launch order, so that a stable sort finds long runs.
+        read.sort_by_key(|attempt| (first(attempt), attempt.task, attempt.launch, attempt.row));
         let mut from = to_u32(begin);
         for same_task in read.chunk_by_mut(|a, b| a.task == b.task) {
             let (task, until) = (to_u32(self.tasks.len()), from + to_u32(same_task.len()));

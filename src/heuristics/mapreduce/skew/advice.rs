@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::super::splits::{SplitLimits, Unsplittable, split_for, whole_mib};
+use super::super::splits::{SplitLimits, Unsplittable, divided_otherwise, split_for, whole_mib};
 use super::super::{Role, change, may_be, to_bytes};
 use super::{Job, Remote, Skewness};
 use crate::finding::Advice;
@@ -27,6 +27,9 @@ impl Skewness {
         (small, large): (Bytes, Bytes),
         block: Bytes,
     ) -> Vec<Advice> {
+        if let Some(otherwise) = divided_otherwise(app) {
+            return vec![otherwise.into()];
+        }
         let unsplittable = Unsplittable::of(app, large);
         let mut advice: Vec<Advice> = unsplittable.map(|it| it.advice().into()).into_iter().collect();
         if unsplittable.is_none_or(|it| it.by_block) {

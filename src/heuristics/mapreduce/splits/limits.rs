@@ -1,13 +1,32 @@
 //! How the settings of a job limit its splits, and which of them to change.
 
-use super::super::change;
+use super::super::{MissingCounters, change, change_towards, input_bytes};
 use crate::finding::SettingChange;
 use crate::model::Application;
 use crate::model::conf::{ConfKey, defaults, parse_binary_prefix};
+use crate::model::table::TaskKind;
 use crate::units::Bytes;
 
 /// The settings that name the input format, the one that a job reads first.
 const INPUT_FORMATS: [&str; 2] = ["mapreduce.job.inputformat.class", "mapred.input.format.class"];
+
+/// Input formats of the old API that divide files by the number of map tasks that a job asks for.
+const DIVIDE_BY_MAPS: [&str; 3] =
+    ["org.apache.hadoop.mapred.", "org.apache.hadoop.streaming.", "org.apache.avro.mapred."];
+
+/// Input formats that settings for the size of splits do not change, by the end of their names, with what sets the number of
+/// their map tasks.
+const DIVIDE_OTHERWISE: [(&str, &str); 6] = [
+    (
+        "NLineInputFormat",
+        "change how many lines a map task reads (mapreduce.input.lineinputformat.linespermap)",
+    ),
+    ("TableInputFormat", "a map task reads a region of the table: split large regions, and merge small ones"),
+    ("DBInputFormat", "change the number of map tasks (mapreduce.job.maps; Sqoop: --num-mappers)"),
+    ("RangeInputFormat", "change the number of map tasks (mapreduce.job.maps)"),
+    ("UniformSizeInputFormat", "change the number of map tasks (DistCp: -m)"),
+    ("DynamicInputFormat", "change the number of map tasks (DistCp: -m)"),
+];
 
 /// Minimums that formats which combine files read. Above the maximum, they make the job fail.
 const COMBINED_MINIMUMS: [&str; 4] = [
@@ -19,9 +38,13 @@ const COMBINED_MINIMUMS: [&str; 4] = [
 
 /// The settings that size splits. `FileInputFormat` makes splits of max(minimum, min(maximum, block)). Formats that
 /// combine files, such as `CombineFileInputFormat`, fill each split up to the maximum, and read nothing else of these.
+/// `FileInputFormat` of the old API (`org.apache.hadoop.mapred`) reads no maximum: it divides the input by the number of map
+/// tasks that the job asks for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::heuristics::mapreduce) struct SplitLimits {
     pub(in crate::heuristics::mapreduce) combines: bool,
+    divides_by_maps: bool,
+    divides_otherwise: bool,
     minimum: Option<Bytes>,
     pub(super) maximum: Option<Bytes>,
     block: Option<Bytes>,
@@ -31,11 +54,17 @@ impl SplitLimits {
     pub(in crate::heuristics::mapreduce) fn of(app: &Application) -> Self {
         // Sizes of 0 and 1 mean "not set".
         let size = |key: ConfKey| app.conf.bytes(key).filter(|size| size.get() > 1);
+        if divided_otherwise(app).is_some() {
+            return Self { divides_otherwise: true, ..Self::default() };
+        }
         let combines = combines_files(app);
+        let divides_by_maps = !combines && divides_by_maps(app);
         Self {
             combines,
+            divides_by_maps,
+            divides_otherwise: false,
             minimum: size(ConfKey::SplitMinSize).filter(|_| !combines),
-            maximum: size(ConfKey::SplitMaxSize),
+            maximum: size(ConfKey::SplitMaxSize).filter(|_| !divides_by_maps),
             block: size(ConfKey::BlockSize).filter(|_| !combines),
         }
     }
@@ -74,7 +103,7 @@ impl SplitLimits {
         } else {
             (ConfKey::SplitMinSize, self.minimum.is_none_or(|now| now < size))
         };
-        rises.then(|| change(app, key, size.get()))
+        (rises && !self.divides_otherwise).then(|| change(app, key, size.get()))
     }
 
     /// The changes that make splits of at most `size`; none if the settings allow no larger ones. A larger minimum has to
@@ -84,6 +113,9 @@ impl SplitLimits {
         app: &Application,
         size: Bytes,
     ) -> Vec<SettingChange> {
+        if self.divides_otherwise {
+            return Vec::new();
+        }
         let minimum = self.minimum.filter(|now| *now > size);
         let mut changes: Vec<SettingChange> = Vec::new();
         changes.extend(minimum.map(|_| change(app, ConfKey::SplitMinSize, size.get())));
@@ -91,7 +123,11 @@ impl SplitLimits {
         let falls = self.maximum.is_none_or(|now| now > size);
         let is_enough = minimum.is_some() && self.block.unwrap_or(defaults::BLOCK) <= size;
         if falls && !is_enough {
-            changes.push(change(app, ConfKey::SplitMaxSize, size.get()));
+            changes.extend(if self.divides_by_maps {
+                maps_of(app, size).and_then(|maps| change_towards(app, ConfKey::Maps, maps, true))
+            } else {
+                Some(change(app, ConfKey::SplitMaxSize, size.get()))
+            });
         }
         if self.combines {
             changes.extend(smaller_minimums(app, size));
@@ -100,11 +136,37 @@ impl SplitLimits {
     }
 }
 
+/// How to change the number of map tasks, if settings for the size of splits do not.
+pub(in crate::heuristics::mapreduce) fn divided_otherwise(app: &Application) -> Option<&'static str> {
+    let class = INPUT_FORMATS.iter().find_map(|name| app.conf.setting(name))?;
+    DIVIDE_OTHERWISE.into_iter().find(|(name, _)| class.ends_with(name)).map(|(_, advice)| advice)
+}
+
 /// Whether map tasks read several files each. The class of the job counts; Hive names its own.
 fn combines_files(app: &Application) -> bool {
     let of_job = INPUT_FORMATS.iter().find_map(|name| app.conf.setting(name));
     let of_hive = || app.conf.text(ConfKey::HiveInputFormat);
     of_job.or_else(of_hive).is_some_and(|class| class.contains("Combine"))
+}
+
+/// Whether the job divides its input by the number of map tasks that it asks for. Since Hadoop 2, `Job` notes which API a
+/// job uses; before, only a job of the old API has a class for its map tasks under this name. Other formats of the old
+/// API, such as those of ORC and Parquet, size their splits themselves.
+fn divides_by_maps(app: &Application) -> bool {
+    let has = |name: &str| app.conf.setting(name).is_some();
+    let is_new = app.conf.setting("mapred.mapper.new-api").map(|flag| flag.eq_ignore_ascii_case("true"));
+    let is_old = !is_new.unwrap_or_else(|| has("mapreduce.job.map.class") || !has("mapred.mapper.class"));
+    let format = app.conf.setting("mapred.input.format.class");
+    is_old && format.is_none_or(|class| DIVIDE_BY_MAPS.iter().any(|package| class.starts_with(package)))
+}
+
+/// How many map tasks to ask for, so that none reads more than `size`.
+fn maps_of(app: &Application, size: Bytes) -> Option<u64> {
+    let maps = app.group(TaskKind::Map)?;
+    let inputs = maps.winners().filter_map(|row| input_bytes(maps, row, MissingCounters::Unknown));
+    let read = inputs.fold(0, |sum: u64, input| sum.saturating_add(u64::try_from(input).unwrap_or_default()));
+    let wanted = read.div_ceil(size.get().max(1));
+    (wanted > maps.tasks.len() as u64).then_some(wanted)
 }
 
 /// The minimums per node and rack that exceed a maximum of `size`, lowered to it.
@@ -156,6 +218,45 @@ mod tests {
     fn hadoop_1_gets_its_own_names() {
         let old = [("dfs.block.size", "67108864"), ("mapred.min.split.size", "4294967296")];
         assert_eq!(smaller(&old, 1024), named(&[("mapred.min.split.size", 1024)]));
+    }
+
+    #[test]
+    fn formats_without_splits_of_files_have_advice_of_their_own() {
+        let of = |class| {
+            divided_otherwise(&sample::job(Vec::new(), &[("mapreduce.job.inputformat.class", class)]))
+        };
+        assert!(of("org.apache.hadoop.hbase.mapreduce.TableInputFormat").unwrap().contains("region"));
+        assert!(of("org.apache.hadoop.mapreduce.lib.db.DataDrivenDBInputFormat").unwrap().contains("Sqoop"));
+        assert_eq!(of("org.apache.hadoop.mapreduce.lib.input.TextInputFormat"), None);
+        assert_eq!(divided_otherwise(&sample::job(Vec::new(), &[])), None);
+    }
+
+    #[test]
+    fn jobs_of_the_old_api_ask_for_more_map_tasks() {
+        const OLD: (&str, &str) = ("mapred.mapper.new-api", "false");
+        const MAPS: (&str, &str) = ("mapreduce.job.maps", "4");
+        let asked = |settings: &[(&str, &str)]| {
+            let app = sample::job(vec![sample::maps(&[(600, 1024); 4])], settings);
+            let changes = SplitLimits::of(&app).smaller(&app, Bytes::from_mib(256));
+            changes.into_iter().map(|it| format!("{}={}", it.setting, it.to)).collect::<Vec<_>>().join(" ")
+        };
+        let format = |class| ("mapred.input.format.class", class);
+        assert_eq!(asked(&[OLD, MAPS, BLOCK]), "mapreduce.job.maps=16");
+        assert_eq!(asked(&[OLD, MAPS, (MAX, "64m")]), "mapreduce.job.maps=16");
+        assert_eq!(
+            asked(&[OLD, MAPS, format("org.apache.hadoop.streaming.AutoInputFormat")]),
+            "mapreduce.job.maps=16"
+        );
+        // Without a larger minimum, blocks are small enough.
+        assert_eq!(asked(&[OLD, MAPS, BLOCK, (MIN, "1g")]), format!("{MIN}=268435456"));
+        let hadoop_1 = [("mapred.mapper.class", "Words"), ("mapred.map.tasks", "4")];
+        assert_eq!(asked(&hadoop_1), "mapred.map.tasks=16");
+        // Other formats size their splits themselves, and jobs of the new API by the maximum.
+        let orc = format("org.apache.hadoop.hive.ql.io.orc.OrcInputFormat");
+        let by_size = format!("{MAX}=268435456");
+        for settings in [&[OLD, MAPS, orc][..], &[("mapred.mapper.new-api", "true"), MAPS], &[MAPS], &[]] {
+            assert_eq!(asked(settings), by_size, "{settings:?}");
+        }
     }
 
     #[test]

@@ -45,11 +45,18 @@ pub(super) fn warm_up(
         if !straggles(group) || !in_processes(group) {
             continue;
         }
+        let of_group = Beginnings::of([group.group]);
+        let stragglers = group.stragglers.iter().enumerate().filter(|(_, label)| **label == Some(true));
+        let mut firsts =
+            stragglers.map(|(place, _)| place).filter(|&place| of_group.has_first(group, place)).peekable();
+        // Medians take long, and most stragglers are not the first tasks of their executors.
+        if firsts.peek().is_none() {
+            continue;
+        }
         let comparison = super::group::comparison(group, params);
         let of_all_groups = of_all_groups.get_or_insert_with(|| Beginnings::of(&app.groups));
-        let first_tasks = FirstTasks::of(group, of_all_groups, &comparison);
-        let stragglers = group.stragglers.iter().enumerate().filter(|(_, label)| **label == Some(true));
-        for (place, _) in stragglers {
+        let first_tasks = FirstTasks::of(group, (&of_group, of_all_groups), &comparison);
+        for place in firsts {
             if let Some(explained) = first_tasks.explain(place, group, &comparison, params) {
                 warm.insert((number, place), explained);
             }
@@ -84,6 +91,15 @@ impl Beginnings {
             }
         }
         Self(firsts)
+    }
+
+    /// Whether the task at a place of a group is one of the first.
+    fn has_first(&self, group: &LabelledGroup<'_>, place: usize) -> bool {
+        let is_first = |row: usize| {
+            let attempts = &group.group.attempts;
+            self.is_first(attempts.executor(row)?, attempts.time(row, TimePoint::Start)?)
+        };
+        group.executions.tasks.get(place).and_then(|task| is_first(task.attempt())) == Some(true)
     }
 
     /// Whether a task is one of the first: it was launched in the first half of the time until a task ended on its
@@ -148,9 +164,12 @@ struct InScale {
 impl FirstTasks {
     /// First tasks are those of the group: an executor that has run other stages still has to load the code of this one
     /// and fetch its broadcast variables.
-    fn of(group: &LabelledGroup<'_>, of_all_groups: &Beginnings, comparison: &Comparison) -> Self {
+    fn of(
+        group: &LabelledGroup<'_>,
+        (of_group, of_all_groups): (&Beginnings, &Beginnings),
+        comparison: &Comparison,
+    ) -> Self {
         let attempts = &group.group.attempts;
-        let of_group = Beginnings::of([group.group]);
         let ran = |row: usize| {
             let executor = attempts.executor(row)?;
             let start = attempts.time(row, TimePoint::Start)?;

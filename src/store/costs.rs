@@ -131,8 +131,8 @@ fn micros(money: f64) -> i64 {
 mod tests {
     use crate::engine::Filter;
     use crate::results::ApplicationReport;
-    use crate::store::testing::with_prices;
-    use crate::store::{Question, View};
+    use crate::store::testing::{self, with_prices};
+    use crate::store::{Grouping, Question, View};
     use crate::units::{Bytes, CoreMillis, MbMillis, Millis};
 
     /// An application that held two cores and 10 GiB for an hour.
@@ -151,7 +151,7 @@ mod tests {
         without_cores.metrics.cores_used = None;
         let prices = include_str!("../../testdata/prices.yaml");
         with_prices(&[app("app_1"), without_cores], prices, |store| {
-            let answer = store.answer(&Question::Worst, &Filter::default(), 9).unwrap().unwrap();
+            let answer = testing::answer(store, &Question::Worst, &Filter::default(), 9).unwrap();
             assert_eq!((answer.total.cost, answer.total.unpriced), (Some(0.11), 1));
             let View::Worst(runs) = answer.view else { panic!("{:?}", answer.view) };
             let costs: Vec<_> = runs.iter().map(|run| (run.id.as_str(), run.cost)).collect();
@@ -159,3 +159,55 @@ mod tests {
         });
     }
 }
+    /// Costs from kept sums are those of the applications, which a filter of ids makes the store read.
+    #[test]
+    fn kept_sums_cost_what_the_applications_cost() {
+        let named = |n: u64| {
+            let mut app = app(&format!("app_{n}"));
+            app.name = Some(format!("job {}", n % 3));
+            app.engine = if n.is_multiple_of(5) { Engine::MapReduce } else { Engine::Spark };
+            app.user = (!n.is_multiple_of(4)).then(|| format!("user {}", n % 2));
+            app.queue = (!n.is_multiple_of(3)).then(|| "root.spot.a".to_owned());
+            app.status = if n.is_multiple_of(7) { Status::Failed } else { Status::Succeeded };
+            app.metrics.cores_used = app.metrics.cores_used.filter(|_| !n.is_multiple_of(6));
+            app.metrics.used = app.metrics.used.filter(|_| !n.is_multiple_of(8));
+            app
+        };
+        let apps: Vec<_> = (1..=40).map(named).collect();
+        let groupings = [
+            Grouping::Everything,
+            Grouping::User,
+            Grouping::Queue,
+            Grouping::Job,
+            Grouping::Engine,
+            Grouping::Status,
+            Grouping::Trouble,
+            Grouping::Rule,
+        ];
+        with_prices(&apps, include_str!("../../testdata/prices.yaml"), |store| {
+            for (grouping, engine) in
+                groupings.iter().flat_map(|one| [(one, None), (one, Some(Engine::Spark))])
+            {
+                let costs = |filter: &Filter| {
+                    let answer = testing::answer(store, &Question::Groups(*grouping), filter, 99).unwrap();
+                    let View::Groups(_, grouped) = answer.view else { panic!() };
+                    let micros = |cost: Option<f64>| cost.map(super::micros);
+                    let groups = grouped.groups.into_iter();
+                    groups.map(|it| (it.key, micros(it.cost), it.unpriced)).collect::<Vec<_>>()
+                };
+                let kept = Filter { engine, ..Filter::default() };
+                let of_each = Filter { ids: vec!["*".parse().unwrap()], ..kept.clone() };
+                let (kept, of_each) = (costs(&kept), costs(&of_each));
+                assert_eq!(kept.len(), of_each.len());
+                for ((key, kept, unpriced), (other, each, unpriced_each)) in kept.into_iter().zip(of_each) {
+                    assert_eq!((&key, unpriced), (&other, unpriced_each), "{grouping:?}");
+                    // Each sum is rounded.
+                    let near = kept.zip(each).is_none_or(|(kept, each)| (kept - each).abs() < 50);
+                    assert!(
+                        kept.is_some() == each.is_some() && near,
+                        "{grouping:?} {key:?} {kept:?} {each:?}"
+                    );
+                }
+            }
+        });
+    }

@@ -1,11 +1,12 @@
 //! Sums over the applications of a store, by what they have in common.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
 use super::database::Row;
 use super::day::name_of;
 use super::selection::{Days, Selection};
 use super::{Store, StoreError};
+use crate::engine::Sort;
 use crate::severity::Severity;
 use crate::units::{Millis, Timestamp};
 
@@ -124,7 +125,7 @@ impl Store {
         &self,
         grouping: Grouping,
         selection: &Selection,
-        most: Option<usize>,
+        (sort, most): (Option<Sort>, Option<usize>),
     ) -> Result<Grouped, StoreError> {
         let kept = selection.days.as_ref().and_then(|days| Some((days, grouping.kept(days)?)));
         let mut groups = if let Some((days, (table, key, condition))) = kept {
@@ -143,12 +144,8 @@ impl Store {
         for group in groups.iter_mut().filter(|_| grouping == Grouping::Day) {
             group.key = group.key.take().and_then(|day| name_of(day.parse().ok()?));
         }
-        // The first of equal groups, by name, comes first.
-        groups.sort_by(|a, b| {
-            let worst = |sums: &Sums| Reverse((sums.wasted, sums.used, sums.applications));
-            let latest = (grouping == Grouping::Day).then(|| b.key.cmp(&a.key));
-            latest.unwrap_or_else(|| worst(a).cmp(&worst(b)).then_with(|| a.key.cmp(&b.key)))
-        });
+        let latest_first = sort.is_none() && grouping == Grouping::Day;
+        groups.sort_by(|a, b| if latest_first { b.key.cmp(&a.key) } else { Sums::order(a, b, sort) });
         let of = groups.len() as u64;
         groups.truncate(most.unwrap_or(usize::MAX));
         let mut groups: Vec<Group> = groups.into_iter().map(Group::from).collect();
@@ -232,6 +229,23 @@ impl Sums {
             run_time: row.amount(5)?,
             used: row.amount(6)?,
             wasted: row.amount(7)?,
+    /// Which of two groups comes first. Equal ones are in the order of their names, unknown ones last.
+    fn order(a: &Self, b: &Self, sort: Option<Sort>) -> Ordering {
+        let first = |sums: &Self| match sort {
+            Some(Sort::Saving) => [sums.saved_memory, sums.saved_time],
+            Some(Sort::Severity) => [Some(sums.severity), None],
+            Some(Sort::RunTime) => [sums.run_time, None],
+            Some(Sort::Name) => [None, None],
+            Some(Sort::Waste) | None => [sums.wasted, sums.used],
+        };
+        let worst = |sums: &Self| {
+            let by_name = sort == Some(Sort::Name);
+            Reverse((first(sums), (!by_name).then_some((sums.wasted, sums.used, sums.applications))))
+        };
+        let name = |sums: &Self| (sums.key.is_none(), sums.key.clone());
+        worst(a).cmp(&worst(b)).then_with(|| name(a).cmp(&name(b)))
+    }
+
             core_time: row.amount(8)?,
             severity: row.count(9)?,
             saved_memory: row.amount(10)?,

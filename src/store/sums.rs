@@ -237,7 +237,7 @@ mod tests {
     use crate::model::Status;
     use crate::results::{ApplicationReport, NodeWork};
     use crate::severity::Severity;
-    use crate::store::testing::with_stores;
+    use crate::store::testing::{self, with_stores};
     use crate::store::{Grouping, Question, Store, View, record};
     use crate::troubles::Recommended;
     use crate::units::{Bytes, MbMillis, Millis, Timestamp};
@@ -383,7 +383,7 @@ mod tests {
         let sums = Filter { since: day(window.0), until: day(window.1), ..Filter::default() };
         let rows = Filter { ids: vec!["*".parse().unwrap()], ..sums.clone() };
         for question in QUESTIONS {
-            let answer = |filter: &Filter| store.answer(&question, filter, 5).unwrap();
+            let answer = |filter: &Filter| testing::answer(store, &question, filter, 5);
             assert_eq!(answer(&sums), answer(&rows), "{question:?} {window:?}");
         }
     }
@@ -393,7 +393,7 @@ mod tests {
         let day = Some(1);
         let written = Written { id: 0, source: 0, user: None, day, size: 7, failed: false, complete: true };
         with_stores(&[app(&written)], |store| {
-            let answer = store.answer(&Question::Overview, &Filter::default(), 5).unwrap().unwrap();
+            let answer = testing::answer(store, &Question::Overview, &Filter::default(), 5).unwrap();
             let View::Overview(fleet) = answer.view else { panic!() };
             let told: Vec<_> = fleet.remedies.iter().map(|it| (it.setting.as_str(), &*it.to)).collect();
             let long = format!("{} -Xmx7m", "-Dlong".repeat(50));

@@ -21,7 +21,7 @@ pub(super) enum Sign {
 type Amount = (&'static str, &'static str);
 
 /// The amounts of an application in a group. Its savings are those of the group.
-const OF_APPLICATION: [Amount; 20] = [
+const OF_APPLICATION: [Amount; 21] = [
     ("applications", "1"),
     ("failed", "CASE WHEN application.status = 'failed' THEN 1 ELSE 0 END"),
     ("unjudged", "CASE WHEN application.judged THEN 0 ELSE 1 END"),
@@ -42,6 +42,7 @@ const OF_APPLICATION: [Amount; 20] = [
     ("compared_used", "CASE WHEN application.wasted IS NULL THEN 0 ELSE coalesce(application.used, 0) END"),
     ("saving_memory", "CASE WHEN part.saved_memory IS NULL THEN 0 ELSE 1 END"),
     ("saving_time", "CASE WHEN part.saved_time IS NULL THEN 0 ELSE 1 END"),
+    ("limit_time", "coalesce(part.limit_time, 0)"),
 ];
 
 /// The amounts of an application on a node.
@@ -72,15 +73,16 @@ struct Sums {
 }
 
 /// The groups that an application belongs to.
-const GROUPS: &str = "SELECT application, 'all' AS kind, FALSE AS known, '' AS key, saved_memory, saved_time FROM application \
-     WHERE application {these} UNION ALL SELECT application, 'status', TRUE, status, saved_memory, saved_time \
-     FROM application WHERE application {these} UNION ALL SELECT application, 'user', \"user\" IS NOT NULL, \
-     coalesce(\"user\", ''), saved_memory, saved_time FROM application WHERE application {these} UNION ALL \
-     SELECT application, 'queue', queue IS NOT NULL, coalesce(queue, ''), saved_memory, saved_time FROM \
-     application WHERE application {these} UNION ALL SELECT application, 'trouble', TRUE, kind, \
-     CAST(sum(saved_memory) AS BIGINT), CAST(sum(saved_time) AS BIGINT) FROM trouble WHERE application {these} \
-     GROUP BY application, kind UNION ALL SELECT DISTINCT application, 'rule', TRUE, rule, CAST(NULL AS BIGINT), \
-     CAST(NULL AS BIGINT) FROM finding WHERE application {these}";
+const GROUPS: &str = "SELECT application, 'all' AS kind, FALSE AS known, '' AS key, saved_memory, saved_time, limit_time FROM \
+     application WHERE application {these} UNION ALL SELECT application, 'status', TRUE, status, saved_memory, \
+     saved_time, limit_time FROM application WHERE application {these} UNION ALL SELECT application, 'user', \
+     \"user\" IS NOT NULL, coalesce(\"user\", ''), saved_memory, saved_time, limit_time FROM application WHERE \
+     application {these} UNION ALL SELECT application, 'queue', queue IS NOT NULL, coalesce(queue, ''), \
+     saved_memory, saved_time, limit_time FROM application WHERE application {these} UNION ALL SELECT application, \
+     'trouble', TRUE, kind, CAST(sum(saved_memory) AS BIGINT), CAST(sum(saved_time) AS BIGINT), CAST(sum(limit_time) AS \
+     BIGINT) FROM trouble WHERE application {these} GROUP BY application, kind UNION ALL SELECT DISTINCT application, \
+     'rule', TRUE, rule, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), CAST(NULL AS BIGINT) FROM finding WHERE \
+     application {these}";
 macro_rules! is_long {
     () => {
         "(length(setting.name) > 200 OR length(coalesce(setting.old, '')) > 200 OR length(setting.new) > 200)"
@@ -98,7 +100,7 @@ const SETTINGS: &str = concat!(
 const CONFIGURATIONS: &str =
     "SELECT application FROM application WHERE configuration IS NOT NULL AND application {these}";
 const SAVINGS: &str =
-    "SELECT application, saved_memory, saved_time FROM application WHERE application {these}";
+    "SELECT application, saved_memory, saved_time, limit_time FROM application WHERE application {these}";
 const NODES: &str = "SELECT * FROM node_work WHERE application {these}";
 
 const ALL: [Sums; 7] = [

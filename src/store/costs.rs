@@ -1,15 +1,20 @@
 //! Costs of applications: prices applied to the amounts in the tables.
 //!
 //! Prices depend on the engine, the name, the user and the queue of an application. So amounts are added up for each
-//! combination of these, and prices are applied to the sums.
+//! combination of these, and prices are applied to the sums. The store keeps such sums of all days without names, which
+//! are as many as applications where each run has another name.
 
 use std::collections::BTreeMap;
 
-use super::database::Row;
+use super::database::{Row, Value};
 use super::day::name_of;
 use super::selection::Selection;
+use super::sums::{
+    CORES_KNOWN, MEMORY_KNOWN, QUEUE_KNOWN, SAVED_CORES_KNOWN, SAVED_MEMORY_KNOWN, USER_KNOWN,
+};
 use super::{Group, Grouping, MS_PER_HOUR, Run, Store, StoreError, gb_hours};
 use crate::model::{Application, Engine};
+use crate::rules::Aspect;
 use crate::savings::{Amounts, Prices, Range};
 
 /// Money is counted in millionths, so that sums do not depend on the order.
@@ -33,19 +38,13 @@ impl Store {
         groups: &mut [Group],
     ) -> Result<(), StoreError> {
         let Some(prices) = &self.prices else { return Ok(()) };
-        let (table, key, [saved_memory, _, saved_cores]) = grouping.parts();
-        // Prices depend on which amounts are known, so applications with different unknown amounts are added up
-        // separately.
-        let statement = format!(
-            "SELECT {key}, application.engine, application.name, application.\"user\", application.queue, \
-             CAST(sum(application.core_time) AS BIGINT), CAST(sum(application.used) AS BIGINT), CAST(sum({saved_cores}) AS \
-             BIGINT), CAST(sum({saved_memory}) AS BIGINT), count(*) FROM {table} WHERE {} GROUP BY 1, 2, 3, 4, 5, \
-             application.core_time IS NULL, application.used IS NULL, {saved_cores} IS NULL, {saved_memory} IS NULL",
-            selection.condition
-        );
+        let (statement, values) = match kept(grouping, selection, prices) {
+            Some(kept) => kept,
+            None => (from_applications(grouping, selection, prices), selection.values.clone()),
+        };
         let memory = |held: Option<u64>| held.map(|held| exactly(gb_hours(held)));
         let mut costs: BTreeMap<Option<String>, Costs> = BTreeMap::new();
-        self.database.visit(&statement, &selection.values, |row| {
+        self.database.visit(&statement, &values, |row| {
             let mut key: Option<String> = row.get(0)?;
             if grouping == Grouping::Day {
                 key = key.and_then(|day| name_of(day.parse().ok()?));
@@ -78,6 +77,57 @@ impl Store {
         let used = run.used_gb_hours.map(exactly);
         cost(prices, &app_of(engine, who)?, core_time, used).map(|micros| micros as f64 / MICRO)
     }
+}
+
+/// A column, or nothing if prices do not depend on it: then fewer amounts are added up.
+fn if_needed<'c>(prices: &Prices, aspect: Aspect, column: &'c str) -> &'c str {
+    if prices.depend_on(aspect) { column } else { "CAST(NULL AS TEXT)" }
+}
+
+/// The query for amounts by what prices depend on, of each application. Prices depend on which amounts are known, so
+/// applications with different unknown amounts are added up separately.
+fn from_applications(grouping: Grouping, selection: &Selection, prices: &Prices) -> String {
+    let (table, key, [saved_memory, _, saved_cores, _]) = grouping.parts();
+    format!(
+        "SELECT {key}, application.engine, {}, {}, {}, CAST(sum(application.core_time) AS BIGINT), \
+         CAST(sum(application.used) AS BIGINT), CAST(sum({saved_cores}) AS BIGINT), CAST(sum({saved_memory}) AS BIGINT), \
+         count(*) FROM {table} WHERE {} GROUP BY 1, 2, 3, 4, 5, application.core_time IS NULL, application.used IS NULL, \
+         {saved_cores} IS NULL, {saved_memory} IS NULL",
+        if_needed(prices, Aspect::Name, "application.name"),
+        if_needed(prices, Aspect::User, "application.\"user\""),
+        if_needed(prices, Aspect::Queue, "application.queue"),
+        selection.condition
+    )
+}
+
+/// The same from sums, which are kept of all days and without names.
+fn kept(grouping: Grouping, selection: &Selection, prices: &Prices) -> Option<(String, Vec<Value<'static>>)> {
+    let days = selection.days.as_ref().filter(|days| days.are_all() && !prices.depend_on(Aspect::Name))?;
+    let if_known = |bit: i64, value: &str| format!("CASE WHEN known & {bit} <> 0 THEN {value} END");
+    let (user, queue) = (if_known(USER_KNOWN, "\"user\""), if_known(QUEUE_KNOWN, "queue"));
+    let (kind, table, key) = match grouping {
+        Grouping::Everything => ("job", "cost_sum", "CAST(NULL AS TEXT)"),
+        Grouping::User => ("job", "cost_sum", user.as_str()),
+        Grouping::Queue => ("job", "cost_sum", queue.as_str()),
+        Grouping::Engine => ("job", "cost_sum", "cost_sum.engine"),
+        Grouping::Status => ("job", "cost_sum", "status"),
+        Grouping::Job => ("job", "cost_sum JOIN job ON job.job = CAST(cost_sum.key AS BIGINT)", "job.key"),
+        Grouping::Trouble => ("trouble", "cost_sum", "key"),
+        Grouping::Rule => ("rule", "cost_sum", "key"),
+        Grouping::Day => return None,
+    };
+    let (user, queue) = (if_needed(prices, Aspect::User, &user), if_needed(prices, Aspect::Queue, &queue));
+    let of_engine = days.engine().map_or("", |_| " AND cost_sum.engine = ?1");
+    let sum = |bit: i64, column: &str| if_known(bit, &format!("CAST(sum({column}) AS BIGINT)"));
+    let statement = format!(
+        "SELECT {key}, cost_sum.engine, CAST(NULL AS TEXT), {user}, {queue}, {}, {}, {}, {}, CAST(sum(applications) AS \
+         BIGINT) FROM {table} WHERE kind = '{kind}' AND applications > 0{of_engine} GROUP BY 1, 2, 3, 4, 5, known",
+        sum(CORES_KNOWN, "core_time"),
+        sum(MEMORY_KNOWN, "used"),
+        sum(SAVED_CORES_KNOWN, "saved_core_time"),
+        sum(SAVED_MEMORY_KNOWN, "saved_memory"),
+    );
+    Some((statement, days.engine().map(Value::from).into_iter().collect()))
 }
 
 fn add(sum: &mut Option<i64>, cost: Option<i64>) {
@@ -130,6 +180,7 @@ fn micros(money: f64) -> i64 {
 #[cfg(test)]
 mod tests {
     use crate::engine::Filter;
+    use crate::model::{Engine, Status};
     use crate::results::ApplicationReport;
     use crate::store::testing::{self, with_prices};
     use crate::store::{Grouping, Question, View};
@@ -158,7 +209,6 @@ mod tests {
             assert!(costs.contains(&("app_1", Some(0.11))) && costs.contains(&("app_2", None)), "{costs:?}");
         });
     }
-}
     /// Costs from kept sums are those of the applications, which a filter of ids makes the store read.
     #[test]
     fn kept_sums_cost_what_the_applications_cost() {
@@ -211,3 +261,4 @@ mod tests {
             }
         });
     }
+}

@@ -50,7 +50,7 @@ impl Selection {
         if !rules.is_empty() {
             let of_rules = selection.in_list("finding.rule", rules.iter().map(String::as_str));
             selection.condition = format!(
-                "{} AND EXISTS (SELECT 1 FROM finding WHERE finding.application = application.application AND {of_rules})",
+                "{} AND application.application IN (SELECT finding.application FROM finding WHERE {of_rules})",
                 selection.condition
             );
         }

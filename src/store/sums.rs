@@ -103,7 +103,50 @@ const SAVINGS: &str =
     "SELECT application, saved_memory, saved_time, limit_time FROM application WHERE application {these}";
 const NODES: &str = "SELECT * FROM node_work WHERE application {these}";
 
-const ALL: [Sums; 7] = [
+/// Bits of the column `known` of sums for prices.
+pub(super) const CORES_KNOWN: i64 = 1;
+pub(super) const MEMORY_KNOWN: i64 = 2;
+pub(super) const SAVED_CORES_KNOWN: i64 = 4;
+pub(super) const SAVED_MEMORY_KNOWN: i64 = 8;
+pub(super) const USER_KNOWN: i64 = 16;
+pub(super) const QUEUE_KNOWN: i64 = 32;
+
+/// An application once for its job and status, for each kind of trouble, and for each rule, with what the remedies save.
+const COSTS: &str = "SELECT application, 'job' AS kind, CAST(job AS TEXT) AS key, status, saved_core_time, saved_memory FROM \
+     application WHERE application {these} UNION ALL SELECT application, 'trouble', kind, '', CAST(NULL AS BIGINT), \
+     CAST(sum(saved_memory) AS BIGINT) FROM trouble WHERE application {these} GROUP BY application, kind UNION ALL \
+     SELECT DISTINCT application, 'rule', rule, '', CAST(NULL AS BIGINT), CAST(NULL AS BIGINT) FROM finding WHERE \
+     application {these}";
+
+const FOR_COSTS: Sums = Sums {
+    table: "cost_sum",
+    key: &[
+        ("kind", "part.kind"),
+        ("key", "part.key"),
+        ("engine", "application.engine"),
+        ("status", "part.status"),
+        ("\"user\"", "coalesce(application.\"user\", '')"),
+        ("queue", "coalesce(application.queue, '')"),
+        (
+            "known",
+            "CAST(CASE WHEN application.core_time IS NULL THEN 0 ELSE 1 END + CASE WHEN application.used IS NULL THEN 0 ELSE 2 \
+             END + CASE WHEN part.saved_core_time IS NULL THEN 0 ELSE 4 END + CASE WHEN part.saved_memory IS NULL THEN 0 \
+             ELSE 8 END + CASE WHEN application.\"user\" IS NULL THEN 0 ELSE 16 END + CASE WHEN application.queue IS NULL \
+             THEN 0 ELSE 32 END AS BIGINT)",
+        ),
+    ],
+    amounts: &[
+        ("applications", "1"),
+        ("core_time", "coalesce(application.core_time, 0)"),
+        ("used", "coalesce(application.used, 0)"),
+        ("saved_core_time", "coalesce(part.saved_core_time, 0)"),
+        ("saved_memory", "coalesce(part.saved_memory, 0)"),
+    ],
+    parts: COSTS,
+};
+
+const ALL: [Sums; 8] = [
+    FOR_COSTS,
     Sums {
         table: "group_day",
         key: &[
@@ -218,6 +261,12 @@ pub(super) fn compute(database: &Database) -> Result<(), StoreError> {
         database.execute(&format!("DELETE FROM {}", sums.table), &[])?;
     }
     update(database, Sign::Add, "IS NOT NULL", &[])
+}
+
+/// Computes the sums for prices from the applications.
+pub(super) fn compute_costs(database: &Database) -> Result<(), StoreError> {
+    database.execute(&format!("DELETE FROM {}", FOR_COSTS.table), &[])?;
+    database.send(&FOR_COSTS.statement(Sign::Add, "IS NOT NULL"), &[])
 }
 
 /// Removes the rows of groups without applications.

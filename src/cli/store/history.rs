@@ -15,7 +15,7 @@ use super::super::{Color, Exit};
 use super::StoreArgs;
 use crate::report::TextOptions;
 use crate::report::history::{HistoryFormat, write};
-use crate::rules::RuleSet;
+use crate::rules::{Aspect, RuleSet};
 use crate::savings::Prices;
 use crate::store::{Asked, Grouping, Question, Store};
 
@@ -58,7 +58,7 @@ pub(in crate::cli) struct History {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
     /// Order of groups and applications [default: waste; days: the latest first]
-    #[arg(long, value_enum, value_name = "ORDER", conflicts_with = "job")]
+    #[arg(long, value_enum, value_name = "ORDER")]
     sort: Option<SortArg>,
     /// Format of the answer
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -139,13 +139,18 @@ impl From<By> for Question {
 impl History {
     pub(in crate::cli) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         self.answer.fits(self.format.has_summary())?;
-        if self.sort.is_some() && matches!(self.by, Some(By::Node)) {
-            return Err("--by node lists the slowest nodes first, so --sort does not apply to it".into());
+        let own_order = match (self.by, &self.job) {
+            (Some(By::Node), _) => Some("--by node lists the slowest nodes first"),
+            (_, Some(_)) => Some("--job lists runs in the order of time"),
+            _ => None,
+        };
+        if let Some(order) = own_order.filter(|_| self.sort.is_some()) {
+            return Err(format!("{order}, so --sort does not apply to it").into());
         }
         let mut store = self.store.open()?;
         if let Some(path) = &self.prices {
             let prices = Prices::read(path)?;
-            if prices.need_job_type() {
+            if prices.depend_on(Aspect::JobType) {
                 let path = path.display();
                 return Err(format!("{path} has prices for job types, which a store does not know").into());
             }

@@ -302,9 +302,11 @@ CREATE TABLE job_change (
 ) WITHOUT ROWID;
 ";
 
-/// Version 12: sums for prices by job and status, kind of trouble, or rule. The program fills them.
+/// Version 12: sums for prices by job and status, kind of trouble, or rule, which the program fills; and the applications
+/// with findings of a rule are found without reading all findings.
 const TWELFTH: &str = concat!(
     r#"
+CREATE INDEX finding_by_rule ON finding (rule);
 CREATE TABLE cost_sum (
     kind TEXT NOT NULL,
     key TEXT NOT NULL,

@@ -95,7 +95,11 @@ fn groups_and_applications_have_the_order_that_is_asked_for() {
         assert!(keys(groups("day", &[])).is_sorted_by(|a: &String, b| a >= b));
         let long: Vec<_> = groups("queue", &["--sort", "runtime"]).into_iter().map(|group| group.1).collect();
         assert!(long.is_sorted_by(|a, b| a >= b));
-        let refused = run(&["history", "--store", store, "--by", "node", "--sort", "name"]);
-        assert!(String::from_utf8_lossy(&refused.stderr).contains("slowest nodes first"));
+        for (question, order) in
+            [(["--by", "node"], "slowest nodes first"), (["--job", "nightly"], "in the order of time")]
+        {
+            let refused = run(&[&["history", "--store", store, "--sort", "name"][..], &question].concat());
+            assert!(String::from_utf8_lossy(&refused.stderr).contains(order), "{question:?}");
+        }
     });
 }

@@ -202,7 +202,9 @@ fn conclude(
         collector.add(visit.value);
     }
     if let Some(keeper) = collector.keeper() {
-        copies.iter().for_each(|copy| (keeper.keep_copy)(&copy.value.report));
+        for copy in &copies {
+            (keeper.keep_copy)(&copy.value.report);
+        }
     }
     let Collected { mut applications, pieces, totals, findings, suppressed } = collector.finish();
     worst_charts.hand_out(&mut applications);

@@ -126,7 +126,7 @@ impl ApplicationSavings {
         troubles: impl Iterator<Item = &'a TroubleSavings>,
     ) -> (Amounts, Option<f64>) {
         let limits = troubles.filter_map(TroubleSavings::limit_of_time);
-        let Some(limit) = limits.reduce(|sum, limit| sum.plus(limit)) else { return (self.joint, None) };
+        let Some(limit) = limits.reduce(Range::plus) else { return (self.joint, None) };
         let Range { low, point, high } = self.joint.wall_ms;
         let rest = |all: f64, limit: f64| (all - limit).max(0.0);
         let wall_ms = Range { low, point: rest(point, limit.point), high: rest(high, limit.high).max(low) };

@@ -21,7 +21,7 @@ const A_COMMIT: usize = 1000;
 /// One job of so many changes its settings.
 const JOBS_OF_A_CHANGE: u64 = 10;
 /// Changes with what a store contains, so that old ones are not measured.
-const EDITION: u32 = 5;
+const EDITION: u32 = 6;
 /// Times that each question is asked; the fastest counts.
 const REPEATS: usize = 5;
 
@@ -43,7 +43,24 @@ const QUESTIONS: &[&[&str]] = &[
     &["--worst", "--since", "2026-11-01"],
     &["--job", "qb job"],
     &["--format", "html"],
+    &["--rule", "spark-skew"],
+    &["--by", "user", "--rule", "spark-skew"],
 ];
+/// Questions that are also asked with prices.
+const PRICED: &[&[&str]] = &[
+    &[],
+    &["--by", "user"],
+    &["--by", "queue"],
+    &["--by", "job"],
+    &["--by", "day"],
+    &["--by", "trouble"],
+    &["--by", "rule"],
+    &["--by", "queue", "--since", "2026-11-01"],
+    &["--by", "user", "--user", "qa*"],
+    &["--worst"],
+    &["--format", "html"],
+];
+const PRICES: &[&str] = &["--prices", "testdata/prices.yaml"];
 
 /// What the command line asks for.
 struct Wanted {
@@ -73,8 +90,10 @@ fn main() {
         }
         None => file(&wanted),
     };
-    for question in QUESTIONS {
-        let fastest = (0..REPEATS).map(|_| ask(&place, question)).min().unwrap_or_default();
+    let plain = QUESTIONS.iter().map(|question| question.to_vec());
+    let priced = PRICED.iter().map(|question| [question, PRICES].concat());
+    for question in plain.chain(priced) {
+        let fastest = (0..REPEATS).map(|_| ask(&place, &question)).min().unwrap_or_default();
         println!("{:>8.1} ms  history {}", fastest.as_secs_f64() * 1e3, question.join(" "));
     }
 }

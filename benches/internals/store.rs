@@ -34,7 +34,7 @@ pub fn sample(paths: &[PathBuf]) -> Vec<ApplicationReport> {
         |app: &ApplicationReport| taken.lock().unwrap_or_else(PoisonError::into_inner).push(app.clone());
     let basis = Basis { rules: &rules, prices: None };
     let options = Options { top: Some(0), ..Options::default() };
-    let keeper = Keeper { by_node: work_by_node, keep: &keep };
+    let keeper = Keeper { by_node: work_by_node, keep: &keep, keep_copy: &keep };
     engine::analyze_keeping(paths.into(), basis, &options, &Progress::default(), (keeper, None));
     let mut taken = taken.into_inner().unwrap_or_else(PoisonError::into_inner);
     taken.sort_by(|a, b| (&a.id, &a.sources).cmp(&(&b.id, &b.sources)));

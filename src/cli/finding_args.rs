@@ -119,7 +119,7 @@ pub(super) struct FindingArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SortArg {
+pub(super) enum SortArg {
     /// Largest saving by remedies first
     Saving,
     /// The worst finding first

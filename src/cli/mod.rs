@@ -10,6 +10,7 @@ mod diagnostics;
 mod diff;
 mod filter_args;
 mod finding_args;
+mod hints;
 mod input_args;
 mod interrupt;
 mod limits;
@@ -35,7 +36,6 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::rules::RuleError;
@@ -179,7 +179,8 @@ pub fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let error = with_hint(error);
+            let command = std::env::args_os().nth(1).unwrap_or_default();
+            let error = hints::with_hint(error, &command.to_string_lossy());
             let printed = if error.use_stderr() { Ok(()) } else { output::try_standard_output() };
             return match printed.and_then(|()| print_usage(&error)) {
                 _ if error.use_stderr() => Exit::Failure.into(),
@@ -229,17 +230,6 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Commands that report no findings do not have `--rule`, and `--rules` is something else.
-fn with_hint(mut error: clap::Error) -> clap::Error {
-    let is_rule = |arg: &ContextValue| matches!(arg, ContextValue::String(arg) if arg == "--rule");
-    if error.kind() == ErrorKind::UnknownArgument && error.get(ContextKind::InvalidArg).is_some_and(is_rule) {
-        let hint = "--rule limits the findings of analyze, check and diff; this command reports no findings";
-        error.remove(ContextKind::SuggestedArg);
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
-    }
-    error
-}
-
 /// Prints the help or a wrong use. It may repeat an argument, which may have any characters.
 fn print_usage(error: &clap::Error) -> io::Result<()> {
     let text = error.render().to_string();
@@ -247,24 +237,5 @@ fn print_usage(error: &clap::Error) -> io::Result<()> {
         Cow::Borrowed(_) => error.print(),
         Cow::Owned(converted) if error.use_stderr() => io::stderr().write_all(converted.as_bytes()),
         Cow::Owned(converted) => io::stdout().write_all(converted.as_bytes()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_missing_option_rule_is_explained() {
-        let told = |arguments: &[&str]| {
-            let arguments = ["elephant-rs"].iter().chain(arguments);
-            Cli::try_parse_from(arguments).err().map(|error| with_hint(error).to_string()).unwrap_or_default()
-        };
-        for command in ["nodes", "stragglers", "whatif"] {
-            let text = told(&[command, "--rule", "mapper-gc", "history"]);
-            assert!(text.contains("this command reports no findings") && !text.contains("similar"), "{text}");
-        }
-        assert!(!told(&["nodes", "--rul", "history"]).contains("no findings"));
-        assert_eq!(told(&["analyze", "--rule", "mapper-gc", "history"]), "");
     }
 }

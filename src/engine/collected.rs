@@ -28,6 +28,8 @@ pub(crate) struct Keeper<'a> {
     /// What an application did on each node.
     pub(crate) by_node: fn(&Application) -> Vec<NodeWork>,
     pub(crate) keep: &'a (dyn Fn(&ApplicationReport) + Sync),
+    /// Gets each copy of an application that counts: if the file of that one changes, the copy takes its place.
+    pub(crate) keep_copy: &'a (dyn Fn(&ApplicationReport) + Sync),
 }
 
 impl Keeper<'_> {

@@ -188,18 +188,23 @@ fn analyze_into(
 /// Adds the applications that wait until it is known which of them are copies.
 fn conclude(
     collector: Collector<'_>,
-    visited: Visited<Judged>,
+    mut visited: Visited<Judged>,
     counted: &Counted,
     worst_charts: WorstCharts,
     basis: Basis<'_>,
 ) -> (Report, Pieces) {
-    let mut visited = visited.distinct();
+    let copies = visited.take_copies();
     // A history with a wrong id in its name.
     visited.leave_out_copies(|visit| {
         counted.contains(&visit.copy).then(|| "in a history that was counted".to_owned())
     });
     for visit in visited.applications {
         collector.add(visit.value);
+    }
+    if let Some(keeper) = collector.keeper() {
+        for copy in &copies {
+            (keeper.keep_copy)(&copy.value.report);
+        }
     }
     let Collected { mut applications, pieces, totals, findings, suppressed } = collector.finish();
     worst_charts.hand_out(&mut applications);

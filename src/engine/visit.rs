@@ -65,6 +65,12 @@ impl<T> Visited<T> {
     /// path among equal ones; each removed one is reported as a problem.
     #[must_use]
     pub fn distinct(mut self) -> Self {
+        self.take_copies();
+        self
+    }
+
+    /// The same as [`Self::distinct`]; returns what was removed.
+    pub(super) fn take_copies(&mut self) -> Vec<Visit<T>> {
         let counted = counted(self.applications.iter().map(|visit| &*visit.copy));
         let source = |visit: &Visit<T>| visit.sources.first().cloned().unwrap_or_default();
         let names: Vec<String> = self.applications.iter().map(source).collect();
@@ -73,25 +79,28 @@ impl<T> Visited<T> {
         self.leave_out_copies(|_| {
             let (own, counted) = (own.next()?, counted.next()?);
             (counted != own).then(|| format!("in {}", names.get(counted).map_or("", String::as_str)))
-        });
-        self
+        })
     }
 
-    /// Removes the applications for which `elsewhere` says where the copy is that counts.
-    pub(super) fn leave_out_copies(&mut self, mut elsewhere: impl FnMut(&Visit<T>) -> Option<String>) {
-        let before = self.applications.len();
+    /// Removes the applications for which `elsewhere` says where the copy is that counts, and returns them.
+    pub(super) fn leave_out_copies(
+        &mut self,
+        mut elsewhere: impl FnMut(&Visit<T>) -> Option<String>,
+    ) -> Vec<Visit<T>> {
         let problems = &mut self.problems;
-        self.applications.retain(|visit| {
-            let Some(place) = elsewhere(visit) else { return true };
+        let is_copy = |visit: &mut Visit<T>| {
+            let Some(place) = elsewhere(visit) else { return false };
             let message = format!("{} is also {place}; it is counted once", visit.id);
             let problem = Problem { level: Level::Info, code: DUPLICATE, position: None, message, count: 1 };
             let source = visit.sources.first().cloned().unwrap_or_default();
             problems.push(SourceProblem { source, problem });
-            false
-        });
-        let removed = (before - self.applications.len()) as u64;
+            true
+        };
+        let copies: Vec<_> = self.applications.extract_if(.., is_copy).collect();
+        let removed = copies.len() as u64;
         self.summary.applications = self.summary.applications.saturating_sub(removed);
         self.summary.copies += removed;
+        copies
     }
 }
 

@@ -4,9 +4,9 @@
 //! time. So they may save more than is wasted. Therefore the saving is shown as a share of the used memory,
 //! with both kinds.
 
-use super::words::{LEAST_MS, millis, named_parts, saved_parts, taken};
-use crate::results::{Report, Totals};
-use crate::savings::Sums;
+use super::words::{LEAST_MS, millis, named_parts, saved_briefly, saved_parts, taken};
+use crate::results::{ApplicationReport, Report, Totals};
+use crate::savings::{Amounts, ApplicationSavings, Range, Sums};
 use crate::units::{MbMillis, show_gb_hours, three_digits};
 
 /// Smaller parts of a sum, as a share, are not named.
@@ -87,16 +87,47 @@ impl Saved {
     }
 }
 
+/// "4m 4s ± 1m 36s, and up to 27m 3s more where only an upper limit is known": the savings of the runs of a job.
+pub(super) fn saved_by_all(sums: &Sums, currency: Option<&str>) -> String {
+    with_limit(amounts(sums, currency))
+}
+
+/// The same for the remedies of one application.
+pub(super) fn saved_together(app: &ApplicationReport, savings: &ApplicationSavings) -> String {
+    let (expected, limit) = savings.expected(app.troubles.iter().map(|trouble| &trouble.savings));
+    let currency = savings.currency.as_deref();
+    with_limit(apart((&savings.joint, &expected), limit, savings.joint_cost, currency))
+}
+
+fn with_limit((saved, at_most): (Vec<String>, Option<String>)) -> String {
+    let limit = at_most.map(|time| format!(", and up to {time} more {LIMIT_KNOWN}"));
+    saved.join(", ") + &limit.unwrap_or_default()
+}
+
+/// The first amount of the savings of a job's runs: of what is expected, if anything is.
+pub(super) fn saved_first(sums: &Sums, currency: Option<&str>) -> String {
+    let (expected, cost) = (sums.expected(), sums.cost());
+    let all = named_parts(&expected, cost, currency).is_empty();
+    saved_briefly(&if all { sums.saved() } else { expected }, cost, currency)
+}
+
 /// What is expected to be saved, and the time of which only an upper limit is known. One waiting job may have a limit
 /// that is larger than all that is expected. If nothing is expected, the limit is all that there is to say.
 fn amounts(sums: &Sums, currency: Option<&str>) -> (Vec<String>, Option<String>) {
-    let (saved, cost) = (sums.saved(), sums.cost());
+    apart((&sums.saved(), &sums.expected()), sums.more_at_most(), sums.cost(), currency)
+}
+
+fn apart(
+    (saved, expected): (&Amounts, &Amounts),
+    limit: Option<f64>,
+    cost: Option<Range>,
+    currency: Option<&str>,
+) -> (Vec<String>, Option<String>) {
     let least = LEAST_MS.max(saved.wall_ms.high * NAMED);
-    let limit = sums.more_at_most().filter(|limit| *limit >= least);
-    let expected = named_parts(&sums.expected(), cost, currency);
-    match limit {
+    let expected = named_parts(expected, cost, currency);
+    match limit.filter(|limit| *limit >= least) {
         Some(limit) if !expected.is_empty() => (expected, Some(millis(limit))),
-        _ => (saved_parts(&saved, cost, currency), None),
+        _ => (saved_parts(saved, cost, currency), None),
     }
 }
 
@@ -123,7 +154,7 @@ fn memory(savings: &Sums, used: MbMillis) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::savings::{Amounts, Range, SavingStatus, TroubleSavings};
+    use crate::savings::{SavingStatus, TroubleSavings};
     use crate::units::{Bytes, Millis};
 
     fn saving(gb_hours: f64, by_size: bool) -> TroubleSavings {

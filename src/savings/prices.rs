@@ -135,10 +135,10 @@ impl Prices {
         Some(hourly?.cost(amounts)?.times(factor))
     }
 
-    /// Whether they depend on the job type, which only a history tells.
+    /// Whether they depend on this aspect of an application. Only a history tells the job type.
     #[cfg(feature = "store")]
-    pub(crate) fn need_job_type(&self) -> bool {
-        self.documents.iter().any(|document| document.scope.tests(crate::rules::Aspect::JobType))
+    pub(crate) fn depend_on(&self, aspect: crate::rules::Aspect) -> bool {
+        self.documents.iter().any(|document| document.scope.tests(aspect))
     }
 
     fn instance(&self, document: &PriceDocument) -> Option<Hourly> {

@@ -76,6 +76,12 @@ impl TroubleSavings {
         self.method.starts_with(WITHOUT_STRAGGLERS).then_some("if its stragglers are removed, too")
     }
 
+    /// Its share of the time, if only an upper limit of it is known.
+    pub(crate) fn limit_of_time(&self) -> Option<Range> {
+        let share = self.share.as_ref().filter(|_| self.status == SavingStatus::Estimated)?;
+        Some(share.wall_ms).filter(Range::is_only_a_limit)
+    }
+
     /// One whose saving is unknown.
     pub(crate) fn unknown(why: impl Into<Cow<'static, str>>) -> Self {
         let status = SavingStatus::Unknown(why.into());
@@ -112,6 +118,21 @@ pub(crate) struct ApplicationSavings {
 }
 
 state!(struct ApplicationSavings { joint, more_gb_hours, baseline, unknown, joint_cost, currency });
+
+impl ApplicationSavings {
+    /// The savings of all troubles without the times of which only an upper limit is known, and the sum of these limits.
+    pub(crate) fn expected<'a>(
+        &self,
+        troubles: impl Iterator<Item = &'a TroubleSavings>,
+    ) -> (Amounts, Option<f64>) {
+        let limits = troubles.filter_map(TroubleSavings::limit_of_time);
+        let Some(limit) = limits.reduce(Range::plus) else { return (self.joint, None) };
+        let Range { low, point, high } = self.joint.wall_ms;
+        let rest = |all: f64, limit: f64| (all - limit).max(0.0);
+        let wall_ms = Range { low, point: rest(point, limit.point), high: rest(high, limit.high).max(low) };
+        (Amounts { wall_ms, ..self.joint }, Some(limit.high))
+    }
+}
 
 /// The savings of an application, and of each of its troubles in their order.
 #[derive(Debug, Clone, PartialEq)]
@@ -175,7 +196,7 @@ impl Sums {
         match (&trouble.status, &trouble.share) {
             (SavingStatus::Estimated, Some(share)) => {
                 self.wall.add(share.wall_ms);
-                add(&mut self.wall_limits, Some(share.wall_ms).filter(Range::is_only_a_limit));
+                add(&mut self.wall_limits, trouble.limit_of_time());
                 add(&mut self.cores, share.core_hours);
                 add(&mut self.memory, share.gb_hours);
                 add(&mut self.by_size, share.gb_hours.filter(|_| trouble.by_size));

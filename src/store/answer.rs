@@ -2,7 +2,7 @@
 
 use super::selection::Selection;
 use super::{Fleet, Grouped, Grouping, Nodes, Run, Runs, Store, StoreError};
-use crate::engine::Filter;
+use crate::engine::{Filter, Sort};
 use crate::units::Timestamp;
 
 /// A question.
@@ -18,6 +18,18 @@ pub(crate) enum Question {
     Worst,
     /// The runs of the job with this key or name.
     Job(String),
+}
+
+/// Which applications a question is about, and how its answer lists them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) filter: &'a Filter,
+    /// Only applications with a finding of one of these rules; empty for all.
+    pub(crate) rules: &'a [String],
+    /// `None`: days and the runs of a job in the order of time, nodes by how slow they are, all else by waste.
+    pub(crate) sort: Option<Sort>,
+    /// At most so many lines of each list.
+    pub(crate) most: usize,
 }
 
 /// The answer, with the sums over all applications that it is about.
@@ -42,31 +54,28 @@ pub(crate) enum View {
 }
 
 impl Store {
-    /// Answers a question about the applications that `filter` admits, with at most `most` lines. `None` if there is no
-    /// such job. All figures come from one snapshot, even while other processes write.
-    pub(crate) fn answer(
-        &self,
-        question: &Question,
-        filter: &Filter,
-        most: usize,
-    ) -> Result<Option<Answer>, StoreError> {
-        self.database.reading(|| self.answer_about(question, &Selection::of(&self.database, filter)?, most))
+    /// Answers a question. `None` if there is no such job. All figures come from one snapshot, even while other processes
+    /// write.
+    pub(crate) fn answer(&self, question: &Question, asked: Asked<'_>) -> Result<Option<Answer>, StoreError> {
+        let selection = || Selection::of(&self.database, asked.filter, asked.rules);
+        self.database.reading(|| self.answer_about(question, &selection()?, asked))
     }
 
     fn answer_about(
         &self,
         question: &Question,
         selection: &Selection,
-        most: usize,
+        asked: Asked<'_>,
     ) -> Result<Option<Answer>, StoreError> {
+        let Asked { sort, most, .. } = asked;
         let mut of_job = None;
         let view = match question {
-            Question::Overview => View::Overview(Box::new(self.fleet(selection, most)?)),
+            Question::Overview => View::Overview(Box::new(self.fleet(selection, (sort, most))?)),
             Question::Groups(grouping) => {
-                View::Groups(*grouping, self.grouped(*grouping, selection, Some(most))?)
+                View::Groups(*grouping, self.grouped(*grouping, selection, (sort, Some(most)))?)
             }
             Question::Nodes => View::Nodes(self.nodes(selection, most)?),
-            Question::Worst => View::Worst(self.worst(selection, most)?),
+            Question::Worst => View::Worst(self.worst(selection, (sort, most))?),
             Question::Job(job) => match self.job(job, selection, most)? {
                 Some((runs, selected)) => {
                     of_job = Some(selected);
@@ -76,10 +85,16 @@ impl Store {
             },
         };
         let selection = of_job.as_ref().unwrap_or(selection);
-        let mut total = self.grouped(Grouping::Everything, selection, None)?.groups;
+        let mut total = self.grouped(Grouping::Everything, selection, (None, None))?.groups;
         let (from, until) = self.period(selection)?;
         let total = total.pop().unwrap_or_default();
         let currency = self.prices.as_ref().map(|prices| prices.currency().to_owned());
         Ok(Some(Answer { total, from, until, currency, view }))
+    }
+    /// The rules that have findings in the store.
+    pub(crate) fn rules(&self) -> Result<Vec<String>, StoreError> {
+        let query =
+            "SELECT DISTINCT key FROM group_sum WHERE kind = 'rule' AND applications > 0 ORDER BY key";
+        self.database.rows(query, &[], |row| row.get(0))
     }
 }

@@ -1,15 +1,20 @@
 //! Costs of applications: prices applied to the amounts in the tables.
 //!
 //! Prices depend on the engine, the name, the user and the queue of an application. So amounts are added up for each
-//! combination of these, and prices are applied to the sums.
+//! combination of these, and prices are applied to the sums. The store keeps such sums of all days without names, which
+//! are as many as applications where each run has another name.
 
 use std::collections::BTreeMap;
 
-use super::database::Row;
+use super::database::{Row, Value};
 use super::day::name_of;
 use super::selection::Selection;
+use super::sums::{
+    CORES_KNOWN, MEMORY_KNOWN, QUEUE_KNOWN, SAVED_CORES_KNOWN, SAVED_MEMORY_KNOWN, USER_KNOWN,
+};
 use super::{Group, Grouping, MS_PER_HOUR, Run, Store, StoreError, gb_hours};
 use crate::model::{Application, Engine};
+use crate::rules::Aspect;
 use crate::savings::{Amounts, Prices, Range};
 
 /// Money is counted in millionths, so that sums do not depend on the order.
@@ -33,19 +38,13 @@ impl Store {
         groups: &mut [Group],
     ) -> Result<(), StoreError> {
         let Some(prices) = &self.prices else { return Ok(()) };
-        let (table, key, [saved_memory, _, saved_cores]) = grouping.parts();
-        // Prices depend on which amounts are known, so applications with different unknown amounts are added up
-        // separately.
-        let statement = format!(
-            "SELECT {key}, application.engine, application.name, application.\"user\", application.queue, \
-             CAST(sum(application.core_time) AS BIGINT), CAST(sum(application.used) AS BIGINT), CAST(sum({saved_cores}) AS \
-             BIGINT), CAST(sum({saved_memory}) AS BIGINT), count(*) FROM {table} WHERE {} GROUP BY 1, 2, 3, 4, 5, \
-             application.core_time IS NULL, application.used IS NULL, {saved_cores} IS NULL, {saved_memory} IS NULL",
-            selection.condition
-        );
+        let (statement, values) = match kept(grouping, selection, prices) {
+            Some(kept) => kept,
+            None => (from_applications(grouping, selection, prices), selection.values.clone()),
+        };
         let memory = |held: Option<u64>| held.map(|held| exactly(gb_hours(held)));
         let mut costs: BTreeMap<Option<String>, Costs> = BTreeMap::new();
-        self.database.visit(&statement, &selection.values, |row| {
+        self.database.visit(&statement, &values, |row| {
             let mut key: Option<String> = row.get(0)?;
             if grouping == Grouping::Day {
                 key = key.and_then(|day| name_of(day.parse().ok()?));
@@ -78,6 +77,57 @@ impl Store {
         let used = run.used_gb_hours.map(exactly);
         cost(prices, &app_of(engine, who)?, core_time, used).map(|micros| micros as f64 / MICRO)
     }
+}
+
+/// A column, or nothing if prices do not depend on it: then fewer amounts are added up.
+fn if_needed<'c>(prices: &Prices, aspect: Aspect, column: &'c str) -> &'c str {
+    if prices.depend_on(aspect) { column } else { "CAST(NULL AS TEXT)" }
+}
+
+/// The query for amounts by what prices depend on, of each application. Prices depend on which amounts are known, so
+/// applications with different unknown amounts are added up separately.
+fn from_applications(grouping: Grouping, selection: &Selection, prices: &Prices) -> String {
+    let (table, key, [saved_memory, _, saved_cores, _]) = grouping.parts();
+    format!(
+        "SELECT {key}, application.engine, {}, {}, {}, CAST(sum(application.core_time) AS BIGINT), \
+         CAST(sum(application.used) AS BIGINT), CAST(sum({saved_cores}) AS BIGINT), CAST(sum({saved_memory}) AS BIGINT), \
+         count(*) FROM {table} WHERE {} GROUP BY 1, 2, 3, 4, 5, application.core_time IS NULL, application.used IS NULL, \
+         {saved_cores} IS NULL, {saved_memory} IS NULL",
+        if_needed(prices, Aspect::Name, "application.name"),
+        if_needed(prices, Aspect::User, "application.\"user\""),
+        if_needed(prices, Aspect::Queue, "application.queue"),
+        selection.condition
+    )
+}
+
+/// The same from sums, which are kept of all days and without names.
+fn kept(grouping: Grouping, selection: &Selection, prices: &Prices) -> Option<(String, Vec<Value<'static>>)> {
+    let days = selection.days.as_ref().filter(|days| days.are_all() && !prices.depend_on(Aspect::Name))?;
+    let if_known = |bit: i64, value: &str| format!("CASE WHEN known & {bit} <> 0 THEN {value} END");
+    let (user, queue) = (if_known(USER_KNOWN, "\"user\""), if_known(QUEUE_KNOWN, "queue"));
+    let (kind, table, key) = match grouping {
+        Grouping::Everything => ("job", "cost_sum", "CAST(NULL AS TEXT)"),
+        Grouping::User => ("job", "cost_sum", user.as_str()),
+        Grouping::Queue => ("job", "cost_sum", queue.as_str()),
+        Grouping::Engine => ("job", "cost_sum", "cost_sum.engine"),
+        Grouping::Status => ("job", "cost_sum", "status"),
+        Grouping::Job => ("job", "cost_sum JOIN job ON job.job = CAST(cost_sum.key AS BIGINT)", "job.key"),
+        Grouping::Trouble => ("trouble", "cost_sum", "key"),
+        Grouping::Rule => ("rule", "cost_sum", "key"),
+        Grouping::Day => return None,
+    };
+    let (user, queue) = (if_needed(prices, Aspect::User, &user), if_needed(prices, Aspect::Queue, &queue));
+    let of_engine = days.engine().map_or("", |_| " AND cost_sum.engine = ?1");
+    let sum = |bit: i64, column: &str| if_known(bit, &format!("CAST(sum({column}) AS BIGINT)"));
+    let statement = format!(
+        "SELECT {key}, cost_sum.engine, CAST(NULL AS TEXT), {user}, {queue}, {}, {}, {}, {}, CAST(sum(applications) AS \
+         BIGINT) FROM {table} WHERE kind = '{kind}' AND applications > 0{of_engine} GROUP BY 1, 2, 3, 4, 5, known",
+        sum(CORES_KNOWN, "core_time"),
+        sum(MEMORY_KNOWN, "used"),
+        sum(SAVED_CORES_KNOWN, "saved_core_time"),
+        sum(SAVED_MEMORY_KNOWN, "saved_memory"),
+    );
+    Some((statement, days.engine().map(Value::from).into_iter().collect()))
 }
 
 fn add(sum: &mut Option<i64>, cost: Option<i64>) {
@@ -130,9 +180,10 @@ fn micros(money: f64) -> i64 {
 #[cfg(test)]
 mod tests {
     use crate::engine::Filter;
+    use crate::model::{Engine, Status};
     use crate::results::ApplicationReport;
-    use crate::store::testing::with_prices;
-    use crate::store::{Question, View};
+    use crate::store::testing::{self, with_prices};
+    use crate::store::{Grouping, Question, View};
     use crate::units::{Bytes, CoreMillis, MbMillis, Millis};
 
     /// An application that held two cores and 10 GiB for an hour.
@@ -151,11 +202,63 @@ mod tests {
         without_cores.metrics.cores_used = None;
         let prices = include_str!("../../testdata/prices.yaml");
         with_prices(&[app("app_1"), without_cores], prices, |store| {
-            let answer = store.answer(&Question::Worst, &Filter::default(), 9).unwrap().unwrap();
+            let answer = testing::answer(store, &Question::Worst, &Filter::default(), 9).unwrap();
             assert_eq!((answer.total.cost, answer.total.unpriced), (Some(0.11), 1));
             let View::Worst(runs) = answer.view else { panic!("{:?}", answer.view) };
             let costs: Vec<_> = runs.iter().map(|run| (run.id.as_str(), run.cost)).collect();
             assert!(costs.contains(&("app_1", Some(0.11))) && costs.contains(&("app_2", None)), "{costs:?}");
+        });
+    }
+    /// Costs from kept sums are those of the applications, which a filter of ids makes the store read.
+    #[test]
+    fn kept_sums_cost_what_the_applications_cost() {
+        let named = |n: u64| {
+            let mut app = app(&format!("app_{n}"));
+            app.name = Some(format!("job {}", n % 3));
+            app.engine = if n.is_multiple_of(5) { Engine::MapReduce } else { Engine::Spark };
+            app.user = (!n.is_multiple_of(4)).then(|| format!("user {}", n % 2));
+            app.queue = (!n.is_multiple_of(3)).then(|| "root.spot.a".to_owned());
+            app.status = if n.is_multiple_of(7) { Status::Failed } else { Status::Succeeded };
+            app.metrics.cores_used = app.metrics.cores_used.filter(|_| !n.is_multiple_of(6));
+            app.metrics.used = app.metrics.used.filter(|_| !n.is_multiple_of(8));
+            app
+        };
+        let apps: Vec<_> = (1..=40).map(named).collect();
+        let groupings = [
+            Grouping::Everything,
+            Grouping::User,
+            Grouping::Queue,
+            Grouping::Job,
+            Grouping::Engine,
+            Grouping::Status,
+            Grouping::Trouble,
+            Grouping::Rule,
+        ];
+        with_prices(&apps, include_str!("../../testdata/prices.yaml"), |store| {
+            for (grouping, engine) in
+                groupings.iter().flat_map(|one| [(one, None), (one, Some(Engine::Spark))])
+            {
+                let costs = |filter: &Filter| {
+                    let answer = testing::answer(store, &Question::Groups(*grouping), filter, 99).unwrap();
+                    let View::Groups(_, grouped) = answer.view else { panic!() };
+                    let micros = |cost: Option<f64>| cost.map(super::micros);
+                    let groups = grouped.groups.into_iter();
+                    groups.map(|it| (it.key, micros(it.cost), it.unpriced)).collect::<Vec<_>>()
+                };
+                let kept = Filter { engine, ..Filter::default() };
+                let of_each = Filter { ids: vec!["*".parse().unwrap()], ..kept.clone() };
+                let (kept, of_each) = (costs(&kept), costs(&of_each));
+                assert_eq!(kept.len(), of_each.len());
+                for ((key, kept, unpriced), (other, each, unpriced_each)) in kept.into_iter().zip(of_each) {
+                    assert_eq!((&key, unpriced), (&other, unpriced_each), "{grouping:?}");
+                    // Each sum is rounded.
+                    let near = kept.zip(each).is_none_or(|(kept, each)| (kept - each).abs() < 50);
+                    assert!(
+                        kept.is_some() == each.is_some() && near,
+                        "{grouping:?} {key:?} {kept:?} {each:?}"
+                    );
+                }
+            }
         });
     }
 }

@@ -97,6 +97,7 @@ pub(crate) const TABLES: [Table; 3] = [
             column("saves_ms", Kind::Whole, "saved_time"),
             column("saves_gb_hours", Kind::Number, "CAST(saved_memory AS DOUBLE PRECISION) / 3686400"),
             column("saves_core_hours", Kind::Number, "CAST(saved_core_time AS DOUBLE PRECISION) / 3600000"),
+            column("saves_more_at_most_ms", Kind::Whole, "application.limit_time"),
         ],
     },
     Table {
@@ -118,7 +119,7 @@ pub(crate) const TABLES: [Table; 3] = [
     },
     Table {
         name: "troubles",
-        from: "(SELECT application, n, kind, severity AS level, cause, remedy, saved_time AS time, saved_memory AS memory FROM \
+        from: "(SELECT application, n, kind, severity AS level, cause, remedy, saved_time AS time, saved_memory AS memory, limit_time AS more FROM \
                trouble) AS trouble JOIN application USING (application)",
         order: "application.id, application.attempt, application.source, n",
         columns: &[
@@ -131,6 +132,7 @@ pub(crate) const TABLES: [Table; 3] = [
             column("remedy", Kind::Text, "remedy"),
             column("saves_ms", Kind::Whole, "time"),
             column("saves_gb_hours", Kind::Number, "CAST(memory AS DOUBLE PRECISION) / 3686400"),
+            column("saves_more_at_most_ms", Kind::Whole, "more"),
         ],
     },
 ];
@@ -145,7 +147,7 @@ impl Store {
         mut take: impl FnMut(&str, Vec<Option<Value>>) -> bool,
     ) -> Result<(), StoreError> {
         self.database.reading_once(|| {
-            let selection = Selection::of(&self.database, filter)?;
+            let selection = Selection::of(&self.database, filter, &[])?;
             let values: Vec<&str> = table.columns.iter().map(|column| column.value).collect();
             let query = format!(
                 "SELECT run.started / 86400000 AS found, {} FROM {} JOIN run ON run.run = application.run WHERE {} ORDER BY \

@@ -7,6 +7,7 @@ use super::realised::Found;
 use super::selection::Selection;
 use super::sums::IS_LONG;
 use super::{Grouped, Grouping, Nodes, OverTime, Periods, Realised, Store, StoreError};
+use crate::engine::Sort;
 
 /// What all applications used and wasted, how this developed, and which remedies there are.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,19 +110,23 @@ impl Fleet {
 }
 
 impl Store {
-    /// The picture of the selected applications, with at most `most` lines in each list.
-    pub(super) fn fleet(&self, selection: &Selection, most: usize) -> Result<Fleet, StoreError> {
+    /// The picture of the selected applications, with at most `most` lines in each list. Groups are in this order.
+    pub(super) fn fleet(
+        &self,
+        selection: &Selection,
+        (sort, most): (Option<Sort>, usize),
+    ) -> Result<Fleet, StoreError> {
         let periods = self.periods(selection)?;
         let over_time = |grouping, groups: &Grouped| match &periods {
             Some(periods) => self.over_time(grouping, groups, periods, selection),
             None => Ok(Vec::new()),
         };
         let ranked = |grouping| {
-            let grouped = self.grouped(grouping, selection, Some(most))?;
+            let grouped = self.grouped(grouping, selection, (sort, Some(most)))?;
             let over_time = over_time(grouping, &grouped)?;
             Ok::<_, StoreError>(Ranked { grouped, over_time })
         };
-        let everything = self.grouped(Grouping::Everything, selection, None)?;
+        let everything = self.grouped(Grouping::Everything, selection, (None, None))?;
         let mut changes = self.changes(selection)?;
         let (realised_cost, realised_unpriced) = self.price_changes(&mut changes)?.unzip();
         let realised_of = changes.len() as u64;
@@ -136,7 +141,7 @@ impl Store {
             jobs: ranked(Grouping::Job)?,
             users: ranked(Grouping::User)?,
             queues: ranked(Grouping::Queue)?,
-            troubles: self.grouped(Grouping::Trouble, selection, Some(most))?,
+            troubles: self.grouped(Grouping::Trouble, selection, (sort, Some(most)))?,
             remedies,
             remedies_of,
             realised,
@@ -258,7 +263,7 @@ mod tests {
     use super::*;
     use crate::engine::Filter;
     use crate::results::ApplicationReport;
-    use crate::store::testing::with_stores;
+    use crate::store::testing::{self, with_stores};
     use crate::store::{Answer, Question, View};
     use crate::units::{Bytes, MbMillis, Millis, Timestamp};
 
@@ -277,7 +282,7 @@ mod tests {
 
     fn answer(store: &Store, question: &Question, user: Option<&str>) -> Answer {
         let users = user.iter().map(|user| user.parse().unwrap()).collect();
-        store.answer(question, &Filter { users, ..Filter::default() }, 20).unwrap().unwrap()
+        testing::answer(store, question, &Filter { users, ..Filter::default() }, 20).unwrap()
     }
 
     #[test]

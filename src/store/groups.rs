@@ -1,11 +1,12 @@
 //! Sums over the applications of a store, by what they have in common.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
 use super::database::Row;
 use super::day::name_of;
 use super::selection::{Days, Selection};
 use super::{Store, StoreError};
+use crate::engine::Sort;
 use crate::severity::Severity;
 use crate::units::{Millis, Timestamp};
 
@@ -47,6 +48,8 @@ pub(crate) struct Group {
     /// What the remedies of known effect save.
     pub(crate) saved_gb_hours: Option<f64>,
     pub(crate) saved_time: Option<Millis>,
+    /// The time that remedies save at most in addition, where only an upper limit is known.
+    pub(crate) limit_time: Option<Millis>,
     /// What they cost, and what the remedies save of it, if there are prices.
     pub(crate) cost: Option<f64>,
     pub(crate) saved_cost: Option<f64>,
@@ -55,7 +58,7 @@ pub(crate) struct Group {
     pub(crate) severity: Severity,
 }
 
-/// Groups, those that waste most first.
+/// Groups in the order that was asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Grouped {
     pub(crate) groups: Vec<Group>,
@@ -64,11 +67,15 @@ pub(crate) struct Grouped {
 }
 
 impl Grouping {
-    /// The table, the key, and the savings of memory, time and cores.
-    pub(super) const fn parts(self) -> (&'static str, &'static str, [&'static str; 3]) {
+    /// The table, the key, and the savings of memory, time and cores, and the limits of time.
+    pub(super) const fn parts(self) -> (&'static str, &'static str, [&'static str; 4]) {
         const ALL: &str = "application";
-        const OF_ALL: [&str; 3] =
-            ["application.saved_memory", "application.saved_time", "application.saved_core_time"];
+        const OF_ALL: [&str; 4] = [
+            "application.saved_memory",
+            "application.saved_time",
+            "application.saved_core_time",
+            "application.limit_time",
+        ];
         match self {
             Self::Everything => (ALL, "CAST(NULL AS TEXT)", OF_ALL),
             Self::User => (ALL, "application.\"user\"", OF_ALL),
@@ -79,14 +86,14 @@ impl Grouping {
             Self::Status => (ALL, "application.status", OF_ALL),
             Self::Trouble => (
                 "(SELECT application, kind, CAST(sum(saved_memory) AS BIGINT) AS of_memory, CAST(sum(saved_time) AS BIGINT) \
-                 AS of_time FROM trouble GROUP BY application, kind) AS part JOIN application USING (application)",
+                 AS of_time, CAST(sum(limit_time) AS BIGINT) AS of_limits FROM trouble GROUP BY application, kind) AS part JOIN application USING (application)",
                 "part.kind",
-                ["of_memory", "of_time", NOTHING],
+                ["of_memory", "of_time", NOTHING, "of_limits"],
             ),
             Self::Rule => (
                 "(SELECT DISTINCT application, rule FROM finding) AS part JOIN application USING (application)",
                 "part.rule",
-                [NOTHING, NOTHING, NOTHING],
+                [NOTHING; 4],
             ),
         }
     }
@@ -124,17 +131,19 @@ impl Store {
         &self,
         grouping: Grouping,
         selection: &Selection,
-        most: Option<usize>,
+        (sort, most): (Option<Sort>, Option<usize>),
     ) -> Result<Grouped, StoreError> {
+        let of_rules = (grouping == Grouping::Rule).then(|| selection.rows_of_rules());
+        let selection = of_rules.as_ref().unwrap_or(selection);
         let kept = selection.days.as_ref().and_then(|days| Some((days, grouping.kept(days)?)));
         let mut groups = if let Some((days, (table, key, condition))) = kept {
             let statement = format!("SELECT {key}, {KEPT} FROM {table} WHERE {condition} GROUP BY 1");
             self.database.rows(&statement, &days.values(), Sums::of)?
         } else {
-            let (table, key, [saved_memory, saved_time, _]) = grouping.parts();
+            let (table, key, [saved_memory, saved_time, _, limit_time]) = grouping.parts();
             let statement = format!(
                 "SELECT {key}, {COUNTED}, CAST(sum({saved_memory}) AS BIGINT), CAST(sum({saved_time}) AS BIGINT), \
-                 {JUDGED} FROM {table} WHERE {} GROUP BY 1",
+                 {JUDGED}, CAST(sum(coalesce({limit_time}, 0)) AS BIGINT) FROM {table} WHERE {} GROUP BY 1",
                 selection.condition
             );
             self.database.rows(&statement, &selection.values, Sums::of)?
@@ -143,12 +152,8 @@ impl Store {
         for group in groups.iter_mut().filter(|_| grouping == Grouping::Day) {
             group.key = group.key.take().and_then(|day| name_of(day.parse().ok()?));
         }
-        // The first of equal groups, by name, comes first.
-        groups.sort_by(|a, b| {
-            let worst = |sums: &Sums| Reverse((sums.wasted, sums.used, sums.applications));
-            let latest = (grouping == Grouping::Day).then(|| b.key.cmp(&a.key));
-            latest.unwrap_or_else(|| worst(a).cmp(&worst(b)).then_with(|| a.key.cmp(&b.key)))
-        });
+        let latest_first = sort.is_none() && grouping == Grouping::Day;
+        groups.sort_by(|a, b| if latest_first { b.key.cmp(&a.key) } else { Sums::order(a, b, sort) });
         let of = groups.len() as u64;
         groups.truncate(most.unwrap_or(usize::MAX));
         let mut groups: Vec<Group> = groups.into_iter().map(Group::from).collect();
@@ -201,7 +206,8 @@ const KEPT: &str = "CAST(sum(applications) AS BIGINT), CAST(sum(failed) AS BIGIN
      END AS BIGINT), CAST(CASE WHEN sum(counted) > 0 THEN sum(core_time) END AS BIGINT), CAST(CASE WHEN sum(critical) > 0 \
      THEN 4 WHEN sum(severe) > 0 THEN 3 WHEN sum(moderate) > 0 THEN 2 WHEN sum(low) > 0 THEN 1 ELSE 0 END AS BIGINT), \
      CAST(CASE WHEN sum(saving_memory) > 0 THEN sum(saved_memory) END AS BIGINT), CAST(CASE WHEN sum(saving_time) > 0 THEN \
-     sum(saved_time) END AS BIGINT), CAST(CASE WHEN sum(compared) > 0 THEN sum(compared_used) END AS BIGINT)";
+     sum(saved_time) END AS BIGINT), CAST(CASE WHEN sum(compared) > 0 THEN sum(compared_used) END AS BIGINT), \
+     CAST(sum(limit_time) AS BIGINT)";
 
 /// Sums as the tables have them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -219,9 +225,27 @@ struct Sums {
     saved_memory: Option<u64>,
     saved_time: Option<u64>,
     judged: Option<u64>,
+    limit_time: u64,
 }
 
 impl Sums {
+    /// Which of two groups comes first. Equal ones are in the order of their names, unknown ones last.
+    fn order(a: &Self, b: &Self, sort: Option<Sort>) -> Ordering {
+        let first = |sums: &Self| match sort {
+            Some(Sort::Saving) => [sums.saved_memory, sums.saved_time],
+            Some(Sort::Severity) => [Some(sums.severity), None],
+            Some(Sort::RunTime) => [sums.run_time, None],
+            Some(Sort::Name) => [None, None],
+            Some(Sort::Waste) | None => [sums.wasted, sums.used],
+        };
+        let worst = |sums: &Self| {
+            let by_name = sort == Some(Sort::Name);
+            Reverse((first(sums), (!by_name).then_some((sums.wasted, sums.used, sums.applications))))
+        };
+        let name = |sums: &Self| (sums.key.is_none(), sums.key.clone());
+        worst(a).cmp(&worst(b)).then_with(|| name(a).cmp(&name(b)))
+    }
+
     fn of(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             key: row.get(0)?,
@@ -237,6 +261,7 @@ impl Sums {
             saved_memory: row.amount(10)?,
             saved_time: row.amount(11)?,
             judged: row.amount(12)?,
+            limit_time: row.count(13)?,
         })
     }
 }
@@ -258,6 +283,7 @@ impl From<Sums> for Group {
             judged_gb_hours: sums.judged.map(super::gb_hours),
             saved_gb_hours: sums.saved_memory.map(super::gb_hours),
             saved_time: sums.saved_time.map(Millis::new),
+            limit_time: Some(sums.limit_time).filter(|limit| *limit > 0).map(Millis::new),
             cost: None,
             saved_cost: None,
             unpriced: 0,

@@ -58,10 +58,11 @@ impl Store {
             states.filter(|(path, _)| !left_out.contains(path) && !known.contains(path)).collect();
         let sources = Sources { storages: &storages, broken_off };
         let writer = Mutex::new(Writer::new(&mut self.database, runs, (known, states), sources));
-        let keep = |app: &ApplicationReport| {
-            writer.lock().unwrap_or_else(PoisonError::into_inner).application(app);
+        let write = |app: &ApplicationReport, counts: bool| {
+            writer.lock().unwrap_or_else(PoisonError::into_inner).application(app, counts);
         };
-        let keeper = Keeper { by_node: work_by_node, keep: &keep };
+        let (keep, keep_copy) = (|app: &_| write(app, true), |app: &_| write(app, false));
+        let keeper = Keeper { by_node: work_by_node, keep: &keep, keep_copy: &keep_copy };
         let (report, read) = read(Named { unchanged: Some(&left_out), ..named }, keeper);
         let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (stored, finished) = writer.finish(&report.problems);

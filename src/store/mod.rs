@@ -39,7 +39,7 @@ use crate::savings::Prices;
 use crate::units::Timestamp;
 
 pub(crate) use accepted::Lack;
-pub(crate) use answer::{Answer, Question, View};
+pub(crate) use answer::{Answer, Asked, Question, View};
 #[cfg(feature = "parquet")]
 pub(crate) use export::Column;
 pub(crate) use export::{Kind, TABLES, Table, Value};

@@ -183,7 +183,7 @@ mod tests {
     }
 
     fn nodes(store: &Store, filter: &Filter) -> Nodes {
-        store.nodes(&Selection::of(&store.database, filter).unwrap(), 9).unwrap()
+        store.nodes(&Selection::of(&store.database, filter, &[]).unwrap(), 9).unwrap()
     }
 
     #[test]

@@ -223,7 +223,13 @@ impl Store {
         let keys = groups.groups.iter().map(|group| group.key.as_deref());
         let kept = selection.days.as_ref().filter(|_| grouping != Grouping::Job);
         if let Some((days, (_, key, condition))) = kept.and_then(|days| Some((days, grouping.kept(days)?))) {
-            let mut rows = Selection { condition, values: days.values(), by_patterns: false, days: None };
+            let mut rows = Selection {
+                condition,
+                values: days.values(),
+                by_patterns: false,
+                days: None,
+                rules: Vec::new(),
+            };
             if are_few {
                 rows.among_known("known", "key", keys);
             }
@@ -288,7 +294,7 @@ mod tests {
         };
         let apps: Vec<_> = (20_000..20_030).chain([47_000]).map(app).collect();
         crate::store::testing::with_stores(&apps, |store| {
-            let all = Selection::of(&store.database, &crate::engine::Filter::default()).unwrap();
+            let all = Selection::of(&store.database, &crate::engine::Filter::default(), &[]).unwrap();
             let periods = store.periods(&all).unwrap().unwrap();
             assert_eq!((periods.names.len(), periods.unit(), periods.is_cut), (30, "day", true));
         });

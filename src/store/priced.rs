@@ -85,7 +85,7 @@ mod tests {
     use crate::internal::sample;
     use crate::model::{Engine, Status};
     use crate::results::ApplicationReport;
-    use crate::store::testing::{with_prices, with_stores};
+    use crate::store::testing::{self, with_prices, with_stores};
     use crate::store::{Fleet, Question, View};
     use crate::units::{Bytes, CoreMillis, MbMillis, Millis, Timestamp};
 
@@ -118,7 +118,7 @@ mod tests {
     }
 
     fn fleet(store: &Store, filter: &Filter, most: usize) -> Fleet {
-        let answer = store.answer(&Question::Overview, filter, most).unwrap().unwrap();
+        let answer = testing::answer(store, &Question::Overview, filter, most).unwrap();
         let View::Overview(fleet) = answer.view else { panic!() };
         *fleet
     }

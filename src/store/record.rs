@@ -11,7 +11,7 @@ use super::{MB_SECONDS_PER_GB_HOUR, MS_PER_HOUR, StoreError, configured};
 use crate::baseline::measure;
 use crate::limits;
 use crate::results::{ApplicationReport, NodeWork};
-use crate::savings::{Amounts, SavingStatus};
+use crate::savings::{Amounts, Range, SavingStatus};
 use crate::troubles::Trouble;
 use crate::units::{Bytes, Millis, Timestamp};
 
@@ -117,13 +117,15 @@ fn insert(
     let cores = metrics.cores_used.zip(metrics.cores_idle).map(|(used, idle)| used + idle);
     let is_known = |trouble: &Trouble| !matches!(trouble.savings.status, SavingStatus::Unknown(_));
     let some_known = app.troubles.is_empty() || app.troubles.iter().any(is_known);
-    let saved = Saved::of(app.savings.as_ref().filter(|_| some_known).map(|savings| &savings.joint));
+    let savings = app.savings.as_ref().filter(|_| some_known);
+    let expected = savings.map(|savings| savings.expected(app.troubles.iter().map(|it| &it.savings)));
+    let saved = Saved::of(expected);
     let (job, configuration) = job_and_configuration(database, app)?;
     database.insert(
         "INSERT INTO application (id, attempt, source, files, run, job, engine, name, \"user\", queue, status, complete, \
          judged, submitted, finished, run_time, severity, score, tasks, used, wasted, core_time, saved_time, saved_memory, \
-         saved_core_time, configuration, task_time, failed_attempts, input, nodes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, \
-         ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30) \
+         saved_core_time, configuration, task_time, failed_attempts, input, nodes, limit_time) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, \
+         ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31) \
          RETURNING application",
         &values![
             id,
@@ -156,6 +158,7 @@ fn insert(
             app.work.failed_attempts.map(whole),
             app.work.input.map(Bytes::get).map(whole),
             (!app.nodes.is_empty()).then(|| whole(app.nodes.len() as u64)),
+            saved.limit,
         ],
     )
 }
@@ -205,13 +208,28 @@ fn details(database: &Database, place: i64, app: &ApplicationReport) -> Result<(
     let troubles: Vec<_> = (0_i64..)
         .zip(&app.troubles)
         .map(|(n, trouble)| {
-            let saved = Saved::of(trouble.savings.share.as_ref());
+            let (limit, share) = (trouble.savings.limit_of_time(), trouble.savings.share);
+            let expected = |share: Amounts| match limit {
+                Some(limit) => (Amounts { wall_ms: Range::default(), ..share }, Some(limit.high)),
+                None => (share, None),
+            };
+            let saved = Saved::of(share.map(expected));
             let (kind, severity) = (trouble.kind.name(), whole(trouble.severity.value()));
-            values![place, n, kind, severity, &trouble.cause, remedy(trouble), saved.time, saved.memory]
+            values![
+                place,
+                n,
+                kind,
+                severity,
+                &trouble.cause,
+                remedy(trouble),
+                saved.time,
+                saved.memory,
+                saved.limit
+            ]
         })
         .collect();
     database.insert_all(
-        "trouble (application, n, kind, severity, cause, remedy, saved_time, saved_memory)",
+        "trouble (application, n, kind, severity, cause, remedy, saved_time, saved_memory, limit_time)",
         &troubles,
     )?;
     let changes = (0_i64..).zip(app.recommended.iter().map(|recommended| &recommended.change));
@@ -330,15 +348,20 @@ pub(super) fn remove(database: &Database, condition: &str, values: &[Value<'_>])
 /// Savings in the units of the tables.
 #[derive(Default)]
 struct Saved {
+    /// The time that is expected to be saved.
     time: Option<i64>,
+    /// What may be saved in addition, if only that is known of a trouble.
+    limit: Option<i64>,
     memory: Option<i64>,
     cores: Option<i64>,
 }
 
 impl Saved {
-    fn of(amounts: Option<&Amounts>) -> Self {
-        amounts.map_or_else(Self::default, |amounts| Self {
+    /// Amounts that are expected, and an upper limit of more time.
+    fn of(amounts: Option<(Amounts, Option<f64>)>) -> Self {
+        amounts.map_or_else(Self::default, |(amounts, limit)| Self {
             time: Some(rounded(amounts.wall_ms.point)),
+            limit: limit.map(rounded),
             memory: amounts.gb_hours.map(|range| rounded(range.point * MB_SECONDS_PER_GB_HOUR)),
             cores: amounts.core_hours.map(|range| rounded(range.point * MS_PER_HOUR)),
         })

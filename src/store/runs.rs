@@ -3,6 +3,7 @@
 use super::database::{Row, values};
 use super::selection::Selection;
 use super::{Store, StoreError};
+use crate::engine::Sort;
 use crate::fingerprint::JobKey;
 use crate::model::Engine;
 use crate::severity::Severity;
@@ -76,9 +77,23 @@ pub(crate) struct Runs {
 }
 
 impl Store {
-    /// The applications that waste most.
-    pub(super) fn worst(&self, selection: &Selection, most: usize) -> Result<Vec<Run>, StoreError> {
-        self.runs(selection, "wasted DESC NULLS LAST, score DESC, id, attempt, source", most)
+    /// The applications that waste most, or come first in another order.
+    pub(super) fn worst(
+        &self,
+        selection: &Selection,
+        (sort, most): (Option<Sort>, usize),
+    ) -> Result<Vec<Run>, StoreError> {
+        const WORST: &str = "wasted DESC NULLS LAST, score DESC, id, attempt, source";
+        let first = match sort {
+            None | Some(Sort::Waste) => return self.runs(selection, WORST, most),
+            Some(Sort::Saving) => {
+                "application.saved_memory DESC NULLS LAST, application.saved_time DESC NULLS LAST"
+            }
+            Some(Sort::Severity) => "application.severity DESC, score DESC",
+            Some(Sort::RunTime) => "run_time DESC NULLS LAST",
+            Some(Sort::Name) => "name NULLS LAST",
+        };
+        self.runs(selection, &format!("{first}, {WORST}"), most)
     }
 
     /// The last `most` runs of the job with this key, or of the job that an application with this name is a run of, and
@@ -184,14 +199,14 @@ mod tests {
     use crate::engine::Filter;
     use crate::model::Status;
     use crate::results::ApplicationReport;
-    use crate::store::testing::with_stores;
+    use crate::store::testing::{self, with_stores};
     use crate::store::{Grouping, Question, View};
 
     const DAY: i64 = 86_400_000;
 
     /// The runs of a job in a store.
     fn job(store: &Store, name: &str, most: usize) -> Option<Runs> {
-        let answer = store.answer(&Question::Job(name.to_owned()), &Filter::default(), most).unwrap()?;
+        let answer = testing::answer(store, &Question::Job(name.to_owned()), &Filter::default(), most)?;
         let View::Job(runs) = answer.view else { panic!("{answer:?}") };
         Some(runs)
     }
@@ -264,7 +279,7 @@ mod tests {
             Some(crate::units::MbMillis::of(crate::units::Bytes::from_mib(1024), Millis::from_secs(7200)));
         with_stores(&[known, nightly(1, 20)], |store| {
             let answer =
-                store.answer(&Question::Groups(Grouping::Day), &Filter::default(), 9).unwrap().unwrap();
+                testing::answer(store, &Question::Groups(Grouping::Day), &Filter::default(), 9).unwrap();
             assert_eq!((answer.total.applications, answer.total.unmeasured), (2, 1));
             assert_eq!(answer.total.used_gb_hours, Some(2.0));
             assert_eq!(answer.total.run_time, Some(Millis::from_secs(30)));
@@ -286,7 +301,7 @@ mod tests {
             app
         };
         with_stores(&[copy("b", true), copy("a", false), copy("c", true)], |store| {
-            let answer = store.answer(&Question::Worst, &Filter::default(), 9).unwrap().unwrap();
+            let answer = testing::answer(store, &Question::Worst, &Filter::default(), 9).unwrap();
             let View::Worst(worst) = answer.view else { panic!("{answer:?}") };
             assert_eq!(worst.iter().map(|run| run.source.as_str()).collect::<Vec<_>>(), ["b"]);
         });

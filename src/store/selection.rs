@@ -24,16 +24,19 @@ pub(super) struct Selection {
     pub(super) by_patterns: bool,
     /// The same for sums by day; `None` if not all applications of a day and engine are selected.
     pub(super) days: Option<Days>,
+    /// The rules of which each application has a finding; empty for all.
+    pub(super) rules: Vec<String>,
 }
 
 impl Selection {
-    /// The applications that `filter` admits, each once.
-    pub(super) fn of(database: &Database, filter: &Filter) -> Result<Self, StoreError> {
+    /// The applications that `filter` admits and that have a finding of one of these rules, each once.
+    pub(super) fn of(database: &Database, filter: &Filter, rules: &[String]) -> Result<Self, StoreError> {
         let mut selection = Self {
             condition: COUNTS.to_owned(),
             values: Vec::new(),
             by_patterns: false,
-            days: Days::of(filter),
+            days: Days::of(filter).filter(|_| rules.is_empty()),
+            rules: rules.to_vec(),
         };
         if let Some(engine) = filter.engine {
             selection.and("application.engine =", engine.name());
@@ -44,7 +47,14 @@ impl Selection {
         if let Some(until) = filter.until {
             selection.and("application.submitted <", until.as_millis());
         }
-        if filter.has_patterns() {
+        if !rules.is_empty() {
+            let of_rules = selection.in_list("finding.rule", rules.iter().map(String::as_str));
+            selection.condition = format!(
+                "{} AND application.application IN (SELECT finding.application FROM finding WHERE {of_rules})",
+                selection.condition
+            );
+        }
+        if filter.has_patterns() || !rules.is_empty() {
             let patterns = Filter { engine: None, since: None, until: None, ..filter.clone() };
             let among = (selection.condition.as_str(), selection.values.as_slice());
             (selection.condition, selection.values) = database.backend().admitted(patterns, among)?;
@@ -71,23 +81,36 @@ impl Selection {
         selection
     }
 
+    /// Keeps only the rows of the asked rules in a table that has a row for each rule of an application.
+    pub(super) fn rows_of_rules(&self) -> Self {
+        let mut selection = self.clone();
+        if !self.rules.is_empty() {
+            selection.among("part.rule", self.rules.iter().map(|rule| Some(rule.as_str())));
+        }
+        selection
+    }
+
     /// Keeps only rows whose `column` is one of `keys`.
     pub(super) fn among<'a>(&mut self, column: &str, keys: impl Iterator<Item = Option<&'a str>>) {
-        let mut places: Vec<String> = Vec::new();
+        let (unknown, known): (Vec<_>, Vec<_>) = keys.partition(Option::is_none);
         let mut any = vec!["FALSE".to_owned()];
-        for key in keys {
-            match key {
-                Some(key) => {
-                    self.values.push(key.to_owned().into());
-                    places.push(format!("?{}", self.values.len()));
-                }
-                None => any.push(format!("{column} IS NULL")),
-            }
+        if !unknown.is_empty() {
+            any.push(format!("{column} IS NULL"));
         }
-        if !places.is_empty() {
-            any.push(format!("{column} IN ({})", places.join(", ")));
+        if !known.is_empty() {
+            any.push(self.in_list(column, known.into_iter().flatten()));
         }
         self.condition = format!("{} AND ({})", self.condition, any.join(" OR "));
+    }
+
+    /// The condition that `column` is one of `keys`, whose values are added.
+    fn in_list<'a>(&mut self, column: &str, keys: impl Iterator<Item = &'a str>) -> String {
+        let mut places: Vec<String> = Vec::new();
+        for key in keys {
+            self.values.push(key.to_owned().into());
+            places.push(format!("?{}", self.values.len()));
+        }
+        format!("{column} IN ({})", places.join(", "))
     }
 }
 
@@ -105,6 +128,7 @@ impl Selection {
             values: self.values.clone(),
             by_patterns: false,
             days: None,
+            rules: Vec::new(),
         };
         wanted.among(column, keys.into_iter());
         let unknown = if unknown.is_empty() { "FALSE" } else { "TRUE" };

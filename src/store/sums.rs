@@ -21,7 +21,7 @@ pub(super) enum Sign {
 type Amount = (&'static str, &'static str);
 
 /// The amounts of an application in a group. Its savings are those of the group.
-const OF_APPLICATION: [Amount; 20] = [
+const OF_APPLICATION: [Amount; 21] = [
     ("applications", "1"),
     ("failed", "CASE WHEN application.status = 'failed' THEN 1 ELSE 0 END"),
     ("unjudged", "CASE WHEN application.judged THEN 0 ELSE 1 END"),
@@ -42,6 +42,7 @@ const OF_APPLICATION: [Amount; 20] = [
     ("compared_used", "CASE WHEN application.wasted IS NULL THEN 0 ELSE coalesce(application.used, 0) END"),
     ("saving_memory", "CASE WHEN part.saved_memory IS NULL THEN 0 ELSE 1 END"),
     ("saving_time", "CASE WHEN part.saved_time IS NULL THEN 0 ELSE 1 END"),
+    ("limit_time", "coalesce(part.limit_time, 0)"),
 ];
 
 /// The amounts of an application on a node.
@@ -72,15 +73,16 @@ struct Sums {
 }
 
 /// The groups that an application belongs to.
-const GROUPS: &str = "SELECT application, 'all' AS kind, FALSE AS known, '' AS key, saved_memory, saved_time FROM application \
-     WHERE application {these} UNION ALL SELECT application, 'status', TRUE, status, saved_memory, saved_time \
-     FROM application WHERE application {these} UNION ALL SELECT application, 'user', \"user\" IS NOT NULL, \
-     coalesce(\"user\", ''), saved_memory, saved_time FROM application WHERE application {these} UNION ALL \
-     SELECT application, 'queue', queue IS NOT NULL, coalesce(queue, ''), saved_memory, saved_time FROM \
-     application WHERE application {these} UNION ALL SELECT application, 'trouble', TRUE, kind, \
-     CAST(sum(saved_memory) AS BIGINT), CAST(sum(saved_time) AS BIGINT) FROM trouble WHERE application {these} \
-     GROUP BY application, kind UNION ALL SELECT DISTINCT application, 'rule', TRUE, rule, CAST(NULL AS BIGINT), \
-     CAST(NULL AS BIGINT) FROM finding WHERE application {these}";
+const GROUPS: &str = "SELECT application, 'all' AS kind, FALSE AS known, '' AS key, saved_memory, saved_time, limit_time FROM \
+     application WHERE application {these} UNION ALL SELECT application, 'status', TRUE, status, saved_memory, \
+     saved_time, limit_time FROM application WHERE application {these} UNION ALL SELECT application, 'user', \
+     \"user\" IS NOT NULL, coalesce(\"user\", ''), saved_memory, saved_time, limit_time FROM application WHERE \
+     application {these} UNION ALL SELECT application, 'queue', queue IS NOT NULL, coalesce(queue, ''), \
+     saved_memory, saved_time, limit_time FROM application WHERE application {these} UNION ALL SELECT application, \
+     'trouble', TRUE, kind, CAST(sum(saved_memory) AS BIGINT), CAST(sum(saved_time) AS BIGINT), CAST(sum(limit_time) AS \
+     BIGINT) FROM trouble WHERE application {these} GROUP BY application, kind UNION ALL SELECT DISTINCT application, \
+     'rule', TRUE, rule, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), CAST(NULL AS BIGINT) FROM finding WHERE \
+     application {these}";
 macro_rules! is_long {
     () => {
         "(length(setting.name) > 200 OR length(coalesce(setting.old, '')) > 200 OR length(setting.new) > 200)"
@@ -98,10 +100,53 @@ const SETTINGS: &str = concat!(
 const CONFIGURATIONS: &str =
     "SELECT application FROM application WHERE configuration IS NOT NULL AND application {these}";
 const SAVINGS: &str =
-    "SELECT application, saved_memory, saved_time FROM application WHERE application {these}";
+    "SELECT application, saved_memory, saved_time, limit_time FROM application WHERE application {these}";
 const NODES: &str = "SELECT * FROM node_work WHERE application {these}";
 
-const ALL: [Sums; 7] = [
+/// Bits of the column `known` of sums for prices.
+pub(super) const CORES_KNOWN: i64 = 1;
+pub(super) const MEMORY_KNOWN: i64 = 2;
+pub(super) const SAVED_CORES_KNOWN: i64 = 4;
+pub(super) const SAVED_MEMORY_KNOWN: i64 = 8;
+pub(super) const USER_KNOWN: i64 = 16;
+pub(super) const QUEUE_KNOWN: i64 = 32;
+
+/// An application once for its job and status, for each kind of trouble, and for each rule, with what the remedies save.
+const COSTS: &str = "SELECT application, 'job' AS kind, CAST(job AS TEXT) AS key, status, saved_core_time, saved_memory FROM \
+     application WHERE application {these} UNION ALL SELECT application, 'trouble', kind, '', CAST(NULL AS BIGINT), \
+     CAST(sum(saved_memory) AS BIGINT) FROM trouble WHERE application {these} GROUP BY application, kind UNION ALL \
+     SELECT DISTINCT application, 'rule', rule, '', CAST(NULL AS BIGINT), CAST(NULL AS BIGINT) FROM finding WHERE \
+     application {these}";
+
+const FOR_COSTS: Sums = Sums {
+    table: "cost_sum",
+    key: &[
+        ("kind", "part.kind"),
+        ("key", "part.key"),
+        ("engine", "application.engine"),
+        ("status", "part.status"),
+        ("\"user\"", "coalesce(application.\"user\", '')"),
+        ("queue", "coalesce(application.queue, '')"),
+        (
+            "known",
+            "CAST(CASE WHEN application.core_time IS NULL THEN 0 ELSE 1 END + CASE WHEN application.used IS NULL THEN 0 ELSE 2 \
+             END + CASE WHEN part.saved_core_time IS NULL THEN 0 ELSE 4 END + CASE WHEN part.saved_memory IS NULL THEN 0 \
+             ELSE 8 END + CASE WHEN application.\"user\" IS NULL THEN 0 ELSE 16 END + CASE WHEN application.queue IS NULL \
+             THEN 0 ELSE 32 END AS BIGINT)",
+        ),
+    ],
+    amounts: &[
+        ("applications", "1"),
+        ("core_time", "coalesce(application.core_time, 0)"),
+        ("used", "coalesce(application.used, 0)"),
+        ("saved_core_time", "coalesce(part.saved_core_time, 0)"),
+        ("saved_memory", "coalesce(part.saved_memory, 0)"),
+    ],
+    parts: COSTS,
+};
+
+const ALL: [Sums; 8] = [
+    FOR_COSTS,
     Sums {
         table: "group_day",
         key: &[
@@ -218,6 +263,12 @@ pub(super) fn compute(database: &Database) -> Result<(), StoreError> {
     update(database, Sign::Add, "IS NOT NULL", &[])
 }
 
+/// Computes the sums for prices from the applications.
+pub(super) fn compute_costs(database: &Database) -> Result<(), StoreError> {
+    database.execute(&format!("DELETE FROM {}", FOR_COSTS.table), &[])?;
+    database.send(&FOR_COSTS.statement(Sign::Add, "IS NOT NULL"), &[])
+}
+
 /// Removes the rows of groups without applications.
 pub(super) fn remove_empty(database: &Database) -> Result<(), StoreError> {
     for sums in &ALL {
@@ -237,7 +288,7 @@ mod tests {
     use crate::model::Status;
     use crate::results::{ApplicationReport, NodeWork};
     use crate::severity::Severity;
-    use crate::store::testing::with_stores;
+    use crate::store::testing::{self, with_stores};
     use crate::store::{Grouping, Question, Store, View, record};
     use crate::troubles::Recommended;
     use crate::units::{Bytes, MbMillis, Millis, Timestamp};
@@ -383,7 +434,7 @@ mod tests {
         let sums = Filter { since: day(window.0), until: day(window.1), ..Filter::default() };
         let rows = Filter { ids: vec!["*".parse().unwrap()], ..sums.clone() };
         for question in QUESTIONS {
-            let answer = |filter: &Filter| store.answer(&question, filter, 5).unwrap();
+            let answer = |filter: &Filter| testing::answer(store, &question, filter, 5);
             assert_eq!(answer(&sums), answer(&rows), "{question:?} {window:?}");
         }
     }
@@ -393,7 +444,7 @@ mod tests {
         let day = Some(1);
         let written = Written { id: 0, source: 0, user: None, day, size: 7, failed: false, complete: true };
         with_stores(&[app(&written)], |store| {
-            let answer = store.answer(&Question::Overview, &Filter::default(), 5).unwrap().unwrap();
+            let answer = testing::answer(store, &Question::Overview, &Filter::default(), 5).unwrap();
             let View::Overview(fleet) = answer.view else { panic!() };
             let told: Vec<_> = fleet.remedies.iter().map(|it| (it.setting.as_str(), &*it.to)).collect();
             let long = format!("{} -Xmx7m", "-Dlong".repeat(50));

@@ -1,9 +1,9 @@
 //! Stores for tests, in each database.
 
-use super::Store;
 use super::database::Database;
 use super::database::sqlite::Sqlite;
-use super::record;
+use super::{Answer, Asked, Question, Store, record};
+use crate::engine::Filter;
 use crate::results::ApplicationReport;
 use crate::rules::RuleFile;
 use crate::savings::Prices;
@@ -23,6 +23,11 @@ pub(super) fn with_prices(apps: &[ApplicationReport], yaml: &str, test: impl Fn(
         store.set_prices(Prices::of(file).unwrap());
         test(&store);
     }
+}
+
+/// The answer about all applications that `filter` admits, in the usual order.
+pub(super) fn answer(store: &Store, question: &Question, filter: &Filter, most: usize) -> Option<Answer> {
+    store.answer(question, Asked { filter, rules: &[], sort: None, most }).unwrap()
 }
 
 #[track_caller]

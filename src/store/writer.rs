@@ -137,14 +137,15 @@ impl<'c> Writer<'c> {
         }
     }
 
-    /// Records an application with its files. After a failure, nothing more is recorded.
-    pub(super) fn application(&mut self, app: &ApplicationReport) {
+    /// Records an application with its files. After a failure, nothing more is recorded. One that does not count is a
+    /// copy of another one.
+    pub(super) fn application(&mut self, app: &ApplicationReport, counts: bool) {
         if self.failure.is_none() {
-            self.failure = self.add(app).err();
+            self.failure = self.add(app, counts).err();
         }
     }
 
-    fn add(&mut self, app: &ApplicationReport) -> Result<(), StoreError> {
+    fn add(&mut self, app: &ApplicationReport, counts: bool) -> Result<(), StoreError> {
         if !app.sources.is_empty() && app.sources.iter().all(|source| self.is_known(source)) {
             return Ok(());
         }
@@ -190,7 +191,7 @@ impl<'c> Writer<'c> {
             Some(_) => self.limited.extend(app.sources.iter().flat_map(|s| archives(s)).map(PathBuf::from)),
             None => {}
         }
-        self.stored.added += 1;
+        self.stored.added += u64::from(counts);
         Ok(())
     }
 

@@ -7,15 +7,17 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::super::counts::positive_count;
-use super::super::filter_args::FilterArgs;
-use super::super::output::Output;
+use super::super::filter_args::{FilterArgs, HEADING as FILTERS};
+use super::super::finding_args::SortArg;
+use super::super::output::{self, Output};
 use super::super::view_args::SummaryArg;
 use super::super::{Color, Exit};
 use super::StoreArgs;
 use crate::report::TextOptions;
 use crate::report::history::{HistoryFormat, write};
+use crate::rules::{Aspect, RuleSet};
 use crate::savings::Prices;
-use crate::store::{Grouping, Question};
+use crate::store::{Asked, Grouping, Question, Store};
 
 pub(in crate::cli) const EXAMPLES: &str = "\
 Answers questions about all applications in a database, without opening a history. Copies of one run count once.
@@ -29,6 +31,8 @@ Examples:
       the nodes of the cluster, the slowest first
   elephant-rs history --store fleet.db --job nightly-etl
       the runs of a job, and the run from which on it took longer
+  elephant-rs history --store fleet.db --by job --rule spark-skew --sort runtime
+      the jobs whose runs had skew, the longest first
   elephant-rs history --store fleet.db --worst --user 'etl-*' --format csv
       all applications of some users, those that waste most first, for a spreadsheet
 
@@ -44,7 +48,7 @@ pub(in crate::cli) struct History {
     /// Show a row for each of these, with its sums
     #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["worst", "job"])]
     by: Option<By>,
-    /// Show the applications that waste most
+    /// Show single applications, those that waste most first
     #[arg(long, conflicts_with = "job")]
     worst: bool,
     /// Show the runs of the job with this name in the order of time, and where its run time or memory changed
@@ -53,6 +57,9 @@ pub(in crate::cli) struct History {
     /// Show at most N lines of each table [default: 20, with --format csv all]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_count)]
     top: Option<NonZeroUsize>,
+    /// Order of groups and applications [default: waste; days: the latest first]
+    #[arg(long, value_enum, value_name = "ORDER")]
+    sort: Option<SortArg>,
     /// Format of the answer
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -69,6 +76,9 @@ pub(in crate::cli) struct History {
     answer: SummaryArg,
     #[command(flatten)]
     filters: FilterArgs,
+    /// Only applications with a finding of this rule; repeatable
+    #[arg(long = "rule", value_name = "ID", value_hint = ValueHint::Other, help_heading = FILTERS)]
+    rules: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -129,17 +139,27 @@ impl From<By> for Question {
 impl History {
     pub(in crate::cli) fn run(&self) -> Result<Exit, Box<dyn Error>> {
         self.answer.fits(self.format.has_summary())?;
+        let own_order = match (self.by, &self.job) {
+            (Some(By::Node), _) => Some("--by node lists the slowest nodes first"),
+            (_, Some(_)) => Some("--job lists runs in the order of time"),
+            _ => None,
+        };
+        if let Some(order) = own_order.filter(|_| self.sort.is_some()) {
+            return Err(format!("{order}, so --sort does not apply to it").into());
+        }
         let mut store = self.store.open()?;
         if let Some(path) = &self.prices {
             let prices = Prices::read(path)?;
-            if prices.need_job_type() {
+            if prices.depend_on(Aspect::JobType) {
                 let path = path.display();
                 return Err(format!("{path} has prices for job types, which a store does not know").into());
             }
             store.set_prices(prices);
         }
-        let question = self.question();
-        let answer = store.answer(&question, &self.filters.filter(), self.most());
+        self.warn_of_unknown_rules(&store)?;
+        let (filter, sort) = (self.filters.filter(), self.sort.map(Into::into));
+        let asked = Asked { filter: &filter, rules: &self.rules, sort, most: self.most() };
+        let answer = store.answer(&self.question(), asked);
         let answer = answer.map_err(|error| self.store.failed("read", &error))?;
         let Some(answer) = answer else {
             let job = self.job.as_deref().unwrap_or_default();
@@ -162,6 +182,25 @@ impl History {
         };
         output.write(|out| write(&answer, format, text, out))?;
         Ok(Exit::Clean)
+    }
+
+    /// A rule without findings may be a slip, or a rule that found nothing so far.
+    fn warn_of_unknown_rules(&self, store: &Store) -> Result<(), Box<dyn Error>> {
+        if self.rules.is_empty() {
+            return Ok(());
+        }
+        let found = store.rules().map_err(|error| self.store.failed("read", &error))?;
+        let built_in = RuleSet::built_in()?;
+        for rule in self.rules.iter().filter(|rule| !found.contains(rule)) {
+            let what = if built_in.rule(rule).is_ok() {
+                "the store has no findings of"
+            } else {
+                "neither the store nor elephant-rs has a rule"
+            };
+            let remedy = "`history --by rule` lists the rules that have findings";
+            output::print_message("warning", &format!("{what} {rule}; {remedy}"));
+        }
+        Ok(())
     }
 
     /// The most lines of each table. A spreadsheet cannot say what is missing in a table.

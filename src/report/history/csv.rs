@@ -28,6 +28,8 @@ const OF_GROUPS: [&str; 16] = [
     "resource_judged_gb_hours",
     "cost_unknown",
 ];
+/// After all other columns, because it was added later: the time that is saved at most in addition.
+const LIMIT: &str = "saves_more_at_most_ms";
 const OF_RUNS: [&str; 15] = [
     "application",
     "attempt",
@@ -60,9 +62,12 @@ pub(super) fn write(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
     match &answer.view {
         View::Overview(fleet) => overview::write(answer, fleet, out),
         View::Groups(grouping, grouped) => {
-            writeln!(out, "{}", OF_GROUPS.join(","))?;
+            writeln!(out, "{},{LIMIT}", OF_GROUPS.join(","))?;
             let by = words::key(*grouping);
-            grouped.groups.iter().try_for_each(|group| writeln!(out, "{}", of_group(by, group).join(",")))
+            grouped
+                .groups
+                .iter()
+                .try_for_each(|group| writeln!(out, "{},{}", of_group(by, group).join(","), limit(group)))
         }
         View::Nodes(all) => nodes::csv(all, out),
         View::Worst(all) => {
@@ -95,6 +100,10 @@ fn of_group(by: &str, group: &Group) -> [String; OF_GROUPS.len()] {
         number(group.judged_gb_hours),
         number(group.cost.map(|_| group.unpriced)),
     ]
+}
+
+fn limit(group: &Group) -> String {
+    number(group.limit_time.map(Millis::get))
 }
 
 fn job(runs: &Runs, out: &mut dyn Write) -> io::Result<()> {

@@ -66,6 +66,8 @@ struct GroupView<'a> {
     resource_judged_gb_hours: Option<f64>,
     saves_gb_hours: Option<f64>,
     saves_ms: Option<u64>,
+    /// In addition, where only an upper limit is known.
+    saves_more_at_most_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -271,6 +273,7 @@ fn group(group: &Group) -> GroupView<'_> {
         resource_judged_gb_hours: group.judged_gb_hours,
         saves_gb_hours: group.saved_gb_hours,
         saves_ms: group.saved_time.map(Millis::get),
+        saves_more_at_most_ms: group.limit_time.map(Millis::get),
         cost: group.cost,
         cost_unknown_count: group.cost.map(|_| group.unpriced),
         saves_cost: group.saved_cost,

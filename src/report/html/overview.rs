@@ -8,7 +8,7 @@ use super::draw::{HEIGHT, MIN_BAR, Part, WIDTH};
 use super::filters::cut_text;
 use super::piece::WorstRun;
 use super::{LONG_NAME, Page};
-use crate::report::words;
+use crate::report::totals::saved_by_all;
 use crate::results::{GroupName, JobGroup, JobTotal, Report, Rollup, Waste};
 use crate::severity::Severity;
 use crate::units::{MbMillis, Millis, Timestamp, show_gb_hours};
@@ -107,7 +107,7 @@ impl JobRow<'_> {
     /// The saving of the remedies over all runs.
     pub(super) fn saves(&self) -> Option<String> {
         let savings = &self.job.savings;
-        (savings.estimated_count > 0).then(|| words::saved(&savings.saved(), savings.cost(), self.currency))
+        (savings.estimated_count > 0).then(|| saved_by_all(savings, self.currency))
     }
 
     /// "Skew in 28, Spill in 3".

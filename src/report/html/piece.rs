@@ -258,8 +258,14 @@ impl Row<'_> {
             |saved: &TroubleSavings| saved.status != SavingStatus::WithinError && saved.share.is_some();
         match self.app.savings.as_ref().filter(|_| troubles().any(is_known)) {
             Some(savings) => {
-                let Amounts { wall_ms, gb_hours, .. } = &savings.joint;
-                let time = Millis::from_f64(wall_ms.point).filter(|time| *time >= LEAST_TIME);
+                let (Amounts { wall_ms, gb_hours, .. }, limit) = savings.expected(troubles());
+                let shown = |time: f64| Millis::from_f64(time).filter(|time| *time >= LEAST_TIME);
+                let (time, limit) = (shown(wall_ms.point), limit.and_then(shown));
+                let time = match (time, limit) {
+                    (Some(time), Some(limit)) => Some(format!("{time}, up to {limit} more")),
+                    (Some(time), None) => Some(time.to_string()),
+                    (None, limit) => limit.map(|limit| format!("up to {limit}")),
+                };
                 let memory = gb_hours.map(|saved| saved.point);
                 Saves::Known {
                     key: memory.map(|saved| format!("{saved:.6}")),
@@ -304,7 +310,7 @@ enum Saves {
     Known {
         key: Option<String>,
         memory: Option<String>,
-        time: Option<Millis>,
+        time: Option<String>,
     },
     Unknown,
 }

@@ -124,6 +124,10 @@ fn subject(subject: &Subject) -> String {
 pub(super) struct SumsView<'a> {
     #[serde(flatten)]
     amounts: AmountsView,
+    /// The part of `wall_ms` that is expected.
+    expected_wall_ms: RangeView,
+    /// The rest, of which only upper limits are known.
+    more_at_most_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     more_gb_hours: Option<RangeView>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,6 +140,8 @@ pub(super) struct SumsView<'a> {
 pub(super) fn sums<'a>(sums: &Sums, currency: Option<&'a str>) -> SumsView<'a> {
     SumsView {
         amounts: amounts(&sums.saved(), sums.cost()),
+        expected_wall_ms: range(sums.expected().wall_ms),
+        more_at_most_ms: sums.more_at_most(),
         more_gb_hours: sums.more_gb_hours().map(range),
         currency,
         estimated_count: sums.estimated_count,

@@ -77,6 +77,10 @@ impl<'a> Page<'a> {
         Some(format!("{} waited {delay} only for stragglers.", counted(waited, "application")))
     }
 
+    fn all_causes(&self) -> Option<String> {
+        sentences::all_causes(&self.report.total)
+    }
+
     fn slow_nodes(&self) -> Option<String> {
         sentences::slow_nodes(self.report)
     }

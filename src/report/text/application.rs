@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use super::troubles::{self, advice_lines};
 use super::{INDENT, TEXT_COLUMN, TextOptions};
 use crate::finding::{Finding, Suppressed};
+use crate::report::totals::saved_together;
 use crate::report::words::{
-    SuppressedGroup, by_reason, capped, currency, plural, reasons_not_evaluated, saved, taken,
+    SuppressedGroup, by_reason, capped, currency, plural, reasons_not_evaluated, taken,
 };
 use crate::report::wrap::{clean, lines, width};
 use crate::results::ApplicationReport;
@@ -61,7 +62,7 @@ fn together(app: &ApplicationReport) -> String {
     let estimated = app.troubles.iter().filter(|trouble| trouble.savings.status == SavingStatus::Estimated);
     let several = estimated.count() > 1;
     let Some(savings) = app.savings.as_ref().filter(|_| several) else { return String::new() };
-    let saved = saved(&savings.joint, savings.joint_cost, savings.currency.as_deref());
+    let saved = saved_together(app, savings);
     let more = taken(savings.more_gb_hours).map(|more| format!(", but take {more} more")).unwrap_or_default();
     format!("all remedies together save {saved}{more}")
 }

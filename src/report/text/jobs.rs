@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use super::piece::Piece;
 use super::{INDENT, TextOptions};
-use crate::report::words::{plural, saved, saved_briefly, taken};
+use crate::report::totals::{saved_by_all, saved_first};
+use crate::report::words::{plural, taken};
 use crate::report::wrap::{clean, fit, fit_words, lines, width};
 use crate::results::{JobTotal, Report};
 use crate::savings::Sums;
@@ -140,7 +141,7 @@ impl<'a> Jobs<'a> {
             (job.troubles.iter().take(KINDS)).map(|(kind, runs)| format!("{} in {runs}", kind.words()));
         let kinds = kinds.collect::<Vec<_>>().join(", ");
         if job.savings.estimated_count > 0 {
-            let amount = saved(&job.savings.saved(), job.savings.cost(), self.currency);
+            let amount = saved_by_all(&job.savings, self.currency);
             let more = taken(job.savings.more_gb_hours());
             let more = more.map(|more| format!(", but take {more} more")).unwrap_or_default();
             self.paragraph(&format!("all runs: the remedies save {amount}{more} · {kinds}"))?;
@@ -196,10 +197,7 @@ impl<'a> Jobs<'a> {
     fn saving(&self, job: &JobTotal) -> String {
         let Sums { estimated_count, unknown_count, .. } = job.savings;
         if estimated_count > 0 {
-            return format!(
-                "saves {}",
-                saved_briefly(&job.savings.saved(), job.savings.cost(), self.currency)
-            );
+            return format!("saves {}", saved_first(&job.savings, self.currency));
         }
         let text = if unknown_count > 0 { "saving unknown" } else { "saves little" };
         text.to_owned()

@@ -86,8 +86,37 @@ DELETE FROM stale_job;
 INSERT INTO stale_job SELECT DISTINCT job FROM application WHERE configuration IS NOT NULL;
 ";
 
-/// The first version that keeps all sums. They are computed from the rows of earlier ones.
-const FIRST_WITH_ALL_SUMS: i64 = 9;
+/// The columns of the sums to which prices are applied, the same in both databases.
+macro_rules! cost_columns {
+    () => {
+        "
+    -- Which amounts, and whether user and queue, are known: what they cost depends on it.
+    known BIGINT NOT NULL,
+    applications BIGINT NOT NULL,
+    core_time BIGINT NOT NULL,
+    used BIGINT NOT NULL,
+    saved_core_time BIGINT NOT NULL,
+    saved_memory BIGINT NOT NULL,
+    PRIMARY KEY (kind, key, engine, status, \"user\", queue, known)"
+    };
+}
+use cost_columns;
+
+/// Version 11, the same in both databases: the times of which only an upper limit is known are apart from the savings
+/// that are expected. What earlier versions stored is read again.
+const ELEVENTH: &str = "
+ALTER TABLE application ADD COLUMN limit_time BIGINT;
+ALTER TABLE trouble ADD COLUMN limit_time BIGINT;
+ALTER TABLE group_day ADD COLUMN limit_time BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE group_sum ADD COLUMN limit_time BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE job_sum ADD COLUMN limit_time BIGINT NOT NULL DEFAULT 0;
+UPDATE run SET tool = '';
+";
+
+/// The first version that keeps all sums but those of costs, and the first that keeps these. They are computed from the
+/// rows of earlier ones.
+const FIRST_WITH_SUMS: i64 = 9;
+const FIRST_WITH_COSTS: i64 = 12;
 
 /// Makes the tables, or brings older ones up to date. If they are up to date, nothing is written, so that readers need
 /// no lock.
@@ -104,8 +133,10 @@ pub(super) fn migrate(database: &Database) -> Result<(), StoreError> {
         for statements in migrations.iter().skip(done) {
             database.backend().batch(statements)?;
         }
-        if version < FIRST_WITH_ALL_SUMS {
+        if version < FIRST_WITH_SUMS {
             sums::compute(database)?;
+        } else if version < FIRST_WITH_COSTS {
+            sums::compute_costs(database)?;
         }
         database.backend().set_version(latest)
     })

@@ -4,13 +4,13 @@
 //! A B-tree refuses long values, which histories may contain: unique texts have hashes instead, and names in keys are
 //! cut ([`bounded`](super::super::record::bounded)). A reference whose check would read a whole table is not declared.
 
-use super::{NINTH, TENTH, node_columns, sum_columns};
+use super::{ELEVENTH, NINTH, TENTH, cost_columns, node_columns, sum_columns};
 
 /// The version before the first of the migrations.
 pub(in crate::store) const BEFORE_FIRST: i64 = 5;
 
 /// The statements that lead from each version of the tables to the next. Released ones never change.
-pub(in crate::store) const MIGRATIONS: &[&str] = &[SIXTH, SEVENTH, EIGHTH, NINTH, TENTH];
+pub(in crate::store) const MIGRATIONS: &[&str] = &[SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH];
 
 const SIXTH: &str = concat!(
     r#"
@@ -220,3 +220,21 @@ CREATE TABLE job_change (
     PRIMARY KEY (job, n)
 );
 "#;
+
+/// Version 12: sums for prices by job and status, kind of trouble, or rule, which the program fills; and the applications
+/// with findings of a rule are found without reading all findings.
+const TWELFTH: &str = concat!(
+    r#"
+CREATE INDEX finding_by_rule ON finding (rule, application);
+CREATE TABLE cost_sum (
+    kind TEXT COLLATE "C" NOT NULL,
+    key TEXT COLLATE "C" NOT NULL,
+    engine TEXT COLLATE "C" NOT NULL,
+    status TEXT COLLATE "C" NOT NULL,
+    "user" TEXT COLLATE "C" NOT NULL,
+    queue TEXT COLLATE "C" NOT NULL,"#,
+    cost_columns!(),
+    "
+);
+"
+);

@@ -1,10 +1,10 @@
 //! The tables of a store in SQLite.
 
-use super::{NINTH, TENTH, node_columns, sum_columns};
+use super::{ELEVENTH, NINTH, TENTH, cost_columns, node_columns, sum_columns};
 
 /// The statements that lead from each version of the schema to the next. Released ones never change.
 pub(in crate::store) const MIGRATIONS: &[&str] =
-    &[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH];
+    &[FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH];
 
 /// Version 1. Times are milliseconds since 1970 in UTC, durations milliseconds, memory over time MiB·s,
 /// cores over time core milliseconds: whole numbers, so that no sum depends on the order. Unknown is NULL.
@@ -301,3 +301,21 @@ CREATE TABLE job_change (
     PRIMARY KEY (job, n)
 ) WITHOUT ROWID;
 ";
+
+/// Version 12: sums for prices by job and status, kind of trouble, or rule, which the program fills; and the applications
+/// with findings of a rule are found without reading all findings.
+const TWELFTH: &str = concat!(
+    r#"
+CREATE INDEX finding_by_rule ON finding (rule);
+CREATE TABLE cost_sum (
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    engine TEXT NOT NULL,
+    status TEXT NOT NULL,
+    "user" TEXT NOT NULL,
+    queue TEXT NOT NULL,"#,
+    cost_columns!(),
+    "
+) WITHOUT ROWID;
+"
+);

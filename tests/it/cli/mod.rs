@@ -19,6 +19,8 @@ mod store;
 #[cfg(feature = "store")]
 mod store_export;
 #[cfg(feature = "store")]
+mod store_filters;
+#[cfg(feature = "store")]
 mod store_gate;
 #[cfg(all(feature = "postgres", unix))]
 mod store_postgres;

@@ -278,6 +278,34 @@ fn copies_count_once_and_a_log_that_goes_on_replaces_itself() {
 }
 
 #[test]
+fn a_copy_counts_when_the_file_of_the_other_one_has_other_contents() {
+    on_each_database(|place| {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, path) = (place(&folder.path().join("x.db")), text(&folder.path().join("logs")));
+        let logs = folder.path().join("logs");
+        fs::create_dir_all(logs.join("copy")).unwrap();
+        let recorded = "testdata/spark/3.5.9/healthy/app-20261121085752-0000.zstd";
+        let other = "testdata/spark/3.5.9/skew/app-20261121094318-0000.zstd";
+        let copy = |to: &str| fs::copy(recorded, logs.join(to)).unwrap();
+        copy("app.zstd");
+        copy("copy/app.zstd");
+        let ingest = || printed(&["ingest", "--quiet", "--store", &store, &path]);
+        let line = ingest();
+        assert_eq!(number(&line, " application stored"), 1, "{line}");
+        let sources = || {
+            let worst = json(&["history", "--store", &store, "--worst", "--sort", "name"]);
+            let all = worst["applications"].as_array().unwrap().iter();
+            all.map(|app| app["source"].as_str().unwrap().replace(&path, "")).collect::<Vec<_>>()
+        };
+        assert_eq!(sources(), ["/app.zstd"]);
+        fs::copy(other, logs.join("app.zstd")).unwrap();
+        let line = ingest();
+        assert_eq!(number(&line, " unchanged"), 1, "{line}");
+        assert_eq!(sources(), ["/copy/app.zstd", "/app.zstd"]);
+    });
+}
+
+#[test]
 fn filters_select_and_prune_removes() {
     on_each_database(|place| {
         let folder = histories();

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::super::super::cells::{number, quoted};
 use super::super::{nodes, words};
-use super::{OF_GROUPS, of_group};
+use super::{LIMIT, OF_GROUPS, limit, of_group};
 use crate::store::{
     Answer, Fleet, Group, Grouped, Grouping, InPeriod, NodeSums, OverTime, Periods, Ranked, Realised, Remedy,
     Unread,
@@ -40,12 +40,14 @@ struct Line {
     files: [String; FILES.len()],
     node: [String; nodes::WORK.len()],
     money: [String; MONEY.len()],
+    /// The time that remedies of a group save at most in addition.
+    limit: String,
 }
 
 impl Line {
     /// A line with sums of a group.
     fn of(by: &str, group: &Group) -> Self {
-        Self { group: of_group(by, group), ..Self::default() }
+        Self { group: of_group(by, group), limit: limit(group), ..Self::default() }
     }
 
     /// A line without sums of a group.
@@ -80,16 +82,16 @@ impl Line {
     }
 
     fn write(self, out: &mut dyn Write) -> io::Result<()> {
-        let Self { group, days, saved, remedy, change, files, node, money } = self;
+        let Self { group, days, saved, remedy, change, files, node, money, limit } = self;
         let cells = group.into_iter().chain(days).chain(saved).chain(remedy).chain(change).chain(files);
-        writeln!(out, "{}", cells.chain(node).chain(money).collect::<Vec<_>>().join(","))
+        writeln!(out, "{}", cells.chain(node).chain(money).chain([limit]).collect::<Vec<_>>().join(","))
     }
 }
 
 pub(super) fn write(answer: &Answer, fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
     // As in the table of nodes, but `failed` is a column of applications.
     let work = nodes::WORK.map(|title| if title == "failed" { "failed_attempts" } else { title });
-    let titles = [&OF_GROUPS[..], &DAYS, &SAVED, &REMEDY, &CHANGE, &FILES, &work, &MONEY];
+    let titles = [&OF_GROUPS[..], &DAYS, &SAVED, &REMEDY, &CHANGE, &FILES, &work, &MONEY, &[LIMIT]];
     writeln!(out, "{}", titles.concat().join(","))?;
     let end = |moment| words::day(moment).unwrap_or_default();
     Line {

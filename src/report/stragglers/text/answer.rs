@@ -28,7 +28,7 @@ impl Page<'_> {
             if stragglers > 0 {
                 self.paragraph(sentences::NO_WAIT, 0, out)?;
             }
-            return writeln!(out);
+            return self.causes_and_nodes(out);
         }
         let delay = Waiting::total(&total.waiting);
         let who = if all == 1 {
@@ -45,9 +45,13 @@ impl Page<'_> {
             let share = part.as_f64() / delay.as_f64();
             delayed(part, share, &counted(others.len() as u64, "other cause"), self.columns, out)?;
         }
-        if let Some(slow) = sentences::slow_nodes(self.report) {
-            self.paragraph(&slow, 0, out)?;
-        }
+        self.causes_and_nodes(out)
+    }
+
+    /// The causes of all stragglers, waited for or not, and the nodes that are slow over all applications.
+    fn causes_and_nodes(&self, out: &mut dyn Write) -> io::Result<()> {
+        let both = [sentences::all_causes(&self.report.total), sentences::slow_nodes(self.report)];
+        both.iter().flatten().try_for_each(|text| self.paragraph(text, 0, out))?;
         writeln!(out)
     }
 

@@ -184,6 +184,24 @@ mod tests {
         assert_eq!(mostly.as_deref(), Some("0.96 % of the memory used: by holding it for less time"));
     }
 
+    /// Rows of jobs begin with what is expected, and with the limit only if nothing is.
+    #[test]
+    fn the_first_amount_of_a_job_is_expected() {
+        let saving = |low: f64, high: f64| {
+            let share = Some(Amounts { wall_ms: Range::between(low, high), ..Amounts::default() });
+            TroubleSavings { status: SavingStatus::Estimated, share, ..TroubleSavings::unknown("") }
+        };
+        let (expected, limit) = (saving(148_000.0, 340_000.0), saving(0.0, 1_623_000.0));
+        let mut sums = Sums::default();
+        sums.add(&limit);
+        assert_eq!(saved_first(&sums, None), "up to 27m 3s");
+        assert_eq!(saved_by_all(&sums, None), "up to 27m 3s");
+        sums.add(&expected);
+        assert_eq!(saved_first(&sums, None), "about 4m 4s");
+        let both = "4m 4s ± 1m 36s, and up to 27m 3s more where only an upper limit is known";
+        assert_eq!(saved_by_all(&sums, None), both);
+    }
+
     /// A job that waited for the cluster may save up to that wait, and perhaps nothing.
     #[test]
     fn upper_limits_of_time_are_named_apart() {

@@ -332,6 +332,31 @@ mod tests {
     }
 
     #[test]
+    fn the_limits_of_an_application_are_no_part_of_what_is_expected() {
+        let trouble = |low: f64, high: f64| {
+            let share = Some(Amounts { wall_ms: Range::between(low, high), ..Amounts::default() });
+            TroubleSavings { status: SavingStatus::Estimated, share, ..TroubleSavings::unknown("x") }
+        };
+        let of = |troubles: &[TroubleSavings]| {
+            let shares = troubles.iter().filter_map(|trouble| trouble.share);
+            let application = ApplicationSavings {
+                joint: shares.reduce(|sum, share| sum.plus(&share)).unwrap_or_default(),
+                more_gb_hours: None,
+                baseline: None,
+                unknown: None,
+                joint_cost: None,
+                currency: None,
+            };
+            let (expected, limit) = application.expected(troubles.iter());
+            (expected.wall_ms, limit)
+        };
+        let (known, limit) = (trouble(2.0, 4.0), trouble(0.0, 9.0));
+        assert_eq!(of(&[known.clone(), limit.clone()]), (Range::between(2.0, 4.0), Some(9.0)));
+        assert_eq!(of(&[known]), (Range::between(2.0, 4.0), None));
+        assert_eq!(of(&[limit]), (Range::between(0.0, 0.0), Some(9.0)));
+    }
+
+    #[test]
     fn upper_limits_of_time_are_apart() {
         let of = |low: f64, high: f64| {
             let share = Some(Amounts { wall_ms: Range::between(low, high), ..Amounts::default() });

@@ -13,7 +13,7 @@ use crate::finding::{
 };
 use crate::heuristics::mapreduce::remedies_of_failures;
 use crate::heuristics::root_cause::Roots;
-use crate::heuristics::spark::{Root, against_kinds, in_words};
+use crate::heuristics::spark::{Root, against_kinds, in_words, look_at};
 use crate::heuristics::wording::{by_hadoop, change, decisive, percent, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
@@ -187,11 +187,17 @@ fn advice(app: &Application, cost: &Cost, kind: Option<FailureKind>) -> Vec<Advi
             Engine::Spark => change(app, ConfKey::ExcludeOnFailure, "true"),
             Engine::MapReduce => change(app, ConfKey::MaxFailuresPerTracker, 1),
         };
-        let what = format!(
-            "{failures} of {} failures happened on {host}: check its disks, memory and logs, and exclude it",
-            cost.lost - cost.taken
-        );
-        advice.push(Advice::new(what).set([exclude]));
+        let all = cost.lost - cost.taken;
+        if app.engine == Engine::Spark && failures == all {
+            // The same words as other rules, so that a trouble says them once.
+            advice.push(look_at(&plural(all, "failure"), "happened", host));
+            advice.push(Advice::new("let Spark exclude places where tasks fail").set([exclude]));
+        } else {
+            let what = format!(
+                "{failures} of {all} failures happened on {host}: check its disks, memory and logs, and exclude it"
+            );
+            advice.push(Advice::new(what).set([exclude]));
+        }
     }
     if 2 * cost.with_executor > cost.lost {
         advice.push(

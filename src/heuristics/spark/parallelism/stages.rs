@@ -33,7 +33,9 @@ pub(super) struct Lost<'a> {
 
 /// The stages that lost time because of their number of tasks, in the order of the stages.
 pub(super) fn all<'a>(app: &'a Application, spark: &'a Spark, params: &Parallelism) -> Vec<Lost<'a>> {
-    let completed = spark.stages.iter().filter(|stage| stage.status == StageStatus::Complete);
+    // All tasks of a barrier stage must run at once, so more of them than slots would fail.
+    let completed =
+        spark.stages.iter().filter(|stage| stage.status == StageStatus::Complete && !stage.is_barrier);
     let groups = completed.filter_map(|stage| Some((stage, app.groups.get(stage.group?)?)));
     let stages: Vec<(&Stage, &TaskGroup)> = groups.filter(|(_, group)| !group.tasks.is_empty()).collect();
     if stages.is_empty() {

@@ -3,6 +3,7 @@
 
 pub(super) mod adaptive;
 pub(super) mod beyond_heap;
+pub(super) mod by_design;
 pub(super) mod cancelled;
 pub(super) mod collections;
 pub(super) mod driver_alone;

@@ -1,5 +1,6 @@
 //! Advice on executors that hold memory while no task runs on them.
 
+use super::crowded::Crowded;
 use super::driver_alone::DriverAlone;
 use super::losses::lost_executors;
 use super::memory::{in_force, is_local, max_executors};
@@ -36,12 +37,14 @@ const ENOUGH: &str = "in a replay it takes as long with {enough} of its {executo
 /// Why the cores of executors were idle, and how many executors would have been enough.
 pub(in crate::heuristics) struct Idleness<'a> {
     alone: Option<DriverAlone<'a>>,
+    crowded: Option<Crowded<'a>>,
     fewest: Option<Fewest>,
 }
 
 impl<'a> Idleness<'a> {
     pub(in crate::heuristics) fn of(app: &'a Application, recorded: Option<&Recorded>) -> Self {
-        Self { alone: DriverAlone::of(app), fewest: fewest_executors(app, recorded) }
+        let (alone, crowded) = (DriverAlone::of(app), Crowded::of(app));
+        Self { alone, crowded, fewest: fewest_executors(app, recorded) }
     }
 
     pub(in crate::heuristics) fn evidence(&self) -> Vec<(&'static str, Measure)> {
@@ -61,7 +64,8 @@ impl<'a> Idleness<'a> {
             }
             _ => None,
         };
-        Phrase::list("; ", self.alone.iter().map(DriverAlone::phrase).chain(enough))
+        let crowded = self.crowded.iter().map(Crowded::phrase);
+        Phrase::list("; ", self.alone.iter().map(DriverAlone::phrase).chain(crowded).chain(enough))
     }
 
     /// What the driver should do differently, and how executors are given back meanwhile.
@@ -71,7 +75,11 @@ impl<'a> Idleness<'a> {
             // With fewer executors, batches and queries would take longer, although the application would not.
             return alone.chain(released(app).filter(|line| !line.settings.is_empty())).collect();
         }
-        alone.chain(release(app, self.fewest)).collect()
+        // Executors that are idle while tasks wait should work before they go.
+        match self.crowded.and_then(|crowded| crowded.advice(app)) {
+            Some(spread) => alone.chain([spread]).collect(),
+            None => alone.chain(release(app, self.fewest)).collect(),
+        }
     }
 
     /// Whether the driver waits by design for much of the time.

@@ -96,7 +96,6 @@ impl Check for Unneeded {
                 return judged.into();
             }
         }
-        let released = released.filter(|_| !waits_by_design(app));
         let level = severity.max(Severity::Low);
         let idleness = released.and_then(|_| idleness(app, shared, severity));
         let limits = [
@@ -338,6 +337,42 @@ mod tests {
             found_by(rules, &app).advice,
             ["mapreduce.map.memory.mb → 1024 (measured peak 500 MiB plus 25 %)"]
         );
+    }
+
+    /// A driver that waits by design is no reason to look for what it does.
+    #[test]
+    fn idle_executors_of_a_server_are_low() {
+        let idle = |name: &str| {
+            let settings = [("spark.master", "yarn"), ("spark.executor.memory", "40g")];
+            let mut app = sample::app(&settings);
+            let at = |second: i64| Some(crate::units::Timestamp::from_millis(second * 1000));
+            (app.name, app.submitted_at, app.finished_at) = (Some(name.to_owned()), at(0), at(10_000));
+            for id in ["1", "2", "3", "4"] {
+                let executor = sample::executor(&mut app, id);
+                (executor.cores, executor.added_at, executor.removed_at) = (Some(4), at(0), at(10_000));
+            }
+            let mut query = crate::model::spark::Job::new(0);
+            (query.submitted_at, query.completed_at) = (at(100), at(200));
+            sample::spark(&mut app).jobs.push(query);
+            found(&app)
+        };
+        let program = idle("nightly");
+        assert!(program.severity > Severity::Low, "{}", program.message);
+        assert!(program.advice[0].text.starts_with("look at what the driver does"), "{:?}", program.advice);
+        let server = idle("Thrift JDBC/ODBC Server");
+        assert_eq!(server.severity, Severity::Low);
+        assert!(
+            server.message.contains("(low at most, because the driver waits by design)"),
+            "{}",
+            server.message
+        );
+        assert!(
+            server
+                .message
+                .ends_with("the application waited for its users, while up to 4 executors had nothing to do")
+        );
+        assert!(server.advice[0].text.starts_with("a server, shell or notebook waits for its users"));
+        assert!(server.advice.iter().all(|line| !line.contains("look at")), "{:?}", server.advice);
     }
 
     #[test]

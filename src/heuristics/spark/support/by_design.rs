@@ -64,8 +64,7 @@ impl Waits {
                  executors, as long as each batch ends before the next one is due"
             }
             Self::Users => {
-                "a server or notebook waits for its users by design: release idle executors, and stop the application when \
-                 nobody uses it"
+                "a server, shell or notebook waits for its users by design: stop it when nobody uses it"
             }
         }
     }

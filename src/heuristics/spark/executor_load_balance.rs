@@ -278,7 +278,7 @@ fn busiest_time(app: &Application, executors: &[Executor]) -> Millis {
 }
 
 fn advice(app: &Application, uneven: &[&str]) -> Vec<Advice> {
-    if let Some(spread) = Crowded::of(app).and_then(|crowded| crowded.advice(app)) {
+    if let Some(spread) = Crowded::of(app).and_then(|_| Crowded::advice(app)) {
         return vec![spread];
     }
     let mut advice = Vec::new();

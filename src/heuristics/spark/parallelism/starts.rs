@@ -111,9 +111,8 @@ mod tests {
         sample::stage(&mut app, 0, &vec![(Outcome::Succeeded, 8000); tasks]);
         sample::count(&mut app, Counter::ExecutorDeserializeTime, read);
         sample::count(&mut app, Counter::ExecutorRunTime, 8000 - read);
-        for row in 0..tasks {
-            // Eight tasks at a time.
-            let from = (row as i64 / 8) * 8000;
+        // Eight tasks at a time.
+        for (row, from) in (0..tasks).zip((0..).flat_map(|round: i64| [round * 8000; 8])) {
             let times = [
                 (crate::model::table::TimePoint::Start, from),
                 (crate::model::table::TimePoint::Finish, from + 8000),

@@ -86,8 +86,8 @@ impl<'a> Crowded<'a> {
         Phrase::new(MESSAGE, &words)
     }
 
-    /// A shorter wait, if the one in force is not 0.
-    pub(in crate::heuristics) fn advice(self, app: &Application) -> Option<Advice> {
+    /// A shorter wait for places of data, if the one in force is not 0.
+    pub(in crate::heuristics) fn advice(app: &Application) -> Option<Advice> {
         let of_level = OF_LEVELS.into_iter().find(|name| app.conf.raw(name).is_some());
         if let Some(name) = of_level {
             return Some(Advice::new(format!("{REMEDY}: lower {name}")));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     fn advised(app: &Application) -> Option<String> {
-        let line = Crowded::of(app)?.advice(app)?;
+        let line = Crowded::of(app).and_then(|_| Crowded::advice(app))?;
         Some(line.settings.first().map_or(line.text.clone(), ToString::to_string))
     }
 

@@ -76,7 +76,7 @@ impl<'a> Idleness<'a> {
             return alone.chain(released(app).filter(|line| !line.settings.is_empty())).collect();
         }
         // Executors that are idle while tasks wait should work before they go.
-        match self.crowded.and_then(|crowded| crowded.advice(app)) {
+        match self.crowded.and_then(|_| Crowded::advice(app)) {
             Some(spread) => alone.chain([spread]).collect(),
             None => alone.chain(release(app, self.fewest)).collect(),
         }

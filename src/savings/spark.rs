@@ -174,7 +174,8 @@ impl<'a> SparkReplays<'a> {
         let spark = self.app.spark.as_deref();
         let wanted = |stage: &PathStage| {
             let Subject::Stage(id) = stage.subject else { return None };
-            let group = self.app.groups.get(spark?.stage(id)?.group?)?;
+            let group = spark?.stage(id).filter(|stage| !stage.is_barrier)?.group?;
+            let group = self.app.groups.get(group)?;
             let times = group.winners().filter_map(|row| group.attempts.run_time(row));
             let times: Vec<f64> = times.map(Millis::as_f64).collect();
             let (count, slots) = (times.len() as f64, f64::from(self.slots()));

@@ -188,8 +188,11 @@ fn without_minimum(changes: &[SettingChange], leading: Option<&Finding>) -> Opti
 
 /// Why nothing is known to be saved by advice on idle executors.
 fn not_released(trouble: &Trouble) -> Removal {
-    let names_settings = trouble.advice.iter().any(|advice| !advice.settings.is_empty());
-    unknown(if names_settings { ON_A_CONDITION } else { NOT_RELEASED })
+    let mut settings = trouble.advice.iter().filter(|advice| !advice.settings.is_empty()).peekable();
+    if settings.peek().is_none() {
+        return unknown(NOT_RELEASED);
+    }
+    unknown(if settings.all(|advice| advice.conditional) { ON_A_CONDITION } else { NO_MODEL })
 }
 
 /// Executors that are given back while they are idle, or fewer of them; `None` if the change proposes neither.

@@ -29,3 +29,29 @@ pub(super) fn of(app: &Application, changes: &[SettingChange]) -> Option<Resourc
     };
     (app.engine == Engine::Spark && resources != Resources::default()).then_some(resources)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+
+    /// The executors of this change under these settings.
+    fn executors(key: ConfKey, settings: &[(&str, &str)]) -> Option<u32> {
+        let change = SettingChange { setting: key.name().to_owned(), from: None, to: "8".to_owned() };
+        of(&sample::app(settings), &[change])?.executors
+    }
+
+    #[test]
+    fn the_setting_that_bounds_executors_gives_their_number() {
+        let dynamic = [("spark.dynamicAllocation.enabled", "true")];
+        assert_eq!(executors(ConfKey::DynamicAllocationMax, &dynamic), Some(8));
+        assert_eq!(executors(ConfKey::ExecutorInstances, &[]), Some(8));
+        // What Spark would ignore saves nothing.
+        assert_eq!(executors(ConfKey::DynamicAllocationMax, &[]), None);
+        assert_eq!(executors(ConfKey::ExecutorInstances, &dynamic), None);
+        assert_eq!(
+            executors(ConfKey::DynamicAllocationMax, &[("spark.master", "local[4]"), dynamic[0]]),
+            None
+        );
+    }
+}

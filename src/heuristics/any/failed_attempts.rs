@@ -13,7 +13,7 @@ use crate::finding::{
 };
 use crate::heuristics::mapreduce::remedies_of_failures;
 use crate::heuristics::root_cause::Roots;
-use crate::heuristics::spark::{Root, against_kinds, in_words};
+use crate::heuristics::spark::{Root, against_kinds, in_words, look_at};
 use crate::heuristics::wording::{by_hadoop, change, decisive, percent, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
@@ -179,7 +179,9 @@ fn advice(app: &Application, cost: &Cost, kind: Option<FailureKind>) -> Vec<Advi
     let mut advice = Vec::new();
     // What to do about a host is said below.
     let kind = kind.filter(|kind| *kind != FailureKind::BadNode);
-    if let Some((spark, kind)) = app.spark.as_deref().zip(kind) {
+    if cost.denied > cost.failed() {
+        advice.push(of_denied(app));
+    } else if let Some((spark, kind)) = app.spark.as_deref().zip(kind) {
         advice.extend(against_kinds(app, spark, [kind], app.status != Status::Failed));
     }
     if let Some((host, failures)) = cost.hosts.worst(app) {
@@ -187,11 +189,17 @@ fn advice(app: &Application, cost: &Cost, kind: Option<FailureKind>) -> Vec<Advi
             Engine::Spark => change(app, ConfKey::ExcludeOnFailure, "true"),
             Engine::MapReduce => change(app, ConfKey::MaxFailuresPerTracker, 1),
         };
-        let what = format!(
-            "{failures} of {} failures happened on {host}: check its disks, memory and logs, and exclude it",
-            cost.lost - cost.taken
-        );
-        advice.push(Advice::new(what).set([exclude]));
+        let all = cost.failed();
+        if app.engine == Engine::Spark && failures == all {
+            // The same words as other rules, so that a trouble says them once.
+            advice.push(look_at(&plural(all, "failure"), "happened", host));
+            advice.push(Advice::new("let Spark exclude places where tasks fail").set([exclude]));
+        } else {
+            let what = format!(
+                "{failures} of {all} failures happened on {host}: check its disks, memory and logs, and exclude it"
+            );
+            advice.push(Advice::new(what).set([exclude]));
+        }
     }
     if 2 * cost.with_executor > cost.lost {
         advice.push(
@@ -217,11 +225,24 @@ fn advice(app: &Application, cost: &Cost, kind: Option<FailureKind>) -> Vec<Advi
         Engine::Spark | Engine::MapReduce => "",
     };
     // Attempts that the cluster killed do not count as failures of their tasks, and say nothing about their input.
-    if cost.taken < cost.lost || advice.is_empty() {
+    if cost.failed() > 0 || advice.is_empty() {
         let times = limit_of_failures(app, cost);
         advice.push(format!("attempts that fail late cost most, so check their input first; each task may fail {times}{told_by}").into());
     }
     advice
+}
+
+/// What to do if most attempts whose work was lost were not allowed to commit it.
+fn of_denied(app: &Application) -> Advice {
+    if app.conf.flag(ConfKey::Speculation) == Some(true) {
+        return Advice::new(
+            "do not start copies of tasks that write: only one attempt may commit, and each that is denied runs again",
+        )
+        .set([change(app, ConfKey::Speculation, "false")]);
+    }
+    "an attempt that was allowed to commit did not end: look for executors that were lost or hung while they committed, and at \
+     the storage that they write to"
+        .into()
 }
 
 /// "4 times (spark.task.maxFailures)".
@@ -243,7 +264,8 @@ mod tests {
     use crate::finding::Finding;
     use crate::internal::sample;
     use crate::model::spark::StageAttempt;
-    use crate::model::table::{Outcome, TaskKind, TimePoint};
+    use crate::model::table::{EndReason, Outcome, TaskGroup, TaskKind, TimePoint};
+    use crate::units::Timestamp;
 
     /// Nine tasks of a minute, and one that failed after this time at this message.
     fn app(failed: i64) -> (Application, StageAttempt) {
@@ -261,6 +283,52 @@ mod tests {
 
     fn found(app: &Application) -> Finding {
         sample::evaluate(app, RULE.id, false).findings.remove(0)
+    }
+
+    /// Nine tasks of a minute, of which the first `denied` had to run again because they were not allowed to commit.
+    fn denied(denied: usize, settings: &[(&str, &str)]) -> Finding {
+        let mut app = sample::app(settings);
+        let mut attempts = vec![(Outcome::Succeeded, 120_000); 9];
+        attempts.extend(vec![(Outcome::Killed, 60_000); denied]);
+        sample::stage(&mut app, 0, &attempts);
+        let group = &mut app.groups[0];
+        let mut again = TaskGroup::new(group.kind);
+        for task in 0..9 {
+            again.tasks.push(task);
+        }
+        for row in 0..9 + denied {
+            let at = again.attempts.push(u32::try_from(row % 9).unwrap(), 0);
+            let (from, to) = if row < 9 { (60_000, 120_000) } else { (0, 60_000) };
+            again.attempts.set_time(at, TimePoint::Start, Some(Timestamp::from_millis(from)));
+            again.attempts.set_time(at, TimePoint::Finish, Some(Timestamp::from_millis(to)));
+            again.attempts.set_outcome(at, group.attempts.outcome(row));
+            if row >= 9 {
+                again.attempts.set_end_reason(at, Some(EndReason::CommitDenied));
+            } else {
+                again.tasks.set_representative(row, Some(at));
+            }
+        }
+        *group = again;
+        let found = sample::evaluate(&app, RULE.id, false).findings;
+        found.into_iter().next().unwrap()
+    }
+
+    #[test]
+    fn work_that_was_not_allowed_to_commit_is_lost() {
+        let found = denied(4, &[("spark.speculation", "true")]);
+        assert!(found.severity > Severity::None);
+        assert!(
+            found.message.starts_with(
+                "4 of 13 attempts were not allowed to commit their output and took 4m, 30.8 % of all task time"
+            ),
+            "{}",
+            found.message
+        );
+        assert!(found.advice[0].text.starts_with("do not start copies of tasks that write"));
+        assert_eq!(found.advice[0].settings[0].to_string(), "--conf spark.speculation=false (now true)");
+        assert_eq!(found.advice.len(), 1, "{:?}", found.advice);
+        let without = denied(4, &[]);
+        assert!(without.advice[0].text.starts_with("an attempt that was allowed to commit did not end"));
     }
 
     #[test]

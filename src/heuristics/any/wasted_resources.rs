@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use super::{costs, rule, tasks};
-use crate::finding::{Advice, Container, Judgement, Measure, Subject, TroubleKind, Verdict, Worse};
-use crate::heuristics::spark::{self, Idleness};
+use crate::finding::{Advice, Container, Judgement, Measure, Phrase, Subject, TroubleKind, Verdict, Worse};
+use crate::heuristics::spark::{self, Idleness, waits_by_design};
 use crate::heuristics::wording::{decisive, percent};
 use crate::heuristics::{Check, NOT_MEASURED, Remedy, Rule, Shared, load};
 use crate::metrics::requested_container;
@@ -24,6 +24,9 @@ rule_params! {
         wasted_share: Ascending<Ratio>,
         /// Allocated memory that tasks did not need. Small jobs waste little, however large the share.
         wasted: Ascending<MemoryTime>,
+        /// Spark: the highest severity of idle executors if the driver waits by design: a stream for its next batch, a
+        /// server or notebook for its users.
+        by_design_at_most: Severity,
     }
 }
 
@@ -45,6 +48,9 @@ const IDLE_AND_LARGE: &str = "executors held {used} GB·h while their cores were
 /// The message if the cores of executors were idle, but the memory that executors needed is unknown.
 const IDLE: &str = "the cores of executors were idle for {idle_cores_ratio:%} of the time, while they held {used} GB·h \
                     ({limit})[; {idleness}]";
+
+/// The limit if the driver waits by design.
+const BY_DESIGN: &str = "{most} at most, because the driver waits by design";
 
 /// The advice in local mode if the memory needed is unknown.
 const IN_ONE_PROCESS: &str =
@@ -131,12 +137,19 @@ impl Waste {
     fn idle(&self, app: &Application, shared: &Shared<'_>, (used, idle): (MbMillis, f64)) -> Judgement {
         let held = used.as_gb_hours() * idle;
         let (by_share, by_amount) = (self.wasted_share.severity(idle), self.wasted.severity(held));
-        let severity = by_share.min(by_amount);
+        let uncapped = by_share.min(by_amount);
+        let most = if waits_by_design(app) { self.by_design_at_most } else { Severity::Critical };
+        let severity = uncapped.min(most);
         let level = severity.max(Severity::Low);
         let limits = [
             (by_share, self.wasted_share.describe_in(level, percent)),
             (by_amount, self.wasted.describe(level)),
         ];
+        let limit = if severity < uncapped {
+            Phrase::new(BY_DESIGN, &[("most", &most.name())]).to_string()
+        } else {
+            decisive(severity, &limits)
+        };
         let idleness = idleness(app, shared, severity);
         let judgement = Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
@@ -150,7 +163,7 @@ impl Waste {
                 IDLE,
                 &[
                     ("used", &show_gb_hours(used)),
-                    ("limit", &decisive(severity, &limits)),
+                    ("limit", &limit),
                     ("idleness", &idleness.as_ref().map(Idleness::phrase).unwrap_or_default()),
                 ],
             );
@@ -324,6 +337,42 @@ mod tests {
             found_by(rules, &app).advice,
             ["mapreduce.map.memory.mb → 1024 (measured peak 500 MiB plus 25 %)"]
         );
+    }
+
+    /// A driver that waits by design is no reason to look for what it does.
+    #[test]
+    fn idle_executors_of_a_server_are_low() {
+        let idle = |name: &str| {
+            let settings = [("spark.master", "yarn"), ("spark.executor.memory", "40g")];
+            let mut app = sample::app(&settings);
+            let at = |second: i64| Some(crate::units::Timestamp::from_millis(second * 1000));
+            (app.name, app.submitted_at, app.finished_at) = (Some(name.to_owned()), at(0), at(10_000));
+            for id in ["1", "2", "3", "4"] {
+                let executor = sample::executor(&mut app, id);
+                (executor.cores, executor.added_at, executor.removed_at) = (Some(4), at(0), at(10_000));
+            }
+            let mut query = crate::model::spark::Job::new(0);
+            (query.submitted_at, query.completed_at) = (at(100), at(200));
+            sample::spark(&mut app).jobs.push(query);
+            found(&app)
+        };
+        let program = idle("nightly");
+        assert!(program.severity > Severity::Low, "{}", program.message);
+        assert!(program.advice[0].text.starts_with("look at what the driver does"), "{:?}", program.advice);
+        let server = idle("Thrift JDBC/ODBC Server");
+        assert_eq!(server.severity, Severity::Low);
+        assert!(
+            server.message.contains("(low at most, because the driver waits by design)"),
+            "{}",
+            server.message
+        );
+        assert!(
+            server
+                .message
+                .ends_with("the application waited for its users, while up to 4 executors had nothing to do")
+        );
+        assert!(server.advice[0].text.starts_with("a server, shell or notebook waits for its users"));
+        assert!(server.advice.iter().all(|line| !line.contains("look at")), "{:?}", server.advice);
     }
 
     #[test]

@@ -134,3 +134,37 @@ impl Collection {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+    use crate::model::table::Outcome;
+
+    /// The message about stages with these times of collections, in seconds, of an hour of task time.
+    fn message(stages: &[i64]) -> String {
+        let mut app = sample::app(&[]);
+        for (id, gc) in (0..).zip(stages) {
+            sample::stage(&mut app, id, &[(Outcome::Succeeded, 1_800_000)]);
+            let group = app.groups.last_mut().unwrap();
+            group.attempts.set_counter(0, Counter::GcTimeMillis, Some(gc * 1000));
+        }
+        let totals = &mut sample::executor(&mut app, "1").totals;
+        let all: i64 = stages.iter().sum();
+        totals.gc_time = Some(Millis::from_secs(all.unsigned_abs()));
+        totals.task_time = Some(Millis::from_secs(3600));
+        let found = sample::evaluate(&app, RULE.id, false).findings;
+        found.into_iter().next().map(|it| it.message).unwrap_or_default()
+    }
+
+    #[test]
+    fn the_stage_with_most_collections_is_named() {
+        let of_one = message(&[120, 880]);
+        assert!(of_one.ends_with("; 88 % of it in stage 1.0 (count at App.scala:1)"), "{of_one}");
+        // No stage has most of them, or there is only one.
+        for stages in [&[500, 500][..], &[1000]] {
+            let message = message(stages);
+            assert!(message.contains("in garbage collection") && !message.contains("of it in"), "{message}");
+        }
+    }
+}

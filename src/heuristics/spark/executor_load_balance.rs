@@ -1,6 +1,7 @@
 //! `spark-executor-load-balance`: some executors work while others are idle (Dr. Elephant v2.0.9
 //! `ExecutorLoadHeuristic`).
 
+use super::support::crowded::Crowded;
 use super::support::idle::{dynamic_allocation, shorter_idle_timeout};
 use super::support::memory;
 use super::support::memory::unreadable;
@@ -277,6 +278,9 @@ fn busiest_time(app: &Application, executors: &[Executor]) -> Millis {
 }
 
 fn advice(app: &Application, uneven: &[&str]) -> Vec<Advice> {
+    if let Some(spread) = Crowded::of(app).and_then(|_| Crowded::advice(app)) {
+        return vec![spread];
+    }
     let mut advice = Vec::new();
     if !uneven.is_empty() {
         let uneven = uneven.join(" and ");

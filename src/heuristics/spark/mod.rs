@@ -26,10 +26,11 @@ mod tests;
 pub(crate) use support::beyond_heap::fitting_overhead;
 pub(super) use support::beyond_heap::memory_to_reduce;
 pub(crate) use support::collections::{smallest_free_heap, stays_free};
+pub(super) use support::driver_alone::waits_by_design;
 pub(super) use support::idle::Idleness;
 pub(super) use support::memory::no_peaks;
-pub(super) use support::remedies::against_kinds;
 pub(crate) use support::remedies::blames_code;
+pub(super) use support::remedies::{against_kinds, look_at};
 pub(super) use support::root::{Root, in_words};
 pub(super) use support::waiting::{Missing, slow_requests, waiting_advice};
 

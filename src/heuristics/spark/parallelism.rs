@@ -1,7 +1,9 @@
-//! `spark-parallelism`: stages with so few tasks that cores are idle, or so many small ones that their overhead costs
-//! time.
+//! `spark-parallelism`: stages with so few tasks that cores are idle, or so many small ones, or ones that take so long to
+//! start, that their overhead costs time; and stages that write many small files.
 
+mod small_files;
 mod stages;
+mod starts;
 
 use std::cmp::Reverse;
 
@@ -14,10 +16,10 @@ use crate::heuristics::wording::{decisive, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::counters::{Counter, CounterMask};
-use crate::model::spark::{Facet, Spark};
+use crate::model::spark::{Facet, Spark, Stage};
 use crate::model::table::TaskKind;
 use crate::params::cutoffs::Ascending;
-use crate::params::quantity::{Count, Duration, Quantity, Ratio};
+use crate::params::quantity::{Count, Duration, Quantity, Ratio, Size};
 use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::Millis;
@@ -36,6 +38,10 @@ rule_params! {
         small_task_time: Quantity<Duration>,
         /// At most this much of a small task's run time counts as overhead.
         small_task_overhead: Quantity<Duration>,
+        /// Files that tasks of all stages wrote, if they are small.
+        small_files: Ascending<Count>,
+        /// Files are small below this mean size; so is the input of tasks that read whole files.
+        small_file_size: Quantity<Size>,
     }
 }
 
@@ -77,6 +83,9 @@ impl Check for TaskCounts {
             alike.sort_by_key(|it| (Reverse(it.time), it.stage.id));
             judgements.extend(params.judgement(app, spark, &alike, run_time));
         }
+        let is_judged = |stage: &Stage| lost.iter().any(|it| it.stage.id == stage.id);
+        judgements.extend(small_files::judgement(app, spark, params, is_judged));
+        judgements.extend(starts::judgement(app, spark, (params, run_time), is_judged));
         if judgements.is_empty() {
             return Judgement::of(Subject::Application, Severity::None).message(FITS, &[]).into();
         }

@@ -255,11 +255,11 @@ impl Ends {
 
 impl Bad<'_> {
     /// Whether the place of the failures is a better cause than the code: all of them happened there, and other places did
-    /// the same work.
+    /// the same work. In a stage that failed, also no task succeeded there.
     fn is_of_place(&self, app: &Application, spark: &Spark, root: &Root<'_>) -> bool {
         blames_code(root.failure.kind)
-            && self.stage.status == StageStatus::Complete
             && self.failures.places.only(app, spark).is_some()
+            && (self.stage.status == StageStatus::Complete || self.failures.places.nothing_works_there(app))
     }
 
     /// The failure of the root cause; that of the node if the place is to blame.

@@ -35,6 +35,8 @@ pub struct Job {
     pub description: Option<String>,
     /// The SQL execution it belongs to.
     pub sql_execution: Option<u64>,
+    /// Whether it belongs to a batch of a stream.
+    pub(crate) of_stream: bool,
 }
 
 impl Job {
@@ -51,6 +53,7 @@ impl Job {
             stages: Vec::new(),
             description: None,
             sql_execution: None,
+            of_stream: false,
         }
     }
 

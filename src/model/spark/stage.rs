@@ -67,6 +67,8 @@ pub struct Stage {
     /// Final values of its accumulables by id, in id order; [`super::PlanMetric::accumulator`] says which
     /// belong to SQL plan nodes. Only whole numbers are kept.
     pub accumulables: Box<[(u64, i64)]>,
+    /// Whether all its tasks must run at the same time (barrier execution).
+    pub(crate) is_barrier: bool,
 }
 
 impl Stage {
@@ -86,6 +88,7 @@ impl Stage {
             job: None,
             group: None,
             accumulables: Box::default(),
+            is_barrier: false,
         }
     }
 

@@ -127,6 +127,8 @@ pub(super) struct JobStart {
     pub(super) last_stage_name: Option<String>,
     pub(super) description: Option<String>,
     pub(super) sql_execution: Option<i64>,
+    /// It belongs to a batch of a stream.
+    pub(super) of_stream: bool,
 }
 
 #[derive(Debug, Default)]
@@ -138,6 +140,8 @@ pub(super) struct StageInfo {
     /// The task count is present but not a number.
     pub(super) unreadable_task_count: bool,
     pub(super) rdds: Vec<RddInfo>,
+    /// All its tasks must run at the same time.
+    pub(super) is_barrier: bool,
     pub(super) parents: Vec<i64>,
     pub(super) submitted: Option<i64>,
     pub(super) completed: Option<i64>,

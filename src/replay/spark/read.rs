@@ -5,7 +5,7 @@ use super::slots::{self, FreeSlots};
 use super::{jobs, stages};
 use crate::model::Application;
 use crate::model::spark::Spark;
-use crate::model::table::TimePoint;
+use crate::model::table::{EndReason, Outcome, TimePoint};
 use crate::replay::Micros;
 
 impl Plan {
@@ -96,6 +96,8 @@ impl Plan {
             if let Some(first) = first_launch.get_mut(task) {
                 *first = launch.min(*first);
             }
+            // Spark runs a task again that was not allowed to commit, as if it had failed.
+            let is_denied = rows.end_reason(row) == Some(EndReason::CommitDenied);
             self.attempts.push(Attempt {
                 stage,
                 task: to_u32(task),
@@ -105,7 +107,7 @@ impl Plan {
                 early: Micros::ZERO,
                 executor: rows.executor(row),
                 speculative: rows.is_speculative(row) == Some(true),
-                outcome: rows.outcome(row),
+                outcome: if is_denied { Outcome::Failed } else { rows.outcome(row) },
                 only: false,
             });
         }

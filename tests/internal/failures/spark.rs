@@ -404,6 +404,38 @@ fn a_place_with_all_failures_is_the_cause_rather_than_the_code() {
     }
 }
 
+/// On a node where nothing works, tasks fail until the stage fails. Their records are not to blame: tasks of other records
+/// fail there, too.
+#[test]
+fn a_place_where_nothing_works_is_the_cause_of_a_failed_stage() {
+    const BROKEN: Ending = Ending::Exception("java.io.IOException", "Input/output error");
+    let advice = |works: bool| {
+        let mut tasks: Vec<Task> = (4..40)
+            .map(|index| attempt(index, 0, &[1, 2, 4][index as usize % 3].to_string(), Ending::Success))
+            .collect();
+        tasks.extend((0..4).flat_map(|index| (0..4).map(move |retry| attempt(index, retry, "3", BROKEN))));
+        if works {
+            tasks.push(attempt(40, 0, "3", Ending::Success));
+        }
+        let report = report(&failing(tasks, ABORTED));
+        assert_eq!(report.status, Status::Failed);
+        let trouble = report.troubles.into_iter().find(|it| it.kind == TroubleKind::Failures).unwrap();
+        let kind = trouble.failure.map(|failure| failure.kind);
+        let lines: Vec<String> = trouble.advice.iter().map(|line| line.text.clone()).collect();
+        (kind, lines)
+    };
+    let (kind, lines) = advice(false);
+    assert_eq!(kind, Some(Kind::BadNode));
+    let of_place = lines.iter().filter(|line| line.contains("happened on worker3")).count();
+    assert_eq!(of_place, 1, "{lines:?}");
+    assert!(lines.iter().all(|line| !line.contains("fix the error")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("spark.excludeOnFailure.enabled=true")), "{lines:?}");
+    // Where other tasks succeed, both may be the cause.
+    let (kind, lines) = advice(true);
+    assert_eq!(kind, Some(Kind::UserCode));
+    assert!(lines.iter().any(|line| line.contains("fix the error")), "{lines:?}");
+}
+
 #[test]
 fn a_host_of_all_lost_executors_is_the_cause_rather_than_the_code() {
     let tasks =

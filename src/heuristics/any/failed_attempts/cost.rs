@@ -21,8 +21,10 @@ pub(super) struct Cost {
     pub(super) attempts: u64,
     /// Attempts whose work was lost: they failed, or the cluster took their containers away.
     pub(super) lost: u64,
-    /// Those whose containers the cluster took away.
+    /// Those whose containers the cluster took away, and those of Spark that finished and were not allowed to commit
+    /// their output, so that their tasks ran again.
     pub(super) taken: u64,
+    pub(super) denied: u64,
     /// Those that were lost with their executor, those of reduce tasks, and those without a run time.
     pub(super) with_executor: u64,
     pub(super) reduces: u64,
@@ -63,9 +65,11 @@ impl Cost {
         let groups = &app.groups;
         let taken: Vec<BTreeSet<usize>> = groups.iter().map(|group| taken_away(app, group)).collect();
         let is_taken = |place: usize, row: usize| taken.get(place).is_some_and(|taken| taken.contains(&row));
+        let is_denied =
+            |place: usize, row: usize| groups.get(place).is_some_and(|group| runs_again(app, group, row));
         let is_lost = |place: usize, row: usize| {
             let outcome = groups.get(place).map(|group| group.attempts.outcome(row));
-            outcome == Some(Outcome::Failed) || is_taken(place, row)
+            outcome == Some(Outcome::Failed) || is_taken(place, row) || is_denied(place, row)
         };
         for (place, group) in groups.iter().enumerate() {
             let attempts = &group.attempts;
@@ -73,10 +77,12 @@ impl Cost {
             let mut failed_tasks = BTreeSet::new();
             for row in 0..attempts.len() {
                 let time = attempts.run_time(row);
-                let (is_lost, is_taken) = (is_lost(place, row), is_taken(place, row));
-                // What the cluster takes away says nothing about the node.
-                cost.hosts.add(attempts.node(row), is_lost && !is_taken);
-                cost.executors.add(attempts.executor(row), is_lost && !is_taken);
+                let (is_lost, is_taken, is_denied) =
+                    (is_lost(place, row), is_taken(place, row), is_denied(place, row));
+                // What the cluster takes away, or the driver denies, says nothing about the node.
+                let has_failed = is_lost && !is_taken && !is_denied;
+                cost.hosts.add(attempts.node(row), has_failed);
+                cost.executors.add(attempts.executor(row), has_failed);
                 cost.attempts += 1;
                 cost.all_time = cost.all_time + time.unwrap_or_default();
                 cost.any_open |= time.is_none() && attempts.time(row, TimePoint::Start).is_some();
@@ -85,12 +91,13 @@ impl Cost {
                 }
                 cost.lost += 1;
                 cost.taken += u64::from(is_taken);
+                cost.denied += u64::from(is_denied);
                 cost.reduces += u64::from(group.kind == TaskKind::Reduce);
                 cost.untold += u64::from(time.is_none());
                 cost.time = cost.time + time.unwrap_or_default();
                 let with_executor = attempts.end_reason(row) == Some(EndReason::ExecutorLost);
                 cost.with_executor += u64::from(with_executor);
-                failed_tasks.extend(attempts.task(row).filter(|_| !is_taken));
+                failed_tasks.extend(attempts.task(row).filter(|_| has_failed));
             }
             cost.add_failed_tasks(app, group, failed_tasks.len() as u64);
         }
@@ -128,12 +135,20 @@ impl Cost {
         time.as_f64() / self.ran.as_f64().max(1.0)
     }
 
+    /// The number of attempts that failed by themselves.
+    pub(super) const fn failed(&self) -> u64 {
+        self.lost - self.taken - self.denied
+    }
+
     /// How the attempts ended whose work was lost.
     pub(super) const fn ended(&self) -> &'static str {
-        match self.taken {
-            0 => "failed",
-            taken if taken == self.lost => "were killed by the cluster",
-            _ => "failed or were killed by the cluster",
+        match (self.taken, self.denied) {
+            (0, 0) => "failed",
+            (taken, _) if taken == self.lost => "were killed by the cluster",
+            (_, denied) if denied == self.lost => "were not allowed to commit their output",
+            (_, 0) => "failed or were killed by the cluster",
+            (0, _) => "failed or were not allowed to commit their output",
+            _ => "failed, were killed by the cluster or were not allowed to commit their output",
         }
     }
 
@@ -141,7 +156,7 @@ impl Cost {
     pub(super) fn evidence(&self, share: f64) -> Vec<(&'static str, Measure)> {
         let mut evidence = vec![
             ("attempts_count", Measure::Count(self.attempts)),
-            ("failed_attempts_count", Measure::Count(self.lost - self.taken)),
+            ("failed_attempts_count", Measure::Count(self.failed())),
             ("failed_attempts_untold_count", Measure::Count(self.untold)),
             ("failed_time_ms", Measure::Time(self.time)),
             ("task_time_ms", Measure::Time(self.all_time)),
@@ -151,6 +166,9 @@ impl Cost {
         ];
         if self.taken > 0 {
             evidence.push(("taken_attempts_count", Measure::Count(self.taken)));
+        }
+        if self.denied > 0 {
+            evidence.push(("denied_attempts_count", Measure::Count(self.denied)));
         }
         evidence
     }
@@ -162,4 +180,19 @@ impl Cost {
         let of_place = in_one_place && self.failed_tasks > 1 && app.status != Status::Failed;
         if of_place && blames_code(failure.kind) { failure.of_node() } else { failure }
     }
+}
+
+/// Whether the driver of Spark denied the commit of an attempt before another attempt of its task had succeeded: then the
+/// task runs once more. Otherwise it lost a race of copies, which is no failure.
+fn runs_again(app: &Application, group: &TaskGroup, row: usize) -> bool {
+    let attempts = &group.attempts;
+    if app.engine != Engine::Spark || attempts.end_reason(row) != Some(EndReason::CommitDenied) {
+        return false;
+    }
+    let winner = attempts.task(row).and_then(|task| group.tasks.representative(task));
+    let won = winner.filter(|&winner| attempts.outcome(winner) == Outcome::Succeeded);
+    let started = won.and_then(|winner| attempts.time(winner, TimePoint::Start));
+    // The attempt that repeats the work starts after the denial.
+    started
+        .is_none_or(|started| attempts.time(row, TimePoint::Finish).is_some_and(|denied| started >= denied))
 }

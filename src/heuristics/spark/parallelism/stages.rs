@@ -5,6 +5,7 @@ use crate::finding::TroubleKind;
 use crate::heuristics::spark::support::partitions::{Source, StageTasks, TIMES_SMALL};
 use crate::heuristics::spark::support::slots::Slots;
 use crate::model::Application;
+use crate::model::counters::Counter;
 use crate::model::spark::{Spark, Stage, StageStatus};
 use crate::model::table::TaskGroup;
 use crate::stats::descriptive::{mean, median};
@@ -33,7 +34,9 @@ pub(super) struct Lost<'a> {
 
 /// The stages that lost time because of their number of tasks, in the order of the stages.
 pub(super) fn all<'a>(app: &'a Application, spark: &'a Spark, params: &Parallelism) -> Vec<Lost<'a>> {
-    let completed = spark.stages.iter().filter(|stage| stage.status == StageStatus::Complete);
+    // All tasks of a barrier stage must run at once, so more of them than slots would fail.
+    let completed =
+        spark.stages.iter().filter(|stage| stage.status == StageStatus::Complete && !stage.is_barrier);
     let groups = completed.filter_map(|stage| Some((stage, app.groups.get(stage.group?)?)));
     let stages: Vec<(&Stage, &TaskGroup)> = groups.filter(|(_, group)| !group.tasks.is_empty()).collect();
     if stages.is_empty() {
@@ -41,6 +44,12 @@ pub(super) fn all<'a>(app: &'a Application, spark: &'a Spark, params: &Paralleli
     }
     let slots = Slots::of(app, spark);
     stages.into_iter().filter_map(|(stage, group)| lost(app, spark, (stage, group), &slots, params)).collect()
+}
+
+/// Whether tasks read whole files that are small: opening them takes most of their time.
+fn reads_little(group: &TaskGroup, params: &Parallelism) -> bool {
+    let read = group.attempts.sum(&[Counter::InputBytes]).filter(|read| *read > 0);
+    read.is_some_and(|read| (read as f64) < params.small_file_size.get() * group.tasks.len() as f64)
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
@@ -60,7 +69,8 @@ fn lost<'a>(
     let small = params.small_task_time.get();
     let enough = (slots * params.tasks_per_slot.get()).ceil().max(1.0);
     let may_be_few = mean >= TIMES_SMALL * small && count < params.aim().most_splits(slots);
-    let is_many = middle < small && count >= MANY_TIMES * enough;
+    let is_many = count >= MANY_TIMES * enough
+        && (middle < small || (middle < TIMES_SMALL * small && reads_little(group, params)));
     // Finding out what sets the number of tasks takes a look at all jobs. Most stages have a number that fits and end
     // here.
     if !may_be_few && !is_many {

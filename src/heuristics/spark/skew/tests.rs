@@ -243,3 +243,22 @@ fn a_skewed_task_next_to_a_slower_straggler_is_found() {
     );
     assert!(message.contains(" of the run time, apart from slower tasks without more data ("), "{message}");
 }
+
+/// RDDs have no plan that tells of a join; the call does.
+#[test]
+fn skewed_joins_of_rdds_are_known_by_their_call() {
+    let advice = |name: &str| {
+        let mut app =
+            with(app(&[]), Counter::ShuffleRemoteBytesRead, [10 * MIB, 10 * MIB, 10 * MIB, 60 * MIB]);
+        sample::spark(&mut app).stages[0].name = Some(name.into());
+        found(&app)[0].advice[0].text.clone()
+    };
+    for call in ["join", "leftOuterJoin", "cogroup"] {
+        let advice = advice(&format!("{call} at Orders.scala:210"));
+        assert!(advice.starts_with("broadcast the smaller side of the join"), "{advice}");
+    }
+    // "joined" is a name of the user.
+    for other in ["reduceByKey at Orders.scala:210", "joined at Orders.scala:210"] {
+        assert!(advice(other).starts_with("distribute the most frequent keys"), "{}", advice(other));
+    }
+}

@@ -1,5 +1,6 @@
 //! The time in which executors were held and no job ran: the driver worked alone, or waited for its user.
 
+use super::by_design::Waits;
 use crate::finding::{Advice, Measure, Phrase};
 use crate::heuristics::spark::{percent, spark};
 use crate::model::Application;
@@ -14,6 +15,10 @@ const MOST: f64 = 0.5;
 /// The time in a message.
 const ALONE: &str = "no job ran for {time}, {share} of the run: the driver worked alone or waited, while up to {executors} \
                      had nothing to do; most of it {place}";
+
+/// The same if the driver waits by design.
+const WAITED: &str =
+    "no job ran for {time}, {share} of the run: {why}, while up to {executors} had nothing to do";
 
 /// Where the driver works without a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,6 +48,8 @@ pub(in crate::heuristics) struct DriverAlone<'a> {
     spans: Vec<Span<'a>>,
     time: Millis,
     run_time: Millis,
+    /// What the driver waits for by design.
+    waits: Option<Waits>,
 }
 
 impl<'a> DriverAlone<'a> {
@@ -53,11 +60,17 @@ impl<'a> DriverAlone<'a> {
         let run_time = Millis::between(start, end).filter(|time| *time > Millis::ZERO)?;
         let spans = spans(spark, (start, end))?;
         let time: Millis = spans.iter().map(|span| span.time).sum();
-        (time.as_f64() >= MUCH * run_time.as_f64()).then_some(Self { spans, time, run_time })
+        let waits = Waits::of(app, spark);
+        (time.as_f64() >= MUCH * run_time.as_f64()).then_some(Self { spans, time, run_time, waits })
     }
 
     fn of_place(&self, place: Place) -> impl Iterator<Item = &Span<'a>> {
         self.spans.iter().filter(move |span| span.place == place)
+    }
+
+    /// Whether the driver waits by design.
+    pub(in crate::heuristics) const fn is_by_design(&self) -> bool {
+        self.waits.is_some()
     }
 
     /// The places with most of the time, the one with most first, each with its time.
@@ -78,9 +91,12 @@ impl<'a> DriverAlone<'a> {
         let share = percent(self.time.as_f64() / self.run_time.as_f64());
         let most = self.spans.iter().map(|span| span.executors).max().unwrap_or_default();
         let executors = crate::heuristics::wording::plural(most as u64, "executor");
-        let words: [(_, &dyn std::fmt::Display); 4] =
-            [("time", &self.time), ("share", &share), ("executors", &executors), ("place", &self.most())];
-        Phrase::new(ALONE, &words)
+        let words: [(_, &dyn std::fmt::Display); 3] =
+            [("time", &self.time), ("share", &share), ("executors", &executors)];
+        match self.waits {
+            Some(waits) => Phrase::new(WAITED, &[words.as_slice(), &[("why", &waits.words())]].concat()),
+            None => Phrase::new(ALONE, &[words.as_slice(), &[("place", &self.most())]].concat()),
+        }
     }
 
     /// Where most of the time passed.
@@ -105,6 +121,9 @@ impl<'a> DriverAlone<'a> {
 
     /// What the driver may do at these places, and how it takes less time.
     pub(in crate::heuristics) fn advice(&self) -> Advice {
+        if let Some(waits) = self.waits {
+            return waits.advice().into();
+        }
         let most = MOST * self.time.as_f64();
         let what = match self.places().first() {
             Some((Place::After, time)) if time.as_f64() >= most => {
@@ -123,6 +142,11 @@ impl<'a> DriverAlone<'a> {
         };
         what.into()
     }
+}
+
+/// Whether the driver waits by design for much of the time.
+pub(in crate::heuristics) fn waits_by_design(app: &Application) -> bool {
+    DriverAlone::of(app).is_some_and(|alone| alone.is_by_design())
 }
 
 /// The spans without a job from the start of the first executor on, within the application's life; `None` if a time is
@@ -201,6 +225,33 @@ mod tests {
         let (text, advice) = alone(&[(800, 1000)]).unwrap();
         assert!(text.ends_with("most of it before the first job (11m 40s)"), "{text}");
         assert!(advice.contains("listing files"), "{advice}");
+    }
+
+    #[test]
+    fn a_stream_waits_by_design() {
+        let mut app = sample::app(&[]);
+        app.finished_at = Some(Timestamp::from_millis(1_000_000));
+        sample::executor(&mut app, "1").added_at = Some(Timestamp::from_millis(0));
+        for id in 0..10 {
+            let mut job = Job::new(id);
+            let from = i64::from(id) * 100_000;
+            job.submitted_at = Some(Timestamp::from_millis(from));
+            job.completed_at = Some(Timestamp::from_millis(from + 20_000));
+            job.of_stream = true;
+            sample::spark(&mut app).jobs.push(job);
+        }
+        assert!(waits_by_design(&app));
+        let alone = DriverAlone::of(&app).unwrap();
+        assert_eq!(
+            alone.phrase().to_string(),
+            "no job ran for 13m 20s, 80 % of the run: the stream waited for its next batch, while up to 1 executor had nothing \
+             to do"
+        );
+        assert!(alone.advice().text.starts_with("a stream waits between its batches by design"));
+        for job in &mut sample::spark(&mut app).jobs {
+            job.of_stream = false;
+        }
+        assert!(!waits_by_design(&app));
     }
 
     /// The driver records an executor up to a minute before the application, by another clock.

@@ -7,9 +7,9 @@ use super::remedies::{blames_code, look_at};
 use crate::finding::{Advice, Failure};
 use crate::heuristics::root_cause::Places;
 use crate::heuristics::wording::plural;
-use crate::model::Application;
 use crate::model::spark::{Job, JobResult, Spark, Stage, StageStatus};
 use crate::model::table::{EndReason, Outcome, TaskGroup};
+use crate::model::{Application, Symbol};
 
 /// The attempts of some tasks by node and by executor.
 #[derive(Debug, Default)]
@@ -20,6 +20,8 @@ pub(in crate::heuristics) struct FailedPlaces {
     pub(in crate::heuristics) executors: Places,
     /// The number of tasks with a failed attempt.
     pub(in crate::heuristics) failed_tasks: u64,
+    /// The nodes and the executors on which an attempt succeeded.
+    working: (BTreeSet<Symbol>, BTreeSet<Symbol>),
 }
 
 impl FailedPlaces {
@@ -32,6 +34,10 @@ impl FailedPlaces {
                 let failed = attempts.outcome(row) == Outcome::Failed;
                 places.nodes.add(attempts.node(row), failed);
                 places.executors.add(attempts.executor(row), failed);
+                if attempts.outcome(row) == Outcome::Succeeded {
+                    places.working.0.extend(attempts.node(row));
+                    places.working.1.extend(attempts.executor(row));
+                }
                 tasks.extend(attempts.task(row).filter(|_| failed));
             }
             places.failed_tasks += tasks.len() as u64;
@@ -53,6 +59,22 @@ impl FailedPlaces {
         let mut hosts = spark.executors_with_id(id).iter().filter_map(|executor| executor.host);
         let host = hosts.find_map(|host| app.strings.get(host));
         Some(host.map_or_else(|| format!("executor {id}"), |host| format!("executor {id} on {host}")))
+    }
+}
+
+impl FailedPlaces {
+    /// Whether no attempt succeeded at [`FailedPlaces::only`], while attempts succeeded elsewhere. Then the place is the
+    /// cause even of a failed stage: records that always fail would not stop all other tasks there.
+    pub(in crate::heuristics) fn nothing_works_there(&self, app: &Application) -> bool {
+        let is_idle = |places: &Places, working: &BTreeSet<Symbol>| {
+            places.is_only_worst(app)
+                && !working.is_empty()
+                && places.worst(app).is_some_and(|(name, _)| {
+                    !working.iter().any(|place| app.strings.get(*place) == Some(name))
+                })
+        };
+        let (nodes, executors) = &self.working;
+        self.failed_tasks > 1 && (is_idle(&self.nodes, nodes) || is_idle(&self.executors, executors))
     }
 }
 

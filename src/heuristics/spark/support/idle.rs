@@ -1,5 +1,6 @@
 //! Advice on executors that hold memory while no task runs on them.
 
+use super::crowded::Crowded;
 use super::driver_alone::DriverAlone;
 use super::losses::lost_executors;
 use super::memory::{in_force, is_local, max_executors};
@@ -36,12 +37,14 @@ const ENOUGH: &str = "in a replay it takes as long with {enough} of its {executo
 /// Why the cores of executors were idle, and how many executors would have been enough.
 pub(in crate::heuristics) struct Idleness<'a> {
     alone: Option<DriverAlone<'a>>,
+    crowded: Option<Crowded<'a>>,
     fewest: Option<Fewest>,
 }
 
 impl<'a> Idleness<'a> {
     pub(in crate::heuristics) fn of(app: &'a Application, recorded: Option<&Recorded>) -> Self {
-        Self { alone: DriverAlone::of(app), fewest: fewest_executors(app, recorded) }
+        let (alone, crowded) = (DriverAlone::of(app), Crowded::of(app));
+        Self { alone, crowded, fewest: fewest_executors(app, recorded) }
     }
 
     pub(in crate::heuristics) fn evidence(&self) -> Vec<(&'static str, Measure)> {
@@ -56,18 +59,32 @@ impl<'a> Idleness<'a> {
     /// What the log shows in addition to the idle time; may be empty.
     pub(in crate::heuristics) fn phrase(&self) -> Phrase {
         let enough = match self.fewest {
-            Some(Fewest::Of { count, now, .. }) => {
+            Some(Fewest::Of { count, now, .. }) if !self.is_by_design() => {
                 Some(Phrase::new(ENOUGH, &[("enough", &count), ("executors", &now)]))
             }
             _ => None,
         };
-        Phrase::list("; ", self.alone.iter().map(DriverAlone::phrase).chain(enough))
+        let crowded = self.crowded.iter().map(Crowded::phrase);
+        Phrase::list("; ", self.alone.iter().map(DriverAlone::phrase).chain(crowded).chain(enough))
     }
 
     /// What the driver should do differently, and how executors are given back meanwhile.
     pub(in crate::heuristics) fn advice(&self, app: &Application) -> Vec<Advice> {
         let alone = self.alone.iter().map(DriverAlone::advice);
-        alone.chain(release(app, self.fewest)).collect()
+        if self.is_by_design() {
+            // With fewer executors, batches and queries would take longer, although the application would not.
+            return alone.chain(released(app).filter(|line| !line.settings.is_empty())).collect();
+        }
+        // Executors that are idle while tasks wait should work before they go.
+        match self.crowded.and_then(|_| Crowded::advice(app)) {
+            Some(spread) => alone.chain([spread]).collect(),
+            None => alone.chain(release(app, self.fewest)).collect(),
+        }
+    }
+
+    /// Whether the driver waits by design for much of the time.
+    pub(in crate::heuristics) fn is_by_design(&self) -> bool {
+        self.alone.as_ref().is_some_and(DriverAlone::is_by_design)
     }
 }
 
@@ -76,9 +93,14 @@ pub(in crate::heuristics) fn release_idle(app: &Application, recorded: Option<&R
     release(app, fewest_executors(app, recorded))
 }
 
+/// What makes dynamic allocation release idle executors.
+fn released(app: &Application) -> Option<Advice> {
+    if app.allocates_dynamically() { sooner(app) } else { dynamic_allocation(app) }
+}
+
 fn release(app: &Application, fewest: Option<Fewest>) -> Vec<Advice> {
     let dynamic = app.allocates_dynamically();
-    let released = if dynamic { sooner(app) } else { dynamic_allocation(app) };
+    let released = released(app);
     let fewer = || match fewest? {
         Fewest::Of { count, slots, .. } => {
             let what = "use fewer executors; in a replay the application takes as long with them";
@@ -198,11 +220,11 @@ fn fewest_executors(app: &Application, recorded: Option<&Recorded>) -> Option<Fe
         return None;
     }
     let longest = base.replayed.wall.as_f64() * AS_LONG;
-    let is_enough = |count: u32| {
+    let replayed = |count: u32| {
         let slots = Slots::Number(count.saturating_mul(slots));
-        let replayed = plan.replay(&Change { slots, ..Change::default() });
-        replayed.is_ok_and(|it| it.replayed.wall.as_f64() <= longest)
+        Some(plan.replay(&Change { slots, ..Change::default() }).ok()?.replayed)
     };
+    let is_enough = |count: u32| replayed(count).is_some_and(|it| it.wall.as_f64() <= longest);
     let most = now.saturating_mul(3) / 4;
     // Most applications stop here, before the search.
     if most == 0 || !is_enough(most) {
@@ -216,8 +238,10 @@ fn fewest_executors(app: &Application, recorded: Option<&Recorded>) -> Option<Fe
         }
         if is_enough(middle) { enough = middle } else { too_few = middle }
     }
-    let count = enough.max(least_for_cache(spark)?).max(1);
-    Some(if count > most { Fewest::NotFew } else { Fewest::Of { count, now, slots } })
+    let count = enough.max(least_for_cache(spark)?).max(least_for_barriers(spark, slots)).max(1);
+    // Executors that come and go may hold less than fewer of them that stay.
+    let frees = count <= most && replayed(count).is_some_and(|it| it.held < base.replayed.held);
+    Some(if frees { Fewest::Of { count, now, slots } } else { Fewest::NotFew })
 }
 
 /// The setting that bounds the number of executors, for `count` executors with `slots` task slots in total.
@@ -237,6 +261,14 @@ fn least_for_cache(spark: &Spark) -> Option<u32> {
     let all: Bytes = spark.executors.iter().filter_map(cached).sum();
     let Some(one) = spark.executors.iter().filter_map(|it| it.storage.total).min() else { return Some(0) };
     u32::try_from(all.get().div_ceil(one.get().max(1))).ok()
+}
+
+/// The number of executors on which all tasks of a barrier stage run at once; Spark fails the stage with fewer slots.
+fn least_for_barriers(spark: &Spark, slots: u32) -> u32 {
+    let tasks =
+        spark.stages.iter().filter(|stage| stage.is_barrier).filter_map(|stage| stage.announced_tasks);
+    let most = tasks.max().unwrap_or_default();
+    u32::try_from(most.div_ceil(u64::from(slots.max(1)))).unwrap_or(u32::MAX)
 }
 
 /// The setting with which shuffle files survive their executors: the same for every rule.

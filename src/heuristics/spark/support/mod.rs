@@ -3,8 +3,10 @@
 
 pub(super) mod adaptive;
 pub(super) mod beyond_heap;
+pub(super) mod by_design;
 pub(super) mod cancelled;
 pub(super) mod collections;
+pub(super) mod crowded;
 pub(super) mod driver_alone;
 pub(super) mod failed_places;
 pub(super) mod failed_queries;

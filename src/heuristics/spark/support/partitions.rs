@@ -186,7 +186,7 @@ impl Aim {
         spark: &Spark,
         stage: &Stage,
     ) -> Option<u64> {
-        let group = app.groups.get(stage.group?)?;
+        let group = app.groups.get(stage.group.filter(|_| !stage.is_barrier)?)?;
         let tasks = StageTasks::of(group)?;
         let slots = Slots::of(app, spark).within(tasks.from, tasks.to)?.round().max(1.0);
         let wanted = self.splits(slots, tasks.work()?, Source::of(app, spark, stage, group), group);
@@ -446,6 +446,17 @@ mod tests {
             "use more tasks: repartition(48) after reading the files; a smaller spark.sql.files.maxPartitionBytes would also cut \
              the 60 tasks of stage 1.0 (count at App.scala:1) into about 720"
         );
+    }
+
+    /// All tasks of a barrier stage must run at once: Spark fails a stage with more tasks than slots.
+    #[test]
+    fn a_barrier_stage_keeps_its_tasks() {
+        let mut app = stage(4, SHUFFLE, &[("spark.default.parallelism", "4")], false);
+        assert_eq!(advised(&app).0.len(), 1);
+        sample::spark(&mut app).stages[0].is_barrier = true;
+        let findings = sample::evaluate_all(&app, "").findings;
+        let few = findings.iter().filter(|it| it.tells == TroubleKind::FewTasks);
+        assert!(few.clone().all(|it| it.severity == Severity::None), "{:?}", few.collect::<Vec<_>>());
     }
 
     #[test]

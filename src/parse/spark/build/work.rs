@@ -39,6 +39,7 @@ impl Builder {
         job.stages.shrink_to_fit();
         job.description = start.description.or(start.last_stage_name);
         job.sql_execution = start.sql_execution.and_then(|id| u64::try_from(id).ok());
+        job.of_stream = start.of_stream;
         let after = held::of_job(job);
         self.held.change(before, after);
     }
@@ -159,6 +160,7 @@ impl Builder {
         }
         stage.resource_profile =
             info.resource_profile.and_then(|id| u32::try_from(id).ok()).or(stage.resource_profile);
+        stage.is_barrier |= info.is_barrier;
         stage.failure = info.failure.map(Into::into).or(stage.failure.take());
         if info.completed.is_some() {
             stage.completed_at = moment(info.completed);

@@ -90,6 +90,10 @@ fn job_properties(cursor: &mut Cursor<'_>, job: &mut JobStart, shortcut: bool) -
         LazyLock::new(|| Finder::new(b"\"spark.sql.execution.id\""));
     static DESCRIPTION: LazyLock<Finder<'static>> =
         LazyLock::new(|| Finder::new(b"\"spark.job.description\""));
+    // Structured Streaming, and streams of RDDs.
+    static BATCHES: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| {
+        ["\"streaming.sql.batchId\"", "\"spark.streaming.internal.batchTime\""].map(Finder::new)
+    });
     let properties = last_member(cursor, shortcut)?;
     let find = |key: &Finder<'_>| {
         let at = key.find(properties)?;
@@ -99,6 +103,7 @@ fn job_properties(cursor: &mut Cursor<'_>, job: &mut JobStart, shortcut: bool) -
     };
     job.sql_execution = find(&EXECUTION).and_then(|id| id.text().parse().ok());
     job.description = text(find(&DESCRIPTION), MAX_NAME_LEN);
+    job.of_stream = BATCHES.iter().any(|key| find(key).is_some());
     Ok(())
 }
 

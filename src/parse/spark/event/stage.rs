@@ -48,7 +48,7 @@ fn stage_info(cursor: &mut Cursor<'_>, stage: &mut StageInfo, shortcut: bool) ->
                 stage.unreadable_task_count = stage.tasks.is_none();
             }
             4 if shortcut && stage.id.is_some() && skip_unpersisted(cursor).is_ok() => {}
-            4 => cursor.elements(|cursor| rdd_info(cursor, &mut stage.rdds))?,
+            4 => cursor.elements(|cursor| rdd_info(cursor, stage))?,
             5 => integers(cursor, &mut stage.parents)?,
             6 => cursor.skip_value()?,
             7 => stage.submitted = cursor.integer_or_skip()?,
@@ -77,8 +77,8 @@ fn skip_unpersisted(cursor: &mut Cursor<'_>) -> Scan<()> {
     Ok(())
 }
 
-fn rdd_info(cursor: &mut Cursor<'_>, persisted: &mut Vec<RddInfo>) -> Scan<()> {
-    const KEYS: [&[u8]; 10] = [
+fn rdd_info(cursor: &mut Cursor<'_>, stage: &mut StageInfo) -> Scan<()> {
+    const KEYS: [&[u8]; 11] = [
         b"\"RDD ID\":",
         b"\"Name\":",
         b"\"Scope\":",
@@ -89,6 +89,7 @@ fn rdd_info(cursor: &mut Cursor<'_>, persisted: &mut Vec<RddInfo>) -> Scan<()> {
         b"\"Number of Cached Partitions\":",
         b"\"Memory Size\":",
         b"\"Disk Size\":",
+        b"\"Barrier\":",
     ];
     let mut rdd = RddInfo::default();
     let mut name = None;
@@ -102,13 +103,14 @@ fn rdd_info(cursor: &mut Cursor<'_>, persisted: &mut Vec<RddInfo>) -> Scan<()> {
             6 => rdd.partitions = cursor.integer_or_skip()?,
             7 => rdd.cached = cursor.integer_or_skip()?,
             8 => rdd.memory = cursor.integer_or_skip()?,
-            _ => rdd.disk = cursor.integer_or_skip()?,
+            9 => rdd.disk = cursor.integer_or_skip()?,
+            _ => stage.is_barrier |= cursor.bool_or_skip()? == Some(true),
         }
         Ok(())
     })?;
     if is_persisted {
         rdd.name = text(name, MAX_NAME_LEN);
-        push(persisted, rdd);
+        push(&mut stage.rdds, rdd);
     }
     Ok(())
 }

@@ -35,6 +35,10 @@ impl<'a> Written<'a> {
     fn of(app: &Application, stage: &'a Stage, slots: &Slots<'_>, params: &Parallelism) -> Option<Self> {
         let group: &TaskGroup = app.groups.get(stage.group?)?;
         let attempts = &group.attempts;
+        // Most stages have too few tasks for that.
+        if params.small_files.severity(group.tasks.len() as f64) == Severity::None {
+            return None;
+        }
         let written = |row| attempts.counter(row, Counter::OutputBytes).and_then(|it| u64::try_from(it).ok());
         let sizes = group.winners().filter_map(written).filter(|&bytes| bytes > 0);
         let (files, bytes) =

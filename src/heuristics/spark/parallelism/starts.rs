@@ -36,10 +36,16 @@ struct Started<'a> {
 impl<'a> Started<'a> {
     fn of(app: &Application, stage: &'a Stage, slots: &Slots<'_>, params: &Parallelism) -> Option<Self> {
         let group = app.groups.get(stage.group?)?;
+        let usual = params.small_task_time.get();
+        // With a larger median, half of the attempts take longer than usual. Most stages end here, without looking at tasks.
+        let all = group.attempts.sum_of_values(Counter::ExecutorDeserializeTime)? as f64;
+        if all < usual * (group.tasks.len() / 2) as f64 {
+            return None;
+        }
         let read = |row| group.attempts.millis(row, Counter::ExecutorDeserializeTime).map(Millis::as_f64);
         let each = median(&group.winners().map(read).collect::<Option<Vec<f64>>>()?)?;
         // Starting a task always takes some time: as much as makes it a small one.
-        let beyond = each - params.small_task_time.get();
+        let beyond = each - usual;
         if beyond <= 0.0 {
             return None;
         }

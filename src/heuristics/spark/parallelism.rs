@@ -6,6 +6,7 @@ mod stages;
 mod starts;
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use super::support::memory;
 use super::support::partitions::{Aim, Source, advice};
@@ -16,7 +17,7 @@ use crate::heuristics::wording::{decisive, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::counters::{Counter, CounterMask};
-use crate::model::spark::{Facet, Spark, Stage};
+use crate::model::spark::{Facet, Spark, Stage, StageAttempt};
 use crate::model::table::TaskKind;
 use crate::params::cutoffs::Ascending;
 use crate::params::quantity::{Count, Duration, Quantity, Ratio, Size};
@@ -83,7 +84,8 @@ impl Check for TaskCounts {
             alike.sort_by_key(|it| (Reverse(it.time), it.stage.id));
             judgements.extend(params.judgement(app, spark, &alike, run_time));
         }
-        let is_judged = |stage: &Stage| lost.iter().any(|it| it.stage.id == stage.id);
+        let known: BTreeSet<StageAttempt> = lost.iter().map(|it| it.stage.id).collect();
+        let is_judged = |stage: &Stage| known.contains(&stage.id);
         judgements.extend(small_files::judgement(app, spark, params, is_judged));
         judgements.extend(starts::judgement(app, spark, (params, run_time), is_judged));
         if judgements.is_empty() {

@@ -24,7 +24,9 @@ fn batches_of_streams_and_barrier_stages_are_read() {
     };
     assert_eq!(read(&log), (vec![false; 2], vec![false; 2]));
     for key in ["streaming.sql.batchId", "spark.streaming.internal.batchTime"] {
-        let batch = log.replacen("\"Properties\":{}", &format!("\"Properties\":{{\"{key}\":\"7\"}}"), 1);
+        let properties =
+            format!("\"Properties\":{{\"spark.job.description\":\"batch = 7\",\"{key}\":\"7\"}}");
+        let batch = log.replacen("\"Properties\":{}", &properties, 1);
         assert_eq!(read(&batch).0, [true, false], "{key}");
     }
     let level = "\"Storage Level\":{\"Use Disk\":false,\"Use Memory\":false,\"Use Off Heap\":false,\

@@ -107,10 +107,17 @@ fn crowd(
     group: &TaskGroup,
     slots: &Slots<'_>,
 ) -> Option<(Millis, u64, u64)> {
-    let tasks = StageTasks::of(group)?;
     let attempts = &group.attempts;
     let rows = 0..attempts.len();
+    if (group.tasks.len() as f64) < ROUNDS {
+        return None;
+    }
     let places: BTreeSet<Symbol> = rows.clone().filter_map(|row| attempts.executor(row)).collect();
+    // Most stages run on more executors and end here.
+    if places.len() as f64 > FEW * spark.executors.len() as f64 {
+        return None;
+    }
+    let tasks = StageTasks::of(group)?;
     let lives = |executor: &&Executor| {
         let (from, to) = (Timestamp::from_millis(tasks.from), Timestamp::from_millis(tasks.to));
         executor.added_at.is_some_and(|at| at <= from) && executor.removed_at.is_none_or(|at| at >= to)

@@ -103,7 +103,8 @@ fn job_properties(cursor: &mut Cursor<'_>, job: &mut JobStart, shortcut: bool) -
     };
     job.sql_execution = find(&EXECUTION).and_then(|id| id.text().parse().ok());
     job.description = text(find(&DESCRIPTION), MAX_NAME_LEN);
-    job.of_stream = BATCHES.iter().any(|key| find(key).is_some());
+    // Streams describe their jobs; most other jobs have no description, so that the search ends here.
+    job.of_stream = job.description.is_some() && BATCHES.iter().any(|key| find(key).is_some());
     Ok(())
 }
 

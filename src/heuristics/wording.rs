@@ -80,6 +80,11 @@ pub(crate) fn by_hadoop(
     if app.ran_on_job_tracker() { on_job_tracker } else { on_yarn }
 }
 
+/// "2 other stages"; empty without others, so that a message can leave out the part.
+pub(super) fn other_stages(count: usize) -> String {
+    if count > 0 { plural(count as u64, "other stage") } else { String::new() }
+}
+
 /// "1 task", "2 tasks".
 pub(super) fn plural(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })

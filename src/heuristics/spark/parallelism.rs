@@ -13,7 +13,7 @@ use super::support::partitions::{Aim, Source, advice};
 use super::support::stage_text::label;
 use super::{percent, rule, spark};
 use crate::finding::{Judgement, Measure, Repartition, Subject, TroubleKind, Verdict, Worse};
-use crate::heuristics::wording::{decisive, plural};
+use crate::heuristics::wording::{decisive, other_stages, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::counters::{Counter, CounterMask};
@@ -104,10 +104,29 @@ impl Check for TaskCounts {
     }
 }
 
+/// A lost time as a share of the run, with its severity and the limit that decides.
+struct Loss {
+    severity: Severity,
+    share: f64,
+    limit: String,
+}
+
 impl Parallelism {
     /// The number of tasks that advice aims at.
     const fn aim(&self) -> Aim {
         Aim { tasks_per_slot: self.tasks_per_slot.get(), small_task_time: self.small_task_time.get() }
+    }
+
+    /// What a lost time means for a run; `None` if it is too little.
+    fn loss(&self, time: Millis, run_time: Millis) -> Option<Loss> {
+        let share = time.as_f64() / run_time.as_f64();
+        let (by_share, by_time) = (self.lost_share.severity(share), self.lost_time.severity(time.as_f64()));
+        let severity = Some(by_share.min(by_time)).filter(|severity| *severity > Severity::None)?;
+        let limits = [
+            (by_share, self.lost_share.describe_in(severity, percent)),
+            (by_time, self.lost_time.describe(severity)),
+        ];
+        Some(Loss { severity, share, limit: decisive(severity, &limits) })
     }
 
     /// The judgement on stages with the same remedy, the one that lost most first; `None` if there are none, or if they
@@ -121,15 +140,8 @@ impl Parallelism {
     ) -> Option<Judgement> {
         let worst = alike.first()?;
         let time = alike.iter().map(|it| it.time).sum::<Millis>().min(run_time);
-        let share = time.as_f64() / run_time.as_f64();
-        let (by_share, by_time) = (self.lost_share.severity(share), self.lost_time.severity(time.as_f64()));
-        let severity = Some(by_share.min(by_time)).filter(|severity| *severity > Severity::None)?;
-        let limits = [
-            (by_share, self.lost_share.describe_in(severity, percent)),
-            (by_time, self.lost_time.describe(severity)),
-        ];
-        let others = alike.len() as u64 - 1;
-        let others = if others > 0 { plural(others, "other stage") } else { String::new() };
+        let Loss { severity, share, limit } = self.loss(time, run_time)?;
+        let others = other_stages(alike.len() - 1);
         let tasks = alike.iter().map(|it| it.tasks).sum();
         let judgement = Judgement::of(Subject::Stage(worst.stage.id), severity)
             .tells(worst.kind)
@@ -150,7 +162,7 @@ impl Parallelism {
                     ("tasks", &plural(worst.tasks, "task")),
                     ("slots", &worst.slots),
                     ("wanted", &worst.wanted),
-                    ("limit", &decisive(severity, &limits)),
+                    ("limit", &limit),
                 ],
             )
             .repartition(Repartition {

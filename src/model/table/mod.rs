@@ -172,6 +172,22 @@ impl TaskGroup {
         self.representatives().flatten().filter(|&row| self.attempts.outcome(row) == Outcome::Succeeded)
     }
 
+    /// Whether the driver of Spark denied the commit of an attempt before another attempt of its task had succeeded: then the
+    /// task runs once more. Otherwise the attempt lost a race of copies, which is no failure.
+    pub(crate) fn runs_again_after_denial(&self, row: usize) -> bool {
+        let attempts = &self.attempts;
+        if attempts.end_reason(row) != Some(EndReason::CommitDenied) {
+            return false;
+        }
+        let winner = attempts.task(row).and_then(|task| self.tasks.representative(task));
+        let won = winner.filter(|&winner| attempts.outcome(winner) == Outcome::Succeeded);
+        let started = won.and_then(|winner| attempts.time(winner, TimePoint::Start));
+        // The attempt that repeats the work starts after the denial.
+        let is_repeated =
+            |started| attempts.time(row, TimePoint::Finish).is_some_and(|denied| started >= denied);
+        started.is_none_or(is_repeated)
+    }
+
     /// The end times of the successful tasks, earliest first.
     #[must_use]
     pub(crate) fn sorted_ends(&self) -> Vec<Timestamp> {

@@ -5,7 +5,7 @@ use super::slots::{self, FreeSlots};
 use super::{jobs, stages};
 use crate::model::Application;
 use crate::model::spark::Spark;
-use crate::model::table::{EndReason, Outcome, TimePoint};
+use crate::model::table::{Outcome, TimePoint};
 use crate::replay::Micros;
 
 impl Plan {
@@ -97,7 +97,6 @@ impl Plan {
                 *first = launch.min(*first);
             }
             // Spark runs a task again that was not allowed to commit, as if it had failed.
-            let is_denied = rows.end_reason(row) == Some(EndReason::CommitDenied);
             self.attempts.push(Attempt {
                 stage,
                 task: to_u32(task),
@@ -107,7 +106,7 @@ impl Plan {
                 early: Micros::ZERO,
                 executor: rows.executor(row),
                 speculative: rows.is_speculative(row) == Some(true),
-                outcome: if is_denied { Outcome::Failed } else { rows.outcome(row) },
+                outcome: if group.runs_again_after_denial(row) { Outcome::Failed } else { rows.outcome(row) },
                 only: false,
             });
         }

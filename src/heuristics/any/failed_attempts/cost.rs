@@ -19,11 +19,11 @@ const SEVERAL: u64 = 3;
 #[derive(Default)]
 pub(super) struct Cost {
     pub(super) attempts: u64,
-    /// Attempts whose work was lost: they failed, or the cluster took their containers away.
+    /// Attempts whose work was lost: they failed, the cluster took their containers away, or they may not commit.
     pub(super) lost: u64,
-    /// Those whose containers the cluster took away, and those of Spark that finished and were not allowed to commit
-    /// their output, so that their tasks ran again.
+    /// Those whose containers the cluster took away.
     pub(super) taken: u64,
+    /// Those of Spark that finished and were not allowed to commit their output, so that their tasks ran again.
     pub(super) denied: u64,
     /// Those that were lost with their executor, those of reduce tasks, and those without a run time.
     pub(super) with_executor: u64,
@@ -65,8 +65,9 @@ impl Cost {
         let groups = &app.groups;
         let taken: Vec<BTreeSet<usize>> = groups.iter().map(|group| taken_away(app, group)).collect();
         let is_taken = |place: usize, row: usize| taken.get(place).is_some_and(|taken| taken.contains(&row));
-        let is_denied =
-            |place: usize, row: usize| groups.get(place).is_some_and(|group| runs_again(app, group, row));
+        let is_denied = |place: usize, row: usize| {
+            groups.get(place).is_some_and(|group| group.runs_again_after_denial(row))
+        };
         let is_lost = |place: usize, row: usize| {
             let outcome = groups.get(place).map(|group| group.attempts.outcome(row));
             outcome == Some(Outcome::Failed) || is_taken(place, row) || is_denied(place, row)
@@ -180,19 +181,4 @@ impl Cost {
         let of_place = in_one_place && self.failed_tasks > 1 && app.status != Status::Failed;
         if of_place && blames_code(failure.kind) { failure.of_node() } else { failure }
     }
-}
-
-/// Whether the driver of Spark denied the commit of an attempt before another attempt of its task had succeeded: then the
-/// task runs once more. Otherwise it lost a race of copies, which is no failure.
-fn runs_again(app: &Application, group: &TaskGroup, row: usize) -> bool {
-    let attempts = &group.attempts;
-    if app.engine != Engine::Spark || attempts.end_reason(row) != Some(EndReason::CommitDenied) {
-        return false;
-    }
-    let winner = attempts.task(row).and_then(|task| group.tasks.representative(task));
-    let won = winner.filter(|&winner| attempts.outcome(winner) == Outcome::Succeeded);
-    let started = won.and_then(|winner| attempts.time(winner, TimePoint::Start));
-    // The attempt that repeats the work starts after the denial.
-    started
-        .is_none_or(|started| attempts.time(row, TimePoint::Finish).is_some_and(|denied| started >= denied))
 }

@@ -6,7 +6,7 @@ use crate::heuristics::spark::support::partitions::{Source, StageTasks};
 use crate::heuristics::spark::support::slots::Slots;
 use crate::heuristics::spark::support::stage_text::label;
 use crate::heuristics::spark::{change, runs_sql};
-use crate::heuristics::wording::{grouped, plural};
+use crate::heuristics::wording::{grouped, other_stages};
 use crate::model::Application;
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::counters::Counter;
@@ -76,8 +76,7 @@ pub(super) fn judgement(
     let (files, bytes) =
         stages.iter().fold((0, 0_u64), |(files, all), it| (files + it.files, all.saturating_add(it.bytes)));
     let severity = params.small_files.severity(files as f64);
-    let others = stages.len() as u64 - 1;
-    let others = if others > 0 { plural(others, "other stage") } else { String::new() };
+    let others = other_stages(stages.len() - 1);
     let judgement = Judgement::of(Subject::Stage(worst.stage.id), severity)
         .tells(TroubleKind::ManyTasks)
         .tasks(files)

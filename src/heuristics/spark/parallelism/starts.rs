@@ -2,16 +2,15 @@
 
 use std::cmp::Reverse;
 
-use super::{Parallelism, percent};
+use super::{Loss, Parallelism};
 use crate::finding::{Judgement, Measure, Subject, TroubleKind};
 use crate::heuristics::spark::support::partitions::StageTasks;
 use crate::heuristics::spark::support::slots::Slots;
 use crate::heuristics::spark::support::stage_text::label;
-use crate::heuristics::wording::{decisive, plural};
+use crate::heuristics::wording::other_stages;
 use crate::model::Application;
 use crate::model::counters::Counter;
 use crate::model::spark::{Spark, Stage, StageStatus};
-use crate::severity::Severity;
 use crate::stats::descriptive::median;
 use crate::units::Millis;
 
@@ -76,16 +75,8 @@ pub(super) fn judgement(
     stages.sort_by_key(|it| (Reverse(it.time), it.stage.id));
     let worst = stages.first()?;
     let time = stages.iter().map(|it| it.time).sum::<Millis>().min(run_time);
-    let share = time.as_f64() / run_time.as_f64();
-    let by_share = params.lost_share.severity(share);
-    let by_time = params.lost_time.severity(time.as_f64());
-    let severity = Some(by_share.min(by_time)).filter(|severity| *severity > Severity::None)?;
-    let limits = [
-        (by_share, params.lost_share.describe_in(severity, percent)),
-        (by_time, params.lost_time.describe(severity)),
-    ];
-    let others = stages.len() as u64 - 1;
-    let others = if others > 0 { plural(others, "other stage") } else { String::new() };
+    let Loss { severity, share, limit } = params.loss(time, run_time)?;
+    let others = other_stages(stages.len() - 1);
     let judgement = Judgement::of(Subject::Stage(worst.stage.id), severity)
         .tells(TroubleKind::SlowTasks)
         .tasks(stages.iter().map(|it| it.tasks).sum())
@@ -93,10 +84,7 @@ pub(super) fn judgement(
         .fact("deserialize_ms", Measure::Time(worst.each))
         .fact("lost_ms", Measure::Time(time))
         .fact("lost_ratio", Measure::Ratio(Some(share)))
-        .message(
-            MESSAGE,
-            &[("stage", &label(worst.stage)), ("others", &others), ("limit", &decisive(severity, &limits))],
-        );
+        .message(MESSAGE, &[("stage", &label(worst.stage)), ("others", &others), ("limit", &limit)]);
     Some(judgement.advice(|| vec![REMEDY]))
 }
 
@@ -106,6 +94,7 @@ mod tests {
     use crate::finding::Finding;
     use crate::internal::sample;
     use crate::model::table::Outcome;
+    use crate::severity::Severity;
     use crate::units::Timestamp;
 
     /// The findings on a stage of tasks of 8 s, of which reading takes this many milliseconds, on 8 cores.

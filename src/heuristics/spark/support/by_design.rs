@@ -12,27 +12,20 @@ pub(in crate::heuristics) enum Waits {
     Users,
 }
 
-/// Beginnings of the names that Spark and notebooks give to applications that serve users.
-const SERVERS: [&str; 10] = [
-    "Thrift JDBC/ODBC Server",
-    "Spark Connect",
-    "Spark shell",
-    "PySparkShell",
-    "SparkR",
-    "SparkSQL::",
-    "Databricks Shell",
-    "Zeppelin",
-    "livy-session-",
-    "sparkmagic",
-];
+/// Names that Spark and notebooks give to applications that serve users. `SparkSQL::…` is not one of them: its client also
+/// runs files of queries.
+const SERVERS: [&str; 6] =
+    ["Thrift JDBC/ODBC Server", "Spark shell", "PySparkShell", "SparkR", "Databricks Shell", "Zeppelin"];
+
+/// Beginnings of such names.
+const BEGINNINGS: [&str; 2] = ["Spark Connect", "livy-session-"];
 
 /// Settings that only shells, notebooks and their gateways set.
-const OF_SHELLS: [&str; 5] = [
+const OF_SHELLS: [&str; 4] = [
     "spark.repl.class.uri",
     "spark.repl.class.outputDir",
     "spark.livy.spark_major_version",
     "zeppelin.spark.useHiveContext",
-    "spark.connect.grpc.binding.port",
 ];
 
 impl Waits {
@@ -42,7 +35,8 @@ impl Waits {
         if batches > 1 && 2 * batches > spark.jobs.len() {
             return Some(Self::Batches);
         }
-        let is_named = |name: &str| SERVERS.iter().any(|server| name.starts_with(server));
+        let is_named =
+            |name: &str| SERVERS.contains(&name) || BEGINNINGS.iter().any(|start| name.starts_with(start));
         let serves = app.name.as_deref().is_some_and(is_named)
             || OF_SHELLS.iter().any(|setting| app.conf.raw(setting).is_some());
         serves.then_some(Self::Users)
@@ -64,7 +58,7 @@ impl Waits {
                  executors, as long as each batch ends before the next one is due"
             }
             Self::Users => {
-                "a server, shell or notebook waits for its users by design: stop it when nobody uses it"
+                "a server, shell or notebook waits for its users by design: stop it when it is not in use"
             }
         }
     }
@@ -84,7 +78,10 @@ mod tests {
             let spark = sample::spark(&mut app).clone();
             Waits::of(&app, &spark)
         };
-        assert_eq!(waits("nightly", &[]), None);
+        for name in ["nightly", "SparkReports", "SparkSQL::10.0.0.1"] {
+            assert_eq!(waits(name, &[]), None, "{name}");
+        }
+        assert_eq!(waits("livy-session-12", &[]), Some(Waits::Users));
         assert_eq!(waits("Thrift JDBC/ODBC Server", &[]), Some(Waits::Users));
         assert_eq!(waits("PySparkShell", &[]), Some(Waits::Users));
         assert_eq!(waits("my notebook", &[("spark.repl.class.uri", "x")]), Some(Waits::Users));

@@ -8,7 +8,7 @@ use super::slots::Slots;
 use super::stage_text::label;
 use crate::finding::{Advice, Phrase};
 use crate::heuristics::spark::{change_to, spark};
-use crate::heuristics::wording::plural;
+use crate::heuristics::wording::other_stages;
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::spark::{Executor, Spark, Stage, StageStatus};
 use crate::model::table::{Locality, TaskGroup};
@@ -41,7 +41,7 @@ const REMEDY: &str = "let tasks run on idle executors instead of waiting for tho
 pub(in crate::heuristics) struct Crowded<'a> {
     /// The longest one.
     stage: &'a Stage,
-    others: u64,
+    others: usize,
     working: u64,
     executors: u64,
 }
@@ -68,7 +68,7 @@ impl<'a> Crowded<'a> {
         crowded.sort_by_key(|(time, stage, ..)| (std::cmp::Reverse(*time), stage.id));
         let time: Millis = crowded.iter().map(|(time, ..)| *time).sum();
         let run_time = memory::run_time(app)?;
-        let others = (crowded.len() as u64).saturating_sub(1);
+        let others = crowded.len().saturating_sub(1);
         let &(_, stage, working, executors) = crowded.first()?;
         let is_much = time.as_f64() >= MUCH * run_time.as_f64();
         is_much.then_some(Self { stage, others, working, executors })
@@ -76,7 +76,7 @@ impl<'a> Crowded<'a> {
 
     /// "tasks of stage 0.0 (…) waited for 2 of 8 executors, …".
     pub(in crate::heuristics) fn phrase(&self) -> Phrase {
-        let others = if self.others > 0 { plural(self.others, "other stage") } else { String::new() };
+        let others = other_stages(self.others);
         let words: [(_, &dyn std::fmt::Display); 4] = [
             ("stage", &label(self.stage)),
             ("others", &others),

@@ -60,13 +60,11 @@ impl FailedPlaces {
         let host = hosts.find_map(|host| app.strings.get(host));
         Some(host.map_or_else(|| format!("executor {id}"), |host| format!("executor {id} on {host}")))
     }
-}
 
-impl FailedPlaces {
     /// Whether no attempt succeeded at [`FailedPlaces::only`], while attempts succeeded elsewhere. Then the place is the
     /// cause even of a failed stage: records that always fail would not stop all other tasks there.
     pub(in crate::heuristics) fn nothing_works_there(&self, app: &Application) -> bool {
-        let is_idle = |places: &Places, working: &BTreeSet<Symbol>| {
+        let is_broken = |places: &Places, working: &BTreeSet<Symbol>| {
             places.is_only_worst(app)
                 && !working.is_empty()
                 && places.worst(app).is_some_and(|(name, _)| {
@@ -74,7 +72,7 @@ impl FailedPlaces {
                 })
         };
         let (nodes, executors) = &self.working;
-        self.failed_tasks > 1 && (is_idle(&self.nodes, nodes) || is_idle(&self.executors, executors))
+        self.failed_tasks > 1 && (is_broken(&self.nodes, nodes) || is_broken(&self.executors, executors))
     }
 }
 

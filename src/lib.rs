@@ -25,6 +25,7 @@
 //!
 //! The library does not panic on any input. A value that the history does not contain is `None`, never zero.
 
+#![forbid(unsafe_code)]
 // Without the command or the HTML report, parts that serve only them are unused.
 #![cfg_attr(not(all(feature = "cli", feature = "html")), allow(dead_code, unused_imports))]
 

@@ -1,12 +1,11 @@
 //! The `elephant-rs` command.
 
+mod allocator;
+
 use std::process::ExitCode;
 
-/// For static executables, because musl's allocator takes one lock for all threads. glibc's allocator is slower than
-/// this one, too, but it grows large tables in place.
-#[cfg(target_env = "musl")]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: allocator::BySize = allocator::BySize;
 
 fn main() -> ExitCode {
     elephant_rs::cli::run()

@@ -12,6 +12,8 @@
     unreachable_pub
 )]
 
+#[cfg(feature = "cli")]
+mod allocator;
 mod check;
 mod cli;
 #[path = "../common/mod.rs"]

@@ -3,12 +3,13 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::Remedy;
-use super::any::Causes;
+use super::any::{Causes, grounds};
 use crate::finding::Container;
 use crate::metrics::Metrics;
 use crate::model::Application;
 use crate::model::table::TimePoint;
 use crate::replay::spark::{Recorded, RecordedOnce};
+use crate::stragglers::cause::Grounds;
 use crate::stragglers::executions::Basis;
 use crate::stragglers::group::{GroupStragglers, covered};
 use crate::stragglers::labels::Labelling;
@@ -32,6 +33,7 @@ pub(super) struct Stragglers<'a> {
     labelling: Labelling,
     min_tasks: f64,
     pub(super) groups: Vec<GroupStragglers<'a>>,
+    grounds: OnceLock<Grounds>,
     causes: OnceLock<Causes>,
 }
 
@@ -87,8 +89,8 @@ impl<'a> Shared<'a> {
         }
         let mut groups = GroupStragglers::of_application(self.app, labelling, Basis::Wall);
         groups.retain(|group| group.executions.tasks.len() as f64 >= min_tasks);
-        let new =
-            Arc::new(Stragglers { app: self.app, labelling, min_tasks, groups, causes: OnceLock::new() });
+        let (grounds, causes) = (OnceLock::new(), OnceLock::new());
+        let new = Arc::new(Stragglers { app: self.app, labelling, min_tasks, groups, grounds, causes });
         known.push(Arc::clone(&new));
         new
     }
@@ -97,7 +99,16 @@ impl<'a> Shared<'a> {
 impl Stragglers<'_> {
     /// The causes of the stragglers.
     pub(super) fn causes(&self) -> &Causes {
-        self.causes.get_or_init(|| Causes::of(self.app, &self.groups))
+        self.causes.get_or_init(|| Causes::of(self.app, &self.groups, self.grounds()))
+    }
+
+    /// Whether a node may be the cause of a straggler. Takes a part of the time that [`Self::causes`] takes.
+    pub(super) fn suspect_nodes(&self) -> bool {
+        self.grounds().suspect_nodes()
+    }
+
+    fn grounds(&self) -> &Grounds {
+        self.grounds.get_or_init(|| grounds(self.app, &self.groups))
     }
 }
 

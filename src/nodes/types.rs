@@ -1,6 +1,7 @@
 //! Declared types of nodes, from a file of the user.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -71,7 +72,7 @@ pub struct NodeTypes {
 }
 
 impl NodeTypes {
-    /// Reads a file with a host and its type in each line, separated by a comma or blanks. Empty lines, lines that begin with
+    /// Reads a file, or a folder of files, with a host and its type in each line, separated by a comma or blanks. Empty lines, lines that begin with
     /// `#`, and a first line `node,type` do not count. The tables of machines of Google's trace of 2011 and Alibaba's of 2018
     /// are read, too, also compressed; a machine's type is its capacity, and lines of other forms are skipped, with a problem.
     ///
@@ -151,11 +152,26 @@ impl NodeTypes {
     }
 }
 
-/// The text of a file, compressed or not.
+/// The text of a file, compressed or not, or of all files in a folder, such as the parts of Google's `machine_events`.
 fn text(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    codec::open(path)?.take(MAX_LEN.get().saturating_add(1)).read_to_string(&mut text)?;
-    if text.len() as u64 > MAX_LEN.get() {
+    if !path.is_dir() {
+        return add_text(String::new(), path);
+    }
+    let mut parts = fs::read_dir(path)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<io::Result<Vec<PathBuf>>>()?;
+    parts.retain(|part| part.is_file());
+    parts.sort();
+    parts.iter().try_fold(String::new(), |text, part| add_text(text, part))
+}
+
+/// Adds a line break, if there is none, and the text of a file to `text`.
+fn add_text(mut text: String, path: &Path) -> io::Result<String> {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    let room = MAX_LEN.get().saturating_sub(text.len() as u64);
+    if codec::open(path)?.take(room.saturating_add(1)).read_to_string(&mut text)? as u64 > room {
         return Err(io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {MAX_LEN}")));
     }
     Ok(text)
@@ -291,5 +307,15 @@ mod tests {
             let error = NodeTypes::read(file.path()).unwrap_err();
             assert!(matches!(error, NodeTypesError::Empty { .. }), "{text:?}: {error}");
         }
+    }
+
+    #[test]
+    fn the_parts_of_a_folder_are_one_table() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("part-00001"), "n2,small\n").unwrap();
+        std::fs::write(folder.path().join("part-00000"), "n1,large").unwrap();
+        std::fs::create_dir(folder.path().join("other")).unwrap();
+        let types = NodeTypes::read(folder.path()).unwrap();
+        assert_eq!((types.of_host("n1"), types.of_host("n2")), (Some("large"), Some("small")));
     }
 }

@@ -113,8 +113,12 @@ impl ApplicationStragglers {
         let mut views = GroupStragglers::of_application(app, labelling, settings.basis);
         let all = views.len();
         views.retain(|view| view.executions.tasks.len() >= settings.min_tasks.max(1));
-        let labels: Vec<Vec<Option<bool>>> =
-            views.iter().map(|view| settings.stragglers(&view.executions, &view.labels)).collect();
+        let keys = keys(app, &views, settings);
+        let labels: Vec<Vec<Option<bool>>> = views
+            .iter()
+            .enumerate()
+            .map(|(place, view)| settings.stragglers(view, keys.get(place), &app.id))
+            .collect();
         let groups = labelled(&views, &labels, settings);
         let found = attribute(app, &groups, metrics, &settings.causes);
         let mut causes = CauseCounts::default();
@@ -128,7 +132,7 @@ impl ApplicationStragglers {
             views.iter().map(|view| judged(app, view, &mean.of(&view.executions))).collect();
         let by_median: Vec<JudgedGroup> = views.iter().map(|view| judged(app, view, &view.labels)).collect();
         let copies = app.groups.iter().map(Copies::of).fold(Copies::default(), Copies::and);
-        let mut keys = keys(app, &views, settings).into_iter();
+        let mut keys = keys.into_iter();
         let reports: Vec<GroupReport> = views
             .iter()
             .zip(labels)

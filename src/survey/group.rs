@@ -14,9 +14,7 @@ use crate::stragglers::cause::{CauseCounts, StragglerCause};
 use crate::stragglers::evaluation::{Evaluated, GroundTruth};
 use crate::stragglers::executions::{Certainty, Execution, Executions, InputUnit};
 use crate::stragglers::group::GroupStragglers;
-use crate::stragglers::labels::{
-    DOS_DIAGNOSE, DOS_REPORT, Labels, Limit, Reference, dos_index, is_dos_straggler,
-};
+use crate::stragglers::labels::{DOS_DIAGNOSE, DOS_REPORT, Limit, Reference, dos_index, is_dos_straggler};
 use crate::stragglers::usual::{TaskTime, UsualRule};
 use crate::units::{Millis, Timestamp};
 
@@ -105,13 +103,28 @@ fn dos_indices(executions: &Executions) -> Vec<Option<f64>> {
 }
 
 impl Settings {
-    /// The labels of the executions by the selected method.
-    pub(super) fn stragglers(&self, executions: &Executions, by_median: &Labels) -> Vec<Option<bool>> {
+    /// The labels of a group's executions by the selected method. Usual times come from the models, too, if they have
+    /// other applications with a group of this key.
+    pub(super) fn stragglers(
+        &self,
+        view: &GroupStragglers<'_>,
+        key: Option<&GroupKey>,
+        application: &str,
+    ) -> Vec<Option<bool>> {
         match self.method {
-            Method::Median => by_median.stragglers.clone(),
-            Method::Mean => self.labelling(Reference::Mean).of(executions).stragglers,
-            Method::Usual => GroundTruth::usual(executions, &self.usual_rule(), &[]).stragglers,
-            Method::DosIndex => dos_indices(executions)
+            Method::Median => view.labels.stragglers.clone(),
+            Method::Mean => self.labelling(Reference::Mean).of(&view.executions).stragglers,
+            Method::Usual => {
+                let models = self.models.as_ref().zip(key);
+                let others = models
+                    .map(|(models, key)| models.times_without(key, &BTreeSet::from([application])))
+                    .unwrap_or_default();
+                let others: Vec<&[TaskTime]> = others.iter().map(Vec::as_slice).collect();
+                let times: Vec<_> =
+                    view.executions.tasks.iter().map(|task| time_of(view.group, task)).collect();
+                GroundTruth::of_times(&times, &self.usual_rule(), &others).stragglers
+            }
+            Method::DosIndex => dos_indices(&view.executions)
                 .into_iter()
                 .map(|index| Some(is_dos_straggler(index, self.factor)))
                 .collect(),

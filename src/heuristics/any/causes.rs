@@ -9,7 +9,7 @@ use crate::heuristics::wording::{by_hadoop, change};
 use crate::model::conf::ConfKey;
 use crate::model::{Application, Engine};
 use crate::stragglers::cause::{
-    Cause, CauseCounts, Confidence, LabelledGroup, Params, StragglerCause, attribute,
+    Cause, CauseCounts, Confidence, Grounds, LabelledGroup, Params, StragglerCause, attribute_on,
 };
 use crate::stragglers::executions::Basis;
 use crate::stragglers::group::GroupStragglers;
@@ -38,18 +38,13 @@ struct Counted {
 }
 
 impl Causes {
-    pub(in crate::heuristics) fn of(app: &Application, views: &[GroupStragglers<'_>]) -> Self {
-        let groups: Vec<LabelledGroup<'_>> = views
-            .iter()
-            .map(|view| LabelledGroup {
-                group: view.group,
-                executions: &view.executions,
-                basis: Basis::Wall,
-                stragglers: &view.labels.stragglers,
-            })
-            .collect();
+    pub(in crate::heuristics) fn of(
+        app: &Application,
+        views: &[GroupStragglers<'_>],
+        grounds: &Grounds,
+    ) -> Self {
         let mut all = CauseCounts::default();
-        let groups = attribute(app, &groups, None, &Params::default());
+        let groups = attribute_on(grounds, app, &labelled(views), None, &Params::default());
         for group in &groups {
             all.add(group);
         }
@@ -102,6 +97,21 @@ impl Causes {
         let count = self.all.causes.iter().find(|count| count.cause == cause);
         count.map(|count| count.confidence().to_string()).unwrap_or_default()
     }
+}
+
+/// What the causes of stragglers rest on.
+pub(in crate::heuristics) fn grounds(app: &Application, views: &[GroupStragglers<'_>]) -> Grounds {
+    Grounds::of(app, &labelled(views), &Params::default())
+}
+
+fn labelled<'a>(views: &'a [GroupStragglers<'a>]) -> Vec<LabelledGroup<'a>> {
+    let of = |view: &'a GroupStragglers<'a>| LabelledGroup {
+        group: view.group,
+        executions: &view.executions,
+        basis: Basis::Wall,
+        stragglers: &view.labels.stragglers,
+    };
+    views.iter().map(of).collect()
 }
 
 /// " (inferred)", or nothing if there is no text.

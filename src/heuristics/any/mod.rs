@@ -13,7 +13,7 @@ mod wait_time;
 mod wasted_resources;
 mod working_times;
 
-pub(super) use causes::Causes;
+pub(super) use causes::{Causes, grounds};
 
 use super::Rule;
 use crate::finding::Subject;

@@ -140,12 +140,12 @@ struct Loss<'a> {
 impl Impact {
     /// `delay` is the part of `span` in which only stragglers ran.
     fn loss<'a>(&self, stragglers: &'a Stragglers<'_>, delay: Millis, span: Millis) -> Loss<'a> {
-        // Finding causes is slow, so it is skipped if the time of all stragglers, which no node can exceed, is
-        // harmless.
+        // Finding causes is slow, so it is skipped if the time of all stragglers, which no node can exceed, is harmless, or
+        // if no node is the cause of any.
         let (beyond, work) = beyond_and_work(&stragglers.groups);
         let most = if work > 0.0 { span.as_f64() * beyond / work } else { 0.0 };
-        let causes =
-            (self.delay.severity(most.max(delay.as_f64())) > Severity::None).then(|| stragglers.causes());
+        let matters = self.delay.severity(most.max(delay.as_f64())) > Severity::None;
+        let causes = (matters && stragglers.suspect_nodes()).then(|| stragglers.causes());
         let nodes = causes.map(Causes::slow_nodes).filter(|nodes| nodes.are_the_trouble());
         let nodes = nodes.map(|nodes| (nodes, nodes.lost(span)));
         let lost = nodes.map_or(delay, |(_, lost)| lost.max(delay));

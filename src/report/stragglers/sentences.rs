@@ -122,6 +122,18 @@ pub(super) fn overdue(engine: &EngineDetectors, settings: &Settings) -> String {
     )
 }
 
+/// Where detectors know the future; `None` if they nowhere do.
+pub(super) fn optimistic(engine: &EngineDetectors) -> Option<String> {
+    (engine.optimistic_groups > 0).then(|| {
+        format!(
+            "Optimistic: in {} of {}, most progress is assumed to be linear to the known end. Detectors that use progress \
+             therefore do better here than on a cluster; --startup 1s reduces this effect.",
+            engine.optimistic_groups,
+            plural(engine.groups, "group")
+        )
+    })
+}
+
 /// Which detector is best, of all and of those that the engine ships.
 pub(super) fn verdicts(engine: &EngineDetectors) -> Vec<String> {
     let mut verdicts = vec![format!("{}.", capital(&best(engine.best, engine)))];

@@ -79,7 +79,7 @@ state!(struct StragglerCause { task, attempt, primary, confidence, evidence });
 /// 9. more CPU time for the same input,
 /// 10. contention: the task did the same work as others and still took longer.
 ///
-/// Tasks of the group that ran on the node at the same time, and took as long as usual, refute 6, 8 and 10
+/// Tasks of the group that ran on the node at the same time, and took as long as usual, refute 8 and 10
 /// ([`neighbours`]).
 #[must_use]
 pub(crate) fn attribute(
@@ -88,31 +88,75 @@ pub(crate) fn attribute(
     metrics: Option<&NodeMetrics>,
     params: &Params,
 ) -> Vec<Vec<StragglerCause>> {
-    let warm = warm_up(app, groups, params);
-    let mut explained: FxHashSet<Place> = warm.keys().copied().collect();
-    let mut context = Context {
-        app,
-        metrics,
-        params,
-        faults: Faults::of(app),
-        blamed: FxHashSet::default(),
-        slow_nodes: BTreeMap::new(),
-        warm,
-        last_map: app.group(TaskKind::Map).and_then(last_end),
-    };
-    context.blame_nodes(groups, &explained);
+    attribute_on(&Grounds::of(app, groups, params), app, groups, metrics, params)
+}
+
+/// What the causes of an application's stragglers rest on, besides the tasks of their own group.
+#[derive(Debug)]
+pub(crate) struct Grounds {
+    faults: Faults,
+    blame: Blame,
+    /// The stragglers that warm-up explains.
+    warm: FxHashMap<Place, WarmUp>,
+}
+
+impl Grounds {
+    /// Looks for failures, warm-up and slow nodes.
+    #[must_use]
+    pub(crate) fn of(app: &Application, groups: &[LabelledGroup<'_>], params: &Params) -> Self {
+        let warm = warm_up(app, groups, params);
+        let blame = Blame::of(groups, &warm.keys().copied().collect(), params);
+        Self { faults: Faults::of(app), blame, warm }
+    }
+
+    /// Whether a node may be the cause of a straggler.
+    #[must_use]
+    pub(crate) fn suspect_nodes(&self) -> bool {
+        !self.blame.slow_nodes.is_empty() || !self.faults.is_empty()
+    }
+}
+
+/// Slow nodes, and what they are blamed for.
+#[derive(Debug)]
+struct Blame {
+    slow_nodes: BTreeMap<Symbol, SlowNode>,
+    /// The stragglers that `slow_nodes` are blamed for.
+    stragglers: FxHashSet<Place>,
+}
+
+impl Blame {
+    fn of(groups: &[LabelledGroup<'_>], explained: &FxHashSet<Place>, params: &Params) -> Self {
+        let slow_nodes = slow_nodes(&tasks_by_node(groups, explained), params);
+        let stragglers = blamed(groups, &slow_nodes, explained);
+        Self { slow_nodes, stragglers }
+    }
+}
+
+/// [`attribute`], on known grounds.
+#[must_use]
+pub(crate) fn attribute_on(
+    grounds: &Grounds,
+    app: &Application,
+    groups: &[LabelledGroup<'_>],
+    metrics: Option<&NodeMetrics>,
+    params: &Params,
+) -> Vec<Vec<StragglerCause>> {
+    let Grounds { faults, blame, warm } = grounds;
+    let last_map = app.group(TaskKind::Map).and_then(last_end);
+    let context = Context { app, metrics, params, faults, blame, warm, last_map };
     let mut causes = context.groups(groups);
-    if context.slow_nodes.is_empty() {
+    if blame.slow_nodes.is_empty() {
         return causes;
     }
-    let before = explained.len();
+    let mut explained: FxHashSet<Place> = warm.keys().copied().collect();
     explained.extend(slow_on_any_node(groups, &causes));
-    if explained.len() == before {
+    if explained.len() == warm.len() {
         return causes;
     }
-    let mut suspects: FxHashSet<Symbol> = context.slow_nodes.keys().copied().collect();
-    context.blame_nodes(groups, &explained);
-    suspects.extend(context.slow_nodes.keys());
+    let again = Blame::of(groups, &explained, params);
+    let suspects: FxHashSet<Symbol> =
+        blame.slow_nodes.keys().chain(again.slow_nodes.keys()).copied().collect();
+    let context = Context { blame: &again, ..context };
     for (number, (labelled, causes)) in groups.iter().zip(&mut causes).enumerate() {
         let ran_on_suspect = |cause: &StragglerCause| {
             labelled.group.attempts.node(cause.attempt).is_some_and(|node| suspects.contains(&node))
@@ -130,21 +174,14 @@ struct Context<'a> {
     app: &'a Application,
     metrics: Option<&'a NodeMetrics>,
     params: &'a Params,
-    faults: Faults,
-    slow_nodes: BTreeMap<Symbol, SlowNode>,
-    /// The stragglers that `slow_nodes` are blamed for.
-    blamed: FxHashSet<Place>,
+    faults: &'a Faults,
+    blame: &'a Blame,
     /// The stragglers that warm-up explains.
-    warm: FxHashMap<Place, WarmUp>,
+    warm: &'a FxHashMap<Place, WarmUp>,
     last_map: Option<Timestamp>,
 }
 
 impl Context<'_> {
-    fn blame_nodes(&mut self, groups: &[LabelledGroup<'_>], explained: &FxHashSet<Place>) {
-        self.slow_nodes = slow_nodes(&tasks_by_node(groups, explained), self.params);
-        self.blamed = blamed(groups, &self.slow_nodes, explained);
-    }
-
     fn groups(&self, groups: &[LabelledGroup<'_>]) -> Vec<Vec<StragglerCause>> {
         groups.iter().enumerate().map(|(number, group)| self.group(number, *group)).collect()
     }
@@ -222,8 +259,8 @@ impl Context<'_> {
         let alone = found.evidence.is_empty();
         match other {
             Some(fact) if alone => found.add_contention(self.params, Confidence::Inferred, fact),
-            Some(fact) => found.hint(Cause::Contention, fact),
-            None => {}
+            Some(fact) if !found.usual_neighbours => found.hint(Cause::Contention, fact),
+            Some(_) | None => {}
         }
         self.cpu_time(group, place, alone, found);
     }
@@ -304,11 +341,12 @@ impl Context<'_> {
 
     fn slow_node(&self, group: &Group<'_>, place: usize, execution: &Execution, found: &mut Found) {
         let node = group.labelled.group.attempts.node(execution.attempt());
-        let test = node.and_then(|node| Some((self.app.strings.get(node)?, *self.slow_nodes.get(&node)?)));
+        let test =
+            node.and_then(|node| Some((self.app.strings.get(node)?, *self.blame.slow_nodes.get(&node)?)));
         if let Some((name, test)) = test {
             let limit = self.params.false_discovery_rate;
             let fact = Fact::SlowNode { node: name.to_owned(), test, limit };
-            if found.usual_neighbours || !self.blamed.contains(&(group.number, place)) {
+            if !self.blame.stragglers.contains(&(group.number, place)) {
                 found.hint(Cause::Hardware, fact);
             } else {
                 found.add_of_node(Cause::Hardware, Confidence::Inferred, fact);

@@ -119,6 +119,11 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
+    /// Whether no failure of a node was logged.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_node.is_empty()
+    }
+
     /// The failures logged for an application.
     #[must_use]
     pub(crate) fn of(app: &Application) -> Self {

@@ -30,7 +30,7 @@ mod summary;
 mod tests;
 
 pub use attribution::StragglerCause;
-pub(crate) use attribution::{LabelledGroup, attribute};
+pub(crate) use attribution::{Grounds, LabelledGroup, attribute, attribute_on};
 pub use params::Params;
 #[cfg(test)]
 pub(crate) use summary::shares_percent;

@@ -164,6 +164,30 @@ fn models_are_learnt_from_other_runs() {
     let modelled = replay(&[one.to_str().unwrap(), "--models", file]);
     assert_eq!(alone["usual_sources"]["runs"], Value::Null, "{alone}");
     assert_eq!(modelled["usual_sources"]["runs"], 2, "{modelled}");
+    // Labels by usual times know them, too: all tasks of a run take twice as long as in runs of half the time.
+    let halved = folder.path().join("halved");
+    std::fs::write(&halved, halved_times(&written)).unwrap();
+    let labelled = |models: &[&str]| {
+        let usual = [one.to_str().unwrap(), "--label", "usual", "--no-replay", "--format", "json"];
+        let json: Value = serde_json::from_str(&stragglers(&[&usual, models].concat())).unwrap();
+        let groups = json["applications"][0]["groups"].as_array().unwrap().clone();
+        let sum = |key: &str| groups.iter().map(|group| group[key].as_u64().unwrap()).sum::<u64>();
+        (sum("stragglers_count"), sum("judged_count"))
+    };
+    let (stragglers, judged) = labelled(&["--models", halved.to_str().unwrap()]);
+    assert!(stragglers == judged && labelled(&[]).0 < judged, "{stragglers} of {judged}");
+}
+
+/// Models with half of the times.
+fn halved_times(models: &str) -> String {
+    let halved = |line: &str| {
+        let mut run: Value = serde_json::from_str(line).unwrap();
+        for time in run["durations_ms"].as_array_mut().into_iter().flatten() {
+            *time = (time.as_u64().unwrap() / 2).into();
+        }
+        format!("{run}\n")
+    };
+    models.lines().map(halved).collect()
 }
 
 #[test]

@@ -45,14 +45,7 @@ impl Page<'_> {
             );
             self.paragraph(&text, 2, out)?;
         }
-        if engine.optimistic_groups > 0 {
-            let text = format!(
-                "Optimistic: in {} of {}, most progress is assumed to be linear to the known end. Detectors that use progress therefore do better here than on a cluster; --startup 1s reduces this effect.",
-                engine.optimistic_groups,
-                counted(engine.groups, "group")
-            );
-            self.paragraph(&text, 2, out)?;
-        }
+        self.optimistic(engine, out)?;
         let mut grid = table();
         let mut silent = Vec::new();
         for ranked in &engine.ranking {
@@ -80,7 +73,12 @@ impl Page<'_> {
     fn best(&self, engine: &EngineDetectors, of: &str, out: &mut dyn Write) -> io::Result<()> {
         self.heading(&format!("Best detector{of}"), out)?;
         self.paragraph(&sentences::overdue(engine, &self.report.settings), 2, out)?;
-        self.verdict(engine, out)
+        self.verdict(engine, out)?;
+        self.optimistic(engine, out)
+    }
+
+    fn optimistic(&self, engine: &EngineDetectors, out: &mut dyn Write) -> io::Result<()> {
+        sentences::optimistic(engine).map_or(Ok(()), |text| self.paragraph(&text, 2, out))
     }
 
     fn detector(&self, ranked: &Ranked, pooled: &Pooled, is_actual: bool) -> [Cell; 10] {

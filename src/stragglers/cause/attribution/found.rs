@@ -15,8 +15,7 @@ pub(super) struct Found {
     pub(super) estimated: bool,
     /// Whether another attempt on another node was slow, too. Then no evidence about the node is a cause.
     pub(super) slow_elsewhere: bool,
-    /// Whether other tasks on the node took as long as usual at the time. Then the node was not slow for all
-    /// its tasks.
+    /// Whether other tasks on the node took as long as usual at the time. Then the task did not wait for others there.
     pub(super) usual_neighbours: bool,
     /// The seconds that the task lost.
     pub(super) delay: Option<f64>,
@@ -40,7 +39,9 @@ impl Found {
     /// Evidence that the task waited for its node.
     pub(super) fn add_contention(&mut self, params: &Params, confidence: Confidence, fact: Fact) {
         let is_brief = self.delay.is_some_and(|delay| delay < params.contention_seconds);
-        if self.usual_neighbours || is_brief {
+        if self.usual_neighbours {
+            // Refuted, and so not even weak evidence.
+        } else if is_brief {
             self.hint(Cause::Contention, fact);
         } else {
             self.add_of_node(Cause::Contention, confidence, fact);

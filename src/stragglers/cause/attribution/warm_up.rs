@@ -209,7 +209,11 @@ impl FirstTasks {
             (None, None) => return None,
             (Some(medians), Some(_)) => (medians, Confidence::Inferred),
             (Some(medians), None) if firsts > 1 => (medians, Confidence::Inferred),
-            // A single slow task may be chance.
+            // A single slow task may be chance. First tasks elsewhere tell that it is, unless only its executor is new.
+            (Some(_), None) if in_scale.all.is_some() && !ran.on_new => return None,
+            (Some(_), None) if in_scale.all.is_some() && self.usual_start_up.is_some() => {
+                return self.start_up(place, group, comparison, params);
+            }
             (Some(medians), None) => (medians, Confidence::Weak),
         };
         let (first, later) = Some(medians).filter(slow).filter(|(first, _)| own < factor * first)?;

@@ -40,6 +40,16 @@ fn the_first_tasks_of_a_late_executor_warm_up() {
     // A single slow task may be chance.
     let one: Vec<Task> = tasks.iter().filter(|task| task.node != "n3" || task.secs != 22).cloned().collect();
     assert_eq!(primary(&one), [(Cause::ColdStart, Some(Confidence::Weak))]);
+    // It is chance if its executor has run other stages, or was as quick to load classes as the others.
+    let mut warm = stage(&one);
+    let mut earlier = stage(&["1", "2", "3"].map(|executor| on(executor, "n1", 0, 9))).groups.remove(0);
+    earlier.kind = TaskKind::Stage(StageAttempt { stage: 9, attempt: 0 });
+    warm.groups.push(earlier);
+    let found = |app: &Application| causes(app, None).iter().map(|cause| cause.primary).collect::<Vec<_>>();
+    assert_eq!(found(&warm), [Cause::Unexplained]);
+    let loaded =
+        |task: &Task| task.clone().with(Counter::ExecutorDeserializeTime, 50).with(Counter::GcTimeMillis, 30);
+    assert_eq!(found(&stage(&one.iter().map(loaded).collect::<Vec<Task>>())), [Cause::Unexplained]);
     // All tasks of the executor are slow, so the node is the cause.
     let slow: Vec<Task> = tasks
         .iter()

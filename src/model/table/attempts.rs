@@ -77,6 +77,13 @@ impl Attempts {
         self.rows.task.is_empty()
     }
 
+    /// Prepares an empty table for this many attempts.
+    pub(crate) fn expect(&mut self, attempts: usize) {
+        self.rows.times.expect(attempts);
+        self.rows.labels.expect(attempts);
+        self.rows.counters.expect(attempts);
+    }
+
     /// Adds an attempt of the task in row `task` and returns the attempt's row.
     pub(crate) fn push(&mut self, task: u32, number: u32) -> usize {
         let row = self.rows.task.len();

@@ -73,6 +73,17 @@ impl Cells {
 }
 
 impl<const N: usize> Columns<N> {
+    /// Prepares empty columns for this many rows, so that they need not be moved when they grow.
+    pub(super) fn expect(&mut self, rows: usize) {
+        if self.cells.count() == 0 && rows > 0 {
+            self.cells = if rows > FEW {
+                Cells::Columns(Vec::new())
+            } else {
+                Cells::OfFewRows { rows, values: Vec::new() }
+            };
+        }
+    }
+
     fn slot(&self, index: usize) -> Option<usize> {
         usize::from(*self.slots.get(index)?).checked_sub(1)
     }
@@ -173,8 +184,10 @@ mod tests {
         fn behave_like_a_table_of_options(
             steps in prop::collection::vec((0..4usize, 0..12usize, prop::option::of(-2..2i64)), 0..60),
             rows in 1..12usize,
+            expected in 0..12usize,
         ) {
             let mut columns: Columns<4> = Columns::default();
+            columns.expect(expected);
             let mut plain = [[None; 12]; 4];
             for (index, row, value) in steps {
                 let row = row % rows;

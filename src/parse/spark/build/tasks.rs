@@ -47,6 +47,10 @@ impl Builder {
         let task = record.task_row(index)?;
         let attempts = &mut record.group.attempts;
         let number = info.attempt.and_then(|number| u32::try_from(number).ok()).unwrap_or_default();
+        if attempts.is_empty() {
+            let announced = record.stage.announced_tasks;
+            attempts.expect(announced.and_then(|tasks| usize::try_from(tasks).ok()).unwrap_or_default());
+        }
         let row = attempts.push(task, number);
         let host = symbols.symbol(info.host);
         attempts.set_id(row, Some(id));

@@ -42,8 +42,12 @@ fn the_first_tasks_of_a_late_executor_warm_up() {
     assert_eq!(primary(&one), [(Cause::ColdStart, Some(Confidence::Weak))]);
     // It is chance if its executor has run other stages, or was as quick to load classes as the others.
     let mut warm = stage(&one);
-    let mut earlier = stage(&["1", "2", "3"].map(|executor| on(executor, "n1", 0, 9))).groups.remove(0);
+    let executors = ["1", "2", "3"];
+    let mut earlier = stage(&executors.map(|executor| on(executor, "n1", 0, 9))).groups.remove(0);
     earlier.kind = TaskKind::Stage(StageAttempt { stage: 9, attempt: 0 });
+    for (row, executor) in executors.into_iter().enumerate() {
+        earlier.attempts.set_executor(row, warm.strings.intern(executor));
+    }
     warm.groups.push(earlier);
     let found = |app: &Application| causes(app, None).iter().map(|cause| cause.primary).collect::<Vec<_>>();
     assert_eq!(found(&warm), [Cause::Unexplained]);

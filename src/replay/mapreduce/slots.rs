@@ -5,6 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use super::Kind;
 use super::attempts::Attempt;
+use super::capacity::{Loss, Lost, Usable};
 use crate::replay::Micros;
 use crate::stats::descriptive::{mean, median_in_place};
 
@@ -23,17 +24,26 @@ pub(super) struct Grant {
 }
 
 /// Assigns all attempts, sorted by start, to as few containers as possible: each takes the one that has been free
-/// the longest.
-pub(super) fn grants(attempts: &[Attempt]) -> Vec<Grant> {
-    let mut busy: BinaryHeap<Reverse<Micros>> = BinaryHeap::new();
+/// the longest, of those that are not lost.
+pub(super) fn grants(attempts: &[Attempt], lost: &Lost) -> Vec<Grant> {
+    let mut busy: BinaryHeap<Reverse<(Micros, usize)>> = BinaryHeap::new();
+    let mut returning: BinaryHeap<Reverse<Micros>> = BinaryHeap::new();
     let mut free: VecDeque<Micros> = VecDeque::new();
     let mut grants = Vec::with_capacity(attempts.len());
-    for attempt in attempts {
-        while let Some(Reverse(end)) = busy.peek().copied().filter(|Reverse(end)| *end <= attempt.start) {
+    for (place, attempt) in attempts.iter().enumerate() {
+        while let Some(Reverse((end, before))) = busy.peek().copied().filter(|it| it.0.0 <= attempt.start) {
             busy.pop();
-            free.push_back(end);
+            match lost.usable(before) {
+                None => free.push_back(end),
+                Some(Usable::From(again)) => returning.push(Reverse(again)),
+                Some(Usable::Never) => {}
+            }
         }
-        busy.push(Reverse(attempt.end));
+        while let Some(Reverse(again)) = returning.peek().copied().filter(|it| it.0 <= attempt.start) {
+            returning.pop();
+            free.push_back(again);
+        }
+        busy.push(Reverse((attempt.end, place)));
         grants.push(Grant { running: busy.len(), freed: free.pop_front() });
     }
     grants
@@ -49,7 +59,7 @@ pub(super) struct Colouring {
 }
 
 /// Assigns the attempts of one kind, sorted by start, to slots in the same way.
-pub(super) fn colour(attempts: &[Attempt], kind: Kind) -> Colouring {
+pub(super) fn colour(attempts: &[Attempt], kind: Kind, lost: &Lost) -> Colouring {
     let mut free: BinaryHeap<Reverse<Micros>> = BinaryHeap::new();
     let mut colouring = Colouring::default();
     for (place, attempt) in attempts.iter().enumerate().filter(|(_, attempt)| attempt.kind == kind) {
@@ -60,7 +70,11 @@ pub(super) fn colour(attempts: &[Attempt], kind: Kind) -> Colouring {
             }
             _ => colouring.firsts.push(place),
         }
-        free.push(Reverse(attempt.end));
+        match lost.usable(place) {
+            None => free.push(Reverse(attempt.end)),
+            Some(Usable::From(again)) => free.push(Reverse(again)),
+            Some(Usable::Never) => {}
+        }
     }
     colouring
 }
@@ -110,7 +124,7 @@ pub(super) fn resized(openings: &[Opening], len: usize) -> Vec<Opening> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Slots {
     pub(super) openings: Vec<Opening>,
-    /// When slots were lost, and when they came back, after the job's launch.
-    pub(super) pauses: Vec<(Micros, Micros)>,
+    /// Slots that were lost for a while (Hadoop 1).
+    pub(super) losses: Vec<Loss>,
     pub(super) gap: Micros,
 }

@@ -322,19 +322,22 @@ impl Settled {
             ways.is_some_and(|(settled, wanted)| settled != wanted)
         };
         let mut any = false;
-        for line in
-            troubles.iter_mut().flat_map(|trouble| &mut trouble.advice).filter(|line| !line.conditional)
-        {
-            let serves = |change: &&SettingChange| {
-                let here = line.served_by(change).is_some_and(|served| stays(&served.setting));
-                let elsewhere = line.served_elsewhere(change);
-                here || elsewhere.is_some_and(|served| stays(&served.setting) || is_opposite(served))
-            };
-            let servants: Vec<SettingChange> = line.settings.iter().filter(serves).cloned().collect();
-            any |= !servants.is_empty();
-            for servant in &servants {
-                line.remove(servant);
-            }
+        for trouble in troubles {
+            trouble.advice.retain_mut(|line| {
+                let serves = |change: &&SettingChange| {
+                    let here = line.served_by(change).is_some_and(|served| stays(&served.setting));
+                    let elsewhere = line.served_elsewhere(change);
+                    here || elsewhere.is_some_and(|served| stays(&served.setting) || is_opposite(served))
+                };
+                let is_firm = !line.conditional;
+                let servants: Vec<SettingChange> =
+                    line.settings.iter().filter(|_| is_firm).filter(serves).cloned().collect();
+                for servant in &servants {
+                    line.remove(servant);
+                }
+                any |= !servants.is_empty();
+                servants.is_empty() || !line.settings.is_empty()
+            });
         }
         any
     }

@@ -8,8 +8,8 @@ use super::spare::Spare;
 use super::straggling;
 use super::value::compare;
 use crate::finding::{Advice, Finding, Measure, SettingChange, TroubleKind as Kind};
-use crate::model::{Application, Subject};
 use crate::model::table::TaskKind;
+use crate::model::{Application, Subject};
 use crate::units::Millis;
 
 /// Where a cause and its consequence must be for one to explain the other.

@@ -285,7 +285,8 @@ fn proposed(changes: &[SettingChange], key: ConfKey) -> Option<&SettingChange> {
 /// their sum may be longer than the run.
 fn avoidable_wait(app: &Application, metrics: &Metrics, wait: Millis) -> Millis {
     let end = |group: &TaskGroup, row| group.attempts.time(row, TimePoint::Finish);
-    let last_map = app.group(TaskKind::Map).and_then(|maps| maps.winners().filter_map(|row| end(maps, row)).max());
+    let last_map =
+        app.group(TaskKind::Map).and_then(|maps| maps.winners().filter_map(|row| end(maps, row)).max());
     let longest = |group: &TaskGroup| {
         let waits_until = last_map.filter(|_| group.kind == TaskKind::Reduce);
         let time = |row| {

@@ -75,8 +75,7 @@ mod tests {
     /// Twenty reduces that take 10 s, except those numbered here, which take a minute; and others that failed once.
     fn job(late: &[usize], failed: &[u32]) -> Application {
         let time = |task| if late.contains(&task) { 70 } else { 20 };
-        let mut reduces =
-            sample::tasks(TaskKind::Reduce, (0..20).map(|task| (10, Some(time(task)))));
+        let mut reduces = sample::tasks(TaskKind::Reduce, (0..20).map(|task| (10, Some(time(task)))));
         for task in failed {
             let row = reduces.attempts.push(*task, 1);
             reduces.attempts.set_outcome(row, Outcome::Failed);

@@ -157,10 +157,7 @@ fn a_heap_stays_with_its_container() {
     let settings: Vec<&SettingChange> = configuration.iter().map(|it| &it.change).collect();
     assert_eq!(settings, [&memory("6144")]);
     let much = troubles.iter().find(|trouble| trouble.kind == TroubleKind::MuchMemory).unwrap();
-    assert_eq!(
-        much.advice,
-        ["not less, but more, because of failures: mapreduce.map.memory.mb 4096 → 6144"]
-    );
+    assert_eq!(much.advice, ["not less, but more, because of failures: mapreduce.map.memory.mb 4096 → 6144"]);
     assert_eq!(much.severity, Severity::Low);
     assert!(much.cause.ends_with("; low, because another trouble needs the memory"), "{}", much.cause);
     // Alone, both shrink.

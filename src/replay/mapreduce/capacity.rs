@@ -64,12 +64,7 @@ impl Lost {
     }
 
     /// The losses of a pool of containers while tasks waited. `is_less` says whether the job held less than at its peak.
-    fn take(
-        &mut self,
-        pool: &Pool,
-        waiting: &[Span],
-        is_less: impl Fn(Micros, Micros) -> bool,
-    ) -> Vec<Loss> {
+    fn take(&mut self, pool: &Pool, waiting: &[Span], is_less: impl Fn(Micros, Micros) -> bool) -> Vec<Loss> {
         let gaps = pool.idle.iter().filter_map(|idle| Some((idle.to? - idle.from).as_f64()));
         let usual = mean_gap(gaps.collect());
         let last = waiting.iter().map(|span| span.to).max().unwrap_or(Micros::ZERO);
@@ -191,7 +186,8 @@ impl Held {
     /// `None` if all containers have one size, as far as is known: then their number says as much.
     #[allow(clippy::cast_precision_loss)]
     fn of(app: &Application, attempts: &[Attempt]) -> Option<Self> {
-        let size = |kind: Kind| Some(requested_container(app, kind.group(), Assumed(None))?.whole_mib() as f64);
+        let size =
+            |kind: Kind| Some(requested_container(app, kind.group(), Assumed(None))?.whole_mib() as f64);
         let sizes = ByKind::of(size);
         let sizes = ByKind { map: sizes.map?, reduce: sizes.reduce? };
         let kinds: BTreeSet<Kind> = attempts.iter().map(|attempt| attempt.kind).collect();

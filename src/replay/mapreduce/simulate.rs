@@ -268,7 +268,11 @@ impl<'a> Simulation<'a> {
             let may_reduce = map.is_none() || self.busy.reduce < self.reduces_beside_maps();
             let map = map.filter(|_| is_free(Kind::Map, self));
             let reduce = self.next(Kind::Reduce).filter(|_| may_reduce && is_free(Kind::Reduce, self));
-            let first = if self.reduces_come_first(map) { reduce.or(map) } else { map.into_iter().chain(reduce).min() };
+            let first = if self.reduces_come_first(map) {
+                reduce.or(map)
+            } else {
+                map.into_iter().chain(reduce).min()
+            };
             let Some((_, place)) = first else { return };
             self.begin(place, now);
         }

@@ -334,7 +334,6 @@ fn cost_key(amount: Option<&Range>) -> String {
     amount.map(|range| format!("{:.6}", range.point)).unwrap_or_default()
 }
 
-
 fn takes_key(prediction: &Prediction) -> String {
     format!("{:.0}", prediction.takes.wall_ms.point)
 }

@@ -141,6 +141,12 @@ fn waits_for_tasks_of(cause: &Trouble, waiting: &Finding) -> bool {
     waiting.count("at_a_time_count").is_some() && cause.subjects.iter().any(is_kind)
 }
 
+/// The troubles that executors waited for during at least this share of their idle time.
+fn idle_for(findings: &[Finding], share: f64) -> Vec<WaitedFor> {
+    let kinds = [&LATE_TASKS[..], &FAILED_ATTEMPTS[..]].into_iter();
+    kinds.filter(|of| waited_while_idle(findings, of) >= share).flatten().copied().collect()
+}
+
 /// The same troubles, with each consequence listed under the trouble that explains it. `findings` are those about them.
 /// Stragglers and skew together, or failures, explain idle executors if executors waited for them for at least the
 /// share `idle_by_stragglers` of the idle time. Failures explain only stragglers that are mostly the tasks that failed.
@@ -150,12 +156,7 @@ pub(super) fn under_their_causes(
     findings: &[Finding],
     idle_by_stragglers: f64,
 ) -> Vec<Trouble> {
-    let explaining: Vec<WaitedFor> = [&LATE_TASKS[..], &FAILED_ATTEMPTS[..]]
-        .into_iter()
-        .filter(|of| waited_while_idle(findings, of) >= idle_by_stragglers)
-        .flatten()
-        .copied()
-        .collect();
+    let explaining = idle_for(findings, idle_by_stragglers);
     let is_idle_for = |cause: &Trouble, other: &Trouble| {
         other.kind == Kind::IdleExecutors && explaining.iter().any(|(kind, _)| *kind == cause.kind)
     };

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use super::attempts::{Attempt, Task};
-use super::slots::{is_pause, mean_gap};
+use super::gaps::{is_pause, mean_gap};
 use super::{ByKind, Kind};
 use crate::metrics::requested_container;
 use crate::model::Application;

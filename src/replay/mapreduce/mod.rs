@@ -19,6 +19,7 @@ mod attempts;
 mod capacity;
 mod change;
 mod counterfactuals;
+mod gaps;
 mod overhead;
 mod plan;
 mod queue;

@@ -2,7 +2,8 @@
 
 use super::attempts::{Attempt, Task};
 use super::capacity::Lost;
-use super::slots::{Colouring, Grant, Opening, Slots, colour, grants, mean_gap};
+use super::gaps::mean_gap;
+use super::slots::{Colouring, Grant, Opening, Slots, colour, grants};
 use super::{ByKind, Kind};
 use crate::replay::Micros;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::diagnosis::taken_away;
 use crate::model::Application;
 use crate::model::table::{Outcome, TaskGroup, TaskKind};
-use crate::stragglers::executions::Basis;
+use crate::stragglers::executions::{Basis, Execution};
 use crate::stragglers::group::GroupStragglers;
 use crate::stragglers::labels::Labelling;
 
@@ -41,7 +41,7 @@ pub(super) fn is_of_failures(app: &Application) -> bool {
     for view in GroupStragglers::of_application(app, Labelling::MEDIAN, Basis::Wall) {
         let failed = failed_tasks(app, view.group);
         let usual = view.labels.limit.map(|limit| limit.reference).unwrap_or_default();
-        let is_late: BTreeSet<usize> = view.unexplained().map(|task| task.task()).collect();
+        let is_late: BTreeSet<usize> = view.unexplained().map(Execution::task).collect();
         for task in &view.executions.tasks {
             let has_failed = is_repeated(view.group) || failed.contains(&task.task());
             if is_late.contains(&task.task()) {

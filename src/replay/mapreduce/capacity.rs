@@ -17,8 +17,6 @@ const ALL: f64 = 0.9;
 /// A container, or a slot of Hadoop 1, that was not there for a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Loss {
-    /// The attempt that ran in it before.
-    after: usize,
     pub(super) from: Micros,
     /// When it was used again; `None` if it was not.
     pub(super) to: Option<Micros>,
@@ -77,7 +75,7 @@ impl Lost {
             if !is_pause(waited, usual) || !is_less(from, end) {
                 continue;
             }
-            losses.push(Loss { after: idle.after, from, to: idle.to });
+            losses.push(Loss { from, to: idle.to });
             if let Some(usable) = self.usable.get_mut(idle.after) {
                 let again = |to: Micros| Usable::From((to - usual).max(idle.from));
                 *usable = Some(idle.to.map_or(Usable::Never, again));

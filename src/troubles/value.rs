@@ -128,7 +128,7 @@ pub(super) fn options_on_top(change: &SettingChange, settled: &SettingChange) ->
     let is_heap = |option: &str| option.starts_with(HEAP);
     let has_heap = all.iter().any(|option| is_heap(option));
     let is_new =
-        |option: &&String| !from.contains(option) && !all.contains(option) && !(has_heap && is_heap(option));
+        |option: &&String| !(from.contains(option) || all.contains(option) || has_heap && is_heap(option));
     let new: Vec<String> = to.iter().filter(is_new).cloned().collect();
     all.extend(new);
     Some(SettingChange { to: all.join(" "), ..settled.clone() })

@@ -45,9 +45,11 @@ pub(crate) struct Serving {
     setting: String,
     /// The setting that it serves.
     served: String,
+    /// The change of that setting, if other advice has it.
+    elsewhere: Option<SettingChange>,
 }
 
-state!(struct Serving { setting, served });
+state!(struct Serving { setting, served, elsewhere });
 
 impl fmt::Display for SettingChange {
     /// `--conf spark.executor.memory=6g (now 4g)`, or `mapreduce.map.memory.mb 4096 → 1024`.
@@ -140,9 +142,11 @@ impl Advice {
     pub(crate) fn set_for_first(mut self, settings: impl IntoIterator<Item = SettingChange>) -> Self {
         let settings: Vec<SettingChange> = settings.into_iter().collect();
         if let Some((first, others)) = settings.split_first() {
-            let serving = others
-                .iter()
-                .map(|change| Serving { setting: change.setting.clone(), served: first.setting.clone() });
+            let serving = others.iter().map(|change| Serving {
+                setting: change.setting.clone(),
+                served: first.setting.clone(),
+                elsewhere: None,
+            });
             self.serving.extend(serving);
         }
         self.set(settings)
@@ -152,6 +156,23 @@ impl Advice {
     pub(crate) fn served_by(&self, change: &SettingChange) -> Option<&SettingChange> {
         let serving = self.serving.iter().find(|serving| serving.setting == change.setting)?;
         self.settings.iter().find(|served| served.setting == serving.served)
+    }
+
+    /// Marks all its settings as serving a change of other advice.
+    #[must_use]
+    pub(crate) fn for_other(mut self, served: &SettingChange) -> Self {
+        let serving = self.settings.iter().map(|change| Serving {
+            setting: change.setting.clone(),
+            served: served.setting.clone(),
+            elsewhere: Some(served.clone()),
+        });
+        self.serving = serving.collect();
+        self
+    }
+
+    /// The change of other advice that a change serves.
+    pub(crate) fn served_elsewhere(&self, change: &SettingChange) -> Option<&SettingChange> {
+        self.serving.iter().find(|serving| serving.setting == change.setting)?.elsewhere.as_ref()
     }
 
     /// Removes a change, also from the text, with what separates it from others there.

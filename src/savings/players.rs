@@ -88,9 +88,11 @@ pub(super) struct Players<'a> {
     absent: u64,
     /// How many replays there were.
     count: usize,
-    /// The most wall time that can be saved, in milliseconds: what the application took, or its replay if that is
+    /// The most wall time that replays can save, in milliseconds: what the application took, or its replay if that is
     /// shorter.
     most: f64,
+    /// What the application took: the most wall time that can be saved at all.
+    recorded: f64,
     /// The share of what it held that tasks worked; zero if that is unknown.
     busy: f64,
 }
@@ -114,7 +116,8 @@ impl<'a> Players<'a> {
     ) -> Self {
         let replayed = replays.map_or(f64::INFINITY, |replays| replays.baseline().replayed.as_f64());
         let (known, most) = (BTreeMap::new(), recorded.min(replayed));
-        Self { replays, effects, known, absent: 0, count: 0, most, busy: busy.clamp(0.0, 1.0) }
+        let busy = busy.clamp(0.0, 1.0);
+        Self { replays, effects, known, absent: 0, count: 0, most, recorded, busy }
     }
 
     pub(super) const fn effects(&self) -> &[Effect] {
@@ -125,6 +128,7 @@ impl<'a> Players<'a> {
     pub(super) fn most(&mut self, set: u64, measure: Measure) -> f64 {
         let work = self.left(set).map_or(0.0, |ends| ends[0].work.min(ends[1].work));
         match measure {
+            Measure::Wall if self.waits(set) => self.recorded,
             Measure::Wall => self.most,
             Measure::Cores => 1.0 - work,
             Measure::Memory => 1.0 - work * self.memory(set).unwrap_or(0.0).min(1.0),
@@ -135,6 +139,19 @@ impl<'a> Players<'a> {
     fn members(&self, set: u64) -> impl Iterator<Item = (u64, &Effect)> {
         let places = (0..64_u32).map(|place| 1 << place);
         places.zip(&self.effects).filter(move |(bit, _)| set & bit != 0)
+    }
+
+    /// Whether time that was waited is part of what a set saves. It was measured, so what a replay takes is no limit to it.
+    fn waits(&self, set: u64) -> bool {
+        self.members(set).any(|(_, effect)| matches!(effect, Effect::Waiting(_)))
+    }
+
+    /// The most that a trouble can save if that was measured, in milliseconds.
+    pub(super) fn waited(&self, place: usize) -> Option<f64> {
+        match self.effects.get(place)? {
+            Effect::Waiting(time) => Some(*time),
+            _ => None,
+        }
     }
 
     /// The replayed troubles in a set that occurred, as far as is known.
@@ -279,7 +296,7 @@ impl<'a> Players<'a> {
             let (cores, memory) = (1.0 - left.held * cores, 1.0 - left.held * memory);
             // Executors with fewer cores cost the cluster as much memory, for longer.
             let cores = if other_cores && wall < 0.0 { cores.min(memory) } else { cores };
-            Saved { wall: (wall + waiting).min(self.most), cores, memory }
+            Saved { wall: (wall.min(self.most) + waiting).min(self.recorded), cores, memory }
         };
         let [least, most] = left;
         Ok([saved(0, least, 0.0), saved(1, most, waiting.sum())])

@@ -282,7 +282,13 @@ impl Game<'_, '_> {
             });
             ranges(&ends, error.of(measure), self.players.most(all, measure))
         });
-        let [wall, cores, memory] = shares;
+        let [mut wall, cores, memory] = shares;
+        // What was waited has no error, and a share of it is not more than all of it.
+        for (single, share) in singles.iter().zip(&mut wall) {
+            let most =
+                self.players.waited(single.place).map(|waited| single.range(Measure::Wall).within(waited));
+            *share = most.map_or(*share, |most| share.within(most.high));
+        }
         let shares = wall.into_iter().zip(cores).zip(memory);
         let part = |(single, ((wall, cores), memory)): (&Single, ((Range, Range), Range))| {
             let share = amounts(cost, |measure| match measure {

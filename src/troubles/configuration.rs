@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 
 use super::executors::LeftOut;
-use super::value::{MEMORY, compare, larger_splits, magnitude, process_of};
+use super::value::{MEMORY, compare, larger_splits, magnitude, process_of, rises};
 use super::{Trouble, executors, inert};
 use crate::finding::{SettingChange, TroubleKind};
 use crate::heuristics::spark::{smallest_free_heap, stays_free};
@@ -312,19 +312,32 @@ impl Settled {
         }
     }
 
-    /// Removes settings from advice that only serve a setting that stays as it is. Returns whether there were any.
+    /// Removes settings from advice that only serve a setting that stays as it is, or that another trouble changes in the
+    /// opposite direction. Returns whether there were any.
     fn drop_servants(&self, troubles: &mut [Trouble]) -> bool {
-        let stays = |change: &SettingChange| self.kept.iter().any(|(setting, _)| *setting == change.setting);
+        let stays = |setting: &str| self.kept.iter().any(|(kept, _)| kept == setting);
+        let is_opposite = |change: &SettingChange| {
+            let settled = self.recommended.iter().find(|it| it.change.setting == change.setting);
+            let ways = settled.and_then(|it| rises(&it.change)).zip(rises(change));
+            ways.is_some_and(|(settled, wanted)| settled != wanted)
+        };
         let mut any = false;
-        for line in
-            troubles.iter_mut().flat_map(|trouble| &mut trouble.advice).filter(|line| !line.conditional)
-        {
-            let serves = |change: &&SettingChange| line.served_by(change).is_some_and(stays);
-            let servants: Vec<SettingChange> = line.settings.iter().filter(serves).cloned().collect();
-            any |= !servants.is_empty();
-            for servant in &servants {
-                line.remove(servant);
-            }
+        for trouble in troubles {
+            trouble.advice.retain_mut(|line| {
+                let serves = |change: &&SettingChange| {
+                    let here = line.served_by(change).is_some_and(|served| stays(&served.setting));
+                    let elsewhere = line.served_elsewhere(change);
+                    here || elsewhere.is_some_and(|served| stays(&served.setting) || is_opposite(served))
+                };
+                let is_firm = !line.conditional;
+                let servants: Vec<SettingChange> =
+                    line.settings.iter().filter(|_| is_firm).filter(serves).cloned().collect();
+                for servant in &servants {
+                    line.remove(servant);
+                }
+                any |= !servants.is_empty();
+                servants.is_empty() || !line.settings.is_empty()
+            });
         }
         any
     }

@@ -1,13 +1,15 @@
 //! Troubles that are only a consequence of others: their findings are echoes.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use super::Trouble;
 use super::spare::Spare;
+use super::straggling;
 use super::value::compare;
 use crate::finding::{Advice, Finding, Measure, SettingChange, TroubleKind as Kind};
-use crate::model::Subject;
 use crate::model::table::TaskKind;
+use crate::model::{Application, Subject};
 use crate::units::Millis;
 
 /// Where a cause and its consequence must be for one to explain the other.
@@ -139,20 +141,22 @@ fn waits_for_tasks_of(cause: &Trouble, waiting: &Finding) -> bool {
     waiting.count("at_a_time_count").is_some() && cause.subjects.iter().any(is_kind)
 }
 
+/// The troubles that executors waited for during at least this share of their idle time.
+fn idle_for(findings: &[Finding], share: f64) -> Vec<WaitedFor> {
+    let kinds = [&LATE_TASKS[..], &FAILED_ATTEMPTS[..]].into_iter();
+    kinds.filter(|of| waited_while_idle(findings, of) >= share).flatten().copied().collect()
+}
+
 /// The same troubles, with each consequence listed under the trouble that explains it. `findings` are those about them.
 /// Stragglers and skew together, or failures, explain idle executors if executors waited for them for at least the
-/// share `idle_by_stragglers` of the idle time.
+/// share `idle_by_stragglers` of the idle time. Failures explain only stragglers that are mostly the tasks that failed.
 pub(super) fn under_their_causes(
+    app: &Application,
     mut troubles: Vec<Trouble>,
     findings: &[Finding],
     idle_by_stragglers: f64,
 ) -> Vec<Trouble> {
-    let explaining: Vec<WaitedFor> = [&LATE_TASKS[..], &FAILED_ATTEMPTS[..]]
-        .into_iter()
-        .filter(|of| waited_while_idle(findings, of) >= idle_by_stragglers)
-        .flatten()
-        .copied()
-        .collect();
+    let explaining = idle_for(findings, idle_by_stragglers);
     let is_idle_for = |cause: &Trouble, other: &Trouble| {
         other.kind == Kind::IdleExecutors && explaining.iter().any(|(kind, _)| *kind == cause.kind)
     };
@@ -164,12 +168,16 @@ pub(super) fn under_their_causes(
     };
     let waits_for_others = |cause: &Trouble, other: &Trouble| waits_for_many_tasks(cause, other, findings);
     let spare = Spare::of(&troubles, findings);
+    let stragglers_failed = LazyCell::new(|| straggling::is_of_failures(app));
     let explains = |cause: &Trouble, other: &Trouble| {
-        let is_idle_by_few = (cause.kind, other.kind) == (Kind::FewTasks, Kind::IdleExecutors);
-        // Idle executors that are a worse trouble than their cause have another cause, too.
-        let has_another =
-            spare.as_ref().map_or(other.severity > cause.severity, |spare| !spare.is_explained());
-        cause.explains(other) && !(is_idle_by_few && has_another)
+        cause.explains(other)
+            && match (cause.kind, other.kind) {
+                (Kind::FewTasks, Kind::IdleExecutors) => !has_another(cause, other, spare.as_ref()),
+                (Kind::Failures, Kind::Stragglers) => {
+                    fail_on_slow_nodes(cause, other, findings).unwrap_or_else(|| *stragglers_failed)
+                }
+                _ => true,
+            }
     };
     // In the order of kinds, causes come first; a consequence of a consequence goes to the first cause, too.
     troubles.sort_by(|a, b| (a.kind, a.rank()).cmp(&(b.kind, b.rank())));
@@ -201,6 +209,27 @@ pub(super) fn under_their_causes(
         kept.iter_mut().filter(|trouble| trouble.kind == Kind::FewTasks).for_each(Trouble::needs_executors);
     }
     kept
+}
+
+/// Whether stragglers that slow nodes caused are a consequence of failures: most failures happened on one of these nodes.
+/// `None` if no node caused the stragglers.
+fn fail_on_slow_nodes(failures: &Trouble, stragglers: &Trouble, findings: &[Finding]) -> Option<bool> {
+    let name = |subject: &Subject| match subject {
+        Subject::Node(name) => Some(name.clone()),
+        _ => None,
+    };
+    let slow: Vec<String> = stragglers.subjects.iter().filter_map(name).collect();
+    let told = findings.iter().filter(|it| failures.tells(it).is_some());
+    let mut hosts = told.filter_map(|finding| match finding.measure("worst_host_text")? {
+        Measure::Text(host) => Some(host),
+        _ => None,
+    });
+    (!slow.is_empty()).then(|| hosts.any(|host| slow.contains(host)))
+}
+
+/// Whether idle executors have another cause than too few tasks: they are a worse trouble.
+fn has_another(cause: &Trouble, idle: &Trouble, spare: Option<&Spare>) -> bool {
+    spare.map_or(idle.severity > cause.severity, |spare| !spare.is_explained())
 }
 
 /// Whether a wait for containers is that of the too many tasks of `cause`.

@@ -34,11 +34,20 @@ pub(super) fn drop_unpaid(troubles: &mut [Trouble], recommended: &mut Vec<Recomm
     }
 }
 
-/// Advice if less memory would save nothing, because the cluster grants memory in larger steps.
-const NO_LESS: &str = "keep the memory: with less of it, a replay saves nothing";
+/// Advice if less memory would save nothing.
+const KEEP: &str = "keep the memory: ";
+/// Why it would not, if the sizes of containers are rounded up.
+const IN_STEPS: &str = "the cluster grants memory in larger steps, so less would save nothing";
+/// Why it would not, otherwise.
+const SAVES_NOTHING: &str = "what the measurements allow to change would save nothing";
 
-/// Drops decreases of memory from `recommended` that would save nothing.
-pub(super) fn drop_useless(troubles: &mut [Trouble], recommended: &mut Vec<Recommended>) {
+/// Drops decreases of memory from `recommended` that would save nothing. Troubles of too much memory for which nothing is
+/// left to change are at most low, and say why; `without_change` are those whose changes were dropped before.
+pub(super) fn drop_useless(
+    troubles: &mut [Trouble],
+    recommended: &mut Vec<Recommended>,
+    (findings, without_change): (&mut [Finding], &[String]),
+) {
     let is_useless = |trouble: &Trouble| {
         let savings = &trouble.savings;
         trouble.kind == TroubleKind::MuchMemory
@@ -49,12 +58,39 @@ pub(super) fn drop_useless(troubles: &mut [Trouble], recommended: &mut Vec<Recom
         troubles.iter().filter(|trouble| is_useless(trouble)).map(|trouble| trouble.id.clone()).collect();
     recommended.retain(|it| !it.why.iter().all(|id| useless.contains(id)));
     let stays = |change: &SettingChange| recommended.iter().any(|it| it.change.setting == change.setting);
-    for trouble in troubles.iter_mut().filter(|trouble| useless.contains(&trouble.id)) {
-        trouble.change.retain(stays);
-        trouble.advice.retain(|advice| advice.settings.is_empty() || advice.settings.iter().any(stays));
-        if trouble.advice.is_empty() {
-            trouble.advice.push(NO_LESS.into());
+    for trouble in troubles.iter_mut().filter(|trouble| trouble.kind == TroubleKind::MuchMemory) {
+        if useless.contains(&trouble.id) {
+            trouble.change.retain(stays);
+            trouble.advice.retain(|advice| advice.settings.is_empty() || advice.settings.iter().any(stays));
+            if trouble.advice.is_empty() {
+                let why = if trouble.savings.by_size { IN_STEPS } else { SAVES_NOTHING };
+                trouble.advice.push(format!("{KEEP}{why}").into());
+            }
+        } else if !without_change.contains(&trouble.id) {
+            continue;
         }
+        if trouble.change.is_empty() && trouble.advice.iter().all(|advice| advice.settings.is_empty()) {
+            let advice = trouble.advice.first().map_or("", |advice| &**advice);
+            let why = advice.split_once(": ").filter(|(keep, _)| keep.starts_with("keep "));
+            let other = if useless.contains(&trouble.id) { SAVES_NOTHING } else { OTHERS_NEED_MORE };
+            let why = why.map_or(other, |(_, why)| why).to_owned();
+            lower(trouble, findings, &why);
+        }
+    }
+}
+
+/// Why memory stays if another trouble needs more of it.
+const OTHERS_NEED_MORE: &str = "another trouble needs the memory";
+
+/// Makes a trouble and its findings at most low, and says why.
+fn lower(trouble: &mut Trouble, findings: &mut [Finding], why: &str) {
+    if trouble.severity > Severity::Low {
+        trouble.severity = Severity::Low;
+        trouble.cause = format!("{}; low, because {why}", trouble.cause);
+    }
+    for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
+        finding.is_excused |= finding.severity > Severity::Low;
+        finding.severity = finding.severity.min(Severity::Low);
     }
 }
 
@@ -83,17 +119,11 @@ pub(super) fn drop_unproven_splits(
             advice.text.insert_str(0, IF_START_UPS);
             advice.conditional = true;
         }
-        if trouble.severity > Severity::Low {
-            trouble.severity = Severity::Low;
-            trouble.cause += match trouble.savings.status {
-                SavingStatus::Unknown(_) => "; low, because the saving is unknown",
-                _ => "; low, because the saving is within its error",
-            };
-        }
-        for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
-            finding.is_excused |= finding.severity > Severity::Low;
-            finding.severity = finding.severity.min(Severity::Low);
-        }
+        let why = match trouble.savings.status {
+            SavingStatus::Unknown(_) => "the saving is unknown",
+            _ => "the saving is within its error",
+        };
+        lower(trouble, findings, why);
     }
 }
 
@@ -159,13 +189,32 @@ mod tests {
             let change = trouble.change[0].clone();
             let mut recommended = vec![Recommended { change, why: vec!["a".to_owned()] }];
             let mut troubles = [trouble];
-            drop_useless(&mut troubles, &mut recommended);
+            drop_useless(&mut troubles, &mut recommended, (&mut [], &[]));
             assert_eq!(troubles[0].change.is_empty(), recommended.is_empty());
-            assert_eq!(troubles[0].advice[0].text == NO_LESS, recommended.is_empty());
+            assert_eq!(troubles[0].advice[0].text.starts_with(KEEP), recommended.is_empty());
+            assert_eq!(troubles[0].severity == Severity::Low, recommended.is_empty());
             recommended.len()
         };
         assert_eq!(settled(MuchMemory, 0.0), 0);
         assert_eq!(settled(MuchMemory, 1.0), 1);
         assert_eq!(settled(GarbageCollection, 0.0), 1);
+    }
+
+    #[test]
+    fn memory_that_is_needed_for_another_reason_is_no_severe_trouble() {
+        let of = |advice: &str, without: &[&str]| {
+            let advice = vec![advice.into()];
+            let mut troubles =
+                [Trouble { kind: MuchMemory, change: Vec::new(), advice, ..Trouble::named("a") }];
+            let without: Vec<String> = without.iter().map(|id| (*id).to_owned()).collect();
+            drop_useless(&mut troubles, &mut Vec::new(), (&mut [], &without));
+            (troubles[0].severity, troubles[0].cause.clone())
+        };
+        let keep = "keep spark.executor.memory: less would make spill worse";
+        let low = "a; low, because less would make spill worse";
+        assert_eq!(of(keep, &["a"]), (Severity::Low, low.to_owned()));
+        let more = "not less, but more, because of failures: spark.executor.memory=4g (now 3g)";
+        assert_eq!(of(more, &["a"]).1, "a; low, because another trouble needs the memory");
+        assert_eq!(of(keep, &[]).0, Severity::Critical);
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::configuration::{Recommended, Settled};
-use super::value::{compare, options_on_top};
+use super::value::{compare, options_on_top, rises};
 use super::{Trouble, echoes, inert};
 use crate::finding::{Advice, SettingChange, TroubleKind};
 use crate::model::Application;
@@ -115,7 +115,9 @@ impl<'a> Guide<'a> {
     /// Why a change of a line is dropped: for its own sake, or because the setting that it serves stays.
     fn why_lost(&self, change: &SettingChange, line: &Advice) -> Option<String> {
         let served = || line.served_by(change).filter(|_| !line.conditional);
-        self.why_stays(change, line).or_else(|| self.why_stays(served()?, line))
+        self.why_stays(change, line)
+            .or_else(|| self.why_stays(served()?, line))
+            .or_else(|| self.why_stays(line.served_elsewhere(change)?, line))
     }
 
     /// Why a setting stays as it is. Advice on an echo is not recommended, but its settings still have an effect together.
@@ -136,10 +138,6 @@ impl<'a> Guide<'a> {
 
     /// The settled change in words, if it goes in the opposite direction of `change`.
     fn opposite_of(&self, change: &SettingChange) -> Option<String> {
-        let rises = |it: &SettingChange| match compare(&it.setting, &it.to, it.from.as_deref()?)? {
-            Ordering::Equal => None,
-            order => Some(order == Ordering::Greater),
-        };
         let Recommended { change: settled, why } = self.recommended.get(change.setting.as_str())?;
         let (wanted, settled_rises) = (rises(change)?, rises(settled)?);
         let way = if settled_rises { "not less, but more" } else { "not more, but less" };

@@ -21,6 +21,7 @@ mod removal;
 mod resources;
 mod root_cause;
 mod spare;
+mod straggling;
 mod value;
 mod worth;
 
@@ -174,7 +175,7 @@ pub(crate) fn diagnose(
 ) -> Diagnosed {
     let order = basis.rules.order();
     let mut troubles =
-        echoes::under_their_causes(groups::of(findings), findings, order.idle_by_stragglers.get());
+        echoes::under_their_causes(app, groups::of(findings), findings, order.idle_by_stragglers.get());
     if order.by == OrderBy::Saving {
         failed_run::hold_back(app, &mut troubles, findings);
     }
@@ -200,7 +201,7 @@ pub(crate) fn diagnose(
         .then(|| save(app, basis, (metrics, &replays), &mut troubles, (findings, &without)));
     if order.by == OrderBy::Saving {
         gain::drop_unpaid(&mut troubles, &mut settled.recommended);
-        gain::drop_useless(&mut troubles, &mut settled.recommended);
+        gain::drop_useless(&mut troubles, &mut settled.recommended, (findings, &without.all));
         gain::drop_unproven_splits(&mut troubles, &mut settled.recommended, findings);
     }
     tell_what_decides(&mut troubles, findings);

@@ -7,7 +7,7 @@ use super::{Trouble, echoes, resources, spare};
 use crate::finding::{Finding, SettingChange, TroubleKind};
 use crate::metrics::{Metrics, executor_memory_factor, idle_beyond, requested_container};
 use crate::model::conf::{Conf, ConfKey};
-use crate::model::table::{TaskGroup, TaskKind};
+use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Engine, Status, Subject};
 use crate::params::Assumed;
 use crate::rules::RuleSet;
@@ -281,9 +281,20 @@ fn proposed(changes: &[SettingChange], key: ConfKey) -> Option<&SettingChange> {
 }
 
 /// The wait that could have been avoided: without any wait, the application still takes as long as its longest task of
-/// each kind. Waits of maps and reduces overlap, so their sum may be longer than the run.
+/// each kind, of reduces from the end of the last map on: before, they wait for it. Waits of maps and reduces overlap, so
+/// their sum may be longer than the run.
 fn avoidable_wait(app: &Application, metrics: &Metrics, wait: Millis) -> Millis {
-    let longest = |group: &TaskGroup| group.winners().filter_map(|row| group.attempts.run_time(row)).max();
+    let end = |group: &TaskGroup, row| group.attempts.time(row, TimePoint::Finish);
+    let last_map =
+        app.group(TaskKind::Map).and_then(|maps| maps.winners().filter_map(|row| end(maps, row)).max());
+    let longest = |group: &TaskGroup| {
+        let waits_until = last_map.filter(|_| group.kind == TaskKind::Reduce);
+        let time = |row| {
+            let start = group.attempts.time(row, TimePoint::Start)?;
+            Millis::between(waits_until.map_or(start, |map| map.max(start)), end(group, row)?)
+        };
+        group.winners().filter_map(time).max()
+    };
     let kinds = app.groups.iter().filter(|group| matches!(group.kind, TaskKind::Map | TaskKind::Reduce));
     let least: Millis = kinds.filter_map(longest).sum();
     let most = metrics.run_time.map(|run_time| Millis::new(run_time.get().saturating_sub(least.get())));

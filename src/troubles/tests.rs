@@ -115,6 +115,56 @@ fn consequences_are_echoes_of_their_cause() {
     assert_eq!(skew.tells(&findings[1]), Some(false));
 }
 
+/// Forty maps of a minute, ten of which failed once, and one on node n9 that takes ten.
+#[test]
+fn stragglers_are_no_echo_of_failures_of_other_tasks() {
+    let mut maps =
+        sample::tasks(TaskKind::Map, (0..40).map(|task| (60, Some(if task == 39 { 660 } else { 120 }))));
+    for task in 0..10 {
+        let row = maps.attempts.push(task, 1);
+        maps.attempts.set_outcome(row, Outcome::Failed);
+    }
+    let app = sample::job(vec![maps], &[]);
+    let failed = finding("failed", TroubleKind::Failures, Subject::Application, Severity::Low);
+    let late = finding("late", TroubleKind::Stragglers, Subject::Tasks("map"), Severity::Critical);
+    let kinds = |findings: &[Finding]| {
+        let troubles = diagnosed(&app, &mut findings.to_vec()).troubles;
+        troubles.iter().map(|trouble| (trouble.kind, trouble.severity)).collect::<Vec<_>>()
+    };
+    let mut apart = kinds(&[failed.clone(), late.clone()]);
+    apart.sort();
+    let expected = [(TroubleKind::Failures, Severity::Low), (TroubleKind::Stragglers, Severity::Critical)];
+    assert_eq!(apart, expected);
+    // A slow node on which tasks fail, too, is one trouble.
+    let of_node = Finding { also_about: vec![Subject::Node("n9".to_owned())], ..late };
+    assert_eq!(kinds(&[failed.clone(), of_node.clone()]).len(), 2);
+    let evidence = vec![("worst_host_text".into(), Measure::Text("n9".to_owned()))];
+    assert_eq!(kinds(&[Finding { evidence, ..failed }, of_node]).len(), 1);
+}
+
+#[test]
+fn a_heap_stays_with_its_container() {
+    let failed = finding("failed", TroubleKind::Failures, Subject::Application, Severity::Severe);
+    let unused = finding("unused", TroubleKind::MuchMemory, Subject::Tasks("map"), Severity::Severe);
+    let memory = |to| change("mapreduce.map.memory.mb", "4096", to);
+    let smaller = memory("1024");
+    let heap = Advice::new("with a heap that fits the container")
+        .set([change("mapreduce.map.java.opts", "-Xmx3276m", "-Xmx819m")])
+        .for_other(&smaller);
+    let less = Finding { advice: vec![Advice::default().set([smaller]), heap], ..unused };
+    let Diagnosed { troubles, configuration, .. } =
+        diagnosed(&sample::job(Vec::new(), &[]), &mut [advised(failed, &[memory("6144")]), less.clone()]);
+    let settings: Vec<&SettingChange> = configuration.iter().map(|it| &it.change).collect();
+    assert_eq!(settings, [&memory("6144")]);
+    let much = troubles.iter().find(|trouble| trouble.kind == TroubleKind::MuchMemory).unwrap();
+    assert_eq!(much.advice, ["not less, but more, because of failures: mapreduce.map.memory.mb 4096 → 6144"]);
+    assert_eq!(much.severity, Severity::Low);
+    assert!(much.cause.ends_with("; low, because another trouble needs the memory"), "{}", much.cause);
+    // Alone, both shrink.
+    let alone = diagnosed(&sample::job(Vec::new(), &[]), &mut [less]);
+    assert_eq!(alone.configuration.len(), 2);
+}
+
 #[test]
 fn one_value_for_each_setting() {
     let gc = finding("gc", TroubleKind::GarbageCollection, Subject::Application, Severity::Low);

@@ -25,6 +25,8 @@ const UNITS: &[(&str, f64)] = &[
 /// A bare number from this on is no size in MiB: no machine has so much memory.
 const MOST_BARE: f64 = 1e7;
 const KIB: f64 = 1024.0;
+/// The option of a JVM that limits its heap.
+const HEAP: &str = "-Xmx";
 const MIB: f64 = KIB * KIB;
 const GIB: f64 = KIB * MIB;
 const TIB: f64 = KIB * GIB;
@@ -86,6 +88,14 @@ pub(super) fn compare(setting: &str, a: &str, b: &str) -> Option<Ordering> {
     Some(magnitude(setting, a)?.total_cmp(&magnitude(setting, b)?))
 }
 
+/// Whether a change makes a quantity larger; `None` if it stays as large, or is no quantity.
+pub(super) fn rises(change: &SettingChange) -> Option<bool> {
+    match compare(&change.setting, &change.to, change.from.as_deref()?)? {
+        Ordering::Equal => None,
+        order => Some(order == Ordering::Greater),
+    }
+}
+
 /// Whether a change makes splits larger: a higher minimum, or a higher maximum where there is one. `None` if it is not about
 /// splits.
 pub(super) fn larger_splits(change: &SettingChange) -> Option<bool> {
@@ -105,7 +115,8 @@ pub(super) fn larger_splits(change: &SettingChange) -> Option<bool> {
     }
 }
 
-/// Makes the change of JVM options in the options that are settled instead; `None` if the values are not JVM options.
+/// Makes the change of JVM options in the options that are settled instead, whose heap stays; `None` if the values are not
+/// JVM options.
 pub(super) fn options_on_top(change: &SettingChange, settled: &SettingChange) -> Option<SettingChange> {
     let options = |text: &'_ str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let (from, to) = (options(change.from.as_deref().unwrap_or_default()), options(&change.to));
@@ -114,8 +125,11 @@ pub(super) fn options_on_top(change: &SettingChange, settled: &SettingChange) ->
     }
     let gone = |option: &String| from.contains(option) && !to.contains(option);
     let mut all: Vec<String> = options(&settled.to).into_iter().filter(|option| !gone(option)).collect();
-    let new: Vec<String> =
-        to.iter().filter(|option| !from.contains(option) && !all.contains(option)).cloned().collect();
+    let is_heap = |option: &str| option.starts_with(HEAP);
+    let has_heap = all.iter().any(|option| is_heap(option));
+    let is_new =
+        |option: &&String| !(from.contains(option) || all.contains(option) || has_heap && is_heap(option));
+    let new: Vec<String> = to.iter().filter(is_new).cloned().collect();
     all.extend(new);
     Some(SettingChange { to: all.join(" "), ..settled.clone() })
 }
@@ -158,6 +172,9 @@ mod tests {
         let both = options_on_top(&other, &settled).unwrap();
         assert_eq!((both.to.as_str(), both.from), ("-Xmx819m -XX:+UseParallelGC", settled.from.clone()));
         assert_eq!(options_on_top(&change("4g", "6g"), &settled), None);
+        // A JVM has one heap.
+        let smaller = change("-Xmx3g -XX:+UseG1GC", "-Xmx1g -XX:+UseG1GC");
+        assert_eq!(options_on_top(&smaller, &settled).unwrap(), settled);
     }
 
     #[test]

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::subject;
 use crate::finding::{Phrase, Subject};
+use crate::heuristics::mapreduce::ReplayedJob;
 use crate::heuristics::wording::plural;
 use crate::model::table::{Outcome, TaskGroup};
 use crate::model::{Application, Symbol};
+use crate::replay::mapreduce::{self, Kind};
 use crate::stats::descriptive::median;
 use crate::stragglers::cause::evidence::Fact;
 use crate::stragglers::cause::{Cause, Confidence, StragglerCause};
@@ -90,9 +92,13 @@ impl SlowNodes {
         self.has_failures
     }
 
-    /// The part of `span`, the time in which tasks ran, that the slow nodes cost. On nodes like the others, the same
-    /// cores would have done that much more work.
-    pub(super) fn lost(&self, span: Millis) -> Millis {
+    /// The part of `span`, the time in which tasks ran, that the slow nodes cost: of a job of MapReduce, what a replay
+    /// without stragglers saves, if it can be replayed. Otherwise, on nodes like the others, the same cores would have done
+    /// that much more work.
+    pub(super) fn lost(&self, app: &Application, span: Millis) -> Millis {
+        if let Some(lost) = lost_in_replay(app) {
+            return lost.min(span);
+        }
         let share = if self.work > 0.0 { self.own_beyond() / self.work } else { 0.0 };
         Millis::from_f64((span.as_f64() * share).round()).unwrap_or_default()
     }
@@ -153,6 +159,14 @@ impl Node {
         };
         (usual > 0.0).then_some((node, duration - usual, duration / usual))
     }
+}
+
+/// What a job saves in a replay without stragglers; `None` for Spark, or if the job cannot be replayed.
+fn lost_in_replay(app: &Application) -> Option<Millis> {
+    let job = ReplayedJob::of(app)?;
+    let causes = Kind::ALL.into_iter().map(mapreduce::Cause::Stragglers);
+    let causes: Vec<mapreduce::Cause> = causes.filter(|cause| job.plan.without(&[*cause]).is_ok()).collect();
+    job.lost(&causes).map(|lost| lost.time)
 }
 
 /// Seconds that stragglers took beyond the median of their groups, if their input does not explain it; and seconds of

@@ -87,7 +87,7 @@ impl Check for HeldUp {
             return Verdict::NotEvaluated("no attempt has known start and end times".to_owned());
         }
         let delay = covered(views.iter().filter_map(GroupStragglers::tail));
-        let loss = params.loss(&stragglers, delay, span);
+        let loss = params.loss(app, &stragglers, (delay, span));
         let mut evidence = counted(views, labelling);
         evidence.push(("delay_ms", Measure::Time(delay)));
         evidence.push(("delay_ratio", Measure::Ratio(Some(delay.as_f64() / span.as_f64()))));
@@ -139,15 +139,20 @@ struct Loss<'a> {
 
 impl Impact {
     /// `delay` is the part of `span` in which only stragglers ran.
-    fn loss<'a>(&self, stragglers: &'a Stragglers<'_>, delay: Millis, span: Millis) -> Loss<'a> {
-        // Finding causes is slow, so it is skipped if the time of all stragglers, which no node can exceed, is harmless, or
-        // if no node is the cause of any.
+    fn loss<'a>(
+        &self,
+        app: &Application,
+        stragglers: &'a Stragglers<'_>,
+        (delay, span): (Millis, Millis),
+    ) -> Loss<'a> {
+        // Finding causes is slow, so it is skipped if the time of all stragglers is harmless, or if no node is the cause of
+        // any.
         let (beyond, work) = beyond_and_work(&stragglers.groups);
         let most = if work > 0.0 { span.as_f64() * beyond / work } else { 0.0 };
         let matters = self.delay.severity(most.max(delay.as_f64())) > Severity::None;
         let causes = (matters && stragglers.suspect_nodes()).then(|| stragglers.causes());
         let nodes = causes.map(Causes::slow_nodes).filter(|nodes| nodes.are_the_trouble());
-        let nodes = nodes.map(|nodes| (nodes, nodes.lost(span)));
+        let nodes = nodes.map(|nodes| (nodes, nodes.lost(app, span)));
         let lost = nodes.map_or(delay, |(_, lost)| lost.max(delay));
         let by_share = self.delay_share.severity(lost.as_f64() / span.as_f64());
         let by_time = self.delay.severity(lost.as_f64());

@@ -243,11 +243,12 @@ impl Usage {
             format!("measured peak {peak} plus {} %{buffer}", three_digits(100.0 * headroom))
         };
         let shrink = change(app, size, fitting.whole_mib());
-        let mut lines = vec![Advice::default().set([shrink]).and(&format!(" ({why})"))];
+        let mut lines = vec![Advice::default().set([shrink.clone()]).and(&format!(" ({why})"))];
         let fitting = Bytes::from_f64(fitting.as_f64() * HEAP_SHARE).unwrap_or(fitting);
         if heap.larger.is_none() && heap.set_limit(app).is_some_and(|now| now > fitting) {
             let smaller = heap.options.with_heap(fitting);
-            lines.push(Advice::new("with a heap that fits the container").set([smaller]));
+            let fits = Advice::new("with a heap that fits the container").set([smaller]);
+            lines.push(fits.for_other(&shrink));
         }
         Remedy::Change(lines)
     }

@@ -121,8 +121,10 @@ impl JvmUsed {
         let key = memory::heap_key(app, spark);
         match memory::smaller_heap(app, spark, now, self.heap_gain.get()) {
             Some(fits) => {
-                let line = Advice::new("set a heap that fits").set([change(app, key, Setting(fits))]);
-                Remedy::Change(std::iter::once(line).chain(overhead_to_keep(app, spark, fits)).collect())
+                let heap = change(app, key, Setting(fits));
+                let overhead = overhead_to_keep(app, spark, fits).map(|line| line.for_other(&heap));
+                let line = Advice::new("set a heap that fits").set([heap]);
+                Remedy::Change(std::iter::once(line).chain(overhead).collect())
             }
             None if memory::twice_the_tasks_fit(app, spark) => {
                 Remedy::NoSetting("use the heap better: run more tasks per executor".to_owned())

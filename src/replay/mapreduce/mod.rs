@@ -1,11 +1,12 @@
 //! Replay of MapReduce jobs.
 //!
-//! A job may run as many maps, reduces and containers at once as the recording shows at its peak. If all tasks of a
-//! kind ran at once, additional ones may use the containers of both kinds (see `room`). A map slot opens when the
-//! recording used it first, and pauses while the recording did not use it although maps waited. A reduce slot opens
-//! some time after as many maps have ended as had in the recording, so it moves with the maps. A freed container starts
-//! its next attempt after the mean time that it took in the recording. Waiting attempts start in recorded order. While maps
-//! wait, reduces get as many containers as the application master asks for then (see `ramp_up`).
+//! A job may run as many maps, reduces and containers at once as the recording shows at its peak, and fewer containers
+//! while the recording did not use some of them although tasks waited (see `capacity`). If all tasks of a kind ran at
+//! once, additional ones may use the containers of both kinds (see `room`). A map slot opens when the recording used it
+//! first. A reduce slot opens some time after as many maps have ended as had in the recording, so it moves with the maps. A
+//! freed container starts its next attempt after the mean time that it took in the recording. Waiting attempts start in
+//! recorded order. While maps wait, reduces get as many containers as the application master asks for then (see
+//! `ramp_up`).
 //!
 //! A reduce ends its shuffle after its own fetching, but not before the last map has ended and the rest of the shuffle
 //! after it; then it sorts and reduces. A retry waits for the failure of the attempt before it. If the recorded retry
@@ -15,10 +16,13 @@
 //! The time from submission to the first container, and from the last task to the job's end, stays as recorded.
 
 mod attempts;
+mod capacity;
 mod change;
 mod counterfactuals;
+mod gaps;
 mod overhead;
 mod plan;
+mod queue;
 mod ramp_up;
 mod room;
 mod scene;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::attempts::{Attempt, ReduceWork, Task, Work};
+use super::capacity::{Loss, Lost};
 use super::ramp_up::RampUp;
 use super::room::Room;
 use super::scene::Scene;
@@ -43,6 +44,8 @@ pub(crate) struct Plan {
     pub(super) peaks: ByKind<usize>,
     /// Attempts of both kinds that ran at once at the peak.
     pub(super) containers: usize,
+    /// When the job had fewer of them.
+    pub(super) losses: Vec<Loss>,
     /// The room for more tasks than the recorded ones.
     pub(super) room: Room,
     /// What limits reduces while maps wait.
@@ -76,7 +79,8 @@ impl Plan {
         let last_map = map_ends.last().copied();
         split_reduces(&mut attempts, last_map)?;
         let last = tasks.iter().map(|task| task.end).max().ok_or(Unknown::NoTimes)?;
-        let scene = Scene::of(&tasks, &attempts, &map_ends, launch);
+        let lost = Lost::of(app, (&tasks, &attempts), launch);
+        let scene = Scene::of(&tasks, &attempts, &map_ends, (launch, &lost));
         let (slots, delays) = (ByKind::of(|kind| scene.slots(kind)), scene.delays());
         let containers = scene.containers;
         for (attempt, delay) in attempts.iter_mut().zip(delays) {
@@ -90,6 +94,7 @@ impl Plan {
         Ok(Self {
             peaks,
             containers,
+            losses: lost.containers,
             room: Room::of(app, (&tasks, &attempts), (peaks, containers)),
             ramp_up: RampUp::of(app, &tasks, &attempts),
             slow_start_maps: ended.map_or(needed, |ended| needed.min(ended)),
@@ -162,7 +167,19 @@ impl Plan {
         };
         let between = saved(Kind::Map, change.maps.as_ref().map(Vec::len))
             + saved(Kind::Reduce, change.reduces.as_ref().map(Vec::len));
-        (less.as_f64() + between) / 1000.0 / self.containers.max(1) as f64
+        let containers = self.containers as f64 * self.share_of_containers();
+        (less.as_f64() + between) / 1000.0 / containers.max(1.0)
+    }
+
+    /// The mean number of containers until the last task started, as a share of the most.
+    #[allow(clippy::cast_precision_loss)]
+    pub(crate) fn share_of_containers(&self) -> f64 {
+        let last = self.attempts.last().map_or(self.launch, |attempt| attempt.start);
+        let within = |loss: &Loss| (loss.to.unwrap_or(last).min(last) - loss.from.max(self.launch)).or_zero();
+        let of_slots = Kind::ALL.into_iter().flat_map(|kind| &self.slots.get(kind).losses);
+        let lost: Micros = self.losses.iter().chain(of_slots).map(within).sum();
+        let all = (last - self.launch).as_f64() * self.containers as f64;
+        if all > 0.0 { (1.0 - lost.as_f64() / all).max(0.0) } else { 1.0 }
     }
 
     /// The tasks of a kind that succeeded, with the attempts that did, in task order.

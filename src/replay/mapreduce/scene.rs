@@ -1,7 +1,9 @@
 //! What attempts waited for in the recording.
 
 use super::attempts::{Attempt, Task};
-use super::slots::{Colouring, Grant, Opening, Slots, colour, grants, is_pause, mean_gap};
+use super::capacity::Lost;
+use super::gaps::mean_gap;
+use super::slots::{Colouring, Grant, Opening, Slots, colour, grants};
 use super::{ByKind, Kind};
 use crate::replay::Micros;
 
@@ -17,6 +19,9 @@ pub(super) struct Scene<'a> {
     failures: Vec<Option<usize>>,
     /// Attempts of both kinds that ran at once at the peak.
     pub(super) containers: usize,
+    /// How many could run when each attempt started.
+    at_starts: Vec<usize>,
+    lost: &'a Lost,
 }
 
 impl<'a> Scene<'a> {
@@ -24,15 +29,18 @@ impl<'a> Scene<'a> {
         tasks: &[Task],
         attempts: &'a [Attempt],
         map_ends: &'a [Micros],
-        launch: Micros,
+        (launch, lost): (Micros, &'a Lost),
     ) -> Self {
-        let grants = grants(attempts);
+        let grants = grants(attempts, lost);
+        let containers = grants.iter().map(|grant| grant.running).max().unwrap_or_default();
         let mut scene = Self {
             attempts,
             map_ends,
             launch,
-            colourings: ByKind::of(|kind| colour(attempts, kind)),
-            containers: grants.iter().map(|grant| grant.running).max().unwrap_or_default(),
+            colourings: ByKind::of(|kind| colour(attempts, kind, lost)),
+            containers,
+            at_starts: lost.containers_at_starts(attempts, containers),
+            lost,
             grants,
             ready: vec![None; attempts.len()],
             failures: vec![None; attempts.len()],
@@ -62,8 +70,10 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// Whether all containers that the job had ran when an attempt started.
     fn is_at_peak(&self, place: usize) -> bool {
-        self.grants.get(place).is_some_and(|grant| grant.running == self.containers)
+        let most = self.at_starts.get(place).copied().unwrap_or(self.containers);
+        self.grants.get(place).is_some_and(|grant| grant.running >= most)
     }
 
     /// The slots of one kind. Map slots open when they were used first. Reduce slots wait for maps; if all containers
@@ -76,14 +86,6 @@ impl<'a> Scene<'a> {
             Some((self.attempts.get(place)?.start - since.max(freed).max(ready)).or_zero())
         };
         let gap = mean_gap(colouring.others.iter().filter_map(gap_of).map(Micros::as_f64).collect());
-        // Maps wait from the beginning, so an idle slot is one that they could not use.
-        let pause = |other: &(usize, Micros)| {
-            let is_first = self.failures.get(other.0)?.is_none() && kind == Kind::Map;
-            let start = self.attempts.get(other.0)?.start;
-            let from = start - gap_of(other).filter(|idle| is_first && is_pause(*idle, gap))?;
-            Some((from - self.launch, start - self.launch))
-        };
-        let pauses = colouring.others.iter().filter_map(pause).collect();
         let opening = |&place: &usize| {
             let start = self.attempts.get(place)?.start;
             if kind == Kind::Map {
@@ -95,7 +97,8 @@ impl<'a> Scene<'a> {
             }
             Some(opening)
         };
-        Slots { openings: colouring.firsts.iter().filter_map(opening).collect(), pauses, gap }
+        let losses = self.lost.slots.get(kind).clone();
+        Slots { openings: colouring.firsts.iter().filter_map(opening).collect(), losses, gap }
     }
 
     /// How long each retry waited although a slot had been free since the failure: for the scheduler, or for a

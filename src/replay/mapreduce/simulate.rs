@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use super::attempts::Work;
+use super::capacity::Loss;
+use super::queue::{Place, Waiting};
 use super::slots::Opening;
 use super::workload::{Piece, Workload};
 use super::{ByKind, Change, Kind, Plan};
@@ -41,6 +43,10 @@ enum Event {
     Opens(Kind),
     /// A slot is lost, as soon as it is free.
     Closes(Kind),
+    /// There is a container more.
+    Gains,
+    /// A container is lost, as soon as one is free.
+    Loses,
     /// A run ends.
     Ends(usize),
     /// A retry or a copy starts, or waits for a slot.
@@ -67,34 +73,6 @@ struct Task {
     open: usize,
     /// The last run.
     run: Option<usize>,
-}
-
-/// An attempt that waits, by rank and place.
-type Place = ((Micros, usize), usize);
-
-/// Attempts that wait for a slot.
-#[derive(Debug, Default)]
-struct Waiting {
-    /// First attempts, the next one last.
-    firsts: Vec<Place>,
-    /// Retries and copies.
-    others: BinaryHeap<Reverse<Place>>,
-}
-
-impl Waiting {
-    fn peek(&self) -> Option<Place> {
-        let other = self.others.peek().map(|Reverse(place)| *place);
-        [self.firsts.last().copied(), other].into_iter().flatten().min()
-    }
-
-    fn pop(&mut self) {
-        let other = self.others.peek().map(|Reverse(place)| *place);
-        if other.is_some() && other == self.peek() {
-            self.others.pop();
-        } else {
-            self.firsts.pop();
-        }
-    }
 }
 
 struct Simulation<'a> {
@@ -162,9 +140,13 @@ impl<'a> Simulation<'a> {
         for opening in &self.load.slots.map.openings {
             self.plan(self.load.launch + opening.lag, Event::Opens(Kind::Map));
         }
-        for (from, to) in &self.load.slots.map.pauses {
-            self.plan(self.load.launch + *from, Event::Closes(Kind::Map));
-            self.plan(self.load.launch + *to, Event::Opens(Kind::Map));
+        for kind in Kind::ALL {
+            for loss in &self.load.slots.get(kind).losses {
+                self.plan_loss(*loss, (Event::Closes(kind), Event::Opens(kind)));
+            }
+        }
+        for loss in &self.load.losses {
+            self.plan_loss(*loss, (Event::Loses, Event::Gains));
         }
         self.plan(self.load.launch, Event::Launch);
         loop {
@@ -179,6 +161,13 @@ impl<'a> Simulation<'a> {
             if !self.help() {
                 break;
             }
+        }
+    }
+
+    fn plan_loss(&mut self, loss: Loss, (lost, back): (Event, Event)) {
+        self.plan(loss.from, lost);
+        if let Some(to) = loss.to {
+            self.plan(to, back);
         }
     }
 
@@ -227,6 +216,8 @@ impl<'a> Simulation<'a> {
                 let opened = self.opened.get_mut(kind);
                 *opened = opened.saturating_sub(1);
             }
+            Event::Gains => self.containers = self.containers.saturating_add(1),
+            Event::Loses => self.containers = self.containers.saturating_sub(1),
             Event::Ends(run) => self.end_run(run, now),
             Event::Waits(place) => self.queue(place),
         }
@@ -253,7 +244,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// The attempt that waits at the head of its queue.
-    fn next(&mut self, kind: Kind) -> Option<((Micros, usize), usize)> {
+    fn next(&mut self, kind: Kind) -> Option<Place> {
         let waiting = self.waiting.get_mut(kind);
         while let Some((rank, place)) = waiting.peek() {
             let task = self.load.pieces.get(place).and_then(|piece| self.tasks.get(piece.task));
@@ -277,9 +268,22 @@ impl<'a> Simulation<'a> {
             let may_reduce = map.is_none() || self.busy.reduce < self.reduces_beside_maps();
             let map = map.filter(|_| is_free(Kind::Map, self));
             let reduce = self.next(Kind::Reduce).filter(|_| may_reduce && is_free(Kind::Reduce, self));
-            let Some((_, place)) = [map, reduce].into_iter().flatten().min() else { return };
+            let first = if self.reduces_come_first(map) {
+                reduce.or(map)
+            } else {
+                map.into_iter().chain(reduce).min()
+            };
+            let Some((_, place)) = first else { return };
             self.begin(place, now);
         }
+    }
+
+    /// Whether reduces get containers before the map that waits. Hadoop's application master asks for reduces first, after
+    /// maps that failed.
+    fn reduces_come_first(&self, map: Option<Place>) -> bool {
+        let task = |place: usize| self.load.pieces.get(place).map(|piece| piece.task);
+        let is_first = |place: usize| self.load.firsts.get(task(place)?).map(|first| *first == place);
+        self.load.ramp_up.is_some() && map.is_none_or(|(_, place)| is_first(place) == Some(true))
     }
 
     /// The reduces that may run while maps wait.

@@ -5,13 +5,8 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use super::Kind;
 use super::attempts::Attempt;
+use super::capacity::{Loss, Lost, Usable};
 use crate::replay::Micros;
-use crate::stats::descriptive::{mean, median_in_place};
-
-/// Longer gaps than this multiple of the median are not starts of containers.
-const LONG_GAP: f64 = 3.0;
-/// A slot was lost for a while only if the gap is longer than this, too.
-const LONGEST_START: Micros = Micros::from_millis(30_000);
 
 /// How an attempt got its container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,17 +18,26 @@ pub(super) struct Grant {
 }
 
 /// Assigns all attempts, sorted by start, to as few containers as possible: each takes the one that has been free
-/// the longest.
-pub(super) fn grants(attempts: &[Attempt]) -> Vec<Grant> {
-    let mut busy: BinaryHeap<Reverse<Micros>> = BinaryHeap::new();
+/// the longest, of those that are not lost.
+pub(super) fn grants(attempts: &[Attempt], lost: &Lost) -> Vec<Grant> {
+    let mut busy: BinaryHeap<Reverse<(Micros, usize)>> = BinaryHeap::new();
+    let mut returning: BinaryHeap<Reverse<Micros>> = BinaryHeap::new();
     let mut free: VecDeque<Micros> = VecDeque::new();
     let mut grants = Vec::with_capacity(attempts.len());
-    for attempt in attempts {
-        while let Some(Reverse(end)) = busy.peek().copied().filter(|Reverse(end)| *end <= attempt.start) {
+    for (place, attempt) in attempts.iter().enumerate() {
+        while let Some(Reverse((end, before))) = busy.peek().copied().filter(|it| it.0.0 <= attempt.start) {
             busy.pop();
-            free.push_back(end);
+            match lost.usable(before) {
+                None => free.push_back(end),
+                Some(Usable::From(again)) => returning.push(Reverse(again)),
+                Some(Usable::Never) => {}
+            }
         }
-        busy.push(Reverse(attempt.end));
+        while let Some(Reverse(again)) = returning.peek().copied().filter(|it| it.0 <= attempt.start) {
+            returning.pop();
+            free.push_back(again);
+        }
+        busy.push(Reverse((attempt.end, place)));
         grants.push(Grant { running: busy.len(), freed: free.pop_front() });
     }
     grants
@@ -49,7 +53,7 @@ pub(super) struct Colouring {
 }
 
 /// Assigns the attempts of one kind, sorted by start, to slots in the same way.
-pub(super) fn colour(attempts: &[Attempt], kind: Kind) -> Colouring {
+pub(super) fn colour(attempts: &[Attempt], kind: Kind, lost: &Lost) -> Colouring {
     let mut free: BinaryHeap<Reverse<Micros>> = BinaryHeap::new();
     let mut colouring = Colouring::default();
     for (place, attempt) in attempts.iter().enumerate().filter(|(_, attempt)| attempt.kind == kind) {
@@ -60,22 +64,13 @@ pub(super) fn colour(attempts: &[Attempt], kind: Kind) -> Colouring {
             }
             _ => colouring.firsts.push(place),
         }
-        free.push(Reverse(attempt.end));
+        match lost.usable(place) {
+            None => free.push(Reverse(attempt.end)),
+            Some(Usable::From(again)) => free.push(Reverse(again)),
+            Some(Usable::Never) => {}
+        }
     }
     colouring
-}
-
-/// The time that a freed container took to start an attempt that was waiting for it: the mean, because its sum
-/// over the waves of tasks matters, without long gaps. Zero if no slot was used twice.
-pub(super) fn mean_gap(mut gaps: Vec<f64>) -> Micros {
-    let Some(middle) = median_in_place(&mut gaps) else { return Micros::ZERO };
-    gaps.retain(|gap| *gap <= LONG_GAP * middle);
-    mean(&gaps).map_or(Micros::ZERO, Micros::from_f64).or_zero()
-}
-
-/// Whether a slot was lost during this gap, as containers start after `usual`.
-pub(super) fn is_pause(gap: Micros, usual: Micros) -> bool {
-    gap > LONGEST_START && gap.as_f64() > LONG_GAP * usual.as_f64()
 }
 
 /// When a slot of the replay opens: some time after a number of maps has ended.
@@ -110,7 +105,7 @@ pub(super) fn resized(openings: &[Opening], len: usize) -> Vec<Opening> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Slots {
     pub(super) openings: Vec<Opening>,
-    /// When slots were lost, and when they came back, after the job's launch.
-    pub(super) pauses: Vec<(Micros, Micros)>,
+    /// Slots that were lost for a while (Hadoop 1).
+    pub(super) losses: Vec<Loss>,
     pub(super) gap: Micros,
 }

@@ -447,6 +447,57 @@ fn more_reduces_take_half_of_the_containers_while_maps_wait() {
     assert!(four > secs(51 + 10 + 2) && four < secs(75), "{four:?}");
 }
 
+/// Eight containers at first, and from 11 s on two: 40 maps of 10 s.
+fn shrinking() -> Vec<Try> {
+    let start = |task: u32| if task < 8 { 1 } else { 11 + 10 * i64::from((task - 8) / 2) };
+    (0..40).map(|task| attempt(task, start(task), start(task) + 10)).collect()
+}
+
+#[test]
+fn a_queue_that_shrinks_stays_small() {
+    for plan in [on_yarn(&shrinking(), &[], (1024, 1024)), plan(&shrinking(), &[])] {
+        let lost = if plan.losses.is_empty() { &plan.slots.map.losses } else { &plan.losses };
+        assert_eq!(lost.len(), 6);
+        assert_eq!(wall(&plan, &Change::default()), secs(173));
+        assert_eq!(plan.recorded(), secs(173));
+        assert_eq!(plan.slots.map.gap, Micros::ZERO);
+        // Eight of the tasks run first, and two of the other twelve at a time.
+        let half = without(&plan, &[Cause::Tasks(Kind::Map, 20, StartUp::Container)]);
+        assert_eq!(half, secs(21 + 6 * 20 + 2));
+        // All eight, if they had stayed.
+        let all = Change { slots: ByKind { map: Some(8), reduce: None }, ..Change::default() };
+        assert_eq!(wall(&plan, &all), secs(1 + 50 + 2));
+    }
+}
+
+#[test]
+fn larger_containers_of_the_job_itself_are_no_loss() {
+    // Four maps, then two maps next to a reduce that holds as much memory as two of them.
+    let start = |task: u32| if task < 4 { 1 } else { 11 + 10 * i64::from((task - 4) / 2) };
+    let maps: Vec<Try> = (0..20).map(|task| attempt(task, start(task), start(task) + 10)).collect();
+    let losses = |reduce| on_yarn(&maps, &[self::reduce(0, 11, 93, 103)], (1024, reduce)).losses.len();
+    assert_eq!((losses(2048), losses(1024)), (0, 1));
+}
+
+#[test]
+fn reduces_that_start_earlier_take_containers_from_maps() {
+    // Three waves of maps on four containers, then two reduces.
+    let maps: Vec<Try> = (0..12)
+        .map(|task| attempt(task, 1 + 10 * i64::from(task / 4), 11 + 10 * i64::from(task / 4)))
+        .collect();
+    let reduces = [reduce(0, 31, 33, 43), reduce(1, 31, 33, 43)];
+    let mut app = job(&maps, &reduces);
+    app.masters.push(MasterAttempt { started_at: None, node: None });
+    let slow_start = "mapreduce.job.reduce.slowstart.completedmaps";
+    app.conf.insert(slow_start.to_owned(), Property { value: "1.0".to_owned(), is_final: false });
+    let plan = Plan::of(&app).unwrap();
+    assert_eq!(wall(&plan, &Change::default()), secs(45));
+    let early = plan.without(&[Cause::SlowStart(0.25)]).unwrap();
+    // After the first wave, one reduce takes a container; after seven maps, two do. So the last map ends after 51 s.
+    assert_eq!(wall(&plan, &early), secs(51 + 12 + 2));
+    assert!(plan.replay(&early).task_time > plan.replay(&Change::default()).task_time);
+}
+
 #[test]
 fn a_retry_without_a_container_does_not_start_before_the_failure() {
     // While the map runs that fails, reduces take the containers of the others.

@@ -1,6 +1,7 @@
 //! A plan with a change: the work to be done, and the slots it runs on.
 
 use super::attempts::{ReduceWork, Task, Work};
+use super::capacity::Loss;
 use super::plan::{Plan, maps_needed};
 use super::ramp_up::RampUp;
 use super::slots::{Opening, Slots, resized};
@@ -34,6 +35,8 @@ pub(super) struct Workload {
     pub(super) slots: ByKind<Slots>,
     /// Attempts of both kinds that may run at once.
     pub(super) containers: usize,
+    /// When there are fewer of them.
+    pub(super) losses: Vec<Loss>,
     /// What limits reduces while maps wait.
     pub(super) ramp_up: Option<RampUp>,
     pub(super) launch: Micros,
@@ -48,6 +51,7 @@ impl Workload {
             firsts: Vec::with_capacity(plan.tasks.len()),
             slots: ByKind::default(),
             containers: containers(plan, change),
+            losses: if keeps_slots(change) { plan.losses.clone() } else { Vec::new() },
             ramp_up: plan.ramp_up,
             launch: plan.launch,
             tail: plan.tail,
@@ -60,7 +64,19 @@ impl Workload {
         let replaced = |work: &Vec<ReduceWork>| work.iter().map(|work| Work::Reduce(*work)).collect();
         load.add_replaced((plan, change), Kind::Reduce, change.reduces.as_ref().map(replaced));
         load.open_slots(plan, change);
+        if let Some(share) = change.slow_start.filter(|share| is_earlier(plan, *share)) {
+            load.start_reduces_earlier(plan, share);
+        }
         load
+    }
+
+    /// Reduces that start earlier take containers from maps, as many as the application master asks for.
+    fn start_reduces_earlier(&mut self, plan: &Plan, share: f64) {
+        let needed = maps_needed(share, self.count(Kind::Map));
+        let lag = plan.slots.reduce.openings.iter().min().map(|first| first.lag).unwrap_or_default();
+        for opening in &mut self.slots.reduce.openings {
+            *opening = Opening { maps: needed.min(opening.maps), lag };
+        }
     }
 
     /// The attempts of a recorded task that happen.
@@ -163,9 +179,9 @@ impl Workload {
             if openings.is_empty() && self.count(kind) > 0 {
                 openings.push(Opening { maps: 0, lag: Micros::ZERO });
             }
-            let keeps_slots = change.slots.get(kind).is_none();
-            let pauses = if keeps_slots { recorded.pauses.clone() } else { Vec::new() };
-            Slots { openings, pauses, gap: recorded.gap }
+            let is_kept = change.slots.get(kind).is_none();
+            let losses = if is_kept { recorded.losses.clone() } else { Vec::new() };
+            Slots { openings, losses, gap: recorded.gap }
         });
     }
 
@@ -174,13 +190,19 @@ impl Workload {
         let len = self.pieces.len();
         self.containers = usize::MAX;
         self.ramp_up = None;
+        self.losses.clear();
         for kind in Kind::ALL {
             let slots = self.slots.get_mut(kind);
             let first = slots.openings.iter().min().copied();
             slots.openings = first.into_iter().cycle().take(len).collect();
-            slots.pauses.clear();
+            slots.losses.clear();
         }
     }
+}
+
+/// Whether as many tasks may run at once as in the recording.
+const fn keeps_slots(change: &Change) -> bool {
+    change.slots.map.is_none() && change.slots.reduce.is_none()
 }
 
 /// Attempts of both kinds that may run at once: as in the recording, and more where there are more slots.
@@ -199,8 +221,13 @@ fn containers(plan: &Plan, change: &Change) -> usize {
     plan.containers.saturating_add(more).saturating_sub(fewer).max(1)
 }
 
+/// Whether reduces would be asked for earlier than in the recording, from containers that maps use, too.
+fn is_earlier(plan: &Plan, slow_start: f64) -> bool {
+    plan.ramp_up.is_some() && maps_needed(slow_start, plan.maps) < plan.slow_start_maps
+}
+
 /// When a reduce slot opens with another number of maps, or another slow start. A slot that opened later than the slow
-/// start asks for waited for something else, so an earlier slow start does not open it earlier.
+/// start asks for waited for something else: in Hadoop 1, an earlier slow start does not open it earlier.
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn opening_among(plan: &Plan, opening: Opening, maps: usize, slow_start: Option<f64>) -> Opening {
     let recorded = plan.maps;

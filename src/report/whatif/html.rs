@@ -7,11 +7,11 @@ use std::io::{self, Write};
 
 use askama::Template;
 
-use super::words::{self, Saved};
+use super::words::{self, Saved, takes};
 use crate::report::html::filters;
 use crate::report::html::frame::{self, Code};
 use crate::report::html::links::PageIds;
-use crate::report::words::{millis, small};
+use crate::report::words::small;
 use crate::units::three_digits;
 use crate::whatif::{
     ApplicationReplays, Change, ChangeTotal, Job, PathStage, Prediction, Range, Replays, Scenario, Total,
@@ -332,10 +332,6 @@ fn cost(amount: Option<&Range>) -> String {
 /// A sort key. It is empty if unknown, so that the script sorts it last.
 fn cost_key(amount: Option<&Range>) -> String {
     amount.map(|range| format!("{:.6}", range.point)).unwrap_or_default()
-}
-
-fn takes(prediction: &Prediction) -> String {
-    millis(prediction.takes.wall_ms.point)
 }
 
 fn takes_key(prediction: &Prediction) -> String {

@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::super::grid::{Cell, Column, Grid, UNKNOWN};
 use super::super::text::TextOptions;
-use super::super::words::{matching, millis, plural, small};
+use super::super::words::{matching, plural, small};
 use super::super::wrap::{clean, fit, lines};
 use super::words::Saved;
 use super::{shown, words};
@@ -190,7 +190,7 @@ impl Page {
     }
 
     fn row(&self, name: Cell, prediction: &Prediction) -> [Cell; 5] {
-        let takes = millis(prediction.takes.wall_ms.point);
+        let takes = words::takes(prediction);
         let (text, style) = match Saved::of(prediction) {
             Saved::Nothing => ("no change".to_owned(), Style::new()),
             Saved::WithinError => ("within the error".to_owned(), Style::new()),

@@ -38,6 +38,17 @@ fn with_error(range: &Range) -> String {
     format!("{} ± {}", millis(range.point.abs()), millis(range.half_width()))
 }
 
+/// From this share of the run time, the error is too large for the likely value to say anything alone.
+const WIDE: f64 = 0.25;
+
+/// What the application takes: the likely time, or the range if the change is within an error that is much larger than
+/// usual.
+pub(super) fn takes(prediction: &Prediction) -> String {
+    let wall = &prediction.takes.wall_ms;
+    let is_wide = prediction.within_error && wall.half_width() > WIDE * wall.point;
+    if is_wide { format!("{} to {}", millis(wall.low), millis(wall.high)) } else { millis(wall.point) }
+}
+
 /// Lower bounds of the run time: with unlimited slots, with slots that are always busy, and for the driver
 /// alone. They are replays, not the recorded run.
 pub(super) fn bounds(replays: &Replays) -> Vec<String> {
@@ -243,8 +254,24 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::savings::Amounts;
     use crate::units::Bytes;
     use crate::whatif::Trouble;
+
+    #[test]
+    fn a_time_that_may_be_anything_is_a_range() {
+        let of = |low: f64, high: f64| {
+            let wall_ms = Range { low, point: f64::midpoint(low, high), high };
+            let takes = Amounts { wall_ms, ..Amounts::default() };
+            takes_of(takes)
+        };
+        assert_eq!(of(50_000.0, 578_000.0), "50 s to 9m 38s");
+        assert_eq!(of(95_000.0, 105_000.0), "1m 40s");
+    }
+
+    fn takes_of(takes: Amounts) -> String {
+        super::takes(&Prediction { takes, saves: Amounts::default(), within_error: true })
+    }
 
     #[test]
     fn a_total_says_where_the_change_helps() {

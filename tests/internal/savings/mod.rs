@@ -126,6 +126,20 @@ fn savings_agree_with_runs_in_which_the_remedy_was_applied() {
     assert!(low == 0.0 && (6.0..15.0).contains(&high), "6 to 11 s were measured: {spill:?}");
 }
 
+/// What was waited has no error, and a share of it is not more than all of it.
+#[test]
+fn a_share_of_the_time_waited_is_not_longer_than_that() {
+    let rules = RuleSet::built_in().unwrap();
+    let times = (0..16).map(|task| if task == 15 { 30_000 } else { 1000 });
+    let app = application(&vec![times.map(|time| (time, 3)).collect()], 4);
+    let removals = [everywhere(Cause::Stragglers), Removal::Waiting { time: Millis::from_secs(2) }];
+    let saved = judged(&app, |app| savings(app, &rules, &removals));
+    let [stragglers, waiting] = &saved.troubles[..] else { panic!("{saved:?}") };
+    assert_eq!(stragglers.status, SavingStatus::Estimated, "{saved:?}");
+    assert!((seconds(waiting).2 - 2.0).abs() < 1e-9, "{saved:?}");
+    assert_eq!(waiting.share.unwrap().wall_ms, waiting.alone.unwrap().wall_ms, "{saved:?}");
+}
+
 #[test]
 fn nothing_is_sold_of_healthy_runs() {
     for run in ["healthy", "slots2", "gc-heap2560m", "spill-fraction06"] {

@@ -35,6 +35,9 @@ impl Cause {
                 ))
                 .conditional(),
             ],
+            Self::FailedAttempts { task, were_killed: true, .. } => vec![
+                format!("find out why the cluster took the containers of {task} away (failed-attempts)").into(),
+            ],
             Self::FailedAttempts { task, .. } => vec![
                 format!("find out why the other attempts of {task} failed: more capacity would not help").into(),
             ],

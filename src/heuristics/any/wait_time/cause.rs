@@ -2,6 +2,7 @@
 
 use super::super::task_name;
 use super::held::{self, Held};
+use crate::diagnosis::taken_away;
 use crate::finding::{Measure, Phrase, Word};
 use crate::heuristics::wording::{grouped, plural};
 use crate::heuristics::{max_concurrent::max_concurrent, spark};
@@ -21,7 +22,7 @@ const SLOW_REQUESTS: &str = "{count} of its {all} executors started late, the la
                              dynamic allocation asks for them late ({settings})";
 const FIRST_TASK: &str = "its first {kind} task started {after} late";
 const MASTER: &str = "its application master started after {after}";
-const FAILED_ATTEMPTS: &str = "{task} ended last, after {attempts} that failed within {took}";
+const FAILED_ATTEMPTS: &str = "{task} ended last, after {attempts} that {ended} within {took}";
 const CONTAINERS: &str = "at most {at_a_time} of {tasks} {kind} tasks ran concurrently";
 const UBER: &str = "its tasks ran one after another in its application master";
 const LATE_TASKS: &str = "{kind} tasks started late";
@@ -44,8 +45,8 @@ pub(super) enum Cause {
     FirstTask { kind: TaskKind, after: Millis },
     /// Its application master (Hadoop 2).
     Master { after: Millis },
-    /// Failed attempts of the task that ended last.
-    FailedAttempts { task: String, count: u64, took: Millis },
+    /// Attempts of the task that ended last that failed, or whose containers the cluster took away.
+    FailedAttempts { task: String, count: u64, took: Millis, were_killed: bool },
     /// Containers: only this many of the tasks ran concurrently, perhaps because of the job's own setting.
     Containers { kind: TaskKind, at_a_time: u64, tasks: u64, by: Option<(ConfKey, u64)> },
     /// Containers of the job's own tasks of either kind: at most this many of all of them ran concurrently.
@@ -95,7 +96,7 @@ impl Cause {
             let own = own_tasks(app, &held, kind, first);
             return own.unwrap_or(Self::FirstTask { kind, after });
         }
-        if let Some(attempts) = failed_before_the_last(group, wait) {
+        if let Some(attempts) = failed_before_the_last(app, group, wait) {
             return attempts;
         }
         if app.uberized == Some(true) {
@@ -143,10 +144,13 @@ impl Cause {
                 Phrase::new(FIRST_TASK, &[("kind", &kind.name()), ("after", after)])
             }
             Self::Master { after } => Phrase::new(MASTER, &[("after", after)]),
-            Self::FailedAttempts { task, count, took } => Phrase::new(
-                FAILED_ATTEMPTS,
-                &[("task", task), ("attempts", &plural(*count, "attempt")), ("took", took)],
-            ),
+            Self::FailedAttempts { task, count, took, were_killed } => {
+                let ended = if *were_killed { "the cluster killed" } else { "failed" };
+                let attempts = plural(*count, "attempt");
+                let words: [Word<'_>; 4] =
+                    [("task", task), ("attempts", &attempts), ("ended", &ended), ("took", took)];
+                Phrase::new(FAILED_ATTEMPTS, &words)
+            }
             Self::Containers { kind, at_a_time, tasks, .. } => {
                 let [at_a_time, tasks] = [*at_a_time, *tasks].map(|count| grouped(i128::from(count)));
                 let words: [Word<'_>; 3] =
@@ -179,7 +183,7 @@ impl Cause {
                 ("first_task_after_ms", Measure::Time(*after)),
             ],
             Self::Master { after } => vec![("master_after_ms", Measure::Time(*after))],
-            Self::FailedAttempts { task, count, took } => vec![
+            Self::FailedAttempts { task, count, took, .. } => vec![
                 ("last_task_text", Measure::Text(task.clone())),
                 ("failed_before_count", Measure::Count(*count)),
                 ("failed_before_ms", Measure::Time(*took)),
@@ -283,16 +287,23 @@ fn master_after(app: &Application) -> Option<Millis> {
     Millis::between(app.submitted_at?, first)
 }
 
-/// The failed attempts of the task that ended last, if they ran for most of the wait.
-fn failed_before_the_last(group: &TaskGroup, wait: Millis) -> Option<Cause> {
+/// The attempts of the task that ended last that failed, or whose containers the cluster took away, if they ran for most of
+/// the wait.
+fn failed_before_the_last(app: &Application, group: &TaskGroup, wait: Millis) -> Option<Cause> {
     let attempts = &group.attempts;
     let winners = group.winners().filter_map(|row| Some((attempts.time(row, TimePoint::Finish)?, row)));
     let (_, last) = winners.max()?;
     let task = attempts.task(last)?;
-    let failed = |row: &usize| attempts.task(*row) == Some(task) && attempts.outcome(*row) == Outcome::Failed;
-    let times = (0..attempts.len()).filter(failed).filter_map(|row| attempts.run_time(row));
-    let (count, took) = times.fold((0, Millis::ZERO), |(count, sum), time| (count + 1, sum + time));
-    let cause = Cause::FailedAttempts { task: task_name(group, task), count, took };
+    let of_task = |row: &usize| attempts.task(*row) == Some(task);
+    let failed = (0..attempts.len()).filter(of_task).filter(|row| attempts.outcome(*row) == Outcome::Failed);
+    let failed: Vec<usize> = failed.collect();
+    let killed: Vec<usize> = taken_away(app, group).into_iter().filter(of_task).collect();
+    let time = |row: &usize| attempts.run_time(*row);
+    let of_killed: Millis = killed.iter().filter_map(time).sum();
+    let of_failed: Millis = failed.iter().filter_map(time).sum();
+    let (count, took) = ((failed.len() + killed.len()) as u64, of_failed + of_killed);
+    let were_killed = of_killed > of_failed;
+    let cause = Cause::FailedAttempts { task: task_name(group, task), count, took, were_killed };
     (count > 0 && is_most(took, wait)).then_some(cause)
 }
 

@@ -12,7 +12,7 @@ use crate::units::{Millis, Timestamp};
 /// From this share of the most that the job held at once, its own tasks held all containers that it could get.
 const ALL: f64 = 0.9;
 /// Up to this share, it got far fewer containers than at other times.
-const FEW: f64 = 0.25;
+const FEW: f64 = 0.5;
 
 /// The containers that a job held from a moment on.
 #[derive(Debug, Clone, Copy)]

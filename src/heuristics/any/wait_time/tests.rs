@@ -108,6 +108,34 @@ fn killed_attempts_are_not_failures() {
 }
 
 #[test]
+fn attempts_that_the_cluster_killed_are_not_missing_capacity() {
+    let mut maps = group(TaskKind::Map, &[(0, 10), (0, 10), (120, 130)]);
+    let rows: Vec<usize> = [(0, 60), (60, 120)]
+        .into_iter()
+        .map(|(start, finish)| {
+            let row = maps.attempts.push(2, 1);
+            maps.attempts.set_outcome(row, Outcome::Killed);
+            maps.attempts.set_time(row, TimePoint::Start, Some(moment(start)));
+            maps.attempts.set_time(row, TimePoint::Finish, Some(moment(finish)));
+            row
+        })
+        .collect();
+    let mut job = job(Vec::new(), 130);
+    let text = job.strings.intern("Container preempted by scheduler").unwrap();
+    for row in rows {
+        maps.attempts.set_diagnostics(row, text);
+    }
+    job.groups.push(maps);
+    let found = found(&job);
+    assert!(
+        found.message.contains("; map 2 ended last, after 2 attempts that the cluster killed within 2h"),
+        "{}",
+        found.message
+    );
+    assert_eq!(found.time("failed_before_ms"), Some(Millis::from_secs(7200)));
+}
+
+#[test]
 fn an_application_master_that_started_late() {
     let mut job = job(vec![group(TaskKind::Map, &[(100, 120)])], 120);
     job.masters.push(MasterAttempt { started_at: Some(moment(90)), node: None });

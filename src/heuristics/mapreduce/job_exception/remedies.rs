@@ -18,6 +18,8 @@ const USUAL_HEAP: Bytes = Bytes::from_mib(200);
 const HEAP: &str = "-Xmx";
 /// The container as a multiple of what a killed one used.
 const ROOM: f64 = 1.25;
+/// A heap is smaller only if it leaves at least this share of the container more for the rest of the process.
+const LEAST_CUT: f64 = 0.05;
 
 /// The remedy for the root cause; for an unknown one, where to look.
 pub(super) fn against(app: &Application, failure: Option<&Failure>, error: &str) -> Vec<Advice> {
@@ -46,7 +48,7 @@ pub(in crate::heuristics) fn of_failure(app: &Application, failure: &Failure, er
     let remedy = || Advice::new(failure.kind.remedy());
     match failure.kind {
         FailureKind::HeapSpace | FailureKind::GcOverhead => vec![more_heap(app, role)],
-        FailureKind::ContainerMemory => match fitting_heap(app, role) {
+        FailureKind::ContainerMemory => match fitting_heap(app, role, error) {
             Some(smaller) => {
                 let larger = larger_container(app, role, error).map(|larger| {
                     let text = format!("if they then run out of heap, {larger}");
@@ -180,7 +182,9 @@ fn more_memory(app: &Application, role: Role, error: &str) -> Advice {
 fn larger_container(app: &Application, role: Role, error: &str) -> Option<Advice> {
     let now = app.task_container(role.kind())?;
     let larger = half_more(app, now).max(for_used(app, error).unwrap_or_default());
-    let larger = Bytes::from_mib(larger);
+    // Other troubles of the job may need a larger heap: each setting has one value.
+    let heap = app.group(role.kind()).and_then(|group| Heap::of(app, role, group).container(app));
+    let larger = Bytes::from_mib(larger).max(heap.unwrap_or_default());
     if larger <= now {
         return None;
     }
@@ -197,12 +201,19 @@ fn larger_container(app: &Application, role: Role, error: &str) -> Option<Advice
 }
 
 /// A heap that leaves room for the rest of the process, if the present one does not, and if no task used more. It costs
-/// nothing, unlike a larger container.
-fn fitting_heap(app: &Application, role: Role) -> Option<Advice> {
+/// nothing, unlike a larger container. `None` if it would be hardly smaller, if it would not make up for what the killed
+/// process used beyond its container, or if other troubles need a larger one.
+fn fitting_heap(app: &Application, role: Role, error: &str) -> Option<Advice> {
     let container = app.task_container(role.kind())?;
     let fitting = Bytes::from_f64(container.as_f64() * HEAP_SHARE)?;
-    let now = app.conf.heap_limit(role.java_opts()).filter(|now| now.whole_mib() > fitting.whole_mib())?;
+    let beyond = used(error).map_or(0.0, |used| used.as_f64() - container.as_f64());
+    let least = beyond.max(container.as_f64() * LEAST_CUT);
+    let now = app.conf.heap_limit(role.java_opts());
+    let now = now.filter(|now| now.as_f64() - fitting.as_f64() >= least)?;
     let group = app.group(role.kind())?;
+    if Heap::of(app, role, group).larger.is_some_and(|larger| larger > fitting) {
+        return None;
+    }
     let committed = group.winners().filter_map(|row| group.attempts.bytes(row, Counter::CommittedHeapBytes));
     let committed = committed.max().filter(|most| most.get() > 0 && *most <= fitting)?;
     let what = format!(
@@ -213,9 +224,15 @@ fn fitting_heap(app: &Application, role: Role) -> Option<Advice> {
     Some(Advice::new(what).set([JvmOptions::of(app, role).with_heap(fitting)]))
 }
 
-/// The container for the use that the error reports, in MiB: "Current usage: 2.1 GB of 2 GB physical memory used". Older
-/// versions write "2.1gb", and Hadoop 1 "Current usage : 2260926464bytes".
+/// The container for the use that the error reports, in MiB.
 fn for_used(app: &Application, error: &str) -> Option<u64> {
+    let needed = Bytes::from_f64(used(error)?.as_f64() * ROOM)?;
+    Some(container_for(app, needed).whole_mib())
+}
+
+/// The memory that a killed process used, from "Current usage: 2.1 GB of 2 GB physical memory used". Older versions write
+/// "2.1gb", and Hadoop 1 "Current usage : 2260926464bytes".
+fn used(error: &str) -> Option<Bytes> {
     let told = error.split("Current usage").nth(1)?;
     let mut words = told.trim_start_matches([' ', ':']).split_whitespace();
     let (number, unit) = (words.next()?, words.next()?);
@@ -227,8 +244,7 @@ fn for_used(app: &Application, error: &str) -> Option<u64> {
         "gb" => Bytes::from_mib(1024).as_f64(),
         _ => return None,
     };
-    let used = Bytes::from_f64(digits.parse::<f64>().ok()? * bytes * ROOM)?;
-    Some(container_for(app, used).whole_mib())
+    Bytes::from_f64(digits.parse::<f64>().ok()? * bytes)
 }
 
 /// Twice the time limit that the error names.
@@ -274,16 +290,24 @@ mod tests {
 
     #[test]
     fn a_heap_that_fits_comes_before_a_larger_container() {
-        let of = |heap: &str, committed: i64| {
+        let by = |heap: &str, committed: i64, error: &str| {
             let mut reduces = sample::tasks(TaskKind::Reduce, [(0, Some(60))]);
             reduces.attempts.set_counter(0, Counter::CommittedHeapBytes, Some(committed << 20));
             let settings = [("mapreduce.reduce.memory.mb", "4096"), ("mapreduce.reduce.java.opts", heap)];
-            let advice = fitting_heap(&sample::job(vec![reduces], &settings), Role::Reduce)?;
+            let advice = fitting_heap(&sample::job(vec![reduces], &settings), Role::Reduce, error)?;
             Some(advice.settings[0].to.clone())
         };
+        let of = |heap: &str, committed: i64| by(heap, committed, "");
         assert_eq!(of("-Xmx3900m", 2900).as_deref(), Some("-Xmx3276m"));
         // It fits already, or it was used.
         assert_eq!((of("-Xmx3276m", 2900), of("-Xmx3900m", 3600), of("-Xmx3900m", 0)), (None, None, None));
+        // A heap that is hardly smaller leaves hardly more room.
+        assert_eq!((of("-Xmx3277m", 2900), of("-Xmx3480m", 2900)), (None, None));
+        assert_eq!(of("-Xmx3482m", 2900).as_deref(), Some("-Xmx3276m"));
+        // The process used more beyond its container than the smaller heap would leave.
+        let used = |used: &str| format!("Current usage: {used} of 4 GB physical memory used; 5 GB of 8.4 GB");
+        assert_eq!(by("-Xmx3900m", 2900, &used("4.7 GB")), None);
+        assert!(by("-Xmx3900m", 2900, &used("4.1 GB")).is_some());
     }
 
     #[test]

@@ -55,11 +55,12 @@ impl RunTime {
         };
         let fit = plan.as_ref().and_then(|plan| plan.start_up(kind)).map(|fit| fit.as_f64() / 1000.0);
         let start_up = self.start_up(app, group, (mean.max(1) as f64, fit));
+        let of_containers = plan.as_ref().map_or(1.0, Plan::share_of_containers);
         let lost = plan
             .and_then(ReplayedJob::with)
             .and_then(|job| replayed(&job, kind, (total, wanted), start_up))
             .unwrap_or_else(|| by_waves(group, wanted, start_up));
-        let lost = (lost - self.read_remotely(app, group, growth)).max(0.0);
+        let lost = (lost - self.read_remotely(app, group, (growth, of_containers))).max(0.0);
         let run_time = app.submitted_at.zip(app.finished_at).map(|(from, to)| Micros::between(from, to));
         let run_time =
             run_time.map_or_else(|| time_of_tasks(app), |time| time.or_zero().to_millis()).as_f64();
@@ -76,13 +77,18 @@ impl RunTime {
     }
 
     /// The time in milliseconds that the job would take longer because map tasks read all blocks but the first from other
-    /// nodes.
-    fn read_remotely(&self, app: &Application, group: &TaskGroup, growth: f64) -> f64 {
+    /// nodes, if it has this share of its most containers on average.
+    fn read_remotely(
+        &self,
+        app: &Application,
+        group: &TaskGroup,
+        (growth, of_containers): (f64, f64),
+    ) -> f64 {
         if !self.reads_blocks(app, group) {
             return 0.0;
         }
         let work: Millis = group.winners().filter_map(|row| group.attempts.run_time(row)).sum();
-        REMOTE_COST * (1.0 - 1.0 / growth) * work.as_f64() / at_once(group).max(1) as f64
+        REMOTE_COST * (1.0 - 1.0 / growth) * work.as_f64() / (at_once(group) as f64 * of_containers).max(1.0)
     }
 
     /// The part of each run time that fewer tasks would not need, in milliseconds. A fit of time on input shows it.

@@ -282,7 +282,8 @@ mod tests {
     }
 
     fn page(keys: &[&str], rest: &str) -> String {
-        let items: String = keys.iter().map(|key| format!("<Contents><Key>{key}</Key></Contents>")).collect();
+        let item = |key: &&str| format!("<Contents><Key>{key}</Key></Contents>");
+        let items: String = keys.iter().map(item).collect();
         format!("<?xml version=\"1.0\"?><ListBucketResult>{items}{rest}</ListBucketResult>")
     }
 

@@ -7,12 +7,12 @@
 The driver lists the files, groups what is read together (the parts of an event log, a job history with its configuration)
 and packs these units into batches of about the same size. Each batch is one task: it fetches its files, unless they are on
 a file system that all machines mount, and runs the program on them once. A batch whose process dies is halved until the
-unit that kills it is alone, which is then reported as a problem. So every history is reported once, and a lost executor
-only repeats its batches.
+unit that kills it is alone, which is then reported as a problem. A file that cannot be fetched is a problem, too. So every
+history is reported once, and a lost executor only repeats its batches.
 
 The output folder gets `applications`, `findings` and `problems`, each partitioned by the day of the run and by the run's
 id. They are written to a staging folder and renamed, so a reader sees all of a run or nothing, and a run with the same
-`--run-id` replaces the one before.
+`--run-id` replaces the one before, whatever its day.
 
 Needs Python 3.7 or newer and Spark 2.4 or newer, and nothing else on the executors.
 """
@@ -27,8 +27,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.parse
-import uuid
 
 File = collections.namedtuple("File", "path size")
 Unit = collections.namedtuple("Unit", "key files size")
@@ -42,6 +42,8 @@ PART = re.compile(r"(?:events_[0-9]+_|appstatus_)|EVENT_LOG_|SPARK_VERSION_|APPL
 STUCK_AFTER_SECONDS = 3600
 # Lines that could not be one application: a guard against a program that is not elephant-rs.
 TAIL_OF_ERRORS = 2000
+# How often a file is fetched if that fails, and the seconds before each further attempt.
+PAUSES_OF_FETCH = (1, 5)
 
 
 def unit_of(path):
@@ -104,8 +106,7 @@ def records_of(command, units, local, seconds):
         lines = report_of(command, paths, seconds)
     except Dead as dead:
         if len(units) == 1:
-            source = units[0].files[0].path
-            yield {"type": "problem", "source": source, "level": "error", "code": "program-died", "message": str(dead)}
+            yield problem(units[0].files[0].path, "program-died", str(dead))
             return
         middle = len(units) // 2
         for half in (units[:middle], units[middle:]):
@@ -123,18 +124,26 @@ def run_batch(batch, options):
     command = [program(options["binary"])] + options["prefix"]
     folder = tempfile.mkdtemp(prefix="elephant-")
     try:
-        fetched = fetch([file for unit in batch for file in unit.files], folder, options["fetch"])
-        # A file that was fetched is called what it was called there.
-        back = {path: file.path for file, path in fetched.items() if path.startswith(folder)}
-        for record in records_of(command, batch, lambda file: fetched[file], options["seconds"]):
-            for key in ("sources", "files"):
-                if key in record:
-                    record[key] = [back.get(path, path) for path in record[key]]
-            if "source" in record:
-                record["source"] = back.get(record["source"], record["source"])
-            yield json.dumps(record, sort_keys=True)
+        copies = Copies(folder, options["fetch"], options["seconds"])
+        units = []
+        for unit in batch:
+            there = []
+            for file in unit.files:
+                try:
+                    copies.add(file)
+                    there.append(file)
+                except Missing as missing:
+                    yield json.dumps(problem(file.path, "unreadable", str(missing)), sort_keys=True)
+            if there:
+                units.append(unit._replace(files=there))
+        for record in records_of(command, units, copies.paths.get, options["seconds"]) if units else ():
+            yield json.dumps(copies.renamed(record), sort_keys=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def problem(source, code, message):
+    return {"type": "problem", "source": source, "level": "error", "code": code, "message": message}
 
 
 def program(binary):
@@ -152,34 +161,96 @@ def program(binary):
     return distributed
 
 
-def fetch(files, folder, fetch_command):
-    """Copies files of other file systems to this machine, and keeps their names. Files of a mounted one stay."""
-    paths, parents = {}, {}
-    for file in files:
-        scheme, _, rest = file.path.partition(":")
-        if scheme == "file" or not rest:
-            paths[file] = "/" + rest.lstrip("/") if rest else file.path
-            continue
+class Missing(Exception):
+    """A file could not be fetched."""
+
+
+def mounted_path(path):
+    """The path on each machine of a file of a mounted file system, which the program reads in place."""
+    scheme, _, rest = path.partition(":")
+    if not rest:
+        return path
+    return "/" + rest.lstrip("/") if scheme == "file" else None
+
+
+class Copies:
+    """Copies of files of other file systems on this machine, which keep their names. Files of a mounted one stay."""
+
+    def __init__(self, folder, command, seconds):
+        self.folder, self.command, self.seconds = folder, command, seconds
+        # The path of each file on this machine, and the folder for the files of each folder.
+        self.paths, self.folders = {}, {}
+
+    def add(self, file):
+        mounted = mounted_path(file.path)
+        if mounted is not None:
+            self.paths[file] = mounted
+            return
         # Files of one folder stay together, so that configurations and parts of logs are found.
         parent, _, name = file.path.rpartition("/")
-        to = os.path.join(folder, str(parents.setdefault(parent, len(parents))), os.path.basename(parent))
-        os.makedirs(to, exist_ok=True)
-        paths[file] = os.path.join(to, name)
-        subprocess.run([part.format(path=file.path, to=paths[file]) for part in fetch_command], check=True)
-    return paths
+        if parent not in self.folders:
+            to = os.path.join(self.folder, str(len(self.folders)), os.path.basename(parent))
+            os.makedirs(to)
+            self.folders[parent] = to
+        to = os.path.join(self.folders[parent], name)
+        for pause in PAUSES_OF_FETCH + (None,):
+            failure = self.fetch(file.path, to)
+            if failure is None:
+                self.paths[file] = to
+                return
+            if os.path.exists(to):
+                os.remove(to)
+            if pause is not None:
+                time.sleep(pause)
+        raise Missing(
+            "cannot fetch %s: %s, %d attempts; a log that ended meanwhile has another name, and the next run reads it; "
+            "otherwise check the permissions of the file, and --fetch" % (file.path, failure, len(PAUSES_OF_FETCH) + 1)
+        )
+
+    def fetch(self, path, to):
+        """Copies a file, and returns why that failed."""
+        command = [part.format(path=path, to=to) for part in self.command]
+        try:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=self.seconds)
+        except subprocess.TimeoutExpired:
+            return "%s ran longer than %d seconds" % (command[0], self.seconds)
+        except OSError as error:
+            raise SystemExit("cannot run %s: %s; check --fetch" % (command[0], error))
+        if done.returncode == 0 and os.path.exists(to):
+            return None
+        errors = self.renamed(done.stderr.decode("utf-8", "replace")[-TAIL_OF_ERRORS:].strip())
+        return "%s ended with status %d (%s)" % (command[0], done.returncode, errors or "without a message")
+
+    def renamed(self, value):
+        """A record in which each file is called what it is called in its own file system, also in messages."""
+        if isinstance(value, str):
+            # Most texts name no file.
+            if self.folder in value:
+                for parent, to in self.folders.items():
+                    value = value.replace(to + "/", parent + "/")
+            return value
+        if isinstance(value, list):
+            return [self.renamed(item) for item in value]
+        if isinstance(value, dict):
+            return {key: self.renamed(item) for key, item in value.items()}
+        return value
 
 
 def list_files(spark, paths):
-    """All files below paths of any file system that Hadoop knows."""
+    """All files below paths of any file system that Hadoop knows, and those that were named, as problems name them."""
     jvm, conf = spark._jvm, spark._jsc.hadoopConfiguration()
-    files = []
+    files, named = [], set()
     for text in paths:
         path = jvm.org.apache.hadoop.fs.Path(text)
-        found = path.getFileSystem(conf).listFiles(path, True)
+        system = path.getFileSystem(conf)
+        if system.isFile(path):
+            path_of_file = system.makeQualified(path).toString()
+            named.add(mounted_path(path_of_file) or path_of_file)
+        found = system.listFiles(path, True)
         while found.hasNext():
             status = found.next()
             files.append(File(status.getPath().toString(), status.getLen()))
-    return sorted(set(files))
+    return sorted(set(files)), named
 
 
 APPLICATION = "id string, attempt string, source string, engine string, name string, user string, queue string, \
@@ -217,8 +288,8 @@ def problem_row(record):
 
 
 def write(spark, options):
-    """Lists, runs and writes. Returns the number of applications and of problems."""
-    files = list_files(spark, options.paths)
+    """Lists, runs and writes. Returns the number of applications and of problems, and whether a named file failed."""
+    files, named = list_files(spark, options.paths)
     batches = batches_of(units_of(files), options.batch_mb * 1000000)
     settings = {
         "binary": options.binary,
@@ -249,10 +320,15 @@ def write(spark, options):
     for name, (rows, schema) in tables.items():
         frame = spark.createDataFrame(rows, schema)
         frame.coalesce(options.files).write.mode("overwrite").options(**codec).parquet("%s/%s" % (staging, name))
-    counts = applications.count(), problems.count()
+    failed = problems.filter(lambda record: record["level"] == "error" and (record["source"] or "").split("!")[0] in named)
+    counts = applications.count(), problems.count(), not failed.isEmpty()
     for name in tables:
-        target = "%s/%s/day=%s/run=%s" % (options.out.rstrip("/"), name, options.day, options.run_id)
-        rename(spark, "%s/%s" % (staging, name), target)
+        table = "%s/%s" % (options.out.rstrip("/"), name)
+        day = "day=%s" % options.day
+        rename(spark, "%s/%s" % (staging, name), "%s/%s/run=%s" % (table, day, options.run_id))
+        for other in days_of(spark, table):
+            if other != day:
+                delete(spark, "%s/%s/run=%s" % (table, other, options.run_id))
     delete(spark, staging)
     return counts
 
@@ -297,6 +373,13 @@ def delete(spark, text):
     system.delete(path, True)
 
 
+def days_of(spark, table):
+    """The names of the partitions of a table."""
+    system, path = file_system(spark, table)
+    names = [status.getPath().getName() for status in system.listStatus(path)]
+    return [name for name in names if name.startswith("day=")]
+
+
 def rename(spark, source, target):
     delete(spark, target)
     system, path = file_system(spark, target)
@@ -310,7 +393,7 @@ def arguments(given=None):
     parser.add_argument("paths", nargs="+", metavar="PATH", help="folders and files, of any file system that Hadoop knows")
     parser.add_argument("--binary", required=True, help="elephant-rs: a file given to --files, or its path on all machines")
     parser.add_argument("--out", required=True, help="folder for the Parquet files")
-    parser.add_argument("--run-id", default=uuid.uuid4().hex, help="id of this run; a run with the same id is replaced")
+    parser.add_argument("--run-id", help="id of this run; a run with the same id is replaced [the id of Spark's application]")
     parser.add_argument("--day", default=datetime.datetime.utcnow().strftime("%Y-%m-%d"), help="partition [today, UTC]")
     parser.add_argument("--batch-mb", type=int, default=256, help="megabytes of histories for each task [256]")
     parser.add_argument("--files", type=int, default=1, help="Parquet files for each table and run [1]")
@@ -319,6 +402,7 @@ def arguments(given=None):
     parser.add_argument(
         "--fetch", default="hadoop fs -get {path} {to}", help="command that copies a file of another file system"
     )
+    parser.add_argument("--allow-empty", action="store_true", help="do not fail if no application was read")
     options = parser.parse_args(given)
     if options.batch_mb < 1 or options.files < 1:
         parser.error("--batch-mb and --files must be at least 1")
@@ -330,10 +414,25 @@ def main():
     from pyspark.sql import SparkSession
 
     spark = SparkSession.builder.appName("elephant-rs").getOrCreate()
-    applications, problems = write(spark, options)
+    # If YARN starts the driver again, the id stays the same, and the second attempt replaces the first.
+    options.run_id = options.run_id or spark.sparkContext.applicationId
+    applications, problems, failed = write(spark, options)
     print("%d applications, %d problems, run %s" % (applications, problems, options.run_id))
     spark.stop()
+    # As the program itself does.
+    if failed:
+        raise Failed("some input could not be read; the table problems says why")
+    if applications == 0 and not options.allow_empty:
+        raise Failed("no application was read; --allow-empty accepts that")
+
+
+class Failed(Exception):
+    """What was found is written, and input is missing."""
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Failed as failed:
+        print("error: %s" % failed, file=sys.stderr)
+        sys.exit(2)

@@ -27,7 +27,9 @@ for path in paths:
     if "deadly" in path:
         sys.stderr.write("killed by " + path)
         sys.exit(134)
-    print(json.dumps({"type": "application", "id": path, "sources": [path]}))
+    print(json.dumps({"type": "application", "id": path, "sources": [path + "!member" if ".zip" in path else path]}))
+    if "twin" in path:
+        print(json.dumps({"type": "problem", "source": path, "code": "duplicate", "message": "is also in %s2, too" % path}))
 if not any("cut" in path for path in paths):
     print(json.dumps({"type": "end"}))
 """
@@ -92,6 +94,64 @@ class Bisection(unittest.TestCase):
         self.assertEqual(sorted(told["source"] for told in chosen if told["type"] == "problem"), ["a", "c"])
 
 
+# Copies a file of the file system `there:`. It fails for ever if the file is missing, and once if it is shy.
+FETCH = """
+import os, shutil, sys
+path = sys.argv[1].partition(":")[2]
+if not os.path.exists(path):
+    sys.stderr.write("get: no such file: " + sys.argv[1] + " to " + sys.argv[2])
+    sys.exit(1)
+if "shy" in path and not os.path.exists(path + ".asked"):
+    open(path + ".asked", "w").close()
+    open(sys.argv[2], "w").close()
+    sys.exit(1)
+shutil.copy(path, sys.argv[2])
+"""
+
+
+class Fetching(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="elephant-test-")
+        self.pauses, fleet.PAUSES_OF_FETCH = fleet.PAUSES_OF_FETCH, (0, 0)
+
+    def tearDown(self):
+        fleet.PAUSES_OF_FETCH = self.pauses
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def records(self, names, missing=(), fetch=(sys.executable, "-c", FETCH, "{path}", "{to}")):
+        for name in names:
+            os.makedirs(os.path.dirname(os.path.join(self.folder, name)), exist_ok=True)
+            with open(os.path.join(self.folder, name), "w") as file:
+                file.write(name)
+        units = fleet.units_of(files(*["there:%s/%s" % (self.folder, name) for name in list(names) + list(missing)]))
+        options = {"binary": sys.executable, "prefix": ["-c", FAKE], "fetch": list(fetch), "seconds": 60}
+        found = [json.loads(line) for line in fleet.run_batch(units, options)]
+        strip = lambda text: text.replace("there:" + self.folder + "/", "")
+        applications = sorted(strip(record["sources"][0]) for record in found if record["type"] == "application")
+        problems = {strip(record["source"]): record for record in found if record["type"] == "problem"}
+        return applications, problems
+
+    def test_a_file_that_cannot_be_fetched_is_a_problem(self):
+        names = ["a/app-1", "a/shy", "b/job_1_0001.jhist", "c/events_1_x", "c/events_3_x"]
+        applications, problems = self.records(names, ["a/app-2.inprogress", "b/job_1_0001_conf.xml", "c/events_2_x"])
+        self.assertEqual(applications, names)
+        self.assertEqual(sorted(problems), ["a/app-2.inprogress", "b/job_1_0001_conf.xml", "c/events_2_x"])
+        told = problems["a/app-2.inprogress"]
+        self.assertEqual((told["level"], told["code"]), ("error", "unreadable"))
+        source = "there:%s/a/app-2.inprogress" % self.folder
+        self.assertIn("cannot fetch %s: %s ended with status 1" % (source, sys.executable), told["message"])
+        self.assertIn("(get: no such file: %s to %s), 3 attempts;" % (source, source), told["message"])
+        self.assertEqual(self.records([], ["a/app-3"])[0], [])
+        with self.assertRaises(SystemExit) as stopped:
+            self.records(["a/x"], fetch=["/no/such/program", "{path}", "{to}"])
+        self.assertIn("cannot run /no/such/program", str(stopped.exception))
+
+    def test_messages_name_files_where_they_are(self):
+        applications, problems = self.records(["a/twin", "b/twin-zip.zip"])
+        self.assertEqual(applications, ["a/twin", "b/twin-zip.zip!member"])
+        self.assertEqual(problems["a/twin"]["message"], "is also in there:%s/a/twin2, too" % self.folder)
+
+
 def has_spark():
     try:
         import pyspark  # noqa: F401
@@ -143,11 +203,11 @@ class OnSpark(unittest.TestCase):
             server.wait()
         shutil.rmtree(cls.folder, ignore_errors=True)
 
-    def submit(self, paths, out, *more, disturb=None, binary=BINARY):
+    def submit(self, paths, out, *more, disturb=None, binary=BINARY, day="2026-11-21", status=0):
         command = [
             os.path.join(self.home, "bin", "spark-submit"), "--master", "spark://127.0.0.1:17077", "--conf",
             "spark.ui.enabled=false", "--conf", "spark.executor.memory=512m", "--conf", "spark.driver.host=127.0.0.1",
-            os.path.join(HERE, "elephant_fleet.py"), "--binary", binary, "--out", out, "--day", "2026-11-21", "--run-id", "r",
+            os.path.join(HERE, "elephant_fleet.py"), "--binary", binary, "--out", out, "--day", day, "--run-id", "r",
         ]
         job = subprocess.Popen(
             command + list(more) + paths, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -155,7 +215,7 @@ class OnSpark(unittest.TestCase):
         if disturb:
             disturb()
         output, errors = job.communicate(timeout=900)
-        self.assertEqual(job.returncode, 0, errors.decode()[-3000:])
+        self.assertEqual(job.returncode, status, errors.decode()[-3000:])
         return output.decode()
 
     def read(self, out, table):
@@ -201,9 +261,18 @@ class OnSpark(unittest.TestCase):
         count = self.assert_equal_to_local(out, paths)
         self.assertIn("%d applications" % count, output)
         self.assertFalse(any(name.startswith(".staging") for name in os.listdir(out)))
-        # A run with the same id replaces the one before.
-        self.submit(["file://" + path for path in paths], "file://" + out, "--batch-mb", "400")
+        # A run with the same id replaces the one before, also on another day.
+        self.submit(["file://" + path for path in paths], "file://" + out, "--batch-mb", "400", day="2026-11-22")
         self.assertEqual(self.assert_equal_to_local(out, paths), count)
+
+    def test_input_that_cannot_be_read_is_a_failure_after_all_else_is_written(self):
+        broken, out = os.path.join(self.folder, "broken.gz"), os.path.join(self.folder, "failed")
+        with open(broken, "wb") as file:
+            file.write(b"\x1f\x8b\x08\0" + b"\xff" * 2000)
+        paths = [os.path.join(os.path.dirname(HERE), "testdata", "hadoop1"), broken]
+        self.submit(["file://" + path for path in paths], "file://" + out, status=2)
+        self.assert_equal_to_local(out, paths)
+        self.assertIn("file:" + broken, ["file:" + row["source"] for row in self.read(out, "problems")])
 
     def test_killed_executors_and_workers_lose_nothing(self):
         paths, out = self.histories(), os.path.join(self.folder, "killed")

@@ -244,6 +244,20 @@ mod tests {
     }
 
     #[test]
+    fn applications_without_times_are_as_old_as_their_record() {
+        for database in databases() {
+            let mut store = Store::with(database).unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            let log = log("app-1").lines().next().unwrap().to_owned() + "\n";
+            fs::write(folder.path().join("app-1.inprogress"), log).unwrap();
+            // At the moment 0.
+            ingest(&mut store, folder.path());
+            assert_eq!(store.prune(Timestamp::from_millis(0)).unwrap(), 0);
+            assert_eq!(store.prune(Timestamp::from_millis(1)).unwrap(), 1);
+        }
+    }
+
+    #[test]
     fn a_log_that_was_read_before_its_start_leaves_nothing_when_it_ends() {
         let begun = |folder: &Path| {
             let log = log("app-1");

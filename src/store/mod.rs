@@ -194,8 +194,8 @@ impl Store {
         }
     }
 
-    /// Removes the applications that were submitted before `moment`, or, if that is unknown, whose history is older. Their
-    /// files stay known, so that they are not read again. Returns how many were removed.
+    /// Removes the applications that were submitted before `moment`; if that is unknown, those that finished before it,
+    /// or were stored before it. Their files stay known, so that they are not read again. Returns how many were removed.
     pub(crate) fn prune(&self, moment: Timestamp) -> Result<u64, StoreError> {
         let removed = self.database.writing(|| {
             let removed = record::remove(

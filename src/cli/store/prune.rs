@@ -11,7 +11,8 @@ use super::StoreArgs;
 use crate::units::Timestamp;
 
 pub(in crate::cli) const EXAMPLES: &str = "\
-Removes old applications. Their histories stay known, so that the next ingest does not read them again.
+Removes old applications. Their histories stay known, so that the next ingest does not read them again. If it is unknown
+when an application was submitted, the time when it finished counts, or else when it was stored.
 
 Examples:
   elephant-rs prune --store fleet.db --before 2025-11-01

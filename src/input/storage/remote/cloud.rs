@@ -21,6 +21,7 @@ use tokio::time::timeout;
 
 use super::super::{Listing, Stat, Storage, StorageFailure};
 use super::address::Address;
+use super::pages::{Lists, Pages};
 use super::reason::{Reason, causes, short};
 use super::transfer::{self, Answer, Attempts, Remote, Stopped};
 use super::{Patience, RETRIES, runtime};
@@ -34,14 +35,21 @@ pub(super) enum Provider {
     Azure,
 }
 
+/// The client of a bucket.
+#[derive(Debug, Clone)]
+struct Bucket {
+    client: Arc<dyn ObjectStore>,
+    /// What was wrong with its lists.
+    lists: Lists,
+}
+
 /// The stores of one scheme.
 #[derive(Debug)]
 pub(super) struct Cloud {
     scheme: &'static str,
     provider: Provider,
     patience: Patience,
-    /// A client for each bucket.
-    buckets: Mutex<BTreeMap<String, Arc<dyn ObjectStore>>>,
+    buckets: Mutex<BTreeMap<String, Bucket>>,
     /// Buckets of servers that ignore ranges.
     without_ranges: Mutex<BTreeSet<String>>,
 }
@@ -51,18 +59,21 @@ impl Cloud {
         Self { scheme, provider, patience, buckets: Mutex::default(), without_ranges: Mutex::default() }
     }
 
-    fn bucket(&self, authority: &str) -> Result<Arc<dyn ObjectStore>, Reason> {
+    fn bucket(&self, authority: &str) -> Result<Bucket, Reason> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = buckets.get(authority) {
-            return Ok(Arc::clone(known));
+            return Ok(known.clone());
         }
-        let client = self.client(authority).map_err(|error| Reason::Lasting(causes(&error)))?;
-        buckets.insert(authority.to_owned(), Arc::clone(&client));
-        Ok(client)
+        let lists = Lists::default();
+        let client = self.client(authority, Pages(lists.clone()));
+        let client = client.map_err(|error| Reason::Lasting(causes(&error)))?;
+        let bucket = Bucket { client, lists };
+        buckets.insert(authority.to_owned(), bucket.clone());
+        Ok(bucket)
     }
 
     /// A client with the settings and credentials of the environment.
-    fn client(&self, authority: &str) -> object_store::Result<Arc<dyn ObjectStore>> {
+    fn client(&self, authority: &str, pages: Pages) -> object_store::Result<Arc<dyn ObjectStore>> {
         runtime::choose_tls();
         let options = ClientOptions::new()
             .with_connect_timeout(self.patience.silence)
@@ -76,15 +87,19 @@ impl Cloud {
         };
         Ok(match self.provider {
             Provider::Amazon => {
-                let builder = AmazonS3Builder::from_env().with_bucket_name(authority);
+                let builder =
+                    AmazonS3Builder::from_env().with_bucket_name(authority).with_http_connector(pages);
                 Arc::new(builder.with_client_options(options).with_retry(retry).build()?)
             }
             Provider::Google => {
-                let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(authority);
+                let builder = GoogleCloudStorageBuilder::from_env()
+                    .with_bucket_name(authority)
+                    .with_http_connector(pages);
                 Arc::new(builder.with_client_options(options).with_retry(retry).build()?)
             }
             Provider::Azure => {
                 let builder = MicrosoftAzureBuilder::from_env().with_url(format!("abfss://{authority}/"));
+                let builder = builder.with_http_connector(pages);
                 Arc::new(builder.with_client_options(options).with_retry(retry).build()?)
             }
         })
@@ -93,7 +108,7 @@ impl Cloud {
     async fn answer(&self, address: &str, range: Option<Range<u64>>) -> Result<Answer, Reason> {
         let wrong = |error: io::Error| Reason::Lasting(error.to_string());
         let Address { authority, key, .. } = Address::of(Path::new(address)).map_err(wrong)?;
-        let bucket = self.bucket(authority)?;
+        let bucket = self.bucket(authority)?.client;
         let starts_later = range.as_ref().is_some_and(|range| range.start > 0);
         let range = range.filter(|_| !self.ignores_ranges(authority));
         let ranged = GetOptions { range: range.map(GetRange::Bounded), ..GetOptions::default() };
@@ -150,7 +165,7 @@ impl Cloud {
 /// A list of objects that goes on after an answer that was cut.
 struct Objects<'c> {
     cloud: &'c Cloud,
-    bucket: Arc<dyn ObjectStore>,
+    bucket: Bucket,
     prefix: Key,
     rest: BoxStream<'static, object_store::Result<ObjectMeta>>,
     last: Option<Key>,
@@ -161,8 +176,9 @@ struct Objects<'c> {
 }
 
 impl<'c> Objects<'c> {
-    fn of(cloud: &'c Cloud, bucket: Arc<dyn ObjectStore>, prefix: Key) -> Self {
-        let (rest, attempts) = (bucket.list(Some(&prefix)), Attempts::new(&cloud.patience));
+    fn of(cloud: &'c Cloud, bucket: Bucket, prefix: Key) -> Self {
+        bucket.lists.begin(&prefix);
+        let (rest, attempts) = (bucket.client.list(Some(&prefix)), Attempts::new(&cloud.patience));
         Self { cloud, bucket, prefix, rest, last: None, is_sorted: true, has_progress: false, attempts }
     }
 
@@ -181,10 +197,18 @@ impl<'c> Objects<'c> {
             };
             self.attempts.after(reason, std::mem::take(&mut self.has_progress)).await?;
             self.rest = match &self.last {
-                Some(last) => self.bucket.list_with_offset(Some(&self.prefix), last),
-                None => self.bucket.list(Some(&self.prefix)),
+                Some(last) => self.bucket.client.list_with_offset(Some(&self.prefix), last),
+                None => self.bucket.client.list(Some(&self.prefix)),
             };
         }
+    }
+
+    /// The end of the list.
+    ///
+    /// # Errors
+    /// If objects are missing.
+    fn end(self) -> io::Result<()> {
+        self.bucket.lists.end(&self.prefix).map_or(Ok(()), |reason| Err(self.cloud.error(reason)))
     }
 }
 
@@ -319,7 +343,7 @@ impl Storage for Cloud {
                     return Ok(());
                 }
             }
-            let Some(object) = object else { return Ok(()) };
+            let Some(object) = object else { return objects.end() };
             if object.size == 0 {
                 empty = Some(object);
             } else if found(address(&object), stat(&object)).is_break() {
@@ -334,7 +358,7 @@ impl Storage for Cloud {
             return Err(ErrorKind::NotFound.into());
         }
         let found = transfer::within(self, async {
-            let bucket = self.bucket(authority)?;
+            let bucket = self.bucket(authority)?.client;
             let mut attempts = Attempts::new(&self.patience);
             loop {
                 match bucket.head(&key).await {

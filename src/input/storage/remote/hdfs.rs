@@ -4,7 +4,8 @@
 mod place;
 mod told;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind};
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
@@ -96,7 +97,7 @@ impl Hdfs {
     }
 
     /// Passes the entries of a folder to `take`. After a failure, the folder is listed again, and entries that were
-    /// passed before are skipped: a name node lists by name.
+    /// passed before are skipped. The order of the list is no help: that of Java differs from the order of Rust.
     async fn folder(
         &self,
         client: &Client,
@@ -104,18 +105,18 @@ impl Hdfs {
         take: &mut dyn FnMut(FileStatus) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Stopped> {
         let mut attempts = Attempts::new(&self.patience);
-        let mut last = None;
+        // A folder can have a million entries, so only the hashes of their names are kept.
+        let (names, mut passed) = (RandomState::new(), HashSet::new());
         loop {
             let files = client.list_status_iter(folder, false);
             let mut has_progress = false;
             let reason = loop {
                 match self.next(&files).await {
                     Ok(None) => return Ok(ControlFlow::Continue(())),
-                    Ok(Some(file)) if last.as_ref().is_some_and(|last| file.path <= *last) => {}
                     Ok(Some(file)) => {
-                        has_progress = true;
-                        last = Some(file.path.clone());
-                        if take(file).is_break() {
+                        let is_new = passed.insert(names.hash_one(&file.path));
+                        has_progress |= is_new;
+                        if is_new && take(file).is_break() {
                             return Ok(ControlFlow::Break(()));
                         }
                     }

@@ -9,6 +9,7 @@ mod cloud;
 mod hadoop;
 #[cfg(feature = "hdfs")]
 mod hdfs;
+mod pages;
 mod reason;
 mod runtime;
 mod server;

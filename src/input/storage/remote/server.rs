@@ -1,7 +1,8 @@
 //! Spark's history server: its addresses, and its list of applications.
 
 use std::fmt;
-use std::io::{self, BufReader, ErrorKind, Read};
+use std::fs::File;
+use std::io::{self, BufReader, ErrorKind, Read, Seek};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,6 +15,7 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 use tokio::time::timeout;
 
 use super::super::{Announced, LeftOut, Listing, Stat, StorageFailure};
+use super::reason::short;
 use super::runtime;
 use crate::units::Timestamp;
 
@@ -192,6 +194,37 @@ pub(super) fn read_list(
         )),
         _ => Ok(()),
     }
+}
+
+/// The beginnings of zip archives with and without members.
+const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+/// Bytes of another answer that a message may show.
+const BEGINNING: u64 = 60;
+
+/// Checks that a server sent the logs of an application, which are a zip archive. A proxy may send its login page.
+///
+/// # Errors
+/// If it is another answer.
+pub(super) fn check_logs(copy: &mut File) -> io::Result<()> {
+    let mut beginning = Vec::new();
+    copy.rewind()?;
+    copy.take(BEGINNING).read_to_end(&mut beginning)?;
+    if ZIP.iter().any(|zip| beginning.starts_with(zip)) {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&beginning);
+    let came = match text.trim_start() {
+        text if text.starts_with('<') => "a web page came".to_owned(),
+        text => format!("{:?} came", short(text)),
+    };
+    Err(StorageFailure::error(
+        ErrorKind::InvalidData,
+        format!(
+            "the history server was asked for the logs of this application, a zip archive, but {came}; open the address \
+             in a browser to see what answers, and if it asks for a user and a password, write USER:PASSWORD@ before the \
+             host"
+        ),
+    ))
 }
 
 impl Listed {

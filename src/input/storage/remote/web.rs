@@ -263,6 +263,11 @@ impl Storage for Web {
     }
 
     fn fetch(&self, path: &Path, stat: &Stat, to: &mut File) -> io::Result<()> {
-        transfer::fetch(self, text(path)?, stat, to)
+        let address = text(path)?;
+        transfer::fetch(self, address, stat, to)?;
+        match url(address).map(|url| Place::of(&url)) {
+            Ok(Place::Application(_)) => server::check_logs(to),
+            _ => Ok(()),
+        }
     }
 }

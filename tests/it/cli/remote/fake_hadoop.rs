@@ -105,6 +105,10 @@ pub struct Faults {
     pub is_open: bool,
     /// Whether no data node has the block.
     pub is_missing: bool,
+    /// The names of files with the same content that are listed before the file, in this order.
+    pub others: &'static [&'static str],
+    /// How many files an answer lists.
+    pub page: usize,
 }
 
 impl Default for Faults {
@@ -115,11 +119,13 @@ impl Default for Faults {
             modified: |_| 1_386_000_000_000,
             is_open: false,
             is_missing: false,
+            others: &[],
+            page: 1000,
         }
     }
 }
 
-/// A name node with one file in `/logs`, and its data node. They run until the process ends.
+/// A name node with a file in `/logs`, and its data node. They run until the process ends.
 pub struct FakeHadoop {
     /// Host and port of the name node.
     pub host: String,
@@ -146,7 +152,7 @@ impl FakeHadoop {
         let shared =
             Arc::new(Shared { name: name.to_owned(), content, faults, data_port, calls, reads, starts });
         for (listener, serve) in
-            [(names, Shared::names as fn(&Shared, &TcpStream) -> Option<()>), (data, Shared::data)]
+            [(names, Shared::name_node as fn(&Shared, &TcpStream) -> Option<()>), (data, Shared::data)]
         {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
@@ -176,7 +182,7 @@ impl FakeHadoop {
 
 impl Shared {
     /// Answers the calls of a connection to the name node.
-    fn names(&self, stream: &TcpStream) -> Option<()> {
+    fn name_node(&self, stream: &TcpStream) -> Option<()> {
         let mut reader = BufReader::new(stream);
         reader.read_exact(&mut [0; 7]).ok()?;
         loop {
@@ -215,18 +221,31 @@ impl Shared {
 
     fn answer(&self, method: &str, request: &[u8], before: usize) -> Message {
         let path = fields(request).1.remove(&1).map(|path| String::from_utf8(path).unwrap());
-        let is_file = path == Some(format!("/logs/{}", self.name));
+        let name = path.as_deref().and_then(|path| path.strip_prefix("/logs/"));
+        let is_file = name.is_some_and(|name| self.names().any(|known| known == name));
         match (method, path.as_deref()) {
             ("getFileInfo", Some("/logs")) => Message::default().message(1, &self.status("", false, 0)),
             ("getFileInfo", _) if is_file => Message::default().message(1, &self.status("", true, before)),
             ("getListing", Some("/logs")) => {
-                let listing = Message::default().message(1, &self.status(&self.name, true, 0));
-                Message::default().message(1, &listing.number(2, 0))
+                // The name of the last file that the client knows.
+                let after = String::from_utf8(fields(request).1.remove(&2).unwrap_or_default()).unwrap();
+                let known = self.names().position(|name| name == after).map_or(0, |place| place + 1);
+                let names: Vec<&str> = self.names().skip(known).take(self.faults.page).collect();
+                let left = self.names().count() - known - names.len();
+                let listing = names.into_iter().fold(Message::default(), |listing, name| {
+                    listing.message(1, &self.status(name, true, 0))
+                });
+                Message::default().message(1, &listing.number(2, left as u64))
             }
             ("getBlockLocations", _) if is_file => Message::default().message(1, &self.blocks()),
             ("getServerDefaults", _) => Message::default().message(1, &Message::default()),
             _ => Message::default(),
         }
+    }
+
+    /// The files in the order in which they are listed.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.faults.others.iter().copied().chain([self.name.as_str()])
     }
 
     fn status(&self, name: &str, is_file: bool, before: usize) -> Message {

@@ -144,3 +144,24 @@ fn a_folder_is_listed_with_one_call() {
     from(&hadoop, "logs");
     assert_eq!(hadoop.calls("getListing"), 1);
 }
+
+#[test]
+fn files_are_listed_whatever_their_order() {
+    // A name node compares the bytes of names as Java does, where they have a sign.
+    let in_order = Faults { others: &["ä-1", "ö-2", "B-3", "a-4"], page: 2, ..Faults::default() };
+    let failing = Faults {
+        refuses: |method, before| {
+            let is_busy = method == "getListing" && (1..6).contains(&before);
+            is_busy.then_some(("org.apache.hadoop.ipc.RetriableException", "still loading"))
+        },
+        ..in_order
+    };
+    for faults in [in_order, failing] {
+        let hadoop = with(faults);
+        let output = analyze(&[&hadoop.url("logs")]);
+        assert!(output.status.success(), "{}", errors(&output));
+        let summary = &json(&output)["summary"];
+        // All are the same history.
+        assert_eq!([&summary["files"]["found"], &summary["applications"]], [5, 1], "{summary}");
+    }
+}

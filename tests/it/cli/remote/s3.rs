@@ -335,3 +335,50 @@ fn stores_of_google_and_azure_give_the_same_bytes() {
         }
     }
 }
+
+/// A list of the object and of others, with what follows.
+fn listed(others: &[&str], rest: &str) -> Reply {
+    let item = |key: &str| {
+        format!(
+            "<Contents><Key>{key}</Key><LastModified>2026-11-20T10:00:00.000Z</LastModified><ETag>\"v1\"</ETag><Size>{}\
+             </Size></Contents>",
+            super::history().len()
+        )
+    };
+    let items: String = others.iter().copied().chain([KEY]).map(item).collect();
+    Reply::whole(format!("<ListBucketResult>{items}{rest}</ListBucketResult>").as_bytes())
+}
+
+/// The report on the one object that can be read of a list, with the only problem.
+#[track_caller]
+fn partial_list(page: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> String {
+    let server =
+        fake(move |request, reply| if request.path.contains("list-type=2") { page(request) } else { reply });
+    let output = analyze(&server.url(""), &["s3://bucket/logs"]);
+    assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
+    assert_eq!(json(&output)["summary"]["applications"], 1);
+    problem(&output).1
+}
+
+#[test]
+fn objects_that_a_list_leaves_out_are_told() {
+    let message = partial_list(|_| listed(&[], "<IsTruncated>true</IsTruncated><NextMarker>x</NextMarker>"));
+    assert!(message.contains("IsTruncated without NextContinuationToken"), "{message}");
+    assert!(
+        message.contains("it knows only version 1 of the list") && message.contains("--files-from"),
+        "{message}"
+    );
+    let message = partial_list(|_| {
+        let next = "<IsTruncated>true</IsTruncated><NextContinuationToken>0</NextContinuationToken>";
+        listed(&[], next)
+    });
+    assert!(message.contains("the store repeats a part of its list"), "{message}");
+}
+
+#[test]
+fn one_name_that_cannot_be_read_hides_no_other() {
+    let message =
+        partial_list(|_| listed(&["logs/a&#10;b", "logs/c//d"], "<IsTruncated>false</IsTruncated>"));
+    assert!(message.contains("2 objects below it have names that cannot be read"), "{message}");
+    assert!(message.contains(r#""logs/a\nb""#), "{message}");
+}

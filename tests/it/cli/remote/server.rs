@@ -181,3 +181,60 @@ fn a_server_that_fails_at_first_is_still_a_history_server() {
     let (_, message) = problem(&analyze(&[&refusing.url("")]));
     assert!(message.contains("access was denied (status 401)"), "{message}");
 }
+
+/// As a server whose proxy asks for a login now and then.
+fn with_logins(is_login: impl Fn(&str) -> bool + Send + Sync + 'static) -> RangeServer {
+    RangeServer::start(move |request| {
+        if request.path.ends_with("/logs") && is_login(&request.path) {
+            let page =
+                Reply::whole(b"<!DOCTYPE html><html>Log in</html>").header("Content-Type", "text/html");
+            return Reply { is_chunked: true, ..page };
+        }
+        answer(request)
+    })
+}
+
+#[test]
+fn another_answer_than_logs_is_a_failure() {
+    let server = with_logins(|path| path.contains(APPS[0].0));
+    let output = analyze(&[&server.url("")]);
+    assert_eq!(ids(&output), [APPS[1].0]);
+    assert_eq!(json(&output)["summary"]["files"]["failed"], 1);
+    let (_, message) = problem(&output);
+    assert!(message.contains(&format!("applications/{}/logs", APPS[0].0)), "{message}");
+    assert!(
+        message.contains("a zip archive, but a web page came; open the address in a browser"),
+        "{message}"
+    );
+    let text = RangeServer::start(|request| match answer(request) {
+        reply if request.path.ends_with("/logs") => Reply { body: b"come\nback later".to_vec(), ..reply },
+        reply => reply,
+    });
+    let (_, message) = problem(&analyze(&[&text.url("history/app-20261121094318-0000")]));
+    assert!(message.contains("but \"come back later\" came"), "{message}");
+}
+
+#[cfg(feature = "store")]
+#[test]
+fn logs_that_did_not_come_are_read_by_the_next_ingest() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let is_login = Arc::new(AtomicBool::new(true));
+    let login = Arc::clone(&is_login);
+    let server = with_logins(move |_| login.load(Ordering::Relaxed));
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("x.db");
+    let ingest = || {
+        let store = store.to_str().unwrap();
+        let output = output(super::command(&["ingest", "--no-progress", "--store", store, &server.url("")]));
+        (output.status.code(), String::from_utf8(output.stdout.clone()).unwrap(), errors(&output))
+    };
+    let (code, line, told) = ingest();
+    assert!(code == Some(2) && line.contains("0 applications stored"), "{line}");
+    assert!(told.contains("a web page came"), "{told}");
+    is_login.store(false, Ordering::Relaxed);
+    let (code, line, told) = ingest();
+    assert!(code == Some(0) && line.contains("2 applications stored"), "{line}{told}");
+    assert!(ingest().1.contains("2 unchanged"));
+}

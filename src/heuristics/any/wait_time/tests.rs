@@ -70,6 +70,26 @@ fn a_first_task_that_started_late() {
 }
 
 #[test]
+fn the_share_says_how_bad_a_wait_is() {
+    // A map task of a minute after this many minutes.
+    let severity = |wait: i64| {
+        let app = job(vec![group(TaskKind::Map, &[(wait, wait + 1)])], wait + 1);
+        sample::severity(&app, RULE.id, false).unwrap()
+    };
+    // Nearly all of the run. Short runs stay low.
+    assert_eq!([2, 9, 29, 119, 121].map(severity), Severity::ALL);
+    // Half of an hour, and less.
+    let half = |wait: i64| {
+        let app = job(vec![group(TaskKind::Map, &[(wait, 60)])], 60);
+        sample::severity(&app, RULE.id, false).unwrap()
+    };
+    assert_eq!(
+        [half(17), half(29), half(31), half(43)],
+        [Severity::None, Severity::Low, Severity::Moderate, Severity::Severe]
+    );
+}
+
+#[test]
 fn the_kind_that_waited_most_is_reported() {
     // Two waves of map tasks, and a reduce task that starts an hour after the first map task ended.
     let maps = group(TaskKind::Map, &[(0, 5), (0, 5), (5, 10), (5, 10)]);

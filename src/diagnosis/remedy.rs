@@ -52,7 +52,8 @@ const REMEDIES: &[(FailureKind, &str)] = &[
     (Kind::StackOverflow, "cut long chains of transformations (checkpoint), or allow deeper stacks: -Xss4m"),
     (
         Kind::MissingClass,
-        "ship the missing class or module with the application (--jars or --packages, --py-files or --archives for Python)",
+        "ship the missing class or module with the application (--jars or --packages; for Python, --py-files or \
+         --archives)",
     ),
     (Kind::IncompatibleClass, "compile against the cluster's versions of libraries, or shade your own"),
     (Kind::NotSerializable, "create the object inside the task, or make its class serializable"),

@@ -61,8 +61,8 @@ pub(crate) fn two_groups(values: &[i64]) -> TwoGroups {
     groups
 }
 
-/// Splits `values` at this multiple of their median, so that however many ordinary values there are, they do not hide the
-/// large ones. `None` if no value is so large, or if the median is 0.
+/// Splits `values` at this multiple of their median, so that however many ordinary values there are, they do not hide
+/// the large ones. `None` if no value is so large, or if the median is 0.
 #[allow(clippy::cast_possible_truncation)] // float casts saturate
 pub(crate) fn above_median(values: &[i64], factor: f64) -> Option<TwoGroups> {
     let mut all: Vec<f64> = values.iter().map(|&value| value as f64).collect();

@@ -100,9 +100,9 @@ pub(super) fn drop_unproven_splits(
 /// What a message of the severity holds no more for.
 const LOW: &str = "; low, because the saving is within its error";
 
-/// Lowers troubles of too few or too many tasks whose saving is within its error: a rule and a replay measure what was lost
-/// in different ways, and what a replay does not confirm is no more than a note. A low trouble is removed, unless others
-/// follow from it. Says whether one was removed.
+/// Lowers troubles of too few or too many tasks whose saving is within its error: a rule and a replay measure what was
+/// lost in different ways, and what a replay does not confirm is no more than a note. A low trouble is removed, unless
+/// others follow from it. Says whether one was removed.
 pub(super) fn lower_unproven(
     troubles: &mut Vec<Trouble>,
     recommended: &mut Vec<Recommended>,

@@ -55,9 +55,9 @@ fn a_first_task_that_started_late() {
     assert_eq!(
         (found.severity, found.message.as_str()),
         (
-            Severity::Moderate,
+            Severity::Severe,
             "waited 1h 40m of its run time of 2h, 83.3 %; its first map task started 1h 40m late \
-             (moderate from 30m)"
+             (severe from 70 %)"
         )
     );
     assert_eq!(
@@ -181,7 +181,7 @@ fn few_containers_at_first_are_no_waves() {
     let maps: Vec<(i64, i64)> =
         slow.chain((0..36).map(|map| (120 + map / 12 * 10, 130 + map / 12 * 10))).collect();
     let found = found_by("", &job(vec![group(TaskKind::Map, &maps)], 150));
-    assert_eq!(found.severity, Severity::Severe, "{}", found.message);
+    assert_eq!(found.severity, Severity::Critical, "{}", found.message);
     assert!(
         found.message.contains(
             "; for 2h of it, about 1 of its tasks ran at a time while others waited; at other times up \
@@ -271,7 +271,7 @@ fn the_total_wait_of_tasks_may_exceed_the_run_time() {
     assert_eq!(
         found.message,
         "map tasks waited 55m and reduce tasks 55m of its run time of 1h 5m, together 100 %; for 50m of it, none \
-         of its tasks ran while others waited; at other times up to 1 did (moderate from 30m)"
+         of its tasks ran while others waited; at other times up to 1 did (severe from 30m)"
     );
 }
 

@@ -10,14 +10,15 @@ choice! {
     pub(in crate::heuristics) enum Division {
         /// By differences of means, as in Dr. Elephant.
         Means = "means",
-        /// By means or by the median, whichever shows more: among many ordinary tasks, the means may not show a large one.
+        /// By means or by the median, whichever shows more. Among many ordinary tasks, the means may not show a large
+        /// one.
         MeansOrMedian = "means-or-median",
     }
 }
 
 impl Skew {
-    /// What `judge` says of the two groups of tasks; if there are two ways to divide them, the worse, and of equal ones the
-    /// one whose groups are further apart.
+    /// What `judge` says of the two groups of tasks; if there are two ways to divide them, the worse, and of equal ones
+    /// the one whose groups are further apart.
     pub(super) fn worst(&self, values: &Values, judge: impl Fn(TwoGroups) -> Side) -> Side {
         let values: Vec<i64> = values.iter().map(|&(value, _)| value).collect();
         let by_means = judge(two_groups(&values));
@@ -43,8 +44,8 @@ mod tests {
     use crate::model::table::TaskKind;
     use crate::severity::Severity;
 
-    /// This many tasks that read 150 MiB each, give or take 15 %, and take a second per MiB, one of which reads `times` as
-    /// much.
+    /// This many tasks that read 150 MiB each, give or take 15 %, and take a second per MiB, one of which reads `times`
+    /// as much.
     fn found(kind: TaskKind, tasks: i64, times: i64, dr_elephant: bool) -> Finding {
         let mib = |task: i64| if task == 3 { 150 * times } else { 128 + 44 * (task * 37 % tasks) / tasks };
         let mut group = sample::tasks(kind, (0..tasks).map(|task| (0, Some(mib(task)))));

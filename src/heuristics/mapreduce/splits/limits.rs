@@ -86,8 +86,8 @@ impl SplitLimits {
         self.minimum.filter(decides).is_some_and(|minimum| read.get() / 2 < minimum.get())
     }
 
-    /// Whether map tasks read this much because of a setting that makes splits larger than blocks: the minimum, or a format
-    /// that combines the files of a node.
+    /// Whether map tasks read this much because of a setting that makes splits larger than blocks: the minimum, or a
+    /// format that combines the files of a node.
     pub(in crate::heuristics::mapreduce) fn setting_explains(self, read: Bytes) -> bool {
         let fits = |maximum: Bytes| read.get() / 2 < maximum.get();
         self.minimum_explains(read) || (self.combines && self.maximum.is_none_or(fits))

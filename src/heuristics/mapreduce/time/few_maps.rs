@@ -67,7 +67,7 @@ impl LargeSplits {
 }
 
 impl Time {
-    /// What the job loses by splits that are larger than blocks; `None` if it has no such splits, or if that is unknown.
+    /// What the job loses by splits that are larger than blocks; `None` if it has no such splits, or if it is unknown.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // numbers of tasks
     pub(super) fn few_maps(&self, app: &Application, group: &TaskGroup) -> Option<FewTasks> {
         let splits = LargeSplits::of(app, group)?;
@@ -151,9 +151,9 @@ mod tests {
             message.contains("read 48 blocks each while containers were free; 20 would save"),
             "{message}"
         );
-        // 36 GiB for 20 map tasks.
+        // 36 GiB for 18 map tasks: twenty save hardly more.
         let [change] = advice[0].settings.as_slice() else { panic!("{advice:?}") };
-        assert_eq!((change.setting.as_str(), change.to.as_str()), (MIN, "1933574144"));
+        assert_eq!((change.setting.as_str(), change.to.as_str()), (MIN, "2147483648"));
         // As many containers as map tasks were free: none is known to be idle.
         assert_eq!(found(&job(12, 6, &[(MIN, "8g")])).0, Severity::Moderate);
         // As Dr. Elephant judges, tasks of 12 minutes are fine.
@@ -173,7 +173,6 @@ mod tests {
         assert!(advice[0].text.ends_with("(1.5 GiB), for about 24 map tasks"), "{advice:?}");
         // How long tasks run counts if that is worse.
         assert_eq!(found(&job(70, 0, &[(MIN, "8g")])).0, Severity::Severe);
-        assert_eq!(found(&job(1, 0, &[(MIN, "8g")])).0, Severity::Low);
     }
 
     #[test]

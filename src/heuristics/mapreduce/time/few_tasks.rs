@@ -31,8 +31,8 @@ const ENOUGH: f64 = 0.95;
 /// The share of a task's run time for which starting up may last, as a divisor.
 const START_UPS: f64 = 12.0;
 
-/// The number of tasks that uses the free containers, and what the job loses without it: nothing if that is the number it
-/// has.
+/// The number of tasks that uses the free containers, and what the job loses without it: nothing if that is the number
+/// it has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct FewTasks {
     pub(super) wanted: u32,
@@ -164,7 +164,8 @@ impl Time {
         self.lost(few).0 > Severity::None
     }
 
-    /// The severity of too few tasks, and the limit that decides. If no replay shows the time lost, it is at most moderate.
+    /// The severity of too few tasks, and the limit that decides. If no replay shows the time lost, it is at most
+    /// moderate.
     pub(super) fn lost(&self, few: FewTasks) -> (Severity, String) {
         let by_share = self.lost_share.severity(few.share);
         let by_time = self.lost_time.severity(few.lost.as_f64());

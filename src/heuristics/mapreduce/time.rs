@@ -1,8 +1,8 @@
 //! `mapper-time`, `reducer-time`: too many short tasks, or too few long ones (Dr. Elephant
 //! `MapperTimeHeuristic`, `ReducerTimeHeuristic`).
 
-mod few_maps;
 mod few_tasks;
+mod large_splits;
 mod many_tasks;
 mod small_files;
 

@@ -1,17 +1,19 @@
 //! What more tasks would save: a replay of the job with as many as its containers can run at once.
 
-use super::few_maps::LargeSplits;
+use super::large_splits::LargeSplits;
 use super::{RunTime, Time};
 use crate::finding::{Advice, Judgement, Measure, Repartition, TroubleKind, percent};
 use crate::heuristics::mapreduce::{ReplayedJob, Role, change_towards};
+use crate::heuristics::shared::time_of_tasks;
 use crate::heuristics::wording::decisive;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
-use crate::model::table::{TaskKind, TimePoint};
+use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::params::quantity::{Duration, Quantity};
 use crate::replay::Micros;
 use crate::replay::mapreduce::{Cause, Kind, StartUp};
 use crate::severity::Severity;
+use crate::stats::descriptive::mean;
 use crate::units::Millis;
 
 /// The message if a replay shows what more tasks save.
@@ -64,7 +66,7 @@ impl FewTasks {
     /// `None` if a replay cannot tell. At most `limit` tasks make sense. `may_lose` says whether a loss is one that the
     /// rule judges.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // numbers of tasks
-    pub(super) fn of(
+    fn of(
         app: &Application,
         (kind, limit): (Kind, f64),
         start_up: Quantity<Duration>,
@@ -124,7 +126,7 @@ impl RunTime {
             )
             .tells(TroubleKind::FewTasks)
             .advice(|| match few.splits {
-                Some(splits) => splits.advice(app, few),
+                Some(splits) => splits.advice(app, few.wanted),
                 None => more_reduces(app, few),
             })
     }
@@ -159,8 +161,37 @@ impl Time {
         FewTasks::of(app, (Kind::Reduce, f64::INFINITY), self.start_up_cost, |few| self.may_lose(few))
     }
 
+    /// What the job loses by splits that are larger than blocks; `None` if it has no such splits, or if it is unknown.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // numbers of tasks
+    fn few_maps(&self, app: &Application, group: &TaskGroup) -> Option<FewTasks> {
+        let splits = LargeSplits::of(app, group)?;
+        let blocks = splits.all_blocks();
+        let replayed = FewTasks::of(app, (Kind::Map, blocks), self.start_up_cost, |few| self.may_lose(few));
+        if let Some(few) = replayed {
+            return Some(FewTasks { splits: Some(splits), ..few });
+        }
+        // All map tasks ran at once, and nothing shows whether more could have.
+        let times: Vec<f64> =
+            group.winners().filter_map(|row| Some(group.attempts.run_time(row)?.as_f64())).collect();
+        let mean = mean(&times)?;
+        let span = time_of_tasks(app).as_f64();
+        if 2.0 * mean < span || span <= 0.0 {
+            return None;
+        }
+        let now = group.tasks.len() as f64;
+        let wanted = (now * mean / (self.target_share.get() * span)).max(2.0 * now).min(blocks);
+        let lost = mean / 2.0;
+        Some(FewTasks {
+            wanted: wanted.ceil() as u32,
+            lost: Millis::from_f64(lost)?,
+            share: lost / span,
+            splits: Some(splits),
+            is_replayed: false,
+        })
+    }
+
     /// Whether the rule judges this loss.
-    pub(super) fn may_lose(&self, few: FewTasks) -> bool {
+    fn may_lose(&self, few: FewTasks) -> bool {
         self.lost(few).0 > Severity::None
     }
 

@@ -1,16 +1,13 @@
-//! Map tasks that are few because a setting makes their splits far larger than blocks.
+//! Splits that a setting makes far larger than blocks, so that map tasks are few.
 
-use super::few_tasks::FewTasks;
-use super::{Time, mean_input};
+use super::mean_input;
 use crate::finding::Advice;
 use crate::heuristics::mapreduce::splits::{SplitLimits, reads_gzip};
 use crate::heuristics::mapreduce::{MissingCounters, input_bytes};
-use crate::heuristics::shared::time_of_tasks;
 use crate::model::Application;
 use crate::model::conf::{ConfKey, defaults};
 use crate::model::table::TaskGroup;
-use crate::replay::mapreduce::Kind;
-use crate::units::{Bytes, Millis, three_digits};
+use crate::units::{Bytes, three_digits};
 
 /// With at most this many blocks for each map task, splits are no reason for few of them.
 const FEW_BLOCKS: f64 = 4.0;
@@ -26,7 +23,7 @@ pub(super) struct LargeSplits {
 
 impl LargeSplits {
     /// `None` if map tasks read few blocks, or if their files may be the reason that they read more.
-    fn of(app: &Application, group: &TaskGroup) -> Option<Self> {
+    pub(super) fn of(app: &Application, group: &TaskGroup) -> Option<Self> {
         let read = mean_input(group)?;
         let block = app.conf.bytes(ConfKey::BlockSize).filter(|block| block.get() > 1);
         let block = block.unwrap_or(defaults::BLOCK);
@@ -55,45 +52,19 @@ impl LargeSplits {
         Bytes::from_mib(size.get().div_ceil(Bytes::PER_MIB))
     }
 
-    pub(super) fn advice(self, app: &Application, few: FewTasks) -> Vec<Advice> {
-        let size = self.size(few.wanted);
+    /// All that map tasks read, in blocks: the most map tasks that make sense.
+    pub(super) fn all_blocks(self) -> f64 {
+        self.total.as_f64() / self.block.as_f64().max(1.0)
+    }
+
+    /// What to set so that this many map tasks run.
+    pub(super) fn advice(self, app: &Application, wanted: u32) -> Vec<Advice> {
+        let size = self.size(wanted);
         let changes = SplitLimits::of(app).smaller(app, size);
         if changes.is_empty() {
-            let wanted = few.wanted;
             return vec![format!("use smaller splits ({size}), so that about {wanted} map tasks run").into()];
         }
-        vec![Advice::default().set(changes).and(&format!(" ({size}), for about {} map tasks", few.wanted))]
-    }
-}
-
-impl Time {
-    /// What the job loses by splits that are larger than blocks; `None` if it has no such splits, or if it is unknown.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // numbers of tasks
-    pub(super) fn few_maps(&self, app: &Application, group: &TaskGroup) -> Option<FewTasks> {
-        let splits = LargeSplits::of(app, group)?;
-        let blocks = splits.total.as_f64() / splits.block.as_f64().max(1.0);
-        let replayed = FewTasks::of(app, (Kind::Map, blocks), self.start_up_cost, |few| self.may_lose(few));
-        if let Some(few) = replayed {
-            return Some(FewTasks { splits: Some(splits), ..few });
-        }
-        // All map tasks ran at once, and nothing shows whether more could have.
-        let times: Vec<f64> =
-            group.winners().filter_map(|row| Some(group.attempts.run_time(row)?.as_f64())).collect();
-        let mean = crate::stats::descriptive::mean(&times)?;
-        let span = time_of_tasks(app).as_f64();
-        if 2.0 * mean < span || span <= 0.0 {
-            return None;
-        }
-        let now = group.tasks.len() as f64;
-        let wanted = (now * mean / (self.target_share.get() * span)).max(2.0 * now).min(blocks);
-        let lost = mean / 2.0;
-        Some(FewTasks {
-            wanted: wanted.ceil() as u32,
-            lost: Millis::from_f64(lost)?,
-            share: lost / span,
-            splits: Some(splits),
-            is_replayed: false,
-        })
+        vec![Advice::default().set(changes).and(&format!(" ({size}), for about {wanted} map tasks"))]
     }
 }
 

@@ -52,8 +52,8 @@ const REMEDIES: &[(FailureKind, &str)] = &[
     (Kind::StackOverflow, "cut long chains of transformations (checkpoint), or allow deeper stacks: -Xss4m"),
     (
         Kind::MissingClass,
-        "ship the missing class or module with the application (--jars or --packages, --py-files or --archives for Python, \
-         -libjars for MapReduce)",
+        "ship the missing class or module with the application (--jars or --packages; for Python, --py-files or \
+         --archives)",
     ),
     (Kind::IncompatibleClass, "compile against the cluster's versions of libraries, or shade your own"),
     (Kind::NotSerializable, "create the object inside the task, or make its class serializable"),
@@ -83,6 +83,16 @@ impl FailureKind {
     /// The remedy, as a sentence without a full stop: for kinds that no setting removes, or in addition to settings.
     pub(crate) fn remedy(self) -> &'static str {
         REMEDIES.iter().find(|(kind, _)| *kind == self).map(|(_, remedy)| *remedy).unwrap_or_default()
+    }
+
+    /// The same for a job of MapReduce.
+    pub(crate) fn remedy_of_job(self) -> &'static str {
+        match self {
+            Self::MissingClass => {
+                "ship the missing class with the job (-libjars), and name the job's own jar (job.setJarByClass)"
+            }
+            _ => self.remedy(),
+        }
     }
 
     /// How much it explains. A failure has several messages if one thing led to another, or if a task failed in

@@ -1,5 +1,6 @@
 //! The two-group split that every skew rule uses (Dr. Elephant's `Statistics.findTwoGroups`).
 
+use crate::stats::descriptive::median_in_place;
 use crate::stats::truncated_mean;
 
 /// One of the two groups.
@@ -60,6 +61,16 @@ pub(crate) fn two_groups(values: &[i64]) -> TwoGroups {
     groups
 }
 
+/// Splits `values` at this multiple of their median, so that however many ordinary values there are, they do not hide
+/// the large ones. `None` if no value is so large, or if the median is 0.
+#[allow(clippy::cast_possible_truncation)] // float casts saturate
+pub(crate) fn above_median(values: &[i64], factor: f64) -> Option<TwoGroups> {
+    let mut all: Vec<f64> = values.iter().map(|&value| value as f64).collect();
+    let pivot = (factor * median_in_place(&mut all)?).ceil() as i64;
+    let groups = (pivot > 0).then(|| partition(values, pivot))?;
+    (groups.large.count > 0 && groups.small.count > 0).then_some(groups)
+}
+
 fn partition(values: &[i64], pivot: i64) -> TwoGroups {
     let (small, large): (Vec<i64>, Vec<i64>) = values.iter().partition(|&&value| value < pivot);
     let group = |values: &[i64]| Group {
@@ -105,6 +116,20 @@ mod tests {
     fn a_difference_below_every_value_falls_back_to_the_mean() {
         let groups = two_groups(&[50, 100]);
         assert_eq!((groups.small.mean, groups.large.mean), (50, 100));
+    }
+
+    /// The difference of the means is below all values, and the mean of all is among the ordinary ones.
+    #[test]
+    fn ordinary_values_do_not_hide_a_large_one() {
+        let mut values: Vec<i64> = (0..99).map(|place| 130 + 40 * place / 98).collect();
+        values.push(1200);
+        assert_eq!(two_groups(&values).deviation(), 0);
+        let groups = above_median(&values, 2.0).unwrap();
+        assert_eq!((groups.small.count, groups.large), (99, Group { count: 1, mean: 1200 }));
+        assert_eq!(groups.deviation(), 7);
+        values.pop();
+        assert_eq!(above_median(&values, 2.0), None);
+        assert_eq!((above_median(&[], 2.0), above_median(&[0, 0, 5], 2.0)), (None, None));
     }
 
     proptest! {

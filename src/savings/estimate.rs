@@ -100,6 +100,12 @@ impl Amounts {
         }
     }
 
+    /// Whether at least one of them is more than nothing, even at the lower end of its range.
+    pub(crate) fn is_surely_more(&self) -> bool {
+        let all = [Some(self.wall_ms), self.core_hours, self.gb_hours];
+        all.into_iter().flatten().any(|range| range.low > 0.0)
+    }
+
     /// What an application took, as far as that is known.
     pub(crate) fn used(metrics: &Metrics) -> Self {
         let exactly = |value: f64| Range { low: value, point: value, high: value };

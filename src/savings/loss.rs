@@ -4,7 +4,7 @@
 //! saves, the range has both, so that a report does not contradict itself.
 
 use super::estimate::{Amounts, Range};
-use super::troubles::{Savings, TroubleSavings};
+use super::troubles::{SavingStatus, Savings, TroubleSavings};
 
 /// What a trouble cost, as far as its finding says it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -73,10 +73,17 @@ impl Savings {
     /// Limits the savings of each trouble by its loss; `losses` has one for each trouble.
     pub(crate) fn bounded(mut self, losses: &[Loss]) -> Self {
         for (trouble, loss) in self.troubles.iter_mut().zip(losses) {
-            let TroubleSavings { alone, share, .. } = trouble;
+            let TroubleSavings { alone, share, status, .. } = trouble;
             let more = loss.more_than(alone.as_ref());
-            for amounts in [alone, share].into_iter().flatten() {
+            let is_surely = |amounts: &Option<Amounts>| amounts.as_ref().is_some_and(Amounts::is_surely_more);
+            let before = is_surely(alone);
+            for amounts in [&mut *alone, share].into_iter().flatten() {
                 *amounts = loss.bound(amounts, more);
+            }
+            // What many small tasks cost is within the error of the replay.
+            let is_estimated = *status == SavingStatus::Estimated && loss.is_of_run;
+            if is_estimated && before && !is_surely(alone) {
+                *status = SavingStatus::WithinError;
             }
         }
         let nothing = self.application.joint.times(0.0);
@@ -89,9 +96,35 @@ impl Savings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::savings::troubles::ApplicationSavings;
 
     fn range(point: f64, error: f64) -> Range {
         Range { low: point - error, point, high: point + error }
+    }
+
+    #[test]
+    fn a_loss_within_the_error_of_the_replay_is_not_saved_for_sure() {
+        let status = |lost: f64, saves: SavingStatus| {
+            let amounts =
+                Amounts { wall_ms: range(21.0, 10.0), core_hours: None, gb_hours: Some(range(0.2, 0.3)) };
+            let alone = Some(amounts);
+            let trouble =
+                TroubleSavings { status: saves, share: alone, alone, ..TroubleSavings::unknown("x") };
+            let application = ApplicationSavings {
+                joint: amounts,
+                more_gb_hours: None,
+                baseline: None,
+                unknown: None,
+                joint_cost: None,
+                currency: None,
+            };
+            let savings = Savings { application, troubles: vec![trouble] };
+            let loss = Loss { wall_ms: Some(lost), is_of_run: true, ..Loss::default() };
+            savings.bounded(&[loss]).troubles.remove(0).status
+        };
+        assert_eq!(status(7.0, SavingStatus::Estimated), SavingStatus::WithinError);
+        assert_eq!(status(12.0, SavingStatus::Estimated), SavingStatus::Estimated);
+        assert_eq!(status(7.0, SavingStatus::Unknown("x".into())), SavingStatus::Unknown("x".into()));
     }
 
     #[test]

@@ -127,9 +127,53 @@ pub(super) fn drop_unproven_splits(
     }
 }
 
+/// What a message of the severity holds no more for.
+const LOW: &str = "; low, because the saving is within its error";
+
+/// Lowers troubles of too few or too many tasks whose saving is within its error: a rule and a replay measure what was
+/// lost in different ways, and what a replay does not confirm is no more than a note. A low trouble is removed, unless
+/// others follow from it. Says whether one was removed.
+pub(super) fn lower_unproven(
+    troubles: &mut Vec<Trouble>,
+    recommended: &mut Vec<Recommended>,
+    findings: &mut [Finding],
+) -> bool {
+    let is_unproven = |trouble: &&mut Trouble| {
+        let most = match trouble.kind {
+            TroubleKind::FewTasks => Severity::Critical,
+            // Replays leave out what the driver spends on each task.
+            TroubleKind::ManyTasks => Severity::Moderate,
+            _ => Severity::None,
+        };
+        trouble.severity <= most
+            && trouble.savings.status == SavingStatus::WithinError
+            && trouble.findings.iter().all(|told| !told.is_echo)
+    };
+    for trouble in troubles.iter_mut().filter(is_unproven) {
+        let is_low = trouble.severity <= Severity::Low;
+        let most = if is_low { Severity::None } else { Severity::Low };
+        trouble.severity = most;
+        for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
+            finding.is_excused |= finding.severity > most;
+            finding.severity = finding.severity.min(most);
+            if is_low {
+                finding.advice.clear();
+            }
+        }
+        if is_low {
+            recommended.retain(|it| it.why.iter().any(|id| *id != trouble.id));
+        } else {
+            trouble.cause += LOW;
+        }
+    }
+    let before = troubles.len();
+    troubles.retain(|trouble| trouble.severity > Severity::None);
+    troubles.len() < before
+}
+
 #[cfg(test)]
 mod tests {
-    use super::TroubleKind::{Failures, GarbageCollection, ManyTasks, MuchMemory};
+    use super::TroubleKind::{Failures, FewTasks, GarbageCollection, ManyTasks, MuchMemory};
     use super::*;
     use crate::model::conf::ConfKey;
     use crate::savings::Range;
@@ -177,6 +221,37 @@ mod tests {
         assert_eq!(settled(moderate, SavingStatus::WithinError), (0, low));
         assert_eq!(settled(moderate, SavingStatus::Estimated), (1, moderate));
         assert_eq!(settled(critical, SavingStatus::Unknown("".into())), (1, critical));
+    }
+
+    #[test]
+    fn numbers_of_tasks_whose_saving_is_within_its_error_are_at_most_low() {
+        let settled = |kind, severity, status: SavingStatus, is_echo| {
+            let mut trouble = Trouble { kind, severity, ..Trouble::named("a") };
+            trouble.savings.status = status;
+            trouble.findings[0].is_echo = is_echo;
+            let mut recommended =
+                vec![Recommended { change: trouble.change[0].clone(), why: vec!["a".to_owned()] }];
+            let mut troubles = vec![trouble];
+            let removed = lower_unproven(&mut troubles, &mut recommended, &mut []);
+            assert_eq!((removed, recommended.is_empty()), (troubles.is_empty(), troubles.is_empty()));
+            let left = troubles.first();
+            assert_eq!(
+                left.is_some_and(|it| it.cause.ends_with(LOW)),
+                left.is_some_and(|it| it.severity < severity)
+            );
+            left.map_or(Severity::None, |trouble| trouble.severity)
+        };
+        let within = || SavingStatus::WithinError;
+        let (none, low, moderate, severe) =
+            (Severity::None, Severity::Low, Severity::Moderate, Severity::Severe);
+        assert_eq!(settled(FewTasks, severe, within(), false), low);
+        assert_eq!(settled(FewTasks, low, within(), false), none);
+        assert_eq!(settled(ManyTasks, moderate, within(), false), low);
+        assert_eq!(settled(ManyTasks, severe, within(), false), severe);
+        assert_eq!(settled(FewTasks, low, within(), true), low);
+        assert_eq!(settled(FewTasks, low, SavingStatus::Estimated, false), low);
+        assert_eq!(settled(FewTasks, moderate, SavingStatus::Unknown("".into()), false), moderate);
+        assert_eq!(settled(GarbageCollection, moderate, within(), false), moderate);
     }
 
     #[test]

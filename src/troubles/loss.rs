@@ -8,7 +8,7 @@ use crate::units::Millis;
 /// only stragglers ran is not all that they cost: before that, they hold slots that other tasks wait for.
 const TIMES: &[(TroubleKind, &[&str])] = &[
     (TroubleKind::FewTasks, &["lost_ms"]),
-    (TroubleKind::ManyTasks, &["lost_ms"]),
+    (TroubleKind::ManyTasks, &["lost_ms", "saved_ms"]),
     (TroubleKind::Skew, &["lost_ms", "lost_together_ms"]),
     (TroubleKind::Waiting, &["wait_ms"]),
 ];

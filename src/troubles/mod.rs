@@ -200,6 +200,11 @@ pub(crate) fn diagnose(
     let mut savings = (!troubles.is_empty())
         .then(|| save(app, basis, (metrics, &replays), &mut troubles, (findings, &without)));
     if order.by == OrderBy::Saving {
+        // The others then save what they shared with those that are removed.
+        if gain::lower_unproven(&mut troubles, &mut settled.recommended, findings) {
+            savings = (!troubles.is_empty())
+                .then(|| save(app, basis, (metrics, &replays), &mut troubles, (findings, &without)));
+        }
         gain::drop_unpaid(&mut troubles, &mut settled.recommended);
         gain::drop_useless(&mut troubles, &mut settled.recommended, (findings, &without.all));
         gain::drop_unproven_splits(&mut troubles, &mut settled.recommended, findings);

@@ -5,6 +5,7 @@ use super::heap::Heap;
 use super::{MissingCounters, Role, counter, limit, no_task_reports, rule, run_time};
 use super::{tasks, to_millis, unreadable, without_tasks};
 use crate::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
+use crate::heuristics::wording::decisive;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
 use crate::model::counters::Counter;
@@ -49,6 +50,10 @@ pub(super) const REDUCER: Rule =
     .measured_by("gc_cpu_ratio", Worse::Higher)
     .telling(TroubleKind::GarbageCollection);
 
+fn percent(ratio: f64) -> String {
+    format!("{} %", three_digits(100.0 * ratio))
+}
+
 /// The message of a finding.
 const MESSAGE: &str = "a {role} task spends {avg_gc_time_ms} in garbage collection per {avg_cpu_time_ms} of CPU time, \
     {share} ({limit})";
@@ -73,7 +78,6 @@ impl Check for Collection {
         let [gc, cpu, run] = means;
         let cpu_ratio = gc as f64 / cpu as f64;
         let run_ratio = gc as f64 / run as f64;
-        let percent = |ratio: f64| format!("{} %", three_digits(100.0 * ratio));
         let low = Severity::Low;
         let conditions = [
             (
@@ -103,10 +107,7 @@ impl Check for Collection {
                 &[
                     ("role", &role.kind().name()),
                     ("share", &percent(cpu_ratio)),
-                    (
-                        "limit",
-                        &limit(severity, params.gc_cpu_ratio.describe_in(severity, percent), &conditions),
-                    ),
+                    ("limit", &limit(severity, params.decides(severity, means), &conditions)),
                 ],
             )
             .advice(|| advice(app, *role, group))
@@ -122,6 +123,30 @@ impl Gc {
     /// Whether tasks are long enough to judge: by their run time, or by the time that they lose.
     fn by_time(&self, run: i64, gc: i64) -> Severity {
         self.run_time.severity(run as f64).max(self.gc_time.severity(gc as f64))
+    }
+
+    /// The limit that decides the severity, with the value that it limits unless that is the share of CPU time.
+    fn decides(&self, severity: Severity, [gc, cpu, run]: [i64; 3]) -> String {
+        let of_cpu = self.gc_cpu_ratio.severity(gc as f64 / cpu as f64);
+        let of_run = gc as f64 / run as f64;
+        let by_run_time = self.run_time.severity(run as f64) >= self.gc_time.severity(gc as f64);
+        let (time, limit) = if by_run_time {
+            (format!("{} of run time", to_millis(run)), self.run_time.describe(severity))
+        } else {
+            (format!("{} of garbage collection", to_millis(gc)), self.gc_time.describe(severity))
+        };
+        let share = self.gc_run_time_ratio.describe_in(severity, percent);
+        decisive(
+            severity,
+            &[
+                (of_cpu, self.gc_cpu_ratio.describe_in(severity, percent)),
+                (
+                    self.gc_run_time_ratio.severity(of_run),
+                    format!("{} of the run time, {share}", percent(of_run)),
+                ),
+                (self.by_time(run, gc), format!("{time}, {limit}")),
+            ],
+        )
     }
 
     /// Mean GC, CPU and run time in milliseconds; `None` if there is nothing to judge.
@@ -179,4 +204,39 @@ fn advice(app: &Application, role: Role, group: &TaskGroup) -> Vec<Advice> {
     let container = if growth.len() > 1 { ", and the container to match" } else { "" };
     let what = format!("enlarge the heap by half{}{container}", buffer.unwrap_or_default());
     vec![Advice::new(what).set_for_first(growth)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::internal::sample;
+
+    #[test]
+    fn the_condition_that_decides_is_named() {
+        // Ten map tasks of this many seconds, and this many milliseconds of collections in 10 s of CPU time.
+        let limit = |seconds: i64, gc: i64| {
+            let mut maps = sample::maps(&[(seconds, 64); 10]);
+            for row in 0..10 {
+                maps.attempts.set_counter(row, Counter::CpuMilliseconds, Some(10_000));
+                maps.attempts.set_counter(row, Counter::GcTimeMillis, Some(gc));
+            }
+            let found = sample::evaluate(&sample::job(vec![maps], &[]), MAPPER.id, false).findings.remove(0);
+            let message = found.message.split_once(" (").map(|(_, limit)| limit.to_owned());
+            (found.severity, message.unwrap())
+        };
+        assert_eq!(
+            limit(400, 300),
+            (Severity::None, "gc run time ratio not reached: low from 8 %)".to_owned())
+        );
+        assert_eq!(
+            limit(250, 30_000),
+            (Severity::Moderate, "12 % of the run time, moderate from 10 %)".to_owned())
+        );
+        assert_eq!(
+            limit(130, 50_000),
+            (Severity::Severe, "50 s of garbage collection, severe from 20 s)".to_owned())
+        );
+        assert_eq!(limit(190, 50_000), (Severity::Severe, "3m 10s of run time, severe from 3m)".to_owned()));
+        assert_eq!(limit(400, 100_000), (Severity::Critical, "critical from 4 %)".to_owned()));
+    }
 }

@@ -211,6 +211,11 @@ fn advice(
         if let Some(unsplittable) = Unsplittable::of(app, to_bytes(bytes)) {
             return Some(unsplittable.advice().into());
         }
+        // `mapper-time` judges splits that a setting makes large.
+        let computes = params.computing_at_most < Severity::Critical;
+        if computes && SplitLimits::of(app).setting_explains(to_bytes(bytes)) {
+            return None;
+        }
         let changes = SplitLimits::of(app).smaller(app, size);
         let mean = truncated_mean(&times).unwrap_or_default();
         let aim = format!(" ({size}) for about {} per map task", target.shown(app, group, mean));

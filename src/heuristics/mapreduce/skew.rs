@@ -1,10 +1,12 @@
 //! `mapper-skew`, `reducer-skew`: a few tasks do far more than the rest (Dr. Elephant `GenericSkewHeuristic`).
 
 mod advice;
+mod division;
 mod limits;
 mod records;
 mod remote;
 
+use division::Division;
 use limits::{Limit, conditions};
 use records::MoreRecords;
 use remote::Remote;
@@ -16,7 +18,7 @@ use super::{MissingCounters, Role, counter, input_bytes, is_unreadable};
 use super::{no_task_reports, rule};
 use super::{tasks, to_bytes, to_millis, without_tasks};
 use crate::finding::{ChartLimit, ComparedWith, Judgement, Measure, TroubleKind, Verdict, Worse};
-use crate::heuristics::split::{TwoGroups, two_groups};
+use crate::heuristics::split::TwoGroups;
 use crate::heuristics::wording::percent;
 use crate::heuristics::{Check, Rule, chart_limit, load};
 use crate::model::Application;
@@ -50,6 +52,8 @@ rule_params! {
         only_succeeded_jobs: bool,
         /// How a missing counter is read: unknown, or zero as in Dr. Elephant.
         missing_counters: MissingCounters,
+        /// How tasks are divided into a small and a large group: means, or means-or-median.
+        division: Division,
         /// Difference of the two groups' means / the smaller mean.
         deviation: Ascending<Ratio>,
         /// Mean bytes of the large group, in blocks. Skew among small inputs costs nothing.
@@ -237,22 +241,24 @@ impl Skew {
     }
 
     fn data_skew(&self, job: Job<'_>, bytes: &Values, block: Bytes) -> Side {
-        let groups = two_groups(&bytes.iter().map(|&(bytes, _)| bytes).collect::<Vec<_>>());
-        let in_blocks = |share: f64| Bytes::from_f64(share * block.as_f64()).unwrap_or(block).to_string();
-        let blocks = groups.large.mean as f64 / block.as_f64().max(1.0);
-        let severity = self.large_group_blocks.severity_in(groups.large.mean as f64, block.as_f64());
-        let size = Limit::of(limits::SIZE, &self.large_group_blocks, (severity, blocks), in_blocks);
-        let lost = LostTime::of(job, bytes, (groups.pivot, false));
-        self.side(job, groups, groups.deviation(), lost, size)
+        self.worst(bytes, |groups| {
+            let in_blocks = |share: f64| Bytes::from_f64(share * block.as_f64()).unwrap_or(block).to_string();
+            let blocks = groups.large.mean as f64 / block.as_f64().max(1.0);
+            let severity = self.large_group_blocks.severity_in(groups.large.mean as f64, block.as_f64());
+            let size = Limit::of(limits::SIZE, &self.large_group_blocks, (severity, blocks), in_blocks);
+            let lost = LostTime::of(job, bytes, (groups.pivot, false));
+            self.side(job, groups, groups.deviation(), lost, size)
+        })
     }
 
     fn time_skew(&self, job: Job<'_>, times: &Values) -> Side {
-        let groups = two_groups(&times.iter().map(|&(time, _)| time).collect::<Vec<_>>());
-        // Dr. Elephant compares whole seconds.
-        let deviation = groups.in_units_of(1000).deviation();
-        let is_explained = Remote::of(job, groups.pivot).is_some();
-        let lost = LostTime::of(job, times, (groups.pivot, is_explained));
-        self.side(job, groups, deviation, lost, None)
+        self.worst(times, |groups| {
+            // Dr. Elephant compares whole seconds.
+            let deviation = groups.in_units_of(1000).deviation();
+            let is_explained = Remote::of(job, groups.pivot).is_some();
+            let lost = LostTime::of(job, times, (groups.pivot, is_explained));
+            self.side(job, groups, deviation, lost, None)
+        })
     }
 
     fn side(

@@ -2,12 +2,12 @@
 
 mod limits;
 
-pub(super) use limits::{SplitLimits, divided_otherwise};
+pub(super) use limits::{SplitLimits, divided_otherwise, reads_gzip};
 
 use super::{MissingCounters, input_bytes, is_unreadable, run_time, sort_buffer};
 use crate::heuristics::max_concurrent::max_concurrent;
 use crate::heuristics::shared::time_of_tasks;
-use crate::heuristics::split::{TwoGroups, two_groups};
+use crate::heuristics::split::{TwoGroups, above_median, two_groups};
 use crate::model::Application;
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::counters::Counter;
@@ -139,9 +139,15 @@ pub(super) fn split_for(app: &Application, group: &TaskGroup, target: Target) ->
         return None;
     }
     let size = Bytes::new((input as f64 * target.growth(app, group, time)) as u64);
-    let most = largest_if_skewed(group, two_groups(&inputs), target).unwrap_or(size);
+    let by_means = two_groups(&inputs);
+    // Among many tasks, the means may not show a few large ones.
+    let apart = if by_means.deviation() == 0 { above_median(&inputs, LARGE) } else { None };
+    let most = largest_if_skewed(group, apart.unwrap_or(by_means), target).unwrap_or(size);
     Some(whole_mib(size.min(most)))
 }
+
+/// From this multiple of the median on, an input is large.
+const LARGE: f64 = 2.0;
 
 /// The share of a map task's run time for which starting up may last, as a divisor.
 const START_UPS: f64 = 12.0;

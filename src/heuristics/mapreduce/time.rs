@@ -1,7 +1,8 @@
 //! `mapper-time`, `reducer-time`: too many short tasks, or too few long ones (Dr. Elephant
 //! `MapperTimeHeuristic`, `ReducerTimeHeuristic`).
 
-mod few_reduces;
+mod few_tasks;
+mod large_splits;
 mod many_tasks;
 mod small_files;
 
@@ -56,10 +57,10 @@ rule_params! {
         start_up_share: Ascending<Ratio>,
         /// Severity at most if tasks are too short, but fewer of them would make the job slower.
         short_without_remedy: Severity,
-        /// Time that the job would save with more reduce tasks / its run time. If a replay shows it, it decides
-        /// instead of long_run_time.
+        /// Time that the job would save with more tasks / its run time. If a replay shows it, it decides instead of
+        /// long_run_time.
         lost_share: Ascending<Ratio>,
-        /// Time that the job would save with more reduce tasks. Short jobs lose little, however large the share.
+        /// Time that the job would save with more tasks. Short jobs lose little, however large the share.
         lost_time: Ascending<Duration>,
         /// Whether the time in which reduce tasks wait for map tasks is left out of their run time.
         without_waiting: bool,
@@ -115,8 +116,8 @@ impl Check for RunTime {
             ManyTasks::default()
         };
         let (short, long) = params.severities(mean as f64, total, many.share);
-        let few = params.few(app, *role);
-        // What more tasks save decides; without a replay, how long tasks run.
+        // What more tasks save decides; without a replay, how long tasks run, unless that is less severe.
+        let few = params.few(app, *role).filter(|few| few.is_replayed || params.lost(*few).0 >= long);
         let long = few.map_or(long, |few| params.lost(few).0);
         let remedy = if self.fewer(app, group, (mean, many)) {
             Severity::Critical

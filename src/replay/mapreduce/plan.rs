@@ -127,20 +127,25 @@ impl Plan {
 
     /// The number of reduce tasks.
     pub(crate) fn reduces(&self) -> u32 {
-        let count = self.tasks.iter().filter(|task| task.kind == Kind::Reduce).count();
+        self.count(Kind::Reduce)
+    }
+
+    /// The number of tasks of a kind.
+    pub(crate) fn count(&self, kind: Kind) -> u32 {
+        let count = self.tasks.iter().filter(|task| task.kind == kind).count();
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
-    /// The most reduces that the job is known to have room for at once; `None` if all of them ran at once and nothing
-    /// else shows a limit.
-    pub(crate) fn room_for_reduces(&self) -> Option<u32> {
-        let known = self.room.known(Kind::Reduce)?;
+    /// The most tasks of a kind that the job is known to have room for at once; `None` if all of them ran at once and
+    /// nothing else shows a limit.
+    pub(crate) fn room_for(&self, kind: Kind) -> Option<u32> {
+        let known = self.room.known(kind)?;
         Some(u32::try_from(known).unwrap_or(u32::MAX))
     }
 
-    /// The time of the reduces that succeeded, without waiting for maps.
-    pub(crate) fn work_of_reduces(&self) -> Micros {
-        self.winners(Kind::Reduce).map(|(_, attempt)| attempt.work.time()).sum()
+    /// The time of the tasks of a kind that succeeded, without waiting for maps.
+    pub(crate) fn work_of(&self, kind: Kind) -> Micros {
+        self.winners(kind).map(|(_, attempt)| attempt.work.time()).sum()
     }
 
     /// What the job takes if its containers are busy all the time between the first and the last task.

@@ -372,10 +372,10 @@ fn the_room_for_reduces_is_at_least_what_ran_at_once() {
     // All maps ran in one wave: there was room for one reduce in the containers of each.
     let maps: Vec<Try> = (0..4).map(|task| attempt(task, 1, 11)).collect();
     let one = [reduce(0, 11, 51, 91)];
-    assert_eq!(on_yarn(&maps, &one, (1024, 1024)).room_for_reduces(), Some(4));
+    assert_eq!(on_yarn(&maps, &one, (1024, 1024)).room_for(Kind::Reduce), Some(4));
     // One container, or as much memory as a single reduce takes, shows nothing.
-    assert_eq!(on_yarn(&maps[..1], &one, (1024, 1024)).room_for_reduces(), None);
-    assert_eq!(on_yarn(&maps, &one, (1024, 4096)).room_for_reduces(), None);
+    assert_eq!(on_yarn(&maps[..1], &one, (1024, 1024)).room_for(Kind::Reduce), None);
+    assert_eq!(on_yarn(&maps, &one, (1024, 4096)).room_for(Kind::Reduce), None);
 }
 
 #[test]
@@ -391,7 +391,7 @@ fn reduces_of_hadoop_1_run_in_the_slots_of_its_nodes() {
         }
         let plan = Plan::of(&app).unwrap();
         let more = plan.without(&[Cause::Tasks(Kind::Reduce, 4, StartUp::Container)]).map(|_| ());
-        (plan.room_for_reduces(), more)
+        (plan.room_for(Kind::Reduce), more)
     };
     assert_eq!(room("2", &["a", "b", "b", "a"]), (Some(4), Ok(())));
     // More tasks than slots take turns.

@@ -55,9 +55,9 @@ fn a_first_task_that_started_late() {
     assert_eq!(
         (found.severity, found.message.as_str()),
         (
-            Severity::Moderate,
+            Severity::Severe,
             "waited 1h 40m of its run time of 2h, 83.3 %; its first map task started 1h 40m late \
-             (moderate from 30m)"
+             (severe from 70 %)"
         )
     );
     assert_eq!(
@@ -66,6 +66,26 @@ fn a_first_task_that_started_late() {
             "if queue etl had no free capacity for its map tasks, which the history does not show: use another queue \
              (mapreduce.job.queuename), run off-peak, or add capacity"
         ]
+    );
+}
+
+#[test]
+fn the_share_says_how_bad_a_wait_is() {
+    // A map task of a minute after this many minutes.
+    let severity = |wait: i64| {
+        let app = job(vec![group(TaskKind::Map, &[(wait, wait + 1)])], wait + 1);
+        sample::severity(&app, RULE.id, false).unwrap()
+    };
+    // Nearly all of the run. Short runs stay low.
+    assert_eq!([2, 9, 29, 119, 121].map(severity), Severity::ALL);
+    // Half of an hour, and less.
+    let half = |wait: i64| {
+        let app = job(vec![group(TaskKind::Map, &[(wait, 60)])], 60);
+        sample::severity(&app, RULE.id, false).unwrap()
+    };
+    assert_eq!(
+        [half(17), half(29), half(31), half(43)],
+        [Severity::None, Severity::Low, Severity::Moderate, Severity::Severe]
     );
 }
 
@@ -189,7 +209,7 @@ fn few_containers_at_first_are_no_waves() {
     let maps: Vec<(i64, i64)> =
         slow.chain((0..36).map(|map| (120 + map / 12 * 10, 130 + map / 12 * 10))).collect();
     let found = found_by("", &job(vec![group(TaskKind::Map, &maps)], 150));
-    assert_eq!(found.severity, Severity::Severe, "{}", found.message);
+    assert_eq!(found.severity, Severity::Critical, "{}", found.message);
     assert!(
         found.message.contains(
             "; for 2h of it, about 1 of its tasks ran at a time while others waited; at other times up \
@@ -279,7 +299,7 @@ fn the_total_wait_of_tasks_may_exceed_the_run_time() {
     assert_eq!(
         found.message,
         "map tasks waited 55m and reduce tasks 55m of its run time of 1h 5m, together 100 %; for 50m of it, none \
-         of its tasks ran while others waited; at other times up to 1 did (moderate from 30m)"
+         of its tasks ran while others waited; at other times up to 1 did (severe from 30m)"
     );
 }
 

@@ -29,7 +29,7 @@ pub(super) fn against(app: &Application, failure: Option<&Failure>, error: &str)
     }
     if app.status == Status::Killed {
         let told = failure.filter(|failure| failure.kind != FailureKind::ApplicationKill);
-        let remedy = told.map(|failure| Advice::new(failure.kind.remedy()));
+        let remedy = told.map(|failure| Advice::new(failure.kind.remedy_of_job()));
         return vec![remedy.unwrap_or_else(|| {
             let command = by_hadoop(app, "mapred job -kill", "hadoop job -kill");
             format!(
@@ -45,7 +45,7 @@ pub(super) fn against(app: &Application, failure: Option<&Failure>, error: &str)
 /// The remedy for a failure that attempts report as `error`.
 pub(in crate::heuristics) fn of_failure(app: &Application, failure: &Failure, error: &str) -> Vec<Advice> {
     let role = role_of(app, error);
-    let remedy = || Advice::new(failure.kind.remedy());
+    let remedy = || Advice::new(failure.kind.remedy_of_job());
     match failure.kind {
         FailureKind::HeapSpace | FailureKind::GcOverhead => vec![more_heap(app, role)],
         FailureKind::ContainerMemory => match fitting_heap(app, role, error) {
@@ -287,6 +287,14 @@ fn where_to_look(app: &Application) -> Advice {
 mod tests {
     use super::*;
     use crate::internal::sample;
+
+    #[test]
+    fn a_job_is_not_told_options_of_spark() {
+        let remedy = FailureKind::MissingClass.remedy_of_job();
+        assert!(remedy.contains("-libjars") && !remedy.contains("--jars"), "{remedy}");
+        assert!(!FailureKind::MissingClass.remedy().contains("-libjars"));
+        assert_eq!(FailureKind::HeapSpace.remedy_of_job(), FailureKind::HeapSpace.remedy());
+    }
 
     #[test]
     fn a_heap_that_fits_comes_before_a_larger_container() {

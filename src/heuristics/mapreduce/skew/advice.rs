@@ -2,9 +2,8 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
-use super::super::splits::{SplitLimits, Unsplittable, divided_otherwise, split_for, whole_mib};
+use super::super::splits::{SplitLimits, Unsplittable, divided_otherwise, reads_gzip, split_for, whole_mib};
 use super::super::{Role, change, may_be, to_bytes};
 use super::{Job, Remote, Skewness};
 use crate::finding::Advice;
@@ -187,16 +186,6 @@ pub(super) fn key_advice(app: &Application) -> Vec<Advice> {
 /// Whether inputs are split into parts of about a block, which are not larger than the proposed splits.
 fn are_split(small: Bytes, size: Bytes, block: Bytes) -> bool {
     small <= size && small.get() >= block.get() / 2
-}
-
-/// Whether the job's input has the name of a gzip file.
-fn reads_gzip(app: &Application) -> bool {
-    let names = ["mapreduce.input.fileinputformat.inputdir", "mapred.input.dir"];
-    let mut inputs = names.into_iter().filter_map(|name| app.conf.raw(name));
-    let is_gzip = |path: &str| {
-        Path::new(path.trim()).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"))
-    };
-    inputs.any(|paths| paths.split(',').any(is_gzip))
 }
 
 fn cannot_be_split(small: Bytes) -> Advice {

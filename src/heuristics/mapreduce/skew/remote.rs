@@ -76,7 +76,7 @@ mod tests {
             let locality = if row < 12 + local { Locality::NodeLocal } else { Locality::RackLocal };
             maps.attempts.set_locality(row, Some(locality));
         }
-        let last = Some(crate::units::Timestamp::from_millis(600_000));
+        let last = Some(crate::units::Timestamp::from_millis(590_000));
         maps.attempts.set_time(31, crate::model::table::TimePoint::Finish, last);
         let findings = sample::evaluate(&sample::job(vec![maps], &[]), "mapper-skew", false).findings;
         findings.into_iter().next().unwrap()

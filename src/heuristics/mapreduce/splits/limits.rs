@@ -1,5 +1,7 @@
 //! How the settings of a job limit its splits, and which of them to change.
 
+use std::path::Path;
+
 use super::super::{MissingCounters, change, change_towards, input_bytes};
 use crate::finding::SettingChange;
 use crate::model::Application;
@@ -84,6 +86,13 @@ impl SplitLimits {
         self.minimum.filter(decides).is_some_and(|minimum| read.get() / 2 < minimum.get())
     }
 
+    /// Whether map tasks read this much because of a setting that makes splits larger than blocks: the minimum, or a
+    /// format that combines the files of a node.
+    pub(in crate::heuristics::mapreduce) fn setting_explains(self, read: Bytes) -> bool {
+        let fits = |maximum: Bytes| read.get() / 2 < maximum.get();
+        self.minimum_explains(read) || (self.combines && self.maximum.is_none_or(fits))
+    }
+
     /// Whether map tasks that read this much would read more with splits of `size`. Splits are as large as the settings
     /// allow already, as far as files are: map tasks that read much less have a small file each, and a split is never
     /// larger than its file.
@@ -140,6 +149,16 @@ impl SplitLimits {
 pub(in crate::heuristics::mapreduce) fn divided_otherwise(app: &Application) -> Option<&'static str> {
     let class = INPUT_FORMATS.iter().find_map(|name| app.conf.setting(name))?;
     DIVIDE_OTHERWISE.into_iter().find(|(name, _)| class.ends_with(name)).map(|(_, advice)| advice)
+}
+
+/// Whether the job's input has the name of a gzip file.
+pub(in crate::heuristics::mapreduce) fn reads_gzip(app: &Application) -> bool {
+    let names = ["mapreduce.input.fileinputformat.inputdir", "mapred.input.dir"];
+    let mut inputs = names.into_iter().filter_map(|name| app.conf.raw(name));
+    let is_gzip = |path: &str| {
+        Path::new(path.trim()).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"))
+    };
+    inputs.any(|paths| paths.split(',').any(is_gzip))
 }
 
 /// Whether map tasks read several files each. The class of the job counts; Hive names its own.

@@ -1,45 +1,56 @@
-//! What more reduce tasks would save: a replay of the job with as many as its containers can run at once.
+//! What more tasks would save: a replay of the job with as many as its containers can run at once.
 
+use super::large_splits::LargeSplits;
 use super::{RunTime, Time};
 use crate::finding::{Advice, Judgement, Measure, Repartition, TroubleKind, percent};
 use crate::heuristics::mapreduce::{ReplayedJob, Role, change_towards};
+use crate::heuristics::shared::time_of_tasks;
 use crate::heuristics::wording::decisive;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
-use crate::model::table::{TaskKind, TimePoint};
+use crate::model::table::{TaskGroup, TaskKind, TimePoint};
 use crate::params::quantity::{Duration, Quantity};
 use crate::replay::Micros;
 use crate::replay::mapreduce::{Cause, Kind, StartUp};
 use crate::severity::Severity;
+use crate::stats::descriptive::mean;
 use crate::units::Millis;
 
-/// The message if a replay shows what more reduce tasks save.
-const FEW: &str = "{tasks_run} {mean} on average while containers were free; {wanted_tasks_count} would save about \
-    {lost_ms}, {lost_ratio:%} of the run time ({limit})";
+/// The message if a replay shows what more tasks save.
+const FEW: &str = "{tasks_run} {mean} on average[ and read {blocks} blocks each] while containers were free; \
+    {wanted_tasks_count} would save about {lost_ms}, {lost_ratio:%} of the run time ({limit})";
 
-/// The most numbers of reduce tasks that are tried, the least for large jobs, and the attempts that the replays schedule.
+/// The message if the history does not show how many more could run at once.
+const FEW_IF_FREE: &str = "{tasks_run} {mean} on average and read {blocks} blocks each; twice as many would save about \
+    {lost_ms}, {lost_ratio:%} of the run time, if there are containers for them ({limit})";
+
+/// The most numbers of tasks that are tried, the least for large jobs, and the attempts that the replays schedule.
 const MOST_TRIED: usize = 12;
 const LEAST_TRIED: usize = 3;
 const ATTEMPTS: usize = 400_000;
-/// More reduce tasks than needed for this share of the largest saving are not worth their output files.
+/// More tasks than needed for this share of the largest saving are not worth their output files.
 const ENOUGH: f64 = 0.95;
-/// The share of a reduce task's run time for which starting up may last, as a divisor.
+/// The share of a task's run time for which starting up may last, as a divisor.
 const START_UPS: f64 = 12.0;
 
-/// The number of reduce tasks that uses the free containers, and what the job loses without it: nothing if that is the
-/// number it has.
+/// The number of tasks that uses the free containers, and what the job loses without it: nothing if that is the number
+/// it has.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct FewReduces {
+pub(super) struct FewTasks {
     pub(super) wanted: u32,
     pub(super) lost: Millis,
     /// The time lost as a share of the run time.
     pub(super) share: f64,
+    /// Map tasks that read many blocks each.
+    pub(super) splits: Option<LargeSplits>,
+    /// Whether a replay shows the time lost. Otherwise nothing shows how many tasks could run at once.
+    pub(super) is_replayed: bool,
 }
 
-impl FewReduces {
-    /// What a job loses that has enough reduce tasks.
+impl FewTasks {
+    /// What a job loses that has enough tasks.
     const fn enough(now: u32) -> Self {
-        Self { wanted: now, lost: Millis::ZERO, share: 0.0 }
+        Self { wanted: now, lost: Millis::ZERO, share: 0.0, splits: None, is_replayed: true }
     }
 
     /// More than a job with `now` reduce tasks can lose: the time after its last map task. `None` if that is unknown.
@@ -49,20 +60,26 @@ impl FewReduces {
         let run_time = Micros::between(app.submitted_at?, app.finished_at?);
         let after_maps = Micros::between(last_map, app.finished_at?).or_zero();
         let share = after_maps.as_f64() / run_time.as_f64().max(1.0);
-        Some(Self { wanted: now, lost: after_maps.to_millis(), share })
+        Some(Self { lost: after_maps.to_millis(), share, ..Self::enough(now) })
     }
 
-    /// `None` if a replay cannot tell. `may_lose` says whether a loss is one that the rule judges.
+    /// `None` if a replay cannot tell. At most `limit` tasks make sense. `may_lose` says whether a loss is one that the
+    /// rule judges.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // numbers of tasks
-    fn of(app: &Application, start_up: Quantity<Duration>, may_lose: impl Fn(Self) -> bool) -> Option<Self> {
+    fn of(
+        app: &Application,
+        (kind, limit): (Kind, f64),
+        start_up: Quantity<Duration>,
+        may_lose: impl Fn(Self) -> bool,
+    ) -> Option<Self> {
         if app.uberized == Some(true) {
             return None;
         }
         let job = ReplayedJob::of(app)?;
         let plan = &job.plan;
-        let (now, room) = (plan.reduces(), plan.room_for_reduces()?);
+        let (now, room) = (plan.count(kind), plan.room_for(kind)?);
         let least = START_UPS * start_up.get() * 1000.0;
-        let most = (plan.work_of_reduces().as_f64() / least.max(1.0)).min(f64::from(room));
+        let most = (plan.work_of(kind).as_f64() / least.max(1.0)).min(f64::from(room)).min(limit);
         if most <= f64::from(now) || now == 0 {
             return Some(Self::enough(now));
         }
@@ -71,74 +88,125 @@ impl FewReduces {
         let number = |step: usize| (f64::from(now) * factor.powf(step as f64 / tried as f64)) as u32;
         let mut numbers: Vec<u32> = (1..=tried).map(number).filter(|number| *number > now).collect();
         numbers.dedup();
-        let more = |count: u32| Cause::Tasks(Kind::Reduce, count as usize, StartUp::Container);
+        let more = |count: u32| Cause::Tasks(kind, count as usize, StartUp::Container);
         let saved = |count: u32| Some((count, job.saved(&[more(count)])?));
         let tried: Vec<(u32, Micros)> = numbers.into_iter().filter_map(saved).collect();
         let best = tried.iter().map(|(_, saved)| saved.as_f64()).max_by(f64::total_cmp)?;
         let is_enough = |(_, saved): &&(u32, Micros)| saved.as_f64() >= ENOUGH * best && best > 0.0;
         let Some(&(wanted, saved)) = tried.iter().find(is_enough) else { return Some(Self::enough(now)) };
         // More tasks also hide a slow node, which is no reason to have more of them.
-        let others = [Cause::FailedAttempts(Kind::Reduce), Cause::Stragglers(Kind::Reduce)];
+        let others = [Cause::FailedAttempts(kind), Cause::Stragglers(kind)];
         let besides = job.lost_besides(&[more(wanted)], &others);
-        let few = |lost: Millis, share: f64| Self { wanted, lost, share };
+        let few = |lost: Millis, share: f64| Self { wanted, lost, share, ..Self::enough(now) };
         let is_judged = besides.is_none_or(|besides| may_lose(few(besides.time, besides.share)));
         Some(if is_judged { few(saved.to_millis(), job.share(saved)) } else { Self::enough(now) })
     }
 }
 
 impl RunTime {
-    /// The judgement on reduce tasks that leave containers idle.
+    /// The judgement on tasks that leave containers idle.
     pub(super) fn too_few(
         &self,
         app: &Application,
         judgement: Judgement,
-        few: FewReduces,
+        few: FewTasks,
         (tasks_run, mean): &(String, String),
     ) -> Judgement {
         let Self(_, params) = self;
         let (_, limit) = params.lost(few);
+        let blocks = few.splits.map(LargeSplits::blocks).unwrap_or_default();
         judgement
             .fact("wanted_tasks_count", Measure::Count(few.wanted.into()))
             .fact("lost_ms", Measure::Time(few.lost))
             .fact("lost_ratio", Measure::Ratio(Some(few.share)))
             .repartition(Repartition { stages: Vec::new(), tasks: few.wanted })
-            .message(FEW, &[("tasks_run", tasks_run), ("mean", mean), ("limit", &limit)])
+            .message(
+                if few.is_replayed { FEW } else { FEW_IF_FREE },
+                &[("tasks_run", tasks_run), ("mean", mean), ("blocks", &blocks), ("limit", &limit)],
+            )
             .tells(TroubleKind::FewTasks)
-            .advice(|| match change_towards(app, ConfKey::Reduces, few.wanted.into(), true) {
-                Some(change) => {
-                    vec![Advice::default().set([change]).and(", as many as pay off in its containers")]
-                }
-                None => vec![
-                    format!("use about {} reduce tasks, as many as pay off in its containers", few.wanted)
-                        .into(),
-                ],
+            .advice(|| match few.splits {
+                Some(splits) => splits.advice(app, few.wanted),
+                None => more_reduces(app, few),
             })
     }
 }
 
+fn more_reduces(app: &Application, few: FewTasks) -> Vec<Advice> {
+    match change_towards(app, ConfKey::Reduces, few.wanted.into(), true) {
+        Some(change) => {
+            vec![Advice::default().set([change]).and(", as many as pay off in its containers")]
+        }
+        None => {
+            vec![
+                format!("use about {} reduce tasks, as many as pay off in its containers", few.wanted).into(),
+            ]
+        }
+    }
+}
+
 impl Time {
-    /// What more reduce tasks would save; `None` if it is not judged or unknown.
-    pub(super) fn few(&self, app: &Application, role: Role) -> Option<FewReduces> {
+    /// What more tasks would save; `None` if it is not judged or unknown.
+    pub(super) fn few(&self, app: &Application, role: Role) -> Option<FewTasks> {
         let is_judged = self.lost_share.values().is_some() || self.lost_time.values().is_some();
-        let group = app.group(role.kind()).filter(|_| role == Role::Reduce && is_judged)?;
+        let group = app.group(role.kind()).filter(|_| is_judged)?;
+        if role == Role::Map {
+            return self.few_maps(app, group);
+        }
         let now = u32::try_from(group.tasks.len()).ok()?;
         // Most jobs spend too little time after their map tasks to be replayed.
-        let may_lose = |most| self.lost(most).0 > Severity::None;
-        if FewReduces::at_most(app, now).is_some_and(|most| !may_lose(most)) {
-            return Some(FewReduces::enough(now));
+        if FewTasks::at_most(app, now).is_some_and(|most| !self.may_lose(most)) {
+            return Some(FewTasks::enough(now));
         }
-        FewReduces::of(app, self.start_up_cost, may_lose)
+        FewTasks::of(app, (Kind::Reduce, f64::INFINITY), self.start_up_cost, |few| self.may_lose(few))
     }
 
-    /// The severity of too few reduce tasks, and the limit that decides.
-    pub(super) fn lost(&self, few: FewReduces) -> (Severity, String) {
+    /// What the job loses by splits that are larger than blocks; `None` if it has no such splits, or if it is unknown.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // numbers of tasks
+    fn few_maps(&self, app: &Application, group: &TaskGroup) -> Option<FewTasks> {
+        let splits = LargeSplits::of(app, group)?;
+        let blocks = splits.all_blocks();
+        let replayed = FewTasks::of(app, (Kind::Map, blocks), self.start_up_cost, |few| self.may_lose(few));
+        if let Some(few) = replayed {
+            return Some(FewTasks { splits: Some(splits), ..few });
+        }
+        // All map tasks ran at once, and nothing shows whether more could have.
+        let times: Vec<f64> =
+            group.winners().filter_map(|row| Some(group.attempts.run_time(row)?.as_f64())).collect();
+        let mean = mean(&times)?;
+        let span = time_of_tasks(app).as_f64();
+        if 2.0 * mean < span || span <= 0.0 {
+            return None;
+        }
+        let now = group.tasks.len() as f64;
+        let wanted = (now * mean / (self.target_share.get() * span)).max(2.0 * now).min(blocks);
+        let lost = mean / 2.0;
+        Some(FewTasks {
+            wanted: wanted.ceil() as u32,
+            lost: Millis::from_f64(lost)?,
+            share: lost / span,
+            splits: Some(splits),
+            is_replayed: false,
+        })
+    }
+
+    /// Whether the rule judges this loss.
+    fn may_lose(&self, few: FewTasks) -> bool {
+        self.lost(few).0 > Severity::None
+    }
+
+    /// The severity of too few tasks, and the limit that decides. If no replay shows the time lost, it is at most
+    /// moderate.
+    pub(super) fn lost(&self, few: FewTasks) -> (Severity, String) {
         let by_share = self.lost_share.severity(few.share);
         let by_time = self.lost_time.severity(few.lost.as_f64());
-        let severity = by_share.min(by_time);
+        let most = if few.is_replayed { Severity::Critical } else { Severity::Moderate };
+        let severity = by_share.min(by_time).min(most);
         let level = severity.max(Severity::Low);
         let limits = [
             (by_share, self.lost_share.describe_in(level, percent)),
             (by_time, self.lost_time.describe(level)),
+            (most, format!("{most} at most: it is unknown how many could run at once")),
         ];
         (severity, decisive(severity, &limits))
     }

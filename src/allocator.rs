@@ -5,7 +5,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr;
 
-use mimalloc::MiMalloc;
+use libmimalloc_sys::{mi_free, mi_malloc_aligned, mi_realloc_aligned, mi_zalloc_aligned};
 
 /// Large blocks come from the system, small ones from mimalloc.
 ///
@@ -26,15 +26,25 @@ const fn is_large(size: usize) -> bool {
 unsafe impl GlobalAlloc for BySize {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises on `layout` are those that both allocators ask for.
-        unsafe { if is_large(layout.size()) { System.alloc(layout) } else { MiMalloc.alloc(layout) } }
+        // SAFETY: the caller promises that the size is not zero; the alignment of a layout is a power of two.
+        unsafe {
+            if is_large(layout.size()) {
+                System.alloc(layout)
+            } else {
+                mi_malloc_aligned(layout.size(), layout.align()).cast()
+            }
+        }
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as in `alloc`.
         unsafe {
-            if is_large(layout.size()) { System.alloc_zeroed(layout) } else { MiMalloc.alloc_zeroed(layout) }
+            if is_large(layout.size()) {
+                System.alloc_zeroed(layout)
+            } else {
+                mi_zalloc_aligned(layout.size(), layout.align()).cast()
+            }
         }
     }
 
@@ -45,7 +55,7 @@ unsafe impl GlobalAlloc for BySize {
             if is_large(layout.size()) {
                 System.dealloc(block, layout);
             } else {
-                MiMalloc.dealloc(block, layout);
+                mi_free(block.cast());
             }
         }
     }
@@ -56,7 +66,7 @@ unsafe impl GlobalAlloc for BySize {
             // SAFETY: `block` came from the allocator of its size, which the new size has, too.
             (true, true) => unsafe { System.realloc(block, layout, size) },
             // SAFETY: as above.
-            (false, false) => unsafe { MiMalloc.realloc(block, layout, size) },
+            (false, false) => unsafe { mi_realloc_aligned(block.cast(), size, layout.align()).cast() },
             // SAFETY: `block` was allocated with `layout`, and the caller promises that `size` is valid for its alignment.
             _ => unsafe { move_to_other(block, layout, size) },
         }

@@ -346,10 +346,10 @@ impl Context<'_> {
         if let Some((name, test)) = test {
             let limit = self.params.false_discovery_rate;
             let fact = Fact::SlowNode { node: name.to_owned(), test, limit };
-            if !self.blame.stragglers.contains(&(group.number, place)) {
-                found.hint(Cause::Hardware, fact);
-            } else {
+            if self.blame.stragglers.contains(&(group.number, place)) {
                 found.add_of_node(Cause::Hardware, Confidence::Inferred, fact);
+            } else {
+                found.hint(Cause::Hardware, fact);
             }
         }
     }

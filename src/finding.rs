@@ -36,6 +36,7 @@ use crate::state::state;
 use crate::units::{Bytes, BytesPerSecond, Millis, three_digits};
 
 pub use crate::model::Subject;
+pub(crate) use advice::drop_repeated;
 pub use advice::{Advice, SettingChange};
 pub use facts::{ChartLimit, ComparedWith, Container, KeyMeasure, Provenance, RuleFacts, Worse};
 pub(crate) use failure::Failure;

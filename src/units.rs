@@ -23,7 +23,7 @@ use chrono::{DateTime, Datelike, SecondsFormat};
 
 use crate::state::state;
 
-pub(crate) use digits::{three_digits, two_digits_at_least};
+pub(crate) use digits::{three_digits, three_digits_grouped, two_digits_at_least, with_thousands};
 pub use held::{CoreMillis, MbMillis};
 pub(crate) use held::{show_gb_hours, show_hours};
 

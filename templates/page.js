@@ -6,6 +6,7 @@
   const MORE = 200;
   const FIRST_DETAILS = 3;
   const PRINTED_ROWS = 500;
+  const UNKNOWN = "(unknown)";
   const byId = (id) => document.getElementById(id);
   const count = (value) => value.toLocaleString("en-US");
 
@@ -33,9 +34,9 @@
     row.article = link.hash ? articles.get(link.hash.slice(1)) : undefined;
     row.severity = number(row, SEVERITY);
     row.job = element.dataset.job;
-    row.day = element.dataset.day;
-    row.user = text(row, COLUMN.user);
-    row.queue = text(row, COLUMN.queue);
+    row.day = element.dataset.day ?? UNKNOWN;
+    row.user = text(row, COLUMN.user) || UNKNOWN;
+    row.queue = text(row, COLUMN.queue) || UNKNOWN;
     row.engine = text(row, COLUMN.engine);
     const rules = text(row, COLUMN.rules);
     row.rules = rules === "" ? [] : rules.split(", ");
@@ -218,7 +219,15 @@
     }
     return null;
   };
-  const reveal = () => {
+  // A part that was never drawn has an assumed height until then: drawing it later would move a target below it.
+  const drawUpTo = (element) => {
+    for (const article of list.children) {
+      if (element.compareDocumentPosition(article) & Node.DOCUMENT_POSITION_FOLLOWING) return;
+      article.classList.add("drawn");
+      reachFlags(article);
+    }
+  };
+  const reveal = (scrolls) => {
     const { target } = address();
     const id = target === "" ? null : known(target);
     if (id === null) return;
@@ -233,7 +242,8 @@
     for (let outer = element; outer; outer = outer.parentElement) {
       if (outer.tagName === "DETAILS" && !outer.open) unfolded = outer.open = true;
     }
-    if (hidden || unfolded || id !== target) {
+    if (scrolls || hidden || unfolded || id !== target) {
+      drawUpTo(element);
       element.scrollIntoView();
       if (element.tabIndex >= -1 && element.hasAttribute("tabindex")) element.focus({ preventScroll: true });
     }
@@ -243,10 +253,8 @@
     if (query !== undefined) {
       recall(query);
       update();
-      const { target } = address();
-      if (byId(target)) byId(target).scrollIntoView();
     }
-    reveal();
+    reveal(query !== undefined);
     if (query === undefined) remember();
   };
 
@@ -304,8 +312,14 @@
   byId("filters").hidden = false;
   byId("rows").classList.add("ready");
   list.classList.add("ready");
+  // The browser scrolls to the target of a new page, but when it did, the list was not ready. A page that is shown again
+  // keeps its place.
+  const isNew = performance.getEntriesByType("navigation")[0]?.type !== "back_forward";
   // When the user navigates back to the page, the browser fills in the controls again.
-  addEventListener("pageshow", () => { if (address().query === undefined) update(); reveal(); });
+  addEventListener("pageshow", (event) => {
+    if (address().query === undefined) update();
+    reveal(isNew && !event.persisted);
+  });
   update();
   follow();
   whenIdle(collect);

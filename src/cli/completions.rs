@@ -11,6 +11,8 @@ use super::output::Output;
 use super::{Cli, Exit};
 use crate::diagnosis::FailureKind;
 use crate::heuristics;
+use crate::nodes::conditions;
+use crate::results::Metric;
 use crate::rules::custom::reference::{Line, sections};
 use crate::rules::{PRESETS, settings};
 use crate::simulate::cluster::detectors;
@@ -54,6 +56,10 @@ fn with_values(command: Command) -> Command {
     let command = command.mut_args(|arg| match arg.get_long() {
         Some("rule") => among(arg, rules()),
         Some("detector") => among(arg, detectors::names().into_iter().map(PossibleValue::new)),
+        Some("tolerance") => among(arg, metrics().into_iter().map(begun)),
+        Some("where") => {
+            among(arg, conditions::FIELDS.map(|field| format!("{field}=")).into_iter().map(begun))
+        }
         Some("rules") => among(arg, PRESETS.iter().map(|(name, _)| PossibleValue::new(*name))),
         None if is_show && arg.is_positional() => {
             let settings = settings::ALL.iter().map(|known| PossibleValue::new(known.id));
@@ -78,6 +84,16 @@ fn words() -> impl Iterator<Item = &'static str> {
         let word = move |line| word(line).split(['(', ',']).next().unwrap_or_default();
         std::iter::once(section.name).chain(lines.map(word))
     })
+}
+
+/// The beginnings of values of `--tolerance`.
+fn metrics() -> Vec<String> {
+    Metric::ALL.iter().map(|metric| format!("{}=", metric.key())).collect()
+}
+
+/// The beginning of a value. The builder takes static texts, and the process ends after one script.
+fn begun(text: String) -> PossibleValue {
+    PossibleValue::new(&*text.leak())
 }
 
 fn rules() -> impl Iterator<Item = PossibleValue> {
@@ -107,6 +123,17 @@ fn add_positional_values(command: &Command, condition: &str, script: &mut String
     }
 }
 
+/// A line of a script for bash, which adds no blank if all completions end in `=`.
+fn continued(line: &str) -> String {
+    let words = line.split_once("compgen -W \"").and_then(|(_, rest)| rest.split_once('"'));
+    match words {
+        Some((words, _)) if words.split(' ').all(|word| word.ends_with('=')) => {
+            line.replacen("COMPREPLY=", "compopt -o nospace 2>/dev/null; COMPREPLY=", 1)
+        }
+        _ => line.to_owned(),
+    }
+}
+
 /// How a script for bash sets the word before the one to complete.
 const PREVIOUS_WORD: &str = "\n    prev=\"$3\"\n";
 const BEFORE_EQUALS: &str = "    [[ \"${prev}\" == \"=\" ]] && prev=\"${COMP_WORDS[COMP_CWORD-2]}\"\n";
@@ -122,7 +149,10 @@ fn repaired(script: &str, shell: Shell) -> String {
             let script = script.replace("elephant__subcmd__rs", "elephant__rs");
             // bash makes three words of `--format=json`.
             let script = script.replacen(PREVIOUS_WORD, &format!("{PREVIOUS_WORD}{BEFORE_EQUALS}"), 1);
-            script.replace(&only_presets, &format!("{only_presets}; compgen -f -- \"${{cur}}\""))
+            let script =
+                script.replace(&only_presets, &format!("{only_presets}; compgen -f -- \"${{cur}}\""));
+            // No blank after the beginning of a value.
+            script.split_inclusive('\n').map(continued).collect()
         }
         Shell::Zsh => {
             let with_files = format!(

@@ -25,12 +25,11 @@ use crate::parse::{Level, OtherCounters, Problem, identify, insisting};
 use crate::results::{SourceProblem, Summary};
 use crate::state::state;
 use crate::units::Bytes;
-pub(super) use assemble::may_be_superseded;
 pub(crate) use gathered::Gathered;
 pub(super) use gathered::Unfit;
 use gathered::{HistoryRead, single};
-pub(super) use source::error_problem;
-use source::{Share, id_of, look_into};
+use source::{Share, Uniqueness, id_of, look_into};
+pub(super) use source::{error_problem, may_be_superseded};
 
 /// Event logs with at least this many stored bytes are read by all threads.
 const LARGE_LOG: u64 = 32 << 20;
@@ -300,15 +299,16 @@ fn gather<'a, T: Send>(
     };
     let single = single(ids.iter().map(Option::as_deref));
     let is_alone = histories.len() == 1;
-    let has_single_id = |place: usize, app: &Application| {
-        single.get(place) == Some(&true) && ids.get(place).is_some_and(|id| id.as_ref() == Some(&app.id))
+    let uniqueness = |place: usize| {
+        let id = ids.get(place).and_then(Option::as_deref);
+        Uniqueness { is_alone, single_id: id.filter(|_| single.get(place) == Some(&true)) }
     };
     let read = |place: usize, source: &Source, (extent, share): (Extent<'_>, Share)| {
+        let uniqueness = uniqueness(place);
         let in_turn = |app: &Application, sources: &[String], nth| {
-            let is_single = nth == 0 && (is_alone || has_single_id(place, app));
-            look(app, sources, Turn { place, nth, may_be_copied: !is_single })
+            look(app, sources, Turn { place, nth, may_be_copied: !uniqueness.is_single(app, nth) })
         };
-        let outcome = look_into(source, inventory, (extent, share), in_turn);
+        let outcome = look_into(source, inventory, (extent, share), uniqueness, in_turn);
         if outcome.is_some() {
             progress.read(stored.get(place).copied().unwrap_or_default());
         }

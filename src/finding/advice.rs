@@ -51,6 +51,23 @@ pub(crate) struct Serving {
 
 state!(struct Serving { setting, served, elsewhere });
 
+/// Removes advice that proposes only what another entry of the list proposes with more certainty, or earlier.
+pub(crate) fn drop_repeated(list: &mut Vec<Advice>) {
+    let is_in = |(at, advice): (usize, &Advice), (other_at, other): (usize, &Advice)| {
+        let contains = advice.settings.iter().all(|change| other.settings.contains(change));
+        let is_as_certain = advice.conditional || !other.conditional;
+        let is_less = (advice.settings.len(), !advice.conditional, other_at)
+            < (other.settings.len(), !other.conditional, at);
+        at != other_at && contains && is_as_certain && is_less
+    };
+    let repeats = |(at, advice): (usize, &Advice)| {
+        !advice.settings.is_empty() && list.iter().enumerate().any(|other| is_in((at, advice), other))
+    };
+    let repeats: Vec<bool> = list.iter().enumerate().map(repeats).collect();
+    let mut repeats = repeats.into_iter();
+    list.retain(|_| !repeats.next().unwrap_or_default());
+}
+
 impl fmt::Display for SettingChange {
     /// `--conf spark.executor.memory=6g (now 4g)`, or `mapreduce.map.memory.mb 4096 → 1024`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

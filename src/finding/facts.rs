@@ -175,13 +175,16 @@ pub struct RuleFacts {
     pub sizes: Option<Container>,
     /// The kind of trouble that its findings indicate, unless a finding indicates another.
     pub tells: TroubleKind,
+    /// The kinds that its findings may indicate instead.
+    pub also_tells: &'static [TroubleKind],
 }
 
 impl RuleFacts {
     /// The facts of a rule, with its provenance and nothing else.
     #[must_use]
     pub(crate) const fn of(provenance: Provenance) -> Self {
-        Self { provenance, key_measure: None, chart_limits: &[], sizes: None, tells: TroubleKind::Other }
+        let tells = TroubleKind::Other;
+        Self { provenance, key_measure: None, chart_limits: &[], sizes: None, tells, also_tells: &[] }
     }
 
     /// The facts of rules from users' files. Charts show their thresholds with these keys.
@@ -199,12 +202,13 @@ impl RuleFacts {
 /// The facts of each rule are one constant of the program, so few are kept for the rest of the run.
 impl State for &'static RuleFacts {
     fn put(&self, to: &mut Vec<u8>) {
-        let RuleFacts { provenance, key_measure, chart_limits, sizes, tells } = self;
+        let RuleFacts { provenance, key_measure, chart_limits, sizes, tells, also_tells } = self;
         provenance.put(to);
         key_measure.put(to);
         chart_limits.to_vec().put(to);
         sizes.put(to);
         tells.put(to);
+        also_tells.to_vec().put(to);
     }
 
     fn take(from: &mut Reader<'_>) -> Option<Self> {
@@ -212,16 +216,20 @@ impl State for &'static RuleFacts {
         let (provenance, key_measure) = (State::take(from)?, State::take(from)?);
         let chart_limits: Vec<ChartLimit> = State::take(from)?;
         let (sizes, tells) = (State::take(from)?, State::take(from)?);
+        let also_tells: Vec<TroubleKind> = State::take(from)?;
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let facts = RuleFacts { provenance, key_measure, chart_limits: &[], sizes, tells };
+        let without_lists = |facts: &RuleFacts| RuleFacts { chart_limits: &[], also_tells: &[], ..*facts };
+        let facts = RuleFacts { provenance, key_measure, chart_limits: &[], sizes, tells, also_tells: &[] };
         let same = |known: &&&'static RuleFacts| {
-            known.chart_limits == chart_limits && RuleFacts { chart_limits: &[], ..***known } == facts
+            known.chart_limits == chart_limits
+                && known.also_tells == also_tells
+                && without_lists(known) == facts
         };
         if let Some(same) = known.iter().find(same) {
             return Some(same);
         }
-        let facts: &'static RuleFacts =
-            Box::leak(Box::new(RuleFacts { chart_limits: chart_limits.leak(), ..facts }));
+        let (chart_limits, also_tells) = (chart_limits.leak(), also_tells.leak());
+        let facts: &'static RuleFacts = Box::leak(Box::new(RuleFacts { chart_limits, also_tells, ..facts }));
         known.push(facts);
         Some(facts)
     }

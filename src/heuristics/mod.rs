@@ -122,6 +122,12 @@ impl Rule {
         self
     }
 
+    /// Some findings indicate one of these kinds of trouble instead.
+    const fn also_telling(mut self, kinds: &'static [TroubleKind]) -> Self {
+        self.facts.also_tells = kinds;
+        self
+    }
+
     /// The rule's advice sets the memory of `container`.
     const fn sizing(mut self, container: Container) -> Self {
         self.facts.sizes = Some(container);

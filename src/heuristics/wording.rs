@@ -4,6 +4,7 @@ use crate::finding::{self, Measured, SettingChange};
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::severity::Severity;
+use crate::units::with_thousands;
 
 pub(super) use crate::finding::percent;
 
@@ -40,15 +41,7 @@ pub(super) fn decisive(severity: Severity, conditions: &[(Severity, String)]) ->
 
 /// Whole numbers with separated thousands: `3,000,000`.
 pub(crate) fn grouped(number: i128) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    if number < 0 { format!("-{text}") } else { text }
+    with_thousands(&number.to_string())
 }
 
 /// The change of a setting, with the name that the application used. If it did not set it, with the name that its Hadoop

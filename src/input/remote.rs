@@ -15,11 +15,11 @@ pub(super) fn how_to_fetch(path: &Path) -> Option<String> {
         "gs" => format!("gsutil cp -r {quoted} histories/"),
         "abfs" | "abfss" | "wasb" | "wasbs" => format!("hdfs dfs -get {quoted} histories/"),
         "hdfs" | "viewfs" | "webhdfs" => {
-            format!("hdfs dfs -get {quoted} histories/, or hdfs dfs -cat {quoted} | elephant-rs analyze -")
+            format!("hdfs dfs -get {quoted} histories/, or pipe it: hdfs dfs -cat {quoted} | elephant-rs … -")
         }
         "http" | "https" => from_server(address)
-            .unwrap_or_else(|| format!("curl -O {quoted}, or curl {quoted} | elephant-rs analyze -")),
-        "ftp" => format!("curl -O {quoted}, or curl {quoted} | elephant-rs analyze -"),
+            .unwrap_or_else(|| format!("curl -O {quoted}, or pipe it: curl {quoted} | elephant-rs … -")),
+        "ftp" => format!("curl -O {quoted}, or pipe it: curl {quoted} | elephant-rs … -"),
         "dbfs" => from_databricks(address, rest),
         scheme if is_other_scheme(scheme, rest) => {
             format!("hdfs dfs -get {quoted} histories/ if Hadoop reads {scheme}:// on your cluster")
@@ -130,10 +130,7 @@ mod tests {
             ("gs://bucket/x", "gsutil cp -r gs://bucket/x"),
             ("abfss://c@account.dfs.core.windows.net/x", "hdfs dfs -get abfss://c@account"),
             ("wasb://c@account/x", "hdfs dfs -get wasb:"),
-            (
-                "hdfs://nn:8020/done/*.jhist",
-                "hdfs dfs -cat 'hdfs://nn:8020/done/*.jhist' | elephant-rs analyze -",
-            ),
+            ("hdfs://nn:8020/done/*.jhist", "hdfs dfs -cat 'hdfs://nn:8020/done/*.jhist' | elephant-rs … -"),
             ("hdfs:///mr-history", "hdfs dfs -get hdfs:///mr-history"),
             ("https://host:18080/logs?a&b", "curl -O 'https://host:18080/logs?a&b'"),
             ("http://host:18080/", "curl http://host:18080/api/v1/applications lists the applications"),

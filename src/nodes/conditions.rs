@@ -16,6 +16,9 @@ const WEEKDAYS: [&str; 7] = ["thu", "fri", "sat", "sun", "mon", "tue", "wed"];
 /// The kinds of tasks.
 const KINDS: [&str; 4] = ["map", "reduce", "stage", "trace"];
 
+/// The fields of conditions.
+pub(crate) const FIELDS: [&str; 6] = ["type", "kind", "name", "tasks", "hour", "weekday"];
+
 /// The tasks that count: those that meet all conditions. A value that is unknown meets no condition.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Conditions(Vec<Condition>);

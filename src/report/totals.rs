@@ -7,7 +7,7 @@
 use super::words::{LEAST_MS, millis, named_parts, saved_briefly, saved_parts, taken};
 use crate::results::{ApplicationReport, Report, Totals};
 use crate::savings::{Amounts, ApplicationSavings, Range, Sums};
-use crate::units::{MbMillis, show_gb_hours, three_digits};
+use crate::units::{MbMillis, show_gb_hours, three_digits, three_digits_grouped};
 
 /// Smaller parts of a sum, as a share, are not named.
 const NAMED: f64 = 0.005;
@@ -144,7 +144,7 @@ fn memory(savings: &Sums, used: MbMillis) -> Option<String> {
     let text = if let [(_, how)] = named.as_slice() {
         (*how).to_owned()
     } else {
-        let each = named.iter().map(|(part, how)| format!("{} GB·h {how}", three_digits(*part)));
+        let each = named.iter().map(|(part, how)| format!("{} GB·h {how}", three_digits_grouped(*part)));
         each.collect::<Vec<_>>().join(", ")
     };
     let separator = if text.is_empty() { "" } else { ": " };

@@ -9,23 +9,27 @@ use crate::report::wrap::clean;
 use crate::results::{ApplicationReport, Summary};
 use crate::savings::{Amounts, Range, SavingStatus, TroubleSavings};
 use crate::troubles::Trouble;
-use crate::units::{Millis, three_digits};
+use crate::units::{Millis, three_digits_grouped, with_thousands};
 
 /// "2 findings".
 pub(super) fn plural(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+    format!("{} {what}{}", with_thousands(&count.to_string()), if count == 1 { "" } else { "s" })
 }
 
-/// "12 applications"; "12 of 1200 applications" if others were left out.
+/// "12 applications"; "12 of 1,200 applications" if others were left out.
 pub(super) fn applications(summary: &Summary) -> String {
     let Summary { applications, left_out, .. } = *summary;
     match left_out {
         0 => plural(applications, "application"),
-        _ => format!("{applications} of {}", plural(applications.saturating_add(left_out), "application")),
+        _ => format!(
+            "{} of {}",
+            with_thousands(&applications.to_string()),
+            plural(applications.saturating_add(left_out), "application")
+        ),
     }
 }
 
-/// The number of applications, as "12 of 1200 applications match the filters" if others were left out.
+/// The number of applications, as "12 of 1,200 applications match the filters" if others were left out.
 pub(super) fn matching(summary: &Summary) -> String {
     let applications = applications(summary);
     let applications = match (summary.left_out, summary.applications) {
@@ -208,7 +212,7 @@ pub(super) fn saved_briefly(amounts: &Amounts, cost: Option<Range>, currency: Op
     });
     let hours = |hours: Option<Range>, unit: &str| {
         let hours = at_least(hours?, 0.01)?;
-        Some(format!("{} {unit}", briefly_in_range(hours, three_digits)))
+        Some(format!("{} {unit}", briefly_in_range(hours, three_digits_grouped)))
     };
     money
         .or_else(|| hours(amounts.core_hours, "core-hours"))
@@ -258,7 +262,7 @@ fn as_precise_as(largest: f64) -> impl Fn(f64) -> String {
 
 /// Three digits, or four decimals of a small amount.
 pub(super) fn small(value: f64) -> String {
-    if value < 0.1 { format!("{value:.4}") } else { three_digits(value) }
+    if value < 0.1 { format!("{value:.4}") } else { three_digits_grouped(value) }
 }
 
 /// `text` with its first letter in upper case.

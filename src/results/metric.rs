@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::units::{Millis, three_digits};
+use crate::units::{Millis, three_digits, three_digits_grouped};
 
 /// A quantity of a run that is compared with earlier runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,7 +60,7 @@ impl Metric {
     pub(crate) fn show(self, value: f64) -> String {
         match self {
             Self::Runtime | Self::TaskTime => Millis::from_f64(value).unwrap_or_default().to_string(),
-            Self::Used | Self::Wasted => format!("{} GB·h", three_digits(value)),
+            Self::Used | Self::Wasted => format!("{} GB·h", three_digits_grouped(value)),
             Self::FailedAttempts => three_digits(value),
         }
     }

@@ -8,7 +8,7 @@ use crate::units::{MbMillis, Timestamp};
 
 /// The groups that are kept of each kind. The others are summed up.
 const MOST_GROUPS: usize = 8;
-/// The days that are kept: the last ones.
+/// The days that are kept.
 const MOST_DAYS: usize = 31;
 /// Longer names of users and queues are cut, so that a million hostile names do not fill the memory.
 const MOST_CHARACTERS: usize = 200;
@@ -51,9 +51,9 @@ pub(crate) struct GroupName {
 /// Applications by one property.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Rollup {
-    /// The groups by name, those that waste most first; days in their order.
+    /// The groups by name that waste most, the worst first; days in their order.
     pub(crate) groups: Vec<(GroupName, Waste)>,
-    /// The number of the other groups and their sum; for days, those before.
+    /// The number of the other groups and their sum.
     pub(crate) others: Option<(u64, Waste)>,
 }
 
@@ -101,25 +101,21 @@ impl RollupSums {
     #[must_use]
     pub(crate) fn finish(self) -> Rollups {
         let Self { jobs, users, queues, days } = self;
-        Rollups { jobs: worst(jobs), users: worst(users), queues: worst(queues), days: last(days) }
+        let [jobs, users, queues] = [jobs, users, queues].map(|groups| worst(groups, MOST_GROUPS));
+        let mut days = worst(days, MOST_DAYS);
+        days.groups.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Rollups { jobs, users, queues, days }
     }
 }
 
 /// The groups that waste most.
-fn worst(groups: Groups) -> Rollup {
+fn worst(groups: Groups, most: usize) -> Rollup {
     let mut groups: Vec<_> = groups.into_iter().collect();
     // The sort is stable: equals stay in the order of their names.
     groups
         .sort_by_key(|(_, waste)| (Reverse(waste.wasted), Reverse(waste.used), Reverse(waste.applications)));
-    let others = groups.split_off(groups.len().min(MOST_GROUPS));
+    let others = groups.split_off(groups.len().min(most));
     Rollup { groups, others: sum(&others) }
-}
-
-/// The last days. A start that is unknown comes before all days.
-fn last(days: Groups) -> Rollup {
-    let mut before: Vec<_> = days.into_iter().collect();
-    let groups = before.split_off(before.len().saturating_sub(MOST_DAYS));
-    Rollup { groups, others: sum(&before) }
 }
 
 fn sum(groups: &[(GroupName, Waste)]) -> Option<(u64, Waste)> {
@@ -184,6 +180,10 @@ mod tests {
         let days: Vec<_> = rollups.days.groups.iter().filter_map(|(day, _)| day.name.clone()).collect();
         assert!(days.len() == MOST_DAYS && days.is_sorted(), "{days:?}");
         assert_eq!(days.last().map(String::as_str), Some("2023-12-23"));
+        // Days that waste much are never hidden, however long ago they were.
+        let early: Vec<_> = (0..40).map(|n| run(n, "alice", i64::try_from(n).unwrap(), 100 - n)).collect();
+        let days = of(&mut early.iter()).days;
+        assert_eq!(days.groups[0].0.name.as_deref(), Some("2023-11-14"));
     }
 
     #[test]

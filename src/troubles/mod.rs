@@ -25,6 +25,7 @@ mod straggling;
 mod value;
 mod worth;
 
+use crate::finding::drop_repeated;
 use crate::finding::{Advice, Failure, Finding, Name, SettingChange, TroubleKind};
 use crate::metrics::Metrics;
 use crate::model::{Application, Status, Subject};
@@ -208,6 +209,10 @@ pub(crate) fn diagnose(
         gain::drop_unpaid(&mut troubles, &mut settled.recommended);
         gain::drop_useless(&mut troubles, &mut settled.recommended, (findings, &without.all));
         gain::drop_unproven_splits(&mut troubles, &mut settled.recommended, findings);
+    }
+    if order.by == OrderBy::Saving {
+        let of_troubles = troubles.iter_mut().map(|trouble| &mut trouble.advice);
+        of_troubles.chain(findings.iter_mut().map(|finding| &mut finding.advice)).for_each(drop_repeated);
     }
     tell_what_decides(&mut troubles, findings);
     root_cause::name(&mut troubles);

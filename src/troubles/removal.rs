@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::value::magnitude;
 use super::{Trouble, echoes, resources, spare};
-use crate::finding::{Finding, SettingChange, TroubleKind};
+use crate::finding::{Finding, RuleFacts, SettingChange, TroubleKind};
 use crate::metrics::{Metrics, executor_memory_factor, idle_beyond, requested_container};
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
@@ -131,10 +131,20 @@ fn less_memory(app: &Application, rules: &RuleSet, metrics: &Metrics, trouble: &
     }
 }
 
-/// The main saving that reports compute for remedies of troubles of this kind: run time, or memory over time. `None` if
-/// there is no model for it. `rule` is the rule that finds the troubles.
-#[must_use]
-pub(crate) fn saves(kind: TroubleKind, rule: &str) -> Option<&'static str> {
+/// What reports compute for remedies of the troubles that a rule finds: run time, memory over time, or both. Empty if there
+/// is no model for any of them.
+pub(crate) fn saves(rule: &str, facts: &RuleFacts) -> Vec<&'static str> {
+    let mut all = Vec::new();
+    for saving in [facts.tells].iter().chain(facts.also_tells).filter_map(|kind| saving(*kind, rule)) {
+        if !all.contains(&saving) {
+            all.push(saving);
+        }
+    }
+    all
+}
+
+/// The main saving by a remedy of a trouble of this kind; `rule` finds the trouble.
+fn saving(kind: TroubleKind, rule: &str) -> Option<&'static str> {
     use TroubleKind as Kind;
     match kind {
         Kind::Failures
@@ -145,9 +155,10 @@ pub(crate) fn saves(kind: TroubleKind, rule: &str) -> Option<&'static str> {
         | Kind::FewTasks
         | Kind::ManyTasks
         | Kind::FewExecutors
+        | Kind::LongRun
         | Kind::Waiting => Some("time"),
         Kind::Shuffle if rule == FETCH_WAIT => Some("time"),
-        Kind::MuchMemory | Kind::IdleExecutors | Kind::Shuffle => Some("memory"),
+        Kind::MuchMemory | Kind::IdleExecutors | Kind::Shuffle | Kind::Settings => Some("memory"),
         Kind::Speculation if rule == COPIES => Some("memory"),
         Kind::Speculation
         | Kind::Cancelled
@@ -155,8 +166,6 @@ pub(crate) fn saves(kind: TroubleKind, rule: &str) -> Option<&'static str> {
         | Kind::LittleMemory
         | Kind::Driver
         | Kind::Imbalance
-        | Kind::LongRun
-        | Kind::Settings
         | Kind::Cluster
         | Kind::Other => None,
     }

@@ -13,6 +13,28 @@ pub(crate) fn three_digits(value: f64) -> String {
     fast_number(value, decimals).unwrap_or_else(|| general_number(value, decimals))
 }
 
+/// The same with separated thousands: `355,804`.
+#[must_use]
+pub(crate) fn three_digits_grouped(value: f64) -> String {
+    let text = three_digits(value);
+    if value.abs() < 999.5 || !value.is_finite() { text } else { with_thousands(&text) }
+}
+
+/// Separates the thousands of a whole number.
+#[must_use]
+pub(crate) fn with_thousands(number: &str) -> String {
+    let (sign, digits) = number.strip_prefix('-').map_or(("", number), |digits| ("-", digits));
+    let mut text = String::with_capacity(number.len() * 4 / 3 + 1);
+    text.push_str(sign);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// The same for numbers of any size: those below 0.1 have two significant digits, so that they are not shown as 0.
 #[must_use]
 pub(crate) fn two_digits_at_least(value: f64) -> String {

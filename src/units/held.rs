@@ -3,7 +3,7 @@
 use std::iter::Sum;
 use std::ops::{Add, Sub};
 
-use super::{Bytes, Millis, three_digits};
+use super::{Bytes, Millis, three_digits_grouped};
 
 use crate::state::state;
 
@@ -15,7 +15,7 @@ pub(crate) fn show_gb_hours(amount: MbMillis) -> String {
 
 /// Three significant digits; tiny amounts become "<0.01", not "0".
 pub(crate) fn show_hours(hours: f64) -> String {
-    if hours > 0.0 && hours < 0.01 { "<0.01".to_owned() } else { three_digits(hours) }
+    if hours > 0.0 && hours < 0.01 { "<0.01".to_owned() } else { three_digits_grouped(hours) }
 }
 
 /// Memory held over time, in mebibyte-milliseconds, the unit of `MB_MILLIS_MAPS`.

@@ -1,6 +1,6 @@
 //! Troubles of real histories: one cause for each finding, and one configuration without contradictions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::common::shared;
 use crate::engine::{Visited, visit};
@@ -10,7 +10,7 @@ use crate::model::{Application, Engine, Status};
 use crate::replay::spark::RecordedOnce;
 use crate::rules::RuleSet;
 use crate::severity::Severity;
-use crate::troubles::{Basis, Diagnosed, Trouble, diagnose, heap_per_task, why_inert};
+use crate::troubles::{Basis, Diagnosed, Trouble, diagnose, heap_per_task, saves, why_inert};
 
 /// The findings and troubles of every history in the corpus and the recordings; `None` if they are absent.
 fn all<T: Send>(look: impl Fn(&Application, &[Finding], &Diagnosed) -> T + Sync) -> Option<Vec<T>> {
@@ -28,6 +28,33 @@ fn all<T: Send>(look: impl Fn(&Application, &[Finding], &Diagnosed) -> T + Sync)
 
 fn troubles_of(app: &Application, rules: &RuleSet, metrics: &Metrics, findings: &mut [Finding]) -> Diagnosed {
     diagnose(app, Basis { rules, prices: None }, (metrics, RecordedOnce::default()), findings)
+}
+
+/// `rules list` says what the remedies of a rule save, so each finding indicates a kind of trouble that its rule declares,
+/// and a trouble with an estimate is led by a rule that is said to save something.
+#[test]
+fn catalogue_says_what_remedies_save() {
+    let rules = RuleSet::built_in().unwrap();
+    let facts = |id: &str| rules.rules().iter().find(|active| active.info.id == id).unwrap().facts;
+    let declares = |rule: &str, kind| facts(rule).tells == kind || facts(rule).also_tells.contains(&kind);
+    let wrong = all(|_, findings, diagnosed| {
+        let undeclared = findings.iter().filter(|finding| !declares(&finding.rule, finding.tells));
+        let undeclared = undeclared.map(|finding| format!("{} tells {}", finding.rule, finding.tells.name()));
+        let estimated = diagnosed.troubles.iter().filter(|trouble| trouble.savings.alone.is_some());
+        let leading = estimated.filter_map(|trouble| trouble.findings.first());
+        let silent = leading.filter(|first| saves(&first.rule, facts(&first.rule)).is_empty());
+        undeclared.chain(silent.map(|first| format!("{} saves something", first.rule))).collect::<Vec<_>>()
+    });
+    let wrong: BTreeSet<String> = wrong.into_iter().flatten().flatten().collect();
+    assert_eq!(wrong, BTreeSet::new());
+    for (rule, expected) in [
+        ("spark-executor-load-balance", &["memory"][..]),
+        ("spark-configuration-parameters", &["memory", "time"]),
+        ("spark-stage-runtime", &["time"]),
+        ("spark-driver-metrics", &[]),
+    ] {
+        assert_eq!(saves(rule, facts(rule)), expected, "{rule}");
+    }
 }
 
 /// Every change that is proposed without a condition, with who proposes it.

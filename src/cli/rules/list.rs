@@ -14,8 +14,8 @@ use crate::rules::{ActiveRule, RuleCheck, RuleSet};
 use crate::troubles::saves;
 
 pub(super) const EXAMPLES: &str = "\
-Columns: the rule's id; the engine whose applications it judges; what its remedies mainly save (run time, or memory \
-over time; - if reports do not compute it); and its origin: built-in, a preset, or the file that changes or defines it.
+Columns: the rule's id; the engine whose applications it judges; what its remedies save, as far as reports compute it \
+(run time, memory over time, or - for neither); and its origin: built-in, a preset, or the file that changes or defines it.
 
 Examples:
   elephant-rs rules list
@@ -32,7 +32,7 @@ Examples:
 const ID: usize = 34;
 /// The widths of the other columns, with their blanks.
 const ENGINE: usize = 11;
-const SAVES: usize = 8;
+const SAVES: usize = 14;
 const ORIGIN: usize = 8;
 /// The word that lists the kinds of failures.
 const FAILURES: &str = "failures";
@@ -78,8 +78,9 @@ impl List {
 
     /// The lines of a rule: the columns, what it finds if words were given, what files change, and parameters.
     fn entry(&self, active: &ActiveRule, rules: &RuleSet, columns: usize) -> String {
-        let saves = saves(active.facts.tells, &active.info.id).unwrap_or("-");
-        let mut text = row(&active.info.id, [active.engine(), saves, origin(active, rules)], columns);
+        let saves = saves(&active.info.id, active.facts);
+        let saves = if saves.is_empty() { "-".to_owned() } else { saves.join(", ") };
+        let mut text = row(&active.info.id, [active.engine(), &saves, origin(active, rules)], columns);
         let mut below = Vec::new();
         if !self.words.is_empty() {
             below.push(format!(
@@ -202,7 +203,7 @@ mod tests {
     fn long_ids_have_a_line_of_their_own() {
         let id = "a".repeat(50);
         let columns = ["spark", "time", "file"];
-        assert_eq!(row(&id, columns, 80), format!("{id}\n{}spark      time    file\n", " ".repeat(ID)));
-        assert_eq!(row("a", columns, 60), "a\n    spark      time    file\n");
+        assert_eq!(row(&id, columns, 80), format!("{id}\n{}spark      time          file\n", " ".repeat(ID)));
+        assert_eq!(row("a", columns, 60), "a\n    spark      time          file\n");
     }
 }

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::gathered::{Gathered, HistoryRead};
+use super::source::master_attempt;
 use super::{SUPERSEDED, Visit, Visited};
+use crate::engine::copies::counted;
 use crate::input::inventory::Skipped;
-use crate::input::job_id::master_attempt_in;
 use crate::input::kind::Reason;
 use crate::parse::{Level, Problem};
 use crate::results::{SourceProblem, Summary};
@@ -32,6 +33,7 @@ fn assemble<T>(gathered: Gathered<'_, T>) -> Visited<T> {
     // An archive with several logs is one file, and so is a log with an unreadable part.
     let (mut analysed, mut failed) = (BTreeSet::<Cow<'_, Path>>::new(), BTreeSet::<Cow<'_, Path>>::new());
     let (mut passed, mut left_out) = (0, unasked.applications);
+    let mut left_out_copies = Vec::new();
     let mut files_left_out = BTreeSet::<Cow<'_, Path>>::new();
     for failure in failures {
         failed.insert(failure.file.into());
@@ -50,6 +52,7 @@ fn assemble<T>(gathered: Gathered<'_, T>) -> Visited<T> {
         files.extend(own);
         passed += outcome.passed;
         left_out += outcome.left_out as u64;
+        left_out_copies.extend(outcome.left_out_copies);
         visited.applications.extend(outcome.applications);
         visited.problems.extend(outcome.problems);
         analysed.extend(outcome.confs);
@@ -58,7 +61,6 @@ fn assemble<T>(gathered: Gathered<'_, T>) -> Visited<T> {
     summary.files_analysed = analysed.len() as u64;
     summary.files_failed = failed.difference(&analysed).count() as u64;
     summary.files_skipped = found.saturating_sub(summary.files_analysed + summary.files_failed);
-    summary.left_out = left_out;
     let only_left_out =
         files_left_out.iter().filter(|file| !analysed.contains(*file) && !failed.contains(*file));
     match only_left_out.count() as u64 + unasked.files {
@@ -66,8 +68,28 @@ fn assemble<T>(gathered: Gathered<'_, T>) -> Visited<T> {
         files => visited.skipped.push(("left out by the filters", files)),
     }
     supersede(&mut visited);
+    visited.summary.left_out = left_out + distinct(&visited.applications, left_out_copies);
     visited.summary.applications = (visited.applications.len() + passed) as u64;
     visited
+}
+
+/// The number of applications among those that the filter leaves out, each counted once: without copies, also of `selected`
+/// ones, and without attempts that a later one repeats.
+fn distinct<T>(selected: &[Visit<T>], left_out: Vec<Visit<()>>) -> u64 {
+    let mut left_out = Visited {
+        summary: Summary::default(),
+        applications: left_out,
+        problems: Vec::new(),
+        skipped: Vec::new(),
+        named_input_failed: false,
+    };
+    supersede(&mut left_out);
+    let copies = selected.iter().map(|visit| &*visit.copy);
+    let counted = counted(copies.chain(left_out.applications.iter().map(|visit| &*visit.copy)));
+    let (of_selected, of_others) = counted.split_at_checked(selected.len()).unwrap_or_default();
+    let mut of_others: BTreeSet<usize> = of_others.iter().copied().collect();
+    of_others.retain(|place| *place >= selected.len() && !of_selected.contains(place));
+    of_others.len() as u64
 }
 
 /// The warning for files that the user named but that hold no history. Side files of histories get no
@@ -127,16 +149,4 @@ fn supersede<T>(visited: &mut Visited<T>) {
         let problem = Problem { level: Level::Info, code: SUPERSEDED, position: None, message, count: 1 };
         visited.problems.push(SourceProblem { source, problem });
     }
-}
-
-/// Whether the name of a history says that it is in a staging folder, so that [`supersede`] may remove it.
-pub(in crate::engine) fn may_be_superseded(sources: &[String]) -> bool {
-    master_attempt(sources).is_some()
-}
-
-/// The folder of a staging history, and the attempt of the application master that wrote it.
-fn master_attempt(sources: &[String]) -> Option<(&Path, u32)> {
-    let path = Path::new(sources.first()?);
-    let number = master_attempt_in(path.file_name()?)?;
-    Some((path.parent()?, number))
 }

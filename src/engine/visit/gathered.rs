@@ -125,7 +125,8 @@ impl<'a, T> Gathered<'a, T> {
         let is_alone = histories.len() == 1;
         let read = |(place, history): (usize, HistoryRead<'a, T>)| {
             let HistoryRead { path, id, named_by_user, files, outcome } = history;
-            let SourceOutcome { applications, mut passed, left_out, problems, confs } = outcome;
+            let SourceOutcome { applications, mut passed, left_out, left_out_copies, problems, confs } =
+                outcome;
             let mut kept = Vec::new();
             for visit in applications {
                 let nth = nth(&visit.value);
@@ -136,7 +137,8 @@ impl<'a, T> Gathered<'a, T> {
                     None => passed += 1,
                 }
             }
-            let outcome = SourceOutcome { applications: kept, passed, left_out, problems, confs };
+            let outcome =
+                SourceOutcome { applications: kept, passed, left_out, left_out_copies, problems, confs };
             HistoryRead { path, id, named_by_user, files, outcome }
         };
         let histories = histories.into_iter().enumerate().map(read).collect();

@@ -8,7 +8,7 @@ use super::Visit;
 use crate::engine::copies::RunCopy;
 use crate::engine::read::{self, Extent};
 use crate::input::inventory::{Inventory, Source};
-use crate::input::job_id::job_id_in;
+use crate::input::job_id::{job_id_in, master_attempt_in};
 use crate::input::kind::SourceKind;
 use crate::input::part::Part;
 use crate::input::window::ByteWindow;
@@ -40,34 +40,73 @@ pub(super) enum Share {
     All,
 }
 
+/// What the ids of all histories say about the copies of one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Uniqueness<'a> {
+    /// Whether it is the only history.
+    pub(super) is_alone: bool,
+    /// Its id, if no other history has it.
+    pub(super) single_id: Option<&'a str>,
+}
+
+impl Uniqueness<'_> {
+    /// Whether no other history can be a copy of the application at place `nth` in this one.
+    pub(super) fn is_single(self, app: &Application, nth: usize) -> bool {
+        nth == 0 && (self.is_alone || self.single_id == Some(&app.id))
+    }
+}
+
 /// The result for one history.
 pub(super) struct SourceOutcome<'a, T> {
     /// Applications with a value.
     pub(super) applications: Vec<Visit<T>>,
     /// The number of applications without a value.
     pub(super) passed: usize,
-    /// The number of applications that the filter does not select.
+    /// The number of applications that the filter does not select, and of which this is the only history.
     pub(super) left_out: usize,
+    /// Applications that the filter does not select, but of which there may be several histories.
+    pub(super) left_out_copies: Vec<Visit<()>>,
     pub(super) problems: Vec<SourceProblem>,
     /// Files used in addition to those of the source.
     pub(super) confs: Vec<Cow<'a, Path>>,
 }
 
-state!(struct SourceOutcome<'a, T> { applications, passed, left_out, problems, confs });
+state!(struct SourceOutcome<'a, T> { applications, passed, left_out, left_out_copies, problems, confs });
 
 impl<T> SourceOutcome<'_, T> {
     fn nothing() -> Self {
-        Self { applications: Vec::new(), passed: 0, left_out: 0, problems: Vec::new(), confs: Vec::new() }
+        Self {
+            applications: Vec::new(),
+            passed: 0,
+            left_out: 0,
+            left_out_copies: Vec::new(),
+            problems: Vec::new(),
+            confs: Vec::new(),
+        }
+    }
+
+    /// Counts an application that the filter does not select.
+    fn leave_out(&mut self, app: Application, sources: Vec<String>, uniqueness: Uniqueness<'_>) {
+        if uniqueness.is_single(&app, self.all()) && !may_be_superseded(&sources) {
+            self.left_out += 1;
+            return;
+        }
+        let copy = Box::new(RunCopy::of(&app, &sources));
+        self.left_out_copies.push(Visit { id: app.id, copy, sources, value: () });
     }
 
     /// The number of applications, with those that are left out.
     pub(super) fn all(&self) -> usize {
-        self.applications.len() + self.passed + self.left_out
+        self.applications.len() + self.passed + self.all_left_out()
+    }
+
+    fn all_left_out(&self) -> usize {
+        self.left_out + self.left_out_copies.len()
     }
 
     /// Whether there are applications, and all are left out.
     pub(super) fn is_left_out(&self) -> bool {
-        self.left_out > 0 && self.left_out == self.all()
+        self.all_left_out() > 0 && self.all_left_out() == self.all()
     }
 }
 
@@ -76,16 +115,18 @@ pub(super) fn look_into<'a, T>(
     source: &Source,
     inventory: &'a Inventory,
     (extent, share): (Extent<'_>, Share),
+    uniqueness: Uniqueness<'_>,
     look: impl Fn(&Application, &[String], usize) -> Option<T>,
 ) -> Option<SourceOutcome<'a, T>> {
-    if is_left_out_early(source, extent) {
+    if let Some(outcome) = left_out_early(source, extent, uniqueness) {
         log::debug!("{}: left out by the filters", source.path);
-        return Some(SourceOutcome { left_out: 1, ..SourceOutcome::nothing() });
+        return Some(outcome);
     }
-    let outcome = look_into_all(source, inventory, (extent, share), look)?;
+    let outcome = look_into_all(source, inventory, (extent, share), uniqueness, look)?;
     if outcome.is_left_out() {
         // Problems of applications that were not asked for would hide others, and fail `--strict`.
-        return Some(SourceOutcome { left_out: outcome.left_out, ..SourceOutcome::nothing() });
+        let SourceOutcome { left_out, left_out_copies, .. } = outcome;
+        return Some(SourceOutcome { left_out, left_out_copies, ..SourceOutcome::nothing() });
     }
     Some(outcome)
 }
@@ -95,6 +136,7 @@ fn look_into_all<'a, T>(
     source: &Source,
     inventory: &'a Inventory,
     (extent, share): (Extent<'_>, Share),
+    uniqueness: Uniqueness<'_>,
     look: impl Fn(&Application, &[String], usize) -> Option<T>,
 ) -> Option<SourceOutcome<'a, T>> {
     let name = source.path.to_string();
@@ -136,7 +178,7 @@ fn look_into_all<'a, T>(
             complete_from_conf(&mut app);
         }
         if !extent.filter.selects(&app) {
-            outcome.left_out += 1;
+            outcome.leave_out(app, sources, uniqueness);
             continue;
         }
         let Some(value) = look(&app, &sources, outcome.all()) else {
@@ -151,24 +193,46 @@ fn look_into_all<'a, T>(
     Some(outcome)
 }
 
-/// Whether the kind of a history, or the beginning of a large event log, shows that the filter leaves it out, so that it
-/// need not be read. Only a log with the name that Spark gave it surely has no second application.
-fn is_left_out_early(source: &Source, extent: Extent<'_>) -> bool {
+/// The result for a history of which the kind, or the beginning of a large event log, shows that the filter leaves it
+/// out, so that it need not be read. Only a log with the name that Spark gave it surely has no second application.
+fn left_out_early<'a, T>(
+    source: &Source,
+    extent: Extent<'_>,
+    uniqueness: Uniqueness<'_>,
+) -> Option<SourceOutcome<'a, T>> {
     let Extent { filter, limits, wanted } = extent;
-    let Some(kind) = source.kind.filter(|_| !filter.is_everything()) else { return false };
-    if filter.leaves_out_kind(kind) {
-        return true;
-    }
-    let Some(id) = source.log.application_id.as_ref() else { return false };
-    let stored: Option<u64> = source.parts.iter().map(Part::stored_len).sum();
+    let kind = source.kind.filter(|_| !filter.is_everything())?;
     let is_stream = source.parts.iter().any(Part::is_stream);
-    if is_stream || kind != SourceKind::SparkEventLog || stored.is_none_or(|stored| stored < SHORT_LOG) {
-        return false;
+    let is_other_kind = filter.leaves_out_kind(kind);
+    let is_single = uniqueness.is_alone || uniqueness.single_id.is_some();
+    if is_other_kind && (is_stream || is_single) {
+        return Some(SourceOutcome { left_out: 1, ..SourceOutcome::nothing() });
     }
+    let id = source.log.application_id.as_ref();
+    let stored: Option<u64> = source.parts.iter().map(Part::stored_len).sum();
+    let is_long = id.is_some() && stored.is_some_and(|stored| stored >= SHORT_LOG);
+    if is_stream || !(is_other_kind || is_long && kind == SourceKind::SparkEventLog) {
+        return None;
+    }
+    // Copies of a history have the same beginning, so that only one of them is counted.
     let limits = Limits { decoded: Some(BEGINNING), ..*limits };
     let beginning = read::read(source, Extent { wanted, limits: &limits, filter });
     let apps = beginning.map(|parsed| parsed.applications).unwrap_or_default();
-    matches!(apps.as_slice(), [app] if app.id == *id && filter.leaves_out_beginning(app))
+    let is_left_out = |app: &Application| id == Some(&app.id) && filter.leaves_out_beginning(app);
+    if !is_other_kind && !matches!(apps.as_slice(), [app] if is_left_out(app)) {
+        return None;
+    }
+    let mut outcome = SourceOutcome::nothing();
+    for mut app in apps {
+        if app.id.is_empty() {
+            app.id = id_from_name(source, app.engine);
+        }
+        outcome.leave_out(app, source.parts.iter().map(Part::name).collect(), uniqueness);
+    }
+    if outcome.all() == 0 {
+        outcome.left_out = 1;
+    }
+    Some(outcome)
 }
 
 /// The id in the name of a history, else the one at its beginning.
@@ -291,4 +355,16 @@ fn complete_from_conf(app: &mut Application) {
 pub(in crate::engine) fn error_problem(source: String, code: &'static str, message: String) -> SourceProblem {
     let problem = Problem { level: Level::Error, code, position: None, message, count: 1 };
     SourceProblem { source, problem }
+}
+
+/// Whether the name of a history says that it is in a staging folder, so that [`supersede`] may remove it.
+pub(in crate::engine) fn may_be_superseded(sources: &[String]) -> bool {
+    master_attempt(sources).is_some()
+}
+
+/// The folder of a staging history, and the attempt of the application master that wrote it.
+pub(super) fn master_attempt(sources: &[String]) -> Option<(&Path, u32)> {
+    let path = Path::new(sources.first()?);
+    let number = master_attempt_in(path.file_name()?)?;
+    Some((path.parent()?, number))
 }

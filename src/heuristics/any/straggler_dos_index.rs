@@ -54,7 +54,8 @@ pub(super) const RULE: Rule =
         layers,
         SlowForTheirInput
     ))
-    .telling(TroubleKind::Stragglers);
+    .telling(TroubleKind::Stragglers)
+    .also_telling(&[TroubleKind::Skew, TroubleKind::GarbageCollection]);
 
 /// The message if no task is a straggler.
 const NO_STRAGGLER: &str = "no task took far longer for its input than the others of its group";

@@ -42,7 +42,8 @@ rule_params! {
 
 pub(super) const RULE: Rule =
     rule!(Own, "straggler-impact", "Straggler Impact", Impact, |layers| load(layers, HeldUp))
-        .telling(TroubleKind::Stragglers);
+        .telling(TroubleKind::Stragglers)
+        .also_telling(&[TroubleKind::GarbageCollection]);
 
 /// The message of a finding.
 const MESSAGE: &str = "{stragglers} of {judged} took at least {factor}× the median without more input; only \

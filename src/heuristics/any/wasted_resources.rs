@@ -24,8 +24,7 @@ rule_params! {
         wasted_share: Ascending<Ratio>,
         /// Allocated memory that tasks did not need. Small jobs waste little, however large the share.
         wasted: Ascending<MemoryTime>,
-        /// Spark: the highest severity of idle executors if the driver waits by design: a stream for its next batch, a
-        /// server or notebook for its users.
+        /// Spark: the highest severity of idle executors if the driver waits by design, such as that of a stream.
         by_design_at_most: Severity,
     }
 }
@@ -33,7 +32,8 @@ rule_params! {
 pub(super) const RULE: Rule =
     rule!(Own, "wasted-resources", "Wasted Resources", Waste, |layers| load(layers, Unneeded))
         .measured_by("wasted_ratio", Worse::Higher)
-        .telling(TroubleKind::MuchMemory);
+        .telling(TroubleKind::MuchMemory)
+        .also_telling(&[TroubleKind::IdleExecutors]);
 
 /// The message of a finding.
 const MESSAGE: &str =

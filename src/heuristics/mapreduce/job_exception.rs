@@ -34,7 +34,8 @@ pub(super) const RULE: Rule =
     rule!(DrElephant { version: "master" }, "job-exception", "Exception", JobException, |layers| load(
         layers, Failed
     ))
-    .telling(TroubleKind::Failures);
+    .telling(TroubleKind::Failures)
+    .also_telling(&[TroubleKind::Cancelled]);
 
 /// The message of a finding.
 const MESSAGE: &str = "the job {ended}: {why}[; {exit}][; root cause: {cause}]";

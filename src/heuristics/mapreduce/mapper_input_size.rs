@@ -42,7 +42,8 @@ pub(super) const RULE: Rule =
     rule!(DrElephant { version: "0.4.0" }, "mapper-input-size", "Mapper Input Size", InputSize, |layers| {
         load(layers, Splits)
     })
-    .telling(TroubleKind::ManyTasks);
+    .telling(TroubleKind::ManyTasks)
+    .also_telling(&[TroubleKind::FewTasks]);
 
 /// The message of a finding.
 const MESSAGE: &str = "{maps_read} {avg_input_bytes} on average ({limit})";

@@ -45,7 +45,8 @@ pub(super) const RULE: Rule =
         layers, Phases
     ))
     .measured_by("shuffle_reduce_ratio", Worse::Higher)
-    .telling(TroubleKind::Shuffle);
+    .telling(TroubleKind::Shuffle)
+    .also_telling(&[TroubleKind::Spill]);
 
 /// The message of a finding.
 const MESSAGE: &str = "a reduce task spends {time} {phase} and {avg_reduce_ms} reducing ({limit})";

@@ -93,7 +93,8 @@ pub(super) const MAPPER: Rule =
     }))
     .measured_by("lost_ratio", Worse::Higher)
     .charted(&[DEVIATION])
-    .telling(TroubleKind::Skew);
+    .telling(TroubleKind::Skew)
+    .also_telling(&[TroubleKind::Stragglers]);
 pub(super) const REDUCER: Rule =
     rule!(DrElephant { version: "0.4.0" }, "reducer-skew", "Reducer Skew", Skew, |layers| load(
         layers,
@@ -101,7 +102,8 @@ pub(super) const REDUCER: Rule =
     ))
     .measured_by("lost_ratio", Worse::Higher)
     .charted(&[DEVIATION])
-    .telling(TroubleKind::Skew);
+    .telling(TroubleKind::Skew)
+    .also_telling(&[TroubleKind::Stragglers]);
 
 /// The messages about one of the two quantities.
 struct Messages {

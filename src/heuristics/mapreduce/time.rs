@@ -77,14 +77,16 @@ pub(super) const MAPPER: Rule =
         RunTime(Role::Map, p)
     }))
     .charted(RUN_TIMES)
-    .telling(TroubleKind::ManyTasks);
+    .telling(TroubleKind::ManyTasks)
+    .also_telling(&[TroubleKind::FewTasks]);
 pub(super) const REDUCER: Rule =
     rule!(DrElephant { version: "0.4.0" }, "reducer-time", "Reducer Time", Time, |layers| load(
         layers,
         |p| RunTime(Role::Reduce, p)
     ))
     .charted(RUN_TIMES)
-    .telling(TroubleKind::ManyTasks);
+    .telling(TroubleKind::ManyTasks)
+    .also_telling(&[TroubleKind::FewTasks]);
 
 /// The message of a finding.
 const MESSAGE: &str = "{tasks_run} {mean} on average ({limit})";

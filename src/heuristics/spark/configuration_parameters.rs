@@ -103,7 +103,17 @@ pub(super) const RULE: Rule = rule!(
     Limits,
     |layers| load(layers, Settings)
 )
-.telling(TroubleKind::Settings);
+.telling(TroubleKind::Settings)
+.also_telling(&[
+    TroubleKind::Failures,
+    TroubleKind::Skew,
+    TroubleKind::Spill,
+    TroubleKind::GarbageCollection,
+    TroubleKind::FewTasks,
+    TroubleKind::LittleMemory,
+    TroubleKind::MuchMemory,
+    TroubleKind::Driver,
+]);
 
 /// The messages of the judgement on the application: no setting, one, or several need a change.
 const SETTINGS_FIT: &str = "settings fit the measurements[: {measured}]";

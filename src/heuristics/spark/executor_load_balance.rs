@@ -61,7 +61,8 @@ pub(super) const RULE: Rule = rule!(
     Balance,
     |layers| load(layers, Unbalanced)
 )
-.telling(TroubleKind::Imbalance);
+.telling(TroubleKind::Imbalance)
+.also_telling(&[TroubleKind::IdleExecutors]);
 
 /// The message of a finding.
 const MESSAGE: &str = "{name} of {executors_count} executors{life} is {least}× to {most}× the mean; the busiest worked \

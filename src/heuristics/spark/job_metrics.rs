@@ -48,7 +48,8 @@ pub(super) const RULE: Rule =
         layers,
         JobFailures
     ))
-    .telling(TroubleKind::Failures);
+    .telling(TroubleKind::Failures)
+    .also_telling(&[TroubleKind::Cancelled]);
 
 /// The message of a finding about failed jobs.
 const FAILED_JOBS: &str = "[{application}, ]{failed_jobs_count} of {jobs} failed, {failed_jobs_ratio:%} ({limit})[: job {failed_job} with \"{reason}\"][; root cause: {root}]";

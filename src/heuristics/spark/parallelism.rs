@@ -49,7 +49,8 @@ rule_params! {
 pub(super) const RULE: Rule =
     rule!(Own, "spark-parallelism", "Spark Parallelism", Parallelism, |layers| load(layers, TaskCounts))
         .measured_by("lost_ratio", Worse::Higher)
-        .telling(TroubleKind::FewTasks);
+        .telling(TroubleKind::FewTasks)
+        .also_telling(&[TroubleKind::ManyTasks, TroubleKind::SlowTasks]);
 
 /// The message about too few tasks.
 const FEW: &str = "{stage}[ and {others}]: {tasks} for {slots} task slots left cores idle; compared with {wanted}, \

@@ -63,7 +63,8 @@ pub(super) const RULE: Rule =
     rule!(DrElephant { version: "master" }, "spark-stage-metrics", "Spark Stage Metrics", Stages, |layers| {
         load(layers, StageTroubles)
     })
-    .telling(TroubleKind::Failures);
+    .telling(TroubleKind::Failures)
+    .also_telling(&[TroubleKind::LongRun]);
 
 /// The message of the judgement on all stages together.
 const FAILED_STAGES: &str = "{failed_stages_count} of {attempts} failed, {failed_stages_ratio:%} ({limit})[, the first with \

@@ -57,7 +57,8 @@ pub(super) const RULE: Rule = rule!(
     |layers| load(layers, Stages)
 )
 .measured_by("lost_ms", Worse::Higher)
-.telling(TroubleKind::LongRun);
+.telling(TroubleKind::LongRun)
+.also_telling(&[TroubleKind::Failures, TroubleKind::FewTasks, TroubleKind::FewExecutors]);
 
 /// The message of the judgement on the application.
 const FAILED_STAGES: &str = "{failed_stages_count} of {attempts} failed, {stage_failure_ratio:%}[ ({limit})]";

@@ -81,7 +81,8 @@ pub(super) const RULE: Rule = rule!(
     |layers| load(layers, Failed)
 )
 .measured_by("failed_attempts_count", Worse::Higher)
-.telling(TroubleKind::Failures);
+.telling(TroubleKind::Failures)
+.also_telling(&[TroubleKind::Cancelled]);
 
 /// The message of a finding about a stage.
 const STAGE: &str = "{stage}: [{end}, ]{failed_tasks} of {tasks} failed{repeats}{share} ({limit}): {kinds}[, mostly \

@@ -7,7 +7,7 @@ use crate::diff::{Diff, Figure, FindingPair, Label, Move, Pair, PhasePair, Setti
 use crate::model::conf::secrets;
 use crate::report::words::plural;
 use crate::report::wrap::clean;
-use crate::units::{Bytes, Millis, three_digits};
+use crate::units::{Bytes, Millis, three_digits, three_digits_grouped};
 
 /// Maximum number of phases shown. JSON has all.
 const PHASES: usize = 20;
@@ -30,7 +30,7 @@ pub(super) fn value(unit: Unit, value: Option<f64>) -> String {
 
 /// A value above zero is never rounded to zero.
 fn small(value: f64) -> String {
-    if value > 0.0 && value < 0.01 { "<0.01".to_owned() } else { three_digits(value) }
+    if value > 0.0 && value < 0.01 { "<0.01".to_owned() } else { three_digits_grouped(value) }
 }
 
 fn whole_number(value: f64) -> String {

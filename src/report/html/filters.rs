@@ -57,8 +57,6 @@ pub(in crate::report) fn cut_text(text: &str, most: usize) -> String {
 
 /// Flags from this length on may be wider than a phone.
 const LONG_FLAG: usize = 24;
-/// Flags from this length on are smaller on phones.
-const SMALL_FLAG: usize = 46;
 
 /// Sentences, cut to `most` characters. No line ends inside of a flag, or between a number and its unit. In tables, long
 /// words such as paths are broken after punctuation. Text in backticks is code.
@@ -107,7 +105,6 @@ fn with_whole_words(text: &str) -> Result<String> {
         let is_flag = bare.starts_with('-') && bare.len() > 1;
         if is_flag || together.len() > word.len() {
             let size = match together.len() {
-                SMALL_FLAG.. if is_flag => " flag long",
                 LONG_FLAG.. if is_flag => " flag",
                 _ => "",
             };
@@ -186,6 +183,18 @@ pub(super) fn share<T: Is<f64>>(value: T, _: &dyn Values) -> Result<String> {
 #[askama::filter_fn]
 pub(in crate::report) fn count<T: Is<u64>>(value: T, _: &dyn Values) -> Result<String> {
     Ok(grouped(value.get()))
+}
+
+/// "1 more run is", "1,200 more runs are".
+#[askama::filter_fn]
+pub(in crate::report) fn more<T: Is<u64>>(
+    value: T,
+    _: &dyn Values,
+    one: &str,
+    several: &str,
+) -> Result<String> {
+    let count = value.get();
+    Ok(format!("{} more {}", grouped(count), if count == 1 { one } else { several }))
 }
 
 /// `2018-05-17 11:06:58 UTC`.

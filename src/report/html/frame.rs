@@ -18,7 +18,7 @@ pub(in crate::report) struct Code {
 /// Colours, tables and charts of every page.
 pub(in crate::report) const STYLE: Code = Code {
     text: include_str!("../../../templates/page.css"),
-    hash: "sha256-45siXMt2nJVBt2AcATyS7U2rVKnh4GcHz4mtU+mrj/c=",
+    hash: "sha256-lkZlSIZGKI3oCO/Bdi50JWaInO1u4H18lgBheh1DX3M=",
 };
 /// The additional style of the pages of `nodes`, `whatif`, `diff` and `stragglers`.
 pub(in crate::report) const CHART_STYLE: Code = Code {
@@ -34,6 +34,12 @@ pub(in crate::report) const FLAG: Code = Code {
 pub(in crate::report) const SORT: Code = Code {
     text: include_str!("../../../templates/sort.js"),
     hash: "sha256-qd74N1Xy9+ymfwVB7Z0xi8hQ52JdB0eZk1A/e8/n6ow=",
+};
+
+/// Shows the jobs of a page as their links are followed.
+pub(in crate::report) const JOBS: Code = Code {
+    text: include_str!("../../../templates/jobs.js"),
+    hash: "sha256-l8ByNFAy1/OFuXmLyT4Rx/dZbejLqN5GJDEqaH/p844=",
 };
 
 /// The version in the head and the foot of a page.

@@ -38,7 +38,7 @@ pub(super) use piece::piece;
 /// Filters and sorts the table of applications.
 const SCRIPT: Code = Code {
     text: include_str!("../../../templates/page.js"),
-    hash: "sha256-4fhKX58Lnj8O2JAf3qdK+U8/UKbuDDWRkU6suyyxUmE=",
+    hash: "sha256-nyJCh66Z9Liyq0fhWUHyV+xRkt+F51mM36vQcfYVNBw=",
 };
 
 /// Number of findings on the first screen.

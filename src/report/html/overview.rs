@@ -15,6 +15,8 @@ use crate::units::{MbMillis, Millis, Timestamp, show_gb_hours};
 
 /// The recurring jobs that are listed.
 const MOST_JOBS: usize = 20;
+/// The choice of a filter for applications without the property.
+const UNKNOWN: &str = "(unknown)";
 /// A trend has room for at least this many bars.
 const LEAST_BARS: usize = 10;
 /// The kinds of trouble that are listed for a job.
@@ -144,7 +146,7 @@ pub(super) struct RollupRow {
     pub(super) name: Option<String>,
     /// For a job, if there are several users.
     pub(super) user: Option<String>,
-    pub(super) filter: Option<String>,
+    pub(super) filter: String,
     pub(super) waste: Waste,
     pub(super) used: Part,
     pub(super) wasted: Part,
@@ -156,10 +158,18 @@ impl RollupView<'_> {
         self.rollup.groups.iter().map(|(_, waste)| waste.used).max().unwrap_or_default()
     }
 
+    /// "By day: the 31 that waste most".
+    pub(super) fn caption(&self) -> String {
+        match (self.key, self.rollup.others) {
+            ("day", Some(_)) => format!("By day: the {} that waste most", self.rollup.groups.len()),
+            (key, _) => format!("By {key}"),
+        }
+    }
+
     pub(super) fn ticks(&self) -> Vec<String> {
         let most = self.most().as_gb_hours();
         // The axis of a single figure is short, so it has only two numbers, and the unit at the last one.
-        let [half, whole] = [most / 2.0, most].map(crate::units::three_digits);
+        let [half, whole] = [most / 2.0, most].map(crate::units::show_hours);
         vec!["0".to_owned(), half, format!("{whole} GB·h")]
     }
 
@@ -172,9 +182,11 @@ impl RollupView<'_> {
         let row = |(group, waste): &(GroupName, Waste)| {
             let (name, user) = (group.name.as_deref(), group.user.as_deref());
             let is_job = self.key == "job";
-            let filter = name.map(|name| {
-                if is_job { job_filter(name, user) } else { parameter(self.key, &cut_text(name, LONG_NAME)) }
-            });
+            let filter = match name {
+                Some(name) if is_job => job_filter(name, user),
+                Some(name) => parameter(self.key, &cut_text(name, LONG_NAME)),
+                None => parameter(self.key, UNKNOWN),
+            };
             RollupRow {
                 name: name.map(|name| cut_text(name, if is_job { usize::MAX } else { LONG_NAME })),
                 user: user.filter(|_| self.names_users).map(|user| cut_text(user, LONG_NAME)),
@@ -190,9 +202,8 @@ impl RollupView<'_> {
     /// "12 more: 3.4 of 41.2 GB·h wasted".
     pub(super) fn others(&self) -> Option<String> {
         let (groups, waste) = self.rollup.others?;
-        let what = if self.key == "day" { "earlier" } else { "more" };
         let [wasted, used] = [waste.wasted, waste.used].map(show_gb_hours);
-        Some(format!("{groups} {what}: {wasted} of {used} GB·h wasted"))
+        Some(format!("{groups} more: {wasted} of {used} GB·h wasted"))
     }
 }
 

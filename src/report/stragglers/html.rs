@@ -53,7 +53,7 @@ struct Cost {
 
 impl<'a> Page<'a> {
     const STYLES: &'static [Code] = &[frame::STYLE, frame::CHART_STYLE];
-    const SCRIPTS: &'static [Code] = &[frame::SORT];
+    const SCRIPTS: &'static [Code] = &[frame::SORT, frame::JOBS];
 
     /// The answer in one line.
     fn headline(&self) -> String {

@@ -78,7 +78,7 @@ struct Best<'a> {
 
 impl<'a> Page<'a> {
     const STYLES: &'static [Code] = &[frame::STYLE, frame::CHART_STYLE];
-    const SCRIPTS: &'static [Code] = &[frame::SORT];
+    const SCRIPTS: &'static [Code] = &[frame::SORT, frame::JOBS];
 
     fn new(report: &'a WhatIfReport, top: Option<usize>) -> Self {
         let mut ids = PageIds::default();

@@ -68,6 +68,9 @@ pub(super) enum Way {
 const BOTH_WAYS: &str = "write {rising: [low, moderate, severe, critical]} if larger values are worse, or {falling: […]} if \
                          smaller values are worse";
 
+const AS_NUMBERS: &str = "make plain numbers of times and sizes, as in in_ms(time) / in_mb(size); thresholds can be numbers, counts, \
+                          times, sizes or speeds";
+
 impl Limit {
     /// Reads a threshold for a value of `unit`. A bare list keeps the direction of the threshold that it
     /// replaces.
@@ -140,7 +143,11 @@ fn cutoffs<D: Direction>(list: &Node, unit: ValueUnit) -> Result<Box<dyn Judge>,
         unit if unit.fits(ValueUnit::NUMBER) => Box::new(list.read::<Cutoffs<Ratio, D>>()?),
         unit => {
             let message = format!("there are no thresholds for {}", unit.name());
-            return Err(ReadError { span: Some(list.span.clone()), message, help: None });
+            return Err(ReadError {
+                span: Some(list.span.clone()),
+                message,
+                help: Some(AS_NUMBERS.to_owned()),
+            });
         }
     })
 }
@@ -174,7 +181,10 @@ mod tests {
                 .message
                 .contains("a time")
         );
-        assert!(read("{rising: [1, 2, 3, 4]}", ValueUnit::SIZE.times(ValueUnit::SIZE), None).is_err());
+        let no_unit = ValueUnit::TIME.over(ValueUnit::SIZE);
+        let error = read("{rising: [1, 2, 3, 4]}", no_unit, None).unwrap_err();
+        assert_eq!(error.message, "there are no thresholds for time per size");
+        assert!(error.help.is_some_and(|help| help.contains("in_ms(time) / in_mb(size)")));
         let falling = read("{falling: [8MB, 4MB, 2MB, 1MB]}", ValueUnit::SIZE, None).unwrap();
         assert_eq!(falling.severity(0.0), Severity::Critical);
     }

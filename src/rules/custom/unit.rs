@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::finding::Measure;
 use crate::params::quantity::fraction;
-use crate::units::{Bytes, BytesPerSecond, Millis, two_digits_at_least};
+use crate::units::{Bytes, BytesPerSecond, Millis, two_digits_at_least, with_thousands};
 
 /// What a number measures: powers of size and time, and whether it is a count.
 ///
@@ -90,8 +90,25 @@ impl Unit {
             Self::TIME => "a time".into(),
             Self::SIZE => "a size".into(),
             Self::SPEED => "a speed".into(),
-            Self { size, time, .. } => format!("size^{size} · time^{time}").into(),
+            other => other.in_words().into(),
         }
+    }
+
+    /// "time per size", "size^2 per time", "1 per time".
+    fn in_words(self) -> String {
+        let factors = |sign: i8| {
+            let all = [("size", self.size), ("time", self.time)].map(|(word, power)| {
+                match power.saturating_mul(sign) {
+                    ..=0 => None,
+                    1 => Some(word.to_owned()),
+                    power => Some(format!("{word}^{power}")),
+                }
+            });
+            all.into_iter().flatten().collect::<Vec<_>>().join(" × ")
+        };
+        let (above, below) = (factors(1), factors(-1));
+        let above = if above.is_empty() { "1".to_owned() } else { above };
+        if below.is_empty() { above } else { format!("{above} per {below}") }
     }
 
     /// `value` as text, in the largest fitting unit.
@@ -161,15 +178,7 @@ pub(super) fn percent(share: f64) -> String {
 
 /// A large number with its thousands separated.
 fn grouped(amount: f64) -> String {
-    let digits = format!("{amount:.0}");
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    with_thousands(&format!("{amount:.0}"))
 }
 
 /// The type of an expression.
@@ -244,6 +253,9 @@ mod tests {
         assert_eq!(Unit::COUNT.over(Unit::COUNT), Unit::NUMBER);
         assert_eq!(Unit::SIZE.over(Unit::COUNT), Unit::SIZE);
         assert!(!Unit::SIZE.times(Unit::SIZE).is_shown());
+        assert_eq!(Unit::TIME.over(Unit::SIZE).name(), "time per size");
+        assert_eq!(Unit::NUMBER.over(Unit::TIME).over(Unit::TIME).name(), "1 per time^2");
+        assert_eq!(Unit::SIZE.times(Unit::TIME).times(Unit::TIME).name(), "size × time^2");
         assert_eq!(Unit::COUNT.common(Unit::NUMBER), Some(Unit::NUMBER));
         assert_eq!(Unit::TIME.common(Unit::SIZE), None);
     }

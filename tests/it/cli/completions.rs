@@ -67,7 +67,7 @@ fn complete(shell: &str, script: &Path, line: &str) -> Option<Vec<String>> {
 }
 
 /// For each line, what must be completed and what must not.
-const EXPECTED: [(&str, &[&str], &[&str]); 14] = [
+const EXPECTED: [(&str, &[&str], &[&str]); 16] = [
     (
         "elephant-rs ",
         &["analyze", "check", "rules", "whatif", "completions"],
@@ -101,6 +101,8 @@ const EXPECTED: [(&str, &[&str], &[&str]); 14] = [
         &["app", "file", "task.gc_time", "conf_bytes"],
         &["mapper-skew", "analyze"],
     ),
+    ("elephant-rs check --tolerance ", &["runtime_ms", "task_time_ms"], &["Cargo.toml", "kind"]),
+    ("elephant-rs nodes --where ", &["kind", "weekday", "hour"], &["Cargo.toml", "runtime_ms"]),
     ("elephant-rs rules reference task.gc", &["task.gc_time"], &["task.run_time"]),
 ];
 

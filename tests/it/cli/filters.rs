@@ -1,10 +1,13 @@
 //! The filters of all commands, on recordings.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::Output;
 
 use assert_cmd::Command;
 use serde_json::Value;
+
+use crate::common::files_below;
 
 const INPUT: [&str; 3] = ["testdata/done", "testdata/hadoop1", "testdata/spark/3.5.9"];
 const COMMANDS: [&str; 4] = ["analyze", "nodes", "stragglers", "whatif"];
@@ -83,6 +86,35 @@ fn each_filter_selects_what_it_says() {
         let files = &report["summary"]["files"];
         let count = |key: &str| files[key].as_u64().unwrap();
         assert_eq!(count("found"), count("analysed") + count("skipped") + count("failed"), "{files}");
+    }
+}
+
+/// Each application counts once among those that are left out, however many copies of its history there are.
+#[test]
+fn copies_are_left_out_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for file in INPUT.into_iter().flat_map(|input| files_below(&root.join(input))) {
+        let copy = folder.path().join(file.strip_prefix(root).unwrap());
+        std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        std::fs::copy(&file, &copy).unwrap();
+    }
+    let copies = folder.path().to_str().unwrap();
+    let all = ids(&analyze(&[])).len();
+    let filters: [&[&str]; 8] = [
+        &["--queue", "root.*"],
+        &["--engine", "spark"],
+        &["--engine", "mapreduce"],
+        &["--user", "al*"],
+        &["--name", "skew*"],
+        &["--app", "job_1795255938536_0001"],
+        &["--since", "2026-11-21T09:42:19.802Z"],
+        &[],
+    ];
+    for filter in filters {
+        let summary = analyze(&[filter, &[copies]].concat())["summary"].take();
+        let count = |key: &str| summary[key].as_u64().unwrap();
+        assert_eq!(count("applications") + count("applications_left_out"), all as u64, "{filter:?}");
     }
 }
 

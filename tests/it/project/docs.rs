@@ -111,6 +111,28 @@ fn lines_have_at_most_120_characters() {
     }
 }
 
+/// A line that looks like a row but is shown as text, because an empty line ends a table.
+#[test]
+fn every_row_is_in_a_table() {
+    let mut pages = manual();
+    pages.extend(["CONTRIBUTING.md", "CHANGELOG.md"].map(|page| root().join(page)));
+    pages.extend(
+        common::files_below(&root().join("rules"))
+            .into_iter()
+            .filter(|path| path.extension().is_some_and(|ext| ext == "md")),
+    );
+    let is_row = |line: &str| line.starts_with('|');
+    for page in pages {
+        let text = parts(&read(&page)).text;
+        let lines: Vec<&str> = text.lines().collect();
+        for table in lines.chunk_by(|a, b| is_row(a) == is_row(b)).filter(|lines| is_row(lines[0])) {
+            let rule = table.get(1).copied().unwrap_or_default();
+            let is_table = rule.starts_with("| --") && rule.chars().all(|c| " |-:".contains(c));
+            assert!(is_table, "{}: a row outside of a table: {}", page.display(), table[0]);
+        }
+    }
+}
+
 #[test]
 fn index_lists_every_page() {
     let docs = root().join("docs");

@@ -136,11 +136,19 @@ impl Browser {
     pub fn open(&self, page: &str) {
         let path = self.folder.path().join("report.html");
         std::fs::write(&path, page).unwrap();
-        self.go(&path);
+        self.go(&path, "");
     }
 
-    fn go(&self, path: &Path) {
-        self.call("POST", "/url", &json!({"url": format!("file://{}", path.display())}));
+    /// Opens a page in a fresh document, as a pasted link to `target` does.
+    pub fn open_at(&self, page: &str, target: &str) {
+        let path = self.folder.path().join("report.html");
+        std::fs::write(&path, page).unwrap();
+        self.call("POST", "/url", &json!({"url": "about:blank"}));
+        self.go(&path, &format!("#{target}"));
+    }
+
+    fn go(&self, path: &Path, target: &str) {
+        self.call("POST", "/url", &json!({"url": format!("file://{}{target}", path.display())}));
     }
 
     /// The value of an expression, even if the page's own scripts are disabled. Waits for a promise.

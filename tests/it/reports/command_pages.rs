@@ -39,7 +39,7 @@ fn without_code(page: &str) -> String {
         kept.push_str(before);
         rest = code.split_once(end).unwrap().1;
     }
-    let (before, _) = rest.rsplit_once("<script>").unwrap();
+    let (before, _) = rest.split_once("<script>").unwrap();
     kept.push_str(before);
     // The hashes change with the code.
     let policy = kept.find("<meta http-equiv").unwrap();
@@ -339,6 +339,38 @@ fn pages_work_in_a_browser() {
         assert_quiet(&browser);
         assert_words_whole(&browser, &source);
     }
+}
+
+/// A page with many jobs contains only some of them until a link, also a pasted one, or the button asks for others.
+#[test]
+fn jobs_are_shown_on_demand() {
+    let Some(browser) = Browser::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for number in 1..=6 {
+        let id = format!("app-2026112100000{number}-000{number}");
+        runs(folder.path(), &format!("job {}", "x".repeat(number)), "alice", &[&id]);
+    }
+    let source = page(&["whatif", folder.path().to_str().unwrap()]);
+    let jobs = "document.querySelectorAll('section.job').length";
+    for width in [1300, 390] {
+        browser.window(width, 800);
+        browser.open(&source);
+        assert_eq!(browser.value(jobs), json!(3));
+        let last = browser.value("[...document.querySelectorAll('#jobs tbody a')].at(-1).hash.slice(1)");
+        let last = last.as_str().unwrap();
+        browser.value("[...document.querySelectorAll('#jobs tbody a')].at(-1).click()");
+        wait_for(&browser, "document.activeElement.id", &json!(last));
+        assert_eq!(browser.value(jobs), json!(4));
+        browser.open_at(&source, last);
+        wait_for(&browser, "document.activeElement.id", &json!(last));
+        let top = browser.value(&format!("document.getElementById('{last}').getBoundingClientRect().top"));
+        assert!((-20.0..400.0).contains(&top.as_f64().unwrap()), "{top}");
+        browser.value(
+            "[...document.querySelectorAll('button')].find(b => b.textContent === 'Show 3 more').click()",
+        );
+        assert_eq!(browser.value(jobs), json!(6));
+    }
+    assert_quiet(&browser);
 }
 
 /// The skip link comes first; a table is sorted from its head, which the keyboard reaches.

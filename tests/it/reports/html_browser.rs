@@ -360,6 +360,38 @@ fn links_open_details_and_remember_filters() {
     assert_quiet(&browser);
 }
 
+/// The target of a pasted link is at the top of the window, also if its application is among those that are shown at first:
+/// when the browser scrolls by itself, the details are not laid out yet.
+#[test]
+fn pasted_links_lead_to_their_targets() {
+    let Some(browser) = Browser::start() else { return };
+    let source = page(&mixed(100));
+    // Parts below the last target are too short to scroll it to the top.
+    let source = source.replacen("</main>", &("<p>.</p>".repeat(60) + "</main>"), 1);
+    for (width, height) in [(1300, 800), (390, 800)] {
+        browser.window(width, height);
+        browser.open(&source);
+        let ids = "[...document.querySelectorAll('article.app, article.app .finding, article.app [id*=\"-stage-\"]')] \
+            .filter(e => e.id !== '' && e.closest('details:not([open])') === null).map(e => e.id)";
+        let ids: Vec<String> = serde_json::from_value(browser.value(ids)).unwrap();
+        assert!(ids.len() > 6, "{ids:?}");
+        for id in ids {
+            for address in [id.clone(), format!("{id}?"), format!("{id}?sort=-wasted")] {
+                browser.open_at(&source, &address);
+                let drawn = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))";
+                browser.value(drawn);
+                let top =
+                    browser.value(&format!("document.getElementById('{id}').getBoundingClientRect().top"));
+                let top = top.as_f64().unwrap();
+                assert!((-20.0..60.0).contains(&top), "{address}, {width} px wide: {top} px");
+            }
+        }
+    }
+    // The browser looks for the target in a part that is not laid out yet, and tells developers so.
+    let told = browser.console().into_iter().filter(|entry| !entry.contains("hidden by content-visibility"));
+    assert_eq!(told.collect::<Vec<_>>(), Vec::<String>::new());
+}
+
 #[test]
 fn rollups_lead_to_their_applications() {
     let Some(browser) = Browser::start() else { return };

@@ -75,8 +75,8 @@ pub(super) fn instead(
 /// What to read instead of a history server: the folder of a job, or that of all.
 fn history(folder: Option<&str>, job: Option<&str>) -> String {
     let read = match (folder, job) {
-        (Some(folder), Some(job)) => format!("elephant-rs analyze --app {job} {folder}"),
-        (Some(folder), None) => format!("elephant-rs analyze {folder}"),
+        (Some(folder), Some(job)) => format!("--app {job} {folder}"),
+        (Some(folder), None) => folder.to_owned(),
         (None, _) => {
             "name it (mapreduce.jobhistory.done-dir), such as hdfs://NAMENODE:8020/mr-history/done".to_owned()
         }

@@ -191,20 +191,11 @@ fn of_hadoop(info: &'static str) -> RangeServer {
 fn servers_of_hadoop_are_told_with_the_folder_to_read() {
     let server = of_hadoop(r#"{"historyInfo":{"hadoopVersion":"3.4.0"}}"#);
     for (page, read) in [
-        ("", "read the folder of the job histories instead: elephant-rs analyze hdfs://nn:8020/done"),
-        (
-            "jobhistory",
-            "read the folder of the job histories instead: elephant-rs analyze hdfs://nn:8020/done",
-        ),
-        (
-            "ws/v1/history",
-            "read the folder of the job histories instead: elephant-rs analyze hdfs://nn:8020/done",
-        ),
-        (
-            "ws/v1/history/mapreduce/jobs",
-            "read the folder of the job histories instead: elephant-rs analyze hdfs://nn:8020/done",
-        ),
-        ("jobhistory/job/job_1_7", "elephant-rs analyze --app job_1_7 hdfs://nn:8020/done/2026/11/20/000000"),
+        ("", "read the folder of the job histories instead: hdfs://nn:8020/done"),
+        ("jobhistory", "read the folder of the job histories instead: hdfs://nn:8020/done"),
+        ("ws/v1/history", "read the folder of the job histories instead: hdfs://nn:8020/done"),
+        ("ws/v1/history/mapreduce/jobs", "read the folder of the job histories instead: hdfs://nn:8020/done"),
+        ("jobhistory/job/job_1_7", "--app job_1_7 hdfs://nn:8020/done/2026/11/20/000000"),
         ("jobhistory/job/job_1_8", "such as hdfs://NAMENODE:8020/mr-history/done"),
     ] {
         let output = analyze(&[&server.url(page)]);

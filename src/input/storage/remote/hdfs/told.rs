@@ -32,7 +32,7 @@ pub(super) fn reason(error: &HdfsError) -> Reason {
              of a core-site.xml with fs.viewfs.mounttable"
         )),
         HdfsError::UnsupportedFeature(said) if said.contains("encryption zone") => Reason::Lasting(
-            "it is in an encryption zone, which cannot be read; pipe it: hdfs dfs -cat ADDRESS | elephant-rs analyze -"
+            "it is in an encryption zone, which cannot be read; pipe it: hdfs dfs -cat ADDRESS | elephant-rs … -"
                 .to_owned(),
         ),
         _ => Reason::Lasting(causes(error)),

@@ -114,11 +114,7 @@ impl ApplicationStragglers {
         let all = views.len();
         views.retain(|view| view.executions.tasks.len() >= settings.min_tasks.max(1));
         let keys = keys(app, &views, settings);
-        let labels: Vec<Vec<Option<bool>>> = views
-            .iter()
-            .enumerate()
-            .map(|(place, view)| settings.stragglers(view, keys.get(place), &app.id))
-            .collect();
+        let labels = labels(app, &views, &keys, settings);
         let groups = labelled(&views, &labels, settings);
         let found = attribute(app, &groups, metrics, &settings.causes);
         let mut causes = CauseCounts::default();
@@ -207,6 +203,17 @@ impl ApplicationStragglers {
             name: self.name.as_deref().map(without_numbers).unwrap_or_default(),
         }
     }
+}
+
+/// The labels of the tasks of each group by the selected method.
+fn labels(
+    app: &Application,
+    views: &[GroupStragglers<'_>],
+    keys: &[GroupKey],
+    settings: &Settings,
+) -> Vec<Vec<Option<bool>>> {
+    let of = |(place, view)| settings.stragglers(view, keys.get(place), &app.id);
+    views.iter().enumerate().map(of).collect()
 }
 
 /// The keys of the groups in other runs; empty if no models are used or learnt.

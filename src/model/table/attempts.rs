@@ -1,9 +1,11 @@
 //! The attempts of a group: one row per attempt, one column per fact and counter.
 
+mod label;
 mod others;
 
 use std::sync::LazyLock;
 
+use self::label::Label;
 use self::others::Others;
 use super::columns::Columns;
 use super::rows::{Content, Rows};
@@ -45,23 +47,6 @@ impl Content for AttemptRows {
         static EMPTY: LazyLock<AttemptRows> = LazyLock::new(AttemptRows::default);
         &EMPTY
     }
-}
-
-/// A small fact about an attempt; each has a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Label {
-    Number,
-    Node,
-    Rack,
-    Locality,
-    Speculative,
-    Executor,
-    Id,
-    Reason,
-}
-
-impl Label {
-    const COUNT: usize = 8;
 }
 
 impl Attempts {

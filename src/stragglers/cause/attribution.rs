@@ -3,6 +3,7 @@
 
 mod excess;
 mod found;
+mod grounds;
 mod group;
 mod neighbours;
 mod warm_up;
@@ -16,7 +17,6 @@ use super::counterfactual::{Comparison, ComponentTimes, Scale};
 use super::evidence::{Evidence, Fact, millis};
 use super::faults::{Fault, Faults};
 use super::hints;
-use super::node_test::{SlowNode, slow_nodes};
 use super::{Cause, Confidence, Params};
 use crate::model::counters::Counter;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
@@ -25,10 +25,12 @@ use crate::node_metrics::{NodeMetric, NodeMetrics};
 use crate::state::state;
 use crate::stragglers::executions::{Basis, Certainty, Execution, Executions, InputUnit};
 use crate::units::Timestamp;
-use excess::{blamed, slow_on_any_node, tasks_by_node};
+use excess::slow_on_any_node;
 use found::Found;
+use grounds::Blame;
+pub(crate) use grounds::Grounds;
 use group::{Group, is_estimated, last_end};
-use warm_up::{Place, WarmUp, warm_up};
+use warm_up::{Place, WarmUp};
 
 /// A group with the judged execution and the label of each of its tasks.
 #[derive(Debug, Clone, Copy)]
@@ -89,47 +91,6 @@ pub(crate) fn attribute(
     params: &Params,
 ) -> Vec<Vec<StragglerCause>> {
     attribute_on(&Grounds::of(app, groups, params), app, groups, metrics, params)
-}
-
-/// What the causes of an application's stragglers rest on, besides the tasks of their own group.
-#[derive(Debug)]
-pub(crate) struct Grounds {
-    faults: Faults,
-    blame: Blame,
-    /// The stragglers that warm-up explains.
-    warm: FxHashMap<Place, WarmUp>,
-}
-
-impl Grounds {
-    /// Looks for failures, warm-up and slow nodes.
-    #[must_use]
-    pub(crate) fn of(app: &Application, groups: &[LabelledGroup<'_>], params: &Params) -> Self {
-        let warm = warm_up(app, groups, params);
-        let blame = Blame::of(groups, &warm.keys().copied().collect(), params);
-        Self { faults: Faults::of(app), blame, warm }
-    }
-
-    /// Whether a node may be the cause of a straggler.
-    #[must_use]
-    pub(crate) fn suspect_nodes(&self) -> bool {
-        !self.blame.slow_nodes.is_empty() || !self.faults.is_empty()
-    }
-}
-
-/// Slow nodes, and what they are blamed for.
-#[derive(Debug)]
-struct Blame {
-    slow_nodes: BTreeMap<Symbol, SlowNode>,
-    /// The stragglers that `slow_nodes` are blamed for.
-    stragglers: FxHashSet<Place>,
-}
-
-impl Blame {
-    fn of(groups: &[LabelledGroup<'_>], explained: &FxHashSet<Place>, params: &Params) -> Self {
-        let slow_nodes = slow_nodes(&tasks_by_node(groups, explained), params);
-        let stragglers = blamed(groups, &slow_nodes, explained);
-        Self { slow_nodes, stragglers }
-    }
 }
 
 /// [`attribute`], on known grounds.

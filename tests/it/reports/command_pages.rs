@@ -109,7 +109,9 @@ fn hostile_names_stay_text() {
         let source = page(arguments);
         let html = sound(&source);
         assert_consistent(&html);
-        assert_eq!(select(&html, "script").len(), 2, "{arguments:?}");
+        // Those of the page, and one that shows jobs on demand.
+        let scripts = if arguments.first() == Some(&"nodes") { 2 } else { 3 };
+        assert_eq!(select(&html, "script").len(), scripts, "{arguments:?}");
         let whole = text(html.root_element());
         assert!(whole.contains("<script>alert(1)</script>[U+202E]"), "{arguments:?}");
         assert!(!source.contains('\u{202e}'), "{arguments:?}");

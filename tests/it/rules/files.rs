@@ -182,7 +182,7 @@ fn lists_and_reference_fit_a_terminal() {
     let preset = text(&["rules", "list", "--rules", "dr-elephant", "spark-skew"]);
     assert!(preset.contains("preset\n") && preset.contains("    off: preset dr-elephant:"), "{preset}");
     let own = text(&["rules", "list", "--rules", "rules/examples/etl-at-night.yaml", "night"]);
-    assert!(own.contains("\netl-at-night ") && own.contains(" -       file\n"), "{own}");
+    assert!(own.contains("\netl-at-night ") && own.contains(" -             file\n"), "{own}");
     elephant().args(["rules", "list", "no-such-word"]).assert().code(2).stdout("");
     let reference = text(&["rules", "reference"]);
     assert!(reference.contains("\n  app.submit_hour "), "{reference}");

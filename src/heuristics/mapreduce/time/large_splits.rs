@@ -119,7 +119,7 @@ mod tests {
         let (severity, message, advice) = found(&job(12, 20, &[(MIN, "8g")]));
         assert_eq!(severity, Severity::Critical, "{message}");
         assert!(
-            message.contains("read 48 blocks each while containers were free; 20 would save"),
+            message.contains("read 48 blocks each while containers were free; 18 would save"),
             "{message}"
         );
         // 36 GiB for 18 map tasks: twenty save hardly more.

@@ -357,7 +357,7 @@ pub(in crate::engine) fn error_problem(source: String, code: &'static str, messa
     SourceProblem { source, problem }
 }
 
-/// Whether the name of a history says that it is in a staging folder, so that [`supersede`] may remove it.
+/// Whether the name of a history says that it is in a staging folder, so that a later attempt may replace it.
 pub(in crate::engine) fn may_be_superseded(sources: &[String]) -> bool {
     master_attempt(sources).is_some()
 }

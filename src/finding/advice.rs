@@ -34,9 +34,11 @@ pub struct Advice {
     pub conditional: bool,
     /// Its settings that only support another one of its settings, and have no purpose without that.
     pub(crate) serving: Vec<Serving>,
+    /// Why a setting stays as it is, if it says only that.
+    pub(crate) kept_because: Option<String>,
 }
 
-state!(struct Advice { text, settings, conditional, serving });
+state!(struct Advice { text, settings, conditional, serving, kept_because });
 
 /// A setting that is changed only because another setting of the same advice is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,6 +130,11 @@ fn quoted(text: &str) -> String {
 }
 
 impl Advice {
+    /// To keep something as it is.
+    pub(crate) fn to_keep(what: &str, why: &str) -> Self {
+        Self { kept_because: Some(why.to_owned()), ..Self::new(format!("keep {what}: {why}")) }
+    }
+
     /// Advice without a setting.
     #[must_use]
     pub(crate) fn new(text: impl Into<String>) -> Self {

@@ -3,7 +3,7 @@
 use super::Trouble;
 use super::configuration::Recommended;
 use super::value::larger_splits;
-use crate::finding::{Finding, SettingChange, TroubleKind};
+use crate::finding::{Advice, Finding, SettingChange, TroubleKind};
 use crate::savings::{Amounts, SavingStatus};
 use crate::severity::Severity;
 
@@ -34,12 +34,16 @@ pub(super) fn drop_unpaid(troubles: &mut [Trouble], recommended: &mut Vec<Recomm
     }
 }
 
-/// Advice if less memory would save nothing.
-const KEEP: &str = "keep the memory: ";
+/// What stays if less memory would save nothing.
+const MEMORY: &str = "the memory";
 /// Why it would not, if the sizes of containers are rounded up.
 const IN_STEPS: &str = "the cluster grants memory in larger steps, so less would save nothing";
 /// Why it would not, otherwise.
 const SAVES_NOTHING: &str = "what the measurements allow to change would save nothing";
+/// Why memory stays if another trouble needs more of it.
+const OTHERS_NEED_MORE: &str = "another trouble needs the memory";
+/// Why a trouble is low that a replay does not confirm.
+const WITHIN_ERROR: &str = "the saving is within its error";
 
 /// Drops decreases of memory from `recommended` that would save nothing. Troubles of too much memory for which nothing is
 /// left to change are at most low, and say why; `without_change` are those whose changes were dropped before.
@@ -64,33 +68,28 @@ pub(super) fn drop_useless(
             trouble.advice.retain(|advice| advice.settings.is_empty() || advice.settings.iter().any(stays));
             if trouble.advice.is_empty() {
                 let why = if trouble.savings.by_size { IN_STEPS } else { SAVES_NOTHING };
-                trouble.advice.push(format!("{KEEP}{why}").into());
+                trouble.advice.push(Advice::to_keep(MEMORY, why));
             }
         } else if !without_change.contains(&trouble.id) {
             continue;
         }
         if trouble.change.is_empty() && trouble.advice.iter().all(|advice| advice.settings.is_empty()) {
-            let advice = trouble.advice.first().map_or("", |advice| &**advice);
-            let why = advice.split_once(": ").filter(|(keep, _)| keep.starts_with("keep "));
+            let told = trouble.advice.first().and_then(|advice| advice.kept_because.clone());
             let other = if useless.contains(&trouble.id) { SAVES_NOTHING } else { OTHERS_NEED_MORE };
-            let why = why.map_or(other, |(_, why)| why).to_owned();
-            lower(trouble, findings, &why);
+            lower(trouble, findings, (Severity::Low, told.as_deref().unwrap_or(other)));
         }
     }
 }
 
-/// Why memory stays if another trouble needs more of it.
-const OTHERS_NEED_MORE: &str = "another trouble needs the memory";
-
-/// Makes a trouble and its findings at most low, and says why.
-fn lower(trouble: &mut Trouble, findings: &mut [Finding], why: &str) {
-    if trouble.severity > Severity::Low {
-        trouble.severity = Severity::Low;
-        trouble.cause = format!("{}; low, because {why}", trouble.cause);
+/// Makes a trouble and its findings at most as severe as this, and says why.
+fn lower(trouble: &mut Trouble, findings: &mut [Finding], (most, why): (Severity, &str)) {
+    if trouble.severity > most {
+        trouble.severity = most;
+        trouble.cause = format!("{}; {}, because {why}", trouble.cause, most.name());
     }
     for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
-        finding.is_excused |= finding.severity > Severity::Low;
-        finding.severity = finding.severity.min(Severity::Low);
+        finding.is_excused |= finding.severity > most;
+        finding.severity = finding.severity.min(most);
     }
 }
 
@@ -121,14 +120,11 @@ pub(super) fn drop_unproven_splits(
         }
         let why = match trouble.savings.status {
             SavingStatus::Unknown(_) => "the saving is unknown",
-            _ => "the saving is within its error",
+            _ => WITHIN_ERROR,
         };
-        lower(trouble, findings, why);
+        lower(trouble, findings, (Severity::Low, why));
     }
 }
-
-/// What a message of the severity holds no more for.
-const LOW: &str = "; low, because the saving is within its error";
 
 /// Lowers troubles of too few or too many tasks whose saving is within its error: a rule and a replay measure what was
 /// lost in different ways, and what a replay does not confirm is no more than a note. A low trouble is removed, unless
@@ -152,18 +148,11 @@ pub(super) fn lower_unproven(
     for trouble in troubles.iter_mut().filter(is_unproven) {
         let is_low = trouble.severity <= Severity::Low;
         let most = if is_low { Severity::None } else { Severity::Low };
-        trouble.severity = most;
-        for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
-            finding.is_excused |= finding.severity > most;
-            finding.severity = finding.severity.min(most);
-            if is_low {
-                finding.advice.clear();
-            }
-        }
+        lower(trouble, findings, (most, WITHIN_ERROR));
         if is_low {
+            let own = findings.iter_mut().filter(|finding| trouble.tells(finding).is_some());
+            own.for_each(|finding| finding.advice.clear());
             recommended.retain(|it| it.why.iter().any(|id| *id != trouble.id));
-        } else {
-            trouble.cause += LOW;
         }
     }
     let before = troubles.len();
@@ -236,7 +225,7 @@ mod tests {
             assert_eq!((removed, recommended.is_empty()), (troubles.is_empty(), troubles.is_empty()));
             let left = troubles.first();
             assert_eq!(
-                left.is_some_and(|it| it.cause.ends_with(LOW)),
+                left.is_some_and(|it| it.cause.ends_with("; low, because the saving is within its error")),
                 left.is_some_and(|it| it.severity < severity)
             );
             left.map_or(Severity::None, |trouble| trouble.severity)
@@ -266,7 +255,7 @@ mod tests {
             let mut troubles = [trouble];
             drop_useless(&mut troubles, &mut recommended, (&mut [], &[]));
             assert_eq!(troubles[0].change.is_empty(), recommended.is_empty());
-            assert_eq!(troubles[0].advice[0].text.starts_with(KEEP), recommended.is_empty());
+            assert_eq!(troubles[0].advice[0].kept_because.is_some(), recommended.is_empty());
             assert_eq!(troubles[0].severity == Severity::Low, recommended.is_empty());
             recommended.len()
         };
@@ -277,8 +266,10 @@ mod tests {
 
     #[test]
     fn memory_that_is_needed_for_another_reason_is_no_severe_trouble() {
+        const KEEP: &str = "keep spark.executor.memory: ";
         let of = |advice: &str, without: &[&str]| {
-            let advice = vec![advice.into()];
+            let kept_because = advice.strip_prefix(KEEP).map(str::to_owned);
+            let advice = vec![Advice { kept_because, ..Advice::new(advice) }];
             let mut troubles =
                 [Trouble { kind: MuchMemory, change: Vec::new(), advice, ..Trouble::named("a") }];
             let without: Vec<String> = without.iter().map(|id| (*id).to_owned()).collect();

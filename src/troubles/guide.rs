@@ -88,9 +88,9 @@ impl<'a> Guide<'a> {
     /// Makes advice propose the recommended values and nothing without effect. If nothing of it is left, it says why the
     /// settings stay, and this returns true.
     pub(super) fn lead(&self, advice: &mut Vec<Advice>) -> bool {
-        let mut reasons: Vec<String> = Vec::new();
+        let mut reasons: Vec<Advice> = Vec::new();
         advice.retain_mut(|line| {
-            let lost: Vec<(SettingChange, String)> = line
+            let lost: Vec<(SettingChange, Advice)> = line
                 .settings
                 .iter()
                 .filter_map(|change| Some((change.clone(), self.why_lost(change, line)?)))
@@ -107,13 +107,13 @@ impl<'a> Guide<'a> {
         });
         let is_empty = advice.is_empty();
         if is_empty {
-            advice.extend(reasons.into_iter().take(1).map(Advice::from));
+            advice.extend(reasons.into_iter().take(1));
         }
         is_empty && !advice.is_empty()
     }
 
     /// Why a change of a line is dropped: for its own sake, or because the setting that it serves stays.
-    fn why_lost(&self, change: &SettingChange, line: &Advice) -> Option<String> {
+    fn why_lost(&self, change: &SettingChange, line: &Advice) -> Option<Advice> {
         let served = || line.served_by(change).filter(|_| !line.conditional);
         self.why_stays(change, line)
             .or_else(|| self.why_stays(served()?, line))
@@ -121,9 +121,9 @@ impl<'a> Guide<'a> {
     }
 
     /// Why a setting stays as it is. Advice on an echo is not recommended, but its settings still have an effect together.
-    fn why_stays(&self, change: &SettingChange, line: &Advice) -> Option<String> {
+    fn why_stays(&self, change: &SettingChange, line: &Advice) -> Option<Advice> {
         if let Some(opposite) = self.opposite_of(change) {
-            return Some(opposite);
+            return Some(opposite.into());
         }
         let inert = || inert::why(self.app, change, &[&self.changes, &line.settings]);
         // The setting stays because of its amount: other options of a JVM may change.
@@ -133,7 +133,7 @@ impl<'a> Guide<'a> {
         };
         let kept = self.kept.get(change.setting.as_str()).copied().filter(|_| !is_other());
         let why = kept.or_else(inert)?;
-        Some(format!("keep {}: {why}", change.setting))
+        Some(Advice::to_keep(&change.setting, why))
     }
 
     /// The settled change in words, if it goes in the opposite direction of `change`.

@@ -38,10 +38,11 @@ impl Found {
 
     /// Evidence that the task waited for its node.
     pub(super) fn add_contention(&mut self, params: &Params, confidence: Confidence, fact: Fact) {
-        let is_brief = self.delay.is_some_and(|delay| delay < params.contention_seconds);
+        // Refuted, and so not even weak evidence.
         if self.usual_neighbours {
-            // Refuted, and so not even weak evidence.
-        } else if is_brief {
+            return;
+        }
+        if self.delay.is_some_and(|delay| delay < params.contention_seconds) {
             self.hint(Cause::Contention, fact);
         } else {
             self.add_of_node(Cause::Contention, confidence, fact);

@@ -56,10 +56,11 @@ impl Progress {
         }
     }
 
-    /// Records all sources, with the stored bytes of each.
+    /// Records more sources, with the stored bytes of each.
     pub(super) fn found(&self, stored: &[u64]) {
-        self.bytes_found.store(stored.iter().sum(), Ordering::Relaxed);
-        self.found.store(stored.len() as u64 + 1, Ordering::Relaxed);
+        self.bytes_found.fetch_add(stored.iter().sum(), Ordering::Relaxed);
+        let is_first = u64::from(self.found.load(Ordering::Relaxed) == 0);
+        self.found.fetch_add(stored.len() as u64 + is_first, Ordering::Relaxed);
     }
 
     pub(super) fn read(&self, stored: u64) {
@@ -87,7 +88,8 @@ mod tests {
         assert_eq!(progress.so_far(), SoFar::default());
         progress.found(&[]);
         assert_eq!(progress.so_far().histories_found, Some(0));
-        progress.found(&[3, 4]);
+        progress.found(&[3]);
+        progress.found(&[4]);
         progress.read(4);
         progress.findings(2);
         let expected =

@@ -1,5 +1,7 @@
 //! What the user named.
 
+#[cfg(feature = "store")]
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
@@ -45,6 +47,16 @@ impl NamedPath<'_> {
 }
 
 impl<'a> Named<'a> {
+    /// Whether a path is standard input or a pipe, which can be read only once.
+    #[cfg(feature = "store")]
+    pub(crate) fn has_streams(self) -> bool {
+        let is_stream = |path: &Path| {
+            let is_file = |metadata: fs::Metadata| metadata.is_file() || metadata.is_dir();
+            path == Path::new("-") || fs::metadata(path).is_ok_and(|metadata| !is_file(metadata))
+        };
+        self.sorted().iter().any(|named| is_stream(named.path))
+    }
+
     /// Each path once, in the order of their bytes.
     pub(super) fn sorted(self) -> Vec<NamedPath<'a>> {
         let given = self.paths.iter().map(|path| NamedPath { path, line: None });

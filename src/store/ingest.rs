@@ -10,54 +10,169 @@ use super::place::ENDINGS;
 use super::writer::{Runs, Sources, Stored, TOOL, Writer};
 use super::{Store, StoreError, listing};
 use crate::engine::Keeper;
-use crate::input::discover::{self, FileState};
+use crate::input::discover::{self, FileState, Listed};
 use crate::input::named::Named;
 use crate::input::storage::{BrokenOff, Storages};
+use crate::input::unit::Unit;
 use crate::limits::Limits;
 use crate::nodes::work_by_node;
-use crate::results::{ApplicationReport, Report};
+use crate::parse::Level;
+use crate::results::{ApplicationReport, Report, SourceProblem, Summary};
 use crate::units::Timestamp;
 
-/// The files to read. In both cases, only applications in new or changed files are stored. A file that was last read
-/// with another version or other rules counts as changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Files {
-    Changed,
-    All,
+/// Many files are read in at most this many turns, because each turn lists the folders again.
+const MAX_TURNS: usize = 10;
+
+/// The fewest files of a turn, unless there are no more. Tests have several turns with few files.
+const MIN_IN_TURN: usize = if cfg!(test) { 2 } else { 1000 };
+
+/// The files below the paths, without those of the database.
+struct Listing {
+    files: Vec<Listed>,
+    /// Those that did not change since they were read with the same rules.
+    known: FxHashSet<PathBuf>,
+    own: Vec<PathBuf>,
+}
+
+impl Listing {
+    /// The files to read, in turns; what is read together is in one turn. There is at least one turn, so that problems of
+    /// the paths are reported.
+    fn turns(&self, named: Named<'_>) -> Vec<FxHashSet<&Path>> {
+        let new = || self.files.iter().map(|file| &*file.path).filter(|path| !self.known.contains(*path));
+        let in_turn = match named.has_streams() {
+            // A stream can be read only once.
+            true => usize::MAX,
+            false => MIN_IN_TURN.max(new().count().div_ceil(MAX_TURNS)),
+        };
+        let mut units: Vec<Vec<&Path>> = Vec::new();
+        let mut places: FxHashMap<Unit<'_>, usize> = FxHashMap::default();
+        for path in new() {
+            let place = *places.entry(Unit::of(path)).or_insert(units.len());
+            match units.get_mut(place) {
+                Some(unit) => unit.push(path),
+                None => units.push(vec![path]),
+            }
+        }
+        let (mut turns, mut turn) = (Vec::new(), FxHashSet::default());
+        for unit in units {
+            if turn.len() >= in_turn {
+                turns.push(std::mem::take(&mut turn));
+            }
+            turn.extend(unit);
+        }
+        turns.push(turn);
+        turns
+    }
+}
+
+/// What was read in all turns.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    /// The sums of all turns.
+    pub(crate) summary: Summary,
+    /// Problems, each once.
+    pub(crate) problems: Vec<SourceProblem>,
+    /// Whether an input that the user named could not be read.
+    pub(crate) named_input_failed: bool,
+}
+
+impl Read {
+    fn add(&mut self, report: Report) {
+        let Summary { files_found, files_analysed, files_skipped, files_failed, applications, .. } =
+            report.summary;
+        // Folders that cannot be read fail in each turn.
+        let known: FxHashSet<(&str, &str)> =
+            self.problems.iter().map(|it| (it.source.as_str(), it.problem.message.as_str())).collect();
+        let is_known =
+            |it: &SourceProblem| known.contains(&(it.source.as_str(), it.problem.message.as_str()));
+        let (again, new): (Vec<_>, Vec<_>) = report.problems.into_iter().partition(is_known);
+        let again = again.iter().filter(|it| it.problem.level == Level::Error).count() as u64;
+        self.problems.extend(new);
+        self.named_input_failed |= report.named_input_failed;
+        let sums = &mut self.summary;
+        sums.files_found += files_found.saturating_sub(again);
+        sums.files_analysed += files_analysed;
+        sums.files_skipped += files_skipped;
+        sums.files_failed += files_failed.saturating_sub(again);
+        sums.applications += applications;
+    }
 }
 
 impl Store {
-    /// Stores what `read` finds in the histories below `named`. A killed run keeps what it committed, and what was found is
-    /// returned even if it could not be stored.
-    pub(crate) fn keep<T>(
+    /// Stores what `read` finds in all histories below `named` that are new or changed; `read` gets the others, too. A
+    /// killed run keeps what it committed, and what was found is returned even if it could not be stored.
+    pub(crate) fn keep_of_all<T>(
         &mut self,
         named: Named<'_>,
-        (files, limits): (Files, &Limits),
-        rules_hash: &str,
-        now: Timestamp,
+        limits: &Limits,
+        (rules_hash, now): (&str, Timestamp),
         read: impl FnOnce(Named<'_>, Keeper<'_>) -> (Report, T),
     ) -> Result<(Report, T, Result<Stored, StoreError>), StoreError> {
-        let broken_off = BrokenOff::default();
-        let storages = named.storages.cloned().unwrap_or_else(|| Storages::built_in(limits));
-        let storages = storages.watched(&broken_off);
+        let (storages, broken_off) = watched(named, limits);
         let named = Named { storages: Some(&storages), ..named };
-        let listed = discover::list(named, limits);
-        let database = &self.database;
-        let within_limits = format!("{rules_hash} {}", limits.written());
-        let hashes = [rules_hash, &within_limits];
-        let known = database.reading(|| listing::unchanged(database, &listed, (TOOL, hashes)))?;
-        let mut left_out = match files {
-            Files::Changed => known.clone(),
-            Files::All => FxHashSet::default(),
-        };
-        // Closing a file of the database would release the locks that SQLite has on it.
-        left_out.extend(listed.iter().filter(|file| self.is_own(&file.path)).map(|file| file.path.clone()));
-        let runs = Runs::start(database, now, (rules_hash, &within_limits))?;
-        let states = listed.into_iter().map(|file| (file.path, file.state));
-        let states: FxHashMap<PathBuf, FileState> =
-            states.filter(|(path, _)| !left_out.contains(path) && !known.contains(path)).collect();
+        let hashes = [rules_hash, &format!("{rules_hash} {}", limits.written())];
+        let listing = self.listing(named, limits, hashes)?;
+        let all = listing.files.iter().map(|file| &*file.path).collect();
         let sources = Sources { storages: &storages, broken_off };
-        let writer = Mutex::new(Writer::new(&mut self.database, runs, (known, states), sources));
+        let (report, read, stored) =
+            self.keep_turn((named, sources), (&listing, &all), (hashes, now), read)?;
+        Ok((report, read, stored.and_then(|stored| self.finished(&listing, stored))))
+    }
+
+    /// Stores what `read` finds in the histories below `named` that are new or changed. Many are read in turns: what was
+    /// found in one is stored before the files of the next one are opened, even if the run is killed then.
+    pub(crate) fn keep_changed(
+        &mut self,
+        named: Named<'_>,
+        limits: &Limits,
+        (rules_hash, now): (&str, Timestamp),
+        read: impl Fn(Named<'_>, Keeper<'_>) -> Report,
+    ) -> Result<(Read, Result<Stored, StoreError>), StoreError> {
+        let (storages, broken_off) = watched(named, limits);
+        let named = Named { storages: Some(&storages), ..named };
+        let hashes = [rules_hash, &format!("{rules_hash} {}", limits.written())];
+        let listing = self.listing(named, limits, hashes)?;
+        let (mut all, mut stored) = (Read::default(), Stored::default());
+        for turn in listing.turns(named) {
+            let sources = Sources { storages: &storages, broken_off: broken_off.clone() };
+            let read = |named: Named<'_>, keeper: Keeper<'_>| (read(named, keeper), ());
+            let (report, (), in_turn) =
+                self.keep_turn((named, sources), (&listing, &turn), (hashes, now), read)?;
+            all.add(report);
+            match in_turn {
+                Ok(in_turn) => stored.add(in_turn),
+                Err(error) => return Ok((all, Err(error))),
+            }
+        }
+        Ok((all, self.finished(&listing, stored)))
+    }
+
+    fn listing(&self, named: Named<'_>, limits: &Limits, hashes: [&str; 2]) -> Result<Listing, StoreError> {
+        // Closing a file of the database would release the locks that SQLite has on it.
+        let (own, files): (Vec<_>, Vec<_>) =
+            discover::list(named, limits).into_iter().partition(|file| self.is_own(&file.path));
+        let database = &self.database;
+        let known = database.reading(|| listing::unchanged(database, &files, (TOOL, hashes)))?;
+        Ok(Listing { files, known, own: own.into_iter().map(|file| file.path).collect() })
+    }
+
+    /// Reads the files of a turn, and stores what is found in those that are new or changed.
+    fn keep_turn<T>(
+        &mut self,
+        (named, sources): (Named<'_>, Sources<'_>),
+        (listing, turn): (&Listing, &FxHashSet<&Path>),
+        ([rules_hash, within_limits], now): ([&str; 2], Timestamp),
+        read: impl FnOnce(Named<'_>, Keeper<'_>) -> (Report, T),
+    ) -> Result<(Report, T, Result<Stored, StoreError>), StoreError> {
+        let Listing { files, known, own } = listing;
+        let runs = Runs::start(&self.database, now, (rules_hash, within_limits))?;
+        let others = files.iter().map(|file| &file.path).filter(|path| !turn.contains(path.as_path()));
+        let left_out: FxHashSet<PathBuf> = others.chain(own).cloned().collect();
+        let is_new = |file: &&Listed| turn.contains(file.path.as_path()) && !known.contains(&file.path);
+        let states = files.iter().filter(is_new).map(|file| (file.path.clone(), file.state.clone()));
+        let states: FxHashMap<PathBuf, FileState> = states.collect();
+        let listed = files.iter().map(|file| file.path.as_path()).collect();
+        let writer = Mutex::new(Writer::new(&mut self.database, runs, (known, &listed, states), sources));
         let write = |app: &ApplicationReport, counts: bool| {
             writer.lock().unwrap_or_else(PoisonError::into_inner).application(app, counts);
         };
@@ -66,12 +181,15 @@ impl Store {
         let (report, read) = read(Named { unchanged: Some(&left_out), ..named }, keeper);
         let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (stored, finished) = writer.finish(&report.problems);
+        Ok((report, read, finished.map(|()| stored)))
+    }
+
+    /// Compares the runs of the jobs that changed, and counts what the store has now.
+    fn finished(&mut self, listing: &Listing, stored: Stored) -> Result<Stored, StoreError> {
+        self.compare_again()?;
         let count = || self.database.count("SELECT count(*) FROM application WHERE counts = TRUE", &[]);
-        let stored = finished.and_then(|()| self.compare_again()).and_then(|()| {
-            let applications = self.database.reading(count)?;
-            Ok(Stored { applications, ..stored })
-        });
-        Ok((report, read, stored))
+        let (unchanged, applications) = (listing.known.len() as u64, self.database.reading(count)?);
+        Ok(Stored { unchanged, applications, ..stored })
     }
 
     /// Whether this is a file of the database itself.
@@ -88,6 +206,13 @@ impl Store {
     }
 }
 
+/// The storages of `named`, which note the objects that were not read to their ends.
+fn watched(named: Named<'_>, limits: &Limits) -> (Storages, BrokenOff) {
+    let broken_off = BrokenOff::default();
+    let storages = named.storages.cloned().unwrap_or_else(|| Storages::built_in(limits));
+    (storages.watched(&broken_off), broken_off)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,20 +227,21 @@ mod tests {
         (spark_start() + &stage(0, 0) + &spark_end()).replace("app-1", id)
     }
 
-    fn ingest(store: &mut Store, folder: &Path) -> Report {
+    fn ingest(store: &mut Store, folder: &Path) -> Read {
         ingest_within(store, folder, Limits::default()).0
     }
 
-    fn ingest_within(store: &mut Store, folder: &Path, limits: Limits) -> (Report, Stored) {
+    fn ingest_within(store: &mut Store, folder: &Path, limits: Limits) -> (Read, Stored) {
         let rules = RuleSet::built_in().unwrap();
         let options = Options { top: Some(0), limits, ..Options::default() };
         let (basis, paths) = (Basis { rules: &rules, prices: None }, [folder.to_path_buf()]);
-        let (files, now) = ((Files::Changed, &options.limits), Timestamp::from_millis(0));
         let read = |named: Named<'_>, keeper: Keeper<'_>| {
-            engine::analyze_keeping(named, basis, &options, &Progress::default(), (keeper, None))
+            engine::analyze_keeping(named, basis, &options, &Progress::default(), (keeper, None)).0
         };
-        let (report, _, stored) = store.keep(paths[..].into(), files, rules.hash(), now, read).unwrap();
-        (report, stored.unwrap())
+        let now = Timestamp::from_millis(0);
+        let kept = store.keep_changed(paths[..].into(), &options.limits, (rules.hash(), now), read);
+        let (read, stored) = kept.unwrap();
+        (read, stored.unwrap())
     }
 
     /// The applications that count, as `id in file`, and the files that could not be read.
@@ -152,6 +278,87 @@ mod tests {
 
     fn owned(texts: &[&str]) -> Vec<String> {
         texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn what_is_read_together_is_in_one_turn() {
+        let (conf, part) = ("conf/job_1_0001_conf.xml", "a/eventlog_v2_app-1/events_2_app-1");
+        let paths =
+            ["a/1", "a/eventlog_v2_app-1/events_1_app-1", part, "b/2", "done/job_1_0001.jhist", "b/3"];
+        let files = paths.into_iter().chain([conf, "z"]).map(|path| {
+            let state = FileState { size: 1, modified: None, etag: None };
+            Listed { path: path.into(), state }
+        });
+        let known = std::iter::once(PathBuf::from("z")).collect();
+        let listing = Listing { files: files.collect(), known, own: Vec::new() };
+        let turns = listing.turns(Named::default());
+        let sorted = |turn: &FxHashSet<&Path>| {
+            let mut paths: Vec<_> = turn.iter().map(|path| path.display().to_string()).collect();
+            paths.sort();
+            paths
+        };
+        let wanted =
+            [&["a/1", "a/eventlog_v2_app-1/events_1_app-1", part][..], &["b/2", conf, paths[4]], &["b/3"]];
+        assert_eq!(turns.iter().map(sorted).collect::<Vec<_>>(), wanted);
+        let stdin = [PathBuf::from("-")];
+        assert_eq!(listing.turns(stdin[..].into()).len(), 1);
+        let nothing = Listing { files: Vec::new(), known: FxHashSet::default(), own: Vec::new() };
+        assert_eq!(nothing.turns(Named::default()), [FxHashSet::default()]);
+    }
+
+    #[test]
+    fn a_killed_run_keeps_the_turns_before() {
+        for database in databases() {
+            let mut store = Store::with(database).unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            for id in ["app-1", "app-2", "app-3"] {
+                fs::write(folder.path().join(id), log(id)).unwrap();
+            }
+            let (rules, limits) = (RuleSet::built_in().unwrap(), Limits::default());
+            let (basis, paths) = (Basis { rules: &rules, prices: None }, [folder.path().to_path_buf()]);
+            let turns = std::sync::atomic::AtomicU64::new(0);
+            let killed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let now = (rules.hash(), Timestamp::from_millis(0));
+                store.keep_changed(paths[..].into(), &limits, now, |named, keeper| {
+                    assert_eq!(turns.fetch_add(1, std::sync::atomic::Ordering::Relaxed), 0, "killed");
+                    let options = Options { top: Some(0), ..Options::default() };
+                    engine::analyze_keeping(named, basis, &options, &Progress::default(), (keeper, None)).0
+                })
+            }));
+            assert!(killed.is_err());
+            assert_eq!(contents(&store).0, ["app-1 in app-1", "app-2 in app-2"]);
+            let read = ingest(&mut store, folder.path());
+            assert_eq!((read.summary.files_found, read.summary.applications), (1, 1));
+            assert_eq!(contents(&store).0.len(), 3);
+        }
+    }
+
+    #[test]
+    fn problems_of_all_turns_are_reported_once() {
+        for database in databases() {
+            let mut store = Store::with(database).unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            for id in ["app-1", "app-2", "app-3", "app-4", "app-5"] {
+                fs::write(folder.path().join(id), log(id)).unwrap();
+            }
+            fs::write(folder.path().join("app-6"), log("app-6").replace("Timestamp", "T")).unwrap();
+            let rules = RuleSet::built_in().unwrap();
+            let limits = Limits::default();
+            let (basis, paths) =
+                (Basis { rules: &rules, prices: None }, [folder.path().to_path_buf(), "/nowhere".into()]);
+            let now = (rules.hash(), Timestamp::from_millis(0));
+            let kept = store.keep_changed(paths[..].into(), &limits, now, |named, keeper| {
+                let options = Options { top: Some(0), ..Options::default() };
+                engine::analyze_keeping(named, basis, &options, &Progress::default(), (keeper, None)).0
+            });
+            let (read, stored) = kept.unwrap();
+            let nowhere = read.problems.iter().filter(|it| it.source == "/nowhere").count();
+            assert!(read.named_input_failed);
+            assert!(read.problems.iter().any(|it| it.source.ends_with("app-6")));
+            let Summary { files_analysed, files_failed, applications, .. } = read.summary;
+            assert_eq!((nowhere, files_analysed, files_failed, applications), (1, 6, 1, 6));
+            assert_eq!(stored.unwrap().added, 6);
+        }
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(crate) use export::Column;
 pub(crate) use export::{Kind, TABLES, Table, Value};
 pub(crate) use fleet::{Fleet, InPeriod, Ranked, Remedy, Unread};
 pub(crate) use groups::{Group, Grouped, Grouping};
-pub(crate) use ingest::Files;
+pub(crate) use ingest::Read;
 pub(crate) use nodes::{NodeSums, Nodes};
 pub(crate) use periods::{OverTime, Periods};
 pub(crate) use place::Place;

@@ -35,6 +35,15 @@ pub(crate) struct Stored {
     pub(crate) applications: u64,
 }
 
+impl Stored {
+    /// Adds what was stored in another turn.
+    pub(super) fn add(&mut self, turn: Self) {
+        self.added += turn.added;
+        self.cut += turn.cut;
+        self.kept += turn.kept;
+    }
+}
+
 /// Where files come from.
 pub(super) struct Sources<'s> {
     pub(super) storages: &'s Storages,
@@ -57,8 +66,10 @@ pub(super) struct Writer<'c> {
     database: &'c mut Database,
     runs: Runs<'c>,
     /// Files whose applications the store has, or had until they were removed as old.
-    known: FxHashSet<PathBuf>,
-    /// The files listed and not yet recorded.
+    known: &'c FxHashSet<PathBuf>,
+    /// All files below the paths.
+    listed: &'c FxHashSet<&'c Path>,
+    /// The files of this turn that are not yet recorded.
     states: FxHashMap<PathBuf, FileState>,
     sources: Sources<'c>,
     /// Archives from which an application was recorded.
@@ -114,19 +125,24 @@ fn start(database: &Database, now: Timestamp, rules_hash: &str) -> Result<i64, S
 }
 
 impl<'c> Writer<'c> {
-    /// Writes into `database` what is found in the files of `states`; those in `known` have not changed.
+    /// Writes into `database` what is found in the files of `states`; those in `known` have not changed. `listed` has both,
+    /// and those of other turns.
     pub(super) fn new(
         database: &'c mut Database,
         runs: Runs<'c>,
-        (known, states): (FxHashSet<PathBuf>, FxHashMap<PathBuf, FileState>),
+        (known, listed, states): (
+            &'c FxHashSet<PathBuf>,
+            &'c FxHashSet<&'c Path>,
+            FxHashMap<PathBuf, FileState>,
+        ),
         sources: Sources<'c>,
     ) -> Self {
-        let stored = Stored { unchanged: known.len() as u64, ..Stored::default() };
-        let (read_in_part, limited) = Default::default();
+        let (read_in_part, limited, stored) = Default::default();
         Self {
             database,
             runs,
             known,
+            listed,
             states,
             sources,
             read_in_part,
@@ -215,9 +231,8 @@ impl<'c> Writer<'c> {
     fn was_continued(&self, earlier: &str, app: &ApplicationReport) -> bool {
         let Some(now) = app.sources.first().filter(|now| *now != earlier) else { return false };
         let path = Path::new(earlier);
-        let is_listed = self.known.contains(path) || self.states.contains_key(path);
         unit::is_same_log(path, Path::new(now))
-            && !is_listed
+            && !self.listed.contains(path)
             && (self.sources.storages.has(path) || !path.exists())
     }
 

@@ -11,8 +11,7 @@ use super::super::input_args::InputArgs;
 use super::super::path_args::PathArgs;
 use super::{StoreArgs, now, stored_in, without_filters};
 use crate::engine::{self, Options};
-use crate::results::Report;
-use crate::store::{Files, Stored};
+use crate::store::{Read, Stored};
 use crate::troubles::Basis;
 
 pub(in crate::cli) const EXAMPLES: &str = "\
@@ -56,37 +55,36 @@ impl Ingest {
         let mut store = self.store.create()?;
         let basis = Basis { rules: &rules, prices: None };
         let kept = self.input.run(|progress| {
-            let files = (Files::Changed, &options.limits);
-            store.keep(inputs.named(), files, rules.hash(), now(), |named, keeper| {
-                engine::analyze_keeping(named, basis, &options, progress, (keeper, None))
+            store.keep_changed(inputs.named(), &options.limits, (rules.hash(), now()), |named, keeper| {
+                engine::analyze_keeping(named, basis, &options, progress, (keeper, None)).0
             })
         })?;
         let failed = |error| self.store.failed("write", &error);
-        let (report, _, stored) = kept.map_err(failed)?;
+        let (read, stored) = kept.map_err(failed)?;
         let stored = stored.map_err(failed)?;
-        self.input.warn(&report.problems);
-        output.write(|out| writeln!(out, "{}", self.result(&report, &stored)))?;
+        self.input.warn(&read.problems);
+        output.write(|out| writeln!(out, "{}", self.result(&read, &stored)))?;
         let Stored { unchanged, cut, .. } = stored;
         // It is not an error if all files are unchanged.
-        let nothing_new = unchanged > 0 && report.summary.applications == 0;
+        let nothing_new = unchanged > 0 && read.summary.applications == 0;
         let failed = if cut > 0 {
             true
         } else if nothing_new {
-            self.input.failed(&report.problems, report.named_input_failed)
+            self.input.failed(&read.problems, read.named_input_failed)
         } else {
-            self.input.failure(&report.problems, report.named_input_failed, &report.summary).is_some()
+            self.input.failure(&read.problems, read.named_input_failed, &read.summary).is_some()
         };
         Ok(if failed { Exit::Failure } else { Exit::Clean })
     }
 
     /// What was read, and what the store has now.
-    fn result(&self, report: &Report, stored: &Stored) -> String {
-        let summary = &report.summary;
-        let read = summary.files_analysed;
-        let plural = if read == 1 { "" } else { "s" };
+    fn result(&self, read: &Read, stored: &Stored) -> String {
+        let summary = &read.summary;
+        let analysed = summary.files_analysed;
+        let plural = if analysed == 1 { "" } else { "s" };
         let Stored { unchanged, .. } = stored;
         format!(
-            "{read} file{plural} read, {} skipped, {} failed, {unchanged} unchanged · {}",
+            "{analysed} file{plural} read, {} skipped, {} failed, {unchanged} unchanged · {}",
             summary.files_skipped,
             summary.files_failed,
             stored_in(&self.store.store, stored)

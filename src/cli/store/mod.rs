@@ -16,7 +16,7 @@ use super::input_args::InputArgs;
 use super::path_args::Inputs;
 use crate::engine::{self, Options, Render};
 use crate::severity::Severity;
-use crate::store::{Files, Place, Store, StoreError, Stored};
+use crate::store::{Place, Store, StoreError, Stored};
 use crate::troubles::Basis;
 use crate::units::Timestamp;
 
@@ -53,13 +53,10 @@ pub(super) fn keep_all(
     }
     let mut store = Store::create(place).map_err(|error| failed(place, "open", &error))?;
     let kept = input.run(|progress| {
-        store.keep(
-            inputs.named(),
-            (Files::All, &options.limits),
-            basis.rules.hash(),
-            now(),
-            |named, keeper| engine::analyze_keeping(named, basis, options, progress, (keeper, render)),
-        )
+        let of_rules = (basis.rules.hash(), now());
+        store.keep_of_all(inputs.named(), &options.limits, of_rules, |named, keeper| {
+            engine::analyze_keeping(named, basis, options, progress, (keeper, render))
+        })
     })?;
     let (report, pieces, stored) = kept.map_err(|error| failed(place, "write", &error))?;
     let unkept = match stored {

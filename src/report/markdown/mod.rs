@@ -15,8 +15,8 @@ use super::comparison::section;
 use super::parts::{Parts, Reader};
 use super::totals::{Saved, memory_used};
 use super::words::{
-    SuppressedGroup, applications, by_reason, capital, currency, plural, reasons_not_evaluated, saves,
-    told_by,
+    SuppressedGroup, applications, by_reason, capital, currency, incomplete, plural, reasons_not_evaluated,
+    saves, told_by,
 };
 use super::wrap::clean;
 use crate::engine::Pieces;
@@ -258,9 +258,8 @@ fn plain(line: &str) -> String {
 /// Notes on an incomplete history, suppressed findings, and rules that were not evaluated.
 fn notes(app: &ApplicationReport) -> String {
     let mut notes = String::new();
-    if let Some(why) = &app.incomplete {
-        let why = text(why, SENTENCE);
-        let _ = writeln!(notes, "- Log incomplete ({why}): results cover the part that was read.");
+    if let Some(note) = incomplete(app) {
+        let _ = writeln!(notes, "- {}", text(&note, 2 * SENTENCE));
     }
     for SuppressedGroup { rules, reason, until } in by_reason(&app.suppressed) {
         let until = until.map(|day| format!(", until {day}")).unwrap_or_default();

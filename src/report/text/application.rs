@@ -7,7 +7,7 @@ use super::{INDENT, TEXT_COLUMN, TextOptions};
 use crate::finding::{Finding, Suppressed};
 use crate::report::totals::saved_together;
 use crate::report::words::{
-    SuppressedGroup, by_reason, capped, currency, plural, reasons_not_evaluated, taken,
+    SuppressedGroup, by_reason, capped, currency, incomplete, plural, reasons_not_evaluated, taken,
 };
 use crate::report::wrap::{clean, lines, width};
 use crate::results::ApplicationReport;
@@ -27,8 +27,8 @@ pub(super) fn write(app: &ApplicationReport, options: TextOptions, out: &mut dyn
     if let Some(text) = capped(app) {
         hanging(&text, columns, out)?;
     }
-    if !app.complete {
-        hanging("Log incomplete: results cover the part that was read", columns, out)?;
+    if let Some(note) = incomplete(app) {
+        hanging(&note, columns, out)?;
     }
     if let Some(source) = app.sources.first().filter(|_| options.details) {
         hanging(&clean(source), columns, out)?;

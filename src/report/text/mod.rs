@@ -201,8 +201,12 @@ fn not_judged(report: &Report) -> Vec<String> {
     let mut parts = Vec::new();
     match report.totals.incomplete {
         0 => {}
-        1 => parts.push("1 log is incomplete: results cover the part that was read".to_owned()),
-        logs => parts.push(format!("{logs} logs are incomplete: results cover the part that was read")),
+        1 => parts.push("1 log is incomplete: results cover the part that was read (--details)".to_owned()),
+        logs => {
+            parts.push(format!(
+                "{logs} logs are incomplete: results cover the part that was read (--details)"
+            ));
+        }
     }
     let rules: BTreeSet<&str> = report.totals.not_evaluated.iter().map(|missing| &*missing.rule).collect();
     if !rules.is_empty() {

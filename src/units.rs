@@ -174,6 +174,13 @@ impl Timestamp {
         let moment = DateTime::from_timestamp_millis(self.0).filter(|at| (0..=9999).contains(&at.year()))?;
         Some(moment.to_rfc3339_opts(SecondsFormat::Millis, true))
     }
+
+    /// For people: "2026-11-21 18:30:05Z".
+    #[must_use]
+    pub(crate) fn to_second(self) -> Option<String> {
+        let text = self.to_rfc3339()?;
+        Some(format!("{} {}Z", text.get(..10)?, text.get(11..19)?))
+    }
 }
 
 impl Add<Millis> for Timestamp {

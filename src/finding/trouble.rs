@@ -36,6 +36,7 @@ macro_rules! kinds {
 kinds! {
     Failures = "failures", "Failures";
     Cancelled = "cancelled", "Cancelled";
+    Unfinished = "unfinished", "Unfinished";
     Skew = "skew", "Skew";
     GarbageCollection = "garbage-collection", "Garbage collection";
     Spill = "spill", "Spill";

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 
 use crate::finding::{Finding, NotEvaluated, Suppressed};
-use crate::model::{Engine, Status};
 use crate::report::wrap::clean;
 use crate::results::{ApplicationReport, Summary};
 use crate::savings::{Amounts, Range, SavingStatus, TroubleSavings};
@@ -53,19 +52,10 @@ pub(super) fn capped(app: &ApplicationReport) -> Option<String> {
     })
 }
 
-/// What is missing of an incomplete log, and where to look if its application no longer runs.
+/// What is missing of an incomplete log.
 pub(super) fn incomplete(app: &ApplicationReport) -> Option<String> {
     let why = clean(app.incomplete.as_deref()?);
-    let died = match (app.status, app.engine) {
-        (Status::Running, Engine::Spark) => {
-            " If the application no longer runs, its driver was killed: only the driver's own log says why."
-        }
-        (Status::Running, Engine::MapReduce) => {
-            " If the job no longer runs, its application master was killed: only the log of its container says why."
-        }
-        _ => "",
-    };
-    Some(format!("Log incomplete ({why}): results cover the part that was read.{died}"))
+    Some(format!("Log incomplete ({why}): results cover the part that was read"))
 }
 
 /// Why a report has no applications; `None` if it has some.

@@ -162,6 +162,7 @@ fn saving(kind: TroubleKind, rule: &str) -> Option<&'static str> {
         Kind::Speculation if rule == COPIES => Some("memory"),
         Kind::Speculation
         | Kind::Cancelled
+        | Kind::Unfinished
         | Kind::SlowTasks
         | Kind::LittleMemory
         | Kind::Driver

@@ -9,6 +9,7 @@ mod speculation_waste;
 mod straggler_detection;
 mod straggler_dos_index;
 mod straggler_impact;
+mod unfinished;
 mod wait_time;
 mod wasted_resources;
 mod working_times;
@@ -29,6 +30,7 @@ pub(super) const RULES: &[Rule] = &[
     failed_attempts::RULE,
     wasted_resources::RULE,
     wait_time::RULE,
+    unfinished::RULE,
 ];
 
 macro_rules! rule {

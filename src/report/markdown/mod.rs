@@ -259,7 +259,7 @@ fn plain(line: &str) -> String {
 fn notes(app: &ApplicationReport) -> String {
     let mut notes = String::new();
     if let Some(note) = incomplete(app) {
-        let _ = writeln!(notes, "- {}", text(&note, 2 * SENTENCE));
+        let _ = writeln!(notes, "- {}.", text(&note, SENTENCE));
     }
     for SuppressedGroup { rules, reason, until } in by_reason(&app.suppressed) {
         let until = until.map(|day| format!(", until {day}")).unwrap_or_default();

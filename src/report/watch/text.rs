@@ -40,11 +40,15 @@ pub(crate) fn begin(
 pub(crate) fn write(told: &Told, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let text = match told {
         Told::Application { identity, source } => {
-            let started = identity.started_at.and_then(clock).map(|at| format!("{at} ")).unwrap_or_default();
+            let started = identity
+                .started_at
+                .and_then(Timestamp::to_second)
+                .map(|at| format!("{at} "))
+                .unwrap_or_default();
             format!("{started}watching {}: {}", name(identity), source)
         }
         Told::End { identity, at, .. } => {
-            let at = at.and_then(clock).map(|at| format!("{at} ")).unwrap_or_default();
+            let at = at.and_then(Timestamp::to_second).map(|at| format!("{at} ")).unwrap_or_default();
             format!("{at}{} has ended", name(identity))
         }
         // Warnings go to standard error.
@@ -57,14 +61,14 @@ pub(crate) fn write(told: &Told, options: TextOptions, out: &mut dyn Write) -> i
 fn flag(flag: &Flag) -> String {
     let (flagged, launch) = (&flag.flagged, &flag.flagged.launch);
     let detector = flag.detector;
-    let at = clock(flagged.at).unwrap_or_default();
+    let at = flagged.at.to_second().unwrap_or_default();
     let on = launch.host.as_ref().map(|host| format!(" on {host}")).unwrap_or_default();
     let attempt = launch.attempt.filter(|attempt| *attempt > 0);
     let attempt = attempt.map(|attempt| format!(" (attempt {attempt})")).unwrap_or_default();
     let task = format!("task {} of {}{attempt}{on}", launch.task, group(flag.group));
     let application = name(&flag.application);
     if let Some(end) = flag.had_ended {
-        let end = clock(end).unwrap_or_default();
+        let end = end.to_second().unwrap_or_default();
         return format!("{at} {application}: withdrawn by {detector}: {task} had ended at {end}");
     }
     let usual = flagged.median.map(|median| format!(", median {}", median.precise())).unwrap_or_default();
@@ -100,12 +104,6 @@ fn name(identity: &Identity) -> String {
         (Some(one), None) | (None, Some(one)) => one.clone(),
         (None, None) => "an application without an id".to_owned(),
     }
-}
-
-/// "2026-11-21 18:30:05Z".
-fn clock(at: Timestamp) -> Option<String> {
-    let text = at.to_rfc3339()?;
-    Some(format!("{} {}Z", text.get(..10)?, text.get(11..19)?))
 }
 
 fn paragraph(text: &str, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {

@@ -54,7 +54,8 @@ pub fn compare(report: &Report, baseline: &Baseline, tolerance: &Tolerance) -> C
             job.key.clone(),
         )
     });
-    Comparison { counts: counts(&jobs), jobs, ..Comparison::default() }
+    let counts = Counts { unread_files: report.summary.files_failed, ..counts(&jobs) };
+    Comparison { counts, jobs, ..Comparison::default() }
 }
 
 fn empty(key: JobKey, state: JobState) -> JobComparison {

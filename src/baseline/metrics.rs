@@ -20,10 +20,13 @@ pub(super) struct Costs {
 /// Compares each of `apps` with the accepted runs of `job`.
 pub(super) fn compare(job: &Job, apps: &[&ApplicationReport], tolerance: &Tolerance) -> Costs {
     let mut costs = Costs::default();
-    let mut fit = Vec::new();
+    let (mut fit, mut parts) = (Vec::new(), Vec::new());
     for app in apps {
         let run = Run::of(app);
         let unfit = unfit(app);
+        if !app.complete && settled(job, &run).is_none() {
+            parts.push((app.id.as_str(), Run::at_least(app)));
+        }
         match unfit.or_else(|| settled(job, &run)) {
             Some(reason) => {
                 let (application, unfit) = (app.id.clone(), unfit.is_some());
@@ -42,10 +45,15 @@ pub(super) fn compare(job: &Job, apps: &[&ApplicationReport], tolerance: &Tolera
         let Some(range) = range(&accepted, tolerance.of(metric)) else { continue };
         let mut worst: Option<MetricChange> = None;
         let (mut runs, mut regressed_runs) = (0, 0);
-        for (id, run) in &fit {
+        let whole = fit.iter().map(|run| (run, false));
+        for ((id, run), at_least) in whole.chain(parts.iter().map(|run| (run, true))) {
             let Some(value) = run.cost(metric) else { continue };
             let growth = usual_input.zip(run.input_bytes).map(|(usual, bytes)| bytes as f64 / usual);
-            let change = change(metric, id, value, range, growth);
+            let change = MetricChange { at_least, ..change(metric, id, value, range, growth) };
+            // More than is accepted in a part is more in the whole; less says nothing.
+            if at_least && change.verdict != MetricVerdict::Regressed {
+                continue;
+            }
             runs += 1;
             if change.verdict == MetricVerdict::Regressed {
                 regressed_runs += 1;
@@ -98,6 +106,7 @@ fn change(metric: Metric, id: &str, value: f64, range: Range, growth: Option<f64
         verdict,
         application,
         value,
+        at_least: false,
         range,
         input_growth: growth,
         runs: 0,

@@ -2,6 +2,7 @@
 
 use super::Run;
 use crate::fingerprint::hash;
+use crate::metrics::AtLeast;
 use crate::model::Status;
 use crate::results::{ApplicationReport, Metric};
 use crate::units::{Bytes, MbMillis, Millis, Timestamp};
@@ -23,6 +24,18 @@ impl Run {
             task_time_ms: app.work.task_time.map(Millis::get),
             failed_attempts_count: app.work.failed_attempts,
             input_bytes: app.work.input.map(Bytes::get),
+        }
+    }
+
+    /// The costs that the part of an incomplete history shows at least. A part does not show how much was wasted: what
+    /// follows may use it.
+    pub(super) fn at_least(app: &ApplicationReport) -> Self {
+        let AtLeast { run_time, used } = app.at_least;
+        Self {
+            runtime_ms: run_time.map(Millis::get),
+            resource_used_gb_hours: used.map(|used| rounded(used.as_gb_hours())),
+            resource_wasted_gb_hours: None,
+            ..Self::of(app)
         }
     }
 

@@ -7,7 +7,7 @@ use crate::finding::{
     Finding, KeyMeasure, Measure, NotEvaluated, Provenance, RuleFacts, Subject, TroubleKind, Worse,
 };
 use crate::model::{Engine, Status};
-use crate::results::{Absence, ApplicationReport, Change, Comparison, JobState, Report};
+use crate::results::{Absence, ApplicationReport, Change, Comparison, JobState, MetricVerdict, Report};
 use crate::rules::RuleInfo;
 use crate::severity::Severity;
 
@@ -160,6 +160,39 @@ fn costs_without_accepted_costs_are_told() {
     let before = updated(&before, vec![run.clone()]);
     run.id = "c".to_owned();
     assert_eq!(compared(&before, vec![run]).jobs[0].not_compared, []);
+}
+
+#[test]
+fn a_part_that_costs_more_than_is_accepted_fails() {
+    let seconds = |seconds| Some(crate::units::Millis::from_secs(seconds));
+    let mut before = complete("a", &[(Low, 1.0)]);
+    before.metrics.run_time = seconds(100);
+    let before = accepted(vec![before]);
+    let part = |time| {
+        let mut run = incomplete("b", &[(Low, 1.0)]);
+        run.at_least.run_time = seconds(time);
+        run
+    };
+    let comparison = compared(&before, vec![part(600)]);
+    let [told] = &comparison.jobs[0].metrics[..] else { panic!() };
+    assert_eq!((told.verdict, told.at_least, told.value), (MetricVerdict::Regressed, true, 600_000.0));
+    assert!(comparison.jobs[0].is_worse(None, true));
+    // The whole run may cost more than a part, and as much as is accepted.
+    for time in [10, 100] {
+        let comparison = compared(&before, vec![part(time)]);
+        assert_eq!(comparison.jobs[0].metrics, []);
+        assert!(!comparison.jobs[0].is_worse(None, true));
+    }
+}
+
+#[test]
+fn files_that_could_not_be_read_are_part_of_the_verdict() {
+    let run = complete("a", &[(Low, 1.0)]);
+    let before = accepted(vec![run.clone()]);
+    let mut report = report(vec![run]);
+    report.summary.files_failed = 1;
+    let counts = compare(&report, &before, &Tolerance::default()).counts;
+    assert_eq!(crate::report::unjudged_summary(counts).as_deref(), Some("1 file not read"));
 }
 
 #[test]

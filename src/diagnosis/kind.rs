@@ -63,6 +63,22 @@ macro_rules! kinds {
     };
 }
 
+impl FailureKind {
+    /// Whether the heap, another part of the process's memory or the container was too small.
+    pub(crate) const fn is_lack_of_memory(self) -> bool {
+        matches!(
+            self,
+            Self::HeapSpace
+                | Self::GcOverhead
+                | Self::Metaspace
+                | Self::DirectMemory
+                | Self::NativeMemory
+                | Self::ContainerMemory
+                | Self::ContainerVirtualMemory
+        )
+    }
+}
+
 kinds! {
     HeapSpace = "heap-space", Configuration,
         "The Java heap was full.";

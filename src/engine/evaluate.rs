@@ -11,7 +11,7 @@ use super::worst_charts::{Copied, WorstCharts};
 use crate::charts::Charts;
 use crate::finding::{Finding, Name, Suppressed, TroubleKind};
 use crate::fingerprint::StageName;
-use crate::metrics::Metrics;
+use crate::metrics::{AtLeast, Metrics};
 use crate::model::{Application, Phase, Status};
 use crate::replay::spark::RecordedOnce;
 use crate::results::{ApplicationReport, Leading, Work};
@@ -37,7 +37,12 @@ pub(super) fn evaluate(
     // The part of a history beyond a limit may add to every sum, so the sums are unknown.
     let work = if app.limit.is_some() { Work::default() } else { work };
     let metrics = evaluation.metrics.take().unwrap_or_else(|| rules.measure(app));
-    cap(&mut evaluation, most_severe(app, &metrics, rules));
+    // Nothing says how much of the application the part beyond a limit is.
+    let at_least = match app.complete || app.limit.is_some() {
+        true => AtLeast::default(),
+        false => AtLeast::of(app, &metrics, rules),
+    };
+    cap(&mut evaluation, most_severe(app, (&metrics, at_least), rules));
     cap_long_runs(&mut evaluation, app, rules);
     let suppressed = suppressed_from(options.min_severity, evaluation.suppressed);
     let mut findings = evaluation.findings;
@@ -64,6 +69,7 @@ pub(super) fn evaluate(
         leading,
         metrics,
         work,
+        at_least,
         counts,
         troubles,
         recommended: configuration,
@@ -127,12 +133,18 @@ fn all_findings(evaluation: &mut Evaluation) -> impl Iterator<Item = &mut Findin
     evaluation.findings.iter_mut().chain(suppressed)
 }
 
-/// The highest severity that findings may have: less where there is little to save.
-fn most_severe(app: &Application, metrics: &Metrics, rules: &RuleSet) -> Severity {
+/// The highest severity that findings may have: less where there is little to save. Of an incomplete history, the part
+/// that was read decides, because a single lost line must not make findings worse.
+fn most_severe(app: &Application, (metrics, at_least): (&Metrics, AtLeast), rules: &RuleSet) -> Severity {
     let order = rules.order();
-    let short = metrics.run_time.is_some_and(|time| time.as_f64() < order.small_run_time.get());
-    let little = metrics.used.is_some_and(|used| used.as_gb_hours() < order.small_run_memory.get());
-    let may_be_small = matches!(app.status, Status::Succeeded | Status::Killed);
+    let (time, used) = (metrics.run_time.or(at_least.run_time), metrics.used.or(at_least.used));
+    let short = time.is_some_and(|time| time.as_f64() < order.small_run_time.get());
+    let little = used.is_some_and(|used| used.as_gb_hours() < order.small_run_memory.get());
+    let may_be_small = match app.status {
+        Status::Succeeded | Status::Killed => true,
+        Status::Running | Status::Unknown => !app.complete,
+        Status::Failed => false,
+    };
     if short && little && may_be_small { order.small_run_at_most } else { Severity::Critical }
 }
 

@@ -24,6 +24,13 @@ pub(super) struct Roots {
     pub(super) kinds: Vec<(FailureKind, u64)>,
 }
 
+impl Roots {
+    /// The number of failed attempts of these kinds.
+    pub(super) fn count(&self, is_counted: impl Fn(FailureKind) -> bool) -> u64 {
+        self.kinds.iter().filter(|(kind, _)| is_counted(*kind)).map(|(_, attempts)| attempts).sum()
+    }
+}
+
 /// A root cause, and the number of tasks that have it.
 #[derive(Debug, Clone)]
 pub(super) struct Root {

@@ -3,9 +3,11 @@
 //! MapReduce is charged for one container per attempt, Spark for executors that stay alive between tasks, so
 //! each has its own parameters.
 
+mod at_least;
 mod mapreduce;
 mod spark;
 
+pub(crate) use at_least::AtLeast;
 pub(crate) use mapreduce::{MetricParams, requested_container};
 #[cfg(test)]
 pub(crate) use mapreduce::{Usage, delay};

@@ -45,7 +45,7 @@ use crate::units::Timestamp;
 use conf::Conf;
 use counters::{CounterMask, CounterSet};
 use spark::{Facet, Spark};
-use table::{TaskGroup, TaskKind};
+use table::{TaskGroup, TaskKind, TimePoint};
 
 /// The engine that ran an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -325,6 +325,17 @@ impl Application {
     #[must_use]
     pub fn group(&self, kind: TaskKind) -> Option<&TaskGroup> {
         self.groups.iter().find(|group| group.kind == kind)
+    }
+
+    /// The latest time in the log, if it is known: its end, or the last event or attempt before that.
+    #[must_use]
+    pub(crate) fn last_time(&self) -> Option<Timestamp> {
+        let of_log = self.spark.as_ref().and_then(|spark| spark.log.last_event);
+        let of_attempts = self.groups.iter().flat_map(|group| {
+            let points = [TimePoint::Start, TimePoint::Finish];
+            (0..group.attempts.len()).flat_map(move |row| points.map(|point| group.attempts.time(row, point)))
+        });
+        self.finished_at.or(of_log).or_else(|| of_attempts.flatten().max())
     }
 
     /// Number of tasks of all kinds in the log.

@@ -6,7 +6,7 @@ use super::{Leading, NodeWork, Work};
 use crate::charts::Charts;
 use crate::finding::{Finding, Name, NotEvaluated, Suppressed};
 use crate::fingerprint::{Fingerprint, JobKey, StageName, subject_key};
-use crate::metrics::Metrics;
+use crate::metrics::{AtLeast, Metrics};
 use crate::model::conf::Conf;
 use crate::model::{Application, Engine, Phase, Status, Subject, job_type};
 use crate::savings::ApplicationSavings;
@@ -57,6 +57,8 @@ pub struct ApplicationReport {
     pub metrics: Metrics,
     /// Sums over its attempts; unknown if a limit cut the history.
     pub work: Work,
+    /// What it cost at least, if its history is incomplete and no limit cut it.
+    pub(crate) at_least: AtLeast,
     /// The number of findings by severity value.
     pub counts: [u64; 5],
     /// What is wrong, worst first: findings of one root cause together, with one remedy.
@@ -87,7 +89,7 @@ pub struct ApplicationReport {
 
 state!(struct ApplicationReport { id, attempt, engine, engine_version, name, user, queue, job_type,
     status, complete, incomplete, limit, judged, sources, submitted_at, started_at, finished_at, severity,
-     raw_severity, severity_in_larger_run, score, leading, metrics, work, counts, troubles, recommended, savings,
+     raw_severity, severity_in_larger_run, score, leading, metrics, work, at_least, counts, troubles, recommended, savings,
      findings, suppressed, evaluated, not_evaluated, stage_names, phases, configuration, nodes, charts });
 
 impl ApplicationReport {
@@ -155,6 +157,7 @@ impl ApplicationReport {
             leading: Leading::Nothing,
             metrics: Metrics::default(),
             work: Work::default(),
+            at_least: AtLeast::default(),
             counts: [0; 5],
             troubles: Vec::new(),
             recommended: Vec::new(),

@@ -124,6 +124,8 @@ pub struct MetricChange {
     pub application: String,
     /// Its value.
     pub value: f64,
+    /// Whether the history is incomplete, so that the value is a lower limit.
+    pub at_least: bool,
     /// The accepted range, including the growth of the input.
     pub range: Range,
     /// Its input as a multiple of the accepted runs' input; `None` if either is unknown.
@@ -177,6 +179,8 @@ pub struct Counts {
     pub incomplete_runs: u64,
     /// Incomplete runs that could not be judged.
     pub unjudged_runs: u64,
+    /// Files that could not be read. They may be histories.
+    pub unread_files: u64,
     /// Findings that an update does not accept, because only an incomplete run made them worse.
     pub worse_in_part: u64,
     pub regressed: u64,

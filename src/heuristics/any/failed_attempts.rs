@@ -20,7 +20,7 @@ use crate::model::conf::ConfKey;
 use crate::model::spark::Facet;
 use crate::model::{Application, Engine, Status};
 use crate::params::cutoffs::Ascending;
-use crate::params::quantity::{Duration, Ratio};
+use crate::params::quantity::{Count, Duration, Ratio};
 use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::units::Millis;
@@ -35,6 +35,9 @@ rule_params! {
         /// MapReduce: map or reduce tasks with a failed attempt / all tasks of that kind, from three tasks on. Where
         /// many tasks fail, the next run may fail, however little time they lost.
         failed_tasks: Ascending<Ratio>,
+        /// MapReduce: attempts that failed because their heap or container was too small, however little time they lost.
+        /// More data would make more of them fail.
+        out_of_memory: Ascending<Count>,
         /// Time in which only failed attempts ran / time in which tasks ran. The application waited for them. MapReduce:
         /// also the time that a replay of the job saves without them / its run time.
         lost_share: Ascending<Ratio>,
@@ -50,7 +53,7 @@ pub(super) const RULE: Rule =
 
 /// The message of a finding.
 const MESSAGE: &str = "{lost} of {attempts} {ended} and took {failed_time_ms}, {failed_ratio:%} of \
-    {all} task time[ ({limit})][; {of_tasks}][; {delay}][; {on_host}][; root cause: {root}]";
+    {all} task time[ ({limit})][; {of_tasks}][; {of_memory}][; {delay}][; {on_host}][; root cause: {root}]";
 
 /// The host of most failures.
 const ON_HOST: &str = "{count} of them on {host}";
@@ -77,6 +80,26 @@ impl Failures {
     }
 }
 
+/// The attempts that failed for lack of memory.
+const OF_MEMORY: &str = "{count} of them for lack of memory ({limit})";
+
+impl Failures {
+    /// The severity by the attempts of MapReduce that failed for lack of memory, and its phrase if that severity is higher
+    /// than `other`.
+    fn of_memory(&self, app: &Application, cost: &Cost, other: Severity) -> (Severity, Phrase) {
+        let failed = match app.engine {
+            Engine::MapReduce => cost.roots.count(FailureKind::is_lack_of_memory),
+            Engine::Spark => 0,
+        };
+        let severity = self.out_of_memory.severity(failed as f64);
+        if severity <= other {
+            return Default::default();
+        }
+        let limit = self.out_of_memory.describe(severity);
+        (severity, Phrase::new(OF_MEMORY, &[("count", &failed), ("limit", &limit)]))
+    }
+}
+
 impl Check for Failed {
     fn check(&self, app: &Application) -> Verdict {
         let Self(params) = self;
@@ -100,9 +123,10 @@ impl Check for Failed {
         ];
         let delay = Delay::of(app, params, &cost);
         let (by_wait, delayed) = params.wait(&delay, by_work);
-        let severity = by_work.max(by_wait);
+        let (by_memory, of_memory) = params.of_memory(app, &cost, by_work.max(by_wait));
+        let severity = by_work.max(by_wait).max(by_memory);
         // Only the condition that decides has its limit.
-        let is_told = by_work < by_wait || by_tasks > by_share.min(by_time);
+        let is_told = by_work < by_wait.max(by_memory) || by_tasks > by_share.min(by_time);
         let limit = if is_told { String::new() } else { decisive(by_work, &limits) };
         let mut evidence = cost.evidence(share);
         evidence.extend(delay.evidence());
@@ -124,6 +148,7 @@ impl Check for Failed {
                     ("all", &if cost.any_open { "the known" } else { "all" }),
                     ("limit", &limit),
                     ("of_tasks", &of_tasks),
+                    ("of_memory", &of_memory),
                     ("delay", &delayed),
                     ("on_host", &on_host),
                     ("root", &root),
@@ -311,6 +336,28 @@ mod tests {
         *group = again;
         let found = sample::evaluate(&app, RULE.id, false).findings;
         found.into_iter().next().unwrap()
+    }
+
+    #[test]
+    fn a_job_whose_tasks_ran_out_of_memory_is_noted_however_little_they_took() {
+        let message = |text: &str, dr_elephant| {
+            let mut group = sample::tasks(TaskKind::Map, (0..100).map(|_| (0, Some(600))));
+            let row = group.attempts.push(7, 1);
+            group.attempts.set_outcome(row, Outcome::Failed);
+            group.attempts.set_time(row, TimePoint::Start, Some(Timestamp::from_millis(0)));
+            group.attempts.set_time(row, TimePoint::Finish, Some(Timestamp::from_millis(30_000)));
+            let mut app = sample::job(vec![group], &[]);
+            let text = app.strings.intern(text).unwrap();
+            app.groups[0].attempts.set_diagnostics(row, text);
+            let found = sample::evaluate(&app, RULE.id, dr_elephant).findings.into_iter().next();
+            found.map(|found| (found.severity, found.message))
+        };
+        let (severity, text) = message("Error: Java heap space", false).unwrap();
+        assert_eq!(severity, Severity::Low);
+        assert!(text.contains("of all task time; 1 of them for lack of memory (low from 1)"), "{text}");
+        let (severity, text) = message("Error: java.io.IOException: bad record", false).unwrap();
+        assert!(severity == Severity::None && !text.contains("memory"), "{text}");
+        assert_eq!(message("Error: Java heap space", true), None);
     }
 
     #[test]

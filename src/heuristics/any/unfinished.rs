@@ -43,7 +43,7 @@ impl Check for EndsEarly {
         let (running, what) = if open_tasks > 0 { (open_tasks, "task") } else { (open_jobs, "job") };
         let severity = params.running.severity(running as f64);
         let counted = format!("{} running {what}", with_thousands(&running.to_string()));
-        let last = last_time(app).and_then(Timestamp::to_second).unwrap_or_default();
+        let last = app.last_time().and_then(Timestamp::to_second).unwrap_or_default();
         let whole = if app.engine == Engine::Spark { "the application" } else { "the job" };
         Judgement::of(Subject::Application, severity)
             .tasks(tasks(app))
@@ -70,16 +70,6 @@ fn running_tasks(group: &TaskGroup) -> u64 {
         attempts.time(*row, TimePoint::Start).is_some() && attempts.time(*row, TimePoint::Finish).is_none()
     };
     (0..attempts.len()).filter(is_running).count() as u64
-}
-
-/// The latest time in the log.
-fn last_time(app: &Application) -> Option<Timestamp> {
-    let of_log = app.spark.as_ref().and_then(|spark| spark.log.last_event);
-    let of_attempts = app.groups.iter().flat_map(|group| {
-        let points = [TimePoint::Start, TimePoint::Finish];
-        (0..group.attempts.len()).flat_map(move |row| points.map(|point| group.attempts.time(row, point)))
-    });
-    of_log.or_else(|| of_attempts.flatten().max())
 }
 
 /// Where to look if the application does not run any more.

@@ -5,6 +5,7 @@ mod division;
 mod limits;
 mod records;
 mod remote;
+mod uneven;
 
 use division::Division;
 use limits::{Limit, conditions};
@@ -79,6 +80,13 @@ rule_params! {
         /// Time in which only tasks of the large group were still running. Short jobs lose little, however
         /// large the share.
         lost_time: Ascending<Duration>,
+        /// Mean bytes of the large group / that of the small one. Such data is worth a note even if little time is lost
+        /// so far, because data grows.
+        uneven_ratio: Ascending<Ratio>,
+        /// Mean bytes of the large group / most bytes that the tasks of a kind read.
+        uneven_share: Ascending<Ratio>,
+        /// Mean bytes of the large group. Less is never worth a note.
+        uneven_bytes: Quantity<Size>,
         /// Whether the time in which reduce tasks wait for map tasks is left out of their run time.
         without_waiting: bool,
     }
@@ -116,8 +124,8 @@ struct Messages {
 
 const OF_DATA: Messages = Messages {
     verb: "read",
-    two_groups: "{small_group} {small_group_avg_bytes} each, {large_group} {large_group_avg_bytes}: {ratio}×[; only the \
-                 large ones still ran for {lost}, {share} of the time that tasks ran] ({limit})",
+    two_groups: "{small_group} {small_group_avg_bytes} each, {large_group} {large_group_avg_bytes}: {ratio}×[, but \
+                 costs {little} time][; only the large ones still ran for {lost}, {share} of the time that tasks ran] ({limit})",
     one_group: "{all_tasks} {large_group_avg_bytes} each",
 };
 
@@ -168,7 +176,7 @@ impl Check for Skewness {
         let total = group.tasks.len() as u64;
         let block = params.block(app);
         let job = (app, group, run_times);
-        let data = params.data_skew(job, &bytes, block);
+        let data = params.noted(app, params.data_skew(job, &bytes, block));
         let time = params.time_skew(job, &times);
         let severity = data.severity.max(time.severity);
         let by_data = data.severity >= time.severity;
@@ -346,6 +354,7 @@ impl Skewness {
                 ("small_group", &role.do_what(small.count, messages.verb)),
                 ("large_group", &they_do(large.count, messages.verb)),
                 ("ratio", &side.ratio()),
+                ("little", &if side.is_noted() { "little" } else { "" }),
                 ("records", &records.map(MoreRecords::ratio).unwrap_or_default()),
                 ("lost", &lost.map(|lost| lost.time.to_string()).unwrap_or_default()),
                 ("share", &lost.map(|lost| percent(lost.share)).unwrap_or_default()),

@@ -165,6 +165,8 @@ struct MetricView<'a> {
     verdict: &'static str,
     application: &'a str,
     value: Number,
+    #[serde(skip_serializing_if = "is_false")]
+    at_least: bool,
     median: Number,
     low: Number,
     high: Number,
@@ -175,6 +177,11 @@ struct MetricView<'a> {
     input_growth_ratio: Option<Number>,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref)] // the signature that serde asks for
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
 fn metric(change: &MetricChange) -> MetricView<'_> {
     let range = change.range;
     MetricView {
@@ -182,6 +189,7 @@ fn metric(change: &MetricChange) -> MetricView<'_> {
         verdict: change.verdict.name(),
         application: &change.application,
         value: Number(change.value),
+        at_least: change.at_least,
         median: Number(range.median),
         low: Number(range.low),
         high: Number(range.high),

@@ -67,13 +67,14 @@ pub(crate) fn counted(counts: Counts) -> String {
     if parts.is_empty() { "nothing changed".to_owned() } else { parts.join(", ") }
 }
 
-/// "3 findings not judged, 1 run judged in part". `None` if everything was judged.
+/// "3 findings not judged, 1 run judged in part, 1 file not read". `None` if everything was judged.
 pub(crate) fn unjudged_summary(counts: Counts) -> Option<String> {
-    let Counts { not_judged, incomplete_runs, unjudged_runs, .. } = counts;
+    let Counts { not_judged, incomplete_runs, unjudged_runs, unread_files, .. } = counts;
     let counts = [
         (not_judged, "finding", "not judged"),
         (incomplete_runs - unjudged_runs.min(incomplete_runs), "run", "judged in part"),
         (unjudged_runs, "run", "not judged at all"),
+        (unread_files, "file", "not read"),
     ];
     let parts = counts.iter().filter(|(count, ..)| *count > 0);
     let parts: Vec<String> =
@@ -87,7 +88,7 @@ pub(in crate::report) const UNDECIDED_HELP: &str =
 
 /// The findings and runs that an update did not accept. `None` if it accepted everything.
 pub(in crate::report) fn left_out(counts: Counts) -> Option<String> {
-    let Counts { worse_in_part, not_judged, unjudged_runs, .. } = counts;
+    let Counts { worse_in_part, not_judged, unjudged_runs, unread_files, .. } = counts;
     let worse = "worse finding";
     let left = [
         (worse_in_part > 0).then(|| {
@@ -95,6 +96,7 @@ pub(in crate::report) fn left_out(counts: Counts) -> Option<String> {
         }),
         (not_judged > 0).then(|| format!("{} not judged", plural(not_judged, "finding"))),
         (unjudged_runs > 0).then(|| format!("{} not judged at all", plural(unjudged_runs, "run"))),
+        (unread_files > 0).then(|| format!("{} not read", plural(unread_files, "file"))),
     ];
     let left: Vec<String> = left.into_iter().flatten().collect();
     (!left.is_empty()).then(|| left.join(", "))
@@ -198,7 +200,11 @@ pub(in crate::report) fn cost(change: &MetricChange) -> String {
         MetricVerdict::Improved => format!("usually {bound} or more"),
         _ => format!("up to {bound} is accepted"),
     };
-    let mut parts = vec![format!("{} {value}", metric.name()), format!("{limit} ({basis})")];
+    let at_least = if change.at_least { "at least " } else { "" };
+    let mut parts = vec![format!("{} {at_least}{value}", metric.name()), format!("{limit} ({basis})")];
+    if change.at_least {
+        parts.push("the log is incomplete".to_owned());
+    }
     if change.runs > 1 {
         let id = clean(&change.application);
         parts.push(format!(

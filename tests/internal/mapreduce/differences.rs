@@ -84,13 +84,13 @@ fn time_lost_decides_however_few_the_tasks_are() {
 }
 
 #[test]
-fn skew_that_costs_no_time_is_not_a_finding() {
+fn skew_that_costs_no_time_is_a_note() {
     let groups = json!([
         group("map", 200, MINUTE, json!({"HDFS_BYTES_READ": MIB})),
         group("map", 1, MINUTE, json!({"HDFS_BYTES_READ": 500 * MIB})),
     ]);
     let app = read(&Job::succeeded(&groups).history(), &[]);
-    assert_eq!(severity(&defaults(), &app, "mapper-skew"), Some(Severity::None));
+    assert_eq!(severity(&defaults(), &app, "mapper-skew"), Some(Severity::Low));
     assert_eq!(severity(&preset(), &app, "mapper-skew"), Some(Severity::Critical));
 }
 

@@ -25,7 +25,7 @@ const BY_SETTINGS: [&str; 3] = ["mapper-memory", "reducer-memory", "wasted-resou
 const BY_ARITHMETIC: [&str; 5] =
     ["mapper-time", "reducer-time", "mapper-speed", "mapper-skew", "mapper-spill"];
 /// Why an evaluation with the new settings cannot show that other rules' advice is enough.
-const NOT_SHOWN: [(&str, &[&str]); 10] = [
+const NOT_SHOWN: [(&str, &[&str]); 11] = [
     (
         "its advice changes the input, the data or the code, not settings",
         &[
@@ -52,6 +52,7 @@ const NOT_SHOWN: [(&str, &[&str]); 10] = [
         &["straggler-dos-index", "straggler-impact", "straggler-detection", "speculation-waste"],
     ),
     ("failures are measured", &["failed-attempts", "spark-stages-with-failed-tasks"]),
+    ("it names no setting", &["unfinished"]),
     ("how long tasks wait depends on other applications", &["wait-time"]),
     ("how long tasks wait for shuffle data depends on disks and network", &["spark-fetch-wait"]),
     (

@@ -16,7 +16,7 @@ pub(super) const TASKS: &str = "number of tasks compared";
 
 /// A condition of a finding: the severity that it allows, and its cut-offs in words.
 pub(super) struct Limit {
-    name: &'static str,
+    pub(super) name: &'static str,
     pub(super) severity: Severity,
     measured: String,
     /// Low, moderate, severe, critical.

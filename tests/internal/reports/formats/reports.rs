@@ -128,6 +128,7 @@ pub fn hostile(name: &str) -> Report {
         leading: Leading::Nothing,
         metrics: Metrics { run_time: Some(Millis::new(1)), ..Metrics::default() },
         work: Work::default(),
+        at_least: crate::metrics::AtLeast::default(),
         counts: [0, 0, 0, 1, 1],
         troubles: vec![Trouble::named(name)],
         recommended: vec![Recommended { change: Trouble::named(name).change.remove(0), why: vec![text()] }],

@@ -147,8 +147,16 @@ pub(crate) enum Standing {
     Cause,
 }
 
-/// Whether a message about a job or stage says that it was cancelled: "Job 3 cancelled as part of cancellation of
-/// all jobs".
+/// What a thread throws when it is interrupted. Spark counts these as a normal stop of a stream
+/// (`StreamExecution.isInterruptionException`).
+const INTERRUPTIONS: [&str; 3] = [
+    "java.lang.InterruptedException",
+    "java.io.InterruptedIOException",
+    "java.nio.channels.ClosedByInterruptException",
+];
+
+/// Whether a message about a job, a stage or a query says that it was cancelled: "Job 3 cancelled as part of cancellation
+/// of all jobs". `query.stop()` interrupts the batch that runs.
 pub(crate) fn is_cancelled(text: &str) -> bool {
     let line = text.trim_start().lines().next().unwrap_or_default();
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -161,7 +169,13 @@ pub(crate) fn is_cancelled(text: &str) -> bool {
         }
         _ => false,
     });
-    says || line.contains("[SPARK_JOB_CANCELLED]") || line.trim_end_matches('.') == "Stage cancelled"
+    let is_interruption = |class: &&str| {
+        let rest = line.strip_prefix(*class);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    };
+    says || INTERRUPTIONS.iter().any(is_interruption)
+        || line.contains("[SPARK_JOB_CANCELLED]")
+        || line.trim_end_matches('.') == "Stage cancelled"
 }
 
 #[cfg(test)]
@@ -195,6 +209,8 @@ mod tests {
             "Job 0 cancelled ",
             "[SPARK_JOB_CANCELLED] Job 4 cancelled as part of cancellation of all jobs SQLSTATE: XXKDA",
             "org.apache.spark.SparkException: Job 5 cancelled because Stage 3 was cancelled",
+            "java.lang.InterruptedException\n\tat java.base/java.util.concurrent.locks.A.b(A.java:1081)",
+            "java.io.InterruptedIOException: interrupted while waiting",
         ] {
             assert!(is_cancelled(text), "{text}");
         }
@@ -203,6 +219,7 @@ mod tests {
             "Job aborted due to stage failure: Task 1 in stage 3.0 failed 4 times",
             "Job aborted due to stage failure: java.util.concurrent.CancellationException: order cancelled",
             "java.lang.IllegalStateException: the Job was cancelled",
+            "java.lang.InterruptedExceptionOfMine: no",
         ] {
             assert!(!is_cancelled(text), "{text}");
         }

@@ -182,3 +182,32 @@ fn evaluated(evaluation: &Evaluation) -> Arc<[Name]> {
     let findings = evaluation.findings.iter().chain(suppressed);
     findings.map(|finding| &finding.rule).collect::<BTreeSet<_>>().into_iter().cloned().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Engine;
+    use crate::units::{Bytes, MbMillis, Millis};
+
+    #[test]
+    fn the_part_that_was_read_decides_whether_a_run_is_small() {
+        let rules = RuleSet::built_in().unwrap();
+        let used = |minutes| Some(MbMillis::of(Bytes::from_mib(1024), Millis::from_secs(60 * minutes)));
+        let app = |status, complete| Application { status, complete, ..Application::new(Engine::Spark) };
+        let at_least = |minutes| AtLeast { run_time: Some(Millis::from_secs(60)), used: used(minutes) };
+        let nothing = Metrics::default();
+        for (status, minutes, wanted) in [
+            (Status::Succeeded, 1, Severity::Moderate),
+            (Status::Running, 1, Severity::Moderate),
+            (Status::Succeeded, 60, Severity::Critical),
+            (Status::Failed, 1, Severity::Critical),
+        ] {
+            let limit = most_severe(&app(status, false), (&nothing, at_least(minutes)), &rules);
+            assert_eq!(limit, wanted, "{status:?}, {minutes}");
+        }
+        // Nothing is known, or the application goes on.
+        let unknown = most_severe(&app(Status::Succeeded, false), (&nothing, AtLeast::default()), &rules);
+        let running = most_severe(&app(Status::Running, true), (&nothing, at_least(1)), &rules);
+        assert_eq!((unknown, running), (Severity::Critical, Severity::Critical));
+    }
+}

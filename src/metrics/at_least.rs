@@ -61,3 +61,74 @@ fn of_attempts(app: &Application, rules: &RuleSet) -> Option<MbMillis> {
     };
     app.groups.iter().map(of_group).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::spark::Executor;
+    use crate::model::table::{TaskGroup, TaskKind, TimePoint};
+    use crate::model::{Engine, Status};
+    use crate::units::{Bytes, Timestamp};
+
+    fn minute(minutes: i64) -> Option<Timestamp> {
+        Some(Timestamp::from_millis(60_000 * minutes))
+    }
+
+    fn at_least(app: &Application) -> AtLeast {
+        let rules = RuleSet::built_in().unwrap();
+        AtLeast::of(app, &rules.measure(app), &rules)
+    }
+
+    #[test]
+    fn attempts_with_known_ends_cost_at_least_their_containers() {
+        let mut app = Application::new(Engine::MapReduce);
+        app.status = Status::Running;
+        app.events_missing = true;
+        app.submitted_at = minute(0);
+        crate::internal::sample::set(&mut app, &[("mapreduce.map.memory.mb", "2048")]);
+        let mut group = TaskGroup::new(TaskKind::Map);
+        for (number, end) in [(0, minute(4)), (1, minute(9)), (2, None)] {
+            group.tasks.push(number);
+            let row = group.attempts.push(number, 0);
+            group.attempts.set_time(row, TimePoint::Start, minute(1));
+            group.attempts.set_time(row, TimePoint::Finish, end);
+        }
+        app.groups = vec![group];
+        let used = MbMillis::of(Bytes::from_mib(2048), Millis::from_secs(11 * 60));
+        assert_eq!(at_least(&app), AtLeast { run_time: Some(Millis::from_secs(9 * 60)), used: Some(used) });
+    }
+
+    #[test]
+    fn executors_cost_at_least_what_they_held_until_the_last_event() {
+        let mut app = Application::new(Engine::Spark);
+        app.status = Status::Running;
+        app.submitted_at = minute(0);
+        let settings = [
+            ("spark.master", "spark://a:7077"),
+            ("spark.submit.deployMode", "client"),
+            ("spark.executor.memory", "1g"),
+            ("spark.driver.memory", "1g"),
+        ];
+        crate::internal::sample::set(&mut app, &settings);
+        let executor = |added_at, removed_at| Executor {
+            id: "1".to_owned(),
+            cores: Some(1),
+            added_at,
+            removed_at,
+            ..Executor::default()
+        };
+        let mut spark = Spark { executors: vec![executor(minute(1), minute(5))], ..Spark::default() };
+        spark.log.last_event = minute(10);
+        spark.gaps.end = true;
+        app.spark = Some(Box::new(spark));
+        let one = at_least(&app).used.unwrap();
+        assert_eq!(at_least(&app).run_time, Some(Millis::from_secs(600)));
+        let spark = app.spark.as_mut().unwrap();
+        spark.executors.extend([executor(minute(1), None), executor(None, None)]);
+        let two = at_least(&app).used.unwrap();
+        // Four minutes of one executor, and nine of another.
+        let four = MbMillis::of(Bytes::from_mib(1024), Millis::from_secs(4 * 60));
+        let nine = MbMillis::of(Bytes::from_mib(1024), Millis::from_secs(9 * 60));
+        assert!(one >= four && two - one >= nine, "{one:?} {two:?}");
+    }
+}

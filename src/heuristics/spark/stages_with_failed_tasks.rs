@@ -11,7 +11,9 @@ use rustc_hash::FxHashMap;
 
 use super::support::cancelled::stage_was_cancelled;
 use super::support::losses::{beginning_of_stop, fails_only_in_stop};
-use super::support::remedies::{against_kinds, blames_code, look_at};
+use super::support::remedies::{
+    after_exclusion, against_kinds, blames_code, look_at, was_excluded_everywhere,
+};
 use super::support::repeated_loss::RepeatedLoss;
 use super::support::root::{Root, in_words};
 use super::support::stage_figures::scored_tasks;
@@ -222,6 +224,9 @@ impl Ends {
             return "the stage was cancelled";
         }
         match (stage.status == StageStatus::Failed, self.later_than(stage)) {
+            (true, false) if stage.failure.as_deref().is_some_and(was_excluded_everywhere) => {
+                "the stage failed, because all executors were excluded for a task after its failures"
+            }
             (true, false) => "the stage failed",
             (true, true) => "the stage had to run again",
             _ => "",
@@ -261,5 +266,6 @@ fn against(app: &Application, spark: &Spark, root: Option<&Root<'_>>, bad: &Bad<
     let is_of_place = bad.is_of_place(app, spark, root);
     let kinds = kinds.filter(|kind| !(is_of_place && blames_code(*kind)));
     let completed = stage.status == StageStatus::Complete;
-    look.into_iter().chain(against_kinds(app, spark, kinds, completed)).collect()
+    let exclusion = after_exclusion(spark).filter(|_| !completed);
+    look.into_iter().chain(against_kinds(app, spark, kinds, completed)).chain(exclusion).collect()
 }

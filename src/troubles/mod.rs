@@ -206,7 +206,9 @@ pub(crate) fn diagnose(
             savings = (!troubles.is_empty())
                 .then(|| save(app, basis, (metrics, &replays), &mut troubles, (findings, &without)));
         }
-        gain::drop_unpaid(&mut troubles, &mut settled.recommended);
+        gain::lower_spare(&mut troubles, findings);
+        let used = Amounts::used(metrics).gb_hours.map(|used| used.point);
+        gain::drop_unpaid(&mut troubles, &mut settled.recommended, (findings, used));
         gain::drop_useless(&mut troubles, &mut settled.recommended, (findings, &without.all));
         gain::drop_unproven_splits(&mut troubles, &mut settled.recommended, findings);
     }

@@ -17,6 +17,7 @@ mod harm_to_jobs;
 mod inert;
 mod loss;
 mod more;
+mod numbers;
 mod removal;
 mod resources;
 mod root_cause;
@@ -213,6 +214,7 @@ pub(crate) fn diagnose(
         gain::drop_unproven_splits(&mut troubles, &mut settled.recommended, findings);
     }
     if order.by == OrderBy::Saving {
+        numbers::agree(&mut troubles, findings);
         let of_troubles = troubles.iter_mut().map(|trouble| &mut trouble.advice);
         of_troubles.chain(findings.iter_mut().map(|finding| &mut finding.advice)).for_each(drop_repeated);
     }

@@ -97,7 +97,11 @@ impl Work {
                     records: sum(rows, row, &RECORDS),
                     executor: attempt.executor,
                     warms_up: started_first(&first_end, attempt).then(|| {
-                        if started_first(&plan.first_ends, attempt) { Start::NewExecutor } else { Start::NewStage }
+                        if started_first(&plan.first_ends, attempt) {
+                            Start::NewExecutor
+                        } else {
+                            Start::NewStage
+                        }
                     }),
                 }
             })

@@ -160,7 +160,7 @@ const CODES: &[ExitCode] = &[
         143,
         SIGNAL,
         Kind::ResourceManagerKill,
-        "SIGTERM: another process, mostly the node manager, asked this one to stop.",
+        "SIGTERM: another process, mostly of the cluster manager, asked this one to stop.",
     ),
 ];
 

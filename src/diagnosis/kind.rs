@@ -164,6 +164,20 @@ kinds! {
         "Another attempt of the task was allowed to commit its output.";
     Network = "network", Cluster,
         "A connection failed: refused, reset, timed out, or the host is unknown.";
+    Throttled = "throttled", Configuration,
+        "A service refused requests because there were too many of them.";
+    SafeMode = "safe-mode", Cluster,
+        "The name node was in safe mode, in which nothing can be written.";
+    RegionUnavailable = "region-unavailable", Cluster,
+        "A region of HBase was not online, or too busy to answer.";
+    Localization = "localization", UserCode,
+        "A file that the application ships to the nodes, such as a jar, was missing or had changed.";
+    InvalidSetting = "invalid-setting", Configuration,
+        "A setting has a value that is not allowed.";
+    CounterLimit = "counter-limit", UserCode,
+        "The job has more counters than the cluster allows.";
+    SplitLimit = "split-limit", Configuration,
+        "The job has so many input splits that their list exceeds its limit.";
     PythonError = "python-error", UserCode,
         "The application's Python code raised an exception.";
     UserCode = "user-code", UserCode,

@@ -75,6 +75,38 @@ const REMEDIES: &[(FailureKind, &str)] = &[
         Kind::Network,
         "check whether the process at the named host and port was running then, and how busy it was",
     ),
+    (
+        Kind::Throttled,
+        "send fewer requests at once (fewer tasks at a time, fewer and larger files), let the client wait and retry more \
+         often, and spread the data over more prefixes",
+    ),
+    (
+        Kind::SafeMode,
+        "wait until the name node has left safe mode (hdfs dfsadmin -safemode get), and ask the operators why it was in it",
+    ),
+    (
+        Kind::RegionUnavailable,
+        "check in HBase whether the region that the message names is online, and why its region server moved or lost it",
+    ),
+    (
+        Kind::Localization,
+        "check that the jars and files that the application ships (-libjars, -files, --jars, --files) exist for its user, \
+         and do not replace them until it has ended",
+    ),
+    (
+        Kind::InvalidSetting,
+        "give the setting that the message names an allowed value; mapreduce.task.io.sort.mb is at most 2047",
+    ),
+    (
+        Kind::CounterLimit,
+        "count fewer things (no counter for each value of the data), or raise mapreduce.job.counters.max, also on the history \
+         server",
+    ),
+    (
+        Kind::SplitLimit,
+        "read fewer and larger splits (CombineFileInputFormat, or merge small files), or raise \
+         mapreduce.job.split.metainfo.maxsize (-1: no limit)",
+    ),
     (Kind::PythonError, "fix the line that the traceback names, or the records that it fails on"),
     (Kind::UserCode, "fix the error, or the records that cause it"),
 ];

@@ -40,6 +40,14 @@ macro_rules! signatures {
 pub(super) const SIGNATURES: &[Signature] = signatures! {
     GcOverhead, Cause: ["GC overhead limit exceeded"];
     // Task JVMs of Hadoop report only the message of an error: "Error: Metaspace".
+    // Kubernetes names the resource that a node was short of when it evicted a pod.
+    DiskFull, Cause: [
+        "low on resource: ephemeral-storage", "low on resource: nodefs", "low on resource: imagefs",
+        "low on resource: inodes", "ephemeral local storage usage exceeds", "local ephemeral storage limit",
+        "Usage of EmptyDir volume" & "exceeds the limit",
+    ];
+    ContainerMemory, Cause: ["low on resource: memory"];
+    NativeThreads, Cause: ["low on resource: pids"];
     Metaspace, Cause: ["Error: Metaspace", "Error: Compressed class space", "PermGen space"];
     DirectMemory, Cause: [
         "Direct buffer memory", "OutOfDirectMemoryError", "bytes of direct memory",
@@ -110,12 +118,13 @@ pub(super) const SIGNATURES: &[Signature] = signatures! {
 
     Preempted, Cause: [
         "Container preempted by scheduler", "preempted by", "was preempted", "Preempted by", "due to preemption",
-        "make room for Guaranteed", "Container De-queued", "PREEMPTED",
+        "make room for Guaranteed", "Container De-queued", "PREEMPTED", "to admit critical pod", "brief reason: Preempt",
     ];
     NodeLost, Cause: [
         "on a *lost* node", "Container released on a", "decommission", "Decommission", "Lost node", "lost node",
         "NODE_LOST", "Node lost", "node lost", "Container expired since it was unused", "is lost. Killing",
         "worker lost", "Worker lost", "TaskTracker lost", "Lost task tracker", "TaskAttempt killed because it ran on",
+        "imminent node shutdown", "brief reason: NodeShutdown", "brief reason: NodeLost", "NoExecute taint",
         "on an unhealthy node", "on unusable node", "Node unhealthy", "spot instance", "Unhealthy Node",
     ];
     HeartbeatTimeout, Event: [
@@ -145,8 +154,33 @@ pub(super) const SIGNATURES: &[Signature] = signatures! {
         "killed by the ResourceManager", "killed by ResourceManager", "Container killed by the framework",
         "excess log", "ApplicationMaster for attempt" & "timed out", "Application master timed out",
         "exceeds maximum application lifetime", "Application is killed by ResourceManager",
+        "was deleted by a user or the framework", "The executor may have been deleted", "brief reason: Evicted",
     ];
 
+    // Before permissions and connections, which services also name.
+    Throttled, Cause: [
+        "Error Code: SlowDown", "reduce your request rate", "503 Slow Down", "AWSServiceThrottledException",
+        "ThrottlingException", "ThrottledException", "RequestLimitExceeded", "ProvisionedThroughputExceeded",
+        "TooManyRequestsException", "Too Many Requests", "Error Code: Throttling", "ServerBusy", "Server Busy",
+        "over the account limit", "rateLimitExceeded", "RateLimitExceeded", "Rate Limit Exceeded", "Rate exceeded",
+    ];
+    SafeMode, Cause: ["SafeModeException", "ame node is in safe mode", "NameNode is in safe mode"];
+    RegionUnavailable, Cause: [
+        "NotServingRegionException", "RegionTooBusyException", "NoServerForRegionException", "RegionServerStoppedException",
+        "RegionServerAbortedException", "RegionMovedException", "RegionOpeningException", "Region" & "is not online",
+        "CallQueueTooBigException",
+    ];
+    CounterLimit, Cause: [
+        "Too many counters", "Too many counter groups", "counters.LimitExceededException",
+        "CountersExceededException", "Exceeded limits on number of counters",
+    ];
+    SplitLimit, Cause: ["Split metadata size exceeded"];
+    InvalidSetting, Cause: [
+        "Invalid \"mapreduce.", "Invalid \"io.sort", "should be boolean, but was", "should be int, but was",
+        "should be long, but was", "should be double, but was", "INVALID_CONF_VALUE", "CANNOT_MODIFY_CONFIG",
+        "in the config \"" & "is invalid", "Invalid value" & "for configuration",
+        "Invalid value of" & "for mapreduce.",
+    ];
     CommitDenied, Cause: [
         "TaskCommitDenied", "CommitDeniedException", "Commit denied", "commit denied", "Authorized committer",
         "not committed because the driver did not authorize commit",
@@ -185,6 +219,13 @@ pub(super) const SIGNATURES: &[Signature] = signatures! {
     OutputDeleted, Cause: [
         "LeaseExpiredException", "FileNotFoundException" & "/_temporary/", "File does not exist" & "/_temporary/",
     ];
+    Localization, Cause: [
+        "changed on src filesystem", "FileNotFoundException" & "initialization failed", "Failed to download rsrc",
+        "Failed to download resource", "Failed to localize", "FileNotFoundException" & "filecache",
+        "FileNotFoundException" & ".sparkStaging", "File does not exist" & ".sparkStaging",
+        "FileNotFoundException" & "/.staging/", "File does not exist" & "/.staging/",
+        "is not publicly accessible and as such cannot be part of the public cache",
+    ];
     MissingInput, Cause: [
         "Input path does not exist", "FileNotFoundException", "NoSuchFileException", "Path does not exist",
         "PATH_NOT_FOUND", "FileNotFoundError", "TABLE_OR_VIEW_NOT_FOUND", "Table or view not found",
@@ -214,15 +255,15 @@ pub(super) const SIGNATURES: &[Signature] = signatures! {
         "Failed to connect to driver", "Driver unexpectedly terminated",
     ];
     TooManyFailures, Symptom: [
-        "Max number of executor failures", "Due to executor failures all available nodes are", "cannot run anywhere due to",
-        "Cannot run anywhere due to", "Master removed our application",
+        "Max number of executor failures", "Due to executor failures all available nodes are",
+        "Master removed our application",
     ];
     Network, Symptom: [
         "ConnectException", "Connection refused", "Connection reset", "Broken pipe", "UnknownHostException",
         "NoRouteToHostException", "No route to host", "SocketTimeoutException", "ConnectTimeoutException",
         "ClosedChannelException", "Connection from" & "closed", "Failed to connect to", "All datanodes",
         "SocketException", "RpcTimeoutException", "Futures timed out", "Connection timed out", "SSLException",
-        "Network is unreachable", "BindException", "NoHttpResponseException", "Name node is in safe mode", "StandbyException",
+        "Network is unreachable", "BindException", "NoHttpResponseException", "StandbyException",
     ];
 
     ExecutorLost, Vague: [
@@ -238,6 +279,7 @@ pub(super) const SIGNATURES: &[Signature] = signatures! {
     PythonError, Wrapper: ["Traceback (most recent call last)", "PythonException"];
     UserCode, Wrapper: ["Task failed while writing", "Exception thrown in awaitResult"];
     TooManyFailures, Wrapper: [
+        "cannot run anywhere due to", "Cannot run anywhere due to",
         "Job aborted", "Job failed as tasks failed", "Task failed task_", "# of failed", "Task failed" & "times",
     ];
 };

@@ -61,6 +61,41 @@ fn the_most_specific_kind_counts_over_its_symptoms() {
 }
 
 #[test]
+fn evictions_of_kubernetes_are_told_by_the_resource_that_was_short() {
+    let reason = |resource: &str| {
+        format!(
+            "\nThe executor with id 3 exited with exit code -1(unexpected).\n\n\n\nThe API gave the following brief reason: \
+             Evicted\n\n\n\nThe API gave the following message: The node was low on resource: {resource}. Container a was \
+             using 51Gi, which exceeds its request of 0. \n"
+        )
+    };
+    let known = classify(&reason("ephemeral-storage")).unwrap();
+    // Spark writes -1 where a pod has no exit code.
+    assert_eq!((known.kind, known.exit_code), (Kind::DiskFull, None));
+    assert_eq!(kind(&reason("memory")), Some(Kind::ContainerMemory));
+    assert_eq!(kind(&reason("something")), Some(Kind::ResourceManagerKill));
+    let deleted = "The executor with id 3 was deleted by a user or the framework.";
+    assert_eq!(kind(deleted), Some(Kind::ResourceManagerKill));
+}
+
+#[test]
+fn the_failure_before_an_exclusion_is_the_cause() {
+    let aborted = |failure: &str| {
+        format!(
+            "Job aborted due to stage failure: \nAborting TaskSet 1.0 because task 17 (partition 17)\ncannot run anywhere due \
+             to node and executor excludeOnFailure.\nMost recent failure:\n{failure}\n\nspark.excludeOnFailure.enabled \
+             behavior can be configured"
+        )
+    };
+    let lost = "Lost task 17.1 in stage 1.0 (TID 5) (node03 executor 3): ";
+    let known = classify(&aborted(&format!("{lost}a.b.FlakyException: no\n\tat a.B"))).unwrap();
+    assert_eq!((known.kind, known.exception.as_deref()), (Kind::UserCode, Some("a.b.FlakyException")));
+    let disk = aborted(&format!("{lost}java.io.IOException: No space left on device"));
+    assert_eq!(kind(&disk), Some(Kind::DiskFull));
+    assert_eq!(kind(&aborted("")), Some(Kind::TooManyFailures));
+}
+
+#[test]
 fn names_of_classes_in_stack_frames_do_not_count() {
     let text =
         "java.lang.IllegalStateException: bad\n\tat org.apache.hadoop.fs.FileNotFoundException.x(A.java:1)\n";

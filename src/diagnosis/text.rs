@@ -77,10 +77,14 @@ fn split_near(text: &str, place: usize) -> (&str, &str) {
     (place..place.saturating_add(4)).find_map(|place| text.split_at_checked(place)).unwrap_or((text, ""))
 }
 
+/// What Spark on Kubernetes writes if a pod left no exit code.
+const NO_CODE: i32 = -1;
+
 /// The last exit code other than 0 in the parts. YARN's codes, which are negative, come before that of the process:
 /// YARN knows why it killed the process.
 pub(super) fn exit_code(parts: &[Part<'_>]) -> Option<i32> {
-    let codes = || parts.iter().flat_map(|part| codes(part.text)).filter(|code| *code != 0);
+    let codes =
+        || parts.iter().flat_map(|part| codes(part.text)).filter(|code| !matches!(*code, 0 | NO_CODE));
     codes().filter(|code| *code < 0).last().or_else(|| codes().last())
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
+use crate::model::spark::StageAttempt;
 use crate::state::state;
 
 /// In texts, only the changed part of longer lists of options is shown; columns of both values.
@@ -36,9 +37,11 @@ pub struct Advice {
     pub(crate) serving: Vec<Serving>,
     /// Why a setting stays as it is, if it says only that.
     pub(crate) kept_because: Option<String>,
+    /// The stage that gets more tasks, and their number, if only the text names it, because no setting decides.
+    pub(crate) more_tasks: Option<(StageAttempt, u64)>,
 }
 
-state!(struct Advice { text, settings, conditional, serving, kept_because });
+state!(struct Advice { text, settings, conditional, serving, kept_because, more_tasks });
 
 /// A setting that is changed only because another setting of the same advice is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -223,6 +226,12 @@ impl Advice {
     pub(crate) fn and(mut self, text: &str) -> Self {
         self.text += text;
         self
+    }
+
+    /// Names the number of tasks in the text that a stage gets.
+    #[must_use]
+    pub(crate) fn for_tasks(self, stage: StageAttempt, tasks: u64) -> Self {
+        Self { more_tasks: Some((stage, tasks)), ..self }
     }
 
     /// Marks advice that depends on something that the history does not show.

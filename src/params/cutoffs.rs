@@ -93,6 +93,13 @@ impl<U: Unit, D: Direction> Cutoffs<U, D> {
         self.values
     }
 
+    /// The cut-off of `level`, in the unit's stored form; `None` when off.
+    #[must_use]
+    pub(crate) fn cutoff(&self, level: Severity) -> Option<f64> {
+        let values = self.values?;
+        Self::LEVELS.into_iter().zip(values).find(|&(at, _)| at == level).map(|(_, cutoff)| cutoff)
+    }
+
     /// The cut-off of `level` (of low if nothing was found) for messages: "critical from 16".
     #[must_use]
     pub(crate) fn describe(&self, level: Severity) -> String {
@@ -109,10 +116,7 @@ impl<U: Unit, D: Direction> Cutoffs<U, D> {
     #[must_use]
     pub(crate) fn describe_in(&self, level: Severity, show: impl Fn(f64) -> String) -> String {
         let level = level.max(Severity::Low);
-        let cutoff = self.values.and_then(|values| {
-            Self::LEVELS.into_iter().zip(values).find(|&(l, _)| l == level).map(|(_, cutoff)| cutoff)
-        });
-        match cutoff {
+        match self.cutoff(level) {
             Some(cutoff) if cutoff.is_infinite() => format!("never {level}"),
             Some(cutoff) => format!("{level} {} {}", D::FROM, show(cutoff)),
             None => "at any value".to_owned(),

@@ -36,6 +36,10 @@ fn sizes_executors(change: &SettingChange) -> bool {
     OF_EXECUTORS.into_iter().any(|key| sets(change, key))
 }
 
+/// Why executors keep their size if much garbage is collected although heaps are not full.
+const UNTIL_FEWER_COLLECTIONS: &str =
+    "executors do not get smaller while they spend so much time in garbage collection";
+
 /// What a trouble proposes for executors.
 struct Proposed<'a> {
     place: usize,
@@ -87,6 +91,8 @@ pub(super) struct LeftOut {
 enum Reason {
     /// Tasks have too little heap already.
     LessHeap(TroubleKind),
+    /// Much garbage collection that the size of the heap does not explain.
+    Collections,
     /// The executors are sized for another trouble.
     SizedFor(TroubleKind),
 }
@@ -99,6 +105,7 @@ impl Reason {
                 format!("less would make {} worse", of(kind))
             }
             Self::LessHeap(kind) => format!("with less heap for each task, {} would get worse", of(kind)),
+            Self::Collections => UNTIL_FEWER_COLLECTIONS.to_owned(),
             Self::SizedFor(kind) => format!("executors are sized for another trouble ({})", of(kind)),
         }
     }
@@ -115,7 +122,7 @@ impl LeftOut {
         let mut rest: Vec<Proposed<'_>> = Vec::new();
         for it in proposed {
             match short.filter(|_| heap_per_task(app, &it.changes) < SAME) {
-                Some(kind) => left_out.places.push((it.place, Reason::LessHeap(kind))),
+                Some(why) => left_out.places.push((it.place, why)),
                 None => rest.push(it),
             }
         }
@@ -157,12 +164,17 @@ fn reason(it: &Proposed<'_>, best: &Proposed<'_>) -> Reason {
 
 /// The trouble because of which tasks must not get less heap: tasks ran out of memory, or spend much time in garbage
 /// collection.
-fn short_of_heap(troubles: &[Trouble]) -> Option<TroubleKind> {
+fn short_of_heap(troubles: &[Trouble]) -> Option<Reason> {
     let collects = |trouble: &Trouble| {
         trouble.kind == TroubleKind::GarbageCollection && trouble.severity >= Severity::Moderate
     };
     let short = troubles.iter().find(|trouble| trouble.ran_out_of_heap() || collects(trouble));
-    short.map(|trouble| trouble.kind)
+    // Without a setting, a larger heap would not help: then a smaller one cannot be said to make it worse.
+    let explains = |trouble: &Trouble| trouble.advice.iter().any(|advice| !advice.settings.is_empty());
+    short.map(|trouble| match trouble.kind {
+        TroubleKind::GarbageCollection if !explains(trouble) => Reason::Collections,
+        kind => Reason::LessHeap(kind),
+    })
 }
 
 impl Trouble {

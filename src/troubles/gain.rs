@@ -2,6 +2,7 @@
 
 use super::Trouble;
 use super::configuration::Recommended;
+use super::removal::FEWER_INSTEAD;
 use super::value::larger_splits;
 use crate::finding::{Advice, Finding, SettingChange, TroubleKind};
 use crate::savings::{Amounts, SavingStatus};
@@ -9,15 +10,32 @@ use crate::severity::Severity;
 
 /// The beginning of advice whose settings are not recommended.
 const IF: &str = "if run time matters more than memory, ";
+/// The same after failures that were rare.
+const IF_AGAIN: &str = "if tasks fail so again and again, ";
+
+/// More memory than this share of what a run used is not worth it after rare failures that its retries made good.
+const MUCH_MORE: f64 = 0.5;
+/// Failures are rare up to these shares: of the tasks of a stage, and of all executors.
+const RARE_TASKS: f64 = 0.01;
+const RARE_LOSSES: f64 = 0.05;
 
 /// Drops increases of memory from `recommended` if only garbage collection calls for them and the saving is within its
-/// error. Advice on them becomes conditional. Increases after failures stay, because they have another purpose.
-pub(super) fn drop_unpaid(troubles: &mut [Trouble], recommended: &mut Vec<Recommended>) {
-    let takes_more = |trouble: &Trouble| trouble.savings.more_gb_hours.is_some_and(|more| more.low > 0.0);
+/// error. Advice on them becomes conditional. Increases after failures have another purpose: they stay, unless the failures
+/// are rare and the increase takes more than half of the memory that the whole run `used`, in GB-hours.
+pub(super) fn drop_unpaid(
+    troubles: &mut [Trouble],
+    recommended: &mut Vec<Recommended>,
+    (findings, used): (&[Finding], Option<f64>),
+) {
+    let more = |trouble: &Trouble| trouble.savings.more_gb_hours.unwrap_or_default();
+    let is_much = |trouble: &Trouble| used.is_some_and(|used| more(trouble).point > MUCH_MORE * used);
     let is_unpaid = |trouble: &Trouble| {
-        trouble.kind == TroubleKind::GarbageCollection
-            && trouble.savings.status == SavingStatus::WithinError
-            && takes_more(trouble)
+        let is_optional = match trouble.kind {
+            TroubleKind::GarbageCollection => true,
+            TroubleKind::Failures => is_much(trouble) && are_rare(trouble, findings),
+            _ => false,
+        };
+        is_optional && trouble.savings.status == SavingStatus::WithinError && more(trouble).low > 0.0
     };
     let unpaid: Vec<String> =
         troubles.iter().filter(|trouble| is_unpaid(trouble)).map(|trouble| trouble.id.clone()).collect();
@@ -25,13 +43,28 @@ pub(super) fn drop_unpaid(troubles: &mut [Trouble], recommended: &mut Vec<Recomm
     let stays = |change: &SettingChange| recommended.iter().any(|it| it.change.setting == change.setting);
     for trouble in troubles.iter_mut().filter(|trouble| unpaid.contains(&trouble.id)) {
         trouble.change.retain(stays);
+        let condition = if trouble.kind == TroubleKind::Failures { IF_AGAIN } else { IF };
         for advice in &mut trouble.advice {
             if !advice.conditional && !advice.settings.is_empty() && !advice.settings.iter().any(stays) {
-                advice.text.insert_str(0, IF);
+                advice.text.insert_str(0, condition);
                 advice.conditional = true;
             }
         }
     }
+}
+
+/// Whether few tasks failed, or few executors were lost, in all parts that the trouble is about.
+fn are_rare(trouble: &Trouble, findings: &[Finding]) -> bool {
+    let share = |finding: &Finding, part, whole| {
+        finding.count(part).zip(finding.count(whole)).map(|(part, whole)| part as f64 / whole.max(1) as f64)
+    };
+    let is_rare = |finding: &Finding| {
+        share(finding, "failed_attempts_count", "tasks_count").is_some_and(|share| share <= RARE_TASKS)
+            || share(finding, "lost_executors_count", "executors_count")
+                .is_some_and(|share| share <= RARE_LOSSES)
+    };
+    let mut own = findings.iter().filter(|finding| trouble.tells(finding) == Some(false)).peekable();
+    own.peek().is_some() && own.all(is_rare)
 }
 
 /// What stays if less memory would save nothing.
@@ -91,6 +124,18 @@ fn lower(trouble: &mut Trouble, findings: &mut [Finding], (most, why): (Severity
         finding.is_excused |= finding.severity > most;
         finding.severity = finding.severity.min(most);
     }
+}
+
+/// Too few tasks are at most low if fewer executors are recommended instead: both tell of the same idle cores, and the
+/// executors that more tasks would need are to be released.
+pub(super) fn lower_spare(troubles: &mut [Trouble], findings: &mut [Finding]) {
+    let is_instead = |status: &SavingStatus| match status {
+        SavingStatus::Unknown(why) => why == FEWER_INSTEAD,
+        _ => false,
+    };
+    let few = troubles.iter_mut().filter(|trouble| trouble.kind == TroubleKind::FewTasks);
+    few.filter(|trouble| is_instead(&trouble.savings.status))
+        .for_each(|trouble| lower(trouble, findings, (Severity::Low, FEWER_INSTEAD)));
 }
 
 /// The beginning of advice on larger splits whose saving is unknown.
@@ -162,8 +207,10 @@ pub(super) fn lower_unproven(
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::finding;
     use super::TroubleKind::{Failures, FewTasks, GarbageCollection, ManyTasks, MuchMemory};
     use super::*;
+    use crate::finding::{Measure, Subject};
     use crate::model::conf::ConfKey;
     use crate::savings::Range;
 
@@ -176,7 +223,7 @@ mod tests {
             let why = why.iter().map(|id| (*id).to_owned()).collect();
             let mut recommended = vec![Recommended { change: trouble.change[0].clone(), why }];
             let mut troubles = [trouble];
-            drop_unpaid(&mut troubles, &mut recommended);
+            drop_unpaid(&mut troubles, &mut recommended, (&[], None));
             let [trouble] = troubles;
             assert_eq!(trouble.change.is_empty(), recommended.is_empty());
             assert_eq!(trouble.advice[0].conditional, recommended.is_empty());
@@ -187,6 +234,32 @@ mod tests {
         assert_eq!(settled(GarbageCollection, SavingStatus::Estimated, &["a"]), 1);
         assert_eq!(settled(GarbageCollection, SavingStatus::WithinError, &["a", "b"]), 1);
         assert_eq!(settled(Failures, SavingStatus::WithinError, &["a"]), 1);
+    }
+
+    #[test]
+    fn a_few_failures_do_not_double_the_memory_of_a_run() {
+        let settled = |failed: u64, status: SavingStatus, used: Option<f64>| {
+            let mut trouble = Trouble { kind: Failures, ..Trouble::named("a") };
+            let evidence =
+                [("failed_attempts_count", Measure::Count(failed)), ("tasks_count", Measure::Count(800))];
+            let evidence = evidence.map(|(key, count)| (key.into(), count)).into();
+            let told = finding("a", Failures, Subject::Executor("a".to_owned()), Severity::Moderate);
+            let finding = Finding { evidence, ..told };
+            trouble.savings.status = status;
+            trouble.savings.more_gb_hours = Some(Range { low: 8.0, point: 10.0, high: 12.0 });
+            let why = vec!["a".to_owned()];
+            let mut recommended = vec![Recommended { change: trouble.change[0].clone(), why }];
+            let mut troubles = [trouble];
+            drop_unpaid(&mut troubles, &mut recommended, (&[finding], used));
+            assert_eq!(troubles[0].advice[0].text.starts_with(IF_AGAIN), recommended.is_empty());
+            recommended.len()
+        };
+        let within = || SavingStatus::WithinError;
+        assert_eq!(settled(3, within(), Some(10.0)), 0);
+        assert_eq!(settled(3, within(), Some(30.0)), 1);
+        assert_eq!(settled(3, within(), None), 1);
+        assert_eq!(settled(30, within(), Some(10.0)), 1);
+        assert_eq!(settled(3, SavingStatus::Estimated, Some(10.0)), 1);
     }
 
     #[test]
@@ -241,6 +314,20 @@ mod tests {
         assert_eq!(settled(FewTasks, low, SavingStatus::Estimated, false), low);
         assert_eq!(settled(FewTasks, moderate, SavingStatus::Unknown("".into()), false), moderate);
         assert_eq!(settled(GarbageCollection, moderate, within(), false), moderate);
+    }
+
+    #[test]
+    fn few_tasks_are_at_most_low_next_to_executors_that_are_to_go() {
+        let settled = |kind, why: &'static str| {
+            let mut troubles = [Trouble { kind, ..Trouble::named("a") }];
+            troubles[0].savings.status = SavingStatus::Unknown(why.into());
+            lower_spare(&mut troubles, &mut []);
+            (troubles[0].severity, troubles[0].cause.clone())
+        };
+        let low = (Severity::Low, format!("a; low, because {FEWER_INSTEAD}"));
+        assert_eq!(settled(FewTasks, FEWER_INSTEAD), low);
+        assert_eq!(settled(FewTasks, "the log is incomplete").0, Severity::Critical);
+        assert_eq!(settled(ManyTasks, FEWER_INSTEAD).0, Severity::Critical);
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod harm_to_jobs;
 mod inert;
 mod loss;
 mod more;
+mod numbers;
 mod removal;
 mod resources;
 mod root_cause;
@@ -206,11 +207,14 @@ pub(crate) fn diagnose(
             savings = (!troubles.is_empty())
                 .then(|| save(app, basis, (metrics, &replays), &mut troubles, (findings, &without)));
         }
-        gain::drop_unpaid(&mut troubles, &mut settled.recommended);
+        gain::lower_spare(&mut troubles, findings);
+        let used = Amounts::used(metrics).gb_hours.map(|used| used.point);
+        gain::drop_unpaid(&mut troubles, &mut settled.recommended, (findings, used));
         gain::drop_useless(&mut troubles, &mut settled.recommended, (findings, &without.all));
         gain::drop_unproven_splits(&mut troubles, &mut settled.recommended, findings);
     }
     if order.by == OrderBy::Saving {
+        numbers::agree(&mut troubles, findings);
         let of_troubles = troubles.iter_mut().map(|trouble| &mut trouble.advice);
         of_troubles.chain(findings.iter_mut().map(|finding| &mut finding.advice)).for_each(drop_repeated);
     }

@@ -32,7 +32,7 @@ const NO_SIZE: &str = "the advice names no smaller size";
 const NO_NUMBER: &str = "the advice names no other number of tasks";
 const NOT_RELEASED: &str = "the advice names no setting that would give back idle cores";
 const ON_A_CONDITION: &str = "the advice depends on something that the event log does not show";
-const FEWER_INSTEAD: &str = "fewer executors are recommended instead";
+pub(super) const FEWER_INSTEAD: &str = "fewer executors are recommended instead";
 const NOT_MEASURED: &str = "the history does not contain the times that the saving is computed from";
 
 /// Nothing is saved by a change that is not recommended.

@@ -133,7 +133,8 @@ impl Balance {
             ("busiest_time", self.busiest_time.severity(busiest.as_f64()), self.busiest_time.describe(low)),
         ];
         let severity = conditions.iter().map(|(_, severity, _)| *severity).min().unwrap_or_default();
-        let of_idle = format!("idle: {}", self.idle_share.describe_in(severity, percent));
+        let limit_of_idle = self.idle_share.describe_in(severity, percent);
+        let of_idle = format!("the others idle for {} more of the time: {limit_of_idle}", percent(idle));
         let of_busiest = format!("busiest: {}", self.busiest_time.describe(severity));
         let [by_deviation, by_idle, by_busiest] = conditions.each_ref().map(|(_, severity, _)| *severity);
         let passed = decisive(

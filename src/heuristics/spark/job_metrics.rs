@@ -8,7 +8,7 @@ use super::support::failed_places::{self, failure_at, stages_of};
 use super::support::failed_queries::FailedQueries;
 use super::support::failures::{self, Ends, Limit};
 use super::support::lost_time::{reason_of_job, reason_of_last_job};
-use super::support::remedies::{against_kinds, blames_code};
+use super::support::remedies::{after_exclusion, against_kinds, blames_code};
 use super::support::root::{Root, in_words};
 use super::support::stage_text::cause;
 use super::{percent, rule, spark};
@@ -237,7 +237,10 @@ fn advice(
     let own = !severities.by_tasks() && failed > Severity::None;
     match root {
         Some(root) if own && is_of_driver(root) => vec![DRIVER_ERROR.into()],
-        Some(root) if own => against_kinds(app, spark, [root.failure.kind], false),
+        Some(root) if own => {
+            let against = against_kinds(app, spark, [root.failure.kind], false);
+            against.into_iter().chain(after_exclusion(spark)).collect()
+        }
         Some(root) if severities.by_cancellation() => {
             vec![Advice::new(root.failure.kind.remedy()).and(DRIVER_ENDED)]
         }

@@ -12,7 +12,7 @@ use super::support::memory;
 use super::support::partitions::{Aim, Source, advice};
 use super::support::stage_text::label;
 use super::{percent, rule, spark};
-use crate::finding::{Judgement, Measure, Repartition, Subject, TroubleKind, Verdict, Worse};
+use crate::finding::{Judgement, Measure, Phrase, Repartition, Subject, TroubleKind, Verdict, Worse};
 use crate::heuristics::wording::{decisive, other_stages, plural};
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
@@ -33,6 +33,8 @@ rule_params! {
         lost_share: Ascending<Ratio>,
         /// Time lost in all stages with the same remedy.
         lost_time: Ascending<Duration>,
+        /// Stages with at least one task for each task slot are at most low if they lost less than this.
+        uneven_time: Quantity<Duration>,
         /// The number of tasks for each task slot that advice aims at. Stages with more tasks have enough.
         tasks_per_slot: Quantity<Count>,
         /// Tasks whose median time is below this are small.
@@ -55,6 +57,9 @@ pub(super) const RULE: Rule =
 /// The message about too few tasks.
 const FEW: &str = "{stage}[ and {others}]: {tasks} for {slots} task slots left cores idle; compared with {wanted}, \
                    about {lost_ms} were lost, {lost_ratio:%} of the run time ({limit})";
+
+/// The limit of stages with tasks for all slots.
+const UNEVEN: &str = "low below {time}, because every slot had a task";
 
 /// The message about too many tasks.
 const MANY: &str = "{stage}[ and {others}]: {tasks} of {median_task_ms} each, of which {overhead_ms} is overhead; compared \
@@ -130,6 +135,19 @@ impl Parallelism {
         Some(Loss { severity, share, limit: decisive(severity, &limits) })
     }
 
+    /// The loss, which is at most low if it is short and all stages have tasks for all slots: their last tasks do not fill
+    /// the slots once more, as in most healthy runs.
+    fn at_most_low(&self, loss: Loss, alike: &[&Lost<'_>], time: Millis) -> Loss {
+        let few = |it: &&Lost<'_>| it.kind == TroubleKind::FewTasks && it.tasks >= it.slots;
+        let is_short = time.as_f64() < self.uneven_time.get() && alike.iter().all(few);
+        if loss.severity <= Severity::Low || !is_short {
+            return loss;
+        }
+        let most = Millis::from_f64(self.uneven_time.get()).unwrap_or_default();
+        let limit = Phrase::new(UNEVEN, &[("time", &most)]).to_string();
+        Loss { severity: Severity::Low, limit, ..loss }
+    }
+
     /// The judgement on stages with the same remedy, the one that lost most first; `None` if there are none, or if they
     /// lost too little.
     fn judgement(
@@ -141,7 +159,8 @@ impl Parallelism {
     ) -> Option<Judgement> {
         let worst = alike.first()?;
         let time = alike.iter().map(|it| it.time).sum::<Millis>().min(run_time);
-        let Loss { severity, share, limit } = self.loss(time, run_time)?;
+        let loss = self.loss(time, run_time)?;
+        let Loss { severity, share, limit } = self.at_most_low(loss, alike, time);
         let others = other_stages(alike.len() - 1);
         let tasks = alike.iter().map(|it| it.tasks).sum();
         let judgement = Judgement::of(Subject::Stage(worst.stage.id), severity)

@@ -1,6 +1,7 @@
 //! `spark-stages-with-failed-tasks`: stages with failed tasks and their causes, and lost executors (Dr.
 //! Elephant `StagesWithFailedTasksHeuristic`).
 
+mod decided;
 mod failures;
 mod losses;
 
@@ -10,12 +11,14 @@ use rustc_hash::FxHashMap;
 
 use super::support::cancelled::stage_was_cancelled;
 use super::support::losses::{beginning_of_stop, fails_only_in_stop};
-use super::support::remedies::{against_kinds, blames_code, look_at};
+use super::support::remedies::{
+    after_exclusion, against_kinds, blames_code, look_at, was_excluded_everywhere,
+};
 use super::support::repeated_loss::RepeatedLoss;
 use super::support::root::{Root, in_words};
 use super::support::stage_figures::scored_tasks;
 use super::support::stage_text::label;
-use super::{percent, rule, spark};
+use super::{rule, spark};
 use crate::finding::{Advice, Failure, Judgement, Subject, TroubleKind, Verdict, Worse, and_more};
 use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
@@ -26,7 +29,8 @@ use crate::params::quantity::{Count, Ratio};
 use crate::params::{choice, rule_params};
 use crate::severity::Severity;
 use crate::units::Timestamp;
-use failures::{Failures, Kind};
+use decided::Decided;
+use failures::Failures;
 
 /// How many stages get their own finding.
 const REPORTED: usize = 3;
@@ -88,9 +92,6 @@ pub(super) const RULE: Rule = rule!(
 const STAGE: &str = "{stage}: [{end}, ]{failed_tasks} of {tasks} failed{repeats}{share} ({limit}): {kinds}[, mostly \
                      \"{error}\"][; {place}][; {repeated}][; {excluded}][; root cause: {root}]";
 
-/// The limit in [`STAGE`] if the stage failed by its tasks.
-const LIMIT_OF_FAILED_STAGES: &str = "critical for a failed stage";
-
 struct Failed(Failing);
 
 /// A judged stage with failures.
@@ -102,6 +103,7 @@ struct Bad<'a> {
     /// Tasks for the score.
     scored: u64,
     severity: Severity,
+    decided: Decided,
 }
 
 impl Check for Failed {
@@ -137,41 +139,26 @@ impl Failing {
         if stop.is_some_and(|stop| fails_only_in_stop(stop, group)) {
             return None;
         }
-        let failures = Failures::of(app, group);
+        let mut failures = Failures::of(app, group);
         let tasks = stage.announced_tasks.unwrap_or_default().max(group.tasks.len() as u64);
         let failed = stage.status == StageStatus::Failed && !stage_was_cancelled(stage);
-        let severity = match self.failed_stage {
-            FailedStage::DrElephant if failed => failures.dr_elephant_severity(),
+        if self.count == Counted::All && failed && ends.later_than(stage) {
+            // The attempt ended early, and a later one completed its other tasks.
+            failures.completed = failures.completed.max(tasks);
+        }
+        let (severity, decided) = match self.failed_stage {
+            FailedStage::DrElephant if failed => (failures.dr_elephant_severity(), Decided::FailedStage),
             FailedStage::Critical if failed && !ends.later_than(stage) && failures.failed > 0 => {
-                Severity::Critical
+                (Severity::Critical, Decided::FailedStage)
             }
             _ => self.by_share(&failures, tasks),
         };
         let scored = scored_tasks(stage, group);
-        (severity > Severity::None).then_some(Bad { stage, failures, tasks, scored, severity })
-    }
-
-    fn by_share(&self, failures: &Failures, tasks: u64) -> Severity {
-        let memory =
-            [Kind::OutOfMemory, Kind::OverMemory].into_iter().map(|kind| match failures.count(kind) {
-                0 => Severity::None,
-                // No task completed: the failures made the whole stage fail.
-                count if failures.done == 0 && self.count == Counted::All => {
-                    self.memory_share.severity(count as f64)
-                }
-                _ if failures.done == 0 => Severity::None,
-                count => self.memory_share.severity(count as f64 / failures.done as f64),
-            });
-        let memory = memory.max().unwrap_or_default();
-        if self.count == Counted::Memory || failures.failed == 0 || tasks == 0 {
-            return memory;
-        }
-        let share = self.failure_share.severity(failures.failed as f64 / tasks as f64);
-        memory.max(share.min(self.failed_attempts.severity(failures.failed as f64)))
+        (severity > Severity::None).then_some(Bad { stage, failures, tasks, scored, severity, decided })
     }
 
     fn finding(&self, app: &Application, (spark, ends): (&Spark, &Ends), bad: &Bad<'_>) -> Judgement {
-        let Bad { stage, failures, tasks, scored, severity } = bad;
+        let Bad { stage, failures, tasks, scored, severity, decided } = bad;
         let root = Root::of_stage(app, spark, stage);
         let repeated = stage.group.and_then(|group| RepeatedLoss::of(app, spark, app.groups.get(group)?));
         let judgement = Judgement::of(Subject::Stage(stage.id), *severity)
@@ -193,7 +180,7 @@ impl Failing {
                     ("tasks", &plural(*tasks, "task")),
                     ("repeats", &failures.repeats()),
                     ("share", &failures.share(*tasks)),
-                    ("limit", &self.limit_of_stage(bad)),
+                    ("limit", &self.limit((*severity, *decided), (failures, *tasks))),
                     ("kinds", &failures.by_kind()),
                     ("error", &error.unwrap_or_default()),
                     ("place", &failures.place(app, spark)),
@@ -206,16 +193,6 @@ impl Failing {
                 let data = repeated.map(RepeatedLoss::advice).into_iter();
                 data.chain(against(app, spark, root.as_ref(), bad)).collect()
             })
-    }
-
-    fn limit_of_stage(&self, bad: &Bad<'_>) -> String {
-        let Bad { stage, failures, severity, .. } = bad;
-        if stage.status == StageStatus::Failed && *severity == Severity::Critical {
-            return LIMIT_OF_FAILED_STAGES.to_owned();
-        }
-        let in_memory = failures.count(Kind::OutOfMemory) + failures.count(Kind::OverMemory) > 0;
-        let cutoffs = if in_memory { &self.memory_share } else { &self.failure_share };
-        cutoffs.describe_in(*severity, percent)
     }
 }
 
@@ -247,6 +224,9 @@ impl Ends {
             return "the stage was cancelled";
         }
         match (stage.status == StageStatus::Failed, self.later_than(stage)) {
+            (true, false) if stage.failure.as_deref().is_some_and(was_excluded_everywhere) => {
+                "the stage failed, because all executors were excluded for a task after its failures"
+            }
             (true, false) => "the stage failed",
             (true, true) => "the stage had to run again",
             _ => "",
@@ -286,5 +266,6 @@ fn against(app: &Application, spark: &Spark, root: Option<&Root<'_>>, bad: &Bad<
     let is_of_place = bad.is_of_place(app, spark, root);
     let kinds = kinds.filter(|kind| !(is_of_place && blames_code(*kind)));
     let completed = stage.status == StageStatus::Complete;
-    look.into_iter().chain(against_kinds(app, spark, kinds, completed)).collect()
+    let exclusion = after_exclusion(spark).filter(|_| !completed);
+    look.into_iter().chain(against_kinds(app, spark, kinds, completed)).chain(exclusion).collect()
 }

@@ -6,7 +6,7 @@ use crate::model::Application;
 use crate::model::spark::ExecutorMetric::{
     DirectPoolMemory, JvmHeapMemory, JvmOffHeapMemory, ProcessTreeJvmRssMemory,
 };
-use crate::model::table::Outcome;
+use crate::model::table::{Outcome, TimePoint};
 use crate::severity::Severity;
 use crate::units::{Bytes, Millis, Timestamp};
 
@@ -260,4 +260,35 @@ fn settings_that_are_in_force_are_not_advised() {
     assert!(late(&[]).contains(&format!("{ratio}=1.0")), "{:?}", late(&[]));
     let set = late(&[(ratio, "1.0"), ("spark.speculation", "true")]);
     assert!(!set.iter().any(|set| set.contains(ratio) || set.contains("speculation")), "{set:?}");
+}
+
+/// Tasks of this many milliseconds on 16 slots, in at most two waves, in a run that takes hardly longer.
+fn waves(tasks: usize, time: i64) -> Application {
+    let mut app = sample::app(&[]);
+    for id in ["1", "2", "3", "4"] {
+        sample::executor(&mut app, id).cores = Some(4);
+    }
+    sample::stage(&mut app, 0, &vec![(Outcome::Succeeded, time); tasks]);
+    for row in 16..tasks {
+        let at = |time| Some(Timestamp::from_millis(time));
+        app.groups[0].attempts.set_time(row, TimePoint::Start, at(time));
+        app.groups[0].attempts.set_time(row, TimePoint::Finish, at(2 * time));
+    }
+    sample::succeed(&mut app);
+    app.finished_at = Some(Timestamp::from_millis(2 * time + 1000));
+    app
+}
+
+#[test]
+fn a_last_wave_that_leaves_slots_idle_for_a_few_seconds_is_at_most_low() {
+    let judged = |app: &Application| {
+        let found = found(app, "spark-parallelism");
+        found.into_iter().next().map(|finding| (finding.severity, finding.message)).unwrap()
+    };
+    // 7.5 s of 21 s are lost.
+    let (severity, message) = judged(&waves(20, 10_000));
+    assert_eq!(severity, Severity::Low);
+    assert!(message.ends_with("(low below 30 s, because every slot had a task)"), "{message}");
+    assert!(judged(&waves(20, 60_000)).0 >= Severity::Severe);
+    assert!(judged(&waves(8, 20_000)).0 >= Severity::Moderate, "slots without a task");
 }

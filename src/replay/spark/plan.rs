@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
+
 use crate::model::Symbol;
 use crate::model::spark::StageAttempt;
 use crate::model::table::Outcome;
@@ -114,6 +116,8 @@ pub(crate) struct Plan {
     pub(crate) attempts: Vec<Attempt>,
     /// Tasks by stage, then by their first launch.
     pub(crate) tasks: Vec<Task>,
+    /// When the first task ended on each executor.
+    pub(super) first_ends: FxHashMap<Option<Symbol>, Micros>,
     /// Stage attempts by submission.
     pub(crate) stages: Vec<Stage>,
     /// Jobs by submission.

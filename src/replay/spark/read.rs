@@ -1,5 +1,7 @@
 //! Reads the plan of an application.
 
+use rustc_hash::FxHashMap;
+
 use super::plan::{Attempt, Clock, Plan, Stage, Task, Unknown, to_u32};
 use super::slots::{self, FreeSlots};
 use super::{jobs, stages};
@@ -25,6 +27,7 @@ impl Plan {
             tail: Micros::ZERO,
             attempts: Vec::new(),
             tasks: Vec::new(),
+            first_ends: FxHashMap::default(),
             stages: Vec::new(),
             jobs: Vec::new(),
             orders: Vec::new(),
@@ -39,6 +42,10 @@ impl Plan {
         plan.read_stages(app, spark, clock);
         if plan.attempts.is_empty() {
             return Err(Unknown::NoTasks);
+        }
+        for attempt in &plan.attempts {
+            let end = plan.first_ends.entry(attempt.executor).or_insert(attempt.finish);
+            *end = attempt.finish.min(*end);
         }
         plan.windows = slots::windows(app, spark, clock, &mut plan.attempts);
         jobs::link(&mut plan, spark, clock);

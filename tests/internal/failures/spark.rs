@@ -470,3 +470,38 @@ fn executors_released_while_idle_are_not_lost() {
     app.executors[0].removed = Some((1500, "Command exited with code 0".to_owned()));
     assert!(found(&report(&app), STAGES).is_empty());
 }
+
+/// The message on the worst stage with these failures, and its severity: numbers of completed tasks, of exceptions and of
+/// attempts out of memory. With `again`, a later attempt did the work of `again` tasks.
+fn judged(done: u32, exceptions: u32, memory: u32, again: u32) -> (Severity, String) {
+    let fetches = u32::from(again > 0);
+    let ends =
+        [(done, Ending::Success), (exceptions, ERROR), (memory, HEAP), (fetches, Ending::FetchFailed(FETCH))];
+    let ends = ends.into_iter().flat_map(|(count, ending)| (0..count).map(move |_| ending));
+    let tasks: Vec<Task> = (0..).zip(ends).map(|(index, ending)| attempt(index, 0, "1", ending)).collect();
+    let failure = (again > 0).then(|| FETCH.to_owned());
+    let first = Stage { failure, ..Stage::new(0, tasks) };
+    let rest = (done..done + again).map(|index| attempt(index, 0, "2", Ending::Success)).collect();
+    let second = Stage { attempt: 1, ..Stage::new(0, rest) };
+    let stages = [Some(first), (again > 0).then_some(second)].into_iter().flatten().collect();
+    let app = App { jobs: vec![Job { stages, ..Job::default() }], ..App::with(&[], 2, 4) };
+    let found = found(&report(&app), STAGES).into_iter().find(|it| it.subject.name() == "stage 0.0").unwrap();
+    (found.raw_severity, found.message)
+}
+
+#[test]
+fn the_limit_of_a_stage_is_that_of_the_share_that_decided() {
+    let has = |judged: (Severity, String), severity, text: &str| {
+        assert_eq!(judged.0, severity, "{}", judged.1);
+        assert!(judged.1.contains(text), "{}", judged.1);
+    };
+    // One attempt out of memory does not decide among many failures.
+    has(judged(300, 110, 1, 0), Severity::Severe, "27 % (severe from 20 %)");
+    has(judged(370, 30, 1, 0), Severity::Moderate, "7.73 % (moderate from 5 %)");
+    has(judged(197, 0, 3, 0), Severity::Moderate, "1.5 % (moderate for any task out of memory)");
+    let both = "4 % (4 out of memory beside 192 completed tasks, 2.08 %: severe from 2 %)";
+    has(judged(192, 4, 4, 0), Severity::Severe, both);
+    // The later attempt completed the other tasks.
+    let all = "(4 out of memory beside 105 completed tasks, 3.81 %: severe from 2 %)";
+    has(judged(100, 0, 4, 5), Severity::Severe, all);
+}

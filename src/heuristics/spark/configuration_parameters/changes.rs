@@ -39,11 +39,11 @@ impl Reason {
             Self::Spill => "less spill",
             Self::OutOfMemory => "tasks ran out of memory",
             Self::Gc => "less garbage collection",
-            Self::Unused => "never used",
+            Self::Unused => "the rest was never used",
             Self::ContainerKilled => "containers exceeded their memory limit",
             Self::LongTasks => "shorter tasks",
             Self::SameParallelism => "same number of concurrent tasks",
-            Self::DriverUnused => "never used by the driver",
+            Self::DriverUnused => "the driver never used the rest",
             Self::DriverCores => "a driver needs few cores",
         }
     }

@@ -63,7 +63,7 @@ impl Kind {
     }
 
     /// To follow the number of failures.
-    const fn words(self) -> &'static str {
+    pub(super) const fn words(self) -> &'static str {
         match self {
             Self::OutOfMemory => "out of memory",
             Self::OverMemory => "because their container exceeded its memory limit",
@@ -90,6 +90,8 @@ impl Kind {
 pub(super) struct Failures {
     /// The number of completed tasks.
     pub(super) done: u64,
+    /// The same, with those that a later attempt of the stage completed.
+    pub(super) completed: u64,
     /// The number of failed attempts.
     pub(super) failed: u64,
     kinds: BTreeMap<Kind, u64>,
@@ -115,8 +117,10 @@ impl Failures {
         }
         messages.remove("");
         let most = messages.into_iter().max_by_key(|(text, count)| (*count, Reverse(text.clone())));
+        let done = group.count_tasks(Outcome::Succeeded);
         Self {
-            done: group.count_tasks(Outcome::Succeeded),
+            done,
+            completed: done,
             failed: kinds.values().sum(),
             kinds,
             most_frequent: most,
@@ -241,6 +245,7 @@ mod tests {
     fn failed_stages_are_judged_by_whole_numbers() {
         let failures = |done, count| Failures {
             done,
+            completed: done,
             failed: count,
             kinds: BTreeMap::from([(Kind::OutOfMemory, count)]),
             most_frequent: None,

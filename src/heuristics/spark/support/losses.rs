@@ -36,6 +36,9 @@ const NO_REASON: &str = "the event log contains no reason";
 /// The end of a message if most losses happened on one host.
 const MOSTLY_ON: &str = "; {count} of them on {host}";
 
+/// What precedes the message of Kubernetes on a pod. The first line of such a reason is only the exit code.
+const TOLD_BY_KUBERNETES: &str = "The API gave the following message:";
+
 /// The exit code of a process that SIGKILL ended.
 const SIGKILL: i32 = 137;
 
@@ -53,18 +56,24 @@ pub(in crate::heuristics) struct Cause {
     /// Whether SIGKILL ended it, and the reason does not say why: mostly the kernel or the cluster manager because of
     /// memory.
     killed: bool,
+    /// Whether the message is that of Kubernetes, which names more than the kind of failure does.
+    of_kubernetes: bool,
 }
 
 impl Cause {
     /// The cause that a removal reason states.
     pub(in crate::heuristics) fn of(reason: Option<&str>) -> Self {
-        let failure = reason.and_then(told).unwrap_or_else(|| Failure {
+        let mut failure = reason.and_then(told).unwrap_or_else(|| Failure {
             message: reason.map(first_line).filter(|line| !line.is_empty()),
             ..Failure::new(FailureKind::ExecutorLost)
         });
+        let kubernetes = reason.and_then(|reason| reason.split_once(TOLD_BY_KUBERNETES));
+        let kubernetes = kubernetes.map(|(_, told)| first_line(told)).filter(|line| !line.is_empty());
+        let of_kubernetes = kubernetes.is_some();
+        failure.message = kubernetes.or(failure.message);
         let text = reason.unwrap_or_default().to_ascii_lowercase();
         let explains = text.contains("memory") || text.contains("oom");
-        Self { killed: failure.exit_code == Some(SIGKILL) && !explains, failure }
+        Self { killed: failure.exit_code == Some(SIGKILL) && !explains, of_kubernetes, failure }
     }
 
     /// Whether more heap helps.
@@ -227,6 +236,7 @@ fn describe_same(app: &Application, first: &Loss<'_>, count: usize) -> Phrase {
     let message = message.as_deref().unwrap_or(NO_REASON);
     let reason = match (first.cause.failure.exit_in_words(), kind.because()) {
         (Some(code), _) => Phrase::new(EXITED, &[("code", &code)]),
+        (None, _) if first.cause.of_kubernetes => Phrase::new(TOLD, &[("reason", &message)]),
         (None, Some(because)) => Phrase::new(BECAUSE, &[("because", &because)]),
         (None, None) => Phrase::new(TOLD, &[("reason", &message)]),
     };
@@ -301,6 +311,13 @@ mod tests {
                 FailureKind::ContainerMemory,
                 false,
             ),
+            (
+                "\nThe executor with id 1 exited with exit code -1(unexpected).\n\n\n\nThe API gave the following brief \
+                 reason: Evicted\n\n\n\nThe API gave the following message: The node was low on resource: \
+                 ephemeral-storage. Container a was using 51Gi, which exceeds its request of 0. \n\n\n",
+                FailureKind::DiskFull,
+                false,
+            ),
             ("Executor heartbeat timed out after 125000 ms", FailureKind::HeartbeatTimeout, false),
             ("worker lost: 127.0.0.1:4321 got disassociated", FailureKind::NodeLost, false),
             ("Command exited with code 1370", FailureKind::ExecutorLost, false),
@@ -324,6 +341,9 @@ mod tests {
             "exit code 56 (the executor could not send heartbeats to the driver)"
         );
         assert_eq!(words("Executor Process Lost"), "Executor Process Lost");
+        let evicted = "\nThe executor with id 1 exited with exit code -1(unexpected).\n\nThe API gave the following \
+                       message: The node was low on resource: memory. \n";
+        assert_eq!(words(evicted), "The node was low on resource: memory");
         assert_eq!(words("Command exited with code 99"), "exit code 99");
         assert_eq!(Cause::of(None).words(), NO_REASON);
     }

@@ -202,6 +202,17 @@ pub(in crate::heuristics::spark) fn advice(
     source: Source,
     (tasks, wanted): (u64, u64),
 ) -> Advice {
+    let advice = by_source(app, spark, stage, source, (tasks, wanted));
+    if tasks < wanted && advice.settings.is_empty() { advice.for_tasks(stage.id, wanted) } else { advice }
+}
+
+fn by_source(
+    app: &Application,
+    spark: &Spark,
+    stage: &Stage,
+    source: Source,
+    (tasks, wanted): (u64, u64),
+) -> Advice {
     let few = tasks < wanted;
     let what = if few { "use more tasks" } else { "use fewer tasks" };
     let is_sql = runs_sql(spark, stage);

@@ -12,7 +12,7 @@ use crate::heuristics::spark::{change, percent};
 use crate::heuristics::wording::plural;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
-use crate::model::spark::Spark;
+use crate::model::spark::{ClusterManager, Spark};
 use crate::units::{Bytes, Millis};
 
 /// The maximum number of advice lines.
@@ -92,8 +92,7 @@ pub(in crate::heuristics) fn against_losses(
                 .into(),
         ],
         FailureKind::ResourceManagerKill => {
-            let why = FailureKind::ResourceManagerKill.remedy().into();
-            hand_over(app, spark).into_iter().chain([why]).collect()
+            hand_over(app, spark).into_iter().chain(against(app, spark, cause.failure.kind)).collect()
         },
         kind => against(app, spark, kind),
     });
@@ -132,6 +131,37 @@ pub(in crate::heuristics) fn look_at(failures: &str, verb: &str, place: &str) ->
     ))
 }
 
+/// Where Kubernetes tells why a pod ended.
+const EVENTS_OF_POD: &str =
+    "look at the events of the pods for what stopped them: kubectl describe pod, kubectl get events";
+/// Disk space on Kubernetes.
+const DISK_OF_POD: &str = "request the disk space that executors fill (ephemeral-storage, in the pod template \
+                           spark.kubernetes.executor.podTemplateFile), or put spark.local.dir on a volume: Spark uses those \
+                           whose name starts with spark-local-dir-";
+
+fn is_on_kubernetes(app: &Application) -> bool {
+    ClusterManager::of_application(app) == Some(ClusterManager::Kubernetes)
+}
+
+/// Advice if Spark gave up because every executor was excluded for a task: the failures before have a cause of their own.
+pub(in crate::heuristics) fn after_exclusion(spark: &Spark) -> Option<Advice> {
+    let stages = spark.stages.iter().filter_map(|stage| stage.failure.as_deref());
+    let jobs = spark.jobs.iter().filter_map(|job| job.failure.as_deref());
+    stages.chain(jobs).any(was_excluded_everywhere).then(|| {
+        Advice::new(
+            "if the failures pass by themselves, let a task try more often before its executor and node are excluded: \
+             spark.excludeOnFailure.task.maxTaskAttemptsPerExecutor (default 1) and \
+             spark.excludeOnFailure.task.maxTaskAttemptsPerNode (default 2)",
+        )
+        .conditional()
+    })
+}
+
+/// Whether the message of a failed stage or job says that a task could run nowhere after its failures.
+pub(in crate::heuristics) fn was_excluded_everywhere(text: &str) -> bool {
+    text.contains("annot run anywhere due to")
+}
+
 /// The remedy for one kind of failure.
 pub(in crate::heuristics) fn against(app: &Application, spark: &Spark, kind: FailureKind) -> Vec<Advice> {
     let remedy = || Advice::new(kind.remedy());
@@ -156,15 +186,20 @@ pub(in crate::heuristics) fn against(app: &Application, spark: &Spark, kind: Fai
             long_collections(app, spark).into_iter().chain([wait_longer(app, kind)]).collect()
         }
         FailureKind::FetchFailure | FailureKind::Network => vec![wait_longer(app, kind)],
+        FailureKind::ResourceManagerKill if is_on_kubernetes(app) => vec![EVENTS_OF_POD.into()],
+        FailureKind::NodeLost if is_on_kubernetes(app) => {
+            [EVENTS_OF_POD.into()].into_iter().chain(hand_over(app, spark)).collect()
+        }
         FailureKind::Preempted | FailureKind::NodeLost => {
             [remedy()].into_iter().chain(hand_over(app, spark)).collect()
         }
         FailureKind::DiskFull => vec![
-            remedy(),
+            if is_on_kubernetes(app) { DISK_OF_POD.into() } else { remedy() },
             Advice::new("if shuffle files or spilled data fill local disks, compress them more")
                 .set([change(app, ConfKey::IoCodec, "zstd")])
                 .conditional(),
         ],
+        FailureKind::LocalDisks if after_exclusion(spark).is_some() => vec![remedy()],
         FailureKind::LocalDisks => vec![
             remedy(),
             Advice::new("exclude nodes on which tasks fail")
@@ -292,7 +327,6 @@ fn hand_over(app: &Application, spark: &Spark) -> Option<Advice> {
 }
 
 fn keep_blocks(app: &Application) -> Advice {
-    use crate::model::spark::ClusterManager;
     if ClusterManager::of_application(app) == Some(ClusterManager::Yarn) {
         return keep_shuffle_files(app).conditional();
     }
@@ -413,6 +447,21 @@ mod tests {
         assert!(!keeps(&app));
         sample::spark(&mut app).stages[0].id.attempt = 1;
         assert!(keeps(&app));
+    }
+
+    #[test]
+    fn on_kubernetes_the_advice_names_what_it_has() {
+        let of = |master: &str, kind| {
+            let mut app = sample::app(&[("spark.master", master)]);
+            let spark = sample::spark(&mut app).clone();
+            against(&app, &spark, kind).remove(0).text
+        };
+        for kind in [FailureKind::DiskFull, FailureKind::ResourceManagerKill, FailureKind::NodeLost] {
+            assert_eq!(of("yarn", kind), kind.remedy());
+        }
+        let cluster = "k8s://https://k8s:443";
+        assert_eq!(of(cluster, FailureKind::DiskFull), DISK_OF_POD);
+        assert_eq!(of(cluster, FailureKind::ResourceManagerKill), EVENTS_OF_POD);
     }
 
     /// A limit outside the heap without a container that holds it gets the executor killed.

@@ -26,7 +26,7 @@ pub(in crate::heuristics) fn first_line(text: &str) -> String {
 /// about tasks and stages; the most specific exception follows the last "Caused by".
 pub(in crate::heuristics) fn cause(text: &str) -> String {
     let root = text.rsplit_once("Caused by: ").map(|(_, root)| root);
-    let last = || text.split_once("ost recent failure: ").map(|(_, rest)| rest);
+    let last = || text.split_once("ost recent failure:").map(|(_, rest)| rest);
     let inner = root.or_else(last).unwrap_or(text).trim_start();
     // "Lost task 1.3 in stage 4.0 (TID 9) (host executor 1): java.io.IOException: …"
     let behind = inner.strip_prefix("Lost task ").and_then(|rest| rest.split_once("): "));
@@ -74,6 +74,9 @@ mod tests {
             "java.io.IOException: disk full"
         );
         assert_eq!(cause(&format!("{lost}a.B: c\n\tat A.b\nCaused by: d.E: f\n\tat A.b")), "d.E: f");
+        let excluded = "Aborting TaskSet 1.0 because task 5 cannot run anywhere\nMost recent failure:\nLost task 5.1 in stage \
+                        1.0 (TID 5) (n3 executor 3): a.B: c\n\tat A.b\n";
+        assert_eq!(cause(excluded), "a.B: c");
         let python =
             "Traceback (most recent call last):\n  File \"a.py\", line 1\nValueError: no\n\n\tat A.b";
         assert_eq!(cause(&format!("{lost}PythonException: {python}")), "ValueError: no");

@@ -9,6 +9,7 @@ mod partitions;
 mod skew;
 mod slowdown;
 mod stragglers;
+mod warm_up;
 mod work;
 
 use std::collections::BTreeSet;

@@ -1,11 +1,14 @@
 //! The work of a stage's tasks: times, and the data that explain them.
 
-use crate::model::Application;
+use rustc_hash::FxHashMap;
+
+use super::warm_up::{Start, WarmUps};
 use crate::model::counters::Counter;
 use crate::model::table::Attempts;
+use crate::model::{Application, Symbol};
 use crate::replay::Micros;
 use crate::replay::spark::change::Change;
-use crate::replay::spark::plan::Plan;
+use crate::replay::spark::plan::{Attempt, Plan};
 use crate::stats::descriptive::{median, quantile};
 
 const BYTES: [Counter; 3] =
@@ -14,12 +17,6 @@ const RECORDS: [Counter; 2] = [Counter::InputRecords, Counter::ShuffleRecordsRea
 
 /// A task is slow if it takes more than this multiple of the median, and of the time that its data explain.
 pub(super) const SLOWER: f64 = 1.5;
-
-/// The same for tasks that warm up, which take unequally long: in healthy runs up to twice the median.
-const SLOWER_FIRST: f64 = 3.0;
-
-/// Minimum number of tasks that show how long warming up takes.
-const FEWEST: usize = 3;
 
 /// A straight line through fewer tasks says nothing about a task without data.
 const FEWEST_OF_LINE: usize = 10;
@@ -43,9 +40,10 @@ pub(super) struct Done {
     overhead: f64,
     bytes: f64,
     records: f64,
-    /// Whether no task of the stage attempt had ended on its executor when it was launched: such tasks load classes and
-    /// open connections.
-    pub(super) warms_up: bool,
+    pub(super) executor: Option<Symbol>,
+    /// How it starts if no task of the stage attempt had ended on its executor when it was launched: such tasks load classes
+    /// and open connections.
+    pub(super) warms_up: Option<Start>,
 }
 
 /// The successful attempts of a stage attempt.
@@ -58,8 +56,8 @@ pub(super) struct Work {
     pub(super) overhead: f64,
     by_bytes: Option<f64>,
     by_records: Option<f64>,
-    /// What warming up adds to a task, in microseconds; `None` if too few tasks show it.
-    warm_up: Option<f64>,
+    /// What warming up adds to a task.
+    warm_ups: WarmUps,
 }
 
 /// Whether an attempt that counts takes more than `times` times the median of its stage attempt. In most stages none
@@ -79,7 +77,7 @@ impl Work {
         let stage = plan.stages.get(stage as usize)?;
         let rows = &app.groups.get(stage.group?)?.attempts;
         let range = plan.attempt_places(&stage.tasks);
-        let mut first_end = std::collections::BTreeMap::new();
+        let mut first_end = FxHashMap::default();
         for attempt in plan.attempts_of(&stage.tasks) {
             let end = first_end.entry(attempt.executor).or_insert(attempt.finish);
             *end = attempt.finish.min(*end);
@@ -97,7 +95,14 @@ impl Work {
                     overhead: (attempt.time().as_f64() - run_time).max(0.0),
                     bytes: sum(rows, row, &BYTES),
                     records: sum(rows, row, &RECORDS),
-                    warms_up: first_end.get(&attempt.executor).is_none_or(|end| attempt.launch < *end),
+                    executor: attempt.executor,
+                    warms_up: started_first(&first_end, attempt).then(|| {
+                        if started_first(&plan.first_ends, attempt) {
+                            Start::NewExecutor
+                        } else {
+                            Start::NewStage
+                        }
+                    }),
                 }
             })
         });
@@ -105,11 +110,12 @@ impl Work {
         let middle = |value: fn(&Done) -> f64| median(&done.iter().map(value).collect::<Vec<_>>());
         let median_time = middle(|done| done.time)?;
         let overhead = middle(|done| done.overhead)?.min(median_time);
+        let warm_ups = WarmUps::default();
         let mut work =
-            Self { done, median: median_time, overhead, by_bytes: None, by_records: None, warm_up: None };
+            Self { done, median: median_time, overhead, by_bytes: None, by_records: None, warm_ups };
         work.by_bytes = work.rate(|done| done.bytes);
         work.by_records = work.rate(|done| done.records);
-        work.warm_up = work.warm_up();
+        work.warm_ups = WarmUps::of(&work);
         Some(work)
     }
 
@@ -134,12 +140,9 @@ impl Work {
         }
     }
 
-    /// The median time of tasks that warm up beyond what their data explain.
-    fn warm_up(&self) -> Option<f64> {
-        let first = self.done.iter().filter(|done| done.warms_up);
-        let beyond: Vec<f64> = first.map(|done| done.time - self.expected(done).max(self.median)).collect();
-        let beyond = median(&beyond).filter(|_| beyond.len() >= FEWEST)?;
-        Some(beyond.max(0.0))
+    /// The same; not less than the median.
+    pub(super) fn explained(&self, done: &Done) -> f64 {
+        self.expected(done).max(self.median)
     }
 
     /// How long a task that is slow for its data would usually take; `None` if it is not slow.
@@ -149,11 +152,15 @@ impl Work {
 
     /// The same; `None` also if warming up may explain the time.
     pub(super) fn usual_of_straggler(&self, done: &Done) -> Option<f64> {
-        self.usual_beside(done, if done.warms_up { (self.warm_up?, SLOWER_FIRST) } else { (0.0, SLOWER) })
+        let limit = match done.warms_up {
+            Some(start) => self.warm_ups.limit(start)?,
+            None => (0.0, SLOWER),
+        };
+        self.usual_beside(done, limit)
     }
 
     fn usual_beside(&self, done: &Done, (warm_up, times): (f64, f64)) -> Option<f64> {
-        let usual = self.expected(done).max(self.median) + warm_up;
+        let usual = self.explained(done) + warm_up;
         (done.time > times * usual && done.time > usual + BEYOND).then_some(usual)
     }
 
@@ -194,6 +201,11 @@ impl Work {
     }
 }
 
+/// Whether no task had ended on the executor of this one when it was launched.
+fn started_first(first_ends: &FxHashMap<Option<Symbol>, Micros>, attempt: &Attempt) -> bool {
+    first_ends.get(&attempt.executor).is_none_or(|end| attempt.launch < *end)
+}
+
 #[allow(clippy::cast_precision_loss)]
 fn sum(rows: &Attempts, row: usize, counters: &[Counter]) -> f64 {
     rows.total(row, counters).map_or(0.0, |total| total as f64)
@@ -205,21 +217,35 @@ pub(super) fn span(micros: f64) -> Micros {
 }
 
 #[cfg(test)]
+impl Done {
+    /// A task without data that takes this long.
+    pub(super) const fn later(time: f64) -> Self {
+        Self { place: 0, time, overhead: 10.0, bytes: 0.0, records: 0.0, executor: None, warms_up: None }
+    }
+
+    /// The same, the first of the stage on this executor.
+    pub(super) fn first(executor: u32, time: f64) -> Self {
+        let executor = Some(Symbol::from_index(executor));
+        Self { executor, warms_up: Some(Start::NewStage), ..Self::later(time) }
+    }
+}
+
+#[cfg(test)]
+impl Work {
+    pub(super) fn of_times(done: Vec<Done>) -> Self {
+        let median = median(&done.iter().map(|done| done.time).collect::<Vec<_>>()).unwrap_or_default();
+        let warm_ups = WarmUps::default();
+        Self { done, median, overhead: 10.0, by_bytes: None, by_records: None, warm_ups }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     /// Tasks with these bytes and times.
     fn work(tasks: impl IntoIterator<Item = (f64, f64)>) -> Work {
-        let done =
-            |(bytes, time)| Done { place: 0, time, overhead: 10.0, bytes, records: 0.0, warms_up: false };
-        Work {
-            done: tasks.into_iter().map(done).collect(),
-            median: 0.0,
-            overhead: 10.0,
-            by_bytes: None,
-            by_records: None,
-            warm_up: None,
-        }
+        Work::of_times(tasks.into_iter().map(|(bytes, time)| Done { bytes, ..Done::later(time) }).collect())
     }
 
     #[test]

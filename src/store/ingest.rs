@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::place::ENDINGS;
+use super::together::Together;
 use super::writer::{Runs, Sources, Stored, TOOL, Writer};
 use super::{Store, StoreError, listing};
 use crate::engine::Keeper;
@@ -39,11 +40,9 @@ impl Listing {
     /// the paths are reported.
     fn turns(&self, named: Named<'_>) -> Vec<FxHashSet<&Path>> {
         let new = || self.files.iter().map(|file| &*file.path).filter(|path| !self.known.contains(*path));
-        let in_turn = match named.has_streams() {
-            // A stream can be read only once.
-            true => usize::MAX,
-            false => MIN_IN_TURN.max(new().count().div_ceil(MAX_TURNS)),
-        };
+        // A stream can be read only once.
+        let in_turn =
+            if named.has_streams() { usize::MAX } else { MIN_IN_TURN.max(new().count().div_ceil(MAX_TURNS)) };
         let mut units: Vec<Vec<&Path>> = Vec::new();
         let mut places: FxHashMap<Unit<'_>, usize> = FxHashMap::default();
         for path in new() {
@@ -171,8 +170,10 @@ impl Store {
         let is_new = |file: &&Listed| turn.contains(file.path.as_path()) && !known.contains(&file.path);
         let states = files.iter().filter(is_new).map(|file| (file.path.clone(), file.state.clone()));
         let states: FxHashMap<PathBuf, FileState> = states.collect();
+        let together = Together::of(files.iter().filter(is_new).map(|file| file.path.as_path()));
         let listed = files.iter().map(|file| file.path.as_path()).collect();
-        let writer = Mutex::new(Writer::new(&mut self.database, runs, (known, &listed, states), sources));
+        let (unread, others) = ((states, together), (known, &listed));
+        let writer = Mutex::new(Writer::new(&mut self.database, runs, others, unread, sources));
         let write = |app: &ApplicationReport, counts: bool| {
             writer.lock().unwrap_or_else(PoisonError::into_inner).application(app, counts);
         };
@@ -219,7 +220,7 @@ mod tests {
     use crate::engine::{self, Options, Progress};
     use crate::internal::common::make::{Zip, gzip, spark_end, spark_start, stage};
     use crate::rules::RuleSet;
-    use crate::store::testing::databases;
+    use crate::store::testing::{databases, ingest_by};
     use crate::troubles::Basis;
 
     /// The log of an application.
@@ -232,16 +233,8 @@ mod tests {
     }
 
     fn ingest_within(store: &mut Store, folder: &Path, limits: Limits) -> (Read, Stored) {
-        let rules = RuleSet::built_in().unwrap();
-        let options = Options { top: Some(0), limits, ..Options::default() };
-        let (basis, paths) = (Basis { rules: &rules, prices: None }, [folder.to_path_buf()]);
-        let read = |named: Named<'_>, keeper: Keeper<'_>| {
-            engine::analyze_keeping(named, basis, &options, &Progress::default(), (keeper, None)).0
-        };
-        let now = Timestamp::from_millis(0);
-        let kept = store.keep_changed(paths[..].into(), &options.limits, (rules.hash(), now), read);
-        let (read, stored) = kept.unwrap();
-        (read, stored.unwrap())
+        let paths = [folder.to_path_buf()];
+        ingest_by(store, paths[..].into(), limits, &|read| read())
     }
 
     /// The applications that count, as `id in file`, and the files that could not be read.
@@ -448,6 +441,33 @@ mod tests {
         after_each(&[(&whole, &apps, &[]), (&damaged, &[], &["a.gz", "b.zip"])]);
         // A file that is not there was not read.
         after_each(&[(&whole, &apps, &[]), (&gone, &apps, &[])]);
+    }
+
+    #[test]
+    fn a_file_with_an_exclamation_mark_in_its_name_is_not_a_member() {
+        let files = |folder: &Path| {
+            for (name, id) in [("app", "app-1"), ("app!2", "app-2"), ("x.zip!q", "app-3")] {
+                fs::write(folder.join(name), log(id)).unwrap();
+            }
+            fs::create_dir(folder.join("app!")).unwrap();
+            fs::write(folder.join("app!/b"), log("app-4")).unwrap();
+            let zip = Zip::new().member("y", log("app-5").as_bytes());
+            fs::write(folder.join("x.zip"), zip.member("z", log("app-6").as_bytes()).finish()).unwrap();
+        };
+        let changed = |folder: &Path| {
+            fs::write(folder.join("app"), log("app-1") + "\n").unwrap();
+            fs::write(folder.join("x.zip"), Zip::new().member("y", log("app-5").as_bytes()).finish())
+                .unwrap();
+        };
+        let others = |folder: &Path| {
+            fs::write(folder.join("app!2"), log("app-2") + "\n").unwrap();
+            fs::write(folder.join("app!/b"), log("app-7")).unwrap();
+        };
+        let kept = ["app-1 in app", "app-2 in app!2", "app-3 in x.zip!q"];
+        let all = [&kept[..], &["app-4 in b", "app-5 in x.zip!y", "app-6 in x.zip!z"]].concat();
+        let fewer = [&kept[..], &["app-4 in b", "app-5 in x.zip!y"]].concat();
+        let replaced = [&kept[..], &["app-5 in x.zip!y", "app-7 in b"]].concat();
+        after_each(&[(&files, &all, &[]), (&changed, &fewer, &[]), (&others, &replaced, &[])]);
     }
 
     #[test]

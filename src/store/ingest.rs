@@ -33,6 +33,8 @@ struct Listing {
     /// Those that did not change since they were read with the same rules.
     known: FxHashSet<PathBuf>,
     own: Vec<PathBuf>,
+    /// Files that could not be read when they were there.
+    gone: Vec<PathBuf>,
 }
 
 impl Listing {
@@ -148,11 +150,18 @@ impl Store {
 
     fn listing(&self, named: Named<'_>, limits: &Limits, hashes: [&str; 2]) -> Result<Listing, StoreError> {
         // Closing a file of the database would release the locks that SQLite has on it.
-        let (own, files): (Vec<_>, Vec<_>) =
-            discover::list(named, limits).into_iter().partition(|file| self.is_own(&file.path));
-        let database = &self.database;
-        let known = database.reading(|| listing::unchanged(database, &files, (TOOL, hashes)))?;
-        Ok(Listing { files, known, own: own.into_iter().map(|file| file.path).collect() })
+        let mut list = discover::list(named, limits);
+        let (own, files) =
+            std::mem::take(&mut list.files).into_iter().partition(|file| self.is_own(&file.path));
+        let own: Vec<Listed> = own;
+        list.files = files;
+        let (database, storages) = (&self.database, named.storages.cloned());
+        let storages = storages.unwrap_or_else(|| Storages::built_in(limits));
+        let (known, gone) = database.reading(|| {
+            let known = listing::unchanged(database, &list.files, (TOOL, hashes))?;
+            Ok((known, listing::gone(database, &list, &storages)?))
+        })?;
+        Ok(Listing { files: list.files, known, own: own.into_iter().map(|file| file.path).collect(), gone })
     }
 
     /// Reads the files of a turn, and stores what is found in those that are new or changed.
@@ -163,7 +172,7 @@ impl Store {
         ([rules_hash, within_limits], now): ([&str; 2], Timestamp),
         read: impl FnOnce(Named<'_>, Keeper<'_>) -> (Report, T),
     ) -> Result<(Report, T, Result<Stored, StoreError>), StoreError> {
-        let Listing { files, known, own } = listing;
+        let Listing { files, known, own, .. } = listing;
         let runs = Runs::start(&self.database, now, (rules_hash, within_limits))?;
         let others = files.iter().map(|file| &file.path).filter(|path| !turn.contains(path.as_path()));
         let left_out: FxHashSet<PathBuf> = others.chain(own).cloned().collect();
@@ -187,6 +196,7 @@ impl Store {
 
     /// Compares the runs of the jobs that changed, and counts what the store has now.
     fn finished(&mut self, listing: &Listing, stored: Stored) -> Result<Stored, StoreError> {
+        listing::forget(&self.database, &listing.gone)?;
         self.compare_again()?;
         let count = || self.database.count("SELECT count(*) FROM application WHERE counts = TRUE", &[]);
         let (unchanged, applications) = (listing.known.len() as u64, self.database.reading(count)?);
@@ -283,7 +293,7 @@ mod tests {
             Listed { path: path.into(), state }
         });
         let known = std::iter::once(PathBuf::from("z")).collect();
-        let listing = Listing { files: files.collect(), known, own: Vec::new() };
+        let listing = Listing { files: files.collect(), known, own: Vec::new(), gone: Vec::new() };
         let turns = listing.turns(Named::default());
         let sorted = |turn: &FxHashSet<&Path>| {
             let mut paths: Vec<_> = turn.iter().map(|path| path.display().to_string()).collect();
@@ -295,7 +305,8 @@ mod tests {
         assert_eq!(turns.iter().map(sorted).collect::<Vec<_>>(), wanted);
         let stdin = [PathBuf::from("-")];
         assert_eq!(listing.turns(stdin[..].into()).len(), 1);
-        let nothing = Listing { files: Vec::new(), known: FxHashSet::default(), own: Vec::new() };
+        let nothing =
+            Listing { files: Vec::new(), known: FxHashSet::default(), own: Vec::new(), gone: Vec::new() };
         assert_eq!(nothing.turns(Named::default()), [FxHashSet::default()]);
     }
 
@@ -468,6 +479,35 @@ mod tests {
         let fewer = [&kept[..], &["app-4 in b", "app-5 in x.zip!y"]].concat();
         let replaced = [&kept[..], &["app-5 in x.zip!y", "app-7 in b"]].concat();
         after_each(&[(&files, &all, &[]), (&changed, &fewer, &[]), (&others, &replaced, &[])]);
+    }
+
+    #[test]
+    fn unread_files_that_are_gone_are_forgotten() {
+        let damaged = |folder: &Path| {
+            fs::create_dir(folder.join("in")).unwrap();
+            for name in ["a.gz", "b.gz", "in/c.gz"] {
+                fs::write(folder.join(name), [&b"\x1f\x8b\x08\0"[..], &[0xff; 2000]].concat()).unwrap();
+            }
+            fs::write(folder.join("app-1"), log("app-1")).unwrap();
+        };
+        for database in databases() {
+            let mut store = Store::with(database).unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            let path = |name: &str| folder.path().join(name);
+            damaged(folder.path());
+            ingest(&mut store, folder.path());
+            assert_eq!(contents(&store).1, ["a.gz", "b.gz", "c.gz"]);
+            // Only its own folder tells that a file is gone.
+            for name in ["a.gz", "in/c.gz"] {
+                fs::remove_file(path(name)).unwrap();
+            }
+            ingest(&mut store, &path("app-1"));
+            assert_eq!(contents(&store).1.len(), 3);
+            ingest(&mut store, &path("in"));
+            assert_eq!(contents(&store).1, ["a.gz", "b.gz"]);
+            ingest(&mut store, folder.path());
+            assert_eq!(contents(&store), (owned(&["app-1 in app-1"]), owned(&["b.gz"])));
+        }
     }
 
     #[test]

@@ -165,6 +165,13 @@ class Missing(Exception):
     """A file could not be fetched."""
 
 
+def escaped(command, path):
+    """A path for a command: Hadoop's shell takes a name with brackets for a pattern."""
+    if os.path.basename(command[0]) not in ("hadoop", "hdfs"):
+        return path
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", path)
+
+
 def mounted_path(path):
     """The path on each machine of a file of a mounted file system, which the program reads in place."""
     scheme, _, rest = path.partition(":")
@@ -209,7 +216,7 @@ class Copies:
 
     def fetch(self, path, to):
         """Copies a file, and returns why that failed."""
-        command = [part.format(path=path, to=to) for part in self.command]
+        command = [part.format(path=escaped(self.command, path), to=to) for part in self.command]
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=self.seconds)
         except subprocess.TimeoutExpired:
@@ -237,20 +244,37 @@ class Copies:
 
 
 def list_files(spark, paths):
-    """All files below paths of any file system that Hadoop knows, and those that were named, as problems name them."""
+    """All files below paths of any file system that Hadoop knows, what was named, as problems name it, and a problem for
+    each path that cannot be listed."""
     jvm, conf = spark._jvm, spark._jsc.hadoopConfiguration()
-    files, named = [], set()
+    files, named, problems = [], set(), []
     for text in paths:
-        path = jvm.org.apache.hadoop.fs.Path(text)
-        system = path.getFileSystem(conf)
-        if system.isFile(path):
-            path_of_file = system.makeQualified(path).toString()
-            named.add(mounted_path(path_of_file) or path_of_file)
-        found = system.listFiles(path, True)
-        while found.hasNext():
-            status = found.next()
-            files.append(File(status.getPath().toString(), status.getLen()))
-    return sorted(set(files)), named
+        try:
+            path = jvm.org.apache.hadoop.fs.Path(text)
+            system = path.getFileSystem(conf)
+            if not system.exists(path):
+                named.add(text)
+                problems.append(problem(text, "not-found", "there is no %s; check the spelling" % text))
+                continue
+            if system.isFile(path):
+                path_of_file = system.makeQualified(path).toString()
+                named.add(mounted_path(path_of_file) or path_of_file)
+            found = system.listFiles(path, True)
+            while found.hasNext():
+                status = found.next()
+                files.append(File(status.getPath().toString(), status.getLen()))
+        except Exception as error:  # whatever Java throws
+            named.add(text)
+            message = "cannot list %s: %s; check the address and the permissions" % (text, said(error))
+            problems.append(problem(text, "unreadable", message))
+    return sorted(set(files)), named, problems
+
+
+def said(error):
+    """The message of an error, without the trace of an exception of Java."""
+    java = getattr(error, "java_exception", None)
+    text = str(error if java is None else java.toString())
+    return (text.splitlines() or [type(error).__name__])[0]
 
 
 APPLICATION = "id string, attempt string, source string, engine string, name string, user string, queue string, \
@@ -289,7 +313,7 @@ def problem_row(record):
 
 def write(spark, options):
     """Lists, runs and writes. Returns the number of applications and of problems, and whether a named file failed."""
-    files, named = list_files(spark, options.paths)
+    files, named, unlisted = list_files(spark, options.paths)
     batches = batches_of(units_of(files), options.batch_mb * 1000000)
     settings = {
         "binary": options.binary,
@@ -300,6 +324,8 @@ def write(spark, options):
     print("%d files, %d batches" % (len(files), len(batches)), file=sys.stderr)
     context = spark.sparkContext
     lines = context.parallelize(batches, max(1, len(batches))).flatMap(lambda batch: run_batch(batch, settings))
+    if unlisted:
+        lines = lines.union(context.parallelize([json.dumps(line, sort_keys=True) for line in unlisted], 1))
     staging = "%s/.staging-%s" % (options.out.rstrip("/"), options.run_id)
     codec = {"compression": options.compression}
     # The program runs once for each batch: what it printed is stored before it is split.
@@ -320,7 +346,7 @@ def write(spark, options):
     for name, (rows, schema) in tables.items():
         frame = spark.createDataFrame(rows, schema)
         frame.coalesce(options.files).write.mode("overwrite").options(**codec).parquet("%s/%s" % (staging, name))
-    failed = problems.filter(lambda record: record["level"] == "error" and (record["source"] or "").split("!")[0] in named)
+    failed = problems.filter(lambda record: record["level"] == "error" and is_named(record["source"] or "", named))
     counts = applications.count(), problems.count(), not failed.isEmpty()
     for name in tables:
         table = "%s/%s" % (options.out.rstrip("/"), name)
@@ -331,6 +357,11 @@ def write(spark, options):
                 delete(spark, "%s/%s/run=%s" % (table, other, options.run_id))
     delete(spark, staging)
     return counts
+
+
+def is_named(source, named):
+    """Whether a file, or the archive of a member, was named."""
+    return source in named or source.split("!")[0] in named
 
 
 def run_of(record):

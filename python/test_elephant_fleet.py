@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
 
 import elephant_fleet as fleet
@@ -150,6 +151,52 @@ class Fetching(unittest.TestCase):
         applications, problems = self.records(["a/twin", "b/twin-zip.zip"])
         self.assertEqual(applications, ["a/twin", "b/twin-zip.zip!member"])
         self.assertEqual(problems["a/twin"]["message"], "is also in there:%s/a/twin2, too" % self.folder)
+
+
+    def test_hadoop_takes_names_literally(self):
+        path = "hdfs://n/a/[br]{ace}*?\\"
+        for command in ("hadoop fs -get", "/opt/hadoop/bin/hdfs dfs -get"):
+            self.assertEqual(fleet.escaped(command.split(), path), "hdfs://n/a/\\[br\\]\\{ace\\}\\*\\?\\\\")
+        self.assertEqual(fleet.escaped(["aws", "s3", "cp"], path), path)
+
+
+class FakeJava:
+    """The parts of Hadoop's file systems that list files. Those of `refused` throw."""
+
+    def __init__(self, there, refused):
+        self.there, self.refused = there, refused
+        self._jvm = self.org = self.apache = self.hadoop = self.fs = self._jsc = self
+        self.Path = lambda text: types.SimpleNamespace(toString=lambda: text, getFileSystem=lambda conf: self)
+
+    def hadoopConfiguration(self):
+        return None
+
+    def exists(self, path):
+        if path.toString() in self.refused:
+            raise OSError("refused\n\tat org.apache.hadoop")
+        return any(name == path.toString() or name.startswith(path.toString() + "/") for name in self.there)
+
+    def isFile(self, path):
+        return path.toString() in self.there
+
+    def makeQualified(self, path):
+        return path
+
+    def listFiles(self, path, _):
+        names = [name for name in self.there if name.startswith(path.toString())]
+        status = lambda name: types.SimpleNamespace(getPath=lambda: self.Path(name), getLen=lambda: 1)
+        return types.SimpleNamespace(hasNext=lambda: bool(names), next=lambda: status(names.pop()))
+
+
+class Listing(unittest.TestCase):
+    def test_a_path_that_cannot_be_listed_is_a_problem_and_all_others_are_read(self):
+        java = FakeJava(["hdfs://n/a/1", "hdfs://n/b"], ["hdfs://n/c"])
+        found, named, problems = fleet.list_files(java, ["hdfs://n/x", "hdfs://n/a", "hdfs://n/c", "hdfs://n/b"])
+        self.assertEqual([file.path for file in found], ["hdfs://n/a/1", "hdfs://n/b"])
+        self.assertEqual(named, {"hdfs://n/x", "hdfs://n/c", "hdfs://n/b"})
+        self.assertEqual([line["code"] for line in problems], ["not-found", "unreadable"])
+        self.assertIn("cannot list hdfs://n/c: refused;", problems[1]["message"])
+        self.assertTrue(all(fleet.is_named(line["source"], named) for line in problems))
 
 
 def has_spark():

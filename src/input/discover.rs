@@ -36,7 +36,7 @@ use crate::limits::{LimitReached, Limits};
 use crate::units::Millis;
 
 #[cfg(feature = "store")]
-pub(crate) use listing::{FileState, Listed, list};
+pub(crate) use listing::{FileList, FileState, Listed, list};
 
 /// Files examined in parallel; also the number held in memory.
 const BATCH: usize = 1024;

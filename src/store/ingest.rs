@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::place::ENDINGS;
+use super::together::Together;
 use super::writer::{Runs, Sources, Stored, TOOL, Writer};
 use super::{Store, StoreError, listing};
 use crate::engine::Keeper;
@@ -32,6 +33,8 @@ struct Listing {
     /// Those that did not change since they were read with the same rules.
     known: FxHashSet<PathBuf>,
     own: Vec<PathBuf>,
+    /// Files that could not be read when they were there.
+    gone: Vec<PathBuf>,
 }
 
 impl Listing {
@@ -39,11 +42,9 @@ impl Listing {
     /// the paths are reported.
     fn turns(&self, named: Named<'_>) -> Vec<FxHashSet<&Path>> {
         let new = || self.files.iter().map(|file| &*file.path).filter(|path| !self.known.contains(*path));
-        let in_turn = match named.has_streams() {
-            // A stream can be read only once.
-            true => usize::MAX,
-            false => MIN_IN_TURN.max(new().count().div_ceil(MAX_TURNS)),
-        };
+        // A stream can be read only once.
+        let in_turn =
+            if named.has_streams() { usize::MAX } else { MIN_IN_TURN.max(new().count().div_ceil(MAX_TURNS)) };
         let mut units: Vec<Vec<&Path>> = Vec::new();
         let mut places: FxHashMap<Unit<'_>, usize> = FxHashMap::default();
         for path in new() {
@@ -149,11 +150,18 @@ impl Store {
 
     fn listing(&self, named: Named<'_>, limits: &Limits, hashes: [&str; 2]) -> Result<Listing, StoreError> {
         // Closing a file of the database would release the locks that SQLite has on it.
-        let (own, files): (Vec<_>, Vec<_>) =
-            discover::list(named, limits).into_iter().partition(|file| self.is_own(&file.path));
-        let database = &self.database;
-        let known = database.reading(|| listing::unchanged(database, &files, (TOOL, hashes)))?;
-        Ok(Listing { files, known, own: own.into_iter().map(|file| file.path).collect() })
+        let mut list = discover::list(named, limits);
+        let (own, files) =
+            std::mem::take(&mut list.files).into_iter().partition(|file| self.is_own(&file.path));
+        let own: Vec<Listed> = own;
+        list.files = files;
+        let (database, storages) = (&self.database, named.storages.cloned());
+        let storages = storages.unwrap_or_else(|| Storages::built_in(limits));
+        let (known, gone) = database.reading(|| {
+            let known = listing::unchanged(database, &list.files, (TOOL, hashes))?;
+            Ok((known, listing::gone(database, &list, &storages)?))
+        })?;
+        Ok(Listing { files: list.files, known, own: own.into_iter().map(|file| file.path).collect(), gone })
     }
 
     /// Reads the files of a turn, and stores what is found in those that are new or changed.
@@ -164,15 +172,17 @@ impl Store {
         ([rules_hash, within_limits], now): ([&str; 2], Timestamp),
         read: impl FnOnce(Named<'_>, Keeper<'_>) -> (Report, T),
     ) -> Result<(Report, T, Result<Stored, StoreError>), StoreError> {
-        let Listing { files, known, own } = listing;
+        let Listing { files, known, own, .. } = listing;
         let runs = Runs::start(&self.database, now, (rules_hash, within_limits))?;
         let others = files.iter().map(|file| &file.path).filter(|path| !turn.contains(path.as_path()));
         let left_out: FxHashSet<PathBuf> = others.chain(own).cloned().collect();
         let is_new = |file: &&Listed| turn.contains(file.path.as_path()) && !known.contains(&file.path);
         let states = files.iter().filter(is_new).map(|file| (file.path.clone(), file.state.clone()));
         let states: FxHashMap<PathBuf, FileState> = states.collect();
+        let together = Together::of(files.iter().filter(is_new).map(|file| file.path.as_path()));
         let listed = files.iter().map(|file| file.path.as_path()).collect();
-        let writer = Mutex::new(Writer::new(&mut self.database, runs, (known, &listed, states), sources));
+        let (unread, others) = ((states, together), (known, &listed));
+        let writer = Mutex::new(Writer::new(&mut self.database, runs, others, unread, sources));
         let write = |app: &ApplicationReport, counts: bool| {
             writer.lock().unwrap_or_else(PoisonError::into_inner).application(app, counts);
         };
@@ -186,6 +196,7 @@ impl Store {
 
     /// Compares the runs of the jobs that changed, and counts what the store has now.
     fn finished(&mut self, listing: &Listing, stored: Stored) -> Result<Stored, StoreError> {
+        listing::forget(&self.database, &listing.gone)?;
         self.compare_again()?;
         let count = || self.database.count("SELECT count(*) FROM application WHERE counts = TRUE", &[]);
         let (unchanged, applications) = (listing.known.len() as u64, self.database.reading(count)?);
@@ -219,7 +230,7 @@ mod tests {
     use crate::engine::{self, Options, Progress};
     use crate::internal::common::make::{Zip, gzip, spark_end, spark_start, stage};
     use crate::rules::RuleSet;
-    use crate::store::testing::databases;
+    use crate::store::testing::{databases, ingest_by};
     use crate::troubles::Basis;
 
     /// The log of an application.
@@ -232,16 +243,8 @@ mod tests {
     }
 
     fn ingest_within(store: &mut Store, folder: &Path, limits: Limits) -> (Read, Stored) {
-        let rules = RuleSet::built_in().unwrap();
-        let options = Options { top: Some(0), limits, ..Options::default() };
-        let (basis, paths) = (Basis { rules: &rules, prices: None }, [folder.to_path_buf()]);
-        let read = |named: Named<'_>, keeper: Keeper<'_>| {
-            engine::analyze_keeping(named, basis, &options, &Progress::default(), (keeper, None)).0
-        };
-        let now = Timestamp::from_millis(0);
-        let kept = store.keep_changed(paths[..].into(), &options.limits, (rules.hash(), now), read);
-        let (read, stored) = kept.unwrap();
-        (read, stored.unwrap())
+        let paths = [folder.to_path_buf()];
+        ingest_by(store, paths[..].into(), limits, &|read| read())
     }
 
     /// The applications that count, as `id in file`, and the files that could not be read.
@@ -290,7 +293,7 @@ mod tests {
             Listed { path: path.into(), state }
         });
         let known = std::iter::once(PathBuf::from("z")).collect();
-        let listing = Listing { files: files.collect(), known, own: Vec::new() };
+        let listing = Listing { files: files.collect(), known, own: Vec::new(), gone: Vec::new() };
         let turns = listing.turns(Named::default());
         let sorted = |turn: &FxHashSet<&Path>| {
             let mut paths: Vec<_> = turn.iter().map(|path| path.display().to_string()).collect();
@@ -302,7 +305,8 @@ mod tests {
         assert_eq!(turns.iter().map(sorted).collect::<Vec<_>>(), wanted);
         let stdin = [PathBuf::from("-")];
         assert_eq!(listing.turns(stdin[..].into()).len(), 1);
-        let nothing = Listing { files: Vec::new(), known: FxHashSet::default(), own: Vec::new() };
+        let nothing =
+            Listing { files: Vec::new(), known: FxHashSet::default(), own: Vec::new(), gone: Vec::new() };
         assert_eq!(nothing.turns(Named::default()), [FxHashSet::default()]);
     }
 
@@ -448,6 +452,62 @@ mod tests {
         after_each(&[(&whole, &apps, &[]), (&damaged, &[], &["a.gz", "b.zip"])]);
         // A file that is not there was not read.
         after_each(&[(&whole, &apps, &[]), (&gone, &apps, &[])]);
+    }
+
+    #[test]
+    fn a_file_with_an_exclamation_mark_in_its_name_is_not_a_member() {
+        let files = |folder: &Path| {
+            for (name, id) in [("app", "app-1"), ("app!2", "app-2"), ("x.zip!q", "app-3")] {
+                fs::write(folder.join(name), log(id)).unwrap();
+            }
+            fs::create_dir(folder.join("app!")).unwrap();
+            fs::write(folder.join("app!/b"), log("app-4")).unwrap();
+            let zip = Zip::new().member("y", log("app-5").as_bytes());
+            fs::write(folder.join("x.zip"), zip.member("z", log("app-6").as_bytes()).finish()).unwrap();
+        };
+        let changed = |folder: &Path| {
+            fs::write(folder.join("app"), log("app-1") + "\n").unwrap();
+            fs::write(folder.join("x.zip"), Zip::new().member("y", log("app-5").as_bytes()).finish())
+                .unwrap();
+        };
+        let others = |folder: &Path| {
+            fs::write(folder.join("app!2"), log("app-2") + "\n").unwrap();
+            fs::write(folder.join("app!/b"), log("app-7")).unwrap();
+        };
+        let kept = ["app-1 in app", "app-2 in app!2", "app-3 in x.zip!q"];
+        let all = [&kept[..], &["app-4 in b", "app-5 in x.zip!y", "app-6 in x.zip!z"]].concat();
+        let fewer = [&kept[..], &["app-4 in b", "app-5 in x.zip!y"]].concat();
+        let replaced = [&kept[..], &["app-5 in x.zip!y", "app-7 in b"]].concat();
+        after_each(&[(&files, &all, &[]), (&changed, &fewer, &[]), (&others, &replaced, &[])]);
+    }
+
+    #[test]
+    fn unread_files_that_are_gone_are_forgotten() {
+        let damaged = |folder: &Path| {
+            fs::create_dir(folder.join("in")).unwrap();
+            for name in ["a.gz", "b.gz", "in/c.gz"] {
+                fs::write(folder.join(name), [&b"\x1f\x8b\x08\0"[..], &[0xff; 2000]].concat()).unwrap();
+            }
+            fs::write(folder.join("app-1"), log("app-1")).unwrap();
+        };
+        for database in databases() {
+            let mut store = Store::with(database).unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            let path = |name: &str| folder.path().join(name);
+            damaged(folder.path());
+            ingest(&mut store, folder.path());
+            assert_eq!(contents(&store).1, ["a.gz", "b.gz", "c.gz"]);
+            // Only its own folder tells that a file is gone.
+            for name in ["a.gz", "in/c.gz"] {
+                fs::remove_file(path(name)).unwrap();
+            }
+            ingest(&mut store, &path("app-1"));
+            assert_eq!(contents(&store).1.len(), 3);
+            ingest(&mut store, &path("in"));
+            assert_eq!(contents(&store).1, ["a.gz", "b.gz"]);
+            ingest(&mut store, folder.path());
+            assert_eq!(contents(&store), (owned(&["app-1 in app-1"]), owned(&["b.gz"])));
+        }
     }
 
     #[test]

@@ -1,12 +1,15 @@
-//! Which files are new or changed since they were last read.
+//! Which files are new or changed since they were last read, and which are gone.
 
-use std::path::PathBuf;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::StoreError;
 use super::database::{Database, values};
-use crate::input::discover::{FileState, Listed};
+use crate::input::discover::{FileList, FileState, Listed};
+use crate::input::storage::Storages;
 use crate::input::unit::Unit;
 
 /// A file as it was when it was last read.
@@ -42,4 +45,36 @@ pub(super) fn unchanged(
         listed.iter().filter(|file| is_changed(file)).map(|file| Unit::of(&file.path)).collect();
     let unchanged = listed.iter().filter(|file| !changed.contains(&Unit::of(&file.path)));
     Ok(unchanged.map(|file| file.path.clone()).collect())
+}
+
+/// The files that could not be read when they were there, and are gone.
+pub(super) fn gone(
+    database: &Database,
+    list: &FileList,
+    storages: &Storages,
+) -> Result<Vec<PathBuf>, StoreError> {
+    let paths = database.rows("SELECT path FROM file WHERE problem IS NOT NULL", &[], |row| row.get(0))?;
+    let paths = paths.into_iter().filter_map(|path| String::from_utf8(path).ok()).map(PathBuf::from);
+    let mut gone: Vec<PathBuf> = paths.filter(|path| list.covers(path)).collect();
+    if gone.is_empty() {
+        return Ok(gone);
+    }
+    let listed: FxHashSet<&Path> = list.files.iter().map(|file| file.path.as_path()).collect();
+    let is_missing =
+        |path: &Path| fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    gone.retain(|path| !listed.contains(path.as_path()) && (storages.has(path) || is_missing(path)));
+    Ok(gone)
+}
+
+/// Forgets files that are gone.
+pub(super) fn forget(database: &Database, gone: &[PathBuf]) -> Result<(), StoreError> {
+    if gone.is_empty() {
+        return Ok(());
+    }
+    database.writing(|| {
+        gone.iter().try_for_each(|path| {
+            let path = path.as_os_str().as_encoded_bytes();
+            database.send("DELETE FROM file WHERE path = ?1 AND problem IS NOT NULL", &values![path])
+        })
+    })
 }

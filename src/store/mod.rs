@@ -21,6 +21,7 @@ mod place;
 mod priced;
 mod realised;
 mod record;
+mod replaced;
 mod runs;
 mod schema;
 mod selection;
@@ -28,6 +29,7 @@ mod steps;
 mod sums;
 #[cfg(test)]
 mod testing;
+mod together;
 mod writer;
 
 use rusqlite::ErrorCode;

@@ -27,8 +27,12 @@ pub(super) struct Outcomes<'p> {
 }
 
 impl<'p> Outcomes<'p> {
-    /// `read_in_part` are the archives from which an application was recorded.
-    pub(super) fn of(problems: &'p [SourceProblem], read_in_part: &'p FxHashSet<PathBuf>) -> Self {
+    /// `read_in_part` are the archives from which an application was recorded, and `listed` all files.
+    pub(super) fn of(
+        problems: &'p [SourceProblem],
+        read_in_part: &'p FxHashSet<PathBuf>,
+        listed: &FxHashSet<&Path>,
+    ) -> Self {
         let mut by_file: FxHashMap<&Path, Outcome<'_>> = FxHashMap::default();
         for SourceProblem { source, problem } in problems {
             let is_error = problem.level == Level::Error;
@@ -40,8 +44,9 @@ impl<'p> Outcomes<'p> {
             };
             // A member that was read up to a limit is stored.
             let counts_for_archive = is_error || outcome == Outcome::Read;
-            let archives = archives(source).filter(|_| counts_for_archive);
-            for path in archives.chain([Path::new(source)]) {
+            let own = Path::new(source);
+            let archive = Some(file_of(listed, source)).filter(|file| *file != own && counts_for_archive);
+            for path in archive.into_iter().chain([own]) {
                 let known = by_file.entry(path).or_insert(outcome);
                 *known = known.with(outcome);
             }
@@ -56,9 +61,15 @@ impl<'p> Outcomes<'p> {
     }
 }
 
-/// The archives that a source may be a member of: a name may contain `!` itself.
-pub(super) fn archives(source: &str) -> impl Iterator<Item = &Path> {
-    source.match_indices('!').filter_map(|(at, _)| source.get(..at)).map(Path::new)
+/// The archives that a source may be a member of, and the source itself, the longest first: a name may contain `!` itself.
+pub(super) fn candidates(source: &str) -> impl Iterator<Item = &Path> {
+    let archives = source.rmatch_indices('!').filter_map(|(at, _)| source.get(..at));
+    std::iter::once(source).chain(archives).map(Path::new)
+}
+
+/// The file that a source is, or is a member of. If none is listed, it is the source.
+pub(super) fn file_of<'s>(listed: &FxHashSet<&Path>, source: &'s str) -> &'s Path {
+    candidates(source).find(|file| listed.contains(file)).unwrap_or(Path::new(source))
 }
 
 impl Outcome<'_> {
@@ -100,11 +111,15 @@ mod tests {
             problem("c.zip!large", Level::Error, limits::REACHED),
             problem("d.zip!cut", Level::Warning, limits::REACHED),
             problem("e.zip", Level::Error, "unreadable"),
+            problem("x!y", Level::Error, "unreadable"),
+            problem("x!y!z", Level::Error, "unreadable"),
         ];
         let read_in_part = [PathBuf::from("e.zip")].into_iter().collect();
-        let outcomes = Outcomes::of(&problems, &read_in_part);
+        let listed = ["a.zip", "b.zip", "c.zip", "d.zip", "x", "x!y"].map(Path::new).into_iter().collect();
+        let outcomes = Outcomes::of(&problems, &read_in_part, &listed);
         let of = |path: &str| outcomes.of_file(Path::new(path));
-        for path in ["copy", "other", "unknown", "b.zip", "d.zip", "e.zip"] {
+        // A file is not a member of another one because its name contains `!`.
+        for path in ["copy", "other", "unknown", "b.zip", "d.zip", "e.zip", "x"] {
             assert_eq!(of(path), Outcome::Read, "{path}");
         }
         for path in ["large", "c.zip"] {
@@ -112,5 +127,6 @@ mod tests {
         }
         assert_eq!(of("bad"), Outcome::Failed("unreadable of bad"));
         assert_eq!(of("a.zip"), Outcome::Failed("unreadable of a.zip!bad"));
+        assert_eq!(of("x!y"), Outcome::Failed("unreadable of x!y"));
     }
 }

@@ -75,6 +75,13 @@ pub(super) fn is_better_known(database: &Database, app: &ApplicationReport) -> R
     Ok(database.count(query, &asked)? > 0)
 }
 
+/// The sources of all records of an application.
+pub(super) fn sources_of(database: &Database, app: &ApplicationReport) -> Result<Vec<String>, StoreError> {
+    let (id, attempt) = (bounded(&app.id), bounded(app.attempt.as_deref().unwrap_or_default()));
+    let query = "SELECT source FROM application WHERE id = ?1 AND attempt = ?2";
+    database.rows(query, &values![&*id, &*attempt], |row| row.get(0))
+}
+
 /// The tasks of an application, if their number is known.
 fn tasks(app: &ApplicationReport) -> Option<u64> {
     app.metrics.tasks.iter().map(|(_, counts)| counts.map(|counts| counts.total)).sum()
@@ -343,6 +350,21 @@ pub(super) fn remove(database: &Database, condition: &str, values: &[Value<'_>])
     }
     sums::change(database, Sign::Remove, &counted(found))?;
     database.execute(&format!("DELETE FROM application WHERE {condition}"), values)
+}
+
+/// The place of an application, and whether it counts.
+pub(super) type Copy = (i64, bool);
+
+/// Removes these applications.
+pub(super) fn remove_copies(database: &Database, copies: &[Copy]) -> Result<(), StoreError> {
+    if copies.is_empty() {
+        return Ok(());
+    }
+    sums::change(database, Sign::Remove, &counted(copies.iter().copied()))?;
+    for (place, _) in copies {
+        database.send("DELETE FROM application WHERE application = ?1", &values![*place])?;
+    }
+    Ok(())
 }
 
 /// Savings in the units of the tables.

@@ -2,11 +2,15 @@
 
 use super::database::Database;
 use super::database::sqlite::Sqlite;
-use super::{Answer, Asked, Question, Store, record};
-use crate::engine::Filter;
-use crate::results::ApplicationReport;
-use crate::rules::RuleFile;
+use super::{Answer, Asked, Place, Question, Read, Store, Stored, record};
+use crate::engine::{self, Filter, Keeper, Options, Progress};
+use crate::input::named::Named;
+use crate::limits::Limits;
+use crate::results::{ApplicationReport, Report};
+use crate::rules::{RuleFile, RuleSet};
 use crate::savings::Prices;
+use crate::troubles::Basis;
+use crate::units::Timestamp;
 
 /// Calls a test with a store that contains these applications: in SQLite, and in PostgreSQL if this program knows it and
 /// it is installed.
@@ -56,4 +60,35 @@ pub(super) fn databases() -> Vec<Database> {
         databases.push(Database::new(database));
     }
     databases
+}
+
+/// The places of empty databases that several stores may open, and the folder of those in files.
+#[track_caller]
+pub(super) fn places() -> (Vec<Place>, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    #[allow(unused_mut)]
+    let mut places = vec![folder.path().join("fleet.db").into_os_string().into()];
+    #[cfg(all(feature = "postgres", unix))]
+    if let Some(server) = crate::internal::common::postgres::server() {
+        places.push(std::ffi::OsString::from(server.database()).into());
+    }
+    (places, folder)
+}
+
+/// Ingests what is named; `by` calls the function that reads it.
+pub(super) fn ingest_by(
+    store: &mut Store,
+    named: Named<'_>,
+    limits: Limits,
+    by: &dyn Fn(&dyn Fn() -> Report) -> Report,
+) -> (Read, Stored) {
+    let rules = RuleSet::built_in().unwrap();
+    let options = Options { top: Some(0), limits, ..Options::default() };
+    let basis = Basis { rules: &rules, prices: None };
+    let read = |named: Named<'_>, keeper: Keeper<'_>| {
+        by(&|| engine::analyze_keeping(named, basis, &options, &Progress::default(), (keeper, None)).0)
+    };
+    let now = Timestamp::from_millis(0);
+    let (read, stored) = store.keep_changed(named, &options.limits, (rules.hash(), now), read).unwrap();
+    (read, stored.unwrap())
 }

@@ -1,18 +1,20 @@
 //! Writes what is found in histories into a store, while they are read.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::database::{Database, values};
-use super::outcome::{Outcome, Outcomes, archives};
+use super::outcome::{Outcome, Outcomes, file_of};
 use super::record::Written;
+use super::replaced::{Found, forget_others};
+use super::together::Together;
 use super::{StoreError, record};
 use crate::input::discover::FileState;
 use crate::input::storage::{BrokenOff, Storages};
-use crate::input::unit;
+use crate::input::unit::{self, Unit};
 use crate::limits;
 use crate::results::{ApplicationReport, SourceProblem};
 use crate::units::Timestamp;
@@ -27,7 +29,8 @@ pub(crate) struct Stored {
     pub(crate) unchanged: u64,
     /// Applications that were stored.
     pub(crate) added: u64,
-    /// Applications that were not stored, because one of their objects was not read to its end.
+    /// Applications that were not stored, because one of their objects was not read to its end, or because one of their
+    /// files cannot be opened, and the store has what was found in all of them.
     pub(crate) cut: u64,
     /// Applications that were not stored, because a limit kept a part of them out, and the store has more of them.
     pub(crate) kept: u64,
@@ -57,6 +60,12 @@ impl Sources<'_> {
         let read_to_end = |path| io::copy(&mut File::open(path)?, &mut io::sink());
         if self.storages.has(path) { !self.broken_off.has(path) } else { read_to_end(path).is_ok() }
     }
+
+    /// Whether a file can be opened, or an object has not broken off.
+    fn can_be_opened(&self, path: &Path) -> bool {
+        let read_byte = |path| File::open(path)?.read(&mut [0]);
+        if self.storages.has(path) { !self.broken_off.has(path) } else { read_byte(path).is_ok() }
+    }
 }
 
 /// Writes while histories are read. Each application is one transaction with its files, so that the lock of a writer is
@@ -71,7 +80,13 @@ pub(super) struct Writer<'c> {
     listed: &'c FxHashSet<&'c Path>,
     /// The files of this turn that are not yet recorded.
     states: FxHashMap<PathBuf, FileState>,
+    /// Those of this turn that are read together.
+    together: Together<'c>,
     sources: Sources<'c>,
+    /// The applications that were recorded.
+    found: Found,
+    /// Files of this turn that are left to the next run.
+    left: FxHashSet<PathBuf>,
     /// Archives from which an application was recorded.
     read_in_part: FxHashSet<PathBuf>,
     /// Archives with an application of which a limit kept a part out.
@@ -125,26 +140,26 @@ fn start(database: &Database, now: Timestamp, rules_hash: &str) -> Result<i64, S
 }
 
 impl<'c> Writer<'c> {
-    /// Writes into `database` what is found in the files of `states`; those in `known` have not changed. `listed` has both,
-    /// and those of other turns.
+    /// Writes into `database` what is found in the files of `states`, some of which are read `together`; those in `known`
+    /// have not changed. `listed` has all of them, and those of other turns.
     pub(super) fn new(
         database: &'c mut Database,
         runs: Runs<'c>,
-        (known, listed, states): (
-            &'c FxHashSet<PathBuf>,
-            &'c FxHashSet<&'c Path>,
-            FxHashMap<PathBuf, FileState>,
-        ),
+        (known, listed): (&'c FxHashSet<PathBuf>, &'c FxHashSet<&'c Path>),
+        (states, together): (FxHashMap<PathBuf, FileState>, Together<'c>),
         sources: Sources<'c>,
     ) -> Self {
-        let (read_in_part, limited, stored) = Default::default();
+        let (found, left, read_in_part, limited, stored) = Default::default();
         Self {
             database,
             runs,
             known,
             listed,
             states,
+            together,
             sources,
+            found,
+            left,
             read_in_part,
             limited,
             last: None,
@@ -165,14 +180,7 @@ impl<'c> Writer<'c> {
         if !app.sources.is_empty() && app.sources.iter().all(|source| self.is_known(source)) {
             return Ok(());
         }
-        // Do not record an application if one of its objects was not read to its end: the next ingest reads it again.
-        if app.sources.iter().any(|source| self.sources.broken_off.has(Path::new(source))) {
-            self.stored.cut += 1;
-            return Ok(());
-        }
-        if app.limit.is_some() && record::is_better_known(self.database, app)? {
-            self.stored.kept += 1;
-            self.read_again(app);
+        if self.must_wait(app)? {
             return Ok(());
         }
         // Members of an archive are not files: the archive is recorded at the end, when all of them are.
@@ -190,40 +198,90 @@ impl<'c> Writer<'c> {
             record::check_last(database, run, last)?;
             let place = record::replacing(database, run, app, &is_gone)?;
             for (path, state) in &files {
-                if let Some(run) = run_of_files {
+                let is_own = forget_others(database, (run, &self.found), self.listed, path)?;
+                if let Some(run) = run_of_files.filter(|_| is_own) {
                     file(database, run, (path, state), None)?;
                 }
-                forget_others(database, run, path)?;
             }
             Ok(place)
         })?;
         self.last = Some(Written { place, reconnections: database.backend().reconnections() });
-        for source in &app.sources {
-            self.states.remove(Path::new(source));
-            self.read_in_part.extend(archives(source).map(PathBuf::from));
+        self.found.add(app);
+        for file in app.sources.iter().map(|source| file_of(self.listed, source)) {
+            if app.sources.iter().all(|source| Path::new(source) != file) {
+                self.read_in_part.insert(file.to_path_buf());
+                if app.limit.is_some() {
+                    self.limited.insert(file.to_path_buf());
+                }
+            }
         }
         match app.limit {
-            Some(limits::TIME) => self.read_again(app),
-            Some(_) => self.limited.extend(app.sources.iter().flat_map(|s| archives(s)).map(PathBuf::from)),
-            None => {}
+            Some(limits::TIME) => self.leave(app),
+            _ => app.sources.iter().for_each(|source| drop(self.states.remove(Path::new(source)))),
         }
         self.stored.added += u64::from(counts);
         Ok(())
     }
 
-    /// Leaves the files of an application, and the archives that they are in, to the next run.
-    fn read_again(&mut self, app: &ApplicationReport) {
-        for source in &app.sources {
-            for path in archives(source).chain([Path::new(source)]) {
-                self.states.remove(path);
+    /// Whether an application must not be stored, because not all of it was read, and the store may have more. The next
+    /// run reads it again.
+    fn must_wait(&mut self, app: &ApplicationReport) -> Result<bool, StoreError> {
+        let files = self.files_of(app);
+        let broken_off = |source: &String| self.sources.broken_off.has(Path::new(source));
+        if app.sources.iter().any(broken_off) {
+            self.leave(app);
+            self.stored.cut += 1;
+            return Ok(true);
+        }
+        // An empty file, which marks that a log is complete, says nothing by its content.
+        let is_empty = |file: &Path| self.states.get(file).is_some_and(|state| state.size == 0);
+        let is_there = |file: &&Path| is_empty(file) || self.sources.can_be_opened(file);
+        if files.len() > 1 && !files.iter().all(is_there) {
+            let was_whole = self.was_whole(app)?;
+            self.leave(app);
+            self.stored.cut += u64::from(was_whole);
+            return Ok(was_whole);
+        }
+        if app.limit.is_some() && record::is_better_known(self.database, app)? {
+            self.leave(app);
+            self.stored.kept += 1;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// The files of an application, with all that is read together with them, and the archives that they are in.
+    fn files_of<'a>(&'a self, app: &'a ApplicationReport) -> FxHashSet<&'a Path> {
+        self.together.with(app.sources.iter().map(|source| file_of(self.listed, source)))
+    }
+
+    /// Whether the store has this application as it was found when all files of its history could be read.
+    fn was_whole(&self, app: &ApplicationReport) -> Result<bool, StoreError> {
+        let units: FxHashSet<Unit<'_>> =
+            app.sources.iter().map(|source| Unit::of(Path::new(source))).collect();
+        for source in record::sources_of(self.database, app)? {
+            let query = "SELECT count(*) FROM file WHERE path = ?1";
+            if units.contains(&Unit::of(Path::new(&source)))
+                && self.database.count(query, &values![source.as_bytes()])? > 0
+            {
+                return Ok(true);
             }
+        }
+        Ok(false)
+    }
+
+    /// Leaves the files of an application to the next run.
+    fn leave(&mut self, app: &ApplicationReport) {
+        let files: Vec<PathBuf> = self.files_of(app).into_iter().map(Path::to_path_buf).collect();
+        for path in files {
+            self.states.remove(&path);
+            self.left.insert(path);
         }
     }
 
     /// Whether this file, or the archive of this member, has not changed.
     fn is_known(&self, source: &str) -> bool {
-        let archive = source.split_once('!').map(|(archive, _)| archive);
-        [Some(source), archive].into_iter().flatten().any(|path| self.known.contains(Path::new(path)))
+        self.known.contains(file_of(self.listed, source))
     }
 
     /// Whether an earlier record of an application is from a file that is gone because its log goes on in another one:
@@ -246,58 +304,64 @@ impl<'c> Writer<'c> {
     }
 
     fn record_rest(self, problems: &[SourceProblem]) -> Result<(), StoreError> {
-        let Self { database, mut runs, states, sources, read_in_part, limited, last, failure, .. } = self;
+        let Self { database, mut runs, listed, states, together, sources, found, left, .. } = self;
         let (run, now) = (runs.run, runs.now);
-        if let Some(failure) = failure {
+        if let Some(failure) = self.failure {
             return Err(failure);
         }
-        let outcomes = Outcomes::of(problems, &read_in_part);
-        let limited_run = if limited.is_empty() { run } else { runs.of_file(database, true)? };
-        let mut states: Vec<(PathBuf, FileState)> = states.into_iter().collect();
-        states.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let outcomes = Outcomes::of(problems, &self.read_in_part, listed);
+        let limited_run = if self.limited.is_empty() { run } else { runs.of_file(database, true)? };
+        // Another try may succeed: with another limit, or when the file can be read again. Until then, keep what is known of
+        // it, and of what is read together with it.
+        let must_wait = |path: &Path| match outcomes.of_file(path) {
+            Outcome::LimitReached => true,
+            _ if sources.broken_off.has(path) => true,
+            Outcome::Failed(_) => !sources.can_be_read(path),
+            Outcome::Read => false,
+        };
+        let unread = states.keys().map(PathBuf::as_path).filter(|path| must_wait(path));
+        let left = together.with(left.iter().map(PathBuf::as_path).chain(unread));
+        let mut states: Vec<(&Path, &FileState)> =
+            states.iter().map(|(path, state)| (path.as_path(), state)).collect();
+        states.retain(|(path, _)| !left.contains(path));
+        states.sort_unstable_by_key(|(path, _)| *path);
+        let mut left: Vec<&Path> = left.into_iter().collect();
+        left.sort_unstable();
         database.writing(|| {
-            record::check_last(database, run, last)?;
-            for (path, state) in &states {
-                let problem = match outcomes.of_file(path) {
-                    // Another try may succeed: with another limit, or when the file can be read again. Until then, keep
-                    // what is known of it.
-                    Outcome::LimitReached => continue,
-                    _ if sources.broken_off.has(path) => continue,
-                    Outcome::Failed(_) if !sources.can_be_read(path) => continue,
-                    Outcome::Failed(problem) => Some(problem),
-                    Outcome::Read => None,
-                };
-                let run_of_file = if limited.contains(path) { limited_run } else { run };
-                file(database, run_of_file, (path, state), problem)?;
-                // What it contained before is gone, even if it is damaged now, or a copy of another file.
-                forget_others(database, run, path)?;
+            record::check_last(database, run, self.last)?;
+            for path in &left {
+                let path = path.as_os_str().as_encoded_bytes();
+                let query = "DELETE FROM file WHERE path = ?1 AND run IN (?2, ?3)";
+                database.send(query, &values![path, run, runs.limited.unwrap_or(run)])?;
             }
-            database.execute(
-                "UPDATE run SET finished = ?3 WHERE run IN (?1, ?2)",
-                &values![run, runs.limited.unwrap_or(run), now.as_millis()],
-            )?;
-            record::choose_again(database)?;
-            // Remove runs to which no file and no application belongs.
-            database.execute(
-                "DELETE FROM run WHERE finished IS NOT NULL AND run NOT IN (SELECT run FROM file UNION SELECT run FROM \
-                 application)",
-                &[],
-            )?;
-            Ok(())
+            for (path, state) in &states {
+                let run_of_file = if self.limited.contains(*path) { limited_run } else { run };
+                let problem = match outcomes.of_file(path) {
+                    Outcome::Failed(problem) => Some(problem),
+                    Outcome::Read | Outcome::LimitReached => None,
+                };
+                // What it contained before is gone, even if it is damaged now, or a copy of another file.
+                if forget_others(database, (run, &found), listed, path)? {
+                    file(database, run_of_file, (path, state), problem)?;
+                }
+            }
+            end(database, &runs, now)
         })
     }
 }
 
-/// Removes what a file, or a member of an archive, contained before it changed.
-fn forget_others(database: &Database, run: i64, path: &Path) -> Result<(), StoreError> {
-    let source = path.to_string_lossy();
-    // A member's name follows the archive's and `!`, and `"` is the next character after `!`. PostgreSQL indexes only
-    // the beginnings.
-    record::remove(
-        database,
-        "run <> ?1 AND substr(source, 1, 500) >= substr(?2, 1, 500) AND substr(source, 1, 500) <= substr(?4, 1, 500) AND \
-         (source = ?2 OR (source >= ?3 AND source < ?4))",
-        &values![run, &*source, format!("{source}!"), format!("{source}\"")],
+/// Records the end of a run.
+fn end(database: &Database, runs: &Runs<'_>, now: Timestamp) -> Result<(), StoreError> {
+    database.execute(
+        "UPDATE run SET finished = ?3 WHERE run IN (?1, ?2)",
+        &values![runs.run, runs.limited.unwrap_or(runs.run), now.as_millis()],
+    )?;
+    record::choose_again(database)?;
+    // Remove runs to which no file and no application belongs.
+    database.execute(
+        "DELETE FROM run WHERE finished IS NOT NULL AND run NOT IN (SELECT run FROM file UNION SELECT run FROM \
+         application)",
+        &[],
     )?;
     Ok(())
 }

@@ -62,7 +62,7 @@ pub(super) fn keep_all(
     let unkept = match stored {
         Ok(stored) => {
             input.note(&stored_in(place, &stored));
-            let cut = "the connection to an object broke off, so it was not stored; run the command again";
+            let cut = "not all files of a history could be read, so it was not stored; run the command again";
             (stored.cut > 0).then(|| cut.into())
         }
         Err(error) => Some(failed(place, "write", &error)),
@@ -76,7 +76,7 @@ fn stored_in(place: &Place, stored: &Stored) -> String {
     let plural = if count == 1 { "" } else { "s" };
     let cut = match stored.cut {
         0 => String::new(),
-        cut => format!(", {cut} broken off, which the next run reads again"),
+        cut => format!(", {cut} not read whole, which the next run reads again"),
     };
     let kept = match stored.kept {
         0 => String::new(),

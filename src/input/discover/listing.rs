@@ -9,20 +9,42 @@ use crate::input::named::{Named, NamedPath};
 use crate::input::storage::{Object, Storages};
 use crate::limits::Limits;
 
-/// Lists the files that [`super::discover`] would examine, without opening one. The list is in the order of the walk; a
-/// file that cannot be examined is missing.
-pub(crate) fn list(named: Named<'_>, limits: &Limits) -> Vec<Listed> {
+/// The files that were found, unopened.
+#[derive(Debug, Default)]
+pub(crate) struct FileList {
+    /// In the order of the walk; a file that cannot be examined is missing.
+    pub(crate) files: Vec<Listed>,
+    /// The folders that the user named.
+    folders: Vec<PathBuf>,
+    /// What could not be listed, or only in part.
+    failed: Vec<PathBuf>,
+}
+
+impl FileList {
+    /// Whether a file would be among these if it were still there: its folder was listed.
+    pub(crate) fn covers(&self, path: &Path) -> bool {
+        let is_below = |folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
+        is_below(&self.folders) && !is_below(&self.failed)
+    }
+}
+
+/// Lists the files that [`super::discover`] would examine, without opening one.
+pub(crate) fn list(named: Named<'_>, limits: &Limits) -> FileList {
     let storages = named.storages.cloned().unwrap_or_else(|| Storages::built_in(limits));
-    let walk = Walk::new(*limits, |_, _| None, storages);
+    let walk = Walk::new(*limits, |_, _| None, storages.clone());
     let mut walk = Walk { listing: Some(Vec::new()), wanted: named.wanted, ..walk };
     let named_paths = named.sorted().into_iter();
     let folders: Vec<NamedPath<'_>> =
         named_paths.filter(|path| path.path != Path::new("-") && walk.named_path(*path, None)).collect();
-    for folder in folders {
-        walk.folder(folder);
+    for folder in &folders {
+        walk.folder(*folder);
     }
     walk.linked_files();
-    walk.listing.unwrap_or_default()
+    let shown = |path: &Path| storages.of(path).map_or_else(|| path.to_path_buf(), |it| it.shown(path));
+    // A server leaves out what is not wanted.
+    let folders = folders.iter().filter(|_| named.wanted.is_none()).map(|folder| shown(folder.path));
+    let failed = walk.sorter.inventory.failures.iter().map(|failure| failure.error.path().to_path_buf());
+    FileList { folders: folders.collect(), failed: failed.collect(), files: walk.listing.unwrap_or_default() }
 }
 
 /// A file, unopened.

@@ -44,7 +44,8 @@ impl Sqlite {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags(path, flags).map_err(StoreError::from);
-        match opened.and_then(Self::with).and_then(Self::tried) {
+        let tried = opened.and_then(Self::set_up).and_then(|sqlite| sqlite.tried(path));
+        match tried.and_then(Self::writing) {
             Err(StoreError::Database(error)) if needs_permission(&error) => Self::open_to_read(path),
             opened => opened,
         }
@@ -54,7 +55,7 @@ impl Sqlite {
     fn open_to_read(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags(path, flags).map_err(StoreError::from);
-        match opened.and_then(Self::set_up).and_then(Self::tried) {
+        match opened.and_then(Self::set_up).and_then(|sqlite| sqlite.tried(path)) {
             Err(StoreError::Database(error)) if needs_permission(&error) => Self::open_unchanging(path),
             opened => opened,
         }
@@ -71,23 +72,30 @@ impl Sqlite {
         }
         let flags =
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-        Self::tried(Self::set_up(Connection::open_with_flags(unchanging(&target), flags)?)?)
+        Self::set_up(Connection::open_with_flags(unchanging(&target), flags)?)?.tried(path)
     }
 
-    /// Reads, because SQLite opens files late.
-    fn tried(self) -> Result<Self, StoreError> {
-        self.contents().map(|_| self)
+    /// Reads, because SQLite opens files late. An empty file is a database without tables.
+    fn tried(self, path: &Path) -> Result<Self, StoreError> {
+        match self.contents()? {
+            Contents::Nothing => Err(StoreError::Missing(path.display().to_string())),
+            _ => Ok(self),
+        }
     }
 
     pub(in crate::store) fn with(connection: Connection) -> Result<Self, StoreError> {
-        let sqlite = Self::set_up(connection)?;
-        let connection = &sqlite.connection;
+        Self::set_up(connection)?.writing()
+    }
+
+    /// Settings that need permission to write.
+    fn writing(self) -> Result<Self, StoreError> {
+        let connection = &self.connection;
         // Readers are never blocked by a writer, and a killed writer leaves the last commit.
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         // Pages between two checkpoints: each of these waits for the disk.
         connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
-        Ok(sqlite)
+        Ok(self)
     }
 
     /// Settings that need no permission to write.
@@ -270,6 +278,18 @@ impl Backend for Sqlite {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_empty_file_is_no_store_and_stays_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fleet.db");
+        fs::write(&path, "").unwrap();
+        for opened in [Sqlite::open(&path), Sqlite::open_to_read(&path), Sqlite::open_unchanging(&path)] {
+            assert!(matches!(opened, Err(StoreError::Missing(_))));
+        }
+        assert_eq!(fs::metadata(&path).unwrap().len(), 0);
+        assert!(Sqlite::create(&path).is_ok());
+    }
 
     #[test]
     fn a_file_can_be_read_without_permission_to_write_while_nobody_writes() {

@@ -62,7 +62,10 @@ fn an_object_that_breaks_off_is_not_stored_in_part_and_read_again() {
     });
     let (partial, whole) = (store(), store());
     let (line, code, told) = partial.ingest(&server);
-    assert!(line.contains("0 applications stored, 1 broken off, which the next run reads again;"), "{line}");
+    assert!(
+        line.contains("0 applications stored, 1 not read whole, which the next run reads again;"),
+        "{line}"
+    );
     assert!(code == Some(2) && told.contains("status 400"), "{told}");
     fails.store(false, Ordering::Relaxed);
     for (store, expected) in [(&partial, "1 application stored"), (&whole, "1 application stored")] {

@@ -8,14 +8,13 @@
 use std::cmp::Ordering;
 
 use super::executors::LeftOut;
-use super::value::{MEMORY, compare, larger_splits, magnitude, process_of, rises};
+use super::task_memory::{self, Needed};
+use super::value::{MEMORY, compare, is_less, larger_splits, magnitude, process_of, rises};
 use super::{Trouble, executors, inert};
 use crate::finding::{SettingChange, TroubleKind};
 use crate::heuristics::spark::{smallest_free_heap, stays_free};
 use crate::model::conf::ConfKey;
-use crate::model::table::TaskKind;
-use crate::model::{Application, Engine, Subject};
-use crate::severity::Severity;
+use crate::model::{Application, Engine};
 use crate::state::state;
 use crate::units::Bytes;
 
@@ -82,10 +81,12 @@ pub(super) fn settle(
     harm: impl Fn(Judged<'_>) -> Option<String>,
 ) -> Settled {
     let left_out = LeftOut::of(app, troubles);
-    let mut settled = of_proposals(app, troubles, &left_out, &harm);
+    let needed = Needed::of(app, troubles, &resolve(troubles, &left_out));
+    let mut settled = of_proposals(app, troubles, (&left_out, &needed), &harm);
     // A setting that only serves another one is no longer needed if that one stays as it is.
     if settled.drop_servants(troubles) {
-        let before = std::mem::replace(&mut settled, of_proposals(app, troubles, &left_out, &harm));
+        let again = of_proposals(app, troubles, (&left_out, &needed), &harm);
+        let before = std::mem::replace(&mut settled, again);
         settled.remember(before);
     }
     settled
@@ -95,11 +96,11 @@ pub(super) fn settle(
 fn of_proposals(
     app: &Application,
     troubles: &[Trouble],
-    left_out: &LeftOut,
+    (left_out, needed): (&LeftOut, &Needed),
     harm: impl Fn(Judged<'_>) -> Option<String>,
 ) -> Settled {
     let mut settled = Settled { recommended: resolve(troubles, left_out), ..Settled::default() };
-    settled.drop_contradictions(app, troubles);
+    settled.drop_contradictions(app, troubles, needed);
     let mut of_others = left_out.reasons(troubles);
     of_others.retain(|(setting, _)| settled.recommended.iter().all(|it| it.change.setting != *setting));
     settled.kept.extend(of_others);
@@ -131,6 +132,7 @@ fn of_proposals(
         settled.recommended.iter_mut().map(|it| &mut it.change).collect();
     executors::fit_overhead(app, &mut changes, after_kills);
     settled.drop_inert(app);
+    settled.drop_misfits(app);
     settled
 }
 
@@ -172,30 +174,6 @@ fn one_of(proposals: &[Proposal<'_>], troubles: &[Trouble]) -> Option<Recommende
 const PRESSING: [TroubleKind; 3] =
     [TroubleKind::GarbageCollection, TroubleKind::Spill, TroubleKind::LittleMemory];
 
-/// The settings of the heap and of the container of a kind of tasks.
-#[derive(Clone, Copy)]
-struct TaskRole {
-    kind: TaskKind,
-    heap: ConfKey,
-    container: ConfKey,
-}
-
-const TASK_ROLES: [TaskRole; 2] = [
-    TaskRole { kind: TaskKind::Map, heap: ConfKey::MapJavaOpts, container: ConfKey::MapMemoryMb },
-    TaskRole { kind: TaskKind::Reduce, heap: ConfKey::ReduceJavaOpts, container: ConfKey::ReduceMemoryMb },
-];
-
-impl TaskRole {
-    fn heap_and_container(self) -> impl Iterator<Item = ConfKey> {
-        [self.heap, self.container].into_iter()
-    }
-}
-
-/// Whether a change lowers a setting.
-fn is_less(SettingChange { setting, from, to }: &SettingChange) -> bool {
-    from.as_deref().and_then(|from| compare(setting, to, from)) == Some(Ordering::Less)
-}
-
 impl Settled {
     /// Prefers the reasons of the first pass, in which changes were judged together with the settings that only serve
     /// them.
@@ -211,7 +189,7 @@ impl Settled {
 
     /// Removes less memory where a trouble needs more of the same process. Executors may collect for lack of memory even if
     /// no larger heap is proposed.
-    fn drop_contradictions(&mut self, app: &Application, troubles: &[Trouble]) {
+    fn drop_contradictions(&mut self, app: &Application, troubles: &[Trouble], needed: &Needed) {
         let collects = |trouble: &Trouble| trouble.kind == TroubleKind::GarbageCollection;
         let collecting = app.engine == Engine::Spark && troubles.iter().any(collects);
         let is_free = |heap: &str| {
@@ -232,20 +210,14 @@ impl Settled {
             let calls = |trouble: &&Trouble| it.why.contains(&trouble.id) && PRESSING.contains(&trouble.kind);
             troubles.iter().any(|trouble| calls(&trouble))
         };
-        let collecting_tasks = self.tasks_that_need_their_heap(troubles);
-        let holds_heap = |setting: &str| {
-            collecting_tasks
-                .iter()
-                .any(|role| role.heap_and_container().any(|key| key.names().contains(&setting)))
-        };
         self.keep_if(|recommended| {
             if by_pressing(recommended) {
                 return None;
             }
             let SettingChange { setting, to, .. } = &recommended.change;
             let less = is_less(&recommended.change);
-            if less && holds_heap(setting) {
-                return Some("less would make garbage collection worse".to_owned());
+            if let Some(why) = needed.forbids(&recommended.change) {
+                return Some(why.to_owned());
             }
             let heap_of_executors = ConfKey::ExecutorMemory.names().contains(&setting.as_str());
             let of_heap =
@@ -254,22 +226,6 @@ impl Settled {
             let pressing = pressing.filter(|_| less && MEMORY.contains(&setting.as_str()));
             pressing.map(|kind| format!("less would make {} worse", kind.words().to_lowercase()))
         });
-    }
-
-    /// The kinds of tasks that collect much garbage and would get less heap, for a smaller container.
-    fn tasks_that_need_their_heap(&self, troubles: &[Trouble]) -> Vec<TaskRole> {
-        let collects = |role: &TaskRole| {
-            troubles.iter().any(|trouble| {
-                trouble.kind == TroubleKind::GarbageCollection
-                    && trouble.severity >= Severity::Moderate
-                    && trouble.subjects.contains(&Subject::Tasks(role.kind.name()))
-            })
-        };
-        let shrinks = |role: &TaskRole| {
-            let mut less = self.recommended.iter().map(|it| &it.change).filter(|change| is_less(change));
-            less.any(|change| role.heap.names().contains(&change.setting.as_str()))
-        };
-        TASK_ROLES.into_iter().filter(|role| collects(role) && shrinks(role)).collect()
     }
 
     /// Where executors collect garbage, a heap shrinks only so far that it is never full.
@@ -344,9 +300,19 @@ impl Settled {
 
     /// Removes settings without effect, until all that are left have one.
     fn drop_inert(&mut self, app: &Application) {
+        self.drop_all(|change, all| inert::why(app, change, &[all]).map(str::to_owned));
+    }
+
+    /// Removes sizes of task containers and heaps that do not fit each other, until all that are left do.
+    fn drop_misfits(&mut self, app: &Application) {
+        self.drop_all(|change, all| task_memory::misfit(app, change, all));
+    }
+
+    /// Removes changes for which `against` gives a reason next to all others, until none is left.
+    fn drop_all(&mut self, against: impl Fn(&SettingChange, &[SettingChange]) -> Option<String>) {
         loop {
             let changes: Vec<SettingChange> = self.recommended.iter().map(|it| it.change.clone()).collect();
-            self.keep_if(|it| inert::why(app, &it.change, &[&changes]).map(str::to_owned));
+            self.keep_if(|it| against(&it.change, &changes));
             if self.recommended.len() == changes.len() {
                 return;
             }

@@ -23,6 +23,7 @@ mod resources;
 mod root_cause;
 mod spare;
 mod straggling;
+mod task_memory;
 mod value;
 mod worth;
 

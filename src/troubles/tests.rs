@@ -222,6 +222,65 @@ fn tasks_that_collect_much_garbage_keep_their_heap() {
     assert_eq!(of(Severity::Low).configuration.len(), 2);
 }
 
+/// Ten maps of a minute, of which this many failed once for lack of heap.
+fn out_of_heap(failed: u32) -> Application {
+    let mut maps = sample::tasks(TaskKind::Map, (0..10).map(|_| (60, Some(120))));
+    let rows: Vec<usize> = (0..failed).map(|task| maps.attempts.push(task, 1)).collect();
+    for row in &rows {
+        maps.attempts.set_outcome(*row, Outcome::Failed);
+    }
+    let settings = [("mapreduce.map.memory.mb", "4096"), ("mapreduce.map.java.opts", "-Xmx3276m")];
+    let mut app = sample::job(vec![maps], &settings);
+    let text = app.strings.intern("Error: java.lang.OutOfMemoryError: Java heap space").unwrap();
+    for row in rows {
+        app.groups[0].attempts.set_diagnostics(row, text);
+    }
+    app
+}
+
+/// With what the application used, so that less memory saves something.
+fn measured(app: &Application, findings: &mut [Finding]) -> Diagnosed {
+    let rules = RuleSet::built_in().unwrap();
+    let metrics = rules.measure(app);
+    diagnose(app, Basis { rules: &rules, prices: None }, (&metrics, RecordedOnce::default()), findings)
+}
+
+/// A map task that uses little of 4 GiB: a smaller container, with a heap that fits it.
+fn much_memory() -> Finding {
+    let smaller = change("mapreduce.map.memory.mb", "4096", "1024");
+    let heap = Advice::new("with a heap that fits the container")
+        .set([change("mapreduce.map.java.opts", "-Xmx3276m", "-Xmx819m")])
+        .for_other(&smaller);
+    let found = finding("mapper-memory", TroubleKind::MuchMemory, Subject::Tasks("map"), Severity::Critical);
+    Finding { advice: vec![Advice::default().set([smaller]), heap], ..found }
+}
+
+#[test]
+fn a_container_stays_with_the_heap_that_collects_much_garbage() {
+    let of = |severity| {
+        let collects = finding("mapper-gc", TroubleKind::GarbageCollection, Subject::Tasks("map"), severity);
+        measured(&out_of_heap(0), &mut [collects, much_memory()])
+    };
+    let severe = of(Severity::Severe);
+    assert!(severe.configuration.is_empty(), "{:?}", severe.configuration);
+    let much = severe.troubles.iter().find(|it| it.kind == TroubleKind::MuchMemory).unwrap();
+    assert_eq!(much.advice, ["keep mapreduce.map.memory.mb: less would make garbage collection worse"]);
+    assert_eq!(much.severity, Severity::Low);
+    assert_eq!(of(Severity::Low).configuration.len(), 2);
+}
+
+#[test]
+fn memory_in_which_attempts_failed_does_not_shrink() {
+    let of = |failed| measured(&out_of_heap(failed), &mut [much_memory()]);
+    assert_eq!(of(0).configuration.len(), 2);
+    let Diagnosed { troubles, configuration, .. } = of(3);
+    assert!(configuration.is_empty(), "{configuration:?}");
+    let why = "3 map attempts ran out of memory with this much";
+    assert_eq!(troubles[0].advice, [format!("keep mapreduce.map.memory.mb: {why}").as_str()]);
+    assert_eq!(troubles[0].severity, Severity::Low);
+    assert!(troubles[0].cause.ends_with(&format!("; low, because {why}")), "{}", troubles[0].cause);
+}
+
 #[test]
 fn conditional_changes_are_advised_and_not_recommended() {
     let late = finding("late", TroubleKind::Stragglers, Subject::Application, Severity::Low);

@@ -88,6 +88,11 @@ pub(super) fn compare(setting: &str, a: &str, b: &str) -> Option<Ordering> {
     Some(magnitude(setting, a)?.total_cmp(&magnitude(setting, b)?))
 }
 
+/// Whether a change makes a quantity smaller.
+pub(super) fn is_less(change: &SettingChange) -> bool {
+    rises(change) == Some(false)
+}
+
 /// Whether a change makes a quantity larger; `None` if it stays as large, or is no quantity.
 pub(super) fn rises(change: &SettingChange) -> Option<bool> {
     match compare(&change.setting, &change.to, change.from.as_deref()?)? {

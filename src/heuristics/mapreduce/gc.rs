@@ -2,12 +2,16 @@
 //! `GenericGCHeuristic`).
 
 use super::heap::Heap;
-use super::{MissingCounters, Role, counter, limit, no_task_reports, rule, run_time};
-use super::{tasks, to_millis, unreadable, without_tasks};
-use crate::finding::{Advice, Judgement, Measure, TroubleKind, Verdict, Worse};
+use super::splits::{SplitLimits, divided_otherwise, whole_mib};
+use super::{
+    MissingCounters, Role, change_towards, counter, input_bytes, limit, no_task_reports, rule, run_time,
+};
+use super::{tasks, to_bytes, to_millis, unreadable, without_tasks};
+use crate::finding::{Advice, Judgement, Measure, SettingChange, TroubleKind, Verdict, Worse};
 use crate::heuristics::wording::decisive;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::Application;
+use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
 use crate::model::spark::Facet;
 use crate::model::table::TaskGroup;
@@ -185,19 +189,52 @@ impl Gc {
 /// The collector for the highest throughput.
 const COLLECTOR: &str = "-XX:+UseParallelGC";
 
+/// What to do in the code.
+const LESS_GARBAGE: &str = "create less garbage (reuse Writable objects, avoid boxed values in inner loops)";
+
+fn other_collector(heap: &Heap) -> Option<Advice> {
+    let other = heap.options.with_collector(COLLECTOR);
+    other.map(|change| Advice::new("or try another collector").set([change]).conditional())
+}
+
+/// What helps if the heap is full, but the cluster grants no larger containers: less garbage, or less data for each task.
+fn without_more_heap(app: &Application, role: Role, (group, heap): (&TaskGroup, &Heap)) -> Vec<Advice> {
+    let full = format!(
+        "the heap is full, and the cluster grants no larger containers ({}): {LESS_GARBAGE}",
+        ConfKey::MaximumAllocationMb.name()
+    );
+    let what = format!("if it grows with the data, give each {} task half of it", role.kind().name());
+    let changes: Vec<SettingChange> = match role {
+        Role::Map if divided_otherwise(app).is_none() => {
+            let inputs = group.winners().filter_map(|row| input_bytes(group, row, MissingCounters::Unknown));
+            let read = truncated_mean(&inputs.collect::<Vec<_>>()).filter(|read| *read > 0);
+            let half = read.map(|read| whole_mib(to_bytes(read / 2)));
+            half.map(|half| SplitLimits::of(app).smaller(app, half)).unwrap_or_default()
+        }
+        Role::Map => Vec::new(),
+        Role::Reduce => {
+            let twice = (group.tasks.len() as u64).saturating_mul(2);
+            change_towards(app, ConfKey::Reduces, twice, true).into_iter().collect()
+        }
+    };
+    let less_data = Advice::new(what).set(changes).conditional();
+    [Advice::new(full), less_data].into_iter().chain(other_collector(heap)).collect()
+}
+
 /// More heap if the heap is full; otherwise less garbage, because more heap would be wasted.
 fn advice(app: &Application, role: Role, group: &TaskGroup) -> Vec<Advice> {
     let heap = Heap::of(app, role, group);
+    if heap.is_largest {
+        return without_more_heap(app, role, (group, &heap));
+    }
     if !heap.is_full {
         let known = heap.peak.zip(heap.limit).filter(|_| app.uberized != Some(true));
         let room = known.map(|(peak, limit)| {
             let kind = role.kind().name();
             format!("more heap would not help, because the largest {kind} task uses {peak} with a heap of {limit}: ")
         });
-        let less = "create less garbage (reuse Writable objects, avoid boxed values in inner loops)";
-        let other = heap.options.with_collector(COLLECTOR);
-        let other = other.map(|change| Advice::new("or try another collector").set([change]).conditional());
-        return [Advice::new(room.unwrap_or_default() + less)].into_iter().chain(other).collect();
+        let less = Advice::new(room.unwrap_or_default() + LESS_GARBAGE);
+        return [less].into_iter().chain(other_collector(&heap)).collect();
     }
     let growth = heap.growth(app);
     let buffer = heap.sort.map(|sort| format!(" and {}, for the larger sort buffer", sort.more()));
@@ -210,6 +247,33 @@ fn advice(app: &Application, role: Role, group: &TaskGroup) -> Vec<Advice> {
 mod tests {
     use super::*;
     use crate::internal::sample;
+
+    #[test]
+    fn without_larger_containers_less_data_is_advised() {
+        let lines = |most: &str| {
+            let mut maps = sample::maps(&[(400, 128); 4]);
+            for row in 0..maps.attempts.len() {
+                maps.attempts.set_counter(row, Counter::CpuMilliseconds, Some(250_000));
+                maps.attempts.set_counter(row, Counter::GcTimeMillis, Some(100_000));
+                maps.attempts.set_counter(row, Counter::PhysicalMemoryBytes, Some(6400 << 20));
+            }
+            let settings = [
+                ("mapreduce.map.memory.mb", "8192"),
+                ("mapreduce.map.java.opts", "-Xmx6553m"),
+                ("yarn.scheduler.maximum-allocation-mb", most),
+            ];
+            let app = sample::job(vec![maps], &settings);
+            let advice = sample::evaluate(&app, MAPPER.id, false).findings.remove(0).advice;
+            advice.iter().map(|line| (line.text.clone(), line.conditional)).collect::<Vec<_>>()
+        };
+        let most = lines("8192");
+        let starts = |place: usize, text: &str| most[place].0.starts_with(text);
+        assert!(starts(0, "the heap is full, and the cluster grants no larger") && !most[0].1, "{most:?}");
+        let half = "if it grows with the data, give each map task half of it: mapreduce.input.fileinputformat.split.maxsize \
+                    → 67108864";
+        assert!(starts(1, half) && starts(2, "or try another collector") && most[1].1, "{most:?}");
+        assert!(lines("16384")[0].0.contains("-Xmx9830m"), "{:?}", lines("16384"));
+    }
 
     #[test]
     fn the_condition_that_decides_is_named() {

@@ -18,6 +18,8 @@ const ROUNDING: f64 = 0.002;
 const FULL_HEAP: f64 = 0.7;
 /// From this share of the run time, garbage collection is a sign of a heap that is too small. A few percent are normal.
 const GC_PRESSURE: f64 = 0.05;
+/// A heap that grows by less than this share is as good as the present one.
+const LEAST_GROWTH: f64 = 0.05;
 
 /// The memory that the tasks of a role use, and the recommended heap.
 pub(super) struct Heap {
@@ -30,6 +32,8 @@ pub(super) struct Heap {
     pub(super) larger: Option<Bytes>,
     /// Whether tasks fill their heap and collect garbage all the time.
     pub(super) is_full: bool,
+    /// Whether they do, and the cluster grants no larger containers.
+    pub(super) is_largest: bool,
     /// The sort buffer that avoids repeated spills.
     pub(super) sort: Option<SortBuffer>,
     /// The JVM options of this role.
@@ -66,8 +70,10 @@ impl Heap {
         let full = peak.zip(base).is_none_or(|(peak, base)| peak.as_f64() >= FULL_HEAP * base.as_f64());
         let half_more = |base: Bytes| Bytes::from_mib(base.whole_mib().saturating_mul(3).div_ceil(2).max(1));
         let by_gc = base.filter(|_| !is_uber && full && collects_much(group)).map(half_more);
-        let by_gc = by_gc.map(|larger| at_most_the_largest(app, larger));
-        let by_gc = by_gc.filter(|larger| base.is_none_or(|base| *larger > base));
+        let wanted = by_gc.map(|larger| at_most_the_largest(app, larger));
+        let grows =
+            |larger: &Bytes| base.is_none_or(|base| larger.as_f64() >= (1.0 + LEAST_GROWTH) * base.as_f64());
+        let by_gc = wanted.filter(grows);
         let sort = SortBuffer::of(app, role, group);
         let has_room = |sort: &SortBuffer| {
             by_gc.is_none() && peak.zip(limit).is_some_and(|(peak, limit)| sort.floor(peak) <= limit)
@@ -79,6 +85,7 @@ impl Heap {
             peak,
             larger: by_gc.max(by_sort),
             is_full: by_gc.is_some(),
+            is_largest: wanted.is_some() && by_gc.is_none(),
             sort,
             options,
             kind: (!is_uber).then(|| role.kind()),
@@ -97,7 +104,18 @@ impl Heap {
         let limit = app.conf.heap_limit(java_opts).filter(|limit| limit.get() > 0);
         let options = JvmOptions::of_master(app);
         let size = ConfKey::MasterMemoryMb;
-        Self { limit, peak, larger: None, is_full: false, sort, options, kind: None, size, java_opts }
+        Self {
+            limit,
+            peak,
+            larger: None,
+            is_full: false,
+            is_largest: false,
+            sort,
+            options,
+            kind: None,
+            size,
+            java_opts,
+        }
     }
 
     /// The limit that the job set.

@@ -6,14 +6,16 @@ use super::{
     MissingCounters, Role, USUAL_STEP, change, container_for, counter, limit, no_task_reports, rule,
 };
 use super::{tasks, to_bytes, unreadable, without_tasks};
+use crate::diagnosis::FailureKind;
 use crate::finding::{Advice, Container, Judgement, Measure, TroubleKind, Verdict, Worse};
+use crate::heuristics::root_cause::Collector;
 use crate::heuristics::{Check, Remedy, Rule, load};
 use crate::metrics::requested_container;
 use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::counters::Counter;
 use crate::model::spark::Facet;
-use crate::model::table::{TaskGroup, TaskKind};
+use crate::model::table::{Outcome, TaskGroup, TaskKind};
 use crate::params::cutoffs::{Ascending, Descending};
 use crate::params::quantity::{Quantity, Ratio, Size};
 use crate::params::{Assumed, rule_params};
@@ -167,6 +169,28 @@ pub(in crate::heuristics) fn no_memory(app: &Application) -> String {
     };
     let why = [Role::Map, Role::Reduce].into_iter().find_map(why);
     why.unwrap_or_else(|| "no task reports how much memory it used".to_owned())
+}
+
+/// How many attempts of this kind failed because the heap was full or the container too small; `None` without any.
+/// Successful attempts do not show what these needed.
+pub(crate) fn ran_out_of_memory(app: &Application, kind: TaskKind) -> Option<u64> {
+    use FailureKind as Of;
+    let group = app.group(kind)?;
+    let mut failures = Collector::new(app);
+    failures.add(group, Outcome::Failed, |_| true);
+    let is_memory = |kind: FailureKind| {
+        matches!(
+            kind,
+            Of::HeapSpace
+                | Of::GcOverhead
+                | Of::ContainerMemory
+                | Of::ContainerVirtualMemory
+                | Of::DirectMemory
+                | Of::NativeMemory
+        )
+    };
+    let failed = failures.finish().kinds.into_iter().filter(|(kind, _)| is_memory(*kind));
+    Some(failed.map(|(_, attempts)| attempts).sum()).filter(|attempts| *attempts > 0)
 }
 
 impl Memory {

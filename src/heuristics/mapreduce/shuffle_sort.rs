@@ -17,7 +17,7 @@ use crate::params::rule_params;
 use crate::severity::Severity;
 use crate::stats::truncated_mean;
 use crate::units::{Millis, Timestamp};
-use early_start::{early_start, waiting};
+use early_start::{earlier_start, early_start, waiting};
 
 pub(in crate::heuristics) use early_start::slow_start;
 
@@ -212,13 +212,27 @@ fn shuffle_advice(app: &Application, reduces: &TaskGroup, means: &Means, fetches
         );
         advice.push(Advice::new(what).set([change(app, ConfKey::SlowStart, format!("{slow_start:.2}"))]));
     }
-    if !fetches_long {
+    if fetches_long {
+        advice.extend(earlier_start(app, reduces, means.shuffle));
+    } else {
         if advice.is_empty() {
             advice
                 .push("reduce tasks wait for the last map tasks, so shorten these; fetching is fast".into());
         }
         return advice;
     }
+    advice.extend(fetch_faster(app));
+    if advice.is_empty() {
+        advice.push(
+            "shuffle less data: filter and project in the map function, or aggregate with a combiner".into(),
+        );
+    }
+    advice
+}
+
+/// Settings by which reduce tasks fetch faster, or less.
+fn fetch_faster(app: &Application) -> Vec<Advice> {
+    let mut advice = Vec::new();
     let copies = app.in_force(ConfKey::ParallelCopies, Conf::integer);
     let maps = app.group(TaskKind::Map).map_or(0, |group| group.tasks.len());
     if maps > 100 && copies.is_some_and(|copies| copies < 20) {
@@ -228,11 +242,6 @@ fn shuffle_advice(app: &Application, reduces: &TaskGroup, means: &Means, fetches
     if app.conf.flag(ConfKey::MapOutputCompress) != Some(true) {
         let what = Advice::new("shuffle less data");
         advice.push(what.set([change(app, ConfKey::MapOutputCompress, true)]));
-    }
-    if advice.is_empty() {
-        advice.push(
-            "shuffle less data: filter and project in the map function, or aggregate with a combiner".into(),
-        );
     }
     advice
 }
@@ -287,6 +296,31 @@ mod tests {
         assert_eq!(severity(4, 605), Some(Severity::Moderate));
         // Five minutes of fetching after the last map.
         assert_eq!(severity(20, 900), Some(Severity::Moderate));
+    }
+
+    #[test]
+    fn reduces_that_start_after_the_last_map_may_start_earlier() {
+        // Twenty maps that end one after the other, and reduces that start after the last one and fetch for three minutes.
+        let lines = |share: &str, apart: i64| {
+            let maps = sample::tasks(TaskKind::Map, (1..=20).map(|map| (0, Some(600 + apart * map))));
+            let last = 600 + 20 * apart;
+            let mut reduces = sample::tasks(TaskKind::Reduce, [(last + 1, Some(last + 220)); 5]);
+            for row in 0..reduces.attempts.len() {
+                for point in [TimePoint::ShuffleFinish, TimePoint::SortFinish] {
+                    let at = Timestamp::from_millis((last + 200) * 1000);
+                    reduces.attempts.set_time(row, point, Some(at));
+                }
+            }
+            let share = ("mapreduce.job.reduce.slowstart.completedmaps", share);
+            let found = sample::evaluate(&sample::job(vec![maps, reduces], &[share]), RULE.id, false);
+            let lines = &found.findings[0].advice;
+            let early = lines.iter().filter(|line| line.contains("start only after"));
+            early.cloned().collect::<Vec<_>>()
+        };
+        let [line] = lines("1.0", 30).try_into().unwrap();
+        assert!(line.conditional && line.settings[0].to == "0.80", "{line:?}");
+        // They could start early, or hardly earlier.
+        assert_eq!((lines("0.8", 30), lines("1.0", 1)), (Vec::new(), Vec::new()));
     }
 
     /// All maps but one end after ten minutes, and the last one after `last` seconds.

@@ -62,6 +62,8 @@ rule_params! {
         lost_share: Ascending<Ratio>,
         /// Time that the job would save with more tasks. Short jobs lose little, however large the share.
         lost_time: Ascending<Duration>,
+        /// Mean run time of tasks that are too few. Tasks that end soon are a normal number of tasks.
+        few_run_time: Ascending<Duration>,
         /// Whether the time in which reduce tasks wait for map tasks is left out of their run time.
         without_waiting: bool,
     }
@@ -119,7 +121,7 @@ impl Check for RunTime {
         };
         let (short, long) = params.severities(mean as f64, total, many.share);
         // What more tasks save decides; without a replay, how long tasks run, unless that is less severe.
-        let few = params.few(app, *role).filter(|few| few.is_replayed || params.lost(*few).0 >= long);
+        let few = params.few(app, *role, mean).filter(|few| few.decides() || params.lost(*few).0 >= long);
         let long = few.map_or(long, |few| params.lost(few).0);
         let remedy = if self.fewer(app, group, (mean, many)) {
             Severity::Critical

@@ -7,7 +7,7 @@ use crate::heuristics::mapreduce::heap::{HEAP_SHARE, Heap, at_most_the_largest, 
 use crate::heuristics::mapreduce::java_opts::JvmOptions;
 use crate::heuristics::mapreduce::{Role, change, container_for, own_java_opts};
 use crate::heuristics::wording::{by_hadoop, name_for};
-use crate::model::conf::ConfKey;
+use crate::model::conf::{Conf, ConfKey};
 use crate::model::counters::Counter;
 use crate::model::table::TaskKind;
 use crate::model::{Application, Status};
@@ -47,7 +47,9 @@ pub(in crate::heuristics) fn of_failure(app: &Application, failure: &Failure, er
     let role = role_of(app, error);
     let remedy = || Advice::new(failure.kind.remedy_of_job());
     match failure.kind {
-        FailureKind::HeapSpace | FailureKind::GcOverhead => vec![more_heap(app, role)],
+        FailureKind::HeapSpace | FailureKind::GcOverhead => {
+            fitting_buffer(app, role, error).unwrap_or_else(|| vec![more_heap(app, role)])
+        }
         FailureKind::ContainerMemory => match fitting_heap(app, role, error) {
             Some(smaller) => {
                 let larger = larger_container(app, role, error).map(|larger| {
@@ -97,6 +99,29 @@ fn role_of(app: &Application, error: &str) -> Role {
     if symbol.is_some() && !died(TaskKind::Map) && died(TaskKind::Reduce) { Role::Reduce } else { Role::Map }
 }
 
+/// The class that allocates the sort buffer, in the stack of an error.
+const BUFFER: &str = "MapTask$MapOutputBuffer.init";
+
+/// The remedy if the heap was full when the sort buffer was allocated: a buffer of at most half of the heap, or a heap of
+/// twice the buffer. The buffer is one array in the old generation, which two thirds of the heap hold. `None` if that is not
+/// the reason.
+fn fitting_buffer(app: &Application, role: Role, error: &str) -> Option<Vec<Advice>> {
+    let heap = app.task_heap(role.kind()).filter(|_| role == Role::Map && error.contains(BUFFER))?;
+    let buffer = app.in_force(ConfKey::SortMb, Conf::mebibytes)?;
+    let half = Bytes::from_mib(heap.whole_mib() / 2);
+    if buffer <= half {
+        return None;
+    }
+    let what = format!("the sort buffer of {buffer} does not fit the heap of {heap}: make it smaller");
+    let smaller = Advice::new(what).set([change(app, ConfKey::SortMb, half.whole_mib())]);
+    let twice = Bytes::from_mib(buffer.whole_mib().saturating_mul(2));
+    let larger = (at_most_the_largest(app, twice) == twice).then(|| {
+        let larger = enlarge(app, role, (heap, twice));
+        Advice { text: format!("or, if map tasks would then spill again, {larger}"), ..larger }.conditional()
+    });
+    Some(std::iter::once(smaller).chain(larger).collect())
+}
+
 /// Half as much heap again, or what other rules advise if that is more, and a container that holds it.
 fn more_heap(app: &Application, role: Role) -> Advice {
     let now = app.task_heap(role.kind());
@@ -109,7 +134,6 @@ fn more_heap(app: &Application, role: Role) -> Advice {
     if larger.whole_mib() <= base.whole_mib() {
         return less_data(role);
     }
-    let container = container_for_heap(app, larger);
     // Without a version, nothing tells how large the heap was.
     if now.is_none() && app.conf.text(role.java_opts()).is_none() {
         let present = app.conf.mebibytes(role.memory());
@@ -129,6 +153,12 @@ fn more_heap(app: &Application, role: Role) -> Advice {
             None => Advice::new(text),
         };
     }
+    enlarge(app, role, (base, larger))
+}
+
+/// A heap that grows, and a container that holds it.
+fn enlarge(app: &Application, role: Role, (base, larger): (Bytes, Bytes)) -> Advice {
+    let container = container_for_heap(app, larger);
     let enough = app.task_container(role.kind()).is_some_and(|now| now >= container)
         || app.task_memory_is_unlimited(role.kind());
     let memory = (!enough).then(|| change(app, role.memory(), container.whole_mib()));
@@ -247,7 +277,10 @@ fn used(error: &str) -> Option<Bytes> {
     Bytes::from_f64(digits.parse::<f64>().ok()? * bytes)
 }
 
-/// Twice the time limit that the error names.
+/// Hadoop's default of `mapreduce.task.timeout`.
+const USUAL_TIMEOUT: u64 = 600_000;
+
+/// Twice the time limit that the error names, but not less than Hadoop's default.
 fn wait_longer(app: &Application, error: &str) -> Advice {
     let seconds = error.split("Timed out after ").nth(1).and_then(|rest| rest.split(' ').next());
     let told = seconds.and_then(|text| text.parse::<u64>().ok()).map(|secs| secs.saturating_mul(1000));
@@ -255,7 +288,7 @@ fn wait_longer(app: &Application, error: &str) -> Advice {
     let Some(limit) = told.or_else(set).filter(|limit| *limit > 0) else {
         return FailureKind::TaskTimeout.remedy().into();
     };
-    let twice = change(app, ConfKey::TaskTimeout, limit.saturating_mul(2));
+    let twice = change(app, ConfKey::TaskTimeout, limit.saturating_mul(2).max(USUAL_TIMEOUT));
     Advice::new(format!("{}; if they need the time, wait longer", FailureKind::TaskTimeout.remedy()))
         .set([twice])
         .conditional()
@@ -294,6 +327,37 @@ mod tests {
         assert!(remedy.contains("-libjars") && !remedy.contains("--jars"), "{remedy}");
         assert!(!FailureKind::MissingClass.remedy().contains("-libjars"));
         assert_eq!(FailureKind::HeapSpace.remedy_of_job(), FailureKind::HeapSpace.remedy());
+    }
+
+    #[test]
+    fn a_sort_buffer_that_does_not_fit_becomes_smaller() {
+        let error = "Error: java.lang.OutOfMemoryError: Java heap space\n\tat \
+                     org.apache.hadoop.mapred.MapTask$MapOutputBuffer.init(MapTask.java:1000)";
+        let settings = |buffer: &str, error: &str| {
+            let heap = [("mapreduce.map.memory.mb", "1024"), ("mapreduce.map.java.opts", "-Xmx820m")];
+            let app = sample::job(Vec::new(), &[heap[0], heap[1], ("mapreduce.task.io.sort.mb", buffer)]);
+            let advice = of_failure(&app, &Failure::new(FailureKind::HeapSpace), error);
+            let shown = |line: Advice| {
+                let to: Vec<String> = line.settings.into_iter().map(|change| change.to).collect();
+                (to.join(" "), line.conditional)
+            };
+            advice.into_iter().map(shown).collect::<Vec<_>>()
+        };
+        let both = [("410".to_owned(), false), ("-Xmx1800m 2560".to_owned(), true)];
+        assert_eq!(settings("900", error), both);
+        // Other code filled the heap, or the buffer fits.
+        let more = [("-Xmx1230m 1536".to_owned(), false)];
+        assert_eq!(
+            (settings("900", "Java heap space"), settings("400", error)),
+            (more.to_vec(), more.to_vec())
+        );
+    }
+
+    #[test]
+    fn nobody_waits_shorter_than_usual() {
+        let waits = |error: &str| wait_longer(&sample::job(Vec::new(), &[]), error).settings[0].to.clone();
+        assert_eq!(waits("Timed out after 5 secs"), "600000");
+        assert_eq!(waits("Timed out after 600 secs"), "1200000");
     }
 
     #[test]

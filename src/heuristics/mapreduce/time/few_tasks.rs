@@ -2,13 +2,13 @@
 
 use super::large_splits::LargeSplits;
 use super::{RunTime, Time};
-use crate::finding::{Advice, Judgement, Measure, Repartition, TroubleKind, percent};
+use crate::finding::{Advice, Judgement, Measure, Repartition, SettingChange, TroubleKind, percent};
 use crate::heuristics::mapreduce::{ReplayedJob, Role, change_towards};
 use crate::heuristics::shared::time_of_tasks;
 use crate::heuristics::wording::decisive;
-use crate::model::Application;
 use crate::model::conf::ConfKey;
 use crate::model::table::{TaskGroup, TaskKind, TimePoint};
+use crate::model::{Application, job_type};
 use crate::params::quantity::{Duration, Quantity};
 use crate::replay::Micros;
 use crate::replay::mapreduce::{Cause, Kind, StartUp};
@@ -17,11 +17,11 @@ use crate::stats::descriptive::mean;
 use crate::units::Millis;
 
 /// The message if a replay shows what more tasks save.
-const FEW: &str = "{tasks_run} {mean} on average[ and read {blocks} blocks each] while containers were free; \
+const FEW: &str = "{tasks_run} {mean} on average[ and read {read} each] while containers were free; \
     {wanted_tasks_count} would save about {lost_ms}, {lost_ratio:%} of the run time ({limit})";
 
 /// The message if the history does not show how many more could run at once.
-const FEW_IF_FREE: &str = "{tasks_run} {mean} on average and read {blocks} blocks each; twice as many would save about \
+const FEW_IF_FREE: &str = "{tasks_run} {mean} on average and read {read} each; twice as many would save about \
     {lost_ms}, {lost_ratio:%} of the run time, if there are containers for them ({limit})";
 
 /// The most numbers of tasks that are tried, the least for large jobs, and the attempts that the replays schedule.
@@ -41,16 +41,23 @@ pub(super) struct FewTasks {
     pub(super) lost: Millis,
     /// The time lost as a share of the run time.
     pub(super) share: f64,
-    /// Map tasks that read many blocks each.
+    /// What map tasks read.
     pub(super) splits: Option<LargeSplits>,
     /// Whether a replay shows the time lost. Otherwise nothing shows how many tasks could run at once.
     pub(super) is_replayed: bool,
+    /// The mean run time of the tasks in milliseconds.
+    pub(super) run_time: f64,
 }
 
 impl FewTasks {
+    /// Whether what is lost decides, and not how long tasks run.
+    pub(super) fn decides(&self) -> bool {
+        self.is_replayed && self.splits.is_none_or(LargeSplits::is_by_setting)
+    }
+
     /// What a job loses that has enough tasks.
     const fn enough(now: u32) -> Self {
-        Self { wanted: now, lost: Millis::ZERO, share: 0.0, splits: None, is_replayed: true }
+        Self { wanted: now, lost: Millis::ZERO, share: 0.0, splits: None, is_replayed: true, run_time: 0.0 }
     }
 
     /// More than a job with `now` reduce tasks can lose: the time after its last map task. `None` if that is unknown.
@@ -94,8 +101,11 @@ impl FewTasks {
         let best = tried.iter().map(|(_, saved)| saved.as_f64()).max_by(f64::total_cmp)?;
         let is_enough = |(_, saved): &&(u32, Micros)| saved.as_f64() >= ENOUGH * best && best > 0.0;
         let Some(&(wanted, saved)) = tried.iter().find(is_enough) else { return Some(Self::enough(now)) };
-        // More tasks also hide a slow node, which is no reason to have more of them.
-        let others = [Cause::FailedAttempts(kind), Cause::Stragglers(kind)];
+        // More tasks also hide a slow node, which is no reason to have more of them. Neither are a few large map tasks.
+        let mut others = vec![Cause::FailedAttempts(kind), Cause::Stragglers(kind)];
+        if kind == Kind::Map {
+            others.push(Cause::Skew(kind));
+        }
         let besides = job.lost_besides(&[more(wanted)], &others);
         let few = |lost: Millis, share: f64| Self { wanted, lost, share, ..Self::enough(now) };
         let is_judged = besides.is_none_or(|besides| may_lose(few(besides.time, besides.share)));
@@ -114,7 +124,7 @@ impl RunTime {
     ) -> Judgement {
         let Self(_, params) = self;
         let (_, limit) = params.lost(few);
-        let blocks = few.splits.map(LargeSplits::blocks).unwrap_or_default();
+        let read = few.splits.map(LargeSplits::shown).unwrap_or_default();
         judgement
             .fact("wanted_tasks_count", Measure::Count(few.wanted.into()))
             .fact("lost_ms", Measure::Time(few.lost))
@@ -122,7 +132,7 @@ impl RunTime {
             .repartition(Repartition { stages: Vec::new(), tasks: few.wanted })
             .message(
                 if few.is_replayed { FEW } else { FEW_IF_FREE },
-                &[("tasks_run", tasks_run), ("mean", mean), ("blocks", &blocks), ("limit", &limit)],
+                &[("tasks_run", tasks_run), ("mean", mean), ("read", &read), ("limit", &limit)],
             )
             .tells(TroubleKind::FewTasks)
             .advice(|| match few.splits {
@@ -132,7 +142,41 @@ impl RunTime {
     }
 }
 
+/// Hive: how much input it gives to a reduce task.
+const HIVE_BYTES: &str = "hive.exec.reducers.bytes.per.reducer";
+/// Hive: when it uses a single reduce task, whatever the settings.
+const HIVE_ONE: &str = "if the query is no ORDER BY or aggregate over all rows, such as count(*) without GROUP BY, which need one \
+                        reduce task";
+/// How it makes the work of that task less.
+const HIVE_LESS: &str =
+    "if it is, aggregate in the map tasks (hive.map.aggr=true), or sort by DISTRIBUTE BY and SORT BY";
+
+/// Hive chooses the number of reduce tasks by the data, and uses one for some queries.
+fn more_reduces_of_hive(app: &Application, few: FewTasks, now: u32) -> Vec<Advice> {
+    let from = app.conf.raw(HIVE_BYTES);
+    let set = from.as_deref().and_then(|from| from.trim().parse::<u64>().ok()).filter(|set| *set > 0);
+    let tasks = format!("about {} reduce tasks", few.wanted);
+    let less = set.map(|set| SettingChange {
+        setting: HIVE_BYTES.to_owned(),
+        from: from.clone(),
+        to: (set.saturating_mul(now.into()) / u64::from(few.wanted.max(1))).max(1).to_string(),
+    });
+    if now > 1 {
+        return vec![match less {
+            Some(less) => Advice::default().set([less]).and(&format!(", for {tasks}")),
+            None => format!("lower {HIVE_BYTES}, so that Hive uses {tasks}").into(),
+        }];
+    }
+    // What one reduce task reads says nothing about how Hive would divide it.
+    let more = format!("{HIVE_ONE}, lower {HIVE_BYTES}, so that Hive uses {tasks}");
+    vec![Advice::new(more).conditional(), Advice::new(HIVE_LESS).conditional()]
+}
+
 fn more_reduces(app: &Application, few: FewTasks) -> Vec<Advice> {
+    if job_type(app) == Some("Hive") {
+        let now = app.group(TaskKind::Reduce).map_or(1, |group| group.tasks.len());
+        return more_reduces_of_hive(app, few, u32::try_from(now).unwrap_or(u32::MAX));
+    }
     match change_towards(app, ConfKey::Reduces, few.wanted.into(), true) {
         Some(change) => {
             vec![Advice::default().set([change]).and(", as many as pay off in its containers")]
@@ -146,13 +190,15 @@ fn more_reduces(app: &Application, few: FewTasks) -> Vec<Advice> {
 }
 
 impl Time {
-    /// What more tasks would save; `None` if it is not judged or unknown.
-    pub(super) fn few(&self, app: &Application, role: Role) -> Option<FewTasks> {
+    /// What more tasks than these, with this mean run time, would save; `None` if it is not judged or unknown.
+    pub(super) fn few(&self, app: &Application, role: Role, mean: i64) -> Option<FewTasks> {
         let is_judged = self.lost_share.values().is_some() || self.lost_time.values().is_some();
         let group = app.group(role.kind()).filter(|_| is_judged)?;
-        if role == Role::Map {
-            return self.few_maps(app, group);
-        }
+        let few = if role == Role::Map { self.few_maps(app, group) } else { self.few_reduces(app, group) };
+        few.map(|few| FewTasks { run_time: mean as f64, ..few })
+    }
+
+    fn few_reduces(&self, app: &Application, group: &TaskGroup) -> Option<FewTasks> {
         let now = u32::try_from(group.tasks.len()).ok()?;
         // Most jobs spend too little time after their map tasks to be replayed.
         if FewTasks::at_most(app, now).is_some_and(|most| !self.may_lose(most)) {
@@ -161,14 +207,23 @@ impl Time {
         FewTasks::of(app, (Kind::Reduce, f64::INFINITY), self.start_up_cost, |few| self.may_lose(few))
     }
 
-    /// What the job loses by splits that are larger than blocks; `None` if it has no such splits, or if it is unknown.
+    /// What the job loses by large splits; `None` if it is unknown, or if map tasks are too short to be divided.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // numbers of tasks
     fn few_maps(&self, app: &Application, group: &TaskGroup) -> Option<FewTasks> {
         let splits = LargeSplits::of(app, group)?;
-        let blocks = splits.all_blocks();
-        let replayed = FewTasks::of(app, (Kind::Map, blocks), self.start_up_cost, |few| self.may_lose(few));
+        let now = group.tasks.len() as f64;
+        let work: Millis = group.winners().filter_map(|row| group.attempts.run_time(row)).sum();
+        let is_short = work.as_f64() <= now * START_UPS * self.start_up_cost.get();
+        if is_short && !splits.is_by_setting() {
+            return None;
+        }
+        let most = splits.most();
+        let replayed = FewTasks::of(app, (Kind::Map, most), self.start_up_cost, |few| self.may_lose(few));
         if let Some(few) = replayed {
             return Some(FewTasks { splits: Some(splits), ..few });
+        }
+        if !splits.is_by_setting() {
+            return None;
         }
         // All map tasks ran at once, and nothing shows whether more could have.
         let times: Vec<f64> =
@@ -178,8 +233,7 @@ impl Time {
         if 2.0 * mean < span || span <= 0.0 {
             return None;
         }
-        let now = group.tasks.len() as f64;
-        let wanted = (now * mean / (self.target_share.get() * span)).max(2.0 * now).min(blocks);
+        let wanted = (now * mean / (self.target_share.get() * span)).max(2.0 * now).min(most);
         let lost = mean / 2.0;
         Some(FewTasks {
             wanted: wanted.ceil() as u32,
@@ -187,26 +241,34 @@ impl Time {
             share: lost / span,
             splits: Some(splits),
             is_replayed: false,
+            run_time: mean,
         })
     }
 
     /// Whether the rule judges this loss.
     fn may_lose(&self, few: FewTasks) -> bool {
-        self.lost(few).0 > Severity::None
+        self.by_loss(few).into_iter().min() > Some(Severity::None)
+    }
+
+    /// The severities by the share and by the time that is lost.
+    fn by_loss(&self, few: FewTasks) -> [Severity; 2] {
+        [self.lost_share.severity(few.share), self.lost_time.severity(few.lost.as_f64())]
     }
 
     /// The severity of too few tasks, and the limit that decides. If no replay shows the time lost, it is at most
     /// moderate.
     pub(super) fn lost(&self, few: FewTasks) -> (Severity, String) {
-        let by_share = self.lost_share.severity(few.share);
-        let by_time = self.lost_time.severity(few.lost.as_f64());
+        let [by_share, by_time] = self.by_loss(few);
+        let by_run_time = self.few_run_time.severity(few.run_time);
         let most = if few.is_replayed { Severity::Critical } else { Severity::Moderate };
-        let severity = by_share.min(by_time).min(most);
+        let severity = by_share.min(by_time).min(by_run_time).min(most);
         let level = severity.max(Severity::Low);
+        let next = if severity < Severity::Moderate { Severity::Moderate } else { Severity::Severe };
         let limits = [
             (by_share, self.lost_share.describe_in(level, percent)),
             (by_time, self.lost_time.describe(level)),
             (most, format!("{most} at most: it is unknown how many could run at once")),
+            (by_run_time, format!("{level} at most: {} of run time", self.few_run_time.describe(next))),
         ];
         (severity, decisive(severity, &limits))
     }
@@ -248,6 +310,47 @@ mod tests {
         }
         app.finished_at = end;
         assert_eq!(sample::severity(&app, "reducer-time", false), Some(Severity::None));
+    }
+
+    /// Reduces that end soon are a normal number of them, even if more would end sooner.
+    #[test]
+    fn few_tasks_that_run_shortly_are_a_note() {
+        let of = |reduces| {
+            let found = sample::evaluate(&job(reduces), "reducer-time", false).findings.remove(0);
+            (found.severity, found.message)
+        };
+        // Twelve reduces of five minutes, and of three and more than a half with more than a sixth of them left.
+        assert!(of(12).0 >= Severity::Moderate, "{}", of(12).1);
+        let with = |limits: &str| {
+            let parameters = format!("few_run_time: {limits}");
+            let found = sample::evaluate_with(&job(12), "reducer-time", &parameters).findings.remove(0);
+            (found.severity, found.message)
+        };
+        let (severity, message) = with("[0s, 10min, 10min, 10min]");
+        assert_eq!(severity, Severity::Low);
+        assert!(message.ends_with("(low at most: moderate from 10m of run time)"), "{message}");
+        assert_eq!(with("off"), of(12));
+    }
+
+    #[test]
+    fn hive_chooses_the_number_of_reduces_itself() {
+        let of = |reduces: i64, settings: &[(&str, &str)]| {
+            let mut app = job(reduces);
+            sample::set(&mut app, &[("hive.query.id", "q1")]);
+            sample::set(&mut app, settings);
+            let found = sample::evaluate(&app, "reducer-time", false).findings.remove(0);
+            assert!(found.severity > Severity::None && found.tells == TroubleKind::FewTasks);
+            found.advice.clone()
+        };
+        let bytes = (HIVE_BYTES, "256000000");
+        let several = of(4, &[bytes]);
+        let settings: Vec<&str> = several[0].settings.iter().map(|it| it.setting.as_str()).collect();
+        assert_eq!(settings, [HIVE_BYTES]);
+        assert!(several[0].settings[0].to.parse::<u64>().unwrap() < 100_000_000, "{several:?}");
+        assert!(of(4, &[])[0].starts_with(&format!("lower {HIVE_BYTES}, so that")));
+        let one = of(1, &[bytes]);
+        assert!(one.iter().all(|line| line.conditional && line.settings.is_empty()), "{one:?}");
+        assert!(one[0].contains("aggregate over all rows") && one[0].contains(HIVE_BYTES), "{one:?}");
     }
 
     #[test]

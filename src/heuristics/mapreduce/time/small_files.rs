@@ -3,8 +3,8 @@
 use crate::finding::Advice;
 use crate::heuristics::mapreduce::splits::SplitLimits;
 use crate::heuristics::mapreduce::{change, change_towards, may_be};
-use crate::model::Application;
 use crate::model::conf::ConfKey;
+use crate::model::{Application, job_type};
 use crate::units::Bytes;
 
 /// The input format of Hive that reads several files in one map task.
@@ -26,7 +26,8 @@ pub(super) fn combine_files(app: &Application, split: Option<Bytes>) -> Vec<Advi
         advice.push(what.set([larger]).conditional());
     }
     let merge = "if the input is many small files, merge them";
-    advice.push(if SplitLimits::of(app).combines {
+    // Hive has a format of its own that combines files.
+    advice.push(if SplitLimits::of(app).combines || job_type(app) == Some("Hive") {
         merge.into()
     } else {
         format!("{merge}, or read them with CombineFileInputFormat").into()
@@ -50,5 +51,7 @@ mod tests {
         );
         let combines = last("org.apache.hadoop.mapreduce.lib.input.CombineTextInputFormat");
         assert_eq!(combines, "if the input is many small files, merge them");
+        let of_hive = combine_files(&sample::job(Vec::new(), &[("hive.query.id", "q1")]), None);
+        assert!(of_hive.iter().all(|line| !line.contains("CombineFileInputFormat")), "{of_hive:?}");
     }
 }

@@ -5,6 +5,7 @@ use std::io::Cursor;
 
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::limits::Limits;
+use elephant_rs::model::table::TimePoint;
 use elephant_rs::model::{Application, Status};
 use elephant_rs::parse::spark::{self, Completeness, Feed, Log, Names, Part};
 use elephant_rs::parse::{OtherCounters, Parsed, ToldByName, hadoop1, jhist};
@@ -110,6 +111,28 @@ fn a_job_is_submitted_after_its_job_tracker_started() {
     }
     // It may have waited in a queue.
     assert!(without_name(-3600 * 1000).1.is_empty());
+}
+
+#[test]
+fn no_attempt_starts_before_its_cluster() {
+    let healthy = named("-healthy-");
+    let text = String::from_utf8(healthy.bytes).unwrap();
+    let starts = |app: &Application| {
+        let attempts = app.groups.iter().map(|group| &group.attempts);
+        attempts.flat_map(|it| (0..it.len()).filter_map(|row| it.time(row, TimePoint::Start))).count()
+    };
+    let (whole, codes) = only(parse(healthy.format, text.as_bytes(), ""));
+    assert!(starts(&whole) > 20 && codes.is_empty());
+    let early = text.replace("\"startTime\":179", "\"startTime\":169");
+    let (app, codes) = only(parse(healthy.format, early.as_bytes(), ""));
+    assert_eq!((starts(&app), app.complete), (0, false));
+    assert_eq!((app.submitted_at, app.finished_at), (whole.submitted_at, whole.finished_at));
+    assert_eq!(codes, ["time-before-cluster"]);
+    // Anonymised histories have changed ids.
+    let (_, cluster) = whole.id.split_once('_').unwrap();
+    let changed = text.replace(cluster, &cluster.replacen("179", "189", 1));
+    let (app, codes) = only(parse(healthy.format, changed.as_bytes(), ""));
+    assert_eq!((starts(&app), codes), (starts(&whole), vec!["submission-impossible"]));
 }
 
 #[test]

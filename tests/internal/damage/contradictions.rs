@@ -275,6 +275,33 @@ fn an_application_does_not_end_long_after_its_last_event() {
 }
 
 #[test]
+fn a_query_that_others_follow_has_an_end() {
+    let whole = log(0, YARN, &json!({"spark.master": "yarn"}), 4, 8000);
+    let (before, end) = whole.trim_end().rsplit_once('\n').unwrap();
+    let codes = |before: &str, events: &[(&str, u64, i64)]| {
+        let event = |&(kind, id, at): &(&str, u64, i64)| {
+            let name = format!("org.apache.spark.sql.execution.ui.SparkListenerSQLExecution{kind}");
+            let plan = json!({"nodeName": "Scan", "simpleString": "", "children": [], "metrics": []});
+            json!({"Event": name, "executionId": id, "description": "", "time": AT + at, "sparkPlanInfo": plan})
+        };
+        let events: Vec<String> = events.iter().map(|it| event(it).to_string()).collect();
+        let (app, codes) = parse_log(format!("{before}\n{}\n{end}\n", events.join("\n")));
+        (app.complete, codes)
+    };
+    let first = [("Start", 0, 6100), ("End", 0, 6200)];
+    let last = [("Start", 2, 6500), ("End", 2, 6600)];
+    let all = [&first[..], &[("Start", 1, 6300), ("End", 1, 6400)], &last].concat();
+    assert_eq!(codes(before, &all), (true, Vec::new()));
+    let lost = [&first[..], &[("Start", 1, 6300)], &last].concat();
+    assert_eq!(codes(before, &lost), (false, vec!["query-ends-missing"]));
+    // The application may have been stopped while the query ran.
+    assert_eq!(codes(before, &[&first[..], &[("Start", 1, 6300)]].concat()), (true, Vec::new()));
+    let stopped = before.replace("JobSucceeded", "JobFailed");
+    let open = [&[("Start", 0, -1000)], &[("Start", 1, 6300), ("End", 1, 6400)][..]].concat();
+    assert!(!codes(&stopped, &open).1.contains(&"query-ends-missing"));
+}
+
+#[test]
 fn an_executor_has_the_cores_that_were_requested() {
     let of = |cores: i64, set: Option<&str>| {
         let mut properties = json!({"spark.master": "yarn"});

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::codec::Codec;
+use super::kind::Reason;
 use super::remote;
 use super::storage::StorageFailure;
 use crate::limits::{self, LimitReached};
@@ -90,6 +91,14 @@ pub(crate) enum InputError {
         path: PathBuf,
         /// The compression or archive format.
         format: &'static str,
+    },
+    /// A file with the name of a history, and without its content.
+    #[error("cannot read {path}: its name is that of a history, but it is {reason}{remedy}", path = .path.display(), remedy = missing_start(*.reason))]
+    NamedLikeHistory {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        reason: Reason,
     },
     /// A folder of a pseudo file system.
     #[error("{path} was not searched: {kind} is a virtual file system; to read a file in it, name the file", path = .path.display())]
@@ -228,6 +237,7 @@ impl InputError {
             | Self::PseudoFileSystem { path, .. }
             | Self::SearchTooSlow { path, .. }
             | Self::DamagedStart { path, .. }
+            | Self::NamedLikeHistory { path, .. }
             | Self::ArchiveTooLarge { path, .. }
             | Self::TooManyMembers { path, .. }
             | Self::TooSlow { path, .. }
@@ -257,6 +267,14 @@ fn cause(error: &io::Error) -> String {
             first.to_lowercase().chain(letters).collect()
         }
         _ => text,
+    }
+}
+
+/// What to do with a file that should be a history. The reason for UTF-16 says it itself.
+fn missing_start(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Utf16 => "",
+        _ => "; its first bytes may be lost; copy it again, or rename it if it is something else",
     }
 }
 

@@ -1,4 +1,5 @@
-//! What a file may hold, and how many of its first bytes are read to detect it. File names are ignored.
+//! What a file may hold, and how many of its first bytes are read to detect it. File names are ignored, unless the
+//! content is of no known kind.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
@@ -6,14 +7,18 @@ use std::path::Path;
 
 use super::codec::{self, Codec, Decoded};
 use super::error::InputError;
+use super::history_name;
 use super::trace_table::{TraceFormat, TraceTable};
 use crate::limits;
 use crate::state::state;
 
 /// Bytes read at first; more are read only if the file starts with a longer comment.
 pub(crate) const FIRST_LOOK: usize = 4 * 1024;
-/// Maximum number of bytes read.
+/// Maximum number of bytes read of most files.
 const LONG_LOOK: usize = 64 * 1024;
+/// Maximum number of bytes read if no line ends before, or if the file is named like a history: a log may have lost its
+/// first bytes, and its second line holds all settings.
+const LONGEST_LOOK: usize = 1024 * 1024;
 
 /// Number of further decoded bytes that may be read to find damage in compressed streams without history. All streams
 /// of an archive share one budget, because a small archive can hold many streams that decode to much data.
@@ -182,7 +187,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Detects what a stream holds. Looks ahead at most 64 KiB and consumes nothing.
+/// Detects what a stream holds. Looks ahead at most 64 KiB, or 1 MiB in a line that does not end, and consumes nothing.
 pub(crate) fn of(stream: &mut Decoded, identify: Identify) -> SourceKind {
     for limit in [FIRST_LOOK, LONG_LOOK] {
         let head = stream.peek(limit);
@@ -190,7 +195,13 @@ pub(crate) fn of(stream: &mut Decoded, identify: Identify) -> SourceKind {
             return kind;
         }
     }
-    identify(stream.peek(LONG_LOOK).bytes, true).unwrap_or(SourceKind::Unrelated(Reason::Text))
+    let has_line = memchr::memchr(b'\n', stream.peek(LONG_LOOK).bytes).is_some();
+    of_first(stream, if has_line { LONG_LOOK } else { LONGEST_LOOK }, identify)
+}
+
+/// Detects what a stream holds from so many of its first bytes.
+fn of_first(stream: &mut Decoded, most: usize, identify: Identify) -> SourceKind {
+    identify(stream.peek(most).bytes, true).unwrap_or(SourceKind::Unrelated(Reason::Text))
 }
 
 /// As [`of`], with an error if the stream is damaged, so that its kind is unknown. A compressed stream without history
@@ -203,7 +214,11 @@ pub(super) fn identified(
     path: &Path,
     identify: Identify,
 ) -> Result<SourceKind, InputError> {
-    let kind = of(decoded, identify);
+    let mut kind = of(decoded, identify);
+    let is_named = history_name::is_history(path);
+    if is_named && matches!(kind, SourceKind::Unrelated(Reason::Text | Reason::Binary)) {
+        kind = of_first(decoded, LONGEST_LOOK, identify);
+    }
     let SourceKind::Unrelated(reason) = kind else { return Ok(kind) };
     let failed = |codec: Codec, source: io::Error| match codec {
         codec if codec != Codec::Plain && limits::behind(&source).is_none() => {
@@ -224,6 +239,9 @@ pub(super) fn identified(
     }
     if is_packed {
         verification.read(decoded).map_err(|source| failed(codec, source))?;
+    }
+    if is_named && matches!(reason, Reason::Text | Reason::Binary | Reason::Utf16) {
+        return Err(InputError::NamedLikeHistory { path: path.to_path_buf(), reason });
     }
     Ok(kind)
 }

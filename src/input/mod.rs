@@ -19,6 +19,7 @@ pub(crate) mod discover;
 pub(crate) mod error;
 pub(crate) mod follow;
 mod found;
+mod history_name;
 pub(crate) mod inventory;
 pub(crate) mod job_id;
 pub(crate) mod kind;

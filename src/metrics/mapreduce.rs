@@ -5,7 +5,7 @@
 
 use super::{Metrics, TaskCounts, other_attempt_won, run_time};
 use crate::model::conf::ConfKey;
-use crate::model::counters::{Counter, CounterSet};
+use crate::model::counters::Counter;
 use crate::model::table::{Outcome, TaskGroup, TaskKind, TimePoint};
 use crate::model::{Application, Status};
 use crate::params::quantity::{Quantity, Ratio, Size};
@@ -131,16 +131,12 @@ pub(crate) fn requested_container(
     kind: TaskKind,
     default: Assumed<Size>,
 ) -> Option<Bytes> {
-    let (key, held, time) = match kind {
-        TaskKind::Reduce => (ConfKey::ReduceMemoryMb, "MB_MILLIS_REDUCES", "MILLIS_REDUCES"),
-        TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup | TaskKind::Stage(_) => {
-            (ConfKey::MapMemoryMb, "MB_MILLIS_MAPS", "MILLIS_MAPS")
-        }
+    let key = match kind {
+        TaskKind::Reduce => ConfKey::ReduceMemoryMb,
+        TaskKind::Map | TaskKind::Setup | TaskKind::Cleanup | TaskKind::Stage(_) => ConfKey::MapMemoryMb,
     };
     let implied = || {
-        let totals = app.counters.total.as_ref()?;
-        let held = job_counter(app, totals, held)?;
-        let time = job_counter(app, totals, time).filter(|&time| time > 0)?;
+        let (held, time) = app.held_by_tasks(key).filter(|_| !app.unknown_sizes.contains(&key))?;
         (held > 0 && held % time == 0).then(|| Bytes::from_mib(held / time))
     };
     let assumed = default.0.and_then(|quantity| Bytes::from_f64(quantity.get()));
@@ -150,12 +146,6 @@ pub(crate) fn requested_container(
     }
     let derived = || implied().or_else(|| app.task_container(kind));
     app.conf.mebibytes(key).or_else(|| default.0.is_none().then(derived).flatten()).or(assumed)
-}
-
-fn job_counter(app: &Application, totals: &CounterSet, name: &str) -> Option<u64> {
-    let name = app.strings.find(name)?;
-    let counter = totals.others.iter().find(|other| other.name == name)?;
-    u64::try_from(counter.value).ok()
 }
 
 /// Cost of the tasks of one group. A part is `None` if something it depends on is unknown.

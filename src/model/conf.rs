@@ -91,6 +91,15 @@ impl Conf {
         });
     }
 
+    /// Removes a setting whose value cannot be right, under all its names.
+    pub(crate) fn remove(&mut self, key: ConfKey) {
+        self.change(|properties| {
+            for name in key.names() {
+                properties.remove(*name);
+            }
+        });
+    }
+
     fn change(&mut self, change: impl FnOnce(&mut BTreeMap<String, (Property, SetBy)>)) {
         let owned = |(name, value, is_final, set_by): (&str, &str, bool, SetBy)| {
             (name.to_owned(), (Property { value: value.to_owned(), is_final }, set_by))

@@ -42,7 +42,7 @@ pub use task_counts::TaskCounts;
 use crate::limits::Remainder;
 use crate::state::state;
 use crate::units::Timestamp;
-use conf::Conf;
+use conf::{Conf, ConfKey};
 use counters::{CounterMask, CounterSet};
 use spark::{Facet, Spark};
 use table::{TaskGroup, TaskKind, TimePoint};
@@ -192,6 +192,8 @@ pub struct Application {
     pub counters: JobCounters,
     /// Its configuration; empty if no configuration was found.
     pub conf: Conf,
+    /// Sizes of containers that are unknown, because their settings or counters cannot be right.
+    pub(crate) unknown_sizes: Vec<ConfKey>,
     /// Hosts, racks, counter names and messages that the tables refer to.
     pub strings: Interner,
     /// Facts about Spark applications only.
@@ -236,6 +238,7 @@ impl Application {
             groups: Vec::new(),
             counters: JobCounters::default(),
             conf: Conf::default(),
+            unknown_sizes: Vec::new(),
             strings: Interner::default(),
             spark: None,
         }

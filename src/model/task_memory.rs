@@ -17,11 +17,31 @@ impl Application {
     #[must_use]
     pub(crate) fn task_container(&self, kind: TaskKind) -> Option<Bytes> {
         let (memory, java_opts) = keys(kind);
+        if self.unknown_sizes.contains(&memory) {
+            return None;
+        }
         let derived = || match self.conf.heap_limit(java_opts).filter(|heap| heap.get() > 0) {
             Some(heap) => whole_mib(heap.as_f64() / self.heap_ratio()),
             None => Some(USUAL_CONTAINER),
         };
         self.conf.mebibytes(memory).or_else(|| if self.derives_memory() { derived() } else { None })
+    }
+
+    /// MiB × milliseconds that the job's own counters charge for its map tasks, or for its reduce tasks, and the
+    /// milliseconds among them, which are not 0.
+    #[must_use]
+    pub(crate) fn held_by_tasks(&self, memory: ConfKey) -> Option<(u64, u64)> {
+        let [held, time] = match memory {
+            ConfKey::MapMemoryMb => ["MB_MILLIS_MAPS", "MILLIS_MAPS"],
+            ConfKey::ReduceMemoryMb => ["MB_MILLIS_REDUCES", "MILLIS_REDUCES"],
+            _ => return None,
+        };
+        let others = &self.counters.total.as_ref()?.others;
+        let counter = |name| {
+            let name = self.strings.find(name)?;
+            u64::try_from(others.iter().find(|other| other.name == name)?.value).ok()
+        };
+        Some((counter(held)?, counter(time).filter(|&time| time > 0)?))
     }
 
     /// The heap limit of tasks of this kind, as the job sets it, or as Hadoop 3 derives it: `JobConf.getTaskJavaOpts`

@@ -116,6 +116,10 @@ impl Layers<'_> {
         let mut params: Option<P> = None;
         let mut origins: BTreeMap<&'static str, Origin> = BTreeMap::new();
         for layer in self.all {
+            // Documents about many rules only switch them on or off; there may be thousands for each rule.
+            if params.is_some() && layer.entries.is_empty() {
+                continue;
+            }
             let overlay = self.overlay::<P>(layer, &mut origins);
             match &mut params {
                 Some(params) => params.apply(overlay),

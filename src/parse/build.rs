@@ -1,6 +1,7 @@
 //! Builds an [`Application`] from events: the only place that interprets a MapReduce job history.
 
 mod clocks;
+mod cluster;
 mod held;
 mod job;
 mod life;

@@ -1,5 +1,7 @@
 //! Finds where a counter is stored by its group and name.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use super::counter_slot::CounterSlot;
@@ -11,24 +13,34 @@ use crate::model::counters::{Counter, CounterSet, is_framework_group};
 ///
 /// Hadoop writes the counters of every task in the same order, so the first guess is the counter that
 /// followed last time; only a wrong guess needs a hash look-up.
+///
+/// Jobs have a few dozen groups. Tasks that name their groups or counters after themselves would make it grow with the
+/// history, so it starts again when it has become large: a slot can always be found again.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CounterNames {
     groups: Vec<Group>,
-    by_name: FxHashMap<Box<str>, usize>,
+    by_name: FxHashMap<Arc<str>, usize>,
     next_group: usize,
+    /// Bytes that groups and names take.
+    held: usize,
     /// Kept here because its slots refer to these names.
     templates: CounterTemplates,
 }
 
 #[derive(Debug, Clone)]
 struct Group {
-    name: Box<str>,
-    slots: Vec<(Box<str>, CounterSlot)>,
-    by_name: FxHashMap<Box<str>, usize>,
+    name: Arc<str>,
+    slots: Vec<(Arc<str>, CounterSlot)>,
+    by_name: FxHashMap<Arc<str>, usize>,
     next: usize,
 }
 
-/// Index of a group within [`CounterNames`].
+/// The names are forgotten when they take more. Those of a usual job take 20 KiB.
+const MOST_HELD: usize = 1 << 20;
+/// What a group, or a name in it, takes at most in addition to its text.
+const PER_NAME: usize = 256;
+
+/// Index of a group within [`CounterNames`], until the next group is asked for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GroupIndex(usize);
 
@@ -85,12 +97,19 @@ impl CounterNames {
         name: &str,
         strings: &mut Interner,
     ) -> Option<CounterSlot> {
+        let held = &mut self.held;
         let group = self.groups.get_mut(group.0)?;
         let index = match group.slots.get(group.next) {
             Some((guess, _)) if **guess == *name => group.next,
             _ => match group.by_name.get(name) {
                 Some(&index) => index,
-                None => group.add(name, strings)?,
+                None => {
+                    if *held > MOST_HELD {
+                        *held = held.saturating_sub(group.forget());
+                    }
+                    *held += taken_by(name);
+                    group.add(name, strings)?
+                }
             },
         };
         group.next = index + 1;
@@ -106,12 +125,24 @@ impl CounterNames {
         if let Some(&index) = self.by_name.get(name) {
             return index;
         }
-        let index = self.groups.len();
-        let group = Group { name: name.into(), slots: Vec::new(), by_name: FxHashMap::default(), next: 0 };
-        self.groups.push(group);
-        self.by_name.insert(name.into(), index);
+        if self.held > MOST_HELD {
+            (self.groups, self.by_name, self.held) = Default::default();
+        }
+        self.held += taken_by(name);
+        let (index, name): (usize, Arc<str>) = (self.groups.len(), name.into());
+        self.by_name.insert(Arc::clone(&name), index);
+        self.groups.push(Group { name, slots: Vec::new(), by_name: FxHashMap::default(), next: 0 });
         index
     }
+
+    /// Bytes that the names take.
+    pub(crate) const fn held(&self) -> usize {
+        self.held
+    }
+}
+
+const fn taken_by(name: &str) -> usize {
+    name.len() + PER_NAME
 }
 
 impl Group {
@@ -123,10 +154,17 @@ impl Group {
             Some(counter) => CounterSlot::Typed { counter, framework },
             None => CounterSlot::Other { group: strings.intern(&self.name)?, name: strings.intern(name)? },
         };
-        let index = self.slots.len();
-        self.slots.push((name.into(), slot));
-        self.by_name.insert(name.into(), index);
+        let (index, name): (usize, Arc<str>) = (self.slots.len(), name.into());
+        self.slots.push((Arc::clone(&name), slot));
+        self.by_name.insert(name, index);
         Some(index)
+    }
+
+    /// Forgets the names, and returns the bytes that they took.
+    fn forget(&mut self) -> usize {
+        let held = self.slots.iter().map(|(name, _)| taken_by(name)).sum();
+        (self.slots, self.by_name, self.next) = Default::default();
+        held
     }
 }
 
@@ -148,5 +186,27 @@ mod tests {
             assert_eq!(set.others.len(), 1);
         }
         assert!(strings.find("ROWS").is_some());
+    }
+
+    #[test]
+    fn names_that_are_different_each_time_take_little() {
+        let (mut names, mut strings, mut set) =
+            (CounterNames::default(), Interner::default(), CounterSet::default());
+        for task in 0..40_000 {
+            let group = names.group(&format!("group of task {task}"));
+            names.record(group, "rows", task, &mut set, &mut strings);
+            let group = names.group("group of all tasks");
+            names.record(group, &format!("rows of task {task}"), task, &mut set, &mut strings);
+            names.record(group, "rows", task, &mut set, &mut strings);
+        }
+        assert!(names.held() < MOST_HELD + 1024, "{}", names.held());
+        assert_eq!(set.others.len(), 120_000);
+        let name = |of: usize| set.others.get(of).and_then(|other| strings.get(other.name));
+        assert_eq!(
+            [name(119_997), name(119_998), name(119_999)],
+            [Some("rows"), Some("rows of task 39999"), Some("rows")]
+        );
+        let group = |of: usize| set.others.get(of).and_then(|other| strings.get(other.group));
+        assert_eq!([group(0), group(119_999)], [Some("group of task 0"), Some("group of all tasks")]);
     }
 }

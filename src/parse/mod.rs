@@ -1,6 +1,7 @@
 //! Parsers: turn the bytes of one source into [`Application`]s and problems. Parsers never print.
 
 pub(crate) mod build;
+pub(crate) mod container_sizes;
 pub(crate) mod counter_names;
 mod counter_slot;
 mod counter_template;

@@ -1,7 +1,7 @@
 //! One document of a rule file: its rule, the applications it applies to, and its settings.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::known::KnownIds;
@@ -258,4 +258,16 @@ pub(super) fn check_target(document: &Document, known: &mut KnownIds<'_>, proble
         );
     }
     is_known
+}
+
+/// Whether a file with scoped documents contains the word by which rules read counters. A file may hold thousands of
+/// documents, and is searched once.
+pub(super) fn names_counters(documents: &[Arc<Document>]) -> bool {
+    let scoped = documents.iter().filter(|document| !document.scope.is_everything());
+    let mut searched = BTreeSet::new();
+    let mut files = scoped.map(|it| &it.layer.file).filter(|&file| searched.insert(Arc::as_ptr(file)));
+    files.any(|file| {
+        work::count(file.text.len());
+        file.text.contains("counter")
+    })
 }

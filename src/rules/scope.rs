@@ -71,7 +71,14 @@ impl Aspect {
 #[derive(Debug, Clone)]
 pub struct Pattern {
     written: String,
-    regex: Option<Regex>,
+    form: Form,
+}
+
+#[derive(Debug, Clone)]
+enum Form {
+    Word,
+    Glob,
+    Regex(Regex),
 }
 
 impl Pattern {
@@ -81,26 +88,31 @@ impl Pattern {
     /// If the regular expression is invalid.
     pub(crate) fn parse(written: &str) -> Result<Self, String> {
         let between_slashes = written.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
-        let expression = match between_slashes {
-            Some(expression) if !expression.is_empty() => Some(expression.to_owned()),
-            _ if written.contains(['*', '?']) => Some(as_regex(written)),
-            _ => None,
+        let form = match between_slashes.filter(|expression| !expression.is_empty()) {
+            Some(expression) => {
+                let regex = RegexBuilder::new(expression).size_limit(MAX_REGEX).build();
+                Form::Regex(regex.map_err(|error| in_one_line(&error))?)
+            }
+            None if written.contains(['*', '?']) => Form::Glob,
+            None => Form::Word,
         };
-        let compile = |expression: String| RegexBuilder::new(&expression).size_limit(MAX_REGEX).build();
-        let regex = expression.map(compile).transpose().map_err(|error| in_one_line(&error))?;
-        Ok(Self { written: written.to_owned(), regex })
+        Ok(Self { written: written.to_owned(), form })
     }
 
     /// Whether `text` matches.
     #[must_use]
     pub(crate) fn matches(&self, text: &str) -> bool {
-        self.regex.as_ref().map_or(self.written == text, |regex| regex.is_match(text))
+        match &self.form {
+            Form::Word => self.written == text,
+            Form::Glob => glob_matches(&self.written, text),
+            Form::Regex(regex) => regex.is_match(text),
+        }
     }
 
     /// Whether it matches only one text.
     #[must_use]
     pub(crate) const fn is_exact(&self) -> bool {
-        self.regex.is_none()
+        matches!(self.form, Form::Word)
     }
 }
 
@@ -118,16 +130,32 @@ impl fmt::Display for Pattern {
     }
 }
 
-fn as_regex(glob: &str) -> String {
-    let mut expression = "(?s)^".to_owned();
-    for c in glob.chars() {
-        match c {
-            '*' => expression.push_str(".*"),
-            '?' => expression.push('.'),
-            other => expression.push_str(&regex::escape(other.encode_utf8(&mut [0; 4]))),
+/// Whether a text matches a glob: there may be thousands of them, and an expression takes much longer to compile. After a
+/// `*`, the rest of the glob is tried at each place of the text; the last `*` alone is moved, since earlier ones gain
+/// nothing.
+fn glob_matches(glob: &str, text: &str) -> bool {
+    let (mut glob, mut text) = (glob.chars(), text.chars());
+    let mut last_star = None;
+    loop {
+        let (at, rest) = (glob.clone(), text.clone());
+        match (glob.next(), text.next()) {
+            (Some('*'), _) => {
+                text = rest;
+                last_star = Some((glob.clone(), text.clone()));
+            }
+            (Some('?'), Some(_)) => {}
+            (Some(wanted), Some(found)) if wanted == found => {}
+            (None, None) => return true,
+            (_, None) => return at.as_str().chars().all(|left| left == '*'),
+            _ => {
+                let Some((behind, from)) = &mut last_star else { return false };
+                if from.next().is_none() {
+                    return false;
+                }
+                (glob, text) = (behind.clone(), from.clone());
+            }
         }
     }
-    expression + "$"
 }
 
 fn in_one_line(error: &regex::Error) -> String {
@@ -284,6 +312,8 @@ mod tests {
         assert!(fits("job ?", "job 7") && !fits("job ?", "job 77"));
         assert!(fits("/\\d{3}/", "etl-123-x") && !fits("/^\\d+$/", "a1"));
         assert!(fits("*", "a\nb") && fits("/", "/") && fits("//", "//"));
+        assert!(fits("*.etl*", "etl.etl.etl") && fits("a*", "a") && fits("**", "") && fits("?", "ü"));
+        assert!(!fits("a*b?c", "a-bc") && fits("a*b?c", "a-b-bxc") && !fits("?*", "") && !fits("a?", "a"));
         assert!(Pattern::parse("/(/").unwrap_err().contains("invalid regular expression"));
         assert!(Pattern::parse("/(\\w{1000}){1000}/").is_err());
     }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::active::{ActiveRule, Evaluation, RuleInfo};
 use super::added::{AddedRule, check_ids};
 use super::assemble::{added_rules, built_in_documents, built_in_rules, load_all};
-use super::document::{Content, Document, check_target};
+use super::document::{Content, Document, check_target, names_counters};
 use super::hash::hash;
 use super::in_force::InForce;
 use super::index::{Index, Indexed};
@@ -244,10 +244,8 @@ impl RuleSet {
     /// Whether a rule, for some applications at least, reads counters by their group and name.
     #[must_use]
     pub(crate) fn names_counters(&self) -> bool {
-        let scoped = self.documents.iter().filter(|document| !document.scope.is_everything());
-        self.rules.iter().any(ActiveRule::names_counters)
-            // A scoped document may change an expression, which is final only when the application is known.
-            || scoped.into_iter().any(|document| document.layer.file.text.contains("counter"))
+        // A scoped document may change an expression, which is final only when the application is known.
+        self.rules.iter().any(ActiveRule::names_counters) || names_counters(&self.documents)
     }
 
     /// All documents of the user's files about a rule, the least specific first.

@@ -15,7 +15,7 @@ use crate::input::window::ByteWindow;
 use crate::limits::{Limits, REACHED};
 use crate::model::conf::{Conf, ConfKey};
 use crate::model::{Application, Engine, Status};
-use crate::parse::{Level, Parsed, Problem, Problems, jobconf};
+use crate::parse::{Level, Parsed, Problem, Problems, container_sizes, jobconf};
 use crate::results::SourceProblem;
 use crate::state::state;
 use crate::units::Bytes;
@@ -175,7 +175,7 @@ fn look_into_all<'a, T>(
                 Some(at) => app.conf = embedded.swap_remove(at).1,
                 None => attach_conf(&mut app, source, inventory, &mut sources, &mut outcome),
             }
-            complete_from_conf(&mut app);
+            outcome.problems.extend(complete_from_conf(&mut app, &name));
         }
         if !extent.filter.selects(&app) {
             outcome.leave_out(app, sources, uniqueness);
@@ -345,10 +345,14 @@ fn read_conf(part: &Part) -> Result<(Conf, Vec<Problem>), String> {
     Ok((conf, problems.into_vec()))
 }
 
-fn complete_from_conf(app: &mut Application) {
+/// Takes what the history lacks from the configuration, and forgets sizes that cannot be right.
+fn complete_from_conf(app: &mut Application, name: &str) -> impl Iterator<Item = SourceProblem> + use<> {
     app.name = app.name.take().or_else(|| app.conf.text(ConfKey::JobName));
     app.user = app.user.take().or_else(|| app.conf.text(ConfKey::User));
     app.queue = app.queue.take().or_else(|| app.conf.text(ConfKey::Queue));
+    let (mut problems, source) = (Problems::default(), name.to_owned());
+    container_sizes::check(app, &mut problems);
+    problems.into_vec().into_iter().map(move |problem| SourceProblem { source: source.clone(), problem })
 }
 
 /// A problem that makes a source unusable.

@@ -61,7 +61,7 @@ pub struct Gaps {
     pub stages: u64,
     /// Jobs without an end, or without a start.
     pub jobs: u64,
-    /// SQL executions without a start.
+    /// SQL executions without a start, or without an end although they ended.
     pub queries: u64,
     /// Executors that ran tasks but were never added, or whose removal is only partly logged.
     pub executors: u64,
@@ -172,8 +172,13 @@ impl Gaps {
             (self.attempts > 0)
                 .then(|| plural(self.attempts, "attempt has no known end", "attempts have no known end")),
             (self.starts > 0).then(|| plural(self.starts, "task has no start", "tasks have no start")),
-            (self.queries > 0)
-                .then(|| plural(self.queries, "SQL execution has no start", "SQL executions have no start")),
+            (self.queries > 0).then(|| {
+                plural(
+                    self.queries,
+                    "SQL execution is only partly logged",
+                    "SQL executions are only partly logged",
+                )
+            }),
             (self.counters > 0).then(|| {
                 plural(self.counters, "task counter cannot be read", "task counters cannot be read")
             }),
@@ -222,7 +227,7 @@ mod tests {
             (Gaps { attempts: 1, ..Gaps::default() }, "1 attempt has no known end"),
             (Gaps { starts: 2, ..Gaps::default() }, "2 tasks have no start"),
             (Gaps { times: 1, ..Gaps::default() }, "1 time of a task cannot be right"),
-            (Gaps { queries: 1, ..Gaps::default() }, "1 SQL execution has no start"),
+            (Gaps { queries: 1, ..Gaps::default() }, "1 SQL execution is only partly logged"),
             (Gaps { counters: 1, ..Gaps::default() }, "1 task counter cannot be read"),
             (Gaps { executor_metrics: 2, ..Gaps::default() }, "2 executor metrics cannot be read"),
             (

@@ -1,9 +1,9 @@
 //! Impossible times become unknown: a time lies inside the life of its job, a part of an attempt inside the attempt, and
 //! no attempt lasts longer than its job.
 
-use super::Clocks;
 use super::life::{self, MACHINES_APART, WAIT_FOR_KILLS, times};
 use super::records::Told;
+use super::{Clocks, cluster};
 use crate::model::counters::Counter;
 use crate::model::table::{Attempts, TaskGroup, TimePoint};
 use crate::model::{Application, Status};
@@ -42,7 +42,8 @@ pub(super) fn check(
 ) {
     let trackers = clocks == Clocks::Trackers || app.masters.is_empty();
     let restarted = app.masters.len() > 1 || (clocks == Clocks::Trackers && told.info_changed);
-    let mut impossible = life::check(app, problems, life::Of { trackers, restarted }, name);
+    let mut impossible = cluster::check(app, problems, name);
+    impossible |= life::check(app, problems, life::Of { trackers, restarted }, name);
     let slack = match (trackers, app.status) {
         (true, _) => [MACHINES_APART; 2],
         (false, Status::Succeeded) => [MACHINES_APART, MASTER_SLACK],

@@ -50,6 +50,7 @@ impl HistoryBuilder {
         let tasks: usize = self.groups.iter().map(|group| group.tasks.len()).sum();
         let now = self.groups.iter().map(TaskGroup::held).sum::<usize>()
             + self.app.strings.held()
+            + self.names.held()
             + tasks * PER_TASK
             + self.split_hosts.keys().map(|location| location.len() + PER_LOCATION).sum::<usize>()
             + Held::PER_ALLOCATION;

@@ -1,7 +1,7 @@
 //! When a job was submitted, was launched and ended: each is logged in several ways, and a time that the others
 //! contradict is unknown.
 
-use super::SYNTHETIC_BEFORE;
+use super::{SYNTHETIC_BEFORE, cluster};
 use crate::model::table::{Outcome, TaskGroup, TimePoint};
 use crate::model::{Application, Status};
 use crate::parse::ToldByName;
@@ -18,10 +18,6 @@ pub(super) const WAIT_FOR_KILLS: Millis = Millis::from_secs(15 * 60);
 
 /// Times of one clock. In recorded histories they are never in the wrong order; clocks are set now and then.
 const ONE_CLOCK: Millis = Millis::from_secs(1);
-
-/// The largest distance of a time zone from UTC. The id of a job of Hadoop 1 has the local time at which its job
-/// tracker started.
-const TIME_ZONES: Millis = Millis::from_secs(14 * 60 * 60);
 
 /// A job may wait for resources, or commit its output, with nothing in its history. The delegation tokens of a job last no
 /// longer.
@@ -116,8 +112,7 @@ impl Life<'_> {
     /// A job is submitted after its cluster started, before its application master started and before its tasks.
     fn submission(&mut self, name: &ToldByName) {
         let Some(submitted) = self.app.submitted_at.filter(|_| !self.confirmed.submitted) else { return };
-        let cluster =
-            name.tracker.filter(|_| name.job == self.app.id).or_else(|| cluster_start(&self.app.id));
+        let cluster = cluster::earliest_start(self.app, name);
         let masters = self.app.masters.iter().filter_map(|master| master.started_at);
         let slack = self.submission_slack();
         let launched = self.app.launched_at.filter(|_| !self.clocks.restarted);
@@ -281,47 +276,4 @@ fn middle_start(app: &Application) -> Option<Timestamp> {
     let mut starts: Vec<Timestamp> = app.groups.iter().flat_map(starts).collect();
     let middle = starts.len() / 2;
     (!starts.is_empty()).then(|| *starts.select_nth_unstable(middle).1)
-}
-
-/// The earliest start of the cluster that the id of a job tells: `job_<milliseconds>_<n>`, or
-/// `job_<year, month, day, hour, minute>_<n>` in the job tracker's time zone.
-fn cluster_start(id: &str) -> Option<Timestamp> {
-    let start = id.strip_prefix("job_")?.split('_').next()?;
-    let number = |text: &str| text.parse::<i64>().ok();
-    match start.len() {
-        13 => number(start).map(Timestamp::from_millis),
-        12 => {
-            let mut fields =
-                [(0, 4), (4, 6), (6, 8), (8, 10), (10, 12)].map(|(from, to)| start.get(from..to));
-            let [year, month, day, hour, minute] = fields.each_mut().map(Option::take);
-            let text = format!("{}-{}-{}T{}:{}:00Z", year?, month?, day?, hour?, minute?);
-            let local = Timestamp::from_rfc3339(&text)?;
-            let zones = i64::try_from(TIME_ZONES.get()).ok()?;
-            Some(Timestamp::from_millis(local.as_millis().saturating_sub(zones)))
-        }
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_id_of_a_job_tells_when_its_cluster_started() {
-        let start = |id: &str| cluster_start(id).and_then(Timestamp::to_rfc3339);
-        assert_eq!(start("job_1416424547277_0002").as_deref(), Some("2014-11-19T19:15:47.277Z"));
-        // The earliest possible one, in the zone that is most ahead.
-        assert_eq!(start("job_201002080801_40864").as_deref(), Some("2010-02-07T18:01:00.000Z"));
-        for id in [
-            "",
-            "job_",
-            "job_1_0001",
-            "job_201099990801_1",
-            "job_200é0208080_1",
-            "application_1416424547277_2",
-        ] {
-            assert_eq!(start(id), None, "{id}");
-        }
-    }
 }

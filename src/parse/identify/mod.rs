@@ -75,7 +75,7 @@ fn identify_with(head: &[u8], complete: bool, insisted: Option<TraceFormat>) -> 
         kind
     } else if spark::starts_oddly(body) {
         SourceKind::SparkEventLog
-    } else if !complete && spark::may_follow(body) {
+    } else if !complete && (spark::may_follow(body) || is_lost_sector(body)) {
         return None;
     } else {
         SourceKind::Unrelated(text_or_binary(head))
@@ -126,6 +126,12 @@ fn after_prolog(head: &[u8]) -> Option<&[u8]> {
         let at = memmem::find(rest, end)?;
         rest = rest.get(at + end.len()..)?;
     }
+}
+
+/// Whether the first bytes are those of a disk block that was never written, or lost. A log may follow.
+fn is_lost_sector(head: &[u8]) -> bool {
+    const SECTOR: usize = 512;
+    head.get(..SECTOR).is_some_and(|sector| sector.iter().all(|byte| *byte == 0))
 }
 
 fn is_job_summary(line: &[u8]) -> bool {

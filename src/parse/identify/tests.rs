@@ -109,6 +109,16 @@ fn a_log_with_a_damaged_first_line_is_read_further() {
 }
 
 #[test]
+fn a_log_may_follow_a_lost_block() {
+    let lost = vec![0; FIRST_LOOK];
+    assert_eq!(identify(&lost, false), None);
+    assert_eq!(kind_of(&lost), SourceKind::Unrelated(Reason::Binary));
+    let mut log = lost;
+    log.extend(b"rest\"}\n{\"Event\":\"SparkListenerJobEnd\"}\n");
+    assert_eq!(kind_of(log), SourceKind::SparkEventLog);
+}
+
+#[test]
 fn every_other_file_has_a_skip_reason() {
     let mut tar = vec![b'a'; 512];
     tar[257..262].copy_from_slice(b"ustar");

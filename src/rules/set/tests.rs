@@ -117,6 +117,7 @@ fn rule_files_load_in_linear_time() {
             assert!(problems.iter().all(|problem| problem.place().0 > 0));
             let rules = rules.as_ref();
             assert!(rules.is_none_or(|rules| !rules.infos().is_empty()));
+            assert!(rules.is_none_or(|rules| !rules.names_counters() || kind.contains("counter")));
             let about = rules.map_or(0, |rules| {
                 rules.rules().iter().map(|rule| rules.documents_about(rule).count()).sum::<usize>()
             });

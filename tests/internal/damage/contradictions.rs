@@ -5,6 +5,7 @@ use std::io::Cursor;
 
 use elephant_rs::input::window::ByteWindow;
 use elephant_rs::limits::Limits;
+use elephant_rs::model::table::TimePoint;
 use elephant_rs::model::{Application, Status};
 use elephant_rs::parse::spark::{self, Completeness, Feed, Log, Names, Part};
 use elephant_rs::parse::{OtherCounters, Parsed, ToldByName, hadoop1, jhist};
@@ -110,6 +111,28 @@ fn a_job_is_submitted_after_its_job_tracker_started() {
     }
     // It may have waited in a queue.
     assert!(without_name(-3600 * 1000).1.is_empty());
+}
+
+#[test]
+fn no_attempt_starts_before_its_cluster() {
+    let healthy = named("-healthy-");
+    let text = String::from_utf8(healthy.bytes).unwrap();
+    let starts = |app: &Application| {
+        let attempts = app.groups.iter().map(|group| &group.attempts);
+        attempts.flat_map(|it| (0..it.len()).filter_map(|row| it.time(row, TimePoint::Start))).count()
+    };
+    let (whole, codes) = only(parse(healthy.format, text.as_bytes(), ""));
+    assert!(starts(&whole) > 20 && codes.is_empty());
+    let early = text.replace("\"startTime\":179", "\"startTime\":169");
+    let (app, codes) = only(parse(healthy.format, early.as_bytes(), ""));
+    assert_eq!((starts(&app), app.complete), (0, false));
+    assert_eq!((app.submitted_at, app.finished_at), (whole.submitted_at, whole.finished_at));
+    assert_eq!(codes, ["time-before-cluster"]);
+    // Anonymised histories have changed ids.
+    let (_, cluster) = whole.id.split_once('_').unwrap();
+    let changed = text.replace(cluster, &cluster.replacen("179", "189", 1));
+    let (app, codes) = only(parse(healthy.format, changed.as_bytes(), ""));
+    assert_eq!((starts(&app), codes), (starts(&whole), vec!["submission-impossible"]));
 }
 
 #[test]
@@ -249,6 +272,33 @@ fn an_application_does_not_end_long_after_its_last_event() {
             "{end}"
         );
     }
+}
+
+#[test]
+fn a_query_that_others_follow_has_an_end() {
+    let whole = log(0, YARN, &json!({"spark.master": "yarn"}), 4, 8000);
+    let (before, end) = whole.trim_end().rsplit_once('\n').unwrap();
+    let codes = |before: &str, events: &[(&str, u64, i64)]| {
+        let event = |&(kind, id, at): &(&str, u64, i64)| {
+            let name = format!("org.apache.spark.sql.execution.ui.SparkListenerSQLExecution{kind}");
+            let plan = json!({"nodeName": "Scan", "simpleString": "", "children": [], "metrics": []});
+            json!({"Event": name, "executionId": id, "description": "", "time": AT + at, "sparkPlanInfo": plan})
+        };
+        let events: Vec<String> = events.iter().map(|it| event(it).to_string()).collect();
+        let (app, codes) = parse_log(format!("{before}\n{}\n{end}\n", events.join("\n")));
+        (app.complete, codes)
+    };
+    let first = [("Start", 0, 6100), ("End", 0, 6200)];
+    let last = [("Start", 2, 6500), ("End", 2, 6600)];
+    let all = [&first[..], &[("Start", 1, 6300), ("End", 1, 6400)], &last].concat();
+    assert_eq!(codes(before, &all), (true, Vec::new()));
+    let lost = [&first[..], &[("Start", 1, 6300)], &last].concat();
+    assert_eq!(codes(before, &lost), (false, vec!["query-ends-missing"]));
+    // The application may have been stopped while the query ran.
+    assert_eq!(codes(before, &[&first[..], &[("Start", 1, 6300)]].concat()), (true, Vec::new()));
+    let stopped = before.replace("JobSucceeded", "JobFailed");
+    let open = [&[("Start", 0, -1000)], &[("Start", 1, 6300), ("End", 1, 6400)][..]].concat();
+    assert!(!codes(&stopped, &open).1.contains(&"query-ends-missing"));
 }
 
 #[test]

@@ -137,6 +137,35 @@ fn files_are_recognised_by_content_not_name() {
 }
 
 #[test]
+fn a_file_that_is_named_like_a_history_is_one_or_fails() {
+    let root = folder();
+    let event = "{\"Event\":\"SparkListenerJobStart\"}\n";
+    // The first bytes of a log, up to some place in the line of its settings, are lost or were never written.
+    let rest = format!("\"Spark Properties\":{{\"a\":\"{}\"}}}}\n{event}", "x".repeat(200_000));
+    write(root.path(), "logs/log", &rest);
+    write(root.path(), "logs/zeros", [vec![0; 70_000], rest.into_bytes()].concat());
+    let utf16: Vec<u8> = format!("\u{feff}{HISTORY}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (name, bytes) in [
+        ("job_1_0001-1-user-a-2-1-1-SUCCEEDED-default-1.jhist", &b"\x02the rest of an Avro file"[..]),
+        ("job_1_0002_1.jhist", &utf16),
+        ("app-20261121094318-0000.inprogress", &[0; 5000]),
+        ("application_1_0003_2", b"\x80\x81"),
+    ] {
+        write(root.path(), format!("broken/{name}"), bytes);
+    }
+    for name in ["application_1_0001.log", "app-1.py", "job_1_0001.summary", "README.md"] {
+        write(root.path(), format!("others/{name}"), "some words\n");
+    }
+    write(root.path(), "others/local-1", "");
+    let inventory = below(root.path());
+    assert_eq!(histories(&inventory, root.path()), ["logs/log", "logs/zeros"]);
+    assert_eq!(skipped(&inventory), [(Reason::Empty, 1), (Reason::Text, 4)]);
+    let named = |error: &InputError| matches!(error, InputError::NamedLikeHistory { .. });
+    assert!(inventory.failures.iter().all(|failure| named(&failure.error)), "{:?}", inventory.failures);
+    assert_eq!(inventory.failures.len(), 4);
+}
+
+#[test]
 fn names_may_contain_spaces_and_non_utf8_bytes() {
     let root = folder();
     write(root.path(), "with blanks/job 1 .jhist", HISTORY);

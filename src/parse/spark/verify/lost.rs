@@ -1,12 +1,13 @@
 //! Looks for lost records: by gaps in ids that Spark gives without gaps, and by other records that refer to them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::counted;
-use crate::model::spark::JobResult;
+use crate::model::spark::{JobResult, SqlExecution};
 use crate::model::table::EndReason;
 use crate::parse::problem::Problems;
 use crate::parse::spark::build::{Builder, Seen, StageRecord};
+use crate::units::Timestamp;
 
 /// The setting with which Spark logs the metrics of executors at the end of each stage.
 pub(in crate::parse::spark) const LOG_STAGE_METRICS: &str = "spark.eventLog.logStageExecutorMetrics";
@@ -142,7 +143,7 @@ fn queries(builder: &mut Builder, problems: &mut Problems) {
     let span = known.first().zip(known.last()).map_or(0, |(first, last)| (last - first).saturating_add(1));
     let has_gap = span > known.len() as u64;
     let missing = (unknown.len() as u64 + without_start).max(u64::from(has_gap));
-    builder.spark.gaps.queries = missing;
+    builder.spark.gaps.queries = missing + query_ends(builder, problems);
     if missing > 0 {
         problems.warn("queries-missing", None, || {
             counted(
@@ -152,6 +153,43 @@ fn queries(builder: &mut Builder, problems: &mut Problems) {
             )
         });
     }
+}
+
+/// Counts the SQL executions that ended, since another one started after their jobs, and lack their end. An application
+/// that is stopped while a query runs may not log the end of the query, but then the last job of the query did not
+/// succeed.
+fn query_ends(builder: &Builder, problems: &mut Problems) -> u64 {
+    if !builder.seen.application_end {
+        return 0;
+    }
+    let mut last_jobs: BTreeMap<u64, Timestamp> = BTreeMap::new();
+    let mut last_stopped = None;
+    for job in &builder.jobs {
+        if job.result != Some(JobResult::Succeeded) {
+            last_stopped = last_stopped.max(job.submitted_at.or(builder.app.finished_at));
+        } else if let Some((query, ended)) = job.sql_execution.zip(job.completed_at) {
+            let last = last_jobs.entry(query).or_insert(ended);
+            *last = ended.max(*last);
+        }
+    }
+    let queries = &builder.spark.sql;
+    let last_start = queries.iter().filter_map(|query| query.started_at).max();
+    let is_lost = |query: &&SqlExecution| {
+        let Some(started) = query.started_at.filter(|_| query.finished_at.is_none()) else { return false };
+        let active = last_jobs.get(&query.id).map_or(started, |&job| started.max(job));
+        last_start.is_some_and(|start| start > active) && last_stopped.is_none_or(|stopped| stopped < started)
+    };
+    let missing = queries.iter().filter(is_lost).count() as u64;
+    if missing > 0 {
+        problems.warn("query-ends-missing", None, || {
+            counted(
+                missing,
+                "SQL execution has no end in the event log, although another one started after its jobs; it may have failed",
+                "SQL executions have no end in the event log, although others started after their jobs; they may have failed",
+            )
+        });
+    }
+    missing
 }
 
 /// The resource profile of an executor was added, and logs of Spark since 1.3 start with the version.

@@ -228,20 +228,31 @@ pub(crate) fn diagnose(
     }
     let is_first = |trouble: &Trouble| order.by == OrderBy::Saving && failed_run::is_failure(app, trouble);
     troubles.sort_by(|a, b| (!is_first(a), a.worth, a.rank()).cmp(&(!is_first(b), b.worth, b.rank())));
-    collections_first(&mut troubles);
+    reasons_first(&mut troubles);
     Diagnosed { troubles, configuration: settled.recommended, savings }
 }
 
-/// Much garbage collection comes before memory that is too large: it says why the heap must not shrink.
-fn collections_first(troubles: &mut [Trouble]) {
-    let much = troubles.iter().position(|it| it.kind == TroubleKind::MuchMemory);
-    let collects =
-        |it: &Trouble| it.kind == TroubleKind::GarbageCollection && it.severity >= Severity::Moderate;
-    if let Some((much, collects)) = much.zip(troubles.iter().position(collects))
-        && much < collects
-        && let Some(between) = troubles.get_mut(much..=collects)
-    {
-        between.rotate_right(1);
+/// Much garbage collection comes before memory that is too large: it says why the heap must not shrink. Garbage collection
+/// and spill come before too few tasks of the same kind that are less severe: they say why these tasks are long.
+fn reasons_first(troubles: &mut [Trouble]) {
+    use TroubleKind as Kind;
+    let explains = |reason: &Trouble, other: &Trouble| match (reason.kind, other.kind) {
+        (Kind::GarbageCollection, Kind::MuchMemory) => reason.severity >= Severity::Moderate,
+        (Kind::GarbageCollection | Kind::Spill, Kind::FewTasks) => {
+            let of_tasks = |subject: &&Subject| matches!(subject, Subject::Tasks(_));
+            let mut tasks = reason.subjects.iter().filter(of_tasks);
+            reason.severity > other.severity && tasks.any(|tasks| other.subjects.contains(tasks))
+        }
+        _ => false,
+    };
+    for at in 1..troubles.len() {
+        let (before, rest) = troubles.split_at(at);
+        let Some(reason) = rest.first() else { return };
+        if let Some(first) = before.iter().position(|other| explains(reason, other))
+            && let Some(between) = troubles.get_mut(first..=at)
+        {
+            between.rotate_right(1);
+        }
     }
 }
 

@@ -270,6 +270,32 @@ fn a_container_stays_with_the_heap_that_collects_much_garbage() {
 }
 
 #[test]
+fn what_makes_tasks_long_comes_before_their_number() {
+    use TroubleKind::{FewTasks, GarbageCollection, Skew, Spill};
+    let of = |kind, severity, tasks| Trouble {
+        kind,
+        severity,
+        subjects: vec![Subject::Tasks(tasks)],
+        ..Trouble::named("a")
+    };
+    let order = |troubles: [Trouble; 3]| {
+        let mut troubles = troubles;
+        reasons_first(&mut troubles);
+        troubles.map(|trouble| trouble.kind)
+    };
+    let few = of(FewTasks, Severity::Severe, "map");
+    let skew = of(Skew, Severity::Low, "reduce");
+    for kind in [GarbageCollection, Spill] {
+        let worse = of(kind, Severity::Critical, "map");
+        assert_eq!(order([few.clone(), skew.clone(), worse]), [kind, FewTasks, Skew]);
+        // As severe, and of other tasks.
+        for other in [of(kind, Severity::Severe, "map"), of(kind, Severity::Critical, "reduce")] {
+            assert_eq!(order([few.clone(), skew.clone(), other]), [FewTasks, Skew, kind]);
+        }
+    }
+}
+
+#[test]
 fn memory_in_which_attempts_failed_does_not_shrink() {
     let of = |failed| measured(&out_of_heap(failed), &mut [much_memory()]);
     assert_eq!(of(0).configuration.len(), 2);

@@ -3,6 +3,7 @@
 use super::large_splits::LargeSplits;
 use super::{RunTime, Time};
 use crate::finding::{Advice, Judgement, Measure, Repartition, SettingChange, TroubleKind, percent};
+use crate::heuristics::mapreduce::splits::at_once;
 use crate::heuristics::mapreduce::{ReplayedJob, Role, change_towards};
 use crate::heuristics::shared::time_of_tasks;
 use crate::heuristics::wording::decisive;
@@ -17,11 +18,11 @@ use crate::stats::descriptive::mean;
 use crate::units::Millis;
 
 /// The message if a replay shows what more tasks save.
-const FEW: &str = "{tasks_run} {mean} on average[ and read {read} each] while containers were free; \
+const FEW: &str = "{tasks_run} {mean} on average[ and {read}] while containers were free; \
     {wanted_tasks_count} would save about {lost_ms}, {lost_ratio:%} of the run time ({limit})";
 
 /// The message if the history does not show how many more could run at once.
-const FEW_IF_FREE: &str = "{tasks_run} {mean} on average and read {read} each; twice as many would save about \
+const FEW_IF_FREE: &str = "{tasks_run} {mean} on average and {read}; twice as many would save about \
     {lost_ms}, {lost_ratio:%} of the run time, if there are containers for them ({limit})";
 
 /// The most numbers of tasks that are tried, the least for large jobs, and the attempts that the replays schedule.
@@ -30,6 +31,8 @@ const LEAST_TRIED: usize = 3;
 const ATTEMPTS: usize = 400_000;
 /// More tasks than needed for this share of the largest saving are not worth their output files.
 const ENOUGH: f64 = 0.95;
+/// Map tasks that run in more waves than this use all containers.
+const MOST_WAVES: f64 = 2.0;
 /// The share of a task's run time for which starting up may last, as a divisor.
 const START_UPS: f64 = 12.0;
 
@@ -122,9 +125,10 @@ impl RunTime {
         few: FewTasks,
         (tasks_run, mean): &(String, String),
     ) -> Judgement {
-        let Self(_, params) = self;
+        let Self(role, params) = self;
         let (_, limit) = params.lost(few);
-        let read = few.splits.map(LargeSplits::shown).unwrap_or_default();
+        let tasks = app.group(role.kind()).map_or(0, |group| group.tasks.len());
+        let read = few.splits.map(|splits| splits.shown(tasks)).unwrap_or_default();
         judgement
             .fact("wanted_tasks_count", Measure::Count(few.wanted.into()))
             .fact("lost_ms", Measure::Time(few.lost))
@@ -207,14 +211,17 @@ impl Time {
         FewTasks::of(app, (Kind::Reduce, f64::INFINITY), self.start_up_cost, |few| self.may_lose(few))
     }
 
-    /// What the job loses by large splits; `None` if it is unknown, or if map tasks are too short to be divided.
+    /// What the job loses by large splits; `None` if it is unknown, or if map tasks are too short to be divided,
+    /// or run in waves.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // numbers of tasks
     fn few_maps(&self, app: &Application, group: &TaskGroup) -> Option<FewTasks> {
         let splits = LargeSplits::of(app, group)?;
         let now = group.tasks.len() as f64;
         let work: Millis = group.winners().filter_map(|row| group.attempts.run_time(row)).sum();
         let is_short = work.as_f64() <= now * START_UPS * self.start_up_cost.get();
-        if is_short && !splits.is_by_setting() {
+        // In several waves, no container is idle.
+        let has_waves = now > MOST_WAVES * at_once(group) as f64;
+        if (is_short || has_waves) && !splits.is_by_setting() {
             return None;
         }
         let most = splits.most();

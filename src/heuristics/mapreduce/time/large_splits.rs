@@ -2,9 +2,7 @@
 
 use super::mean_input;
 use crate::finding::Advice;
-use crate::heuristics::mapreduce::splits::{
-    SplitLimits, Unsplittable, divided_otherwise, reads_gzip, whole_mib,
-};
+use crate::heuristics::mapreduce::splits::{SplitLimits, Unsplittable, divided_otherwise, reads_gzip};
 use crate::heuristics::mapreduce::{MissingCounters, input_bytes};
 use crate::model::Application;
 use crate::model::conf::{ConfKey, defaults};
@@ -69,12 +67,13 @@ impl LargeSplits {
         self.read.as_f64() / self.block.as_f64().max(1.0)
     }
 
-    /// What a map task reads, for messages: "46.7 blocks", or "2 GiB".
-    pub(super) fn shown(self) -> String {
-        match self.reason {
+    /// What each of this many map tasks reads, for messages: "read 46.7 blocks each", "reads 2 GiB".
+    pub(super) fn shown(self, tasks: usize) -> String {
+        let read = match self.reason {
             Reason::Setting => format!("{} blocks", three_digits(self.in_blocks())),
             Reason::Block | Reason::File(_) => self.read.to_string(),
-        }
+        };
+        if tasks == 1 { format!("reads {read}") } else { format!("read {read} each") }
     }
 
     /// The splits of this many map tasks; if a setting makes them larger than blocks, none smaller than a block.
@@ -82,8 +81,10 @@ impl LargeSplits {
         let size = Bytes::new(self.total.get() / u64::from(tasks.max(1)));
         match self.reason {
             Reason::Setting if size.get() / 2 < self.block.get() => self.block,
-            Reason::Setting => Bytes::from_mib(size.get().div_ceil(Bytes::PER_MIB)),
-            Reason::Block | Reason::File(_) => whole_mib(size),
+            // Rounded up, so that there are no more of them.
+            Reason::Setting | Reason::Block | Reason::File(_) => {
+                Bytes::from_mib(size.get().div_ceil(Bytes::PER_MIB))
+            }
         }
     }
 

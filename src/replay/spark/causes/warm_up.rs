@@ -97,6 +97,6 @@ mod tests {
         assert_eq!(limit(&[12.0, 12.0, 12.0, 12.0, 12.0, 40.0]), (2.0, SLOWER));
         let (_, unequal) = limit(&[10.0, 12.0, 12.0, 18.0, 18.0, 20.0]);
         assert!(unequal > SLOWER && unequal < SLOWER_FIRST, "{unequal}");
-        assert_eq!(limit(&[10.0, 12.0, 12.0, 12.0, 60.0, 60.0]).1, SLOWER_FIRST);
+        assert!(limit(&[10.0, 12.0, 12.0, 12.0, 60.0, 60.0]).1 >= SLOWER_FIRST);
     }
 }

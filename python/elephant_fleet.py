@@ -185,6 +185,8 @@ class Copies:
 
     def __init__(self, folder, command, seconds):
         self.folder, self.command, self.seconds = folder, command, seconds
+        # Hadoop's shell takes the name of a copy for a URI, so it gets a plain one.
+        self.fetched = os.path.join(folder, "fetched")
         # The path of each file on this machine, and the folder for the files of each folder.
         self.paths, self.folders = {}, {}
 
@@ -201,12 +203,13 @@ class Copies:
             self.folders[parent] = to
         to = os.path.join(self.folders[parent], name)
         for pause in PAUSES_OF_FETCH + (None,):
-            failure = self.fetch(file.path, to)
+            failure = self.fetch(file.path)
             if failure is None:
+                os.rename(self.fetched, to)
                 self.paths[file] = to
                 return
-            if os.path.exists(to):
-                os.remove(to)
+            if os.path.exists(self.fetched):
+                os.remove(self.fetched)
             if pause is not None:
                 time.sleep(pause)
         raise Missing(
@@ -214,8 +217,9 @@ class Copies:
             "otherwise check the permissions of the file, and --fetch" % (file.path, failure, len(PAUSES_OF_FETCH) + 1)
         )
 
-    def fetch(self, path, to):
+    def fetch(self, path):
         """Copies a file, and returns why that failed."""
+        to = self.fetched
         command = [part.format(path=escaped(self.command, path), to=to) for part in self.command]
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=self.seconds)
@@ -225,7 +229,7 @@ class Copies:
             raise SystemExit("cannot run %s: %s; check --fetch" % (command[0], error))
         if done.returncode == 0 and os.path.exists(to):
             return None
-        errors = self.renamed(done.stderr.decode("utf-8", "replace")[-TAIL_OF_ERRORS:].strip())
+        errors = done.stderr.decode("utf-8", "replace")[-TAIL_OF_ERRORS:].strip().replace(to, path)
         return "%s ended with status %d (%s)" % (command[0], done.returncode, errors or "without a message")
 
     def renamed(self, value):

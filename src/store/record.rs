@@ -75,13 +75,6 @@ pub(super) fn is_better_known(database: &Database, app: &ApplicationReport) -> R
     Ok(database.count(query, &asked)? > 0)
 }
 
-/// The sources of all records of an application.
-pub(super) fn sources_of(database: &Database, app: &ApplicationReport) -> Result<Vec<String>, StoreError> {
-    let (id, attempt) = (bounded(&app.id), bounded(app.attempt.as_deref().unwrap_or_default()));
-    let query = "SELECT source FROM application WHERE id = ?1 AND attempt = ?2";
-    database.rows(query, &values![&*id, &*attempt], |row| row.get(0))
-}
-
 /// The tasks of an application, if their number is known.
 fn tasks(app: &ApplicationReport) -> Option<u64> {
     app.metrics.tasks.iter().map(|(_, counts)| counts.map(|counts| counts.total)).sum()

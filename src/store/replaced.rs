@@ -33,6 +33,13 @@ fn hash(id: &str, attempt: &str, source: &str) -> u128 {
     XxHash3_128::oneshot(key.as_bytes())
 }
 
+/// The sources of all records of an application.
+pub(super) fn sources_of(database: &Database, app: &ApplicationReport) -> Result<Vec<String>, StoreError> {
+    let (id, attempt) = (bounded(&app.id), bounded(app.attempt.as_deref().unwrap_or_default()));
+    let query = "SELECT source FROM application WHERE id = ?1 AND attempt = ?2";
+    database.rows(query, &values![&*id, &*attempt], |row| row.get(0))
+}
+
 /// An application in the store.
 struct Earlier {
     copy: Copy,

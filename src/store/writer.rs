@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::database::{Database, values};
 use super::outcome::{Outcome, Outcomes, file_of};
 use super::record::Written;
-use super::replaced::{Found, forget_others};
+use super::replaced::{Found, forget_others, sources_of};
 use super::together::Together;
 use super::{StoreError, record};
 use crate::input::discover::FileState;
@@ -259,7 +259,7 @@ impl<'c> Writer<'c> {
     fn was_whole(&self, app: &ApplicationReport) -> Result<bool, StoreError> {
         let units: FxHashSet<Unit<'_>> =
             app.sources.iter().map(|source| Unit::of(Path::new(source))).collect();
-        for source in record::sources_of(self.database, app)? {
+        for source in sources_of(self.database, app)? {
             let query = "SELECT count(*) FROM file WHERE path = ?1";
             if units.contains(&Unit::of(Path::new(&source)))
                 && self.database.count(query, &values![source.as_bytes()])? > 0

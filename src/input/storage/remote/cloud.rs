@@ -21,10 +21,10 @@ use tokio::time::timeout;
 
 use super::super::{Listing, Stat, Storage, StorageFailure};
 use super::address::Address;
-use super::pages::{Lists, Pages};
+use super::pages::{Lists, NO_LIST, Pages};
 use super::reason::{Reason, causes, short};
 use super::transfer::{self, Answer, Attempts, Remote, Stopped};
-use super::{Patience, RETRIES, runtime};
+use super::{Patience, runtime};
 use crate::units::Timestamp;
 
 /// The provider of a store.
@@ -65,7 +65,7 @@ impl Cloud {
             return Ok(known.clone());
         }
         let lists = Lists::default();
-        let client = self.client(authority, Pages(lists.clone()));
+        let client = self.client(authority, Pages { lists: lists.clone(), patience: self.patience });
         let client = client.map_err(|error| Reason::Lasting(causes(&error)))?;
         let bucket = Bucket { client, lists };
         buckets.insert(authority.to_owned(), bucket.clone());
@@ -80,11 +80,8 @@ impl Cloud {
             .with_read_timeout(self.patience.silence)
             .with_timeout_disabled()
             .with_allow_http(allows_http());
-        let retry = RetryConfig {
-            max_retries: RETRIES,
-            retry_timeout: self.patience.failing,
-            ..RetryConfig::default()
-        };
+        // Requests are repeated below the client, which does not wait as long as a store asks for.
+        let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
         Ok(match self.provider {
             Provider::Amazon => {
                 let builder =
@@ -144,7 +141,7 @@ impl Cloud {
         self.without_ranges.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next object of a list. The client itself repeats requests that fail, but not those whose answer is cut.
+    /// The next object of a list. Requests that fail were repeated, but not those whose answer is cut.
     async fn next(
         &self,
         objects: &mut BoxStream<'static, object_store::Result<ObjectMeta>>,
@@ -238,18 +235,21 @@ fn stat(object: &ObjectMeta) -> Stat {
 }
 
 /// Addresses of the metadata services from which cloud machines get the credentials of their role.
-const METADATA: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "/latest/api/token"];
+pub(super) const METADATA: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "/latest/api/token"];
 
-/// The meaning of an error if a list arrived only in part.
+/// The meaning of an error if a list arrived only in part, or something else instead of a page.
 fn cut_list(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     let text = error.to_string();
+    if text.contains(NO_LIST) {
+        return Some(causes(error));
+    }
     if ["invalid list response", "list response body"].iter().any(|said| text.contains(said)) {
         return Some(format!("the list of objects ended early: {}", causes(error)));
     }
     cut_list(error.source()?)
 }
 
-/// The meaning of an error. The client has already retried transient errors.
+/// The meaning of an error. Requests that failed for a transient reason were repeated.
 fn reason(error: &Error) -> Reason {
     match error {
         Error::Precondition { .. } => return Reason::Changed,
@@ -267,6 +267,8 @@ fn reason(error: &Error) -> Reason {
     let reason = match status(error) {
         Some((status, said)) => Reason::of_status(status, &said),
         None => match causes(error) {
+            // Another answer may have the whole range.
+            said if said.contains("Requested ") && said.contains(", got ") => return Reason::Passing(said),
             said if said.contains("error sending request") => Reason::Passing(said),
             said => Reason::Lasting(said),
         },

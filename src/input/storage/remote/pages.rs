@@ -1,12 +1,14 @@
-//! The pages of a list of objects, examined before the client of the store reads them. The client drops a whole page
-//! because of one name that it does not accept, takes a list for whole if a page does not say how to go on, and follows
-//! a store that repeats its pages without end.
+//! The answers of an object store, examined before the client of the store reads them: requests that fail are repeated, and
+//! pages of a list of objects are checked. The client drops a whole page because of one name that it does not accept, takes
+//! a list for whole if a page does not say how to go on or is something else, and follows a store that repeats its pages
+//! without end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use object_store::ClientOptions;
 use object_store::client::{
@@ -18,9 +20,18 @@ use quick_xml::Reader;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::Event;
 use reqwest::Url;
+use reqwest::header::RETRY_AFTER;
 use thiserror::Error;
 
-use super::reason::Reason;
+use super::Patience;
+use super::cloud::METADATA;
+use super::reason::{Reason, causes, short};
+use super::transfer::Attempts;
+
+/// The beginning of the message if something else came instead of a page.
+pub(super) const NO_LIST: &str = "something else came instead of a list of objects";
+/// The pause before the metadata service of the machine is asked again. Most machines have none.
+const METADATA_PAUSE: Duration = Duration::from_millis(100);
 
 const UNTOLD: &str = "the store sent the beginning of its list and not how to go on (IsTruncated without \
                       NextContinuationToken), so objects are missing: it knows only version 1 of the list; name folders \
@@ -29,14 +40,17 @@ const REPEATED: &str = "the store repeats a part of its list (NextContinuationTo
                         objects may be missing; name folders with fewer objects, or the objects themselves with \
                         --files-from";
 
-/// Makes clients that examine pages.
+/// Makes clients that repeat requests and examine pages.
 #[derive(Debug)]
-pub(super) struct Pages(pub(super) Lists);
+pub(super) struct Pages {
+    pub(super) lists: Lists,
+    pub(super) patience: Patience,
+}
 
 impl HttpConnector for Pages {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let client = ReqwestConnector::default().connect(options)?;
-        Ok(HttpClient::new(Examining { client, lists: self.0.clone() }))
+        Ok(HttpClient::new(Examining { client, lists: self.lists.clone(), patience: self.patience }))
     }
 }
 
@@ -44,12 +58,51 @@ impl HttpConnector for Pages {
 struct Examining {
     client: HttpClient,
     lists: Lists,
+    patience: Patience,
+}
+
+impl Examining {
+    /// The answer to a request, which is repeated as long as it fails for a transient reason.
+    async fn answer(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let address = request.uri().to_string();
+        let mut patience = self.patience;
+        if METADATA.iter().any(|place| address.contains(place)) {
+            patience.pause = patience.pause.min(METADATA_PAUSE);
+        }
+        // The caller waits as long as the patience lasts, and the last failure says more than the end of that wait.
+        patience.failing = patience.failing * 9 / 10;
+        let mut attempts = Attempts::new(&patience);
+        loop {
+            let answer = self.client.execute(request.clone()).await;
+            let reason = match &answer {
+                Ok(answer) => {
+                    let pause = answer.headers().get(RETRY_AFTER).and_then(|pause| pause.to_str().ok());
+                    Reason::of_status(answer.status().as_u16(), "").after(pause)
+                }
+                Err(error) => Reason::Passing(causes(error)),
+            };
+            if attempts.after(reason, false).await.is_err() {
+                return answer;
+            }
+        }
+    }
 }
 
 /// As the client says it of a body that it reads itself.
 #[derive(Debug, Error)]
 #[error("list response body: {0}")]
 struct Cut(HttpError);
+
+/// What came instead of a page.
+#[derive(Debug, Error)]
+enum NoPage {
+    /// An error, or the list has begun. Another attempt may succeed.
+    #[error("{NO_LIST}: {0}")]
+    Passing(String),
+    /// Whatever answers knows no lists.
+    #[error("it is not an object store that answers ({0}); check the address of the endpoint and the proxy")]
+    Lasting(String),
+}
 
 impl HttpService for Examining {
     fn call<'s, 'f>(
@@ -62,12 +115,17 @@ impl HttpService for Examining {
     {
         Box::pin(async move {
             let asked = Asked::of(&request.uri().to_string());
-            let answer = self.client.execute(request).await?;
+            let answer = self.answer(request).await?;
             let Some(asked) = asked.filter(|_| answer.status().is_success()) else { return Ok(answer) };
             let (parts, body) = answer.into_parts();
             // Of this kind, the client does not try again, and the list goes on after the last object.
             let body =
                 body.bytes().await.map_err(|error| HttpError::new(HttpErrorKind::Unknown, Cut(error)))?;
+            if let Some(other) = other_than_page(&body, asked.form) {
+                let may_pass = asked.has_begun || other.is_error;
+                let error = if may_pass { NoPage::Passing } else { NoPage::Lasting };
+                return Err(HttpError::new(HttpErrorKind::Unknown, error(other.said)));
+            }
             let body = match self.lists.examined(&asked, &body) {
                 Some(rest) => rest.into(),
                 None => body.into(),
@@ -81,6 +139,8 @@ impl HttpService for Examining {
 struct Form {
     /// The parameter that tells that a list is requested.
     asks: (&'static str, &'static str),
+    /// The element that a page consists of.
+    root: &'static str,
     /// The parameter with the token of the page.
     sends: &'static str,
     item: &'static str,
@@ -93,13 +153,21 @@ const FORMS: [Form; 2] = [
     // Amazon and Google.
     Form {
         asks: ("list-type", "2"),
+        root: "ListBucketResult",
         sends: "continuation-token",
         item: "Contents",
         name: "Key",
         next: "NextContinuationToken",
     },
     // Azure.
-    Form { asks: ("comp", "list"), sends: "marker", item: "Blob", name: "Name", next: "NextMarker" },
+    Form {
+        asks: ("comp", "list"),
+        root: "EnumerationResults",
+        sends: "marker",
+        item: "Blob",
+        name: "Name",
+        next: "NextMarker",
+    },
 ];
 
 /// The page that a request asks for.
@@ -107,6 +175,8 @@ struct Asked {
     form: &'static Form,
     folder: String,
     token: Option<String>,
+    /// Whether the list goes on after an object, or after a page.
+    has_begun: bool,
 }
 
 impl Asked {
@@ -119,7 +189,37 @@ impl Asked {
         };
         let form = FORMS.iter().find(|form| value(form.asks.0).as_deref() == Some(form.asks.1))?;
         let folder = value("prefix").unwrap_or_default().trim_end_matches('/').to_owned();
-        Some(Self { form, folder, token: value(form.sends) })
+        let token = value(form.sends);
+        let has_begun = token.is_some() || value("start-after").is_some();
+        Some(Self { form, folder, token, has_begun })
+    }
+}
+
+/// An answer that is not a page, such as the login page of a proxy.
+#[derive(Debug)]
+struct Other {
+    /// Whether it is an error of the store.
+    is_error: bool,
+    said: String,
+}
+
+/// What an answer is that is not a page. `None` for a page, and for an answer that ends before it says what it is.
+fn other_than_page(body: &[u8], form: &Form) -> Option<Other> {
+    let text = String::from_utf8_lossy(body);
+    let other = |is_error| Some(Other { is_error, said: short(&text) });
+    let mut reader = Reader::from_str(text.trim_start_matches('\u{feff}'));
+    loop {
+        match reader.read_event() {
+            Ok(Event::Start(tag) | Event::Empty(tag)) => {
+                let name = tag.local_name();
+                let name: &str = name.as_ref();
+                return if name == form.root { None } else { other(name == "Error") };
+            }
+            Ok(Event::Text(said)) if said.trim().is_empty() => {}
+            Ok(Event::Decl(_) | Event::Comment(_) | Event::PI(_) | Event::DocType(_)) => {}
+            Ok(Event::Eof) | Err(_) => return None,
+            Ok(_) => return other(false),
+        }
     }
 }
 
@@ -318,6 +418,27 @@ mod tests {
         assert_eq!(seen(&pages), (pages.iter().map(|(_, page)| page.clone()).collect(), None));
         let cut = page(&["x y/a", "x y/a//b"], &more("1")).replace("</ListBucketResult>", "");
         assert_eq!(seen(&[(None, cut.clone())]), (vec![cut], None));
+    }
+
+    #[test]
+    fn what_is_not_a_page_is_refused() {
+        let other = |body: &str| other_than_page(body.as_bytes(), asked(None).form);
+        let error =
+            "<?xml version=\"1.0\"?>\n<Error><Code>InternalError</Code><Message>Wait.</Message></Error>";
+        let told = other(error).unwrap();
+        assert!(told.is_error && told.said == "InternalError: Wait", "{told:?}");
+        for body in ["<html>oops</html>", "<!DOCTYPE html>\n<html><br>", "<html/>", "{\"a\": 1}"] {
+            assert!(other(body).is_some_and(|other| !other.is_error), "{body}");
+        }
+        let page = page(&["a"], LAST);
+        // The client says that an answer is cut.
+        for body in [page.as_str(), &format!("\u{feff}{page}"), "<ListBucketResult/>", "", "<?xml", "<ListBu"]
+        {
+            assert!(other(body).is_none(), "{body}");
+        }
+        let azure = Asked::of("https://a/c?restype=container&comp=list").unwrap().form;
+        assert!(other_than_page(b"<EnumerationResults>", azure).is_none());
+        assert!(other_than_page(page.as_bytes(), azure).is_some());
     }
 
     #[test]

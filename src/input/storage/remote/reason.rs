@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
+use std::time::Duration;
 
 use super::super::StorageFailure;
 
@@ -18,6 +19,8 @@ pub(super) enum Reason {
     NoRanges,
     /// Another attempt may succeed.
     Passing(String),
+    /// As [`Self::Passing`], but the server asks for a pause.
+    Busy(String, Duration),
     /// As [`Self::Passing`], after all attempts.
     Exhausted(String),
     /// Another attempt will fail, too.
@@ -34,6 +37,14 @@ impl Reason {
             401 | 403 => Self::Refused(said),
             408 | 429 | 500..=599 => Self::Passing(said),
             _ => Self::Lasting(said),
+        }
+    }
+
+    /// With the pause that a server asks for, in seconds: the header Retry-After, which may also be a date.
+    pub(super) fn after(self, told: Option<&str>) -> Self {
+        match (self, told.and_then(|told| told.trim().parse().ok())) {
+            (Self::Passing(said), Some(seconds)) => Self::Busy(said, Duration::from_secs(seconds)),
+            (reason, _) => reason,
         }
     }
 
@@ -55,7 +66,7 @@ impl Reason {
                     .to_owned(),
             ),
             Self::NoRanges => return ErrorKind::Unsupported.into(),
-            Self::Passing(said) | Self::Exhausted(said) => (
+            Self::Passing(said) | Self::Busy(said, _) | Self::Exhausted(said) => (
                 ErrorKind::ConnectionAborted,
                 format!("all attempts failed ({said}); try again later, or check the address and the network"),
             ),
@@ -120,6 +131,11 @@ mod tests {
         {
             assert_eq!(matches!(Reason::of_status(status, ""), Reason::Passing(_)), is_passing, "{status}");
         }
+        let busy = Reason::Busy("status 503".to_owned(), Duration::from_secs(7));
+        assert_eq!(Reason::of_status(503, "").after(Some("7")), busy);
+        let date = Some("Fri, 27 Nov 2026 05:00:00 GMT");
+        assert_eq!(Reason::of_status(503, "").after(date), Reason::of_status(503, ""));
+        assert_eq!(Reason::of_status(404, "").after(Some("7")), Reason::of_status(404, ""));
         let error = Reason::of_status(403, "AccessDenied").error("check the key");
         assert_eq!(error.kind(), ErrorKind::PermissionDenied);
         assert_eq!(error.to_string(), "access was denied (status 403: AccessDenied); check the key");

@@ -17,9 +17,6 @@ use super::reason::Reason;
 use super::{Patience, RETRIES, runtime};
 use crate::limits::LimitReached;
 
-/// The wait before the first retry. It doubles each time.
-const PAUSE: Duration = Duration::from_millis(100);
-
 /// The beginning of a zip archive with members, and of the record at its end.
 const ZIP_MEMBER: &[u8] = b"PK\x03\x04";
 const ZIP_END: &[u8] = b"PK\x05\x06";
@@ -257,14 +254,14 @@ fn is_same(listed: &Stat, answered: &Stat) -> Result<(), Reason> {
 
 /// Counts attempts that returned no data.
 pub(super) struct Attempts {
-    failing: Duration,
+    patience: Patience,
     since: Instant,
     count: usize,
 }
 
 impl Attempts {
     pub(super) fn new(patience: &Patience) -> Self {
-        Self { failing: patience.failing, since: Instant::now(), count: 0 }
+        Self { patience: *patience, since: Instant::now(), count: 0 }
     }
 
     /// Waits for the next attempt.
@@ -275,14 +272,18 @@ impl Attempts {
         if has_progress {
             (self.since, self.count) = (Instant::now(), 0);
         }
-        let Reason::Passing(said) = reason else { return Err(reason.into()) };
+        let (said, told) = match reason {
+            Reason::Passing(said) => (said, None),
+            Reason::Busy(said, pause) => (said, Some(pause)),
+            reason => return Err(reason.into()),
+        };
         self.count += 1;
-        if self.count > RETRIES || self.since.elapsed() >= self.failing {
+        let left = self.patience.failing.saturating_sub(self.since.elapsed());
+        if self.count > RETRIES || left.is_zero() {
             return Err(Reason::Exhausted(format!("{said}, {} attempts", self.count)).into());
         }
         log::debug!("attempt {} failed: {said}", self.count);
-        // At most 2^5 times the first pause.
-        sleep(PAUSE * (1 << (self.count - 1).min(5))).await;
+        sleep(self.patience.pause(self.count, told).min(left)).await;
         Ok(())
     }
 }

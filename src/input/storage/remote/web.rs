@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt};
 use reqwest::header::{
     ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED,
-    RANGE,
+    RANGE, RETRY_AFTER,
 };
 use reqwest::{Client, Response, StatusCode, Url};
 
@@ -68,6 +68,7 @@ impl Web {
         if status.is_success() || is_empty(&answer) {
             return Ok(answer);
         }
+        let pause = answer.headers().get(RETRY_AFTER).cloned();
         let said = answer.text().await.unwrap_or_default();
         // A page for people says no more than the status.
         let said = if said.trim_start().starts_with('<') && !said.contains("<Code>") {
@@ -75,7 +76,8 @@ impl Web {
         } else {
             short(&said)
         };
-        Err(Reason::of_status(status.as_u16(), &said))
+        let pause = pause.as_ref().and_then(|pause| pause.to_str().ok());
+        Err(Reason::of_status(status.as_u16(), &said).after(pause))
     }
 
     async fn answer(&self, address: &str, range: Option<Range<u64>>) -> Result<Answer, Reason> {

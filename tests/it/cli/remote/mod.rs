@@ -37,6 +37,7 @@ fn command(args: &[&str]) -> Command {
         command.env_remove(variable);
     }
     command.current_dir(env!("CARGO_MANIFEST_DIR")).env("LC_ALL", "C.UTF-8").env("NO_PROXY", "*");
+    command.env("ELEPHANT_RETRY_PAUSE", "50");
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

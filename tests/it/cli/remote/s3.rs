@@ -376,6 +376,60 @@ fn objects_that_a_list_leaves_out_are_told() {
 }
 
 #[test]
+fn an_answer_that_is_no_list_does_not_end_one() {
+    let error = "<?xml version=\"1.0\"?><Error><Code>InternalError</Code><Message>Wait</Message></Error>";
+    let is_first = |request: &Request| {
+        !request.path.contains("continuation-token") && !request.path.contains("start-after")
+    };
+    let more = "<IsTruncated>true</IsTruncated><NextContinuationToken>0</NextContinuationToken>";
+    for other in [error, "<html>oops</html>"] {
+        let other = other.to_owned();
+        let message =
+            partial_list(
+                move |request| {
+                    if is_first(request) { listed(&[], more) } else { Reply::whole(other.as_bytes()) }
+                },
+            );
+        assert!(message.contains("something else came instead of a list of objects"), "{message}");
+        assert!(message.contains("InternalError: Wait") || message.contains("oops"), "{message}");
+        assert!(message.contains("6 attempts"), "{message}");
+    }
+    // An error may pass.
+    let fails = std::sync::atomic::AtomicBool::new(true);
+    let server = fake(move |request, reply| {
+        let is_list = request.path.contains("list-type=2");
+        if is_list && fails.swap(false, std::sync::atomic::Ordering::Relaxed) {
+            return Reply::whole(error.as_bytes());
+        }
+        reply
+    });
+    let output = analyze(&server.url(""), &["s3://bucket/logs"]);
+    assert!(output.status.success(), "{}", errors(&output));
+    assert_eq!(json(&output)["summary"]["applications"], 1);
+    // The login page of a proxy stays.
+    let server = fake(|_, _| Reply::whole(b"<html>login please</html>"));
+    let output = analyze(&server.url(""), &["s3://bucket"]);
+    let (_, message) = problem(&output);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(message.contains("it is not an object store that answers (<html>login please"), "{message}");
+}
+
+#[test]
+fn a_store_that_asks_for_a_pause_gets_it() {
+    let asks = std::sync::atomic::AtomicBool::new(true);
+    let server = fake(move |request, reply| {
+        if is_object(request) && asks.swap(false, std::sync::atomic::Ordering::Relaxed) {
+            return Reply::status(503).header("Retry-After", "1");
+        }
+        reply
+    });
+    let begun = std::time::Instant::now();
+    let output = analyze(&server.url(""), &["s3://bucket/logs"]);
+    assert!(output.status.success(), "{}", errors(&output));
+    assert!(begun.elapsed() >= std::time::Duration::from_secs(1));
+}
+
+#[test]
 fn one_name_that_cannot_be_read_hides_no_other() {
     let message =
         partial_list(|_| listed(&["logs/a&#10;b", "logs/c//d"], "<IsTruncated>false</IsTruncated>"));

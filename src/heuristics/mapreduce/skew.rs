@@ -124,16 +124,16 @@ struct Messages {
 
 const OF_DATA: Messages = Messages {
     verb: "read",
-    two_groups: "{small_group} {small_group_avg_bytes} each, {large_group} {large_group_avg_bytes}: {ratio}×[, but \
+    two_groups: "{small_group} {small_group_avg_bytes}[ {each}], {large_group} {large_group_avg_bytes}: {ratio}×[, but \
                  costs {little} time][; only the large ones still ran for {lost}, {share} of the time that tasks ran] ({limit})",
-    one_group: "{all_tasks} {large_group_avg_bytes} each",
+    one_group: "{all_tasks} {large_group_avg_bytes}[ {each}]",
 };
 
 const OF_TIME: Messages = Messages {
     verb: "run",
-    two_groups: "{small_group} {time_small_group_avg_ms} each, {large_group} {time_large_group_avg_ms}: {ratio}×[, \
+    two_groups: "{small_group} {time_small_group_avg_ms}[ {each}], {large_group} {time_large_group_avg_ms}: {ratio}×[, \
                  with {records} the records][; only the long ones still ran for {lost}, {share} of the time that tasks ran] ({limit})",
-    one_group: "{all_tasks} {time_large_group_avg_ms} each",
+    one_group: "{all_tasks} {time_large_group_avg_ms}[ {each}]",
 };
 
 struct Skewness(Role, Skew);
@@ -345,7 +345,8 @@ impl Skewness {
     ) -> Judgement {
         let Self(role, _) = self;
         let TwoGroups { small, large, .. } = side.groups;
-        let template = if small.count == 0 { messages.one_group } else { messages.two_groups };
+        let (template, first) =
+            if small.count == 0 { (messages.one_group, large) } else { (messages.two_groups, small) };
         let lost = side.lost.filter(|lost| lost.time > Millis::ZERO);
         judgement.message(
             template,
@@ -353,6 +354,7 @@ impl Skewness {
                 ("all_tasks", &role.do_what(large.count, messages.verb)),
                 ("small_group", &role.do_what(small.count, messages.verb)),
                 ("large_group", &they_do(large.count, messages.verb)),
+                ("each", &if first.count == 1 { "" } else { "each" }),
                 ("ratio", &side.ratio()),
                 ("little", &if side.is_noted() { "little" } else { "" }),
                 ("records", &records.map(MoreRecords::ratio).unwrap_or_default()),

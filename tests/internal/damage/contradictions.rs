@@ -16,6 +16,9 @@ use super::recordings::{Format, Recording, recordings};
 /// Days in milliseconds.
 const DAY: i64 = 24 * 3600 * 1000;
 
+/// When the application of [`log`] began.
+const AT: i64 = 1_700_000_000_000;
+
 fn parse(format: Format, bytes: &[u8], name: &str) -> Parsed {
     let (window, limits, name) = (ByteWindow::new(bytes), Limits::default(), ToldByName::read(name));
     match format {
@@ -179,7 +182,6 @@ fn the_parts_of_an_attempts_progress_are_not_longer_than_it() {
 
 /// A log of an application with these events and a stage of one second.
 fn log(start: i64, id: &str, properties: &Value, cores: i64, end: i64) -> String {
-    const AT: i64 = 1_700_000_000_000;
     let driver = json!({"Executor ID": "driver", "Host": "h", "Port": 1});
     let executor = json!({"Executor ID": "1", "Host": "h", "Port": 2});
     let info = |completed: Value| {

@@ -34,6 +34,10 @@ pub(super) fn is_history(path: &Path) -> bool {
     is_jhist || is_spark_log(&folder, name) || is_hadoop1_history(name)
 }
 
+fn has_ending(name: &str, ending: &str) -> bool {
+    Path::new(name).extension().is_some_and(|own| own.eq_ignore_ascii_case(ending))
+}
+
 fn without_endings(name: &str) -> &str {
     let mut rest = name;
     while let Some(shorter) = ENDINGS.iter().find_map(|ending| rest.strip_suffix(ending)) {
@@ -54,13 +58,13 @@ fn is_spark_log(folder: &str, name: &str) -> bool {
     // Answers of web servers about an application have its id as name, too.
     let (id, _) = log_name::application_of_file(name);
     let is_whole = |id: String| !id.starts_with("app-") || id.matches('-').count() > 1;
-    !name.ends_with(".json") && id.is_some_and(is_whole)
+    !has_ending(name, "json") && id.is_some_and(is_whole)
 }
 
 /// `job_<minute>_<n>_<milliseconds>_<user>_<name>`, or `<host>_<milliseconds>_job_<minute>_<n>_<user>_<name>` in early
 /// versions.
 fn is_hadoop1_history(name: &str) -> bool {
-    if name.ends_with(".xml") {
+    if has_ending(name, "xml") {
         return false;
     }
     let is_time = |text: &str| text.len() == 13 && is_number(text);

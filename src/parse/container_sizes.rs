@@ -27,14 +27,14 @@ pub(crate) fn check(app: &mut Application, problems: &mut Problems) {
         });
     }
     if app.uberized != Some(true) {
-        [ConfKey::MapMemoryMb, ConfKey::ReduceMemoryMb]
-            .into_iter()
-            .for_each(|key| compare(app, key, problems));
+        for key in [ConfKey::MapMemoryMb, ConfKey::ReduceMemoryMb] {
+            compare(app, key, problems);
+        }
     }
     let share = app.conf.fraction(ConfKey::SlowStart).filter(|share| !SHARES.contains(share));
     if let Some(share) = share {
         problems.warn("impossible-setting", None, || {
-            let (name, taken) = (ConfKey::SlowStart.name(), if share < 0.0 { 0 } else { 1 });
+            let (name, taken) = (ConfKey::SlowStart.name(), if share < 0.0 { "0" } else { "1" });
             format!("{name} is {share}, which is not a share of the map tasks; Hadoop takes it as {taken}")
         });
     }

@@ -101,16 +101,17 @@ impl CounterNames {
         let group = self.groups.get_mut(group.0)?;
         let index = match group.slots.get(group.next) {
             Some((guess, _)) if **guess == *name => group.next,
-            _ => match group.by_name.get(name) {
-                Some(&index) => index,
-                None => {
+            _ => {
+                if let Some(&index) = group.by_name.get(name) {
+                    index
+                } else {
                     if *held > MOST_HELD {
                         *held = held.saturating_sub(group.forget());
                     }
                     *held += taken_by(name);
                     group.add(name, strings)?
                 }
-            },
+            }
         };
         group.next = index + 1;
         group.slots.get(index).map(|&(_, slot)| slot)

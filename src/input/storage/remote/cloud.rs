@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use super::super::{Listing, Stat, Storage, StorageFailure};
 use super::address::Address;
 use super::pages::{Lists, NO_LIST, Pages};
-use super::reason::{Reason, causes, short};
+use super::reason::{METADATA, Reason, causes, short};
 use super::transfer::{self, Answer, Attempts, Remote, Stopped};
 use super::{Patience, runtime};
 use crate::units::Timestamp;
@@ -233,9 +233,6 @@ fn stat(object: &ObjectMeta) -> Stat {
     let modified = modified.filter(|at| at.as_millis() > 0);
     Stat { size: Some(object.size), modified, etag: object.e_tag.clone() }
 }
-
-/// Addresses of the metadata services from which cloud machines get the credentials of their role.
-pub(super) const METADATA: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "/latest/api/token"];
 
 /// The meaning of an error if a list arrived only in part, or something else instead of a page.
 fn cut_list(error: &(dyn std::error::Error + 'static)) -> Option<String> {

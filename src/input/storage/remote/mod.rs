@@ -31,6 +31,8 @@ const SILENCE: Duration = Duration::from_secs(20);
 const FAILING: Duration = Duration::from_secs(60);
 /// How often a request that returned no data is repeated.
 const RETRIES: usize = 5;
+/// The same, if no server answers.
+const RETRIES_OF_NOBODY: usize = 3;
 /// The pause before the first retry. Each is three times as long as the one before.
 const PAUSE: Duration = Duration::from_millis(500);
 /// The longest pause. A server may ask for a longer one, up to the longest silence.

@@ -24,8 +24,7 @@ use reqwest::header::RETRY_AFTER;
 use thiserror::Error;
 
 use super::Patience;
-use super::cloud::METADATA;
-use super::reason::{Reason, causes, short};
+use super::reason::{METADATA, Reason, causes, short};
 use super::transfer::Attempts;
 
 /// The beginning of the message if something else came instead of a page.

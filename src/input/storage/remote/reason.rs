@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use super::super::StorageFailure;
 
+/// Addresses of the metadata services from which cloud machines get the credentials of their role.
+pub(super) const METADATA: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "/latest/api/token"];
+
 /// What a server's answer means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reason {

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::super::Stat;
 use super::reason::Reason;
-use super::{Patience, RETRIES, runtime};
+use super::{Patience, RETRIES, RETRIES_OF_NOBODY, runtime};
 use crate::limits::LimitReached;
 
 /// The beginning of a zip archive with members, and of the record at its end.
@@ -279,13 +279,19 @@ impl Attempts {
         };
         self.count += 1;
         let left = self.patience.failing.saturating_sub(self.since.elapsed());
-        if self.count > RETRIES || left.is_zero() {
+        let retries = if is_nobody_there(&said) { RETRIES_OF_NOBODY } else { RETRIES };
+        if self.count > retries || left.is_zero() {
             return Err(Reason::Exhausted(format!("{said}, {} attempts", self.count)).into());
         }
         log::debug!("attempt {} failed: {said}", self.count);
         sleep(self.patience.pause(self.count, told).min(left)).await;
         Ok(())
     }
+}
+
+/// Whether no server answered at all: the address is wrong more often than the server restarts.
+fn is_nobody_there(said: &str) -> bool {
+    ["Connection refused", "dns error"].iter().any(|reason| said.contains(reason))
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ pub fn compare(report: &Report, baseline: &Baseline, tolerance: &Tolerance) -> C
         )
     });
     let counts = Counts { unread_files: report.summary.files_failed, ..counts(&jobs) };
-    Comparison { counts, jobs, ..Comparison::default() }
+    Comparison { jobs, counts, ..Comparison::default() }
 }
 
 fn empty(key: JobKey, state: JobState) -> JobComparison {

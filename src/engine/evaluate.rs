@@ -32,16 +32,9 @@ pub(super) fn evaluate(
     let mut evaluation = rules.evaluate_recorded(app, &recorded);
     let suppressed_by = evaluation.suppressed.iter().map(|(place, _)| *place).collect();
     let evaluated = evaluated(&evaluation);
-    let work = Work::of(app);
-    let judged = app.complete || (evaluation.judges_work && work.task_time.is_some());
-    // The part of a history beyond a limit may add to every sum, so the sums are unknown.
-    let work = if app.limit.is_some() { Work::default() } else { work };
+    let (work, judged) = work(app, evaluation.judges_work);
     let metrics = evaluation.metrics.take().unwrap_or_else(|| rules.measure(app));
-    // Nothing says how much of the application the part beyond a limit is.
-    let at_least = match app.complete || app.limit.is_some() {
-        true => AtLeast::default(),
-        false => AtLeast::of(app, &metrics, rules),
-    };
+    let at_least = at_least(app, &metrics, rules);
     cap(&mut evaluation, most_severe(app, (&metrics, at_least), rules));
     cap_long_runs(&mut evaluation, app, rules);
     let suppressed = suppressed_from(options.min_severity, evaluation.suppressed);
@@ -131,6 +124,22 @@ fn cap_long_runs(evaluation: &mut Evaluation, app: &Application, rules: &RuleSet
 fn all_findings(evaluation: &mut Evaluation) -> impl Iterator<Item = &mut Finding> {
     let suppressed = evaluation.suppressed.iter_mut().map(|(_, suppressed)| &mut suppressed.finding);
     evaluation.findings.iter_mut().chain(suppressed)
+}
+
+/// The sums over the attempts of an application, and whether it could be judged.
+fn work(app: &Application, judges_work: bool) -> (Work, bool) {
+    let work = Work::of(app);
+    let judged = app.complete || (judges_work && work.task_time.is_some());
+    // The part of a history beyond a limit may add to every sum, so the sums are unknown.
+    (if app.limit.is_some() { Work::default() } else { work }, judged)
+}
+
+/// What an application with an incomplete history cost at least. Nothing says how much of it is beyond a limit.
+fn at_least(app: &Application, metrics: &Metrics, rules: &RuleSet) -> AtLeast {
+    if app.complete || app.limit.is_some() {
+        return AtLeast::default();
+    }
+    AtLeast::of(app, metrics, (rules.metrics(), rules.spark_metrics()))
 }
 
 /// The highest severity that findings may have: less where there is little to save. Of an incomplete history, the part

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::codec::Codec;
-use super::kind::Reason;
+use super::reason::Reason;
 use super::remote;
 use super::storage::StorageFailure;
 use crate::limits::{self, LimitReached};

@@ -31,6 +31,7 @@ mod mounts;
 pub(crate) mod named;
 pub(crate) mod part;
 mod read_timeout;
+mod reason;
 mod remote;
 mod sorter;
 pub(crate) mod source;

@@ -1,10 +1,9 @@
 //! What an incomplete history shows that its application cost at least.
 
-use super::{Metrics, SparkMetricParams};
+use super::{MetricParams, Metrics, SparkMetricParams};
 use crate::model::Application;
 use crate::model::spark::Spark;
 use crate::model::table::TaskGroup;
-use crate::rules::RuleSet;
 use crate::state::state;
 use crate::units::{MbMillis, Millis};
 
@@ -21,11 +20,15 @@ state!(struct AtLeast { run_time, used });
 
 impl AtLeast {
     /// The lower limits of an application, of which `metrics` are the known costs.
-    pub(crate) fn of(app: &Application, metrics: &Metrics, rules: &RuleSet) -> Self {
+    pub(crate) fn of(
+        app: &Application,
+        metrics: &Metrics,
+        (params, of_spark): (&MetricParams, &SparkMetricParams),
+    ) -> Self {
         let so_far = || Millis::between(app.submitted_at?, app.last_time()?);
         let used = || match app.spark {
-            Some(_) => of_executors(app, rules.spark_metrics()),
-            None => of_attempts(app, rules),
+            Some(_) => of_executors(app, of_spark),
+            None => of_attempts(app, params),
         };
         Self { run_time: metrics.run_time.or_else(so_far), used: metrics.used.or_else(used) }
     }
@@ -53,9 +56,9 @@ fn of_executors(app: &Application, params: &SparkMetricParams) -> Option<MbMilli
 }
 
 /// What the containers of all attempts with known ends held.
-fn of_attempts(app: &Application, rules: &RuleSet) -> Option<MbMillis> {
+fn of_attempts(app: &Application, params: &MetricParams) -> Option<MbMillis> {
     let of_group = |group: &TaskGroup| {
-        let container = rules.metrics().container(app, group.kind)?;
+        let container = params.container(app, group.kind)?;
         let times = (0..group.attempts.len()).filter_map(|row| group.attempts.run_time(row));
         Some(MbMillis::of(container, times.sum()))
     };
@@ -68,15 +71,16 @@ mod tests {
     use crate::model::spark::Executor;
     use crate::model::table::{TaskGroup, TaskKind, TimePoint};
     use crate::model::{Engine, Status};
+    use crate::rules::RuleSet;
     use crate::units::{Bytes, Timestamp};
 
-    fn minute(minutes: i64) -> Option<Timestamp> {
-        Some(Timestamp::from_millis(60_000 * minutes))
+    const fn minute(minutes: i64) -> Timestamp {
+        Timestamp::from_millis(60_000 * minutes)
     }
 
     fn at_least(app: &Application) -> AtLeast {
         let rules = RuleSet::built_in().unwrap();
-        AtLeast::of(app, &rules.measure(app), &rules)
+        AtLeast::of(app, &rules.measure(app), (rules.metrics(), rules.spark_metrics()))
     }
 
     #[test]
@@ -84,13 +88,13 @@ mod tests {
         let mut app = Application::new(Engine::MapReduce);
         app.status = Status::Running;
         app.events_missing = true;
-        app.submitted_at = minute(0);
+        app.submitted_at = Some(minute(0));
         crate::internal::sample::set(&mut app, &[("mapreduce.map.memory.mb", "2048")]);
         let mut group = TaskGroup::new(TaskKind::Map);
-        for (number, end) in [(0, minute(4)), (1, minute(9)), (2, None)] {
+        for (number, end) in [(0, Some(minute(4))), (1, Some(minute(9))), (2, None)] {
             group.tasks.push(number);
             let row = group.attempts.push(number, 0);
-            group.attempts.set_time(row, TimePoint::Start, minute(1));
+            group.attempts.set_time(row, TimePoint::Start, Some(minute(1)));
             group.attempts.set_time(row, TimePoint::Finish, end);
         }
         app.groups = vec![group];
@@ -102,7 +106,7 @@ mod tests {
     fn executors_cost_at_least_what_they_held_until_the_last_event() {
         let mut app = Application::new(Engine::Spark);
         app.status = Status::Running;
-        app.submitted_at = minute(0);
+        app.submitted_at = Some(minute(0));
         let settings = [
             ("spark.master", "spark://a:7077"),
             ("spark.submit.deployMode", "client"),
@@ -117,14 +121,15 @@ mod tests {
             removed_at,
             ..Executor::default()
         };
-        let mut spark = Spark { executors: vec![executor(minute(1), minute(5))], ..Spark::default() };
-        spark.log.last_event = minute(10);
+        let mut spark =
+            Spark { executors: vec![executor(Some(minute(1)), Some(minute(5)))], ..Spark::default() };
+        spark.log.last_event = Some(minute(10));
         spark.gaps.end = true;
         app.spark = Some(Box::new(spark));
         let one = at_least(&app).used.unwrap();
         assert_eq!(at_least(&app).run_time, Some(Millis::from_secs(600)));
         let spark = app.spark.as_mut().unwrap();
-        spark.executors.extend([executor(minute(1), None), executor(None, None)]);
+        spark.executors.extend([executor(Some(minute(1)), None), executor(None, None)]);
         let two = at_least(&app).used.unwrap();
         // Four minutes of one executor, and nine of another.
         let four = MbMillis::of(Bytes::from_mib(1024), Millis::from_secs(4 * 60));

@@ -8,6 +8,7 @@ mod life;
 mod numbers;
 mod records;
 mod tasks;
+mod times;
 mod verify;
 
 use std::borrow::Cow;

@@ -8,6 +8,7 @@
 use std::cmp::Ordering;
 
 use super::executors::LeftOut;
+use super::recommended::Recommended;
 use super::task_memory::{self, Needed};
 use super::value::{MEMORY, compare, is_less, larger_splits, magnitude, process_of, rises};
 use super::{Trouble, executors, inert};
@@ -15,20 +16,7 @@ use crate::finding::{SettingChange, TroubleKind};
 use crate::heuristics::spark::{smallest_free_heap, stays_free};
 use crate::model::conf::ConfKey;
 use crate::model::{Application, Engine};
-use crate::state::state;
 use crate::units::Bytes;
-
-/// A setting with the value that is right for all troubles.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Recommended {
-    /// The change.
-    pub change: SettingChange,
-    /// The ids of the troubles that call for it.
-    pub why: Vec<String>,
-}
-
-state!(struct Recommended { change, why });
 
 /// The result for the changes that the troubles of an application propose.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! Changes that are not worth their memory.
 
 use super::Trouble;
-use super::configuration::Recommended;
+use super::recommended::Recommended;
 use super::removal::FEWER_INSTEAD;
 use super::value::larger_splits;
 use crate::finding::{Advice, Finding, SettingChange, TroubleKind};

@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::configuration::{Recommended, Settled};
+use super::configuration::Settled;
+use super::recommended::Recommended;
 use super::value::{compare, options_on_top, rises};
 use super::{Trouble, echoes, inert};
 use crate::finding::{Advice, SettingChange, TroubleKind};

@@ -18,6 +18,8 @@ mod inert;
 mod loss;
 mod more;
 mod numbers;
+mod reasons;
+mod recommended;
 mod removal;
 mod resources;
 mod root_cause;
@@ -42,11 +44,11 @@ use crate::state::state;
 
 use guide::{Guide, WithoutChange};
 
-pub use configuration::Recommended;
 #[cfg(test)]
 pub(crate) use executors::heap_per_task;
 #[cfg(test)]
 pub(crate) use inert::why as why_inert;
+pub use recommended::Recommended;
 pub(crate) use removal::saves;
 #[cfg(feature = "store")]
 pub(crate) use value::same as same_value;
@@ -213,8 +215,6 @@ pub(crate) fn diagnose(
         gain::drop_unpaid(&mut troubles, &mut settled.recommended, (findings, used));
         gain::drop_useless(&mut troubles, &mut settled.recommended, (findings, &without.all));
         gain::drop_unproven_splits(&mut troubles, &mut settled.recommended, findings);
-    }
-    if order.by == OrderBy::Saving {
         numbers::agree(&mut troubles, findings);
         let of_troubles = troubles.iter_mut().map(|trouble| &mut trouble.advice);
         of_troubles.chain(findings.iter_mut().map(|finding| &mut finding.advice)).for_each(drop_repeated);
@@ -228,32 +228,8 @@ pub(crate) fn diagnose(
     }
     let is_first = |trouble: &Trouble| order.by == OrderBy::Saving && failed_run::is_failure(app, trouble);
     troubles.sort_by(|a, b| (!is_first(a), a.worth, a.rank()).cmp(&(!is_first(b), b.worth, b.rank())));
-    reasons_first(&mut troubles);
+    reasons::first(&mut troubles);
     Diagnosed { troubles, configuration: settled.recommended, savings }
-}
-
-/// Much garbage collection comes before memory that is too large: it says why the heap must not shrink. Garbage collection
-/// and spill come before too few tasks of the same kind that are less severe: they say why these tasks are long.
-fn reasons_first(troubles: &mut [Trouble]) {
-    use TroubleKind as Kind;
-    let explains = |reason: &Trouble, other: &Trouble| match (reason.kind, other.kind) {
-        (Kind::GarbageCollection, Kind::MuchMemory) => reason.severity >= Severity::Moderate,
-        (Kind::GarbageCollection | Kind::Spill, Kind::FewTasks) => {
-            let of_tasks = |subject: &&Subject| matches!(subject, Subject::Tasks(_));
-            let mut tasks = reason.subjects.iter().filter(of_tasks);
-            reason.severity > other.severity && tasks.any(|tasks| other.subjects.contains(tasks))
-        }
-        _ => false,
-    };
-    for at in 1..troubles.len() {
-        let (before, rest) = troubles.split_at(at);
-        let Some(reason) = rest.first() else { return };
-        if let Some(first) = before.iter().position(|other| explains(reason, other))
-            && let Some(between) = troubles.get_mut(first..=at)
-        {
-            between.rotate_right(1);
-        }
-    }
 }
 
 /// If the severity of a trouble comes from another finding than the one that leads, adds that finding's message to the

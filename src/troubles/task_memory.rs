@@ -1,7 +1,7 @@
 //! The memory of map and reduce tasks: what must not shrink, and containers that hold their heaps.
 
 use super::Trouble;
-use super::configuration::Recommended;
+use super::recommended::Recommended;
 use super::value::{is_less, magnitude};
 use crate::finding::{SettingChange, TroubleKind};
 use crate::heuristics::mapreduce::ran_out_of_memory;

@@ -280,7 +280,7 @@ fn what_makes_tasks_long_comes_before_their_number() {
     };
     let order = |troubles: [Trouble; 3]| {
         let mut troubles = troubles;
-        reasons_first(&mut troubles);
+        reasons::first(&mut troubles);
         troubles.map(|trouble| trouble.kind)
     };
     let few = of(FewTasks, Severity::Severe, "map");

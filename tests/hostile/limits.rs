@@ -133,7 +133,7 @@ fn stages_without_tasks_take_less_than_300_bytes() {
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         ran.peak_mib << 20
     };
-    let (many, few) = (700_000, 300_000);
+    let (many, few) = (1_200_000, 600_000);
     let (of_many, of_few) = (peak(many), peak(few));
     let each = of_many.saturating_sub(of_few) / (many - few);
     assert!(of_few > 0 && each < 300, "{each} bytes each: {of_few} for {few} stages, {of_many} for {many}");

@@ -84,6 +84,16 @@ impl Failures {
 const OF_MEMORY: &str = "{count} of them for lack of memory ({limit})";
 
 impl Failures {
+    /// The limit that decides, of the share of time lost and the time lost, which give these severities.
+    fn limit_of_work(&self, severity: Severity, (by_share, by_time): (Severity, Severity)) -> String {
+        let level = severity.max(Severity::Low);
+        let limits = [
+            (by_share, self.failed_share.describe_in(level, percent)),
+            (by_time, self.failed_time.describe(level)),
+        ];
+        decisive(severity, &limits)
+    }
+
     /// The severity by the attempts of MapReduce that failed for lack of memory, and its phrase if that severity is higher
     /// than `other`.
     fn of_memory(&self, app: &Application, cost: &Cost, other: Severity) -> (Severity, Phrase) {
@@ -116,18 +126,13 @@ impl Check for Failed {
         let by_work = by_share.min(by_time);
         let (by_tasks, of_tasks) = params.of_tasks(&cost, by_work, by_time);
         let by_work = by_work.max(by_tasks);
-        let level = by_work.max(Severity::Low);
-        let limits = [
-            (by_share, params.failed_share.describe_in(level, percent)),
-            (by_time, params.failed_time.describe(level)),
-        ];
         let delay = Delay::of(app, params, &cost);
         let (by_wait, delayed) = params.wait(&delay, by_work);
         let (by_memory, of_memory) = params.of_memory(app, &cost, by_work.max(by_wait));
         let severity = by_work.max(by_wait).max(by_memory);
         // Only the condition that decides has its limit.
         let is_told = by_work < by_wait.max(by_memory) || by_tasks > by_share.min(by_time);
-        let limit = if is_told { String::new() } else { decisive(by_work, &limits) };
+        let limit = if is_told { String::new() } else { params.limit_of_work(by_work, (by_share, by_time)) };
         let mut evidence = cost.evidence(share);
         evidence.extend(delay.evidence());
         let (failure, root) = root(app, &cost.roots).unzip();

@@ -2,12 +2,14 @@
 
 mod advice;
 mod division;
+mod evidence;
 mod limits;
 mod records;
 mod remote;
 mod uneven;
 
 use division::Division;
+use evidence::evidence;
 use limits::{Limit, conditions};
 use records::MoreRecords;
 use remote::Remote;
@@ -17,7 +19,7 @@ use super::run_times::RunTimes;
 use super::splits::Target;
 use super::{MissingCounters, Role, counter, input_bytes, is_unreadable};
 use super::{no_task_reports, rule};
-use super::{tasks, to_bytes, to_millis, without_tasks};
+use super::{tasks, without_tasks};
 use crate::finding::{ChartLimit, ComparedWith, Judgement, Measure, TroubleKind, Verdict, Worse};
 use crate::heuristics::split::TwoGroups;
 use crate::heuristics::wording::percent;
@@ -370,37 +372,4 @@ impl Skewness {
 fn they_do(tasks: u64, verb: &str) -> String {
     let singular = if tasks == 1 { "s" } else { "" };
     format!("{tasks} {verb}{singular}")
-}
-
-fn evidence(
-    total: u64,
-    bytes: &Values,
-    data: &Side,
-    block: Bytes,
-    times: &Values,
-    time: &Side,
-) -> Vec<(&'static str, Measure)> {
-    let mut evidence = vec![("tasks_count", Measure::Count(total))];
-    if !bytes.is_empty() {
-        let TwoGroups { small, large, .. } = data.groups;
-        evidence.extend([
-            ("deviation_ratio", Measure::Ratio(Some(data.deviation as f64))),
-            ("small_group_count", Measure::Count(small.count)),
-            ("small_group_avg_bytes", Measure::Size(to_bytes(small.mean))),
-            ("large_group_count", Measure::Count(large.count)),
-            ("large_group_avg_bytes", Measure::Size(to_bytes(large.mean))),
-            ("block_bytes", Measure::Size(block)),
-        ]);
-    }
-    if !times.is_empty() {
-        let TwoGroups { small, large, .. } = time.groups;
-        evidence.extend([
-            ("time_deviation_ratio", Measure::Ratio(Some(time.deviation as f64))),
-            ("time_small_group_count", Measure::Count(small.count)),
-            ("time_small_group_avg_ms", Measure::Time(to_millis(small.mean))),
-            ("time_large_group_count", Measure::Count(large.count)),
-            ("time_large_group_avg_ms", Measure::Time(to_millis(large.mean))),
-        ]);
-    }
-    evidence
 }

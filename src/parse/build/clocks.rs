@@ -1,8 +1,9 @@
 //! Impossible times become unknown: a time lies inside the life of its job, a part of an attempt inside the attempt, and
 //! no attempt lasts longer than its job.
 
-use super::life::{self, MACHINES_APART, WAIT_FOR_KILLS, times};
+use super::life::{self, MACHINES_APART, WAIT_FOR_KILLS};
 use super::records::Told;
+use super::times::times;
 use super::{Clocks, cluster};
 use crate::model::counters::Counter;
 use crate::model::table::{Attempts, TaskGroup, TimePoint};

@@ -1,7 +1,7 @@
 //! Times from before the cluster of a job started, which its id tells: they are unknown.
 
 use super::SYNTHETIC_BEFORE;
-use super::life::times;
+use super::times::times;
 use crate::model::Application;
 use crate::model::table::{TaskGroup, TimePoint};
 use crate::parse::ToldByName;

@@ -1,6 +1,7 @@
 //! When a job was submitted, was launched and ended: each is logged in several ways, and a time that the others
 //! contradict is unknown.
 
+use super::times::times;
 use super::{SYNTHETIC_BEFORE, cluster};
 use crate::model::table::{Outcome, TaskGroup, TimePoint};
 use crate::model::{Application, Status};
@@ -237,13 +238,6 @@ impl Life<'_> {
             });
         }
     }
-}
-
-/// The starts and ends of all attempts.
-pub(super) fn times(group: &TaskGroup) -> impl Iterator<Item = Timestamp> {
-    let attempts = &group.attempts;
-    let of_row = |row| [TimePoint::Start, TimePoint::Finish].map(|point| attempts.time(row, point));
-    (0..attempts.len()).flat_map(of_row).flatten()
 }
 
 /// The first start of a task that its attempt confirms.

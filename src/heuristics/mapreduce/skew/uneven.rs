@@ -64,7 +64,7 @@ mod tests {
 
     /// Four reduce tasks that read these bytes in the same time.
     fn found(bytes: [i64; 4], dr_elephant: bool) -> Finding {
-        let mut group = sample::tasks(TaskKind::Reduce, [(0, Some(2)); 4].into_iter());
+        let mut group = sample::tasks(TaskKind::Reduce, [(0, Some(2)); 4]);
         for (row, bytes) in bytes.into_iter().enumerate() {
             group.attempts.set_counter(row, Counter::ReduceShuffleBytes, Some(bytes));
         }

@@ -4,6 +4,7 @@
 //! numbers of tasks, copies. Each changes what the ones before it left.
 
 mod copies;
+mod done;
 mod failures;
 mod partitions;
 mod skew;

@@ -1,7 +1,8 @@
 //! Without skew: the data are spread evenly, so the work of a stage stays the same and only its longest tasks shrink.
 
 use super::Scope;
-use super::work::{Done, Work, has_longer, span};
+use super::done::Done;
+use super::work::{Work, has_longer, span};
 use crate::model::Application;
 use crate::replay::spark::change::Change;
 use crate::replay::spark::plan::Plan;

@@ -1,6 +1,7 @@
 //! Without stragglers: a task takes as long as others with as much data.
 
-use super::work::{SLOWER, Work, has_longer, span};
+use super::done::SLOWER;
+use super::work::{Work, has_longer, span};
 use crate::model::Application;
 use crate::replay::spark::change::Change;
 use crate::replay::spark::plan::Plan;

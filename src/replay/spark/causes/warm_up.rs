@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::work::{Done, SLOWER, Work};
+use super::done::{Done, SLOWER, Start};
 use crate::stats::descriptive::{median, quantile};
 
 /// A first task is slow if it takes more than this multiple of what first tasks usually take: they take unequally long, in
@@ -16,15 +16,6 @@ const FEWEST: usize = 3;
 const FEWEST_EXECUTORS: usize = 5;
 /// The quantile of their times that shows it. Fewer of them are slow.
 const USUAL: f64 = 0.75;
-
-/// What a task that starts before another one has ended on its executor in the stage has to load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Start {
-    /// All of it: no task of the application had ended there.
-    NewExecutor,
-    /// What is new in the stage.
-    NewStage,
-}
 
 /// How long first tasks take beyond what their data explain, in microseconds, and the multiple of their usual time from
 /// which one is slow.
@@ -40,16 +31,17 @@ pub(super) struct WarmUps {
 }
 
 impl WarmUps {
-    pub(super) fn of(work: &Work) -> Self {
+    /// The limits in a stage attempt, whose tasks take the time that `explained` says by their data.
+    pub(super) fn of(done: &[Done], explained: impl Fn(&Done) -> f64) -> Self {
         let first = |start: Start| -> Vec<&Done> {
-            work.done.iter().filter(|done| done.warms_up == Some(start)).collect()
+            done.iter().filter(|done| done.warms_up == Some(start)).collect()
         };
         let (executors, stage) = (first(Start::NewExecutor), first(Start::NewStage));
         let all: Vec<&Done> = executors.iter().chain(&stage).copied().collect();
         Self {
-            of_all: beyond(work, &all).map(|beyond| (beyond, SLOWER_FIRST)),
-            on_new_executors: among_many(work, &executors),
-            in_new_stage: among_many(work, &stage),
+            of_all: beyond(&explained, &all).map(|beyond| (beyond, SLOWER_FIRST)),
+            on_new_executors: among_many(&explained, &executors),
+            in_new_stage: among_many(&explained, &stage),
         }
     }
 
@@ -64,18 +56,18 @@ impl WarmUps {
 }
 
 /// The median time beyond what the data explain.
-fn beyond(work: &Work, first: &[&Done]) -> Option<f64> {
-    let beyond: Vec<f64> = first.iter().map(|done| done.time - work.explained(done)).collect();
+fn beyond(explained: impl Fn(&Done) -> f64, first: &[&Done]) -> Option<f64> {
+    let beyond: Vec<f64> = first.iter().map(|done| done.time - explained(done)).collect();
     let beyond = median(&beyond).filter(|_| beyond.len() >= FEWEST)?;
     Some(beyond.max(0.0))
 }
 
 /// The limit of first tasks on many executors: a slow executor does not hide among them, but all of them may take unequally
 /// long.
-fn among_many(work: &Work, first: &[&Done]) -> Option<Limit> {
+fn among_many(explained: impl Fn(&Done) -> f64, first: &[&Done]) -> Option<Limit> {
     let executors: BTreeSet<_> = first.iter().map(|done| done.executor).collect();
-    let beyond = beyond(work, first).filter(|_| executors.len() >= FEWEST_EXECUTORS)?;
-    let multiples: Vec<f64> = first.iter().map(|done| done.time / (work.explained(done) + beyond)).collect();
+    let beyond = beyond(&explained, first).filter(|_| executors.len() >= FEWEST_EXECUTORS)?;
+    let multiples: Vec<f64> = first.iter().map(|done| done.time / (explained(done) + beyond)).collect();
     let usual = quantile(&multiples, USUAL)?;
     Some((beyond, (SLOWER * usual.max(1.0)).min(SLOWER_FIRST)))
 }
@@ -87,8 +79,8 @@ mod tests {
     /// The limit of first tasks that take these times, each on an executor of its own, beside many that take 10.
     fn limit(times: &[f64]) -> Limit {
         let first = (0..).zip(times).map(|(executor, time)| Done::first(executor, *time));
-        let work = Work::of_times(first.chain((0..20).map(|_| Done::later(10.0))).collect());
-        WarmUps::of(&work).limit(Start::NewStage).unwrap()
+        let done: Vec<Done> = first.chain((0..20).map(|_| Done::later(10.0))).collect();
+        WarmUps::of(&done, |_| 10.0).limit(Start::NewStage).unwrap()
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::warm_up::{Start, WarmUps};
+use super::done::{Done, SLOWER, Start};
+use super::warm_up::WarmUps;
 use crate::model::counters::Counter;
 use crate::model::table::Attempts;
 use crate::model::{Application, Symbol};
@@ -14,9 +15,6 @@ use crate::stats::descriptive::{median, quantile};
 const BYTES: [Counter; 3] =
     [Counter::InputBytes, Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead];
 const RECORDS: [Counter; 2] = [Counter::InputRecords, Counter::ShuffleRecordsRead];
-
-/// A task is slow if it takes more than this multiple of the median, and of the time that its data explain.
-pub(super) const SLOWER: f64 = 1.5;
 
 /// A straight line through fewer tasks says nothing about a task without data.
 const FEWEST_OF_LINE: usize = 10;
@@ -30,21 +28,6 @@ const SHORTEST: f64 = 0.05;
 /// A slow task must also take this much longer than usual, in microseconds. The driver looks for tasks to copy this
 /// often (`spark.speculation.interval`), so shorter delays cannot be avoided.
 const BEYOND: f64 = 100_000.0;
-
-/// A successful attempt.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Done {
-    pub(super) place: u32,
-    pub(super) time: f64,
-    /// The part of the time before and after its run time: launch, deserialization, result.
-    overhead: f64,
-    bytes: f64,
-    records: f64,
-    pub(super) executor: Option<Symbol>,
-    /// How it starts if no task of the stage attempt had ended on its executor when it was launched: such tasks load classes
-    /// and open connections.
-    pub(super) warms_up: Option<Start>,
-}
 
 /// The successful attempts of a stage attempt.
 #[derive(Debug)]
@@ -115,7 +98,7 @@ impl Work {
             Self { done, median: median_time, overhead, by_bytes: None, by_records: None, warm_ups };
         work.by_bytes = work.rate(|done| done.bytes);
         work.by_records = work.rate(|done| done.records);
-        work.warm_ups = WarmUps::of(&work);
+        work.warm_ups = WarmUps::of(&work.done, |done| work.explained(done));
         Some(work)
     }
 
@@ -214,20 +197,6 @@ fn sum(rows: &Attempts, row: usize, counters: &[Counter]) -> f64 {
 /// A time as a span.
 pub(super) fn span(micros: f64) -> Micros {
     Micros::from_f64(micros)
-}
-
-#[cfg(test)]
-impl Done {
-    /// A task without data that takes this long.
-    pub(super) const fn later(time: f64) -> Self {
-        Self { place: 0, time, overhead: 10.0, bytes: 0.0, records: 0.0, executor: None, warms_up: None }
-    }
-
-    /// The same, the first of the stage on this executor.
-    pub(super) fn first(executor: u32, time: f64) -> Self {
-        let executor = Some(Symbol::from_index(executor));
-        Self { executor, warms_up: Some(Start::NewStage), ..Self::later(time) }
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A database of applications: what was found in their histories, over months and over many runs of this program.
 //!
-//! [`Store::keep`] stores what is found in histories; the other functions answer questions without opening one. A record
-//! is one application in one file: ids are not unique across clusters and copies.
+//! [`Store::keep_changed`] stores what is found in histories; the other functions answer questions without opening one.
+//! A record is one application in one file: ids are not unique across clusters and copies.
 
 mod accepted;
 mod answer;

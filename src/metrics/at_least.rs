@@ -1,11 +1,14 @@
 //! What an incomplete history shows that its application cost at least.
 
+use rustc_hash::FxHashMap;
+
+use super::mapreduce::is_charged;
 use super::{MetricParams, Metrics, SparkMetricParams};
-use crate::model::Application;
-use crate::model::spark::Spark;
-use crate::model::table::TaskGroup;
+use crate::model::spark::{Executor, Spark};
+use crate::model::table::{TaskGroup, TimePoint};
+use crate::model::{Application, Symbol};
 use crate::state::state;
-use crate::units::{MbMillis, Millis};
+use crate::units::{MbMillis, Millis, Timestamp};
 
 /// Lower limits; `None` if even these are unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,9 +40,18 @@ impl AtLeast {
 /// What the executors held that the log shows, until their ends or that of the log.
 fn of_executors(app: &Application, params: &SparkMetricParams) -> Option<MbMillis> {
     let spark = app.spark.as_ref()?;
-    let known = spark.executors.iter().filter(|executor| executor.added_at.is_some());
+    let is_known = |executor: &&Executor| executor.added_at.is_some();
+    let mut executors: Vec<Executor> = spark.executors.iter().filter(is_known).cloned().collect();
+    if spark.gaps.unreadable > 0 || spark.gaps.executors > 0 || spark.gaps.missing_parts {
+        // The lost part may have the removal of an executor, so it only existed until its last task ended.
+        let last_ends = last_ends(app);
+        for executor in executors.iter_mut().filter(|executor| executor.removed_at.is_none()) {
+            let last = app.strings.find(&executor.id).and_then(|id| last_ends.get(&id).copied());
+            executor.removed_at = last.max(executor.added_at);
+        }
+    }
     let part = Spark {
-        executors: known.cloned().collect(),
+        executors,
         driver: spark.driver.clone(),
         resource_profiles: spark.resource_profiles.clone(),
         ..Spark::default()
@@ -55,11 +67,27 @@ fn of_executors(app: &Application, params: &SparkMetricParams) -> Option<MbMilli
     Metrics::of_spark(&part, params).used
 }
 
-/// What the containers of all attempts with known ends held.
+/// When the last attempt on each executor ended.
+fn last_ends(app: &Application) -> FxHashMap<Symbol, Timestamp> {
+    let mut last = FxHashMap::default();
+    for attempts in app.groups.iter().map(|group| &group.attempts) {
+        for row in 0..attempts.len() {
+            if let Some((executor, end)) = attempts.executor(row).zip(attempts.time(row, TimePoint::Finish)) {
+                let known = last.entry(executor).or_insert(end);
+                *known = end.max(*known);
+            }
+        }
+    }
+    last
+}
+
+/// What the containers of all charged attempts with known ends held.
 fn of_attempts(app: &Application, params: &MetricParams) -> Option<MbMillis> {
     let of_group = |group: &TaskGroup| {
         let container = params.container(app, group.kind)?;
-        let times = (0..group.attempts.len()).filter_map(|row| group.attempts.run_time(row));
+        let charged =
+            (0..group.attempts.len()).filter(|&row| is_charged(group.attempts.outcome(row), params));
+        let times = charged.filter_map(|row| group.attempts.run_time(row));
         Some(MbMillis::of(container, times.sum()))
     };
     app.groups.iter().map(of_group).sum()
@@ -68,11 +96,10 @@ fn of_attempts(app: &Application, params: &MetricParams) -> Option<MbMillis> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::spark::Executor;
-    use crate::model::table::{TaskGroup, TaskKind, TimePoint};
+    use crate::model::table::TaskKind;
     use crate::model::{Engine, Status};
     use crate::rules::RuleSet;
-    use crate::units::{Bytes, Timestamp};
+    use crate::units::Bytes;
 
     const fn minute(minutes: i64) -> Timestamp {
         Timestamp::from_millis(60_000 * minutes)
@@ -135,5 +162,8 @@ mod tests {
         let four = MbMillis::of(Bytes::from_mib(1024), Millis::from_secs(4 * 60));
         let nine = MbMillis::of(Bytes::from_mib(1024), Millis::from_secs(9 * 60));
         assert!(one >= four && two - one >= nine, "{one:?} {two:?}");
+        // A lost line may have been the removal of the executor, on which no task is known.
+        app.spark.as_mut().unwrap().gaps.unreadable = 1;
+        assert_eq!(at_least(&app).used, Some(one));
     }
 }

@@ -229,7 +229,7 @@ impl Usage {
     }
 }
 
-fn is_charged(outcome: Outcome, params: &MetricParams) -> bool {
+pub(super) fn is_charged(outcome: Outcome, params: &MetricParams) -> bool {
     params.charge_unsuccessful_attempts || outcome == Outcome::Succeeded
 }
 

@@ -3,6 +3,7 @@
 
 use super::{rule, tasks};
 use crate::finding::{Advice, Judgement, Measure, Subject, TroubleKind, Verdict};
+use crate::heuristics::wording::plural;
 use crate::heuristics::{Check, Rule, load};
 use crate::model::conf::ConfKey;
 use crate::model::spark::ClusterManager;
@@ -11,7 +12,7 @@ use crate::model::{Application, Engine, Status};
 use crate::params::cutoffs::Ascending;
 use crate::params::quantity::Count;
 use crate::params::rule_params;
-use crate::units::{Timestamp, with_thousands};
+use crate::units::Timestamp;
 
 rule_params! {
     /// Parameters of `unfinished`.
@@ -40,9 +41,9 @@ impl Check for EndsEarly {
         let open_tasks = app.groups.iter().map(running_tasks).sum::<u64>();
         let open_jobs =
             app.spark.iter().flat_map(|spark| &spark.jobs).filter(|job| !job.has_end).count() as u64;
-        let (running, what) = if open_tasks > 0 { (open_tasks, "task") } else { (open_jobs, "job") };
+        let (running, what) =
+            if open_tasks > 0 { (open_tasks, "running task") } else { (open_jobs, "running job") };
         let severity = params.running.severity(running as f64);
-        let counted = format!("{} running {what}", with_thousands(&running.to_string()));
         let last = app.last_time().and_then(Timestamp::to_second).unwrap_or_default();
         let whole = if app.engine == Engine::Spark { "the application" } else { "the job" };
         Judgement::of(Subject::Application, severity)
@@ -53,7 +54,7 @@ impl Check for EndsEarly {
                 MESSAGE,
                 &[
                     ("last", &last),
-                    ("running", &if running == 1 { counted } else { counted + "s" }),
+                    ("running", &plural(running, what)),
                     ("whole", &whole),
                     ("limit", &params.running.describe(severity)),
                 ],

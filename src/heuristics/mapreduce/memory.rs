@@ -174,23 +174,9 @@ pub(in crate::heuristics) fn no_memory(app: &Application) -> String {
 /// How many attempts of this kind failed because the heap was full or the container too small; `None` without any.
 /// Successful attempts do not show what these needed.
 pub(crate) fn ran_out_of_memory(app: &Application, kind: TaskKind) -> Option<u64> {
-    use FailureKind as Of;
-    let group = app.group(kind)?;
     let mut failures = Collector::new(app);
-    failures.add(group, Outcome::Failed, |_| true);
-    let is_memory = |kind: FailureKind| {
-        matches!(
-            kind,
-            Of::HeapSpace
-                | Of::GcOverhead
-                | Of::ContainerMemory
-                | Of::ContainerVirtualMemory
-                | Of::DirectMemory
-                | Of::NativeMemory
-        )
-    };
-    let failed = failures.finish().kinds.into_iter().filter(|(kind, _)| is_memory(*kind));
-    Some(failed.map(|(_, attempts)| attempts).sum()).filter(|attempts| *attempts > 0)
+    failures.add(app.group(kind)?, Outcome::Failed, |_| true);
+    Some(failures.finish().count(FailureKind::is_lack_of_memory)).filter(|attempts| *attempts > 0)
 }
 
 impl Memory {

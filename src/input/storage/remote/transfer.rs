@@ -300,6 +300,13 @@ mod tests {
     use crate::units::Timestamp;
 
     #[test]
+    fn a_busy_server_is_asked_more_often_than_none() {
+        assert!(is_nobody_there("tcp connect error: Connection refused (os error 111)"));
+        assert!(is_nobody_there("dns error: failed to lookup address information"));
+        assert!(!is_nobody_there("status 503") && !is_nobody_there("the connection ended early"));
+    }
+
+    #[test]
     fn an_archive_without_its_end_is_cut() {
         let is_cut = |bytes: &[u8]| {
             let mut file = tempfile::tempfile().unwrap();

@@ -8,5 +8,5 @@ use std::process::ExitCode;
 static ALLOCATOR: allocator::BySize = allocator::BySize;
 
 fn main() -> ExitCode {
-    elephant_rs::cli::run()
+    elephant_cli::run()
 }

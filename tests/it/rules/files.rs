@@ -148,7 +148,7 @@ fn common_mistakes_are_told_with_their_remedy() {
 #[test]
 fn counters_of_tasks_are_there_when_a_rule_names_them() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/examples/words-in-maps.yaml");
-    let rules = RuleSet::with_files(&RuleFile::find(&path).unwrap()).unwrap();
+    let rules = RuleSet::with_files(&elephant_rs::rules::find_files(&path).unwrap()).unwrap();
     let report = report(&rules);
     let app = report.applications.iter().find(|app| app.id == "job_1795255830918_0001").unwrap();
     let finding = app.findings.iter().find(|finding| finding.rule == "words-in-maps").unwrap();
@@ -331,7 +331,7 @@ fn schema_accepts_bundled_files_and_rejects_errors() {
             .collect()
     };
     let yaml = DEFAULTS.iter().map(String::as_str);
-    let examples = RuleFile::find(&Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/examples")).unwrap();
+    let examples = elephant_rs::rules::find_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/examples")).unwrap();
     let examples = examples.iter().map(|file| file.text.as_str());
     for text in yaml.chain(examples).chain(PRESETS.iter().map(|(_, text)| *text)) {
         for document in documents(text) {

@@ -1,0 +1,6 @@
+//! What is normal and what is not: costs, stragglers, replays under changed conditions, and metrics of nodes.
+
+pub mod metrics;
+pub mod node_metrics;
+pub mod replay;
+pub mod stragglers;

@@ -1,0 +1,94 @@
+//! What an incomplete history shows that its application cost at least.
+
+use rustc_hash::FxHashMap;
+
+use super::mapreduce::is_charged;
+use super::{MetricParams, Metrics, SparkMetricParams};
+use elephant_model::model::spark::{Executor, Spark};
+use elephant_model::model::table::{TaskGroup, TimePoint};
+use elephant_model::model::{Application, Symbol};
+use elephant_base::state::state;
+use elephant_base::units::{MbMillis, Millis, Timestamp};
+
+/// Lower limits; `None` if even these are unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AtLeast {
+    /// From submission to the latest time in the history.
+    pub run_time: Option<Millis>,
+    /// Container memory × time until then.
+    pub used: Option<MbMillis>,
+}
+
+state!(struct AtLeast { run_time, used });
+
+impl AtLeast {
+    /// The lower limits of an application, of which `metrics` are the known costs.
+    pub fn of(
+        app: &Application,
+        metrics: &Metrics,
+        (params, of_spark): (&MetricParams, &SparkMetricParams),
+    ) -> Self {
+        let so_far = || Millis::between(app.submitted_at?, app.last_time()?);
+        let used = || match app.spark {
+            Some(_) => of_executors(app, of_spark),
+            None => of_attempts(app, params),
+        };
+        Self { run_time: metrics.run_time.or_else(so_far), used: metrics.used.or_else(used) }
+    }
+}
+
+/// What the executors held that the log shows, until their ends or that of the log.
+fn of_executors(app: &Application, params: &SparkMetricParams) -> Option<MbMillis> {
+    let spark = app.spark.as_ref()?;
+    let is_known = |executor: &&Executor| executor.added_at.is_some();
+    let mut executors: Vec<Executor> = spark.executors.iter().filter(is_known).cloned().collect();
+    if spark.gaps.unreadable > 0 || spark.gaps.executors > 0 || spark.gaps.missing_parts {
+        // The lost part may have the removal of an executor, so it only existed until its last task ended.
+        let last_ends = last_ends(app);
+        for executor in executors.iter_mut().filter(|executor| executor.removed_at.is_none()) {
+            let last = app.strings.find(&executor.id).and_then(|id| last_ends.get(&id).copied());
+            executor.removed_at = last.max(executor.added_at);
+        }
+    }
+    let part = Spark {
+        executors,
+        driver: spark.driver.clone(),
+        resource_profiles: spark.resource_profiles.clone(),
+        ..Spark::default()
+    };
+    let part = Application {
+        id: app.id.clone(),
+        submitted_at: app.submitted_at,
+        finished_at: app.last_time(),
+        conf: app.conf.clone(),
+        spark: Some(Box::new(part)),
+        ..Application::new(app.engine)
+    };
+    Metrics::of_spark(&part, params).used
+}
+
+/// When the last attempt on each executor ended.
+fn last_ends(app: &Application) -> FxHashMap<Symbol, Timestamp> {
+    let mut last = FxHashMap::default();
+    for attempts in app.groups.iter().map(|group| &group.attempts) {
+        for row in 0..attempts.len() {
+            if let Some((executor, end)) = attempts.executor(row).zip(attempts.time(row, TimePoint::Finish)) {
+                let known = last.entry(executor).or_insert(end);
+                *known = end.max(*known);
+            }
+        }
+    }
+    last
+}
+
+/// What the containers of all charged attempts with known ends held.
+fn of_attempts(app: &Application, params: &MetricParams) -> Option<MbMillis> {
+    let of_group = |group: &TaskGroup| {
+        let container = params.container(app, group.kind)?;
+        let charged =
+            (0..group.attempts.len()).filter(|&row| is_charged(group.attempts.outcome(row), params));
+        let times = charged.filter_map(|row| group.attempts.run_time(row));
+        Some(MbMillis::of(container, times.sum()))
+    };
+    app.groups.iter().map(of_group).sum()
+}

@@ -1,0 +1,222 @@
+//! Executor lifetimes: when each executor started and ended, and its size.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::containers::{Containers, manager};
+use super::{Cost, SparkMetricParams, shows_all_executors};
+use elephant_model::model::spark::{ClusterManager, Executor, ExecutorMetric, Peaks, Spark};
+use elephant_model::model::table::TimePoint;
+use elephant_model::model::{Application, Symbol};
+use elephant_base::units::{Bytes, CoreMillis, MbMillis, Millis, Timestamp};
+
+/// Lifetime and size of one executor.
+pub(super) struct Lifetime<'a> {
+    pub(super) from: Timestamp,
+    pub(super) to: Timestamp,
+    /// `None` if its size is unknown.
+    pub(super) container: Option<Bytes>,
+    pub(super) cores: Option<u32>,
+    peaks: &'a Peaks,
+}
+
+/// The lifetimes of all executors, and the driver's container.
+pub(super) struct Lifetimes<'a> {
+    all: Vec<Lifetime<'a>>,
+    /// Indices into `all` by executor id; ids may be reused.
+    by_executor: FxHashMap<Symbol, Vec<usize>>,
+    /// The container of the driver or of YARN's application master; `None` if its size is unknown.
+    driver: Option<Bytes>,
+    /// The driver's peaks, if it has its own container.
+    driver_peaks: Option<&'a Peaks>,
+    run_time: Millis,
+}
+
+impl<'a> Lifetimes<'a> {
+    /// `None` if the log does not show all lifetimes completely. Without `params`, sizes are unknown.
+    pub(super) fn of(
+        app: &'a Application,
+        spark: &'a Spark,
+        params: Option<&SparkMetricParams>,
+    ) -> Option<Self> {
+        if !shows_all_executors(spark) {
+            return None;
+        }
+        let (start, end) = (app.submitted_at?, app.finished_at?);
+        let containers = params.and_then(|params| Containers::of(app, spark, params));
+        let charge_driver = params.is_some_and(|params| params.charge_driver);
+        let local = manager(app, spark) == Some(ClusterManager::Local);
+        if !local && spark.driver.totals.tasks > 0 {
+            return None;
+        }
+        let mut lifetimes = Vec::with_capacity(spark.executors.len() + 1);
+        let mut by_executor: FxHashMap<Symbol, Vec<usize>> = FxHashMap::default();
+        let driver = local.then_some(&spark.driver);
+        for executor in spark.executors.iter().chain(driver) {
+            // The driver exists from the start.
+            let from = if executor.id == "driver" { start } else { executor.added_at? };
+            let lifetime = Lifetime::of(executor, from, end, containers.as_ref())?;
+            if let Some(id) = app.strings.find(&executor.id) {
+                by_executor.entry(id).or_default().push(lifetimes.len());
+            }
+            lifetimes.push(lifetime);
+        }
+        let inside = containers.as_ref().is_some_and(Containers::driver_is_inside);
+        let driver = match containers {
+            _ if !charge_driver => Some(Bytes::default()),
+            Some(containers) => containers.driver(),
+            None => None,
+        };
+        let driver_peaks = (inside && charge_driver && !local).then_some(&spark.driver.peaks);
+        Some(Self {
+            all: lifetimes,
+            by_executor,
+            driver,
+            driver_peaks,
+            run_time: Millis::between(start, end)?,
+        })
+    }
+
+    /// The lifetime of an executor at the time `started`; the first one if that time is before all of them.
+    pub(super) fn find(&self, executor: Symbol, started: Timestamp) -> Option<&Lifetime<'a>> {
+        self.all.get(self.place(executor, started)?)
+    }
+
+    fn place(&self, executor: Symbol, started: Timestamp) -> Option<usize> {
+        let mut places = self.by_executor.get(&executor)?.iter().copied();
+        let first = places.next()?;
+        let began = |place: &usize| self.all.get(*place).is_some_and(|lifetime| lifetime.from <= started);
+        Some(places.take_while(began).last().unwrap_or(first))
+    }
+
+    /// Used memory, and the part above the memory needed.
+    pub(super) fn cost(&self, params: &SparkMetricParams) -> Cost {
+        let executors: Option<MbMillis> =
+            self.all.iter().map(|lifetime| Some(MbMillis::of(lifetime.container?, lifetime.length()))).sum();
+        let driver = self.driver.map(|container| MbMillis::of(container, self.run_time));
+        let used = executors.zip(driver).map(|(executors, driver)| executors + driver);
+        Cost { used, wasted: used.and_then(|_| self.wasted(params)) }
+    }
+
+    fn wasted(&self, params: &SparkMetricParams) -> Option<MbMillis> {
+        let peaks = self.all.iter().map(|lifetime| lifetime.peaks).chain(self.driver_peaks);
+        if peaks.into_iter().any(|peaks| peaks.unreadable() > 0) {
+            return None;
+        }
+        // An executor without measurements is assumed to need as much as the one with the largest need among
+        // those of its size.
+        let mut largest_need: BTreeMap<Bytes, Bytes> = BTreeMap::new();
+        for lifetime in &self.all {
+            if let Some((container, needed)) = lifetime.container.zip(needed(lifetime.peaks, params)) {
+                let most = largest_need.entry(container).or_default();
+                *most = needed.max(*most);
+            }
+        }
+        let executors = self.all.iter().map(|lifetime| {
+            let container = lifetime.container?;
+            let needed = needed(lifetime.peaks, params).or_else(|| largest_need.get(&container).copied());
+            Some(excess(container, needed?, params, lifetime.length()))
+        });
+        let executors: MbMillis = executors.sum::<Option<_>>()?;
+        let driver = self.driver.zip(self.driver_peaks.and_then(|peaks| needed(peaks, params)));
+        let driver = driver.map(|(container, needed)| excess(container, needed, params, self.run_time));
+        Some(executors + driver.unwrap_or_default())
+    }
+
+    /// Memory × time that executors held after they had been idle for `timeout`. `None` if a size or a time
+    /// is unknown.
+    pub fn idle_beyond(&self, app: &Application, timeout: Millis) -> Option<MbMillis> {
+        let times = self.times_idle_beyond(app, timeout)?;
+        let held = self.all.iter().zip(times).map(|(it, time)| Some(MbMillis::of(it.container?, time)));
+        held.sum()
+    }
+
+    /// The idle time after `timeout`, as a share of the time of all executors.
+    pub fn share_idle_beyond(&self, app: &Application, timeout: Millis) -> Option<f64> {
+        let idle: Millis = self.times_idle_beyond(app, timeout)?.into_iter().sum();
+        let all: Millis = self.all.iter().map(Lifetime::length).sum();
+        (all > Millis::ZERO).then(|| idle.as_f64() / all.as_f64())
+    }
+
+    /// How long each executor stayed idle after `timeout` without a task.
+    fn times_idle_beyond(&self, app: &Application, timeout: Millis) -> Option<Vec<Millis>> {
+        let mut busy: Vec<Vec<(Timestamp, Timestamp)>> = self.all.iter().map(|_| Vec::new()).collect();
+        for group in &app.groups {
+            let attempts = &group.attempts;
+            for row in 0..attempts.len() {
+                let start = attempts.time(row, TimePoint::Start)?;
+                let place = self.place(attempts.executor(row)?, start)?;
+                // An attempt without an end ran as long as its executor.
+                let end = attempts.time(row, TimePoint::Finish).or_else(|| Some(self.all.get(place)?.to))?;
+                busy.get_mut(place)?.push((start, end));
+            }
+        }
+        let mut times = Vec::with_capacity(busy.len());
+        for (lifetime, mut busy) in self.all.iter().zip(busy) {
+            busy.sort_unstable();
+            let (mut since, mut time) = (lifetime.from, Millis::ZERO);
+            for (start, end) in busy.into_iter().chain([(lifetime.to, lifetime.to)]) {
+                let gap = Millis::between(since, start.min(lifetime.to)).unwrap_or_default();
+                time = time + Millis::new(gap.get().saturating_sub(timeout.get()));
+                since = since.max(end);
+            }
+            times.push(time);
+        }
+        Some(times)
+    }
+
+    /// Core time held by executors.
+    pub(super) fn cores(&self) -> Option<CoreMillis> {
+        let held = |lifetime: &Lifetime<'_>| {
+            Some(CoreMillis::of(u64::from(lifetime.cores?) * 1000, lifetime.length()))
+        };
+        self.all.iter().map(held).sum()
+    }
+}
+
+impl<'a> Lifetime<'a> {
+    /// `None` if the clock was set back. An executor ends with its application at the latest.
+    fn of(
+        executor: &'a Executor,
+        from: Timestamp,
+        end: Timestamp,
+        containers: Option<&Containers<'_>>,
+    ) -> Option<Self> {
+        let to = executor.removed_at.map_or(end, |removed| removed.min(end));
+        let from = from.min(end);
+        Millis::between(from, to)?;
+        Some(Self {
+            from,
+            to,
+            container: containers.and_then(|containers| containers.executor(executor.resource_profile)),
+            cores: executor.cores,
+            peaks: &executor.peaks,
+        })
+    }
+
+    fn length(&self) -> Millis {
+        Millis::between(self.from, self.to).unwrap_or_default()
+    }
+
+    /// How much of a time span is within the lifetime.
+    pub(super) fn part_of(&self, start: Timestamp, finish: Option<Timestamp>) -> Millis {
+        let finish = finish.map_or(self.to, |finish| finish.min(self.to));
+        Millis::between(start.max(self.from), finish).unwrap_or_default()
+    }
+}
+
+fn excess(container: Bytes, needed: Bytes, params: &SparkMetricParams, time: Millis) -> MbMillis {
+    let allowed = Bytes::from_f64(needed.as_f64() * params.memory_allowance.get()).unwrap_or(container);
+    MbMillis::of(container - allowed, time)
+}
+
+/// The measured memory: the process tree, otherwise the JVM's heap and Spark's off-heap memory.
+pub(super) fn needed(peaks: &Peaks, params: &SparkMetricParams) -> Option<Bytes> {
+    let heap = || {
+        let reserved = Bytes::from_f64(params.reserved_memory.get())?;
+        let off_heap = peaks.measured(ExecutorMetric::OffHeapUnifiedMemory).unwrap_or_default();
+        Some(peaks.heap()? + reserved + off_heap)
+    };
+    peaks.resident().or_else(heap)
+}

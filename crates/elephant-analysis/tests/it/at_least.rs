@@ -1,0 +1,73 @@
+//! Lower limits of what incomplete applications cost.
+
+use super::*;
+use elephant_model::model::table::TaskKind;
+use elephant_model::model::{Engine, Status};
+use elephant_ruleset::RuleSet;
+use elephant_base::units::Bytes;
+
+const fn minute(minutes: i64) -> Timestamp {
+    Timestamp::from_millis(60_000 * minutes)
+}
+
+fn at_least(app: &Application) -> AtLeast {
+    let rules = RuleSet::built_in().unwrap();
+    AtLeast::of(app, &rules.measure(app), (rules.metrics(), rules.spark_metrics()))
+}
+
+#[test]
+fn attempts_with_known_ends_cost_at_least_their_containers() {
+    let mut app = Application::new(Engine::MapReduce);
+    app.status = Status::Running;
+    app.events_missing = true;
+    app.submitted_at = Some(minute(0));
+    elephant_sample::set(&mut app, &[("mapreduce.map.memory.mb", "2048")]);
+    let mut group = TaskGroup::new(TaskKind::Map);
+    for (number, end) in [(0, Some(minute(4))), (1, Some(minute(9))), (2, None)] {
+        group.tasks.push(number);
+        let row = group.attempts.push(number, 0);
+        group.attempts.set_time(row, TimePoint::Start, Some(minute(1)));
+        group.attempts.set_time(row, TimePoint::Finish, end);
+    }
+    app.groups = vec![group];
+    let used = MbMillis::of(Bytes::from_mib(2048), Millis::from_secs(11 * 60));
+    assert_eq!(at_least(&app), AtLeast { run_time: Some(Millis::from_secs(9 * 60)), used: Some(used) });
+}
+
+#[test]
+fn executors_cost_at_least_what_they_held_until_the_last_event() {
+    let mut app = Application::new(Engine::Spark);
+    app.status = Status::Running;
+    app.submitted_at = Some(minute(0));
+    let settings = [
+        ("spark.master", "spark://a:7077"),
+        ("spark.submit.deployMode", "client"),
+        ("spark.executor.memory", "1g"),
+        ("spark.driver.memory", "1g"),
+    ];
+    elephant_sample::set(&mut app, &settings);
+    let executor = |added_at, removed_at| Executor {
+        id: "1".to_owned(),
+        cores: Some(1),
+        added_at,
+        removed_at,
+        ..Executor::default()
+    };
+    let mut spark =
+        Spark { executors: vec![executor(Some(minute(1)), Some(minute(5)))], ..Spark::default() };
+    spark.log.last_event = Some(minute(10));
+    spark.gaps.end = true;
+    app.spark = Some(Box::new(spark));
+    let one = at_least(&app).used.unwrap();
+    assert_eq!(at_least(&app).run_time, Some(Millis::from_secs(600)));
+    let spark = app.spark.as_mut().unwrap();
+    spark.executors.extend([executor(Some(minute(1)), None), executor(None, None)]);
+    let two = at_least(&app).used.unwrap();
+    // Four minutes of one executor, and nine of another.
+    let four = MbMillis::of(Bytes::from_mib(1024), Millis::from_secs(4 * 60));
+    let nine = MbMillis::of(Bytes::from_mib(1024), Millis::from_secs(9 * 60));
+    assert!(one >= four && two - one >= nine, "{one:?} {two:?}");
+    // A lost line may have been the removal of the executor, on which no task is known.
+    app.spark.as_mut().unwrap().gaps.unreadable = 1;
+    assert_eq!(at_least(&app).used, Some(one));
+}

@@ -1,0 +1,137 @@
+//! `elephant-rs analyze PATH…`
+
+use std::error::Error;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Exit;
+use super::analysis::Analysis;
+use super::finding_args::FindingArgs;
+use super::input_args::InputArgs;
+use super::part_args::{PartArgs, write_part};
+use super::path_args::{Inputs, PathArgs};
+use elephant_engine::engine::{self, Options, PartKind, Pieces, Progress, Render};
+use elephant_engine::results::ApplicationReport;
+#[cfg(feature = "store")]
+use elephant_store::Place;
+use elephant_verdict::troubles::Basis;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  elephant-rs analyze /spark-events /mr-history/done
+      all logs in copies of both history servers' folders, worst first
+  elephant-rs analyze --format json --output report.json history/
+      the same as JSON, for scripts
+  elephant-rs analyze --fail-on severe nightly.jhist
+      exit status 1 if an application has a severe or critical finding
+  elephant-rs analyze --user 'etl-*' --since 2026-11-20 --summary history/
+      what the applications of some users waste together, since that day
+  elephant-rs analyze --rules dr-elephant history/
+      use the rules and thresholds of Dr. Elephant
+  elephant-rs analyze --format markdown --top 20 history/ > comment.md
+      a comment for a pull request; CI servers show sarif and junit
+  elephant-rs analyze --partial monday.part history/monday
+  elephant-rs analyze --merge monday.part tuesday.part
+      read parts on several machines, and write one report on all of them
+  hdfs dfs -cat '/mr-history/done/*_0042*.jhist' | elephant-rs analyze -
+      read a job history from standard input
+
+Exit status: 0 no findings at or above --fail-on; 1 findings at or above --fail-on; 2 the run failed, or no application \
+was read (--allow-empty accepts that).";
+
+#[derive(Debug, Args)]
+pub(super) struct Analyze {
+    #[command(flatten)]
+    paths: PathArgs,
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    findings: FindingArgs,
+    #[command(flatten)]
+    parts: PartArgs,
+    /// Also store all applications in a database, as ingest does, for history and check
+    #[cfg(feature = "store")]
+    #[arg(
+        long,
+        value_name = "STORE",
+        value_parser = super::store::place_parser(),
+        value_hint = clap::ValueHint::FilePath,
+        conflicts_with_all = ["partial", "merge", "only"]
+    )]
+    store: Option<Place>,
+}
+
+impl Analyze {
+    pub(super) fn run(&self) -> Result<Exit, Box<dyn Error>> {
+        let Self { paths, input, findings, parts, .. } = self;
+        let rules = findings.load()?;
+        let prices = findings.prices()?;
+        let basis = Basis { rules: &rules, prices: prices.as_ref() };
+        let inputs = paths.read()?;
+        let options = findings.options(input);
+        let kind = findings.kind_of_part("analyze", (&rules, prices.as_ref()), &options, input);
+        if let Some(file) = parts.open()? {
+            let options = findings.options_of_part(input);
+            let work = |progress: &Progress| engine::analyze_part(inputs.named(), basis, &options, progress);
+            return write_part(&input.run(work)?, &kind, input, file);
+        }
+        let output = input.open_output(&inputs.files(), &self.files_of_store())?;
+        let infos = rules.infos();
+        let format = findings.pieces(input, &output, &infos);
+        let render = |app: &ApplicationReport| match &format {
+            Some(format) => format.render(app),
+            None => Ok(Vec::new()),
+        };
+        let render: Option<Render<'_>> = if format.is_some() { Some(&render) } else { None };
+        let Analysis { report, pieces, unkept } = self.read(&inputs, (basis, &kind), options, render)?;
+        input.warn(&report.problems);
+        input.warn_of_suppressions(&report.suppressions, findings.reports_all_rules());
+        match format {
+            None => findings.write(&report, input, output)?,
+            Some(format) => output.write(|out| format.write(&report, pieces, out))?,
+        }
+        match unkept {
+            Some(error) => Err(error),
+            None => Ok(findings.exit(&report, input)),
+        }
+    }
+
+    /// Reads and judges all applications, and renders each as soon as it is judged.
+    fn read(
+        &self,
+        inputs: &Inputs<'_>,
+        (basis, kind): (Basis<'_>, &PartKind<'_>),
+        options: Options,
+        render: Option<Render<'_>>,
+    ) -> Result<Analysis, Box<dyn Error>> {
+        let (named, input) = (inputs.named(), &self.input);
+        #[cfg(feature = "store")]
+        if let Some(place) = &self.store {
+            return super::store::keep_all(place, inputs, basis, (input, &options), render);
+        }
+        if self.parts.merges() {
+            let parts = inputs.parts();
+            let work = |_: &Progress| engine::analyze_parts((kind, &parts), basis, &options, render);
+            let (report, pieces) = input.run(work)??;
+            return Ok(Analysis { report, pieces, unkept: None });
+        }
+        if let Some(render) = render {
+            let work =
+                |progress: &Progress| engine::analyze_in_pieces(named, basis, options, progress, render);
+            let (report, pieces) = input.run(work)?;
+            return Ok(Analysis { report, pieces, unkept: None });
+        }
+        let work = |progress: &Progress| engine::analyze_by(named, basis, &options, progress);
+        Ok(Analysis { report: input.run(work)?, pieces: Pieces::default(), unkept: None })
+    }
+
+    /// The files of the database, which the report must not replace.
+    #[allow(clippy::unused_self)] // without the feature `store`
+    fn files_of_store(&self) -> Vec<PathBuf> {
+        #[cfg(feature = "store")]
+        return self.store.as_ref().map(Place::files).unwrap_or_default();
+        #[cfg(not(feature = "store"))]
+        Vec::new()
+    }
+}

@@ -1,0 +1,93 @@
+//! `elephant-rs ingest --store FILE PATH…`
+
+use std::error::Error;
+
+use clap::Args;
+
+use super::super::Exit;
+use super::super::filter_args::HEADING as FILTERS;
+use super::super::finding_args::RuleArgs;
+use super::super::input_args::InputArgs;
+use super::super::path_args::PathArgs;
+use super::{StoreArgs, now, stored_in, without_filters};
+use elephant_engine::engine::{self, Options};
+use elephant_store::{Read, Stored};
+use elephant_verdict::troubles::Basis;
+
+pub(crate) const EXAMPLES: &str = "\
+Reads the histories that are new or changed since the last time, and keeps what was found in a database. Files that did \
+not change are not opened. A run that was killed keeps what it had stored, and the next one reads the rest.
+
+Examples:
+  elephant-rs ingest --store fleet.db /spark-events /mr-history/done
+      every hour: the new histories of both history servers
+  elephant-rs history --store fleet.db
+      what they used and wasted, and where
+
+Exit status: 0 all histories were read, 2 the run failed.";
+
+// Filters are refused, so the help does not have them.
+#[derive(Debug, Args)]
+#[command(mut_args(|arg| {
+    let is_filter = arg.get_help_heading() == Some(FILTERS);
+    arg.hide(is_filter)
+}))]
+pub(crate) struct Ingest {
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    paths: PathArgs,
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    rules: RuleArgs,
+}
+
+impl Ingest {
+    pub(crate) fn run(&self) -> Result<Exit, Box<dyn Error>> {
+        let rules = self.rules.load()?;
+        let inputs = self.paths.read()?;
+        let output = self.input.open_output(&inputs.files(), &self.store.store.files())?;
+        let (limits, filter) = (self.input.limits.limits(), self.input.filters.filter());
+        // Nothing is shown, so no application is kept in memory.
+        let options = Options { top: Some(0), limits, filter, ..Options::default() };
+        without_filters(&options, "ingest")?;
+        let mut store = self.store.create()?;
+        let basis = Basis { rules: &rules, prices: None };
+        let kept = self.input.run(|progress| {
+            store.keep_changed(inputs.named(), &options.limits, (rules.hash(), now()), |named, keeper| {
+                engine::analyze_keeping(named, basis, &options, progress, (keeper, None)).0
+            })
+        })?;
+        let failed = |error| self.store.failed("write", &error);
+        let (read, stored) = kept.map_err(failed)?;
+        let stored = stored.map_err(failed)?;
+        self.input.warn(&read.problems);
+        output.write(|out| writeln!(out, "{}", self.result(&read, &stored)))?;
+        let Stored { unchanged, cut, .. } = stored;
+        // It is not an error if all files are unchanged.
+        let nothing_new = unchanged > 0 && read.summary.applications == 0;
+        let failed = if cut > 0 {
+            true
+        } else if nothing_new {
+            self.input.failed(&read.problems, read.named_input_failed)
+        } else {
+            self.input.failure(&read.problems, read.named_input_failed, &read.summary).is_some()
+        };
+        Ok(if failed { Exit::Failure } else { Exit::Clean })
+    }
+
+    /// What was read, and what the store has now.
+    fn result(&self, read: &Read, stored: &Stored) -> String {
+        let summary = &read.summary;
+        let analysed = summary.files_analysed;
+        let plural = if analysed == 1 { "" } else { "s" };
+        let Stored { unchanged, .. } = stored;
+        format!(
+            "{analysed} file{plural} read, {} skipped, {} failed, {unchanged} unchanged · {}",
+            summary.files_skipped,
+            summary.files_failed,
+            stored_in(&self.store.store, stored)
+        )
+    }
+}

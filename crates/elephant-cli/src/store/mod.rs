@@ -1,0 +1,124 @@
+//! Commands on a database of applications.
+
+pub(super) mod export;
+pub(super) mod history;
+pub(super) mod ingest;
+pub(super) mod prune;
+
+use std::error::Error;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+
+use super::analysis::Analysis;
+use super::input_args::InputArgs;
+use super::path_args::Inputs;
+use elephant_engine::engine::{self, Options, Render};
+use elephant_base::severity::Severity;
+use elephant_store::{Place, Store, StoreError, Stored};
+use elephant_verdict::troubles::Basis;
+use elephant_base::units::Timestamp;
+
+/// The message for users.
+pub(super) fn failed(place: &Place, what: &str, error: &StoreError) -> Box<dyn Error> {
+    match error {
+        StoreError::Missing(_) => error.to_string().into(),
+        _ => format!("cannot {what} the store {place}: {error}").into(),
+    }
+}
+
+/// Rejects filters: a store has either all applications of a file or none.
+fn without_filters(options: &Options, command: &str) -> Result<(), Box<dyn Error>> {
+    if options.filter.is_everything() {
+        return Ok(());
+    }
+    Err(format!("a store keeps all applications, so {command} takes no filters; history has them").into())
+}
+
+/// Reads and judges all applications, as `analyze` does, and stores them. If storing fails, the reason is returned with
+/// the report.
+pub(super) fn keep_all(
+    place: &Place,
+    inputs: &Inputs<'_>,
+    basis: Basis<'_>,
+    (input, options): (&InputArgs, &Options),
+    render: Option<Render<'_>>,
+) -> Result<Analysis, Box<dyn Error>> {
+    without_filters(options, "analyze --store")?;
+    if options.min_severity != Severity::Low {
+        return Err(
+            "a store keeps all findings from low on, so analyze --store takes no other --min-severity".into(),
+        );
+    }
+    let mut store = Store::create(place).map_err(|error| failed(place, "open", &error))?;
+    let kept = input.run(|progress| {
+        let of_rules = (basis.rules.hash(), now());
+        store.keep_of_all(inputs.named(), &options.limits, of_rules, |named, keeper| {
+            engine::analyze_keeping(named, basis, options, progress, (keeper, render))
+        })
+    })?;
+    let (report, pieces, stored) = kept.map_err(|error| failed(place, "write", &error))?;
+    let unkept = match stored {
+        Ok(stored) => {
+            input.note(&stored_in(place, &stored));
+            let cut = "not all files of a history could be read, so it was not stored; run the command again";
+            (stored.cut > 0).then(|| cut.into())
+        }
+        Err(error) => Some(failed(place, "write", &error)),
+    };
+    Ok(Analysis { report, pieces, unkept })
+}
+
+/// What was stored, and what the store has now.
+fn stored_in(place: &Place, stored: &Stored) -> String {
+    let count = stored.added;
+    let plural = if count == 1 { "" } else { "s" };
+    let cut = match stored.cut {
+        0 => String::new(),
+        cut => format!(", {cut} not read whole, which the next run reads again"),
+    };
+    let kept = match stored.kept {
+        0 => String::new(),
+        kept => format!(", {kept} kept as before, because a limit cut what was read now"),
+    };
+    format!("{count} application{plural} stored{cut}{kept}; {place} has {}", stored.applications)
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Parses the place of a store. Every non-empty text is accepted, so no message of the parser repeats a password.
+pub(super) fn place_parser() -> impl TypedValueParser<Value = Place> {
+    OsStringValueParser::new().try_map(|written| {
+        if written.is_empty() { Err("a store has a name") } else { Ok(Place::from(written)) }
+    })
+}
+
+/// Where the database is.
+#[derive(Debug, Args)]
+pub(super) struct StoreArgs {
+    /// The database file; ingest creates it
+    #[cfg_attr(
+        feature = "postgres",
+        arg(help = "The database: a file, which ingest creates, or postgres://USER@HOST/NAME")
+    )]
+    #[arg(long, value_name = "STORE", value_parser = place_parser(), value_hint = clap::ValueHint::FilePath)]
+    store: Place,
+}
+
+impl StoreArgs {
+    fn create(&self) -> Result<Store, Box<dyn Error>> {
+        Store::create(&self.store).map_err(|error| self.failed("open", &error))
+    }
+
+    fn open(&self) -> Result<Store, Box<dyn Error>> {
+        Store::open(&self.store).map_err(|error| self.failed("open", &error))
+    }
+
+    fn failed(&self, what: &str, error: &StoreError) -> Box<dyn Error> {
+        failed(&self.store, what, error)
+    }
+}

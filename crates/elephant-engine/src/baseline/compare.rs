@@ -1,0 +1,308 @@
+//! Compares the findings of an analysis with accepted ones.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::incomplete::{UNNAMED, doubt, doubt_of, incomplete_run};
+use super::measure;
+use super::metrics;
+use super::run::rounded;
+use super::spread::Tolerance;
+use super::{Baseline, Job};
+use elephant_rule::finding::{Finding, Worse};
+use elephant_verdict::fingerprint::{Fingerprint, JobKey, without_lines};
+use crate::results::{
+    Absence, Absent, Accepted, ApplicationReport, Change, Comparison, Counts, FindingChange, JobComparison,
+    JobState, MeasureChange, MetricVerdict, Report,
+};
+use elephant_base::severity::Severity;
+
+/// Compares all findings of `report` with the accepted ones. The report must contain all findings of
+/// severity low and above.
+#[must_use]
+pub fn compare(report: &Report, baseline: &Baseline, tolerance: &Tolerance) -> Comparison {
+    let mut runs: BTreeMap<JobKey, Vec<&ApplicationReport>> = BTreeMap::new();
+    let mut unnamed: BTreeMap<JobKey, Vec<&ApplicationReport>> = BTreeMap::new();
+    for app in &report.applications {
+        let jobs = if app.is_unnamed() { &mut unnamed } else { &mut runs };
+        jobs.entry(app.compared_job()).or_default().push(app);
+    }
+    let rules: BTreeSet<&str> = report.rules.iter().map(|rule| rule.id.as_ref()).collect();
+    let absent = baseline.jobs.iter().map(|job| JobKey::from(job.job.clone()));
+    let absent: Vec<JobKey> = absent.filter(|key| !runs.contains_key(key)).collect();
+    let mut jobs: Vec<JobComparison> = runs
+        .into_iter()
+        .map(|(key, apps)| {
+            let accepted = baseline.job(key.as_str());
+            job(key, &apps, accepted, &rules, tolerance)
+        })
+        .collect();
+    jobs.extend(unnamed.into_iter().map(|(key, apps)| unnamed_job(key, &apps)));
+    jobs.extend(absent.into_iter().map(|key| {
+        let accepted_runs = baseline.job(key.as_str()).map_or(0, |job| job.runs.len());
+        JobComparison { accepted_runs, ..empty(key, JobState::Absent) }
+    }));
+    jobs.sort_by_cached_key(|job| {
+        let bad = job.findings.iter().filter(|change| change.change.is_bad());
+        let worst = bad.map(|change| change.finding.severity).max();
+        let is_judged = job.unjudged().next().is_none();
+        (
+            Reverse(job.is_worse(Some(Severity::Low), true)),
+            Reverse(worst),
+            is_judged,
+            job.state,
+            job.key.clone(),
+        )
+    });
+    let counts = Counts { unread_files: report.summary.files_failed, ..counts(&jobs) };
+    Comparison { jobs, counts, ..Comparison::default() }
+}
+
+fn empty(key: JobKey, state: JobState) -> JobComparison {
+    JobComparison {
+        key,
+        state,
+        applications: Vec::new(),
+        accepted_runs: 0,
+        findings: Vec::new(),
+        absent: Vec::new(),
+        metrics: Vec::new(),
+        not_compared: Vec::new(),
+        incomplete: Vec::new(),
+        regressed_since: None,
+    }
+}
+
+/// Runs whose job is unknown. They have findings, but whether those are accepted is unknown.
+fn unnamed_job(key: JobKey, apps: &[&ApplicationReport]) -> JobComparison {
+    let mut findings = worst_of_each(apps);
+    for found in &mut findings {
+        found.change = Change::NotJudged;
+        found.doubt = Some(UNNAMED.to_owned());
+    }
+    sort(&mut findings);
+    JobComparison {
+        applications: apps.iter().map(|app| app.id.clone()).collect(),
+        findings,
+        incomplete: apps.iter().filter_map(|app| incomplete_run(app)).collect(),
+        ..empty(key, JobState::Unnamed)
+    }
+}
+
+fn job(
+    key: JobKey,
+    apps: &[&ApplicationReport],
+    accepted: Option<&Job>,
+    rules: &BTreeSet<&str>,
+    tolerance: &Tolerance,
+) -> JobComparison {
+    let mut findings = worst_of_each(apps);
+    let mut left: Vec<&Accepted> = accepted.map(|job| job.findings.iter().collect()).unwrap_or_default();
+    // Exact matches first, so that a call site that moved never takes the entry of one that still exists.
+    for loosely in [false, true] {
+        for found in findings.iter_mut().filter(|found| found.accepted.is_none()) {
+            let same = |accepted: &&Accepted| {
+                if loosely {
+                    accepted.rule == found.finding.rule
+                        && without_lines(&accepted.subject) == without_lines(&found.subject)
+                } else {
+                    accepted.fingerprint == found.fingerprint.as_str()
+                }
+            };
+            if let Some(at) = left.iter().position(same) {
+                judge(found, left.remove(at), tolerance);
+            }
+        }
+    }
+    confirm_improvements(&mut findings, apps, tolerance);
+    sort(&mut findings);
+    let absent = left.into_iter().map(|accepted| Absent {
+        fingerprint: Fingerprint::from(accepted.fingerprint.clone()),
+        rule: accepted.rule.clone(),
+        subject: accepted.subject.clone(),
+        severity: accepted.severity,
+        absence: absence(accepted, apps, rules),
+    });
+    let state = if accepted.is_some() { JobState::Known } else { JobState::New };
+    let costs = accepted.map(|job| metrics::compare(job, apps, tolerance)).unwrap_or_default();
+    JobComparison {
+        applications: apps.iter().map(|app| app.id.clone()).collect(),
+        accepted_runs: accepted.map_or(0, |job| job.runs.len()),
+        findings,
+        absent: absent.collect(),
+        metrics: costs.metrics,
+        not_compared: costs.not_compared,
+        incomplete: apps.iter().filter_map(|app| incomplete_run(app)).collect(),
+        regressed_since: costs.regressed_since,
+        ..empty(key, state)
+    }
+}
+
+fn sort(findings: &mut [FindingChange]) {
+    findings.sort_by_cached_key(|found| {
+        let Finding { severity, score, rule, .. } = &found.finding;
+        (found.change, Reverse(*severity), Reverse(*score), rule.clone(), found.subject.clone())
+    });
+}
+
+/// An improvement seen in an incomplete run counts only if a complete run confirms it.
+fn confirm_improvements(findings: &mut [FindingChange], apps: &[&ApplicationReport], tolerance: &Tolerance) {
+    let is_doubtful = |found: &FindingChange| found.change == Change::Better && found.doubt.is_some();
+    if !findings.iter().any(is_doubtful) {
+        return;
+    }
+    let whole: Vec<&ApplicationReport> = apps.iter().copied().filter(|app| doubt(app).is_none()).collect();
+    let whole = worst_of_each(&whole);
+    for found in findings.iter_mut().filter(|found| is_doubtful(found)) {
+        let firm = whole.iter().find(|firm| firm.fingerprint == found.fingerprint);
+        match (firm, found.accepted.clone()) {
+            (Some(firm), Some(accepted)) => {
+                *found = FindingChange { runs: found.runs, ..firm.clone() };
+                judge(found, &accepted, tolerance);
+            }
+            _ => found.change = Change::NotJudged,
+        }
+    }
+}
+
+/// Each finding of the job's runs once, from the run where it is worst. The result ignores accepted
+/// findings.
+fn worst_of_each(apps: &[&ApplicationReport]) -> Vec<FindingChange> {
+    let mut found: BTreeMap<Fingerprint, FindingChange> = BTreeMap::new();
+    // Between equal findings, take the one of a complete run.
+    let (whole, doubtful): (Vec<&ApplicationReport>, Vec<&ApplicationReport>) =
+        apps.iter().copied().partition(|app| doubt(app).is_none());
+    for app in whole.into_iter().chain(doubtful) {
+        let mut seen = BTreeSet::new();
+        for finding in app.findings.iter().filter(|finding| finding.severity > Severity::None) {
+            let fingerprint = app.fingerprint(finding);
+            let is_first = seen.insert(fingerprint.clone());
+            let change = FindingChange {
+                fingerprint: fingerprint.clone(),
+                change: Change::New,
+                application: app.id.clone(),
+                runs: 0,
+                subject: app.subject_key(&finding.subject),
+                accepted: None,
+                doubt: doubt(app),
+                incomplete: !app.complete,
+                measure: measure_of(finding),
+                finding: finding.clone(),
+            };
+            let worst = found.entry(fingerprint).or_insert_with(|| change.clone());
+            let runs = worst.runs + usize::from(is_first);
+            if outweighs(&change, worst) {
+                *worst = change;
+            }
+            worst.runs = runs;
+        }
+    }
+    found.into_values().collect()
+}
+
+fn measure_of(finding: &Finding) -> Option<MeasureChange> {
+    let key = finding.rule_facts.key_measure?.key;
+    Some(MeasureChange { key, value: measure::value(finding)?, accepted: None })
+}
+
+/// Whether `one` is worse than `other`, which has the same fingerprint.
+fn outweighs(one: &FindingChange, other: &FindingChange) -> bool {
+    if one.finding.severity != other.finding.severity {
+        return one.finding.severity > other.finding.severity;
+    }
+    let worse = one.finding.rule_facts.key_measure.map_or(Worse::Higher, |measure| measure.worse);
+    match (&one.measure, &other.measure) {
+        (Some(one), Some(other)) => worse.beyond(one.value, other.value, 0.0, 0.0),
+        _ => false,
+    }
+}
+
+/// Sets how `found` compares with the accepted finding.
+fn judge(found: &mut FindingChange, accepted: &Accepted, tolerance: &Tolerance) {
+    found.accepted = Some(accepted.clone());
+    let (mut worse, mut better) = (false, false);
+    if let (Some(now), Some(key_measure)) = (&mut found.measure, found.finding.rule_facts.key_measure)
+        && accepted.measure.as_deref() == Some(now.key)
+        && let Some(value) = accepted.value
+    {
+        now.accepted = Some(value);
+        let (direction, share) = (key_measure.worse, tolerance.of_measures());
+        let floor = if share > 0.0 { key_measure.floor() } else { 0.0 };
+        // Accepted values are rounded.
+        let now = rounded(now.value);
+        worse = direction.beyond(now, value, share, floor);
+        better = direction.opposite().beyond(now, value, share, floor);
+    }
+    found.change = match found.finding.severity.cmp(&accepted.severity) {
+        std::cmp::Ordering::Greater => Change::Worse,
+        std::cmp::Ordering::Less => Change::Better,
+        std::cmp::Ordering::Equal if worse => Change::Worse,
+        std::cmp::Ordering::Equal if better => Change::Better,
+        std::cmp::Ordering::Equal => Change::Unchanged,
+    };
+}
+
+fn absence(accepted: &Accepted, apps: &[&ApplicationReport], rules: &BTreeSet<&str>) -> Absence {
+    if !rules.contains(accepted.rule.as_str()) {
+        return Absence::RuleOff;
+    }
+    let silenced = |app: &&ApplicationReport| {
+        app.suppressed.iter().any(|suppressed| {
+            suppressed.finding.rule == accepted.rule
+                && without_lines(&app.subject_key(&suppressed.finding.subject))
+                    == without_lines(&accepted.subject)
+        })
+    };
+    if apps.iter().any(silenced) {
+        return Absence::Suppressed;
+    }
+    // A run that failed early or is cut says nothing about later stages. One complete run is enough.
+    let mut doubts = Vec::new();
+    for app in apps {
+        match doubt_of(app, &accepted.rule) {
+            Some(why) => doubts.push((app, why)),
+            None => return Absence::Gone,
+        }
+    }
+    match doubts.into_iter().next() {
+        Some((_, why)) if apps.len() == 1 => Absence::NotJudged(why),
+        Some((app, why)) => Absence::NotJudged(format!("{}: {why}", app.id)),
+        None => Absence::Gone,
+    }
+}
+
+fn counts(jobs: &[JobComparison]) -> Counts {
+    let mut counts = Counts::default();
+    for job in jobs {
+        match job.state {
+            JobState::New => counts.new_jobs += 1,
+            JobState::Absent => counts.absent_jobs += 1,
+            JobState::Known | JobState::Unnamed => {}
+        }
+        for found in &job.findings {
+            *match found.change {
+                Change::New => &mut counts.new,
+                Change::Worse => &mut counts.worse,
+                Change::NotJudged => &mut counts.not_judged,
+                Change::Unchanged => &mut counts.unchanged,
+                Change::Better => &mut counts.better,
+            } += 1;
+        }
+        let kept =
+            job.findings.iter().filter(|found| found.change == Change::Worse && found.keeps_accepted());
+        counts.worse_in_part += kept.count() as u64;
+        for absent in &job.absent {
+            match absent.absence {
+                Absence::Gone => counts.gone += 1,
+                Absence::NotJudged(_) => counts.not_judged += 1,
+                Absence::RuleOff | Absence::Suppressed => {}
+            }
+        }
+        counts.incomplete_runs += job.incomplete.len() as u64;
+        counts.unjudged_runs += job.unjudged().count() as u64;
+        let verdicts = |wanted| job.metrics.iter().filter(|metric| metric.verdict == wanted).count() as u64;
+        counts.regressed += verdicts(MetricVerdict::Regressed);
+        counts.improved += verdicts(MetricVerdict::Improved);
+    }
+    counts
+}

@@ -1,0 +1,128 @@
+//! Compares the costs of a job's runs with the accepted runs.
+
+use super::run::unfit;
+use super::spread::{Tolerance, range};
+use super::{Job, Run};
+use crate::results::{ApplicationReport, Metric, MetricChange, MetricVerdict, NotCompared, Range};
+use elephant_base::stats::descriptive::median;
+
+/// The costs of the runs of one job.
+#[derive(Debug, Default)]
+pub(super) struct Costs {
+    /// The worst run of each metric.
+    pub(super) metrics: Vec<MetricChange>,
+    /// Runs that were not compared.
+    pub(super) not_compared: Vec<NotCompared>,
+    /// When the first regressed run started.
+    pub(super) regressed_since: Option<String>,
+}
+
+/// Compares each of `apps` with the accepted runs of `job`.
+pub(super) fn compare(job: &Job, apps: &[&ApplicationReport], tolerance: &Tolerance) -> Costs {
+    let mut costs = Costs::default();
+    let (mut fit, mut parts) = (Vec::new(), Vec::new());
+    for app in apps {
+        let run = Run::of(app);
+        let unfit = unfit(app);
+        if !app.complete && settled(job, &run).is_none() {
+            parts.push((app.id.as_str(), Run::at_least(app)));
+        }
+        match unfit.or_else(|| settled(job, &run)) {
+            Some(reason) => {
+                let (application, unfit) = (app.id.clone(), unfit.is_some());
+                costs.not_compared.push(NotCompared { application, reason, unfit });
+            }
+            None => fit.push((app.id.as_str(), run)),
+        }
+    }
+    if !tolerance.metrics {
+        return costs;
+    }
+    let inputs: Vec<f64> = job.runs.iter().filter_map(|run| Some(run.input_bytes? as f64)).collect();
+    let usual_input = median(&inputs).filter(|&bytes| bytes > 0.0);
+    for metric in Metric::ALL {
+        let accepted: Vec<f64> = job.runs.iter().filter_map(|run| run.cost(metric)).collect();
+        let Some(range) = range(&accepted, tolerance.of(metric)) else { continue };
+        let mut worst: Option<MetricChange> = None;
+        let (mut runs, mut regressed_runs) = (0, 0);
+        let whole = fit.iter().map(|run| (run, false));
+        for ((id, run), at_least) in whole.chain(parts.iter().map(|run| (run, true))) {
+            let Some(value) = run.cost(metric) else { continue };
+            let growth = usual_input.zip(run.input_bytes).map(|(usual, bytes)| bytes as f64 / usual);
+            let change = MetricChange { at_least, ..change(metric, id, value, range, growth) };
+            // More than is accepted in a part is more in the whole; less says nothing.
+            if at_least && change.verdict != MetricVerdict::Regressed {
+                continue;
+            }
+            runs += 1;
+            if change.verdict == MetricVerdict::Regressed {
+                regressed_runs += 1;
+                costs.regressed_since = earliest(costs.regressed_since.take(), run.started_at.clone());
+            }
+            if worst.as_ref().is_none_or(|worst| is_worse(&change, worst)) {
+                worst = Some(change);
+            }
+        }
+        costs.metrics.extend(worst.map(|worst| MetricChange { runs, regressed_runs, ..worst }));
+    }
+    let has_costs = |run: &Run| Metric::ALL.into_iter().any(|metric| run.cost(metric).is_some());
+    if !job.runs.iter().any(has_costs) {
+        costs.not_compared.extend(fit.into_iter().filter(|(_, run)| has_costs(run)).map(|(id, _)| {
+            NotCompared {
+                application: id.to_owned(),
+                reason: "no accepted run of the job has costs to compare with",
+                unfit: true,
+            }
+        }));
+    }
+    costs
+}
+
+/// Why a run is not compared again; `None` if it is new.
+pub(super) fn settled(job: &Job, run: &Run) -> Option<&'static str> {
+    if job.runs.iter().any(|known| known.run == run.run) {
+        return Some("the baseline already contains this run");
+    }
+    let is_before =
+        job.since.as_ref().is_some_and(|since| run.started_at.as_ref().is_none_or(|at| at < since));
+    is_before.then_some("it is older than the accepted runs")
+}
+
+fn change(metric: Metric, id: &str, value: f64, range: Range, growth: Option<f64>) -> MetricChange {
+    let range = match growth {
+        Some(growth) if metric.grows_with_input() => range.with_input(growth),
+        _ => range,
+    };
+    let verdict = if value > range.high {
+        MetricVerdict::Regressed
+    } else if value < range.low {
+        MetricVerdict::Improved
+    } else {
+        MetricVerdict::Steady
+    };
+    let application = id.to_owned();
+    MetricChange {
+        metric,
+        verdict,
+        application,
+        value,
+        at_least: false,
+        range,
+        input_growth: growth,
+        runs: 0,
+        regressed_runs: 0,
+    }
+}
+
+/// If two runs regressed, the one further beyond its limit is worse; otherwise the verdict decides.
+fn is_worse(one: &MetricChange, other: &MetricChange) -> bool {
+    let beyond = |change: &MetricChange| change.value - change.range.high;
+    one.verdict < other.verdict || (one.verdict == other.verdict && beyond(one) > beyond(other))
+}
+
+fn earliest(one: Option<String>, other: Option<String>) -> Option<String> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}

@@ -1,0 +1,239 @@
+//! Histories × rules → report. Files are read in parallel; the result does not depend on the number of
+//! threads.
+//!
+//! [`analyze`] evaluates rules and returns a [`Report`]. [`visit()`] passes each application to a function instead, for
+//! figures that you compute yourself:
+//!
+//! ```
+//! use elephant_rs::engine::visit;
+//!
+//! let visited = visit(&["testdata/hadoop1".into()], |app, _files| app.task_count());
+//! assert_eq!(visited.applications[0].id, "job_201311192236_0042");
+//! assert!(visited.applications[0].value > 0);
+//! ```
+//!
+//! Histories that cannot be read, or not to their end, are [`problems`](Visited::problems), never a panic.
+
+mod collected;
+mod copies;
+mod evaluate;
+mod filter;
+mod part_file;
+mod parts;
+mod pieces;
+mod progress;
+mod rank;
+mod read;
+mod totals;
+mod traces;
+mod visit;
+mod worst;
+mod worst_charts;
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use elephant_input::named::Named;
+use elephant_base::limits::Limits;
+use elephant_parse::OtherCounters;
+use crate::results::{Report, Summary, SuppressionUse};
+use elephant_ruleset::{RuleSet, Suppression};
+use elephant_base::severity::Severity;
+use elephant_verdict::troubles::Basis;
+
+use collected::{Collected, Collector, Judged};
+use copies::{Counted, RunCopy};
+use evaluate::evaluate;
+use read::{Extent, Wanted};
+use visit::{may_be_superseded, visit_in_turn};
+use worst_charts::WorstCharts;
+
+pub use crate::results::Sort;
+pub use collected::Keeper;
+pub use filter::Filter;
+pub use filter::Identity;
+pub(crate) use part_file::PartError;
+pub use part_file::PartKind;
+pub use parts::Part;
+pub use parts::{analyze_part, analyze_parts};
+pub use pieces::Pieces;
+pub use pieces::Render;
+pub use progress::{Progress, SoFar};
+pub(crate) use traces::{Before, visit_traces};
+pub use visit::SUPERSEDED;
+pub use visit::DUPLICATE;
+pub(crate) use visit::Gathered;
+pub use visit::{discover, gather_beside_traces, visit_beside_traces, visit_for_rules};
+pub use visit::{Visit, Visited, visit, visit_with};
+
+/// What [`analyze`] keeps.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Findings below this severity are counted, but not kept.
+    pub min_severity: Severity,
+    /// Only this many applications, the worst ones, are kept. All are counted.
+    pub top: Option<usize>,
+    /// Whether phases and the configuration are kept. They need memory for each stage and property.
+    pub details: bool,
+    /// This many applications, the worst ones, have charts.
+    pub charts: usize,
+    /// The order of applications; `None` for that of the rule set (document `order`).
+    pub sort: Option<Sort>,
+    /// Limits on what reading one history may cost.
+    pub limits: Limits,
+    /// The applications to read.
+    pub filter: Filter,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            min_severity: Severity::Low,
+            top: None,
+            details: false,
+            charts: 0,
+            sort: None,
+            limits: Limits::default(),
+            filter: Filter::default(),
+        }
+    }
+}
+
+/// Finds the histories below `paths` and runs `rules` on them.
+#[must_use]
+pub fn analyze(paths: &[PathBuf], rules: &RuleSet, options: Options) -> Report {
+    analyze_with(paths, rules, options, &Progress::default())
+}
+
+/// Like [`analyze`], and reports how far it is to `progress`.
+#[must_use]
+#[allow(clippy::needless_pass_by_value)] // options are usually written in place
+pub fn analyze_with(paths: &[PathBuf], rules: &RuleSet, options: Options, progress: &Progress) -> Report {
+    analyze_by(paths.into(), Basis { rules, prices: None }, &options, progress)
+}
+
+/// Like [`analyze_with`], with prices.
+pub fn analyze_by(
+    named: Named<'_>,
+    basis: Basis<'_>,
+    options: &Options,
+    progress: &Progress,
+) -> Report {
+    analyze_into(Collector::new(options.top), named, basis, options, progress).0
+}
+
+/// Like [`analyze_with`], but renders each application as soon as it is judged. The pieces are all applications, so
+/// [`Options::top`] does not apply; the report has only those with charts.
+pub fn analyze_in_pieces(
+    named: Named<'_>,
+    basis: Basis<'_>,
+    options: Options,
+    progress: &Progress,
+    render: Render<'_>,
+) -> (Report, Pieces) {
+    let options = Options { top: None, ..options };
+    analyze_into(Collector::rendering(render, options.charts), named, basis, &options, progress)
+}
+
+/// Like [`analyze_by`], or with `render` like [`analyze_in_pieces`], and passes each application to `keeper`.
+pub fn analyze_keeping(
+    named: Named<'_>,
+    basis: Basis<'_>,
+    options: &Options,
+    progress: &Progress,
+    (keeper, render): (Keeper<'_>, Option<Render<'_>>),
+) -> (Report, Pieces) {
+    let collector = match render {
+        Some(render) => Collector::rendering(render, options.charts),
+        None => Collector::new(options.top),
+    };
+    analyze_into(collector.keeping(keeper), named, basis, options, progress)
+}
+
+fn analyze_into(
+    collector: Collector<'_>,
+    named: Named<'_>,
+    basis: Basis<'_>,
+    options: &Options,
+    progress: &Progress,
+) -> (Report, Pieces) {
+    let worst_charts = WorstCharts::new(options.charts);
+    let others = if basis.rules.names_counters() { OtherCounters::Kept } else { OtherCounters::Dropped };
+    let wanted = Wanted::ForRules(others);
+    let extent = Extent { wanted, limits: &options.limits, filter: &options.filter };
+    let counted = Mutex::new(Counted::default());
+    let visited = visit_in_turn(named, extent, progress, |app, sources, turn| {
+        let started = Instant::now();
+        let (mut report, suppressed_by) = evaluate(app, (sources, turn), basis, options, &worst_charts);
+        if let Some(keeper) = collector.keeper() {
+            keeper.complete(app, &mut report);
+        }
+        let judged = Judged { report, turn, suppressed_by };
+        progress.findings(judged.report.counts.iter().skip(1).sum());
+        log::debug!("{}: judged in {:.1?}", judged.report.id, started.elapsed());
+        // A later attempt of the application master may replace this history, or a copy of it. That is known after all
+        // files are read.
+        if may_be_superseded(sources) || turn.may_be_copied {
+            return Some(judged);
+        }
+        collector.add(judged);
+        counted.lock().unwrap_or_else(PoisonError::into_inner).add(&RunCopy::of(app, sources));
+        None
+    });
+    let counted = counted.into_inner().unwrap_or_else(PoisonError::into_inner);
+    conclude(collector, visited, &counted, worst_charts, basis)
+}
+
+/// Adds the applications that wait until it is known which of them are copies.
+fn conclude(
+    collector: Collector<'_>,
+    mut visited: Visited<Judged>,
+    counted: &Counted,
+    worst_charts: WorstCharts,
+    basis: Basis<'_>,
+) -> (Report, Pieces) {
+    let copies = visited.take_copies();
+    // A history with a wrong id in its name.
+    visited.leave_out_copies(|visit| {
+        counted.contains(&visit.copy).then(|| "in a history that was counted".to_owned())
+    });
+    for visit in visited.applications {
+        collector.add(visit.value);
+    }
+    if let Some(keeper) = collector.keeper() {
+        for copy in &copies {
+            (keeper.keep_copy)(&copy.value.report);
+        }
+    }
+    let Collected { mut applications, pieces, totals, findings, suppressed } = collector.finish();
+    worst_charts.hand_out(&mut applications);
+    let applications = applications.into_iter().map(|(report, _)| report).collect();
+    let report = Report {
+        rules: basis.rules.infos(),
+        rules_hash: basis.rules.hash().to_owned(),
+        suppressions: suppression_uses(basis.rules, &suppressed),
+        currency: basis.prices.map(|prices| prices.currency().to_owned()),
+        summary: Summary { findings, ..visited.summary },
+        totals,
+        applications,
+        problems: visited.problems,
+        skipped: visited.skipped,
+        named_input_failed: visited.named_input_failed,
+        comparison: None,
+    };
+    (report, pieces)
+}
+
+/// How many findings each suppression matched; `silenced` has these counts by the suppression's index.
+fn suppression_uses(rules: &RuleSet, silenced: &[u64]) -> Vec<SuppressionUse> {
+    let status = |(place, suppression): (usize, &Suppression)| SuppressionUse {
+        origin: suppression.origin(),
+        rules: suppression.rules.to_string(),
+        reason: suppression.reason.clone(),
+        until: suppression.until,
+        expired: suppression.is_expired(rules.today()),
+        findings: silenced.get(place).copied().unwrap_or_default(),
+    };
+    rules.suppressions().iter().enumerate().map(status).collect()
+}

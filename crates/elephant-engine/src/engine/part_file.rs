@@ -1,0 +1,196 @@
+//! The file of a partial result: a line of JSON that says what it is part of, the compressed result, and a checksum at
+//! the end, by which a file that was cut off is recognised.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use twox_hash::XxHash3_128;
+
+use super::visit::{Gathered, Unfit};
+use elephant_base::state::{Reader, State};
+
+/// The format of the line. It changes with the line, and with what [`State`] writes between two versions of the program.
+const FORMAT: u32 = 1;
+const BEGINNING: &[u8] = b"{\"elephant_rs_partial\":";
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const COMPRESSION: i32 = 3;
+const CHECKSUM: usize = size_of::<u128>();
+
+/// What a partial result is part of. Only results of one kind can be merged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartKind<'a> {
+    pub command: &'static str,
+    pub rules_hash: &'a str,
+    /// The options that change what is found, by what they are about.
+    pub options: Vec<(&'static str, String)>,
+}
+
+/// The part of the line that all versions have.
+#[derive(Deserialize)]
+struct Version {
+    elephant_rs_partial: u32,
+    version: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    elephant_rs_partial: u32,
+    version: String,
+    command: String,
+    rules_hash: String,
+    options: Vec<(String, String)>,
+}
+
+/// Partial results that cannot be merged.
+#[derive(Debug, Error)]
+pub enum PartError {
+    #[error("cannot read the partial result {path}: {source}", path = path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error(
+        "{path} is not a partial result; --merge takes files that were written with --partial",
+        path = path.display()
+    )]
+    NoPart { path: PathBuf },
+    #[error("{path} is cut off or damaged; write this partial result again", path = path.display())]
+    Damaged { path: PathBuf },
+    #[error(
+        "{path} was written by elephant-rs {version}, which this elephant-rs {VERSION} cannot merge; use one version for \
+         all parts",
+        path = path.display()
+    )]
+    OtherVersion { path: PathBuf, version: String },
+    #[error(
+        "{path} was written by elephant-rs {theirs}, not by {ours}; merge it with elephant-rs {theirs} --merge",
+        path = path.display()
+    )]
+    OtherCommand { path: PathBuf, theirs: String, ours: &'static str },
+    #[error(
+        "{path} was written with other rules (their hash is {theirs}, here {ours}); give --rules as for the parts",
+        path = path.display()
+    )]
+    OtherRules { path: PathBuf, theirs: String, ours: String },
+    #[error(
+        "{path} was written with other {what}; merge parts with the options that they were written with",
+        path = path.display()
+    )]
+    OtherOptions { path: PathBuf, what: String },
+    #[error(
+        "{one} and {other} have both read {history}, which would count twice; merge each part once, and give each history \
+         to one part",
+        one = one.display(),
+        other = other.display(),
+        history = history.display()
+    )]
+    Overlap { one: PathBuf, other: PathBuf, history: PathBuf },
+    #[error(
+        "{history} is in {one}, but its configuration {conf} is in {other}; give a job history and its configuration to \
+         one part",
+        one = one.display(),
+        other = other.display(),
+        history = history.display(),
+        conf = conf.display()
+    )]
+    Apart { one: PathBuf, other: PathBuf, history: PathBuf, conf: PathBuf },
+    #[error(
+        "{path} is a cluster trace, whose jobs are spread over its files, so it cannot be read in parts; leave --partial out",
+        path = path.display()
+    )]
+    Trace { path: PathBuf },
+}
+
+impl PartKind<'_> {
+    /// Writes a partial result of this kind.
+    pub fn write(&self, body: &[u8], out: &mut dyn Write) -> io::Result<()> {
+        let header = Header {
+            elephant_rs_partial: FORMAT,
+            version: VERSION.to_owned(),
+            command: self.command.to_owned(),
+            rules_hash: self.rules_hash.to_owned(),
+            options: self.options.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect(),
+        };
+        let mut file = serde_json::to_vec(&header)?;
+        file.push(b'\n');
+        file.extend_from_slice(&zstd::encode_all(body, COMPRESSION)?);
+        let checksum = XxHash3_128::oneshot(&file);
+        file.extend_from_slice(&checksum.to_le_bytes());
+        out.write_all(&file)
+    }
+
+    /// Reads the partial results in these files, which must be of this kind, and merges what `gathered` makes of each.
+    ///
+    /// # Errors
+    /// If a file is not a whole result of this kind, or two have read the same history.
+    pub(crate) fn merge<S: State, T>(
+        &self,
+        files: &[&Path],
+        mut gathered: impl FnMut(S) -> Option<Gathered<'static, T>>,
+    ) -> Result<Gathered<'static, T>, PartError> {
+        let parts: Result<Vec<_>, PartError> = files
+            .iter()
+            .map(|path| {
+                let body = self.read(path)?;
+                let mut from = Reader::new(&body);
+                let state = S::take(&mut from).filter(|_| from.left() == 0).and_then(&mut gathered);
+                state.ok_or_else(|| PartError::Damaged { path: path.to_path_buf() })
+            })
+            .collect();
+        let path = |place: usize| files.get(place).map(|path| path.to_path_buf()).unwrap_or_default();
+        Gathered::merge(parts?).map_err(|unfit| match unfit {
+            Unfit::Overlap { history, parts: [one, other] } => {
+                PartError::Overlap { one: path(one), other: path(other), history }
+            }
+            Unfit::Apart { history, conf, parts: [one, other] } => {
+                PartError::Apart { one: path(one), other: path(other), history, conf }
+            }
+        })
+    }
+
+    fn read(&self, path: &Path) -> Result<Vec<u8>, PartError> {
+        let named = || path.to_path_buf();
+        let file = fs::read(path).map_err(|source| PartError::Unreadable { path: named(), source })?;
+        if !file.starts_with(BEGINNING) {
+            return Err(PartError::NoPart { path: named() });
+        }
+        let damaged = || PartError::Damaged { path: named() };
+        let (whole, checksum) = file
+            .len()
+            .checked_sub(CHECKSUM)
+            .and_then(|end| file.split_at_checked(end))
+            .ok_or_else(damaged)?;
+        if XxHash3_128::oneshot(whole).to_le_bytes() != checksum {
+            return Err(damaged());
+        }
+        let end = memchr::memchr(b'\n', whole).ok_or_else(damaged)?;
+        let (line, body) = whole.split_at(end);
+        let Version { elephant_rs_partial, version } = serde_json::from_slice(line).map_err(|_| damaged())?;
+        if elephant_rs_partial != FORMAT || version != VERSION {
+            return Err(PartError::OtherVersion { path: named(), version });
+        }
+        let header: Header = serde_json::from_slice(line).map_err(|_| damaged())?;
+        self.accept(header, path)?;
+        zstd::decode_all(body.get(1..).unwrap_or_default()).map_err(|_| damaged())
+    }
+
+    /// Fails if the result is of another kind.
+    fn accept(&self, header: Header, path: &Path) -> Result<(), PartError> {
+        let Header { command, rules_hash, options, .. } = header;
+        let path = path.to_path_buf();
+        if command != self.command {
+            return Err(PartError::OtherCommand { path, theirs: command, ours: self.command });
+        }
+        if rules_hash != self.rules_hash {
+            let ours = self.rules_hash.to_owned();
+            return Err(PartError::OtherRules { path, theirs: rules_hash, ours });
+        }
+        let same = |(key, value): &&(&'static str, String)| {
+            options.iter().any(|(other, theirs)| other == key && theirs == value)
+        };
+        match self.options.iter().find(|option| !same(option)) {
+            Some((what, _)) => Err(PartError::OtherOptions { path, what: (*what).to_owned() }),
+            None => Ok(()),
+        }
+    }
+}

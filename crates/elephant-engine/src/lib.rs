@@ -1,0 +1,10 @@
+//! From histories and rules to ranked reports, and everything that compares or sums them up.
+
+pub mod baseline;
+pub mod diff;
+pub mod engine;
+pub mod nodes;
+pub mod results;
+pub mod survey;
+pub mod watch;
+pub mod whatif;

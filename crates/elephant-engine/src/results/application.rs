@@ -1,0 +1,186 @@
+//! The report on one application.
+
+use std::sync::Arc;
+
+use super::{Leading, NodeWork, Work};
+use elephant_verdict::charts::Charts;
+use elephant_rule::finding::{Finding, Name, NotEvaluated, Suppressed};
+use elephant_verdict::fingerprint::{Fingerprint, JobKey, StageName, subject_key};
+use elephant_analysis::metrics::{AtLeast, Metrics};
+use elephant_model::model::conf::Conf;
+use elephant_model::model::{Application, Engine, Phase, Status, Subject, job_type};
+use elephant_verdict::savings::ApplicationSavings;
+use elephant_base::severity::Severity;
+use elephant_base::state::state;
+use elephant_verdict::troubles::{Recommended, Trouble};
+use elephant_base::units::Timestamp;
+
+/// One application with the results of the rules.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)] // as in `Application`
+#[non_exhaustive]
+pub struct ApplicationReport {
+    pub id: String,
+    /// The application's attempt, if its cluster manager counts attempts.
+    pub attempt: Option<String>,
+    pub engine: Engine,
+    pub engine_version: Option<String>,
+    pub name: Option<String>,
+    pub user: Option<String>,
+    pub queue: Option<String>,
+    pub job_type: Option<&'static str>,
+    pub status: Status,
+    pub complete: bool,
+    /// Why the history is incomplete, phrased to follow "because" or a colon; `None` for a complete
+    /// history.
+    pub incomplete: Option<String>,
+    /// The option of the limit that kept a part of the history out, if one did.
+    pub limit: Option<&'static str>,
+    /// Whether the application could be judged. A complete history always can. An incomplete one must
+    /// contain the end of an attempt, and a rule about tasks, stages or jobs must have been evaluated.
+    pub judged: bool,
+    /// The files it was read from, the history first.
+    pub sources: Vec<String>,
+    pub submitted_at: Option<Timestamp>,
+    pub started_at: Option<Timestamp>,
+    pub finished_at: Option<Timestamp>,
+    /// The highest severity of its findings.
+    pub severity: Severity,
+    /// The highest severity that the thresholds of rules give.
+    pub raw_severity: Severity,
+    /// The highest severity of its findings without the cap for small applications.
+    pub severity_in_larger_run: Severity,
+    /// The sum of its findings' scores.
+    pub score: u64,
+    /// The first part of its sort key in the report.
+    pub leading: Leading,
+    pub metrics: Metrics,
+    /// Sums over its attempts; unknown if a limit cut the history.
+    pub work: Work,
+    /// What it cost at least, if its history is incomplete and no limit cut it.
+    pub(crate) at_least: AtLeast,
+    /// The number of findings by severity value.
+    pub counts: [u64; 5],
+    /// What is wrong, worst first: findings of one root cause together, with one remedy.
+    pub troubles: Vec<Trouble>,
+    /// The settings that are recommended against all troubles together.
+    pub recommended: Vec<Recommended>,
+    /// What removing all troubles saves; `None` without troubles.
+    pub savings: Option<ApplicationSavings>,
+    /// Findings of at least the requested severity, worst first.
+    pub findings: Vec<Finding>,
+    /// Findings that a rule file suppresses, of at least the requested severity. No count includes them.
+    pub suppressed: Vec<Suppressed>,
+    /// The ids of all evaluated rules, with or without findings. Most applications have the same list.
+    pub evaluated: Arc<[Name]>,
+    /// Rules whose data is missing.
+    pub not_evaluated: Vec<NotEvaluated>,
+    /// The names of the stages that have findings, by id.
+    pub stage_names: Vec<StageName>,
+    /// Its phases, if [`crate::engine::Options::details`] is set.
+    pub phases: Option<Vec<Phase>>,
+    /// Its configuration, if [`crate::engine::Options::details`] is set and the history contains one.
+    pub configuration: Option<Box<Conf>>,
+    /// What it did on each node, if it goes to a database.
+    pub nodes: Vec<NodeWork>,
+    /// Its charts, if [`crate::engine::Options::charts`] includes it.
+    pub charts: Option<Box<Charts>>,
+}
+
+state!(struct ApplicationReport { id, attempt, engine, engine_version, name, user, queue, job_type,
+    status, complete, incomplete, limit, judged, sources, submitted_at, started_at, finished_at, severity,
+     raw_severity, severity_in_larger_run, score, leading, metrics, work, at_least, counts, troubles, recommended, savings,
+     findings, suppressed, evaluated, not_evaluated, stage_names, phases, configuration, nodes, charts });
+
+impl ApplicationReport {
+    /// The job that this application is a run of.
+    #[must_use]
+    pub fn job_key(&self) -> JobKey {
+        JobKey::new(self.engine, self.name.as_deref())
+    }
+
+    /// The identity of `finding` across runs of this job.
+    #[must_use]
+    pub fn fingerprint(&self, finding: &Finding) -> Fingerprint {
+        Fingerprint::of(&finding.rule, &self.subject_key(&finding.subject), &self.job_key())
+    }
+
+    /// The subject without the ids of this run.
+    #[must_use]
+    pub fn subject_key(&self, subject: &Subject) -> String {
+        subject_key(&self.stage_names, subject)
+    }
+
+    /// Whether the log was cut before the job's name, or lost it. A complete log without a name is a job
+    /// without a name.
+    #[must_use]
+    pub fn is_unnamed(&self) -> bool {
+        !self.complete && self.job_key() == JobKey::new(self.engine, None)
+    }
+
+    /// The job under which the run is compared: its own, or a placeholder if the name is lost.
+    #[must_use]
+    pub fn compared_job(&self) -> JobKey {
+        if self.is_unnamed() {
+            JobKey::from(format!("{} · (name unknown)", self.engine.name()))
+        } else {
+            self.job_key()
+        }
+    }
+}
+
+impl ApplicationReport {
+    /// The facts of an application, without any results.
+    pub(crate) fn of(app: &Application, sources: &[String]) -> Self {
+        Self {
+            id: app.id.clone(),
+            attempt: app.spark.as_ref().and_then(|spark| spark.attempt.clone()),
+            engine: app.engine,
+            engine_version: app.engine_version.clone(),
+            name: app.name.clone(),
+            user: app.user.clone(),
+            queue: app.queue.clone(),
+            job_type: job_type(app),
+            status: app.status,
+            complete: app.complete,
+            incomplete: app.why_incomplete(),
+            limit: app.limit.map(|limit| limit.option),
+            judged: true,
+            sources: sources.to_vec(),
+            submitted_at: app.submitted_at,
+            started_at: app.launched_at,
+            finished_at: app.finished_at,
+            severity: Severity::None,
+            raw_severity: Severity::None,
+            severity_in_larger_run: Severity::None,
+            score: 0,
+            leading: Leading::Nothing,
+            metrics: Metrics::default(),
+            work: Work::default(),
+            at_least: AtLeast::default(),
+            counts: [0; 5],
+            troubles: Vec::new(),
+            recommended: Vec::new(),
+            savings: None,
+            findings: Vec::new(),
+            suppressed: Vec::new(),
+            evaluated: Arc::default(),
+            not_evaluated: Vec::new(),
+            stage_names: Vec::new(),
+            phases: None,
+            configuration: None,
+            nodes: Vec::new(),
+            charts: None,
+        }
+    }
+
+    /// A Spark application that did no work.
+    #[cfg(test)]
+    pub(crate) fn blank(id: &str) -> Self {
+        let mut app = Application::new(Engine::Spark);
+        id.clone_into(&mut app.id);
+        app.status = Status::Succeeded;
+        app.complete = true;
+        Self::of(&app, &[])
+    }
+}

@@ -1,0 +1,157 @@
+//! The data of a report: the results of an analysis, and how they compare with an accepted state.
+//!
+//! Everything is sorted: applications by their worst finding, findings by severity. What a history does not contain is
+//! `None`.
+//!
+//! ```
+//! use elephant_rs::engine::{Options, analyze};
+//! use elephant_rs::rules::RuleSet;
+//!
+//! let report = analyze(&["testdata/hadoop1".into()], &RuleSet::built_in()?, Options::default());
+//! let job = &report.applications[0];
+//! let wasted = job.metrics.wasted.zip(job.metrics.used);
+//! assert!(wasted.is_some_and(|(wasted, used)| wasted.as_gb_hours() < used.as_gb_hours()));
+//! assert!(report.problems.is_empty());
+//! # Ok::<(), elephant_rs::rules::RuleError>(())
+//! ```
+
+mod application;
+mod change;
+mod comparison;
+mod jobs;
+mod leading;
+mod metric;
+mod node_work;
+mod rollups;
+mod totals;
+mod work;
+mod worst;
+
+use chrono::NaiveDate;
+
+use elephant_ruleset::RuleInfo;
+use elephant_base::severity::Severity;
+use elephant_base::state::state;
+
+pub use elephant_verdict::charts::{
+    Amount, Axis, Bucket, Charts, Durations, ExecutorSpan, Group, Groups, Histogram, Holder, Limit, Load,
+    LoadOf, MeanOf, MemoryUse, NodeAttempts, PhaseRow, Phases, Point, Quantity, Rows, Scale, Scatter,
+    Timeline,
+};
+pub use elephant_verdict::fingerprint::{Fingerprint, JobKey, StageName};
+pub use elephant_analysis::metrics::{ExecutorCounts, JobCounts, Metrics, SparkCounts, StageCounts};
+pub use elephant_parse::{Level, Position, Problem};
+pub use application::ApplicationReport;
+pub use change::{Absence, Absent, Accepted, Change, FindingChange, MeasureChange};
+pub use comparison::{
+    Comparison, Counts, IncompleteRun, JobComparison, JobState, MetricChange, MetricVerdict, NotCompared,
+};
+pub use jobs::JobGroup;
+pub use jobs::{JobSums, JobTotal};
+pub use leading::Leading;
+pub use leading::Sort;
+pub use metric::{Floors, LimitBasis, Metric, Range};
+pub use node_work::NodeWork;
+pub use rollups::GroupName;
+pub use rollups::{Rollup, Waste};
+pub(crate) use rollups::{RollupSums, Rollups};
+pub use totals::{NotEvaluatedTotal, RuleTotal, Totals};
+pub use work::Work;
+pub use worst::Candidate;
+pub use worst::{WorstTrouble, WorstTroubles};
+
+/// Everything that a report shows.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Report {
+    /// The active rules, in the order of the catalogue.
+    pub rules: Vec<RuleInfo>,
+    /// A hash of them, which distinguishes results of different rules.
+    pub rules_hash: String,
+    /// The suppressions of the rule files, in file order.
+    pub suppressions: Vec<SuppressionUse>,
+    /// Counts over the whole run.
+    pub summary: Summary,
+    /// Sums over all applications, including those that are not kept.
+    pub totals: Totals,
+    /// The applications, worst first.
+    pub applications: Vec<ApplicationReport>,
+    /// Problems, by source.
+    pub problems: Vec<SourceProblem>,
+    /// Files that are not histories, by reason.
+    pub skipped: Vec<(&'static str, u64)>,
+    /// Whether an input that the user named could not be read.
+    pub named_input_failed: bool,
+    /// The currency of costs, if prices were given.
+    pub currency: Option<String>,
+    /// The comparison with an accepted state, if one was made.
+    pub comparison: Option<Comparison>,
+}
+
+impl Report {
+    /// Removes findings below this severity and all but the first applications. Counts stay.
+    pub fn narrow(&mut self, min_severity: Severity, top: Option<usize>) {
+        for app in &mut self.applications {
+            app.findings.retain(|finding| finding.severity >= min_severity);
+            app.troubles.retain(|trouble| trouble.severity >= min_severity);
+            app.suppressed.retain(|suppressed| suppressed.finding.severity >= min_severity);
+        }
+        let top = top.unwrap_or(usize::MAX);
+        self.applications.truncate(top);
+        if let Some(comparison) = &mut self.comparison {
+            comparison.narrow(min_severity, top);
+        }
+    }
+}
+
+/// A suppression and how many findings it matched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SuppressionUse {
+    /// Where it is written, `file:line`.
+    pub origin: String,
+    /// The rules that it applies to.
+    pub rules: String,
+    /// The reason that the rule file gives.
+    pub reason: String,
+    /// Its last day.
+    pub until: Option<NaiveDate>,
+    /// Whether that day has passed, so that it no longer suppresses findings.
+    pub expired: bool,
+    /// How many findings it suppressed, of any severity.
+    pub findings: u64,
+}
+
+/// Counts over the whole run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Files below the paths.
+    pub files_found: u64,
+    /// Files that were read and used.
+    pub files_analysed: u64,
+    /// Files of another kind.
+    pub files_skipped: u64,
+    /// Files that could not be read.
+    pub files_failed: u64,
+    /// Applications, without those that were left out.
+    pub applications: u64,
+    /// Applications that the filter of the run did not select. Neither are they judged, nor their problems reported. A
+    /// history that was not read at all, because of its engine, counts as one application.
+    pub left_out: u64,
+    /// Copies of histories that are counted once. Each is a problem with the code `duplicate`.
+    pub copies: u64,
+    /// Findings by severity value, 0 (none) to 4 (critical).
+    pub findings: [u64; 5],
+}
+
+/// A problem and its source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceProblem {
+    /// The file.
+    pub source: String,
+    /// The problem.
+    pub problem: Problem,
+}
+
+state!(struct SourceProblem { source, problem });

@@ -1,0 +1,30 @@
+//! What an application did on one node: sums that can be added up over many applications.
+
+use elephant_base::state::state;
+use elephant_base::units::Millis;
+
+/// Sums of one application on one node. Whole numbers, so that no sum depends on the order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NodeWork {
+    /// The node as logged.
+    pub node: String,
+    /// Attempts that ran there.
+    pub attempts: u64,
+    pub failed: u64,
+    /// Total run time of the attempts; `None` if the log has the times of none.
+    pub task_time: Option<Millis>,
+    /// Executors that were lost, not because of memory and not on purpose.
+    pub lost_executors: u64,
+    /// Other failures that messages blame on the node.
+    pub node_failures: u64,
+    /// Attempts that can be compared with others: they succeeded, in a group with enough tasks.
+    pub compared: u64,
+    /// How many of those are stragglers.
+    pub stragglers: u64,
+    /// The sum of their z-scores, and of the squares of these, in millionths.
+    pub score: i64,
+    pub squares: i64,
+}
+
+state!(struct NodeWork { node, attempts, failed, task_time, lost_executors, node_failures, compared, stragglers, score,
+    squares });

@@ -1,0 +1,4 @@
+//! Custom.
+
+mod advice;
+mod agreement;

@@ -1,0 +1,25 @@
+//! From files to findings: what is found, judged, saved and promised.
+
+// Clippy does not recognise test helpers as test code.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    unreachable_pub
+)]
+
+mod custom;
+mod damage;
+mod diagnosis;
+mod failures;
+mod input;
+mod mapreduce;
+mod nodes;
+mod replay;
+mod savings;
+mod spark;
+mod stragglers;
+mod troubles;
+mod values_in_force;

@@ -1,0 +1,4 @@
+//! Mapreduce.
+
+mod advice;
+mod replay;

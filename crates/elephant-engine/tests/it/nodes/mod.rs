@@ -1,0 +1,4 @@
+//! Nodes.
+
+mod oracle;
+mod ranking;

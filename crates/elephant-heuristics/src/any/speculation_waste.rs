@@ -1,0 +1,159 @@
+//! `speculation-waste`: time wasted on speculative copies that lost their race (S2 section 4, S0 tables 2
+//! and 3).
+
+use super::speculation_settings::defaults;
+use super::{rule, tasks};
+use elephant_rule::finding::{Advice, Judgement, Measure, SettingChange, Subject, TroubleKind, Verdict, Worse};
+use crate::wording::{change, decisive, percent};
+use crate::{Check, Rule, load};
+use elephant_model::model::conf::ConfKey;
+use elephant_model::model::spark::Facet;
+use elephant_model::model::table::TaskKind;
+use elephant_model::model::{Application, Engine};
+use elephant_rule::params::cutoffs::Ascending;
+use elephant_rule::params::quantity::{Duration, Ratio};
+use elephant_rule::params::rule_params;
+use elephant_base::severity::Severity;
+use elephant_analysis::stragglers::detect::spark::SparkSpeculation;
+use elephant_analysis::stragglers::speculation::Copies;
+
+/// Spark 4 copies tasks later, and fewer of them, than earlier versions.
+const CAREFUL: SparkSpeculation = SparkSpeculation::V4;
+
+rule_params! {
+    /// Parameters of `speculation-waste`.
+    pub(super) struct Waste / WasteLayer {
+        /// Time of losing speculative copies / time of all attempts.
+        lost_share: Ascending<Ratio>,
+        /// Time of losing speculative copies. Small jobs lose little, however large the share.
+        lost_time: Ascending<Duration>,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!(Own, "speculation-waste", "Speculation Waste", Waste, |layers| load(layers, Lost))
+        .measured_by("lost_ratio", Worse::Higher)
+        .telling(TroubleKind::Speculation);
+
+/// The message of a finding.
+const MESSAGE: &str = "{copies} launched, {copies_won_count} won; losing copies took {lost_by_copies_time_ms}, \
+    {lost_ratio:%} of all task time ({limit})";
+
+struct Lost(Waste);
+
+impl Check for Lost {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let of_groups: Vec<(TaskKind, Copies)> =
+            app.groups.iter().map(|group| (group.kind, Copies::of(group))).collect();
+        let all = of_groups.iter().fold(Copies::default(), |sum, (_, copies)| sum.and(*copies));
+        if all.launched == 0 {
+            return Verdict::NotApplicable;
+        }
+        let Some(share) = all.lost_share() else {
+            return Verdict::NotEvaluated("no attempt has a run time".to_owned());
+        };
+        let low = Severity::Low;
+        let by_share = params.lost_share.severity(share);
+        let by_time = params.lost_time.severity(all.lost_by_copies.as_f64());
+        let severity = by_share.min(by_time);
+        let level = severity.max(low);
+        let limits = [
+            (by_share, params.lost_share.describe_in(level, percent)),
+            (by_time, params.lost_time.describe(level)),
+        ];
+        Judgement::of(Subject::Application, severity)
+            .tasks(tasks(app))
+            .fact("copies_count", Measure::Count(all.launched))
+            .fact("copies_won_count", Measure::Count(all.won))
+            .fact("lost_attempts_untold_count", Measure::Count(all.unknown_duration))
+            .fact("lost_time_ms", Measure::Time(all.lost))
+            .fact("lost_by_copies_time_ms", Measure::Time(all.lost_by_copies))
+            .fact("task_time_ms", Measure::Time(all.all))
+            .fact("lost_ratio", Measure::Ratio(Some(share)))
+            .message(MESSAGE, &[("copies", &copies(all.launched)), ("limit", &decisive(severity, &limits))])
+            .advice(|| advice(app, &of_groups))
+            .into()
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks]
+    }
+}
+
+/// The share of the running tasks that Hadoop may copy, and the number that it may always copy: about half of the
+/// copies, and a fifth of those of small jobs.
+const FEWER: (f64, i64) = (0.05, 2);
+
+/// "1 copy", "2 copies".
+fn copies(count: u64) -> String {
+    format!("{count} {}", if count == 1 { "copy" } else { "copies" })
+}
+
+/// The settings for fewer copies at a time. None in Hadoop 1, which has neither application masters nor their
+/// settings.
+fn fewer_copies(app: &Application) -> Vec<SettingChange> {
+    if app.masters.is_empty() {
+        return Vec::new();
+    }
+    let (share, number) = FEWER;
+    let (of_running, at_least) = (ConfKey::SpeculativeCapRunning, ConfKey::SpeculativeMinimum);
+    let of_running =
+        app.conf.fraction(of_running).is_none_or(|now| now > share).then(|| change(app, of_running, share));
+    let at_least =
+        app.conf.integer(at_least).is_none_or(|now| now > number).then(|| change(app, at_least, number));
+    of_running.into_iter().chain(at_least).collect()
+}
+
+fn advice(app: &Application, groups: &[(TaskKind, Copies)]) -> Vec<Advice> {
+    match app.engine {
+        Engine::Spark => {
+            let defaults = defaults(app);
+            let multiplier = app.conf.fraction(ConfKey::SpeculationMultiplier).unwrap_or(defaults.multiplier);
+            let quantile = app.conf.fraction(ConfKey::SpeculationQuantile).unwrap_or(defaults.quantile);
+            let mut changes = Vec::new();
+            if multiplier < CAREFUL.multiplier {
+                changes.push(change(app, ConfKey::SpeculationMultiplier, CAREFUL.multiplier));
+            }
+            if quantile < CAREFUL.quantile {
+                changes.push(change(app, ConfKey::SpeculationQuantile, CAREFUL.quantile));
+            }
+            if changes.is_empty() {
+                vec![
+                    "tasks are already copied late: the copies lost because they were not faster; \
+                     `elephant-rs stragglers` shows why the originals were slow"
+                        .into(),
+                ]
+            } else {
+                vec![Advice::new("start speculative copies later, and of fewer tasks").set(changes)]
+            }
+        }
+        Engine::MapReduce => {
+            let lost = |kind| {
+                groups
+                    .iter()
+                    .find(|(known, _)| *known == kind)
+                    .map(|(_, copies)| copies.lost_by_copies)
+                    .unwrap_or_default()
+            };
+            let (maps, reduces) = (lost(TaskKind::Map), lost(TaskKind::Reduce));
+            let (key, which) = if maps >= reduces {
+                (ConfKey::MapSpeculative, "map tasks")
+            } else {
+                (ConfKey::ReduceSpeculative, "reduce tasks")
+            };
+            let fewer = fewer_copies(app);
+            let disable = |what: &str| {
+                Advice::new(format!("{what} speculative execution for the {which}, which lost most"))
+                    .set([change(app, key, false)])
+            };
+            if fewer.is_empty() {
+                return vec![disable("disable")];
+            }
+            let fewer = Advice::new("copy fewer tasks at a time")
+                .set(fewer)
+                .and(" (by default Hadoop copies up to 10 % of the running tasks, but always up to 10)");
+            vec![fewer, disable("or disable").conditional()]
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Data that several rules use, computed once per application.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::Remedy;
+use super::any::{Causes, grounds};
+use elephant_rule::finding::Container;
+use elephant_analysis::metrics::Metrics;
+use elephant_model::model::Application;
+use elephant_model::model::table::TimePoint;
+use elephant_analysis::replay::spark::{Recorded, RecordedOnce};
+use elephant_analysis::stragglers::cause::Grounds;
+use elephant_analysis::stragglers::executions::Basis;
+use elephant_analysis::stragglers::group::{GroupStragglers, covered};
+use elephant_analysis::stragglers::labels::Labelling;
+use elephant_base::units::Millis;
+
+/// The advice of the rule that sizes a container, by container.
+type Remedies<'a> = dyn Fn(Container) -> Option<Remedy> + Sync + 'a;
+
+/// The data that the rules of an application share.
+pub struct Shared<'a> {
+    app: &'a Application,
+    metrics: Option<&'a (dyn Fn() -> &'a Metrics + Sync)>,
+    remedies: Option<&'a Remedies<'a>>,
+    recorded: Option<&'a RecordedOnce>,
+    stragglers: Mutex<Vec<Arc<Stragglers<'a>>>>,
+}
+
+/// The groups of an application with enough tasks, each with its stragglers.
+pub(super) struct Stragglers<'a> {
+    app: &'a Application,
+    labelling: Labelling,
+    min_tasks: f64,
+    pub(super) groups: Vec<GroupStragglers<'a>>,
+    grounds: OnceLock<Grounds>,
+    causes: OnceLock<Causes>,
+}
+
+impl<'a> Shared<'a> {
+    /// Nothing is computed yet.
+    #[must_use]
+    pub const fn of(app: &'a Application) -> Self {
+        Self { app, metrics: None, remedies: None, recorded: None, stragglers: Mutex::new(Vec::new()) }
+    }
+
+    /// The same, with the application's costs, which the first call of `metrics` computes.
+    #[must_use]
+    pub fn with_metrics(self, metrics: &'a (dyn Fn() -> &'a Metrics + Sync)) -> Self {
+        Self { metrics: Some(metrics), ..self }
+    }
+
+    /// The same, with the advice of the rules that size containers.
+    #[must_use]
+    pub fn with_remedies(self, remedies: &'a Remedies<'a>) -> Self {
+        Self { remedies: Some(remedies), ..self }
+    }
+
+    /// The same, with the recorded run.
+    #[must_use]
+    pub fn with_recorded(self, recorded: &'a RecordedOnce) -> Self {
+        Self { recorded: Some(recorded), ..self }
+    }
+
+    /// The recorded run, ready for replays; `None` if it cannot be replayed.
+    pub(super) fn recorded(&self) -> Option<&'a Recorded> {
+        self.recorded?.get(self.app).ok()
+    }
+
+    /// The advice of the rule that sizes `container`, with its effective parameters for this application.
+    pub(super) fn remedy(&self, container: Container) -> Option<Remedy> {
+        self.remedies.and_then(|remedies| remedies(container))
+    }
+
+    /// The application's costs, if they are computed.
+    #[must_use]
+    pub fn metrics(&self) -> Option<&'a Metrics> {
+        self.metrics.map(|metrics| metrics())
+    }
+
+    /// The stragglers, by wall time, of groups with at least this many tasks.
+    pub(super) fn stragglers(&self, labelling: Labelling, min_tasks: f64) -> Arc<Stragglers<'a>> {
+        let mut known = self.stragglers.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |known: &&Arc<Stragglers<'_>>| {
+            known.labelling == labelling && known.min_tasks.total_cmp(&min_tasks).is_eq()
+        };
+        if let Some(known) = known.iter().find(same) {
+            return Arc::clone(known);
+        }
+        let mut groups = GroupStragglers::of_application(self.app, labelling, Basis::Wall);
+        groups.retain(|group| group.executions.tasks.len() as f64 >= min_tasks);
+        let (grounds, causes) = (OnceLock::new(), OnceLock::new());
+        let new = Arc::new(Stragglers { app: self.app, labelling, min_tasks, groups, grounds, causes });
+        known.push(Arc::clone(&new));
+        new
+    }
+}
+
+impl Stragglers<'_> {
+    /// The causes of the stragglers.
+    pub(super) fn causes(&self) -> &Causes {
+        self.causes.get_or_init(|| Causes::of(self.app, &self.groups, self.grounds()))
+    }
+
+    /// Whether a node may be the cause of a straggler. Takes a part of the time that [`Self::causes`] takes.
+    pub(super) fn suspect_nodes(&self) -> bool {
+        self.grounds().suspect_nodes()
+    }
+
+    fn grounds(&self) -> &Grounds {
+        self.grounds.get_or_init(|| grounds(self.app, &self.groups))
+    }
+}
+
+/// The time in which any attempt ran.
+pub fn time_of_tasks(app: &Application) -> Millis {
+    time_of(app, |_, _| true)
+}
+
+/// The time in which any attempt ran for which `is_one` is true, given the place of its group and its row.
+pub(super) fn time_of(app: &Application, is_one: impl Fn(usize, usize) -> bool) -> Millis {
+    time_of_parts(app, |place, row| is_one(place, row).then_some(Millis::ZERO))
+}
+
+/// The same, where an attempt counts only after the time that `after` returns, and not at all if it returns none.
+pub(super) fn time_of_parts(app: &Application, after: impl Fn(usize, usize) -> Option<Millis>) -> Millis {
+    let after = &after;
+    let spans = app.groups.iter().enumerate().flat_map(|(place, group)| {
+        let attempts = &group.attempts;
+        (0..attempts.len()).filter_map(move |row| {
+            let (start, finish) =
+                attempts.time(row, TimePoint::Start).zip(attempts.time(row, TimePoint::Finish))?;
+            let start = start + after(place, row)?;
+            Some((start.min(finish), finish))
+        })
+    });
+    covered(spans)
+}

@@ -1,0 +1,195 @@
+//! `spark-parallelism`: stages with so few tasks that cores are idle, or so many small ones, or ones that take so long to
+//! start, that their overhead costs time; and stages that write many small files.
+
+mod small_files;
+mod stages;
+mod starts;
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use super::support::memory;
+use super::support::partitions::{Aim, Source, advice};
+use super::support::stage_text::label;
+use super::{percent, rule, spark};
+use elephant_rule::finding::{Judgement, Measure, Phrase, Repartition, Subject, TroubleKind, Verdict, Worse};
+use crate::wording::{decisive, other_stages, plural};
+use crate::{Check, Rule, load};
+use elephant_model::model::Application;
+use elephant_model::model::counters::{Counter, CounterMask};
+use elephant_model::model::spark::{Facet, Spark, Stage, StageAttempt};
+use elephant_model::model::table::TaskKind;
+use elephant_rule::params::cutoffs::Ascending;
+use elephant_rule::params::quantity::{Count, Duration, Quantity, Ratio, Size};
+use elephant_rule::params::rule_params;
+use elephant_base::severity::Severity;
+use elephant_base::units::Millis;
+use stages::Lost;
+
+rule_params! {
+    /// Parameters of `spark-parallelism`.
+    pub(super) struct Parallelism / ParallelismLayer {
+        /// Time lost in all stages with the same remedy / run time of the application.
+        lost_share: Ascending<Ratio>,
+        /// Time lost in all stages with the same remedy.
+        lost_time: Ascending<Duration>,
+        /// Stages with at least one task for each task slot are at most low if they lost less than this.
+        uneven_time: Quantity<Duration>,
+        /// The number of tasks for each task slot that advice aims at. Stages with more tasks have enough.
+        tasks_per_slot: Quantity<Count>,
+        /// Tasks whose median time is below this are small.
+        small_task_time: Quantity<Duration>,
+        /// At most this much of a small task's run time counts as overhead.
+        small_task_overhead: Quantity<Duration>,
+        /// Files that tasks of all stages wrote, if they are small.
+        small_files: Ascending<Count>,
+        /// Files are small below this mean size; so is the input of tasks that read whole files.
+        small_file_size: Quantity<Size>,
+    }
+}
+
+pub(super) const RULE: Rule =
+    rule!(Own, "spark-parallelism", "Spark Parallelism", Parallelism, |layers| load(layers, TaskCounts))
+        .measured_by("lost_ratio", Worse::Higher)
+        .telling(TroubleKind::FewTasks)
+        .also_telling(&[TroubleKind::ManyTasks, TroubleKind::SlowTasks]);
+
+/// The message about too few tasks.
+const FEW: &str = "{stage}[ and {others}]: {tasks} for {slots} task slots left cores idle; compared with {wanted}, \
+                   about {lost_ms} were lost, {lost_ratio:%} of the run time ({limit})";
+
+/// The limit of stages with tasks for all slots.
+const UNEVEN: &str = "low below {time}, because every slot had a task";
+
+/// The message about too many tasks.
+const MANY: &str = "{stage}[ and {others}]: {tasks} of {median_task_ms} each, of which {overhead_ms} is overhead; compared \
+                    with {wanted}, about {lost_ms} were lost, {lost_ratio:%} of the run time ({limit})";
+
+/// The message if nothing was found.
+const FITS: &str = "the number of tasks of each stage fits its executors";
+
+struct TaskCounts(Parallelism);
+
+impl Check for TaskCounts {
+    fn check(&self, app: &Application) -> Verdict {
+        let Self(params) = self;
+        let Some(spark) = spark(app) else { return Verdict::NotApplicable };
+        let Some(run_time) = memory::run_time(app).filter(|time| *time > Millis::ZERO) else {
+            return Verdict::NotEvaluated(
+                "the event log does not contain the application's run time".to_owned(),
+            );
+        };
+        let lost = stages::all(app, spark, params);
+        let mut judgements: Vec<Judgement> = Vec::new();
+        for (kind, source) in [TroubleKind::FewTasks, TroubleKind::ManyTasks]
+            .into_iter()
+            .flat_map(|kind| Source::ALL.map(|source| (kind, source)))
+        {
+            let mut alike: Vec<&Lost<'_>> =
+                lost.iter().filter(|it| it.kind == kind && it.source == source).collect();
+            alike.sort_by_key(|it| (Reverse(it.time), it.stage.id));
+            judgements.extend(params.judgement(app, spark, &alike, run_time));
+        }
+        let known: BTreeSet<StageAttempt> = lost.iter().map(|it| it.stage.id).collect();
+        let is_judged = |stage: &Stage| known.contains(&stage.id);
+        judgements.extend(small_files::judgement(app, spark, params, is_judged));
+        judgements.extend(starts::judgement(app, spark, (params, run_time), is_judged));
+        if judgements.is_empty() {
+            return Judgement::of(Subject::Application, Severity::None).message(FITS, &[]).into();
+        }
+        judgements.sort_by_key(|judged| Reverse(judged.severity));
+        Verdict::Several(judgements)
+    }
+
+    fn rests_on(&self) -> &'static [Facet] {
+        &[Facet::Tasks, Facet::Stages, Facet::Executors]
+    }
+
+    fn reads(&self, _kind: TaskKind) -> CounterMask {
+        CounterMask::of(&[Counter::ExecutorRunTime])
+    }
+}
+
+/// A lost time as a share of the run, with its severity and the limit that decides.
+struct Loss {
+    severity: Severity,
+    share: f64,
+    limit: String,
+}
+
+impl Parallelism {
+    /// The number of tasks that advice aims at.
+    const fn aim(&self) -> Aim {
+        Aim { tasks_per_slot: self.tasks_per_slot.get(), small_task_time: self.small_task_time.get() }
+    }
+
+    /// What a lost time means for a run; `None` if it is too little.
+    fn loss(&self, time: Millis, run_time: Millis) -> Option<Loss> {
+        let share = time.as_f64() / run_time.as_f64();
+        let (by_share, by_time) = (self.lost_share.severity(share), self.lost_time.severity(time.as_f64()));
+        let severity = Some(by_share.min(by_time)).filter(|severity| *severity > Severity::None)?;
+        let limits = [
+            (by_share, self.lost_share.describe_in(severity, percent)),
+            (by_time, self.lost_time.describe(severity)),
+        ];
+        Some(Loss { severity, share, limit: decisive(severity, &limits) })
+    }
+
+    /// The loss, which is at most low if it is short and all stages have tasks for all slots: their last tasks do not fill
+    /// the slots once more, as in most healthy runs.
+    fn at_most_low(&self, loss: Loss, alike: &[&Lost<'_>], time: Millis) -> Loss {
+        let few = |it: &&Lost<'_>| it.kind == TroubleKind::FewTasks && it.tasks >= it.slots;
+        let is_short = time.as_f64() < self.uneven_time.get() && alike.iter().all(few);
+        if loss.severity <= Severity::Low || !is_short {
+            return loss;
+        }
+        let most = Millis::from_f64(self.uneven_time.get()).unwrap_or_default();
+        let limit = Phrase::new(UNEVEN, &[("time", &most)]).to_string();
+        Loss { severity: Severity::Low, limit, ..loss }
+    }
+
+    /// The judgement on stages with the same remedy, the one that lost most first; `None` if there are none, or if they
+    /// lost too little.
+    fn judgement(
+        &self,
+        app: &Application,
+        spark: &Spark,
+        alike: &[&Lost<'_>],
+        run_time: Millis,
+    ) -> Option<Judgement> {
+        let worst = alike.first()?;
+        let time = alike.iter().map(|it| it.time).sum::<Millis>().min(run_time);
+        let loss = self.loss(time, run_time)?;
+        let Loss { severity, share, limit } = self.at_most_low(loss, alike, time);
+        let others = other_stages(alike.len() - 1);
+        let tasks = alike.iter().map(|it| it.tasks).sum();
+        let judgement = Judgement::of(Subject::Stage(worst.stage.id), severity)
+            .tells(worst.kind)
+            .tasks(tasks)
+            .fact("stages_count", Measure::Count(alike.len() as u64))
+            .fact("tasks_count", Measure::Count(worst.tasks))
+            .fact("task_slots_count", Measure::Count(worst.slots))
+            .fact("wanted_tasks_count", Measure::Count(worst.wanted))
+            .fact("median_task_ms", Measure::Time(worst.median))
+            .fact("overhead_ms", Measure::Time(worst.overhead))
+            .fact("lost_ms", Measure::Time(time))
+            .fact("lost_ratio", Measure::Ratio(Some(share)))
+            .message(
+                if worst.kind == TroubleKind::FewTasks { FEW } else { MANY },
+                &[
+                    ("stage", &label(worst.stage)),
+                    ("others", &others),
+                    ("tasks", &plural(worst.tasks, "task")),
+                    ("slots", &worst.slots),
+                    ("wanted", &worst.wanted),
+                    ("limit", &limit),
+                ],
+            )
+            .repartition(Repartition {
+                stages: alike.iter().map(|it| it.stage.id).collect(),
+                tasks: u32::try_from(worst.wanted).unwrap_or(u32::MAX),
+            });
+        let counts = (worst.tasks, worst.wanted);
+        Some(judgement.advice(|| vec![advice(app, spark, worst.stage, worst.source, counts)]))
+    }
+}

@@ -1,0 +1,109 @@
+//! The time that stages lost because of their number of tasks.
+
+use super::Parallelism;
+use elephant_rule::finding::TroubleKind;
+use crate::spark::support::partitions::{Source, StageTasks, TIMES_SMALL};
+use crate::spark::support::slots::Slots;
+use elephant_model::model::Application;
+use elephant_model::model::counters::Counter;
+use elephant_model::model::spark::{Spark, Stage, StageStatus};
+use elephant_model::model::table::TaskGroup;
+use elephant_base::stats::descriptive::{mean, median};
+use elephant_base::units::Millis;
+
+/// A stage that loses less is not judged.
+const LEAST_LOSS: Millis = Millis::new(100);
+
+/// Small tasks are too many from this multiple of the wanted number on.
+const MANY_TIMES: f64 = 5.0;
+/// A stage with a number of tasks that does not fit, and what that cost.
+pub(super) struct Lost<'a> {
+    pub(super) stage: &'a Stage,
+    /// [`TroubleKind::FewTasks`] or [`TroubleKind::ManyTasks`].
+    pub(super) kind: TroubleKind,
+    pub(super) source: Source,
+    pub(super) tasks: u64,
+    /// The average number of task slots while the stage ran.
+    pub(super) slots: u64,
+    pub(super) wanted: u64,
+    pub(super) median: Millis,
+    /// The part of a task's time that is not work.
+    pub(super) overhead: Millis,
+    pub(super) time: Millis,
+}
+
+/// The stages that lost time because of their number of tasks, in the order of the stages.
+pub(super) fn all<'a>(app: &'a Application, spark: &'a Spark, params: &Parallelism) -> Vec<Lost<'a>> {
+    // All tasks of a barrier stage must run at once, so more of them than slots would fail.
+    let completed =
+        spark.stages.iter().filter(|stage| stage.status == StageStatus::Complete && !stage.is_barrier);
+    let groups = completed.filter_map(|stage| Some((stage, app.groups.get(stage.group?)?)));
+    let stages: Vec<(&Stage, &TaskGroup)> = groups.filter(|(_, group)| !group.tasks.is_empty()).collect();
+    if stages.is_empty() {
+        return Vec::new();
+    }
+    let slots = Slots::of(app, spark);
+    stages.into_iter().filter_map(|(stage, group)| lost(app, spark, (stage, group), &slots, params)).collect()
+}
+
+/// Whether tasks read whole files that are small: opening them takes most of their time.
+fn reads_little(group: &TaskGroup, params: &Parallelism) -> bool {
+    let read = group.attempts.sum(&[Counter::InputBytes]).filter(|read| *read > 0);
+    read.is_some_and(|read| (read as f64) < params.small_file_size.get() * group.tasks.len() as f64)
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
+fn lost<'a>(
+    app: &Application,
+    spark: &Spark,
+    (stage, group): (&'a Stage, &TaskGroup),
+    slots: &Slots<'_>,
+    params: &Parallelism,
+) -> Option<Lost<'a>> {
+    let tasks = StageTasks::of(group)?;
+    let open = slots.within(tasks.from, tasks.to)?;
+    let (all, slots) = (slots, open.round().max(1.0));
+    let count = tasks.times.len() as f64;
+    let (middle, mean) = (median(&tasks.times)?, mean(&tasks.times)?);
+    let work = tasks.work()?;
+    let small = params.small_task_time.get();
+    let enough = (slots * params.tasks_per_slot.get()).ceil().max(1.0);
+    let may_be_few = mean >= TIMES_SMALL * small && count < params.aim().most_splits(slots);
+    let is_many = count >= MANY_TIMES * enough
+        && (middle < small || (middle < TIMES_SMALL * small && reads_little(group, params)));
+    // Finding out what sets the number of tasks takes a look at all jobs. Most stages have a number that fits and end
+    // here.
+    if !may_be_few && !is_many {
+        return None;
+    }
+    let source = Source::of(app, spark, stage, group);
+    let splits = params.aim().splits(slots, work, source, group);
+    let span = (tasks.to - tasks.from) as f64;
+    let (kind, wanted, overhead, time) = if may_be_few && count < splits {
+        // Uneven tasks are skew, which has its own rule: only the even part counts.
+        let even = (count / slots).ceil() * mean;
+        let ideal = (splits / slots).ceil().mul_add(tasks.overhead, work / slots);
+        // Cores that other stages used at the same time were not idle.
+        let most = even.min(span) - ideal;
+        let idle = |most: f64| most.min(span * all.idle(open, tasks.from, tasks.to) / slots);
+        let time = if most < LEAST_LOSS.as_f64() { most } else { idle(most) };
+        (TroubleKind::FewTasks, splits, tasks.overhead, time)
+    } else if is_many {
+        let overhead = tasks.overhead_of_small(middle, params.small_task_overhead.get());
+        (TroubleKind::ManyTasks, enough, overhead, ((count - enough) * overhead / slots).min(span))
+    } else {
+        return None;
+    };
+    let time = Millis::from_f64(time).filter(|time| *time >= LEAST_LOSS)?;
+    Some(Lost {
+        stage,
+        kind,
+        source,
+        tasks: count as u64,
+        slots: slots as u64,
+        wanted: wanted as u64,
+        median: Millis::from_f64(middle).unwrap_or_default(),
+        overhead: Millis::from_f64(overhead).unwrap_or_default(),
+        time,
+    })
+}

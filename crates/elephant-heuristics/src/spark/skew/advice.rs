@@ -1,0 +1,166 @@
+//! Advice against uneven data: smaller splits, adaptive joins, or other keys.
+
+use elephant_rule::finding::{Advice, SettingChange};
+use crate::spark::{change, change_to, runs_sql};
+use elephant_model::model::Application;
+use elephant_model::model::conf::{Conf, ConfKey};
+use elephant_model::model::spark::{Spark, SqlExecution, Stage};
+use elephant_base::units::Bytes;
+
+/// The first version whose adaptive execution splits skewed partitions.
+const SPLITS_JOINS: (u32, u32) = (3, 0);
+/// The first version that also splits them for shuffled hash joins.
+const SPLITS_HASH_JOINS: (u32, u32) = (3, 2);
+/// Tasks that read less are not worth smaller splits: the setting applies to all files of the application.
+const WORTH_SPLITTING: Bytes = Bytes::from_mib(32);
+
+const OTHER_KEYS: &str = "distribute the most frequent keys: add a random salt to them and aggregate in two steps, first with \
+                          the salt, then without it";
+const OTHER_JOIN: &str =
+    "broadcast the smaller side of the join, or add a random salt to the most frequent keys of both sides";
+
+/// The uneven data of a stage.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::spark) struct Skewed {
+    /// Whether it is read from files rather than from a shuffle.
+    pub(in crate::spark) input: bool,
+    /// The bytes of the largest task and of the median one.
+    pub(in crate::spark) bytes: Option<(Bytes, Bytes)>,
+}
+
+/// Remedies for uneven data of a stage.
+pub(in crate::spark) fn against(
+    app: &Application,
+    spark: &Spark,
+    stage: &Stage,
+    skewed: Skewed,
+) -> Vec<Advice> {
+    if skewed.input {
+        return vec![smaller_splits(app, spark, stage, skewed)];
+    }
+    let Some(join) = Join::of(app, spark, stage) else {
+        return vec![if is_called_join(stage) { OTHER_JOIN } else { OTHER_KEYS }.into()];
+    };
+    let changes = skewed.bytes.map(|bytes| join.split(app, bytes)).unwrap_or_default();
+    if changes.is_empty() {
+        return vec![OTHER_JOIN.into()];
+    }
+    vec![Advice::new("let Spark split the skewed partitions of the join").set_for_first(changes)]
+}
+
+/// Operations of RDDs that join.
+const JOINS: [&str; 5] = ["join", "leftOuterJoin", "rightOuterJoin", "fullOuterJoin", "cogroup"];
+
+/// Whether the call that created a stage joins, by its name: "join at Orders.scala:210".
+fn is_called_join(stage: &Stage) -> bool {
+    let call = stage.name.as_deref().and_then(|name| name.split(" at ").next());
+    call.is_some_and(|call| JOINS.contains(&call.trim()))
+}
+
+/// Smaller splits of files, if a setting bounds them.
+fn smaller_splits(app: &Application, spark: &Spark, stage: &Stage, skewed: Skewed) -> Advice {
+    let even = "split the input more evenly: files of similar size in a format that can be split";
+    let now = app.in_force(ConfKey::FilesMaxPartitionBytes, |conf, key| conf.spark_size(key, Bytes::new(1)));
+    let Some(now) = now else { return even.into() };
+    // A larger split is a file that cannot be split.
+    let bounded = skewed.bytes.filter(|(largest, _)| runs_sql(spark, stage) && *largest <= now);
+    let Some((largest, median)) = bounded else { return even.into() };
+    let smaller = median.max(Bytes::new(largest.get() / 8));
+    if largest < WORTH_SPLITTING || smaller >= now {
+        return even.into();
+    }
+    let split = change(app, ConfKey::FilesMaxPartitionBytes, in_spark(smaller));
+    Advice::new("if the files can be split, use smaller splits").set([split]).conditional()
+}
+
+/// A join that a stage runs.
+struct Join {
+    /// Whether adaptive execution can split its partitions.
+    splits: bool,
+}
+
+impl Join {
+    /// `None` if the stage runs no join of shuffled data.
+    fn of(app: &Application, spark: &Spark, stage: &Stage) -> Option<Self> {
+        let job = spark
+            .jobs
+            .iter()
+            .find(|job| job.sql_execution.is_some() && job.stages.binary_search(&stage.id.stage).is_ok())?;
+        let execution = spark.sql.iter().find(|execution| Some(execution.id) == job.sql_execution)?;
+        let of_execution = |stage: &&Stage| {
+            let mut jobs = spark.jobs.iter().filter(|other| other.sql_execution == job.sql_execution);
+            jobs.any(|job| job.stages.binary_search(&stage.id.stage).is_ok())
+        };
+        let stages: Vec<&Stage> = spark.stages.iter().filter(of_execution).collect();
+        let named = |name: &str| runs_node(app, execution, (stage, &stages), name);
+        let (sorted, hashed) = (named("SortMergeJoin"), named("ShuffledHashJoin"));
+        let version = app.version();
+        let since = |first| version.is_some_and(|version| version >= first);
+        let splits = sorted && since(SPLITS_JOINS) || hashed && since(SPLITS_HASH_JOINS);
+        (sorted || hashed).then_some(Self { splits })
+    }
+
+    /// Settings with which adaptive execution splits a partition of size `largest`, where the median partition has size
+    /// `median`. Empty if no setting does, or if all are already in force.
+    fn split(&self, app: &Application, (largest, median): (Bytes, Bytes)) -> Vec<SettingChange> {
+        let factor = app.in_force(ConfKey::AdaptiveSkewFactor, Conf::fraction);
+        let ratio = largest.as_f64() / median.as_f64();
+        if !self.splits || ratio <= 2.0 {
+            return Vec::new();
+        }
+        let size = |key| app.in_force(key, |conf, key| conf.spark_size(key, Bytes::new(1)));
+        let mut changes = Vec::new();
+        if !is_adaptive(app) {
+            changes.extend(change_to(app, ConfKey::AdaptiveEnabled, true));
+        }
+        if app.conf.flag(ConfKey::AdaptiveSkewJoin) == Some(false) {
+            changes.push(change(app, ConfKey::AdaptiveSkewJoin, true));
+        }
+        if size(ConfKey::AdaptiveSkewThreshold).is_none_or(|threshold| threshold >= largest) {
+            let lower = in_spark(Bytes::new(largest.get() / 2));
+            changes.push(change(app, ConfKey::AdaptiveSkewThreshold, lower));
+        }
+        if factor.is_none_or(|factor| ratio <= factor) {
+            changes.push(change(app, ConfKey::AdaptiveSkewFactor, 2));
+        }
+        // Parts of a split partition have about this size.
+        if size(ConfKey::AdaptivePartitionSize).is_none_or(|part| part.get() > largest.get() / 2) {
+            let part = median.max(Bytes::new(largest.get() / 16));
+            changes.push(change(app, ConfKey::AdaptivePartitionSize, in_spark(part)));
+        }
+        changes
+    }
+}
+
+/// Whether the stage runs a plan node of this name: one of the node's metrics is among the stage's values. `all` are
+/// the stages of the execution. If none of them has a value of any metric, whether the plan has such a node.
+fn runs_node(
+    app: &Application,
+    execution: &SqlExecution,
+    (stage, all): (&Stage, &[&Stage]),
+    name: &str,
+) -> bool {
+    let is_named = |node: u32| {
+        let node = usize::try_from(node).ok().and_then(|node| execution.plan.get(node));
+        node.and_then(|node| app.strings.get(node.name)).is_some_and(|found| found.starts_with(name))
+    };
+    let has =
+        |stage: &Stage, metric: u64| stage.accumulables.binary_search_by_key(&metric, |(id, _)| *id).is_ok();
+    let metrics = || execution.metrics.iter();
+    if metrics().any(|metric| all.iter().any(|stage| has(stage, metric.accumulator))) {
+        return metrics().any(|metric| is_named(metric.node) && has(stage, metric.accumulator));
+    }
+    let names = execution.plan.iter().filter_map(|node| app.strings.get(node.name));
+    names.into_iter().any(|found| found.starts_with(name))
+}
+
+/// Whether adaptive execution is on.
+fn is_adaptive(app: &Application) -> bool {
+    app.in_force(ConfKey::AdaptiveEnabled, Conf::flag) == Some(true)
+}
+
+/// A size in Spark's syntax, in whole MiB or, below, in whole KiB.
+fn in_spark(size: Bytes) -> String {
+    let mib = size.get().div_ceil(Bytes::PER_MIB);
+    if mib > 1 { format!("{mib}m") } else { format!("{}k", size.get().div_ceil(1024).max(1)) }
+}

@@ -1,0 +1,85 @@
+//! Why files are skipped.
+
+use std::fmt;
+
+use super::trace_table::TraceFormat;
+use elephant_base::state::state;
+
+/// Why a file is skipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)] // `text` describes each of them
+pub enum Reason {
+    Empty,
+    Checksum,
+    SuccessMarker,
+    JobSummary,
+    AvroContainer,
+    LogMarker,
+    SupersededPart,
+    DuplicatePart,
+    ArchiveWithoutHistory,
+    Archive,
+    OtherFormat,
+    SpecialFile,
+    Trace,
+    OtherTrace(TraceFormat),
+    Utf16,
+    Text,
+    Binary,
+}
+
+state!(
+    enum Reason {
+        Empty,
+        Checksum,
+        SuccessMarker,
+        JobSummary,
+        AvroContainer,
+        LogMarker,
+        SupersededPart,
+        DuplicatePart,
+        ArchiveWithoutHistory,
+        Archive,
+        OtherFormat,
+        SpecialFile,
+        Trace,
+        OtherTrace(format),
+        Utf16,
+        Text,
+        Binary,
+    }
+);
+
+impl Reason {
+    /// The reason in words, to follow "skipped:".
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Empty => "empty file",
+            Self::Checksum => "Hadoop checksum file",
+            Self::SuccessMarker => "_SUCCESS marker",
+            Self::JobSummary => "job summary, not a job history",
+            Self::AvroContainer => "Avro container file, not a Hadoop job history",
+            Self::LogMarker => "marker file of a Spark event log",
+            Self::SupersededPart => "part of an event log, replaced by a compacted part",
+            Self::DuplicatePart => "duplicate part of an event log",
+            Self::ArchiveWithoutHistory => "archive without an event log or job history",
+            Self::Archive => "archive inside an archive; unpack it first",
+            Self::OtherFormat => {
+                "archive or compressed file in a format that is not read: 7-Zip, RAR, LZMA or old LZ4; unpack it first"
+            }
+            Self::SpecialFile => "pipe, socket or device",
+            Self::Trace => "cluster trace; read it with stragglers or nodes",
+            Self::OtherTrace(format) => format.excluded(),
+            Self::Utf16 => "text in UTF-16; convert it to UTF-8 first",
+            Self::Text => "plain text",
+            Self::Binary => "binary data",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}

@@ -1,0 +1,179 @@
+//! Storages of objects, such as object stores and web servers: they are listed, looked up and read by ranges. Paths in
+//! them are addresses, `SCHEME://…`. Local files that are named by paths do not use this module: they are walked and
+//! read directly.
+
+mod failure;
+mod fetched;
+mod local;
+mod object;
+#[cfg(feature = "remote")]
+mod remote;
+mod watched;
+
+use std::cell::Cell;
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use elephant_base::limits::Limits;
+use elephant_base::state::state;
+use elephant_base::units::Timestamp;
+
+pub(super) use failure::StorageFailure;
+pub(super) use fetched::Fetched;
+pub(super) use object::Object;
+
+#[cfg(feature = "remote")]
+pub use fetched::remove_all as remove_fetched;
+pub use watched::BrokenOff;
+
+/// Facts about an object that are known without reading it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stat {
+    /// Its length in bytes; `None` if it is known only once the object was read.
+    pub(crate) size: Option<u64>,
+    /// When it was last changed.
+    pub(crate) modified: Option<Timestamp>,
+    /// The version tag of its content, if the storage has one.
+    pub(crate) etag: Option<String>,
+}
+
+/// Facts about an application that are known before its history is read. `None` means unknown.
+#[derive(Debug, Clone, Copy)]
+pub struct Announced<'a> {
+    pub id: &'a str,
+    pub name: Option<&'a str>,
+    pub user: Option<&'a str>,
+    pub start: Option<Timestamp>,
+}
+
+/// Which applications are read, for storages that know them. The rest need not be listed.
+pub trait Wanted: fmt::Debug + Sync {
+    /// Whether an application may be one of those that are read.
+    fn may_be(&self, app: Announced<'_>) -> bool;
+}
+
+/// The objects to list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Listing<'a> {
+    /// An address; all objects below it are listed.
+    pub(crate) folder: &'a Path,
+    /// Which applications are read; `None` for all.
+    pub(crate) wanted: Option<&'a dyn Wanted>,
+    /// Counts the objects that are not listed.
+    pub(crate) left_out: &'a Cell<LeftOut>,
+}
+
+/// Objects that a storage did not list, because their applications are not read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    pub files: u64,
+    /// Attempts of these applications; each counts like an application.
+    pub applications: u64,
+}
+
+state!(struct LeftOut { files, applications });
+
+impl std::ops::AddAssign for LeftOut {
+    fn add_assign(&mut self, other: Self) {
+        self.files += other.files;
+        self.applications += other.applications;
+    }
+}
+
+/// A storage. All calls block; they come from several threads.
+pub(crate) trait Storage: fmt::Debug + Send + Sync {
+    /// The scheme of its addresses, in lower case.
+    fn scheme(&self) -> &'static str;
+
+    /// An address as reports name it, without passwords and signatures.
+    fn shown(&self, address: &Path) -> PathBuf {
+        address.to_path_buf()
+    }
+
+    /// Passes each object below a folder to `found`, in any order, until `found` returns `Break`. The folder need not
+    /// exist: a store may only have objects whose names begin with it.
+    ///
+    /// # Errors
+    /// If they cannot be listed.
+    fn list(
+        &self,
+        listing: Listing<'_>,
+        found: &mut dyn FnMut(PathBuf, Stat) -> ControlFlow<()>,
+    ) -> io::Result<()>;
+
+    /// The facts about one object.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such object, though there may be others below that name.
+    fn stat(&self, path: &Path) -> io::Result<Stat>;
+
+    /// Reads from an offset. Returns fewer bytes than fit into `out` only at the end of the object. `stat` has the
+    /// facts known before: it is an error if the object has changed since.
+    ///
+    /// # Errors
+    /// If the bytes cannot be read, even after the retries of the storage. `Unsupported` if the storage only delivers
+    /// whole objects.
+    fn read_at(&self, path: &Path, stat: &Stat, at: u64, out: &mut [u8]) -> io::Result<usize>;
+
+    /// Copies a whole object to an empty file. Only for objects that cannot be read by ranges.
+    ///
+    /// # Errors
+    /// If it cannot be copied, even after the retries of the storage.
+    fn fetch(&self, path: &Path, stat: &Stat, to: &mut File) -> io::Result<()> {
+        let (_, _, _) = (path, stat, to);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// The storages by their schemes.
+#[derive(Debug, Clone)]
+pub struct Storages(Vec<Arc<dyn Storage>>);
+
+impl Storages {
+    /// The built-in storages. Their requests observe the limits.
+    pub fn built_in(limits: &Limits) -> Self {
+        #[allow(unused_mut)] // most builds have no other
+        let mut storages: Vec<Arc<dyn Storage>> = vec![Arc::new(local::LocalFiles)];
+        #[cfg(feature = "remote")]
+        storages.extend(remote::all(limits));
+        #[cfg(not(feature = "remote"))]
+        let _ = limits;
+        Self(storages)
+    }
+
+    /// Only `storage`.
+    #[cfg(test)]
+    pub(crate) fn only(storage: Arc<dyn Storage>) -> Self {
+        Self(vec![storage])
+    }
+
+    /// The same storages; objects that they do not deliver completely are added to `broken_off`.
+    pub fn watched(&self, broken_off: &BrokenOff) -> Self {
+        let watched = |storage: &Arc<dyn Storage>| {
+            let (storage, broken_off) = (Arc::clone(storage), broken_off.clone());
+            Arc::new(watched::Watched { storage, broken_off }) as Arc<dyn Storage>
+        };
+        Self(self.0.iter().map(watched).collect())
+    }
+
+    /// Whether a path is the address of an object.
+    pub fn has(&self, path: &Path) -> bool {
+        self.of(path).is_some()
+    }
+
+    /// A path as messages name it, without passwords and signatures.
+    pub fn shown(path: &Path) -> PathBuf {
+        let storages = Self::built_in(&Limits::NONE);
+        storages.of(path).map_or_else(|| path.to_path_buf(), |storage| storage.shown(path))
+    }
+
+    /// The storage that an address is in; `None` for a path of this machine.
+    pub(super) fn of(&self, path: &Path) -> Option<&Arc<dyn Storage>> {
+        let (scheme, _) = path.to_str()?.split_once("://")?;
+        self.0.iter().find(|storage| scheme.eq_ignore_ascii_case(storage.scheme()))
+    }
+}

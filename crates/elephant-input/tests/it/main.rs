@@ -1,0 +1,14 @@
+//! Decompression, block by block.
+
+// Clippy does not recognise test helpers as test code.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    unreachable_pub
+)]
+
+mod blocks;
+mod codec;

@@ -1,0 +1,4 @@
+//! What an application did: its task table, counters, configuration, stages and executors, and why it failed.
+
+pub mod diagnosis;
+pub mod model;

@@ -1,0 +1,371 @@
+//! Executors: lifetimes, sizes, and memory peaks.
+
+use crate::model::Symbol;
+use crate::model::conf::defaults::HEAP;
+use crate::model::counters::CounterMask;
+use elephant_base::units::{Bytes, Millis, Timestamp};
+
+macro_rules! executor_metrics {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal;)+) => {
+        /// A metric that executors report with heartbeats since Spark 3.0 (`ExecutorMetricType`).
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum ExecutorMetric { $($(#[$doc])* $variant,)+ }
+
+        impl ExecutorMetric {
+            /// Every metric, in the order in which Spark logs them.
+            pub const ALL: [Self; [$(Self::$variant),+].len()] = [$(Self::$variant),+];
+
+            /// The name in event logs.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+        }
+    };
+}
+
+executor_metrics! {
+    /// Heap in use, in bytes.
+    JvmHeapMemory = "JVMHeapMemory";
+    /// Memory of the JVM outside its heap, in bytes.
+    JvmOffHeapMemory = "JVMOffHeapMemory";
+    /// Execution memory on the heap, in bytes.
+    OnHeapExecutionMemory = "OnHeapExecutionMemory";
+    /// Execution memory off the heap, in bytes.
+    OffHeapExecutionMemory = "OffHeapExecutionMemory";
+    /// Storage memory on the heap, in bytes.
+    OnHeapStorageMemory = "OnHeapStorageMemory";
+    /// Storage memory off the heap, in bytes.
+    OffHeapStorageMemory = "OffHeapStorageMemory";
+    /// Execution and storage memory on the heap together, in bytes.
+    OnHeapUnifiedMemory = "OnHeapUnifiedMemory";
+    /// Execution and storage memory off the heap together, in bytes.
+    OffHeapUnifiedMemory = "OffHeapUnifiedMemory";
+    /// Direct buffers, in bytes.
+    DirectPoolMemory = "DirectPoolMemory";
+    /// Mapped buffers, in bytes.
+    MappedPoolMemory = "MappedPoolMemory";
+    /// Address space of the JVM, in bytes; 0 where process tree metrics are off.
+    ProcessTreeJvmVMemory = "ProcessTreeJVMVMemory";
+    /// Resident memory of the JVM, in bytes; 0 where process tree metrics are off.
+    ProcessTreeJvmRssMemory = "ProcessTreeJVMRSSMemory";
+    /// Address space of Python workers, in bytes.
+    ProcessTreePythonVMemory = "ProcessTreePythonVMemory";
+    /// Resident memory of Python workers, in bytes.
+    ProcessTreePythonRssMemory = "ProcessTreePythonRSSMemory";
+    /// Address space of other children, in bytes.
+    ProcessTreeOtherVMemory = "ProcessTreeOtherVMemory";
+    /// Resident memory of other children, in bytes.
+    ProcessTreeOtherRssMemory = "ProcessTreeOtherRSSMemory";
+    /// Number of minor collections.
+    MinorGcCount = "MinorGCCount";
+    /// Time of minor collections, in milliseconds.
+    MinorGcTime = "MinorGCTime";
+    /// Number of major collections.
+    MajorGcCount = "MajorGCCount";
+    /// Time of major collections, in milliseconds.
+    MajorGcTime = "MajorGCTime";
+    /// Time of all collections, in milliseconds.
+    TotalGcTime = "TotalGCTime";
+    /// Number of concurrent collections (Spark 4).
+    ConcurrentGcCount = "ConcurrentGCCount";
+    /// Time of concurrent collections, in milliseconds (Spark 4).
+    ConcurrentGcTime = "ConcurrentGCTime";
+}
+
+impl ExecutorMetric {
+    /// Number of metrics.
+    pub const COUNT: usize = Self::ALL.len();
+}
+
+/// The peak of each executor metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peaks {
+    /// −1 if there is none, as in Spark; [`UNREADABLE`] if a value could not be read.
+    values: [i64; ExecutorMetric::COUNT],
+}
+
+/// Higher than any value, so that no later value hides it.
+const UNREADABLE: i64 = i64::MAX;
+
+impl Default for Peaks {
+    fn default() -> Self {
+        Self { values: [-1; ExecutorMetric::COUNT] }
+    }
+}
+
+impl Peaks {
+    /// The peak of `metric`; `None` if the log has none, or one that cannot be read.
+    #[must_use]
+    pub fn get(&self, metric: ExecutorMetric) -> Option<u64> {
+        let value = self.values.get(metric as usize).filter(|value| **value != UNREADABLE);
+        value.and_then(|&value| u64::try_from(value).ok())
+    }
+
+    /// Number of metrics with unreadable values, whose peaks are unknown.
+    #[must_use]
+    pub fn unreadable(&self) -> usize {
+        self.values.iter().filter(|value| **value == UNREADABLE).count()
+    }
+
+    /// The peaks of `metrics`, to be added up; `None` if one of them is unreadable.
+    fn readable<const N: usize>(&self, metrics: [ExecutorMetric; N]) -> Option<[Option<u64>; N]> {
+        let all = metrics.iter().all(|metric| self.values.get(*metric as usize) != Some(&UNREADABLE));
+        all.then(|| metrics.map(|metric| self.get(metric)))
+    }
+
+    /// As [`Peaks::get`], but 0 is `None`, because Spark logs 0 for a metric that it does not measure.
+    #[must_use]
+    pub fn measured(&self, metric: ExecutorMetric) -> Option<Bytes> {
+        self.get(metric).filter(|&value| value > 0).map(Bytes::new)
+    }
+
+    /// Peak of the used heap.
+    #[must_use]
+    pub fn heap(&self) -> Option<Bytes> {
+        self.measured(ExecutorMetric::JvmHeapMemory)
+    }
+
+    /// Peak of execution and storage memory, on and off the heap together.
+    #[must_use]
+    pub fn unified(&self) -> Option<Bytes> {
+        self.on_and_off(ExecutorMetric::OnHeapUnifiedMemory, ExecutorMetric::OffHeapUnifiedMemory)
+    }
+
+    /// Peak of storage memory, on and off the heap together.
+    #[must_use]
+    pub fn storage(&self) -> Option<Bytes> {
+        self.on_and_off(ExecutorMetric::OnHeapStorageMemory, ExecutorMetric::OffHeapStorageMemory)
+    }
+
+    fn on_and_off(&self, on: ExecutorMetric, off: ExecutorMetric) -> Option<Bytes> {
+        let [on, off] = self.readable([on, off])?;
+        if on.is_none() && off.is_none() {
+            return None;
+        }
+        Some(Bytes::new(on.unwrap_or_default().saturating_add(off.unwrap_or_default())))
+    }
+
+    /// Peak of the resident memory of the process tree: the sum of the peaks of its parts, so never too low;
+    /// `None` if it was not measured.
+    #[must_use]
+    pub fn resident(&self) -> Option<Bytes> {
+        let jvm = self.measured(ExecutorMetric::ProcessTreeJvmRssMemory)?;
+        let children =
+            [ExecutorMetric::ProcessTreePythonRssMemory, ExecutorMetric::ProcessTreeOtherRssMemory];
+        let children = self.readable(children)?;
+        Some(jvm + children.into_iter().flatten().map(Bytes::new).sum())
+    }
+
+    /// Raises the peak of the metric at this index of [`ExecutorMetric::ALL`] to `value`, if that is higher;
+    /// negative values are ignored.
+    #[inline]
+    pub fn raise_at(&mut self, place: usize, value: i64) {
+        if let Some(known) = self.values.get_mut(place) {
+            *known = value.max(*known);
+        }
+    }
+
+    /// Records that a value of the metric at this index cannot be read.
+    pub fn mark_unreadable_at(&mut self, place: usize) {
+        self.raise_at(place, UNREADABLE);
+    }
+
+    /// Sets the peak of the metric at this index unconditionally.
+    #[inline]
+    pub fn set_at(&mut self, place: usize, value: i64) {
+        if let Some(known) = self.values.get_mut(place) {
+            *known = value;
+        }
+    }
+
+    pub fn raise(&mut self, metric: ExecutorMetric, value: i64) {
+        self.raise_at(metric as usize, value);
+    }
+
+    pub fn raise_all(&mut self, other: &Self) {
+        for (known, &value) in self.values.iter_mut().zip(&other.values) {
+            *known = value.max(*known);
+        }
+    }
+}
+
+/// Storage memory as announced by a block manager.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StorageMemory {
+    /// "Maximum Memory": the memory that execution and storage share.
+    pub total: Option<Bytes>,
+    /// The part on the heap, since Spark 2.2.
+    pub on_heap: Option<Bytes>,
+    /// The part off the heap.
+    pub off_heap: Option<Bytes>,
+    /// Peak of the memory used by cached RDD blocks, as reported by tasks and block updates.
+    pub peak_used: Option<Bytes>,
+}
+
+/// Sums over the task attempts of one executor whose end is in the log. A sum is `None` if no attempt reports
+/// the value, or one reports an unreadable value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ExecutorTotals {
+    /// Task attempts, ended or not.
+    pub tasks: u64,
+    /// Attempts that succeeded.
+    pub succeeded: u64,
+    /// Attempts that failed.
+    pub failed: u64,
+    /// Attempts that were killed.
+    pub killed: u64,
+    /// From launch to end over all ended attempts ("totalDuration" of Spark's REST interface).
+    pub task_time: Option<Millis>,
+    /// "Executor Run Time".
+    pub run_time: Option<Millis>,
+    /// "Executor CPU Time".
+    pub cpu_time: Option<Millis>,
+    /// "JVM GC Time".
+    pub gc_time: Option<Millis>,
+    /// Bytes read from sources and caches.
+    pub input: Option<Bytes>,
+    /// Bytes written.
+    pub output: Option<Bytes>,
+    /// Shuffle bytes read, local and remote.
+    pub shuffle_read: Option<Bytes>,
+    /// Shuffle bytes written.
+    pub shuffle_write: Option<Bytes>,
+    /// "Memory Bytes Spilled": size in memory of the spilled data.
+    pub memory_spilled: Option<Bytes>,
+    /// "Disk Bytes Spilled": size on disk of the spilled data.
+    pub disk_spilled: Option<Bytes>,
+    /// Counters that cannot be read for some attempt.
+    pub unreadable: CounterMask,
+}
+
+/// One executor, or the driver.
+#[derive(Debug, Clone, Default)]
+pub struct Executor {
+    /// Its id; "driver" for the driver.
+    pub id: String,
+    /// Its host.
+    pub host: Option<Symbol>,
+    /// Number of cores: how many tasks of one CPU it runs at once.
+    pub cores: Option<u32>,
+    /// Its resource profile.
+    pub resource_profile: Option<u32>,
+    /// When it was added; the registration of its block manager if its own event is missing.
+    pub added_at: Option<Timestamp>,
+    /// When it was removed; `None` if it lived to the end.
+    pub removed_at: Option<Timestamp>,
+    /// Why it was removed.
+    pub removed_reason: Option<String>,
+    /// Launch of its first task.
+    pub first_task_at: Option<Timestamp>,
+    /// End of its last task.
+    pub last_task_at: Option<Timestamp>,
+    /// How often it was excluded, for the application or for a stage.
+    pub exclusions: u64,
+    /// The most task failures that led to an exclusion.
+    pub failures_before_exclusion: Option<u64>,
+    /// Its storage memory.
+    pub storage: StorageMemory,
+    /// Peaks of its metrics, from heartbeats, tasks and stages.
+    pub peaks: Peaks,
+    /// The sums over its tasks.
+    pub totals: ExecutorTotals,
+}
+
+impl Executor {
+    /// Sort key: numeric ids first, by value.
+    pub fn order(id: &str) -> (u64, &str) {
+        (id.parse().unwrap_or(u64::MAX), id)
+    }
+
+    /// Makes peaks unknown that are impossible: of the heap, if they are higher than `heap`; of execution and storage
+    /// memory, if they are higher than both the block manager's memory and the heap (Spark's default if that is
+    /// unknown); and of storage memory on or off the heap, if they are higher than that part of the block manager's
+    /// memory.
+    pub fn forget_peaks_beyond(&mut self, heap: Option<Bytes>) {
+        let beyond =
+            |peak: Option<Bytes>, most: Option<Bytes>| peak.zip(most).is_some_and(|(peak, most)| peak > most);
+        if beyond(self.peaks.heap(), heap) {
+            self.peaks.mark_unreadable_at(ExecutorMetric::JvmHeapMemory as usize);
+        }
+        let memory = self.storage.total.map(|total| total.max(heap.unwrap_or(HEAP)));
+        if beyond(self.peaks.unified(), memory) {
+            for metric in [ExecutorMetric::OnHeapUnifiedMemory, ExecutorMetric::OffHeapUnifiedMemory] {
+                self.peaks.mark_unreadable_at(metric as usize);
+            }
+        }
+        let parts = [
+            (ExecutorMetric::OnHeapStorageMemory, self.storage.on_heap),
+            (ExecutorMetric::OffHeapStorageMemory, self.storage.off_heap),
+        ];
+        for (metric, most) in parts {
+            if beyond(self.peaks.measured(metric), most) {
+                self.peaks.mark_unreadable_at(metric as usize);
+            }
+        }
+        if beyond(self.peaks.storage(), memory) {
+            for metric in [ExecutorMetric::OnHeapStorageMemory, ExecutorMetric::OffHeapStorageMemory] {
+                self.peaks.mark_unreadable_at(metric as usize);
+            }
+        }
+    }
+
+    /// Whether it is the driver, which Spark 1 calls "localhost" where it runs the tasks.
+    pub fn is_driver(&self) -> bool {
+        matches!(self.id.as_str(), "driver" | "<driver>" | "localhost")
+    }
+
+    /// Whether it was removed for another reason than the application's end or dynamic allocation.
+    #[must_use]
+    pub fn was_lost(&self) -> bool {
+        const PEACEFUL: [&str; 7] = [
+            "killed by driver",
+            "executor killed by driver",
+            "idle",
+            "decommission",
+            "driver commanded a shutdown",
+            "due to scale down",
+            // YARN's wording for a container released by dynamic allocation.
+            "explicit termination request",
+        ];
+        // Without a reason, the removal is only partly logged.
+        self.removed_at.is_some()
+            && self.removed_reason.as_deref().is_some_and(|reason| {
+                let reason = reason.to_ascii_lowercase();
+                !PEACEFUL.iter().any(|peaceful| reason.contains(peaceful))
+            })
+    }
+}
+
+/// The resources that executors of a resource profile request (`SparkListenerResourceProfileAdded`).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ResourceProfile {
+    /// Its id; 0 is the default one.
+    pub id: u32,
+    /// Cores of an executor.
+    pub cores: Option<u32>,
+    /// Heap.
+    pub memory: Option<Bytes>,
+    /// Memory beyond the heap.
+    pub overhead: Option<Bytes>,
+    /// Off-heap memory of Spark.
+    pub off_heap: Option<Bytes>,
+    /// Memory of Python workers.
+    pub pyspark: Option<Bytes>,
+    /// Thousandths of a CPU per task.
+    pub task_cpus_thousandths: Option<u32>,
+}
+
+/// A node or executor that was excluded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exclusion {
+    /// The host or the executor's id.
+    pub name: String,
+    /// When it was excluded.
+    pub at: Option<Timestamp>,
+    /// Task failures that led to it.
+    pub task_failures: Option<u64>,
+    /// Whether the exclusion was lifted later.
+    pub lifted: bool,
+}

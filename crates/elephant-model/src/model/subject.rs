@@ -1,0 +1,51 @@
+//! What a statement about an application refers to.
+
+use std::borrow::Cow;
+
+use super::spark::StageAttempt;
+
+use elephant_base::state::state;
+
+/// The part of an application that a finding or a phase is about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Subject {
+    /// The whole application.
+    Application,
+    /// One node, by the name of its host.
+    Node(String),
+    /// The tasks of one kind, by the kind's name.
+    Tasks(&'static str),
+    /// One stage attempt.
+    Stage(StageAttempt),
+    /// The driver.
+    Driver,
+    /// One executor, by its id.
+    Executor(String),
+}
+
+state!(
+    enum Subject {
+        Application,
+        Node(value),
+        Tasks(value),
+        Stage(value),
+        Driver,
+        Executor(value),
+    }
+);
+
+impl Subject {
+    /// The name in reports: `application`, `node n7`, `map`, `stage 3.0`, `driver`, `executor 7`.
+    #[must_use]
+    pub fn name(&self) -> Cow<'static, str> {
+        match self {
+            Self::Application => "application".into(),
+            Self::Node(host) => format!("node {host}").into(),
+            Self::Tasks(kind) => (*kind).into(),
+            Self::Stage(stage) => format!("stage {stage}").into(),
+            Self::Driver => "driver".into(),
+            Self::Executor(id) => format!("executor {id}").into(),
+        }
+    }
+}

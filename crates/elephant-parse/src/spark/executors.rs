@@ -1,0 +1,150 @@
+//! Sums over the tasks of each executor.
+
+use rustc_hash::FxHashMap;
+
+use super::build::StageRecord;
+use elephant_model::model::counters::Counter;
+use elephant_model::model::spark::{Executor, ExecutorTotals};
+use elephant_model::model::table::{Attempts, Outcome, TimePoint};
+use elephant_model::model::{Interner, Symbol};
+use elephant_base::units::{Bytes, Millis};
+
+/// Adds every attempt to its executor. If an id was used again, an attempt belongs to the executor that was
+/// alive at its launch.
+pub(super) fn sum_up(stages: &[StageRecord], executors: &mut [Executor], strings: &Interner) {
+    let mut lives: FxHashMap<Symbol, Vec<usize>> = FxHashMap::default();
+    for (place, executor) in executors.iter().enumerate() {
+        if let Some(symbol) = strings.find(&executor.id) {
+            lives.entry(symbol).or_default().push(place);
+        }
+    }
+    for record in stages {
+        let attempts = &record.group.attempts;
+        for row in 0..attempts.len() {
+            let Some(places) = attempts.executor(row).and_then(|symbol| lives.get(&symbol)) else { continue };
+            let launched = attempts.time(row, TimePoint::Start);
+            let alive = |place: &&usize| {
+                let removed = executors.get(**place).and_then(|executor| executor.removed_at);
+                removed.is_none_or(|removed| launched.is_none_or(|launched| launched <= removed))
+            };
+            let place = places.iter().find(alive).or(places.last()).copied();
+            if let Some(executor) = place.and_then(|place| executors.get_mut(place)) {
+                add(executor, attempts, row);
+            }
+        }
+    }
+    for executor in executors {
+        storage_from_metrics(executor);
+    }
+}
+
+fn add(executor: &mut Executor, attempts: &Attempts, row: usize) {
+    let start = attempts.time(row, TimePoint::Start);
+    let finish = attempts.time(row, TimePoint::Finish);
+    executor.first_task_at = match (executor.first_task_at, start) {
+        (Some(known), Some(start)) => Some(known.min(start)),
+        (known, start) => known.or(start),
+    };
+    executor.last_task_at = executor.last_task_at.max(finish);
+    let totals = &mut executor.totals;
+    totals.tasks += 1;
+    totals.unreadable.insert_all(attempts.unreadable(row));
+    match attempts.outcome(row) {
+        Outcome::Succeeded => totals.succeeded += 1,
+        Outcome::Failed => totals.failed += 1,
+        Outcome::Killed => totals.killed += 1,
+        Outcome::Unfinished => {}
+    }
+    let millis = |counter| attempts.millis(row, counter);
+    let bytes = |counter| attempts.bytes(row, counter);
+    raise(&mut totals.task_time, attempts.run_time(row));
+    raise(&mut totals.run_time, millis(Counter::ExecutorRunTime));
+    raise(&mut totals.cpu_time, millis(Counter::CpuMilliseconds));
+    raise(&mut totals.gc_time, millis(Counter::GcTimeMillis));
+    raise(&mut totals.input, bytes(Counter::InputBytes));
+    raise(&mut totals.output, bytes(Counter::OutputBytes));
+    raise(&mut totals.shuffle_read, bytes(Counter::ShuffleRemoteBytesRead));
+    raise(&mut totals.shuffle_read, bytes(Counter::ShuffleLocalBytesRead));
+    raise(&mut totals.shuffle_write, bytes(Counter::ShuffleBytesWritten));
+    raise(&mut totals.memory_spilled, bytes(Counter::MemoryBytesSpilled));
+    raise(&mut totals.disk_spilled, bytes(Counter::DiskBytesSpilled));
+}
+
+fn raise<T: Copy + std::ops::Add<Output = T>>(sum: &mut Option<T>, part: Option<T>) {
+    if let Some(part) = part {
+        *sum = Some(sum.map_or(part, |sum| sum + part));
+    }
+}
+
+/// A sum over an unreadable value is unknown.
+pub(super) fn drop_unreadable_sums(totals: &mut ExecutorTotals) {
+    let unreadable = totals.unreadable;
+    if unreadable.is_empty() {
+        return;
+    }
+    let times = [
+        (&mut totals.run_time, Counter::ExecutorRunTime),
+        (&mut totals.cpu_time, Counter::CpuMilliseconds),
+        (&mut totals.gc_time, Counter::GcTimeMillis),
+    ];
+    for (sum, _) in times.into_iter().filter(|(_, counter)| unreadable.has(*counter)) {
+        *sum = None;
+    }
+    let sizes = [
+        (&mut totals.input, Counter::InputBytes),
+        (&mut totals.output, Counter::OutputBytes),
+        (&mut totals.shuffle_write, Counter::ShuffleBytesWritten),
+        (&mut totals.memory_spilled, Counter::MemoryBytesSpilled),
+        (&mut totals.disk_spilled, Counter::DiskBytesSpilled),
+    ];
+    for (sum, _) in sizes.into_iter().filter(|(_, counter)| unreadable.has(*counter)) {
+        *sum = None;
+    }
+    if unreadable.has_any(&[Counter::ShuffleRemoteBytesRead, Counter::ShuffleLocalBytesRead]) {
+        totals.shuffle_read = None;
+    }
+}
+
+/// Since Spark 3.0, executors report their storage memory themselves.
+fn storage_from_metrics(executor: &mut Executor) {
+    executor.storage.peak_used = executor.storage.peak_used.max(executor.peaks.storage());
+}
+
+/// Merges two records of the same process under different names.
+pub(super) fn merge(mut one: Executor, other: Executor) -> Executor {
+    one.host = one.host.or(other.host);
+    one.cores = one.cores.or(other.cores);
+    one.resource_profile = one.resource_profile.or(other.resource_profile);
+    one.added_at = one.added_at.into_iter().chain(other.added_at).min();
+    one.removed_at = one.removed_at.or(other.removed_at);
+    one.removed_reason = one.removed_reason.or(other.removed_reason);
+    one.first_task_at = one.first_task_at.into_iter().chain(other.first_task_at).min();
+    one.last_task_at = one.last_task_at.max(other.last_task_at);
+    one.exclusions += other.exclusions;
+    one.failures_before_exclusion = one.failures_before_exclusion.max(other.failures_before_exclusion);
+    one.storage.total = one.storage.total.or(other.storage.total);
+    one.storage.peak_used = one.storage.peak_used.max(other.storage.peak_used);
+    one.peaks.raise_all(&other.peaks);
+    let (mine, theirs) = (one.totals, other.totals);
+    let millis = |a: Option<Millis>, b: Option<Millis>| a.into_iter().chain(b).reduce(|a, b| a + b);
+    let bytes = |a: Option<Bytes>, b: Option<Bytes>| a.into_iter().chain(b).reduce(|a, b| a + b);
+    one.totals = ExecutorTotals {
+        tasks: mine.tasks + theirs.tasks,
+        succeeded: mine.succeeded + theirs.succeeded,
+        failed: mine.failed + theirs.failed,
+        killed: mine.killed + theirs.killed,
+        task_time: millis(mine.task_time, theirs.task_time),
+        run_time: millis(mine.run_time, theirs.run_time),
+        cpu_time: millis(mine.cpu_time, theirs.cpu_time),
+        gc_time: millis(mine.gc_time, theirs.gc_time),
+        input: bytes(mine.input, theirs.input),
+        output: bytes(mine.output, theirs.output),
+        shuffle_read: bytes(mine.shuffle_read, theirs.shuffle_read),
+        shuffle_write: bytes(mine.shuffle_write, theirs.shuffle_write),
+        memory_spilled: bytes(mine.memory_spilled, theirs.memory_spilled),
+        disk_spilled: bytes(mine.disk_spilled, theirs.disk_spilled),
+        unreadable: mine.unreadable,
+    };
+    one.totals.unreadable.insert_all(theirs.unreadable);
+    one
+}

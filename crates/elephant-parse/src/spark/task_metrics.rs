@@ -1,0 +1,317 @@
+//! The counters of a finished task.
+
+use std::ops::Range;
+
+use elephant_model::model::counters::Counter;
+use crate::scan::{Cursor, Scan};
+use elephant_base::units::Bytes;
+
+/// Nanoseconds in a millisecond.
+pub(super) const NANOS: i64 = 1_000_000;
+
+/// "Task Metrics": the counters that are kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct TaskMetrics {
+    values: [i64; METRICS.len()],
+    /// One bit per counter that is present but cannot be read.
+    unreadable: u32,
+}
+
+/// Marks a counter that the task does not report.
+const ABSENT: i64 = i64::MIN;
+
+impl Default for TaskMetrics {
+    fn default() -> Self {
+        Self { values: [ABSENT; METRICS.len()], unreadable: 0 }
+    }
+}
+
+/// The object of "Task Metrics" that a metric stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Section {
+    /// "Task Metrics" itself.
+    Task,
+    ShuffleRead,
+    ShuffleWrite,
+    Input,
+    Output,
+}
+
+impl Section {
+    const ALL: [Self; 5] = [Self::Task, Self::ShuffleRead, Self::ShuffleWrite, Self::Input, Self::Output];
+
+    /// Its key in "Task Metrics".
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Task => "",
+            Self::ShuffleRead => "Shuffle Read Metrics",
+            Self::ShuffleWrite => "Shuffle Write Metrics",
+            Self::Input => "Input Metrics",
+            Self::Output => "Output Metrics",
+        }
+    }
+
+    /// The places of its metrics, which stand next to each other in the table.
+    #[allow(clippy::indexing_slicing)] // at compile time
+    pub(super) const fn places(self) -> Range<usize> {
+        let mut first = 0;
+        while TABLE[first].section as u8 != self as u8 {
+            first += 1;
+        }
+        let mut end = first;
+        while end < TABLE.len() && TABLE[end].section as u8 == self as u8 {
+            end += 1;
+        }
+        first..end
+    }
+
+    /// Its `N` keys in the log, for [`Cursor::members`].
+    #[allow(clippy::indexing_slicing)] // at compile time
+    pub(super) const fn keys<const N: usize>(self) -> [&'static [u8]; N] {
+        let Range { start, end } = self.places();
+        assert!(end - start == N);
+        let mut keys: [&[u8]; N] = [b""; N];
+        let mut key = 0;
+        while key < N {
+            keys[key] = TABLE[start + key].json_key;
+            key += 1;
+        }
+        keys
+    }
+}
+
+/// The unit of a value in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// The unit of the counter.
+    Same,
+    /// Nanoseconds, where the counter has milliseconds.
+    Nanos,
+}
+
+/// A metric of a task.
+struct Metric {
+    section: Section,
+    key: &'static str,
+    /// The key as it stands in the log, with quotes and colon.
+    json_key: &'static [u8],
+    unit: Unit,
+    counter: Counter,
+    /// The name after "internal.metrics." of the accumulable in which Spark sums the metric, if our sum is compared
+    /// with it.
+    accumulable: Option<&'static str>,
+}
+
+/// One row for each metric: section, key, unit, counter, and the accumulable that repeats it.
+macro_rules! metrics {
+    ($($section:ident $key:literal $unit:ident $counter:ident $(= $accumulable:literal)?;)+) => {
+        [$(Metric {
+            section: Section::$section,
+            key: $key,
+            json_key: concat!("\"", $key, "\":").as_bytes(),
+            unit: Unit::$unit,
+            counter: Counter::$counter,
+            accumulable: accumulable!($($accumulable)?),
+        }),+]
+    };
+}
+
+macro_rules! accumulable {
+    () => {
+        None
+    };
+    ($name:literal) => {
+        Some($name)
+    };
+}
+
+/// All that is read of a task's metrics. Their places are those of [`TaskMetrics::values`].
+const TABLE: [Metric; 23] = metrics! {
+    Task "Executor Deserialize Time" Same ExecutorDeserializeTime;
+    Task "Executor Run Time" Same ExecutorRunTime = "executorRunTime";
+    Task "Executor CPU Time" Nanos CpuMilliseconds;
+    Task "Peak Execution Memory" Same PeakExecutionMemory;
+    Task "Result Size" Same ResultSize;
+    Task "JVM GC Time" Same GcTimeMillis = "jvmGCTime";
+    Task "Result Serialization Time" Same ResultSerializationTime;
+    Task "Memory Bytes Spilled" Same MemoryBytesSpilled = "memoryBytesSpilled";
+    Task "Disk Bytes Spilled" Same DiskBytesSpilled = "diskBytesSpilled";
+    ShuffleRead "Remote Blocks Fetched" Same ShuffleRemoteBlocks;
+    ShuffleRead "Local Blocks Fetched" Same ShuffleLocalBlocks;
+    ShuffleRead "Fetch Wait Time" Same ShuffleFetchWaitTime;
+    ShuffleRead "Remote Bytes Read" Same ShuffleRemoteBytesRead = "shuffle.read.remoteBytesRead";
+    ShuffleRead "Remote Bytes Read To Disk" Same ShuffleRemoteBytesReadToDisk;
+    ShuffleRead "Local Bytes Read" Same ShuffleLocalBytesRead = "shuffle.read.localBytesRead";
+    ShuffleRead "Total Records Read" Same ShuffleRecordsRead = "shuffle.read.recordsRead";
+    ShuffleWrite "Shuffle Bytes Written" Same ShuffleBytesWritten = "shuffle.write.bytesWritten";
+    ShuffleWrite "Shuffle Write Time" Nanos ShuffleWriteTime;
+    ShuffleWrite "Shuffle Records Written" Same ShuffleRecordsWritten = "shuffle.write.recordsWritten";
+    Input "Bytes Read" Same InputBytes = "input.bytesRead";
+    Input "Records Read" Same InputRecords = "input.recordsRead";
+    Output "Bytes Written" Same OutputBytes = "output.bytesWritten";
+    Output "Records Written" Same OutputRecords = "output.recordsWritten";
+};
+
+/// The counters of a task, in the order of [`TaskMetrics::values`].
+#[allow(clippy::indexing_slicing)] // at compile time
+pub(super) const METRICS: [Counter; TABLE.len()] = {
+    let mut counters = [Counter::ExecutorRunTime; TABLE.len()];
+    let mut place = 0;
+    while place < TABLE.len() {
+        counters[place] = TABLE[place].counter;
+        place += 1;
+    }
+    counters
+};
+
+/// The places of times that are part of the task's duration.
+const TIMES: [usize; 7] = [
+    place_of(Counter::ExecutorDeserializeTime),
+    place_of(Counter::ExecutorRunTime),
+    place_of(Counter::CpuMilliseconds),
+    place_of(Counter::GcTimeMillis),
+    place_of(Counter::ResultSerializationTime),
+    place_of(Counter::ShuffleFetchWaitTime),
+    place_of(Counter::ShuffleWriteTime),
+];
+
+/// How much longer than the task a part of it may be, in milliseconds: their clocks differ.
+const TIME_TOLERANCE: i64 = 1000;
+
+/// The counters that accumulables of Spark's own ("internal.metrics.…") repeat, with the rest of their names.
+#[allow(clippy::indexing_slicing)] // at compile time
+pub(super) const SUMMED: [(&str, Counter); 13] = {
+    let mut summed = [("", Counter::ExecutorRunTime); 13];
+    let (mut place, mut next) = (0, 0);
+    while place < TABLE.len() {
+        if let Some(name) = TABLE[place].accumulable {
+            summed[next] = (name, TABLE[place].counter);
+            next += 1;
+        }
+        place += 1;
+    }
+    assert!(next == summed.len());
+    summed
+};
+
+/// The place of a counter.
+#[allow(clippy::indexing_slicing)] // at compile time
+pub(super) const fn place_of(counter: Counter) -> usize {
+    let mut place = 0;
+    while TABLE[place].counter as usize != counter as usize {
+        place += 1;
+    }
+    place
+}
+
+/// The place and the unit of the metric under this path, such as `Input Metrics/Bytes Read`. Logs of some versions mix
+/// up what is read and what is written: either key stands for the amount of its section.
+pub(super) fn find(path: &str) -> Option<(usize, Unit)> {
+    let (section, key) = path.split_once('/').unwrap_or(("", path));
+    let section = Section::ALL.into_iter().find(|known| known.name() == section)?;
+    let at = |section: Section| TABLE.get(section.places())?.iter().position(|metric| metric.key == key);
+    let offset = at(section).or_else(|| match section {
+        Section::Input => at(Section::Output),
+        Section::Output => at(Section::Input),
+        Section::Task | Section::ShuffleRead | Section::ShuffleWrite => None,
+    })?;
+    let place = section.places().start + offset;
+    Some((place, TABLE.get(place)?.unit))
+}
+
+impl TaskMetrics {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Counter, i64)> + '_ {
+        METRICS.into_iter().zip(self.values).filter(|(_, value)| *value != ABSENT)
+    }
+
+    /// The counters that are present but cannot be read.
+    pub(super) fn unreadable(&self) -> impl Iterator<Item = Counter> + '_ {
+        // Nearly always there are none.
+        let places = if self.unreadable == 0 { 0 } else { METRICS.len() };
+        let counters = METRICS.iter().enumerate().take(places);
+        counters.filter(|(place, _)| self.unreadable >> place & 1 == 1).map(|(_, &counter)| counter)
+    }
+
+    /// The times that cannot be part of a task that took `whole` milliseconds, within a tolerance: nearly always none.
+    ///
+    /// The task's thread measures them, and spends its time on deserialisation, on the work, and on the result. Collections
+    /// may stop it in all three.
+    #[inline]
+    pub(super) fn times_beyond(&self, whole: i64) -> &'static [Counter] {
+        const THREE: [Counter; 3] =
+            [Counter::ExecutorDeserializeTime, Counter::ExecutorRunTime, Counter::ResultSerializationTime];
+        let most = whole.saturating_add(TIME_TOLERANCE);
+        let [deserialize, run, cpu, gc, serialize, wait, write] = TIMES.map(|place| self.value(place).max(0));
+        let all = deserialize.saturating_add(run).saturating_add(serialize);
+        if all <= most && cpu.max(gc).max(wait).max(write) <= most {
+            return &[];
+        }
+        let one = TIMES.into_iter().find(|&place| self.value(place) > most);
+        one.and_then(|place| METRICS.get(place..=place)).unwrap_or(&THREE)
+    }
+
+    /// The most execution memory that the task held; zero if unknown.
+    #[inline]
+    pub(super) fn peak_memory(&self) -> Bytes {
+        const PEAK: usize = place_of(Counter::PeakExecutionMemory);
+        Bytes::new(u64::try_from(self.value(PEAK)).unwrap_or_default())
+    }
+
+    #[inline]
+    fn value(&self, place: usize) -> i64 {
+        self.values.get(place).copied().unwrap_or(ABSENT)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.unreadable == 0 && self.values.iter().all(|&value| value == ABSENT)
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, place: usize, value: i64) {
+        if let Some(slot) = self.values.get_mut(place) {
+            *slot = value;
+        }
+    }
+
+    #[inline]
+    pub(super) fn read(&mut self, cursor: &mut Cursor<'_>, place: usize) -> Scan<()> {
+        let value = cursor.integer_or_skip()?;
+        self.take(place, value);
+        Ok(())
+    }
+
+    /// As [`TaskMetrics::read`], converting nanoseconds to milliseconds.
+    pub(super) fn read_nanos(&mut self, cursor: &mut Cursor<'_>, place: usize) -> Scan<()> {
+        let nanos = cursor.integer_or_skip()?;
+        self.take(place, nanos.filter(|nanos| *nanos >= 0).map(|nanos| nanos / NANOS));
+        Ok(())
+    }
+
+    /// Sets a counter; negative values count as unreadable.
+    #[inline]
+    fn take(&mut self, place: usize, value: Option<i64>) {
+        match value {
+            Some(value) if value >= 0 => self.set(place, value),
+            _ => self.mark_unreadable(place..place + 1),
+        }
+    }
+
+    pub(super) fn mark_unreadable(&mut self, places: Range<usize>) {
+        for place in places {
+            self.set(place, ABSENT);
+            self.unreadable |= 1 << place;
+        }
+    }
+
+    /// Whether an object with the counters in `places` follows. Any other value is skipped, and the counters
+    /// are marked as unreadable, except for `null`, which writers other than Spark use for absent metrics.
+    pub(super) fn group(&mut self, cursor: &mut Cursor<'_>, places: Range<usize>) -> Scan<bool> {
+        match cursor.peek() {
+            Some(b'{') => return Ok(true),
+            Some(b'n') => {}
+            _ => self.mark_unreadable(places),
+        }
+        cursor.skip_value()?;
+        Ok(false)
+    }
+}

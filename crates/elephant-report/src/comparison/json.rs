@@ -1,0 +1,223 @@
+//! The comparison as JSON: the object `baseline` of the report.
+
+use serde::Serialize;
+
+use super::super::json::{Each, Number};
+use elephant_engine::results::{
+    Absence, Absent, Change, Comparison, Counts, FindingChange, IncompleteRun, JobComparison, MetricChange,
+    NotCompared,
+};
+use elephant_base::severity::Severity;
+
+#[derive(Serialize)]
+#[allow(clippy::struct_excessive_bools)] // facts that do not depend on each other
+pub(crate) struct BaselineView<'a> {
+    failed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unfinished: Option<&'static str>,
+    requires_all: bool,
+    undecided: bool,
+    updated: bool,
+    expired_suppressions: &'a [String],
+    summary: SummaryView,
+    jobs: Each<'a, JobComparison, JobView<'a>>,
+}
+
+pub(crate) fn baseline(comparison: &Comparison) -> BaselineView<'_> {
+    BaselineView {
+        failed: comparison.failed || comparison.undecided || comparison.unfinished.is_some(),
+        unfinished: comparison.unfinished,
+        requires_all: comparison.requires_all,
+        undecided: comparison.undecided,
+        updated: comparison.updated,
+        expired_suppressions: &comparison.expired,
+        summary: summary(comparison.counts),
+        jobs: Each(&comparison.jobs, job),
+    }
+}
+
+#[derive(Serialize)]
+#[allow(clippy::struct_field_names)] // keys name their unit
+struct SummaryView {
+    new_count: u64,
+    worse_count: u64,
+    unchanged_count: u64,
+    better_count: u64,
+    gone_count: u64,
+    not_judged_count: u64,
+    regressed_metrics_count: u64,
+    improved_metrics_count: u64,
+    new_jobs_count: u64,
+    absent_jobs_count: u64,
+    incomplete_runs_count: u64,
+    unjudged_runs_count: u64,
+}
+
+fn summary(counts: Counts) -> SummaryView {
+    SummaryView {
+        new_count: counts.new,
+        worse_count: counts.worse,
+        unchanged_count: counts.unchanged,
+        better_count: counts.better,
+        gone_count: counts.gone,
+        not_judged_count: counts.not_judged,
+        regressed_metrics_count: counts.regressed,
+        improved_metrics_count: counts.improved,
+        new_jobs_count: counts.new_jobs,
+        absent_jobs_count: counts.absent_jobs,
+        incomplete_runs_count: counts.incomplete_runs,
+        unjudged_runs_count: counts.unjudged_runs,
+    }
+}
+
+#[derive(Serialize)]
+struct JobView<'a> {
+    job: &'a str,
+    state: &'static str,
+    applications: &'a [String],
+    accepted_runs_count: usize,
+    findings: Each<'a, FindingChange, FindingView<'a>>,
+    absent: Each<'a, Absent, AbsentView<'a>>,
+    metrics: Each<'a, MetricChange, MetricView<'a>>,
+    not_compared: Each<'a, NotCompared, NotComparedView<'a>>,
+    incomplete: Each<'a, IncompleteRun, IncompleteRunView<'a>>,
+}
+
+fn job(job: &JobComparison) -> JobView<'_> {
+    JobView {
+        job: job.key.as_str(),
+        state: job.state.name(),
+        applications: &job.applications,
+        accepted_runs_count: job.accepted_runs,
+        findings: Each(&job.findings, finding),
+        absent: Each(&job.absent, absent),
+        metrics: Each(&job.metrics, metric),
+        not_compared: Each(&job.not_compared, not_compared),
+        incomplete: Each(&job.incomplete, incomplete),
+    }
+}
+
+#[derive(Serialize)]
+struct FindingView<'a> {
+    fingerprint: &'a str,
+    change: &'static str,
+    rule: &'a str,
+    subject: &'a str,
+    application: &'a str,
+    runs_count: usize,
+    severity: Severity,
+    accepted_severity: Option<Severity>,
+    measure: Option<&'static str>,
+    value: Option<Number>,
+    accepted_value: Option<Number>,
+    incomplete: bool,
+    reason: Option<&'a str>,
+    message: &'a str,
+}
+
+fn finding(found: &FindingChange) -> FindingView<'_> {
+    let measure = found.measure.as_ref();
+    FindingView {
+        fingerprint: found.fingerprint.as_str(),
+        change: found.change.name(),
+        rule: &found.finding.rule,
+        subject: &found.subject,
+        application: &found.application,
+        runs_count: found.runs,
+        severity: found.finding.severity,
+        accepted_severity: found.accepted_severity(),
+        measure: measure.map(|measure| measure.key),
+        value: measure.map(|measure| Number(measure.value)),
+        accepted_value: measure.and_then(|measure| measure.accepted).map(Number),
+        incomplete: found.incomplete,
+        reason: found.doubt.as_deref().filter(|_| found.change == Change::NotJudged),
+        message: &found.finding.message,
+    }
+}
+
+#[derive(Serialize)]
+struct AbsentView<'a> {
+    fingerprint: &'a str,
+    rule: &'a str,
+    subject: &'a str,
+    accepted_severity: Severity,
+    absence: &'static str,
+    reason: Option<&'a str>,
+}
+
+fn absent(absent: &Absent) -> AbsentView<'_> {
+    AbsentView {
+        fingerprint: absent.fingerprint.as_str(),
+        rule: &absent.rule,
+        subject: &absent.subject,
+        accepted_severity: absent.severity,
+        absence: absent.absence.name(),
+        reason: match &absent.absence {
+            Absence::NotJudged(why) => Some(why),
+            _ => None,
+        },
+    }
+}
+
+#[derive(Serialize)]
+struct MetricView<'a> {
+    metric: &'static str,
+    verdict: &'static str,
+    application: &'a str,
+    value: Number,
+    #[serde(skip_serializing_if = "is_false")]
+    at_least: bool,
+    median: Number,
+    low: Number,
+    high: Number,
+    limits: &'static str,
+    accepted_runs_count: usize,
+    runs_count: usize,
+    regressed_runs_count: usize,
+    input_growth_ratio: Option<Number>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // the signature that serde asks for
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+fn metric(change: &MetricChange) -> MetricView<'_> {
+    let range = change.range;
+    MetricView {
+        metric: change.metric.key(),
+        verdict: change.verdict.name(),
+        application: &change.application,
+        value: Number(change.value),
+        at_least: change.at_least,
+        median: Number(range.median),
+        low: Number(range.low),
+        high: Number(range.high),
+        limits: range.basis.name(),
+        accepted_runs_count: range.runs,
+        runs_count: change.runs,
+        regressed_runs_count: change.regressed_runs,
+        input_growth_ratio: change.input_growth.map(Number),
+    }
+}
+
+#[derive(Serialize)]
+struct NotComparedView<'a> {
+    application: &'a str,
+    reason: &'static str,
+}
+
+fn not_compared(run: &NotCompared) -> NotComparedView<'_> {
+    NotComparedView { application: &run.application, reason: run.reason }
+}
+
+#[derive(Serialize)]
+struct IncompleteRunView<'a> {
+    application: &'a str,
+    reason: &'a str,
+    judged: bool,
+}
+
+fn incomplete(run: &IncompleteRun) -> IncompleteRunView<'_> {
+    IncompleteRunView { application: &run.application, reason: &run.reason, judged: run.judged }
+}

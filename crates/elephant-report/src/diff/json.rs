@@ -1,0 +1,175 @@
+//! The differences as JSON. The ending of a key names the unit of its number.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::super::TextOptions;
+use super::super::json::{Each, Number, Pairs, Tool, write_pretty};
+use super::words::setting;
+use elephant_engine::diff::{Configuration, Diff, Figure, FindingPair, Label, Pair, PhasePair, Setting};
+use elephant_base::severity::Severity;
+
+/// `options` say whether only the answer is written, and how many jobs.
+pub fn write(diff: &Diff, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let pairs = if options.summary { Vec::new() } else { diff.pairs_of(options.jobs) };
+    let (only_a, only_b): (&[Label], &[Label]) =
+        if options.summary { (&[], &[]) } else { (&diff.only_a, &diff.only_b) };
+    let total = diff.total();
+    let document = Document {
+        schema_version: 1,
+        tool: Tool::THIS,
+        pairs_count: diff.pairs.len(),
+        changed_count: diff.pairs.iter().filter(|pair| pair.changed()).count(),
+        only_a_count: diff.only_a.len(),
+        only_b_count: diff.only_b.len(),
+        slower_count: total.slower,
+        faster_count: total.faster,
+        total: figures(&total.figures),
+        pairs: Each(&pairs, |item| pair(item)),
+        only_a: Each(only_a, label),
+        only_b: Each(only_b, label),
+    };
+    write_pretty(&document, out)
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    tool: Tool,
+    pairs_count: usize,
+    changed_count: usize,
+    only_a_count: usize,
+    only_b_count: usize,
+    slower_count: usize,
+    faster_count: usize,
+    total: Pairs<&'a str, FigureView>,
+    pairs: Each<'a, &'a Pair, PairView<'a>>,
+    only_a: Each<'a, Label, LabelView<'a>>,
+    only_b: Each<'a, Label, LabelView<'a>>,
+}
+
+#[derive(Serialize)]
+struct PairView<'a> {
+    a: LabelView<'a>,
+    b: LabelView<'a>,
+    figures: Pairs<&'a str, FigureView>,
+    phases: Option<Each<'a, PhasePair, PhaseView<'a>>>,
+    configuration: Option<ConfigurationView<'a>>,
+    findings: Each<'a, FindingPair, FindingView<'a>>,
+    notes: &'a [String],
+}
+
+fn pair(pair: &Pair) -> PairView<'_> {
+    PairView {
+        a: label(&pair.a),
+        b: label(&pair.b),
+        figures: figures(&pair.figures),
+        phases: pair.phases.as_deref().map(phases),
+        configuration: pair.configuration.as_ref().map(configuration),
+        findings: Each(&pair.findings, finding),
+        notes: &pair.notes,
+    }
+}
+
+#[derive(Serialize)]
+struct LabelView<'a> {
+    job: &'a str,
+    id: &'a str,
+    name: Option<&'a str>,
+    status: &'a str,
+    started_at: Option<&'a str>,
+}
+
+fn label(label: &Label) -> LabelView<'_> {
+    LabelView {
+        job: &label.job,
+        id: &label.id,
+        name: label.name.as_deref(),
+        status: &label.status,
+        started_at: label.started_at.as_deref(),
+    }
+}
+
+#[derive(Serialize)]
+struct FigureView {
+    a: Option<Number>,
+    b: Option<Number>,
+    change_ratio: Option<Number>,
+}
+
+fn figures(figures: &[Figure]) -> Pairs<&str, FigureView> {
+    let view = |figure: &Figure| FigureView {
+        a: figure.a.map(Number),
+        b: figure.b.map(Number),
+        change_ratio: figure.change().map(Number),
+    };
+    Pairs(figures.iter().map(|figure| (figure.key.as_str(), view(figure))).collect())
+}
+
+#[derive(Serialize)]
+struct PhaseView<'a> {
+    phase: &'a str,
+    a: Option<&'a str>,
+    b: Option<&'a str>,
+    figures: Pairs<&'a str, FigureView>,
+}
+
+fn phases(phases: &[PhasePair]) -> Each<'_, PhasePair, PhaseView<'_>> {
+    Each(phases, phase)
+}
+
+fn phase(phase: &PhasePair) -> PhaseView<'_> {
+    PhaseView {
+        phase: &phase.key,
+        a: phase.a.as_deref(),
+        b: phase.b.as_deref(),
+        figures: figures(&phase.figures),
+    }
+}
+
+#[derive(Serialize)]
+struct ConfigurationView<'a> {
+    settings: Each<'a, Setting, SettingView<'a>>,
+    left_out_count: usize,
+}
+
+#[derive(Serialize)]
+struct SettingView<'a> {
+    name: &'a str,
+    a: Option<&'a str>,
+    b: Option<&'a str>,
+}
+
+fn configuration(configuration: &Configuration) -> ConfigurationView<'_> {
+    ConfigurationView {
+        settings: Each(&configuration.settings, |item| {
+            let (a, b) = setting(item);
+            SettingView { name: &item.name, a, b }
+        }),
+        left_out_count: configuration.left_out,
+    }
+}
+
+#[derive(Serialize)]
+struct FindingView<'a> {
+    change: &'static str,
+    rule: &'a str,
+    subject: &'a str,
+    a: Option<Severity>,
+    b: Option<Severity>,
+    message: &'a str,
+    reason: Option<&'a str>,
+}
+
+fn finding(pair: &FindingPair) -> FindingView<'_> {
+    FindingView {
+        change: pair.moved.name(),
+        rule: &pair.rule,
+        subject: &pair.subject,
+        a: pair.a,
+        b: pair.b,
+        message: &pair.message,
+        reason: pair.reason.as_deref(),
+    }
+}

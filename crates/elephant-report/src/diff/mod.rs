@@ -1,0 +1,52 @@
+//! Renders the differences of two sides as text, JSON, Markdown and HTML.
+
+#[cfg(feature = "html")]
+mod html;
+mod json;
+mod markdown;
+mod text;
+mod words;
+
+use std::io::{self, Write};
+
+use super::TextOptions;
+use super::ascii::in_charset;
+use elephant_engine::diff::Diff;
+
+/// The formats of a report on differences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DiffFormat {
+    /// For people at a terminal.
+    Text,
+    /// For scripts.
+    Json,
+    /// For comments on pull requests.
+    Markdown,
+    /// For people in a browser, one self-contained file. Needs the feature `html`.
+    #[cfg(feature = "html")]
+    Html,
+}
+
+/// Writes the differences in the given format. `options` apply to text; their summary also to JSON, and
+/// their number of jobs to all formats.
+///
+/// # Errors
+/// Returns the errors of the writer.
+pub fn write_diff(
+    diff: &Diff,
+    format: DiffFormat,
+    options: TextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        DiffFormat::Text => {
+            let options = options.usable();
+            in_charset(options, out, |out| text::write(diff, options, out))
+        }
+        DiffFormat::Json => json::write(diff, options, out),
+        DiffFormat::Markdown => markdown::write(diff, options.jobs, out),
+        #[cfg(feature = "html")]
+        DiffFormat::Html => html::write(diff, options.jobs, out),
+    }
+}

@@ -1,0 +1,278 @@
+//! Words for answers from a store.
+
+use super::super::words::plural;
+use super::super::wrap::clean;
+use elephant_store::{
+    Answer, Change, Changed, Fleet, Group, Grouping, InPeriod, Measure, Periods, Realised, Remedy, Run, Runs,
+    Unread, View,
+};
+use elephant_base::units::{Millis, Timestamp};
+
+/// The title of the column with the names of groups.
+pub(super) const fn key(grouping: Grouping) -> &'static str {
+    match grouping {
+        Grouping::Everything => "",
+        Grouping::User => "user",
+        Grouping::Queue => "queue",
+        Grouping::Job => "job",
+        Grouping::Day => "day",
+        Grouping::Engine => "engine",
+        Grouping::Status => "status",
+        Grouping::Trouble => "trouble",
+        Grouping::Rule => "rule",
+    }
+}
+
+/// A day, without the time.
+pub(super) fn day(moment: Option<Timestamp>) -> Option<String> {
+    moment.and_then(Timestamp::to_rfc3339).and_then(|text| text.get(..10).map(str::to_owned))
+}
+
+/// An amount of memory over time, or another number, with three digits.
+pub(super) fn amount(value: f64) -> String {
+    match value {
+        0.0 => "0".to_owned(),
+        value if value < 0.005 => "<0.01".to_owned(),
+        value if value < 10.0 => format!("{value:.2}"),
+        value if value < 100.0 => format!("{value:.1}"),
+        value => format!("{value:.0}"),
+    }
+}
+
+/// The wasted share of the memory of those applications whose waste is known, in percent.
+pub(super) fn share(group: &Group) -> Option<f64> {
+    let (wasted, judged) = group.wasted_gb_hours.zip(group.judged_gb_hours)?;
+    (judged > 0.0).then(|| 100.0 * wasted / judged)
+}
+
+/// How many applications or runs of a job there are, and when they ran.
+pub(super) fn extent(answer: &Answer) -> String {
+    let Answer { total, from, until, view, .. } = answer;
+    let all = match view {
+        View::Job(runs) if total.applications == 0 => {
+            return format!("no run of the job {} matches the filters", clean(&runs.job));
+        }
+        View::Job(runs) => format!("{}: {}", clean(&runs.job), plural(total.applications, "run")),
+        _ => plural(total.applications, "application"),
+    };
+    let when = day(*from).zip(day(*until)).map(|(from, until)| {
+        if from == until { format!(" of {from}") } else { format!(" from {from} to {until}") }
+    });
+    let failed = (total.failed > 0).then(|| format!(", {} failed", total.failed));
+    let unjudged = (total.unjudged > 0).then(|| format!(", {} could not be judged", total.unjudged));
+    [Some(all), when, failed, unjudged].into_iter().flatten().collect()
+}
+
+/// The memory that the applications used, and the parts of it that were wasted and could be saved.
+pub(super) fn costs(answer: &Answer) -> String {
+    let Answer { total, currency, .. } = answer;
+    let Some(used) = total.used_gb_hours else { return "the memory used is unknown".to_owned() };
+    let currency = currency.as_deref();
+    let cost = total.cost.map(|cost| format!(" ({})", money(Some(cost), currency))).unwrap_or_default();
+    let judged = total.judged_gb_hours.filter(|judged| amount(*judged) != amount(used));
+    let used = format!("{} GB·h used{cost}", amount(used));
+    let wasted = total.wasted_gb_hours.zip(share(total)).map(|(wasted, share)| {
+        let of = judged.map_or_else(
+            || "of it".to_owned(),
+            |judged| format!("of the {} that can be judged", amount(judged)),
+        );
+        format!(", {} GB·h {of} not needed ({share:.1} %)", amount(wasted))
+    });
+    let saved = total.saved_gb_hours.filter(|saved| *saved > 0.0).map(|saved| {
+        let cost = total.saved_cost.map(|cost| format!(" ({})", money(Some(cost), currency)));
+        format!("; the remedies save {} GB·h{}", amount(saved), cost.unwrap_or_default())
+    });
+    let without = |count: u64, what: &str| {
+        (count > 0).then(|| format!("; without {} whose {what} is unknown", plural(count, "application")))
+    };
+    let (unmeasured, unpriced) = (without(total.unmeasured, "memory"), without(total.unpriced, "cost"));
+    [Some(used), wasted, saved, unmeasured, unpriced].into_iter().flatten().collect()
+}
+
+/// The most periods in a short table. A terminal shows them without scrolling.
+const LATEST: usize = 12;
+
+/// The periods of a short table, and the number of earlier ones.
+pub(super) fn latest(fleet: &Fleet) -> Option<(&Periods, Vec<InPeriod<'_>>, u64)> {
+    fleet.latest(fleet.most.min(LATEST))
+}
+
+/// What all changes of configurations saved, if there are any.
+pub(super) fn saved_so_far(fleet: &Fleet, currency: Option<&str>) -> Option<String> {
+    let (count, saved) = (plural(fleet.realised_of, "change"), fleet.realised_gb_hours);
+    let what = saved_with_cost(saved, fleet.realised_cost, currency);
+    let unpriced = unpriced(fleet).map(|without| format!("; {without}")).unwrap_or_default();
+    (fleet.realised_of > 0).then(|| format!("{count} of configurations {what} so far{unpriced}"))
+}
+
+/// "without 2 changes whose cost is unknown", if there are any.
+pub(super) fn unpriced(fleet: &Fleet) -> Option<String> {
+    let unpriced = fleet.realised_unpriced;
+    (unpriced > 0).then(|| format!("without {} whose cost is unknown", plural(unpriced, "change")))
+}
+
+/// "saved 12.3 GB·h (1.20 EUR)", or "saved 12.3 GB·h, but cost 1.20 EUR more," if less memory took more cores.
+fn saved_with_cost(saved: f64, cost: Option<f64>, currency: Option<&str>) -> String {
+    let what = match saved {
+        saved if saved < 0.0 => format!("took {} GB·h more", amount(-saved)),
+        saved => format!("saved {} GB·h", amount(saved)),
+    };
+    let Some((cost, currency)) = cost.zip(currency) else { return what };
+    match money(Some(cost.abs()), Some(currency)) {
+        shown if saved >= 0.0 && cost < 0.0 => format!("{what}, but cost {shown} more,"),
+        shown if saved < 0.0 && cost > 0.0 => format!("{what}, but cost {shown} less,"),
+        shown => format!("{what} ({shown})"),
+    }
+}
+
+/// How many files could not be read, if there are any.
+pub(super) fn unread(fleet: &Fleet) -> Option<String> {
+    (fleet.unread_of > 0).then(|| format!("{} could not be read", plural(fleet.unread_of, "file")))
+}
+
+/// "`logs/app_1`: the log is damaged", or the same of more files with an example. Many problems name their file.
+pub(super) fn unread_kind(kind: &Unread) -> String {
+    match kind.files {
+        1 if kind.problem.contains(&kind.example) => kind.problem.clone(),
+        1 => format!("{}: {}", kind.example, kind.problem),
+        files => format!("{files} files such as {}: {}", kind.example, kind.problem),
+    }
+}
+
+/// "week from": the title of the column with the first days of periods.
+pub(super) fn period(periods: &Periods) -> String {
+    match periods.unit() {
+        "day" => "day".to_owned(),
+        unit => format!("{unit} from"),
+    }
+}
+
+/// How many lines a list leaves out.
+pub(super) const fn hidden(of: u64, shown: usize) -> u64 {
+    of.saturating_sub(shown as u64)
+}
+
+/// The changes that begin with this run.
+pub(super) fn changes_with<'a>(run: &Run, runs: &'a Runs) -> impl Iterator<Item = &'a Change> {
+    let begins = |change: &&Change| change.first == run.id && change.since == run.submitted;
+    runs.changes.iter().filter(begins)
+}
+
+/// An amount of money, or nothing if unknown.
+pub(super) fn money(value: Option<f64>, currency: Option<&str>) -> String {
+    match (value, currency) {
+        (Some(value), Some(currency)) => format!("{} {currency}", amount(value)),
+        _ => String::new(),
+    }
+}
+
+/// An amount of money that may be negative, or nothing if unknown.
+pub(super) fn signed_money(value: Option<f64>, currency: Option<&str>) -> String {
+    match value {
+        Some(value) if value < 0.0 => format!("−{}", money(Some(-value), currency)),
+        value => money(value, currency),
+    }
+}
+
+/// An amount that may be negative.
+pub(super) fn signed(value: f64) -> String {
+    if value < 0.0 { format!("−{}", amount(-value)) } else { amount(value) }
+}
+
+/// The first and the last day of all periods.
+pub(super) fn ends(periods: &Periods) -> Vec<String> {
+    let last = periods.names.last();
+    let last = last.map(|name| periods.last_day(name).unwrap_or_else(|| name.clone()));
+    [periods.names.first().cloned(), last].into_iter().flatten().collect()
+}
+
+/// "4g → 2g in 12 applications".
+pub(super) fn remedy(remedy: &Remedy) -> String {
+    let from = remedy.from.as_deref().unwrap_or("not set");
+    format!("{from} → {} in {}", remedy.to, plural(remedy.alike, "application"))
+}
+
+/// "spark.executor.memory 4g → 2g".
+pub(super) fn changed(changed: &Changed) -> String {
+    let shown = |value: &Option<String>| value.as_deref().unwrap_or("not set").to_owned();
+    format!("{} {} → {}", changed.setting, shown(&changed.from), shown(&changed.to))
+}
+
+/// The day of a change, or nothing if it is unknown.
+pub(super) fn first_day(change: &Realised) -> String {
+    day(change.since).unwrap_or_default()
+}
+
+/// "2026-11-02", or "2026-11-02 until 2026-11-09" of a change that was undone.
+pub(super) fn since(change: &Realised) -> String {
+    let since = day(change.since).unwrap_or_else(|| change.first.clone());
+    day(change.undone).map_or_else(|| since.clone(), |undone| format!("{since} until {undone}"))
+}
+
+/// "12.3 → 6.10" GB·h.
+pub(super) fn before_after(change: &Realised) -> String {
+    format!("{} → {}", amount(change.used_gb_hours.0), amount(change.used_gb_hours.1))
+}
+
+/// "5m → 6m 2s", or nothing if unknown.
+pub(super) fn run_times(change: &Realised) -> String {
+    change.run_time.map(|(before, after)| format!("{before} → {after}")).unwrap_or_default()
+}
+
+/// "1.20 → 0.60 EUR" of a run, or nothing if unknown.
+pub(super) fn costs_of_run(change: &Realised, currency: Option<&str>) -> String {
+    let costs =
+        change.cost.map(|(before, after)| format!("{} → {}", amount(before), money(Some(after), currency)));
+    costs.unwrap_or_default()
+}
+
+/// A change of a configuration and what it saved as one sentence.
+pub(super) fn realised(change: &Realised, currency: Option<&str>) -> String {
+    let what = saved_with_cost(change.saved_gb_hours, change.saved_cost, currency);
+    let runs = plural(change.runs.1, "run");
+    let mut medians = vec![
+        format!("{} GB·h a run", before_after(change)),
+        costs_of_run(change, currency),
+        run_times(change),
+    ];
+    medians.retain(|text| !text.is_empty());
+    format!(
+        "{job} {what} in {runs} since {since}: {settings} ({medians})",
+        job = clean(&change.job),
+        since = since(change),
+        settings = clean(&settings(change)),
+        medians = medians.join(", "),
+    )
+}
+
+/// "spark.executor.memory 4g → 2g as recommended, spark.executor.cores 4 → 2".
+pub(super) fn settings(change: &Realised) -> String {
+    change.changed.iter().map(changed_and_advised).collect::<Vec<_>>().join(", ")
+}
+
+fn changed_and_advised(setting: &Changed) -> String {
+    format!("{}{}", changed(setting), if setting.advised { " as recommended" } else { "" })
+}
+
+/// "run time changed: median 3m 20s in 14 runs, 9m 2s in the 6 runs since app-1 (2026-11-14), +171 %"
+pub(super) fn change(change: &Change) -> String {
+    let show = |value: f64| match change.measure {
+        Measure::RunTime => Millis::from_f64(value.round()).unwrap_or_default().to_string(),
+        Measure::Used => format!("{} GB·h", amount(value)),
+    };
+    let what = match change.measure {
+        Measure::RunTime => "the run time",
+        Measure::Used => "the memory used",
+    };
+    let since = day(change.since).map(|day| format!(" ({day})")).unwrap_or_default();
+    let percent = 100.0 * (change.after / change.before - 1.0);
+    let percent = if percent.is_finite() { format!(", {percent:+.0} %") } else { String::new() };
+    format!(
+        "{what} changed with {first}{since}: median {before} in {runs_before} before, {after} in {runs_after} since{percent}",
+        first = clean(&change.first),
+        before = show(change.before),
+        runs_before = plural(change.runs_before, "run"),
+        after = show(change.after),
+        runs_after = plural(change.runs_after, "run"),
+    )
+}

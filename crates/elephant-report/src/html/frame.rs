@@ -1,0 +1,121 @@
+//! The common parts of all pages: style, the script that sorts tables, and the content security policy that
+//! allows only these.
+//!
+//! A page is a template that extends `frame.html`. Its type has the constants `STYLES` and `SCRIPTS`, which the frame
+//! writes and the policy names.
+
+use std::collections::BTreeMap;
+
+use elephant_parse::Level;
+use elephant_engine::results::SourceProblem;
+
+/// Code that a page contains, and its hash in the policy. A test compares the two.
+pub(crate) struct Code {
+    pub(crate) text: &'static str,
+    pub(crate) hash: &'static str,
+}
+
+/// Colours, tables and charts of every page.
+pub(crate) const STYLE: Code = Code {
+    text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/page.css")),
+    hash: "sha256-lkZlSIZGKI3oCO/Bdi50JWaInO1u4H18lgBheh1DX3M=",
+};
+/// The additional style of the pages of `nodes`, `whatif`, `diff` and `stragglers`.
+pub(crate) const CHART_STYLE: Code = Code {
+    text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/charts.css")),
+    hash: "sha256-e+9pyWD+E98CNjnYHnWgFk6OHzp+d9KD50Uq2KqQD44=",
+};
+/// Tells the style sheet that scripts run, before the page is laid out.
+pub(crate) const FLAG: Code = Code {
+    text: "document.documentElement.className = \"js\";",
+    hash: "sha256-N9v3EnPaUyp6HvI/g75KoK11mUw7quk1fPSwEhREnaU=",
+};
+/// Sorts tables.
+pub(crate) const SORT: Code = Code {
+    text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/sort.js")),
+    hash: "sha256-qd74N1Xy9+ymfwVB7Z0xi8hQ52JdB0eZk1A/e8/n6ow=",
+};
+
+/// Shows the jobs of a page as their links are followed.
+pub(crate) const JOBS: Code = Code {
+    text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/jobs.js")),
+    hash: "sha256-l8ByNFAy1/OFuXmLyT4Rx/dZbejLqN5GJDEqaH/p844=",
+};
+
+/// The version in the head and the foot of a page.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// Maximum number of problems listed.
+pub(crate) const MAX_PROBLEMS: usize = 500;
+/// Notes of one kind that are listed; the others are counted.
+const NOTES: usize = 3;
+
+/// A row of the table of problems.
+pub(crate) enum ProblemRow<'a> {
+    /// A problem.
+    One(&'a SourceProblem),
+    /// The number of further notes of the same kind.
+    More(u64),
+}
+
+/// The rows of the table of problems. Notes, such as that an application is in two files, may be as many as files.
+pub(crate) fn problem_rows(problems: &[SourceProblem]) -> Vec<ProblemRow<'_>> {
+    let kind = |entry: &SourceProblem| (entry.problem.level == Level::Info).then_some(entry.problem.code);
+    let mut notes: BTreeMap<&str, usize> = BTreeMap::new();
+    for code in problems.iter().filter_map(kind) {
+        *notes.entry(code).or_default() += 1;
+    }
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut rows = Vec::new();
+    for entry in problems {
+        let Some(code) = kind(entry) else {
+            rows.push(ProblemRow::One(entry));
+            continue;
+        };
+        let place = seen.entry(code).or_default();
+        *place += 1;
+        let more = notes.get(code).copied().unwrap_or_default().saturating_sub(NOTES);
+        match *place {
+            // A single further note takes as much room as a row with its count.
+            place if place <= NOTES || more == 1 => rows.push(ProblemRow::One(entry)),
+            place if place == NOTES + 1 => rows.push(ProblemRow::More(more as u64)),
+            _ => {}
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use elephant_parse::Problem;
+
+    #[test]
+    fn notes_of_one_kind_are_counted() {
+        let entry = |level, code| SourceProblem {
+            source: "a".to_owned(),
+            problem: Problem { level, code, position: None, message: String::new(), count: 1 },
+        };
+        let mut problems = vec![entry(Level::Info, "duplicate"); 147];
+        problems.insert(5, entry(Level::Warning, "truncated"));
+        problems.extend(vec![entry(Level::Info, "other"); NOTES + 1]);
+        let rows: Vec<_> = problem_rows(&problems)
+            .iter()
+            .map(|row| match row {
+                ProblemRow::One(entry) => entry.problem.code.to_owned(),
+                ProblemRow::More(more) => format!("{more} more"),
+            })
+            .collect();
+        let expected = [
+            "duplicate",
+            "duplicate",
+            "duplicate",
+            "144 more",
+            "truncated",
+            "other",
+            "other",
+            "other",
+            "other",
+        ];
+        assert_eq!(rows, expected);
+    }
+}

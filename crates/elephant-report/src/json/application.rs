@@ -1,0 +1,86 @@
+//! One application as JSON.
+
+use serde::Serialize;
+
+use super::Each;
+use super::details::{DetailsView, details};
+use super::finding::{SuppressedView, suppressed};
+use super::metrics::{MetricsView, metrics};
+use super::savings::{ApplicationSavingsView, of_application};
+use super::troubles::{RecommendedView, ToldView, TroubleView, recommended, told, trouble};
+use elephant_rule::finding::{NotEvaluated, Suppressed};
+use elephant_engine::results::ApplicationReport;
+use elephant_base::severity::Severity;
+use elephant_verdict::troubles::{Recommended, Trouble};
+use elephant_base::units::Timestamp;
+
+#[derive(Serialize)]
+pub(crate) struct ApplicationView<'a> {
+    id: &'a str,
+    attempt: Option<&'a str>,
+    engine: &'static str,
+    engine_version: Option<&'a str>,
+    name: Option<&'a str>,
+    user: Option<&'a str>,
+    queue: Option<&'a str>,
+    job_type: Option<&'static str>,
+    status: &'static str,
+    complete: bool,
+    sources: &'a [String],
+    submitted_at: Option<String>,
+    started_at: Option<String>,
+    finished_at: Option<String>,
+    severity: Severity,
+    raw_severity: Severity,
+    score: u64,
+    metrics: MetricsView,
+    savings: Option<ApplicationSavingsView<'a>>,
+    troubles: Each<'a, Trouble, TroubleView<'a>>,
+    recommended_configuration: Each<'a, Recommended, RecommendedView<'a>>,
+    findings: Vec<ToldView<'a>>,
+    suppressed: Each<'a, Suppressed, SuppressedView<'a>>,
+    not_evaluated: Each<'a, NotEvaluated, NotEvaluatedView<'a>>,
+    #[serde(flatten)]
+    details: Option<DetailsView<'a>>,
+}
+
+pub(crate) fn application(app: &ApplicationReport) -> ApplicationView<'_> {
+    let time = |at: Option<Timestamp>| at.and_then(Timestamp::to_rfc3339);
+    ApplicationView {
+        id: &app.id,
+        attempt: app.attempt.as_deref(),
+        engine: app.engine.name(),
+        engine_version: app.engine_version.as_deref(),
+        name: app.name.as_deref(),
+        user: app.user.as_deref(),
+        queue: app.queue.as_deref(),
+        job_type: app.job_type,
+        status: app.status.name(),
+        complete: app.complete,
+        sources: &app.sources,
+        submitted_at: time(app.submitted_at),
+        started_at: time(app.started_at),
+        finished_at: time(app.finished_at),
+        severity: app.severity,
+        raw_severity: app.raw_severity,
+        score: app.score,
+        metrics: metrics(&app.metrics),
+        savings: app.savings.as_ref().map(of_application),
+        troubles: Each(&app.troubles, trouble),
+        recommended_configuration: Each(&app.recommended, recommended),
+        findings: app.findings.iter().map(|finding| told(app, finding)).collect(),
+        suppressed: Each(&app.suppressed, suppressed),
+        not_evaluated: Each(&app.not_evaluated, not_evaluated),
+        details: details(app),
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct NotEvaluatedView<'a> {
+    rule: &'a str,
+    reason: &'a str,
+}
+
+fn not_evaluated(rule: &NotEvaluated) -> NotEvaluatedView<'_> {
+    NotEvaluatedView { rule: &rule.rule, reason: &rule.reason }
+}

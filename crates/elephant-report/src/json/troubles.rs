@@ -1,0 +1,125 @@
+//! Troubles and the recommended configuration as JSON.
+
+use serde::Serialize;
+
+use super::Each;
+use super::finding::{FindingView, finding};
+use super::savings::{SavingsView, savings};
+use elephant_rule::finding::{Advice, Failure, Finding, SettingChange};
+use elephant_model::model::Subject;
+use elephant_engine::results::ApplicationReport;
+use elephant_base::severity::Severity;
+use elephant_verdict::troubles::{Recommended, Telling, Trouble};
+
+/// A finding with its trouble.
+#[derive(Serialize)]
+pub(super) struct ToldView<'a> {
+    #[serde(flatten)]
+    finding: FindingView<'a>,
+    trouble: Option<PartView<'a>>,
+    /// Only the leading finding of a trouble has the savings, so that they are not repeated.
+    savings: Option<SavingsView<'a>>,
+}
+
+/// The trouble of a finding.
+#[derive(Serialize)]
+struct PartView<'a> {
+    id: &'a str,
+    echo: bool,
+}
+
+pub(super) fn told<'a>(app: &'a ApplicationReport, found: &'a Finding) -> ToldView<'a> {
+    let told = app.troubles.iter().find_map(|trouble| Some((trouble, trouble.tells(found)?)));
+    ToldView {
+        finding: finding(found),
+        trouble: told.map(|(trouble, echo)| PartView { id: &trouble.id, echo }),
+        savings: told.filter(|(_, echo)| !echo).map(|(trouble, _)| savings(&trouble.savings)),
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct TroubleView<'a> {
+    id: &'a str,
+    kind: &'static str,
+    cause: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<FailureView<'a>>,
+    confidence: &'static str,
+    severity: Severity,
+    subjects: Vec<String>,
+    findings: Each<'a, Telling, TellingView<'a>>,
+    change: Each<'a, SettingChange, ChangeView<'a>>,
+    advice: Vec<&'a str>,
+    savings: SavingsView<'a>,
+}
+
+pub(super) fn trouble(trouble: &Trouble) -> TroubleView<'_> {
+    TroubleView {
+        id: &trouble.id,
+        kind: trouble.kind.name(),
+        cause: &trouble.cause,
+        failure: trouble.failure.as_ref().map(failure),
+        confidence: trouble.confidence.name(),
+        severity: trouble.severity,
+        subjects: trouble.subjects.iter().map(name).collect(),
+        findings: Each(&trouble.findings, telling),
+        change: Each(&trouble.change, change),
+        advice: trouble.advice.iter().map(|Advice { text, .. }| text.as_str()).collect(),
+        savings: savings(&trouble.savings),
+    }
+}
+
+/// The root cause of a failure.
+#[derive(Serialize)]
+struct FailureView<'a> {
+    kind: &'static str,
+    cause: &'static str,
+    exception: Option<&'a str>,
+    exit_code: Option<i32>,
+}
+
+fn failure(failure: &Failure) -> FailureView<'_> {
+    FailureView {
+        kind: failure.kind.name(),
+        cause: failure.kind.cause(),
+        exception: failure.exception.as_deref(),
+        exit_code: failure.exit_code,
+    }
+}
+
+fn name(subject: &Subject) -> String {
+    subject.name().into_owned()
+}
+
+#[derive(Serialize)]
+struct TellingView<'a> {
+    rule: &'a str,
+    subject: String,
+    echo: bool,
+}
+
+fn telling(telling: &Telling) -> TellingView<'_> {
+    TellingView { rule: &telling.rule, subject: name(&telling.subject), echo: telling.is_echo }
+}
+
+#[derive(Serialize)]
+struct ChangeView<'a> {
+    setting: &'a str,
+    from: Option<&'a str>,
+    to: &'a str,
+}
+
+fn change(change: &SettingChange) -> ChangeView<'_> {
+    ChangeView { setting: &change.setting, from: change.from.as_deref(), to: &change.to }
+}
+
+#[derive(Serialize)]
+pub(super) struct RecommendedView<'a> {
+    #[serde(flatten)]
+    change: ChangeView<'a>,
+    why: &'a [String],
+}
+
+pub(super) fn recommended(recommended: &Recommended) -> RecommendedView<'_> {
+    RecommendedView { change: change(&recommended.change), why: &recommended.why }
+}

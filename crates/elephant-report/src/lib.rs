@@ -1,0 +1,122 @@
+//! Renderers, which turn a [`Report`] into bytes. They format values and compute nothing.
+//!
+//! ```
+//! use elephant_rs::engine::{Options, analyze};
+//! use elephant_rs::report::{Format, TextOptions, write};
+//! use elephant_rs::rules::RuleSet;
+//!
+//! let report = analyze(&["testdata/hadoop1".into()], &RuleSet::built_in()?, Options::default());
+//! let mut page = Vec::new();
+//! write(&report, Format::Markdown, TextOptions::default(), &mut page)?;
+//! assert!(String::from_utf8(page)?.contains("job_201311192236_0042"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod ascii;
+mod cells;
+mod comparison;
+pub use comparison::words::counted;
+pub use comparison::words::{missing_jobs, unjudged_summary};
+mod csv;
+mod diff;
+mod envelope;
+#[cfg(feature = "store")]
+pub mod export;
+mod grid;
+#[cfg(feature = "store")]
+pub mod history;
+#[cfg(feature = "html")]
+mod html;
+mod json;
+mod junit;
+mod markdown;
+mod ndjson;
+pub mod nodes;
+mod openmetrics;
+pub mod page;
+mod parts;
+mod pieces;
+mod sarif;
+pub mod simulate;
+pub mod stragglers;
+mod text;
+mod totals;
+pub mod watch;
+pub mod whatif;
+mod words;
+pub mod wrap;
+
+use std::io::{self, Write};
+
+use elephant_engine::results::Report;
+
+pub use diff::{DiffFormat, write_diff};
+pub use pieces::PieceFormat;
+pub use text::TextOptions;
+
+/// The formats of a report on applications.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// For people at a terminal.
+    Text,
+    /// For scripts, one document.
+    Json,
+    /// For people in a browser, one self-contained file. Needs the feature `html`.
+    #[cfg(feature = "html")]
+    Html,
+    /// For scripts, one application per line, without summary and problems.
+    Ndjson,
+    /// The same with an envelope: a first line about the run, a line for each problem, and a last line with the counts.
+    NdjsonEnvelope,
+    /// For spreadsheets, one row per finding.
+    Csv,
+    /// For comments on pull requests; at most 65,536 characters.
+    Markdown,
+    /// For code scanning: SARIF 2.1.0.
+    Sarif,
+    /// For the test reports of CI servers.
+    Junit,
+    /// For Prometheus and compatible servers: `OpenMetrics` 1.0 text.
+    Openmetrics,
+}
+
+/// Writes the report in the given format. `options` apply to text only.
+///
+/// # Errors
+/// Returns the errors of the writer.
+pub fn write(report: &Report, format: Format, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::Text => write_text(report, options, out),
+        Format::Json => json::write(report, out),
+        #[cfg(feature = "html")]
+        Format::Html => html::write(report, out),
+        Format::Ndjson => ndjson::write(report, out),
+        Format::NdjsonEnvelope => envelope::write(report, out),
+        Format::Csv => csv::write(report, out),
+        Format::Markdown => markdown::write(report, out),
+        Format::Sarif => sarif::write(report, out),
+        Format::Junit => junit::write(report, out),
+        Format::Openmetrics => openmetrics::write(report, out),
+    }
+}
+
+/// Writes the report as JSON, with the keys of schema version 1.
+///
+/// # Errors
+/// Returns the errors of the writer.
+pub fn write_json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    json::write(report, out)
+}
+
+/// Writes the report as text.
+///
+/// # Errors
+/// Returns the errors of the writer.
+pub fn write_text(report: &Report, options: TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let options = options.usable();
+    ascii::in_charset(options, out, |out| match &report.comparison {
+        Some(comparison) => comparison::write(report, comparison, options, out),
+        None => text::write(report, options, out),
+    })
+}

@@ -1,0 +1,180 @@
+//! Sentences that text and HTML share: which nodes are slow, by how much, how certain this is, and what to do.
+
+use elephant_engine::nodes::NodesReport;
+use elephant_engine::nodes::indicators::Node;
+use elephant_engine::nodes::levels::Interval;
+use elephant_engine::nodes::settings::Settings;
+use crate::words::plural;
+use crate::wrap::clean;
+use elephant_base::units::three_digits;
+
+/// Maximum number of nodes named in a list.
+pub(super) const MAX_NAMED: usize = 5;
+
+/// What to do with slow nodes.
+const EXCLUDE: &str = "To exclude them from YARN, write their names with --exclude-list FILE, set yarn.resourcemanager.nodes.exclude-path to that file, and run yarn rmadmin -refreshNodes. Look at the nodes first, because they may be slow only on some days.";
+
+/// The advice on slow nodes; `None` if all applications are from traces, whose nodes users cannot exclude.
+pub(super) fn exclude(report: &NodesReport) -> Option<&'static str> {
+    (!report.only_traces).then_some(EXCLUDE)
+}
+
+/// Why no node can be judged.
+pub(super) fn no_nodes(settings: &Settings) -> String {
+    let min = settings.min_group;
+    format!("No node can be judged: no group has {min} or more tasks with different times and known nodes.")
+}
+
+/// Which tasks count, if not all.
+pub(super) fn conditions(report: &NodesReport) -> Option<String> {
+    let conditions = &report.conditions;
+    (!conditions.is_empty()).then(|| clean(&format!("Only tasks with {conditions} count (--where).")))
+}
+
+/// Why no node is called a straggler.
+pub(super) fn none_slow(report: &NodesReport) -> String {
+    let summary = &report.ranking.summary;
+    match summary.ranked {
+        0 => format!(
+            "No node is ranked, because none has at least {} tasks (--min-node-tasks). The results below may be due to chance.",
+            report.settings.min_node_tasks
+        ),
+        1 => "Only one node is ranked. There is no other node to compare it with, so it is not called a straggler.".to_owned(),
+        _ => {
+            let ranked = if summary.suspected > 0 { "ranked " } else { "" };
+            let longer = if summary.slightly_slow > 0 { "much" } else { "significantly" };
+            format!(
+                "No {ranked}node is called a straggler: tasks do not take {longer} longer than average on any {ranked}node."
+            )
+        }
+    }
+}
+
+/// How many nodes seem slow by chance; `None` if it is less than one.
+pub(super) fn by_chance(report: &NodesReport) -> Option<String> {
+    let by_chance = report.slow_by_chance();
+    let ranked = report.ranking.summary.ranked;
+    (by_chance >= 1.0).then(|| {
+        format!(
+            "About {by_chance:.0} of {ranked} ranked nodes have such an interval by chance. Trust intervals far from 0, and nodes that stay slow."
+        )
+    })
+}
+
+/// ", 24 overtaken by their copies": these would have taken even longer.
+fn by_copies(node: &Node) -> String {
+    match node.overtaken {
+        0 => String::new(),
+        1 => ", 1 overtaken by its copy".to_owned(),
+        overtaken => format!(", {overtaken} overtaken by their copies"),
+    }
+}
+
+/// Nodes with few tasks, most of them slow.
+pub(super) fn suspected(report: &NodesReport) -> Option<String> {
+    let suspected: Vec<&Node> = report.ranking.nodes.iter().filter(|node| node.suspected).collect();
+    let named: Vec<String> = suspected
+        .iter()
+        .take(MAX_NAMED)
+        .map(|node| {
+            format!(
+                "{} ({} of {}{})",
+                clean(&node.name),
+                node.stragglers,
+                plural(node.tasks, "task"),
+                by_copies(node)
+            )
+        })
+        .collect();
+    (!suspected.is_empty()).then(|| {
+        format!(
+            "Suspected: {}{}. Too few tasks to be ranked, but so many of them took {} times the median of their group or more, significantly more than on other nodes. Slow nodes run few tasks; look at them first.",
+            named.join(", "),
+            more(suspected.len()),
+            three_digits(report.settings.straggler)
+        )
+    })
+}
+
+/// Nodes that are significantly slow, but by too little to act on.
+pub(super) fn slightly_slow(report: &NodesReport) -> Option<String> {
+    let settings = &report.settings;
+    let slightly = report.ranking.summary.slightly_slow;
+    let verb = if slightly == 1 { "is" } else { "are" };
+    let nodes = if report.ranking.nodes.iter().any(Node::is_straggler) { "more node" } else { "node" };
+    (slightly > 0).then(|| {
+        format!(
+            "{} {verb} significantly slower than the others, but by too little to act on: less than {} standard deviations and less than {} times the others' share of stragglers.",
+            plural(slightly, nodes),
+            three_digits(settings.slow_mean),
+            three_digits(settings.slow_straggler_ratio)
+        )
+    })
+}
+
+/// The nodes on which most was lost.
+pub(super) fn losses(report: &NodesReport) -> Option<String> {
+    let mut nodes: Vec<&Node> = report.ranking.nodes.iter().filter(|node| !node.losses.is_none()).collect();
+    let key = |node: &Node| (node.losses.executors, node.losses.failures);
+    nodes.sort_by(|a, b| key(b).cmp(&key(a)).then_with(|| a.name.cmp(&b.name)));
+    let named = nodes.iter().take(MAX_NAMED).map(|node| format!("{} ({})", clean(&node.name), lost(node)));
+    let named: Vec<String> = named.collect();
+    (!nodes.is_empty()).then(|| format!("Lost or failed on: {}{}.", named.join(", "), more(nodes.len())))
+}
+
+/// "2 executors, 1 other failure".
+pub(super) fn lost(node: &Node) -> String {
+    let lost = (node.losses.executors > 0).then(|| plural(node.losses.executors, "executor"));
+    let failed = (node.losses.failures > 0).then(|| plural(node.losses.failures, "other failure"));
+    let what: Vec<String> = lost.into_iter().chain(failed).collect();
+    what.join(", ")
+}
+
+/// " and 3 more nodes".
+fn more(all: usize) -> String {
+    let more = all.checked_sub(MAX_NAMED).filter(|&more| more > 0);
+    more.map(|more| format!(" and {}", plural(more as u64, "more node"))).unwrap_or_default()
+}
+
+/// By how much a node is slower, after its name: ": its 64 tasks take 0.61 standard deviations longer …".
+pub(super) fn slow(node: &Node, settings: &Settings) -> String {
+    let mut parts = Vec::new();
+    parts.extend(node.mean.zip(node.interval()).map(|(mean, Interval { low, high })| {
+        format!(
+            ": its {} take {mean:.2} standard deviations longer than the average of their group ({:.0} % interval {low:.2} to {high:.2})",
+            plural(node.tasks, "task"),
+            100.0 * settings.confidence
+        )
+    }));
+    let share = node.straggler_share.zip(node.straggler_interval);
+    let others = node.others_straggler_share;
+    let others = others.map(|share| format!(", {:.0} % of the same groups on other nodes", 100.0 * share));
+    parts.extend(share.map(|(share, Interval { low, high })| {
+        format!(
+            "{}; {:.0} % of them ({:.0} to {:.0} %) take {} times the median or more{}",
+            by_copies(node),
+            100.0 * share,
+            100.0 * low,
+            100.0 * high,
+            three_digits(settings.straggler),
+            others.as_deref().unwrap_or_default()
+        )
+    }));
+    parts.extend(node.trend.transient.then(|| "; on some days it was faster than average".to_owned()));
+    parts.concat() + "."
+}
+
+/// "3120 tasks in 12 groups, 24 originals overtaken by copies, 4 groups with fewer than 3 tasks skipped".
+pub(super) fn basis(report: &NodesReport) -> String {
+    let groups = report.ranking.summary.groups;
+    let mut parts = vec![format!("{} in {}", plural(groups.tasks, "task"), plural(groups.used, "group"))];
+    let min = report.settings.min_group;
+    let mut add = |count: u64, what: &str, rest: &str| {
+        parts.extend((count > 0).then(|| format!("{}{rest}", plural(count, what))));
+    };
+    add(groups.overtaken, "original", " overtaken by copies");
+    add(groups.too_small, "group", &format!(" with fewer than {min} tasks skipped"));
+    add(groups.without_spread, "group", " with equal times skipped");
+    add(groups.tasks_without_node, "task", " without a node");
+    parts.join(", ")
+}

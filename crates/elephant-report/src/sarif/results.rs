@@ -1,0 +1,241 @@
+//! Findings as results of SARIF.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::json::Pairs;
+use super::super::json::{MeasureView, Number, advice, evidence, thresholds};
+use super::super::words::{about, by_trouble, currency, saves};
+use super::super::wrap::clean;
+
+use super::{Rules, uri};
+use elephant_rule::finding::{Finding, Suppressed};
+use elephant_engine::results::ApplicationReport;
+use elephant_engine::results::{Change, Comparison, FindingChange};
+use elephant_base::severity::Severity;
+use elephant_verdict::troubles::Trouble;
+
+/// A finding to be written, and its trouble.
+struct Written<'a> {
+    app: &'a ApplicationReport,
+    finding: &'a Finding,
+    /// The trouble, and whether the finding is an echo.
+    trouble: Option<(&'a Trouble, bool)>,
+    suppressed: Option<&'a Suppressed>,
+}
+
+/// The results of an application.
+pub(super) struct Results<'a> {
+    pub(super) found: Vec<SarifResult<'a>>,
+    pub(super) suppressed: Vec<SarifResult<'a>>,
+}
+
+/// The data needed to put the results of an application into the report.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Outcome {
+    pub(super) id: String,
+    /// The number of findings.
+    pub(super) found: usize,
+    /// The number of suppressed findings.
+    pub(super) suppressed: usize,
+}
+
+impl<'a> Results<'a> {
+    pub(super) fn of(app: &'a ApplicationReport, rules: &Rules<'_>, comparison: Option<&Comparison>) -> Self {
+        let result = |written: Written<'a>| {
+            let change = comparison.and_then(|comparison| comparison.of(written.app, written.finding));
+            let state = change.and_then(baseline_state);
+            SarifResult { baseline_state: state, ..SarifResult::of(&written, rules) }
+        };
+        let found = by_trouble(app).into_iter();
+        let found = found.map(|(finding, trouble)| Written { app, finding, trouble, suppressed: None });
+        let suppressed = app.suppressed.iter().map(|suppressed| Written {
+            app,
+            finding: &suppressed.finding,
+            trouble: None,
+            suppressed: Some(suppressed),
+        });
+        Self { found: found.map(result).collect(), suppressed: suppressed.map(result).collect() }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SarifResult<'a> {
+    rule_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule_index: Option<usize>,
+    kind: &'static str,
+    level: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline_state: Option<&'static str>,
+    message: Message,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    locations: Vec<Location>,
+    partial_fingerprints: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suppressions: Option<[Suppression<'a>; 1]>,
+    properties: Properties<'a>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Message {
+    pub(super) text: String,
+}
+
+#[derive(Serialize)]
+struct Suppression<'a> {
+    kind: &'static str,
+    status: &'static str,
+    justification: &'a str,
+    properties: SuppressionProperties<'a>,
+}
+
+#[derive(Serialize)]
+struct SuppressionProperties<'a> {
+    until: Option<String>,
+    origin: &'a str,
+}
+
+#[derive(Serialize)]
+struct Properties<'a> {
+    application: &'a str,
+    attempt: Option<&'a str>,
+    name: Option<&'a str>,
+    user: Option<&'a str>,
+    queue: Option<&'a str>,
+    engine: &'static str,
+    subject: Cow<'static, str>,
+    severity: Severity,
+    score: u64,
+    evidence: Pairs<&'a str, MeasureView<'a>>,
+    thresholds: Pairs<&'a str, [Number; 4]>,
+    advice: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trouble: Option<&'a str>,
+    echo: bool,
+}
+
+impl<'a> SarifResult<'a> {
+    fn of(written: &Written<'a>, rules: &Rules<'_>) -> Self {
+        let Written { app, finding, trouble, suppressed } = *written;
+        let is_echo = trouble.is_some_and(|(_, is_echo)| is_echo);
+        let (kind, level) = match finding.severity {
+            Severity::None => ("pass", "none"),
+            // Another result leads to the cause.
+            _ if is_echo => ("fail", "note"),
+            Severity::Low => ("fail", "note"),
+            Severity::Moderate => ("fail", "warning"),
+            Severity::Severe | Severity::Critical => ("fail", "error"),
+        };
+        let fingerprint = app.fingerprint(finding).to_string();
+        // GitHub matches results only by the second name.
+        let fingerprints =
+            [("elephantFingerprint/v1", fingerprint.clone()), ("primaryLocationLineHash", fingerprint)];
+        Self {
+            rule_id: &finding.rule,
+            rule_index: rules.index(&finding.rule),
+            kind,
+            level,
+            baseline_state: None,
+            message: Message { text: message(app, finding, trouble) },
+            locations: app.sources.first().map(|source| Location::of(source, None)).into_iter().collect(),
+            partial_fingerprints: fingerprints.into_iter().collect(),
+            suppressions: suppressed.map(|suppressed| [Suppression::of(suppressed)]),
+            properties: Properties {
+                application: &app.id,
+                attempt: app.attempt.as_deref(),
+                name: app.name.as_deref(),
+                user: app.user.as_deref(),
+                queue: app.queue.as_deref(),
+                engine: app.engine.name(),
+                subject: finding.subject.name(),
+                severity: finding.severity,
+                score: finding.score,
+                evidence: evidence(finding),
+                thresholds: thresholds(finding),
+                advice: advice(finding),
+                trouble: trouble.map(|(trouble, _)| trouble.id.as_str()),
+                echo: is_echo,
+            },
+        }
+    }
+}
+
+/// The baseline state in the terms of SARIF. `None` if it is unknown whether the finding was accepted.
+fn baseline_state(change: &FindingChange) -> Option<&'static str> {
+    match change.change {
+        Change::New => Some("new"),
+        Change::Unchanged => Some("unchanged"),
+        Change::NotJudged if change.accepted.is_none() => None,
+        Change::Worse | Change::Better | Change::NotJudged => Some("updated"),
+    }
+}
+
+impl<'a> Suppression<'a> {
+    fn of(suppressed: &'a Suppressed) -> Self {
+        let Suppressed { reason, until, origin, .. } = suppressed;
+        let properties = SuppressionProperties { until: until.map(|day| day.to_string()), origin };
+        Self { kind: "external", status: "accepted", justification: reason, properties }
+    }
+}
+
+/// The application, the finding and the advice, because many viewers show only the message.
+fn message(app: &ApplicationReport, finding: &Finding, trouble: Option<(&Trouble, bool)>) -> String {
+    let name = app.name.as_deref().map(|name| format!("{name} ({})", app.id));
+    let whose = name.unwrap_or_else(|| app.id.clone());
+    let mut text = plain(&format!("{whose}: {}", about(finding)));
+    for advice in &finding.advice {
+        text.push_str("\n→ ");
+        text.push_str(&plain(&advice.text));
+    }
+    if let Some((trouble, false)) = trouble {
+        text.push('\n');
+        text.push_str(&plain(&saves(&trouble.savings, currency(app))));
+    }
+    text
+}
+
+/// Text from a history for a message, in which `[text](target)` would be a link.
+pub(super) fn plain(text: &str) -> String {
+    clean(text).replace("](", "] (")
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Location {
+    physical_location: PhysicalLocation,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PhysicalLocation {
+    artifact_location: ArtifactLocation,
+    region: Region,
+}
+
+#[derive(Serialize)]
+struct ArtifactLocation {
+    uri: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    start_line: u64,
+}
+
+impl Location {
+    /// A place in a file. Findings have no line in a history, but viewers need one.
+    pub(super) fn of(source: &str, line: Option<u64>) -> Self {
+        let region = Region { start_line: line.unwrap_or(1).max(1) };
+        Self {
+            physical_location: PhysicalLocation {
+                artifact_location: ArtifactLocation { uri: uri::of(source) },
+                region,
+            },
+        }
+    }
+}

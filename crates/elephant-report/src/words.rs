@@ -1,0 +1,340 @@
+//! Phrases that several formats share.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
+
+use elephant_rule::finding::{Finding, NotEvaluated, Suppressed};
+use crate::wrap::clean;
+use elephant_engine::results::{ApplicationReport, Summary};
+use elephant_verdict::savings::{Amounts, Range, SavingStatus, TroubleSavings};
+use elephant_verdict::troubles::Trouble;
+use elephant_base::units::{Millis, three_digits_grouped, with_thousands};
+
+/// "2 findings".
+pub(super) fn plural(count: u64, what: &str) -> String {
+    format!("{} {what}{}", with_thousands(&count.to_string()), if count == 1 { "" } else { "s" })
+}
+
+/// "12 applications"; "12 of 1,200 applications" if others were left out.
+pub(super) fn applications(summary: &Summary) -> String {
+    let Summary { applications, left_out, .. } = *summary;
+    match left_out {
+        0 => plural(applications, "application"),
+        _ => format!(
+            "{} of {}",
+            with_thousands(&applications.to_string()),
+            plural(applications.saturating_add(left_out), "application")
+        ),
+    }
+}
+
+/// The number of applications, as "12 of 1,200 applications match the filters" if others were left out.
+pub(super) fn matching(summary: &Summary) -> String {
+    let applications = applications(summary);
+    let applications = match (summary.left_out, summary.applications) {
+        (0, _) => applications,
+        (_, 1) | (1, 0) => format!("{applications} matches the filters"),
+        _ => format!("{applications} match the filters"),
+    };
+    match summary.copies {
+        0 => applications,
+        1 => format!("{applications}, without 1 copy"),
+        copies => format!("{applications}, without {copies} copies"),
+    }
+}
+
+/// The reason why an application has a lower severity than the values of its findings; `None` if it does not.
+pub(super) fn capped(app: &ApplicationReport) -> Option<String> {
+    let (severity, larger) = (app.severity, app.severity_in_larger_run);
+    (larger > severity).then(|| {
+        format!("Short, small run: severity {severity} at most; it would be {larger} in a larger one")
+    })
+}
+
+/// What is missing of an incomplete log.
+pub(super) fn incomplete(app: &ApplicationReport) -> Option<String> {
+    let why = clean(app.incomplete.as_deref()?);
+    Some(format!("Log incomplete ({why}): results cover the part that was read"))
+}
+
+/// Why a report has no applications; `None` if it has some.
+pub(super) fn why_empty(summary: &Summary) -> Option<&'static str> {
+    match summary {
+        Summary { applications: 1.., .. } => None,
+        Summary { files_found: 0, files_failed: 1.., .. } => Some("No path can be read."),
+        Summary { files_found: 0, .. } => Some("The paths contain no files."),
+        Summary { left_out: 1.., .. } => Some("No application matches the filters."),
+        _ => Some("No event log or job history was recognised."),
+    }
+}
+
+/// Rules whose findings are suppressed for the same reason until the same day.
+pub(super) struct SuppressedGroup<'a> {
+    pub(super) rules: Vec<&'a str>,
+    pub(super) reason: &'a str,
+    pub(super) until: Option<NaiveDate>,
+}
+
+/// Suppressed findings by reason and end, each rule once, in the order of the findings.
+pub(super) fn by_reason(suppressed: &[Suppressed]) -> Vec<SuppressedGroup<'_>> {
+    let mut all: Vec<SuppressedGroup<'_>> = Vec::new();
+    for Suppressed { finding, reason, until, .. } in suppressed {
+        let rule = finding.rule.as_ref();
+        match all.iter_mut().find(|known| known.reason == reason && known.until == *until) {
+            Some(known) if known.rules.contains(&rule) => {}
+            Some(known) => known.rules.push(rule),
+            None => all.push(SuppressedGroup { rules: vec![rule], reason, until: *until }),
+        }
+    }
+    all
+}
+
+/// Rules that were not evaluated, by reason.
+pub(super) fn reasons_not_evaluated(missing: &[NotEvaluated]) -> BTreeMap<&str, Vec<&str>> {
+    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for NotEvaluated { rule, reason } in missing {
+        reasons.entry(reason).or_default().push(rule);
+    }
+    reasons
+}
+
+/// Maximum number of rules that are named for a trouble.
+const RULES: usize = 6;
+
+/// "spark-skew; also spark-executor-metrics, straggler-impact".
+pub(super) fn told_by(trouble: &Trouble) -> String {
+    let mut rules: Vec<&str> = Vec::new();
+    for telling in &trouble.findings {
+        if !rules.contains(&&*telling.rule) {
+            rules.push(&telling.rule);
+        }
+    }
+    let more = rules.len().saturating_sub(RULES);
+    rules.truncate(RULES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    match rules.split_first() {
+        Some((first, [])) => (*first).to_owned(),
+        Some((first, others)) => format!("{first}; also {}{more}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// "Skew: stage 4.0: one task reads 23.9 MiB, 53.6× the median", in one line.
+pub(super) fn headline(trouble: &Trouble) -> String {
+    format!("{}: {}", clean(trouble.words()), clean(&trouble.cause))
+}
+
+/// "map: one reads 100 MiB". The subject is not repeated if the message begins with it.
+pub(super) fn about(finding: &Finding) -> String {
+    let subject = finding.subject.name();
+    if finding.message.starts_with(subject.as_ref()) {
+        return finding.message.clone();
+    }
+    format!("{subject}: {}", finding.message)
+}
+
+/// The findings of an application in the order of its troubles, those that lead before their echoes; each with its
+/// trouble, and whether it is an echo.
+pub(super) fn by_trouble(app: &ApplicationReport) -> Vec<(&Finding, Option<(&Trouble, bool)>)> {
+    let told = |finding: &Finding| {
+        let tells = |(place, trouble): (usize, _)| Some((place, trouble, Trouble::tells(trouble, finding)?));
+        app.troubles.iter().enumerate().find_map(tells)
+    };
+    let mut all: Vec<_> = app.findings.iter().map(|finding| (finding, told(finding))).collect();
+    // The sort is stable: findings of one trouble keep their order.
+    all.sort_by_key(|(_, told)| told.map_or((usize::MAX, false), |(place, _, is_echo)| (place, is_echo)));
+    all.into_iter()
+        .map(|(finding, told)| (finding, told.map(|(_, trouble, is_echo)| (trouble, is_echo))))
+        .collect()
+}
+
+/// The currency of an application's costs.
+pub(super) fn currency(app: &ApplicationReport) -> Option<&str> {
+    app.savings.as_ref()?.currency.as_deref()
+}
+
+/// "saves 9.0 s ± 1.5 s, 0.01 core-hours, 0.2 GB·h", with the money first; or why that is not known.
+pub(super) fn saves(savings: &TroubleSavings, currency: Option<&str>) -> String {
+    let saves = match (&savings.status, &savings.share) {
+        (SavingStatus::Estimated, Some(share)) => {
+            let besides = savings.besides().map(|besides| format!(", {besides}")).unwrap_or_default();
+            format!("saves {}{besides}", saved(share, savings.share_cost, currency))
+        }
+        (SavingStatus::WithinError, _) if savings.alone.as_ref().is_some_and(Amounts::is_nothing) => {
+            "saves nothing in a replay".to_owned()
+        }
+        (SavingStatus::Estimated | SavingStatus::WithinError, _) => {
+            "saving within the error of the estimate".to_owned()
+        }
+        (SavingStatus::Unknown(why), _) => format!("saving unknown ({why})"),
+    };
+    let more = taken(savings.more_gb_hours).map(|more| format!(", but takes {more} more"));
+    saves + &more.unwrap_or_default()
+}
+
+/// "0.5 GB·h" of memory that remedies take beyond what was recorded; `None` if that is nothing.
+pub(super) fn taken(more: Option<Range>) -> Option<String> {
+    let more = more.filter(|more| more.point >= 0.01)?;
+    Some(format!("{} GB·h", in_range(more, as_precise_as(more.high))))
+}
+
+/// Shorter times in milliseconds are not named, because they would read as zero.
+pub(super) const LEAST_MS: f64 = 100.0;
+
+/// "9.0 s ± 1.5 s, 0.01 core-hours, 0.2 GB·h", without amounts that round to nothing.
+pub(super) fn saved(amounts: &Amounts, cost: Option<Range>, currency: Option<&str>) -> String {
+    saved_parts(amounts, cost, currency).join(", ")
+}
+
+/// The parts of [`saved`] as a list.
+pub(super) fn saved_parts(amounts: &Amounts, cost: Option<Range>, currency: Option<&str>) -> Vec<String> {
+    let parts = named_parts(amounts, cost, currency);
+    if parts.is_empty() { vec!["less than 0.01 GB·h".to_owned()] } else { parts }
+}
+
+/// The amounts that do not round to nothing; empty if all do.
+pub(super) fn named_parts(amounts: &Amounts, cost: Option<Range>, currency: Option<&str>) -> Vec<String> {
+    let money = cost.zip(currency).filter(|(cost, _)| cost.high >= 0.005);
+    let money =
+        money.map(|(cost, currency)| format!("{} {currency}", in_range(cost, |value| format!("{value:.2}"))));
+    let time = Some(amounts.wall_ms).filter(|time| time.high >= LEAST_MS).map(|time| in_range(time, millis));
+    let hours = |hours: Option<Range>, unit: &str| {
+        let hours = hours.filter(|hours| hours.high >= 0.01)?;
+        Some(format!("{} {unit}", in_range(hours, as_precise_as(hours.high))))
+    };
+    let cores = hours(amounts.core_hours, "core-hours");
+    let memory = hours(amounts.gb_hours, "GB·h");
+    [money, time, cores, memory].into_iter().flatten().collect()
+}
+
+/// The first of these amounts in the order of their weight: "2.9 core-hours", or "about 2.9 core-hours" with an error.
+pub(super) fn saved_briefly(amounts: &Amounts, cost: Option<Range>, currency: Option<&str>) -> String {
+    let at_least = |range: Range, least: f64| Some(range).filter(|range| range.point >= least);
+    let money = cost.and_then(|cost| at_least(cost, 0.005)).zip(currency);
+    let money = money.map(|(cost, currency)| {
+        let cost = briefly_in_range(cost, |value| format!("{value:.2}"));
+        format!("{cost} {currency}")
+    });
+    let hours = |hours: Option<Range>, unit: &str| {
+        let hours = at_least(hours?, 0.01)?;
+        Some(format!("{} {unit}", briefly_in_range(hours, three_digits_grouped)))
+    };
+    money
+        .or_else(|| hours(amounts.core_hours, "core-hours"))
+        .or_else(|| hours(amounts.gb_hours, "GB·h"))
+        .or_else(|| at_least(amounts.wall_ms, 100.0).map(|time| briefly_in_range(time, millis)))
+        .unwrap_or_else(|| "< 0.01 GB·h".to_owned())
+}
+
+/// The same range as [`in_range`], with "about" for its half width.
+fn briefly_in_range(range: Range, show: impl Fn(f64) -> String) -> String {
+    let text = in_range(range, show);
+    text.split_once(" ± ").map_or(text.clone(), |(point, _)| format!("about {point}"))
+}
+
+/// "9.0 s ± 1.5 s"; a wide range as "up to 9.0 s" or "3.0 s to 9.0 s".
+fn in_range(range: Range, show: impl Fn(f64) -> String) -> String {
+    let Range { low, point, high } = range;
+    let (low, half) = (low.max(0.0), (high - low.max(0.0)) / 2.0);
+    if half <= point * 0.005 {
+        show(point)
+    } else if low <= high * 0.05 {
+        format!("up to {}", show(high))
+    } else if half > point * 0.5 {
+        format!("{} to {}", show(low), show(high))
+    } else if show(half) == show(0.0) {
+        // An error that reads as zero says nothing.
+        show(point)
+    } else {
+        format!("{} ± {}", show(point), show(half))
+    }
+}
+
+/// Milliseconds as a time.
+pub(super) fn millis(value: f64) -> String {
+    Millis::from_f64(value.round()).unwrap_or_default().to_string()
+}
+
+/// Numbers with as many decimals as `largest` has with three digits, but not more than two: "1.39 ± 0.06".
+fn as_precise_as(largest: f64) -> impl Fn(f64) -> String {
+    let decimals = match largest {
+        largest if largest >= 100.0 => 0,
+        largest if largest >= 10.0 => 1,
+        _ => 2,
+    };
+    move |value| format!("{value:.decimals$}")
+}
+
+/// Three digits, or four decimals of a small amount.
+pub(super) fn small(value: f64) -> String {
+    if value < 0.1 { format!("{value:.4}") } else { three_digits_grouped(value) }
+}
+
+/// `text` with its first letter in upper case.
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_brief_saving_is_one_amount() {
+        let exactly = |value: f64| Range { low: value, point: value, high: value };
+        let amounts = |cores: f64, memory: f64, time: f64| Amounts {
+            wall_ms: exactly(time),
+            core_hours: Some(exactly(cores)),
+            gb_hours: Some(exactly(memory)),
+        };
+        let briefly = |amounts: &Amounts| saved_briefly(amounts, None, None);
+        assert_eq!(briefly(&amounts(2.31, 0.11, 1e6)), "2.31 core-hours");
+        assert_eq!(briefly(&amounts(0.0, 38.04, 1e6)), "38 GB·h");
+        assert_eq!(briefly(&amounts(0.0, 0.001, 9000.0)), "9 s");
+        assert_eq!(briefly(&amounts(0.0, 0.001, 9.0)), "< 0.01 GB·h");
+        assert_eq!(saved_briefly(&amounts(1.0, 1.0, 1.0), Some(exactly(3.5)), Some("EUR")), "3.50 EUR");
+        let time = |low: f64, point: f64, high: f64| Amounts {
+            wall_ms: Range { low, point, high },
+            ..Amounts::default()
+        };
+        // As certain as the longer form of the same amount.
+        for (amounts, brief, long) in [
+            (time(8000.0, 9000.0, 1e4), "about 9 s", "9 s ± 1 s"),
+            (time(0.0, 5000.0, 9000.0), "up to 9 s", "up to 9 s"),
+            (time(1000.0, 5000.0, 9000.0), "1 s to 9 s", "1 s to 9 s"),
+        ] {
+            assert_eq!((briefly(&amounts), saved(&amounts, None, None)), (brief.to_owned(), long.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_replay_that_changes_nothing_says_so() {
+        let exactly = |value: f64| Range { low: -value, point: 0.0, high: value };
+        let trouble = |value: f64| TroubleSavings {
+            status: SavingStatus::WithinError,
+            alone: Some(Amounts {
+                wall_ms: exactly(value),
+                core_hours: Some(exactly(value)),
+                gb_hours: None,
+            }),
+            ..TroubleSavings::unknown("")
+        };
+        assert_eq!(saves(&trouble(0.0), None), "saves nothing in a replay");
+        assert_eq!(saves(&trouble(1.0), None), "saving within the error of the estimate");
+    }
+
+    #[test]
+    fn an_error_has_as_many_decimals_as_its_value() {
+        let hours = |low: f64, point: f64, high: f64| {
+            let core_hours = Some(Range { low, point, high });
+            saved(&Amounts { core_hours, ..Amounts::default() }, None, None)
+        };
+        assert_eq!(hours(1.33, 1.39, 1.45), "1.39 ± 0.06 core-hours");
+        assert_eq!(hours(0.02, 0.04, 0.06), "0.04 ± 0.02 core-hours");
+        assert_eq!(hours(380.0, 400.0, 420.0), "400 ± 20 core-hours");
+        assert_eq!(hours(0.0, 0.004, 0.008), "less than 0.01 GB·h");
+        assert_eq!(hours(0.173, 0.175, 0.177), "0.17 core-hours");
+    }
+}

@@ -1,0 +1,77 @@
+//! The kinds of troubles. A trouble is one root cause in one application; several findings may indicate it.
+
+/// Defines the kinds, with the names for programs and for people.
+macro_rules! kinds {
+    ($($kind:ident = $name:literal, $words:literal;)*) => {
+        /// What is wrong with an application, as finely as remedies differ. In this order, a kind comes before those
+        /// that it may cause.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum TroubleKind {
+            $(#[doc = $words] $kind,)*
+        }
+
+        elephant_base::state::state!(enum TroubleKind { $($kind),* });
+
+        impl TroubleKind {
+            /// Every kind.
+            #[cfg(test)]
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$kind),*];
+
+            /// The name in reports that programs read.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$kind => $name,)* }
+            }
+
+            /// The name for people, to begin a sentence.
+            #[must_use]
+            pub const fn words(self) -> &'static str {
+                match self { $(Self::$kind => $words,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    Failures = "failures", "Failures";
+    Cancelled = "cancelled", "Cancelled";
+    Unfinished = "unfinished", "Unfinished";
+    Skew = "skew", "Skew";
+    GarbageCollection = "garbage-collection", "Garbage collection";
+    Spill = "spill", "Spill";
+    FewTasks = "few-tasks", "Too few tasks";
+    ManyTasks = "many-tasks", "Too many tasks";
+    FewExecutors = "few-executors", "Too few executors";
+    Stragglers = "stragglers", "Stragglers";
+    Speculation = "speculation", "Speculation";
+    Shuffle = "shuffle", "Slow shuffle";
+    SlowTasks = "slow-tasks", "Slow tasks";
+    LittleMemory = "little-memory", "Too little memory";
+    MuchMemory = "much-memory", "Too much memory";
+    IdleExecutors = "idle-executors", "Idle executors";
+    Waiting = "waiting", "Waiting for resources";
+    Driver = "driver", "Driver";
+    Imbalance = "imbalance", "Unbalanced executors";
+    LongRun = "long-run", "Long run time";
+    Settings = "settings", "Settings";
+    Cluster = "cluster", "Cluster rules";
+    Other = "other", "Other";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_in_kebab_case() {
+        let mut names: Vec<&str> = TroubleKind::ALL.iter().map(|kind| kind.name()).collect();
+        assert!(
+            names.iter().all(|name| name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')),
+            "{names:?}"
+        );
+        assert!(TroubleKind::ALL.iter().all(|kind| kind.words().starts_with(char::is_uppercase)));
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), TroubleKind::ALL.len());
+    }
+}

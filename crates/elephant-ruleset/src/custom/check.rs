@@ -1,0 +1,232 @@
+//! Runs a custom rule on an application.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use super::definition::{CustomRule, DefinedLimit};
+use super::reason::{Limits, reason};
+use super::scope::{Inner, Judged, Scope};
+use super::template::shorten;
+use super::value::{Gap, Value};
+use elephant_rule::finding::{Advice, Judgement, Measure, Name, SettingChange, Verdict};
+use elephant_heuristics::wording;
+use elephant_analysis::metrics::Metrics;
+use elephant_model::model::Application;
+use elephant_model::model::conf::{ConfKey, secrets};
+use elephant_base::severity::Severity;
+
+/// At most this many stages or executors get their own finding.
+const MAX_FINDINGS: usize = 10;
+
+/// Why a rule that names counters is not evaluated.
+const UNREADABLE: &str = "counters of some attempts cannot be read";
+
+/// The result of a rule for one subject.
+#[allow(clippy::large_enum_variant, reason = "most are judgements, and none is kept")]
+enum Said {
+    Judged(Judgement<Name>),
+    /// The rule's condition does not hold.
+    NotMeant,
+    NotEvaluated(String),
+    TooExpensive,
+}
+
+impl CustomRule {
+    /// The verdict on `app` with costs `metrics`. If there are many findings, only the worst are kept.
+    #[must_use]
+    pub(crate) fn check(&self, app: &Application, metrics: &Metrics) -> Verdict<Name> {
+        match self.judge_all(app, metrics) {
+            Verdict::Several(judgements) => told(judgements),
+            verdict => verdict,
+        }
+    }
+
+    /// The verdict with a judgement for every subject, including those without a finding.
+    #[must_use]
+    pub fn judge_all(&self, app: &Application, metrics: &Metrics) -> Verdict<Name> {
+        let engine = self.over.engine().or(self.engine);
+        if engine.is_some_and(|engine| engine != app.engine) || !self.only_for.applies_to(app) {
+            return Verdict::NotApplicable;
+        }
+        let work = Cell::new(0);
+        let (mut judgements, mut reasons) = (Vec::new(), Vec::new());
+        for judged in Judged::all(app, self.over) {
+            match self.judge(Scope { app, metrics, judged, values: Vec::new(), work: &work }) {
+                Said::Judged(judgement) => judgements.push(judgement),
+                Said::NotMeant => {}
+                Said::NotEvaluated(reason) => reasons.push(reason),
+                Said::TooExpensive => return Verdict::NotEvaluated(too_expensive(app)),
+            }
+        }
+        match (judgements.len(), reasons.into_iter().next()) {
+            (0, Some(reason)) => Verdict::NotEvaluated(reason),
+            (0, None) => Verdict::NotApplicable,
+            _ => Verdict::Several(judgements),
+        }
+    }
+
+    fn judge<'w>(&'w self, mut scope: Scope<'_, 'w>) -> Said {
+        let outside = Inner::default();
+        if !scope.judged.any_unreadable(scope.app).and(self.reads).is_empty() {
+            let why = scope.app.unreadable_counters(|kind| self.reads(kind));
+            return Said::NotEvaluated(why.unwrap_or_default());
+        }
+        let groups = scope.judged.groups(scope.app);
+        if self.names_counters && groups.iter().any(|group| group.attempts.has_unreadable_others()) {
+            return Said::NotEvaluated(UNREADABLE.to_owned());
+        }
+        match self.when.as_ref().map(|when| when.flag(&scope, outside)) {
+            None | Some(Ok(true)) => {}
+            Some(Ok(false)) => return Said::NotMeant,
+            Some(Err(Gap::TooExpensive)) => return Said::TooExpensive,
+            Some(Err(gap)) => return Said::NotEvaluated(reason(gap, "when", &scope)),
+        }
+        // A rule runs on each subject, so their number counts as well.
+        if scope.spend(self.values.iter().map(|value| value.node.cost()).sum()).is_err() {
+            return Said::TooExpensive;
+        }
+        for value in &self.values {
+            let known = value.node.eval(&scope, outside);
+            if matches!(known, Err(Gap::TooExpensive)) {
+                return Said::TooExpensive;
+            }
+            scope.values.push(known);
+        }
+        let decided = self.severity.severity(&mut |place| self.limit(place, &scope));
+        match decided {
+            Ok((severity, by)) => Said::Judged(self.judgement(&scope, severity, by)),
+            Err(why) => Said::NotEvaluated(why),
+        }
+    }
+
+    /// The severity by one threshold.
+    pub(super) fn limit(&self, place: usize, scope: &Scope<'_, '_>) -> Result<Severity, String> {
+        let Some(DefinedLimit { name, value, limit, .. }) = self.limits.get(place) else {
+            return Ok(Severity::None);
+        };
+        match scope.values.get(*value) {
+            Some(Ok(Value::Number(number))) => Ok(limit.severity(*number)),
+            Some(Err(gap)) => Err(reason(*gap, name, scope)),
+            _ => Err(format!("{name} is not a number")),
+        }
+    }
+
+    fn judgement(&self, scope: &Scope<'_, '_>, severity: Severity, by: usize) -> Judgement<Name> {
+        let limit = self.decisive(scope, severity, by);
+        let tasks = match self.score_tasks.as_ref().map(|node| node.number(scope, Inner::default())) {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // float casts saturate
+            Some(Ok(number)) => number as u64,
+            _ => scope.judged.task_count(scope.app),
+        };
+        let advice = self.advice.iter().filter(|advice| {
+            advice.when.as_ref().is_none_or(|when| matches!(when.flag(scope, Inner::default()), Ok(true)))
+        });
+        Judgement {
+            severity,
+            subject: scope.judged.subject(),
+            tasks,
+            message: format!("{} ({limit})", self.message.fill(scope)),
+            evidence: self.evidence(scope),
+            advice: match severity {
+                Severity::None => Vec::new(),
+                _ => advice.map(|advice| advice.told(scope)).collect(),
+            },
+            tells: None,
+            repartition: None,
+            of_more_parts: false,
+            also_about: Vec::new(),
+            conditions: None,
+            failure: None,
+        }
+    }
+
+    /// The deciding threshold, in words.
+    fn decisive(&self, scope: &Scope<'_, '_>, severity: Severity, by: usize) -> String {
+        let describe = |limit: &DefinedLimit, level| {
+            let cutoff = limit.limit.judge.describe(level, limit.limit.in_percent);
+            if self.limits.len() == 1 { cutoff } else { format!("{} {cutoff}", limit.name) }
+        };
+        if severity > Severity::None {
+            return self.limits.get(by).map(|limit| describe(limit, severity)).unwrap_or_default();
+        }
+        let mut harmless = Limits::default();
+        self.severity.thresholds(&mut |place| {
+            if matches!(self.limit(place, scope), Ok(Severity::None)) {
+                harmless.add(self.limits.get(place).map(|limit| describe(limit, Severity::Low)));
+            }
+        });
+        format!("not reached: {harmless}")
+    }
+
+    /// The values, each with its name and the unit as suffix.
+    pub(super) fn evidence(&self, scope: &Scope<'_, '_>) -> Vec<(Name, Measure)> {
+        let mut evidence = Vec::with_capacity(self.values.len());
+        for (value, known) in self.values.iter().zip(&scope.values) {
+            let measure = match known {
+                Ok(Value::Number(number)) => {
+                    value.kind.unit().unwrap_or(super::unit::Unit::NUMBER).measure(*number)
+                }
+                Ok(Value::Text(text)) => Some(Measure::Text(shorten(text))),
+                Ok(Value::Flag(flag)) => Some(Measure::Text(flag.to_string())),
+                Ok(Value::Groups(_)) => None,
+                Err(_) => value.kind.unit().map(super::unit::Unit::unknown),
+            };
+            evidence.extend(measure.map(|measure| (Cow::Owned(key(&value.name, &measure)), measure)));
+        }
+        evidence
+    }
+}
+
+impl super::definition::Advice {
+    /// The advice with the settings whose values are known and not in force already.
+    fn told(&self, scope: &Scope<'_, '_>) -> Advice {
+        let changes = self.set.iter().filter_map(|(name, value)| {
+            let to = value.fill_known(scope)?.trim().to_owned();
+            let change = change(scope.app, name, to);
+            let is_new = change.from.as_ref().is_none_or(|from| !from.eq_ignore_ascii_case(&change.to));
+            is_new.then_some(change)
+        });
+        Advice::new(self.text.fill(scope)).set(changes)
+    }
+}
+
+/// The change of a setting, by the name that the application uses for it.
+fn change(app: &Application, name: &str, to: String) -> SettingChange {
+    if let Some(key) = ConfKey::named(name) {
+        return wording::change(app, key, to);
+    }
+    let from = app.conf.setting(name).map(|from| secrets::shown(name, &from).to_owned());
+    SettingChange { setting: name.to_owned(), from, to }
+}
+
+/// A value's name with the suffix of its unit.
+fn key(name: &str, measure: &Measure) -> String {
+    let ending = measure.key_ending();
+    if name.ends_with(ending) { name.to_owned() } else { format!("{name}{ending}") }
+}
+
+/// The worst judgements; if nothing was found, one judgement of severity none.
+fn told(mut judgements: Vec<Judgement<Name>>) -> Verdict<Name> {
+    judgements.sort_by_key(|judgement| std::cmp::Reverse(judgement.severity));
+    let found = judgements.iter().filter(|judgement| judgement.severity > Severity::None).count();
+    judgements.truncate(found.clamp(1, MAX_FINDINGS));
+    let more = found.saturating_sub(MAX_FINDINGS);
+    if more > 0
+        && let Some(last) = judgements.last_mut()
+    {
+        let are = if more == 1 { "is 1" } else { &format!("are {more}") };
+        last.message = format!("{}; there {are} more of this kind", last.message);
+    }
+    match <[Judgement<Name>; 1]>::try_from(judgements) {
+        Ok([one]) => Verdict::Judged(one),
+        Err(several) => Verdict::Several(several),
+    }
+}
+
+fn too_expensive(app: &Application) -> String {
+    format!(
+        "too expensive: {} tasks need more than {} steps of the rule",
+        app.task_count(),
+        super::scope::MAX_WORK
+    )
+}

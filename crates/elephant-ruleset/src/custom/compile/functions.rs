@@ -1,0 +1,113 @@
+//! The functions, for messages and for the reference.
+
+/// A function: name, usage, type of the result, meaning.
+pub(in crate::custom) type FunctionLine = (&'static str, &'static str, &'static str, &'static str);
+
+/// Every function.
+pub(in crate::custom) const FUNCTIONS: &[FunctionLine] = &[
+    ("sum", "sum(x)", "unit of x", "sum over the rows"),
+    ("mean", "mean(x)", "unit of x", "arithmetic mean"),
+    (
+        "median",
+        "median(x)",
+        "unit of x",
+        "middle value; of an even number of rows, the mean of the two middle values",
+    ),
+    (
+        "percentile",
+        "percentile(x, 95)",
+        "unit of x",
+        "smallest value that at least 95 % of the rows do not exceed (nearest rank)",
+    ),
+    (
+        "min",
+        "min(x), min(x, y)",
+        "unit of x",
+        "smallest value of the rows, or the smallest of several numbers",
+    ),
+    ("max", "max(x), max(x, y)", "unit of x", "largest value of the rows, or the largest of several numbers"),
+    ("stddev", "stddev(x)", "unit of x", "standard deviation over all rows (population)"),
+    (
+        "count",
+        "count(condition), count(task)",
+        "count",
+        "number of rows for which a condition holds, or of all rows",
+    ),
+    (
+        "split",
+        "split(x)",
+        "two groups",
+        "two groups, small and large values, as the skew rules build them: `.small.mean`, `.small.count`, `.large.mean`, `.large.count`, `.deviation` (difference of the means, as a multiple of the smaller one; 0 if one group is empty, no value if the smaller mean is 0), `.pivot`; values and means are truncated to whole numbers",
+    ),
+    ("abs", "abs(x)", "unit of x", "absolute value"),
+    (
+        "floor",
+        "floor(x)",
+        "unit of x",
+        "rounded down to a whole number of the stored unit (bytes, milliseconds, bytes per second)",
+    ),
+    ("ceil", "ceil(x)", "unit of x", "the same, rounded up"),
+    ("round", "round(x)", "unit of x", "the same, rounded to nearest"),
+    ("trunc", "trunc(x)", "unit of x", "the same, rounded towards zero as in Dr. Elephant"),
+    ("sqrt", "sqrt(x)", "number", "square root of a plain number"),
+    ("known", "known(x)", "condition", "whether x is known; no other expression can test this"),
+    ("coalesce", "coalesce(x, y)", "type of x", "the first argument that is known"),
+    ("time", "time(\"5min\")", "time", "a time, written as in thresholds"),
+    ("size", "size(\"64MB\")", "size", "a size, written as in thresholds"),
+    ("in_ms", "in_ms(t)", "number", "a time as a plain number of milliseconds"),
+    ("in_seconds", "in_seconds(t)", "number", "the same in seconds"),
+    ("in_minutes", "in_minutes(t)", "number", "the same in minutes"),
+    ("in_hours", "in_hours(t)", "number", "the same in hours"),
+    ("in_bytes", "in_bytes(s)", "number", "a size as a plain number of bytes"),
+    ("in_mb", "in_mb(s)", "number", "the same in MiB"),
+    ("in_gb", "in_gb(s)", "number", "the same in GiB"),
+    (
+        "counter",
+        "counter(\"group\", \"name\")",
+        "count",
+        "MapReduce: the total of a counter of the job, or of its map or reduce tasks with `over: map` or `over: reduce`; unknown if the history has no such total",
+    ),
+    (
+        "task.counter",
+        "task.counter(\"group\", \"name\")",
+        "count",
+        "MapReduce: a counter of each task, inside aggregates: `sum(task.counter(…))`; `attempt.counter` of each attempt. Counters of Hadoop have their unit, all others are counts",
+    ),
+    (
+        "conf",
+        "conf(\"name\")",
+        "text",
+        "a setting as text, by any of its names in Hadoop and Spark, old or new; if it is not set, its documented default in the version that ran the application (`rules reference defaults`)",
+    ),
+    (
+        "is_set",
+        "is_set(\"name\")",
+        "condition",
+        "whether a setting is set, by the application or by the configuration of the cluster, and has not only its default; unknown if the history does not show it",
+    ),
+    ("conf_number", "conf_number(\"name\")", "number", "a setting as a number"),
+    ("conf_flag", "conf_flag(\"name\")", "condition", "a setting as true or false"),
+    (
+        "conf_bytes",
+        "conf_bytes(\"name\")",
+        "size",
+        "a setting as a size: `128m` or a number of bytes; in Spark's memory settings, a small number without unit is in MiB",
+    ),
+    ("conf_mb", "conf_mb(\"name\")", "size", "a setting in MiB as a size, such as `mapreduce.map.memory.mb`"),
+    (
+        "conf_time",
+        "conf_time(\"name\")",
+        "time",
+        "a setting as a time: `30s`, `5min`; a number without unit is in seconds in Spark and in milliseconds in Hadoop",
+    ),
+    ("conf_heap", "conf_heap(\"name\")", "size", "the `-Xmx` in JVM options"),
+    ("startsWith", "text.startsWith(\"x\")", "condition", "whether the text starts with x"),
+    ("endsWith", "text.endsWith(\"x\")", "condition", "whether the text ends with x"),
+    ("contains", "text.contains(\"x\")", "condition", "whether the text contains x"),
+    (
+        "matches",
+        "text.matches(\"x+\")",
+        "condition",
+        "whether the regular expression matches somewhere in the text",
+    ),
+];

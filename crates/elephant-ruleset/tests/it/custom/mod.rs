@@ -1,0 +1,4 @@
+//! Custom.
+
+mod docs;
+mod files;

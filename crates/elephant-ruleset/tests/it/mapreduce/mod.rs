@@ -1,0 +1,5 @@
+//! Mapreduce.
+
+mod differences;
+mod oracle;
+mod skew;

@@ -1,0 +1,100 @@
+//! Answers to questions about all applications of a store.
+
+use super::selection::Selection;
+use super::{Fleet, Grouped, Grouping, Nodes, Run, Runs, Store, StoreError};
+use elephant_engine::engine::{Filter, Sort};
+use elephant_base::units::Timestamp;
+
+/// A question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Question {
+    /// Where the waste is, how it developed, which remedies are known, and what earlier ones saved.
+    Overview,
+    /// Sums by what applications have in common.
+    Groups(Grouping),
+    /// What nodes did, and which are slow.
+    Nodes,
+    /// Single applications that waste most.
+    Worst,
+    /// The runs of the job with this key or name.
+    Job(String),
+}
+
+/// Which applications a question is about, and how its answer lists them.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    pub filter: &'a Filter,
+    /// Only applications with a finding of one of these rules; empty for all.
+    pub rules: &'a [String],
+    /// `None`: days and the runs of a job in the order of time, nodes by how slow they are, all else by waste.
+    pub sort: Option<Sort>,
+    /// At most so many lines of each list.
+    pub most: usize,
+}
+
+/// The answer, with the sums over all applications that it is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    pub total: super::Group,
+    /// The first and the last submission.
+    pub from: Option<Timestamp>,
+    pub until: Option<Timestamp>,
+    /// The currency of the prices, if there are any.
+    pub currency: Option<String>,
+    pub view: View,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum View {
+    Overview(Box<Fleet>),
+    Groups(Grouping, Grouped),
+    Nodes(Nodes),
+    Worst(Vec<Run>),
+    Job(Runs),
+}
+
+impl Store {
+    /// Answers a question. `None` if there is no such job. All figures come from one snapshot, even while other processes
+    /// write.
+    pub fn answer(&self, question: &Question, asked: Asked<'_>) -> Result<Option<Answer>, StoreError> {
+        let selection = || Selection::of(&self.database, asked.filter, asked.rules);
+        self.database.reading(|| self.answer_about(question, &selection()?, asked))
+    }
+
+    fn answer_about(
+        &self,
+        question: &Question,
+        selection: &Selection,
+        asked: Asked<'_>,
+    ) -> Result<Option<Answer>, StoreError> {
+        let Asked { sort, most, .. } = asked;
+        let mut of_job = None;
+        let view = match question {
+            Question::Overview => View::Overview(Box::new(self.fleet(selection, (sort, most))?)),
+            Question::Groups(grouping) => {
+                View::Groups(*grouping, self.grouped(*grouping, selection, (sort, Some(most)))?)
+            }
+            Question::Nodes => View::Nodes(self.nodes(selection, most)?),
+            Question::Worst => View::Worst(self.worst(selection, (sort, most))?),
+            Question::Job(job) => match self.job(job, selection, most)? {
+                Some((runs, selected)) => {
+                    of_job = Some(selected);
+                    View::Job(runs)
+                }
+                None => return Ok(None),
+            },
+        };
+        let selection = of_job.as_ref().unwrap_or(selection);
+        let mut total = self.grouped(Grouping::Everything, selection, (None, None))?.groups;
+        let (from, until) = self.period(selection)?;
+        let total = total.pop().unwrap_or_default();
+        let currency = self.prices.as_ref().map(|prices| prices.currency().to_owned());
+        Ok(Some(Answer { total, from, until, currency, view }))
+    }
+    /// The rules that have findings in the store.
+    pub fn rules(&self) -> Result<Vec<String>, StoreError> {
+        let query =
+            "SELECT DISTINCT key FROM group_sum WHERE kind = 'rule' AND applications > 0 ORDER BY key";
+        self.database.rows(query, &[], |row| row.get(0))
+    }
+}

@@ -1,0 +1,84 @@
+//! The data for the charts of one application: load over time, phases in lanes, executors, distribution of tasks,
+//! requested and used memory, attempts by node. Each chart is bounded in size for any application; rows
+//! that are left out are counted.
+
+mod histogram;
+mod limit;
+mod load;
+mod memory;
+mod nodes;
+mod phases;
+mod scatter;
+mod timeline;
+
+use elephant_rule::finding::Finding;
+use elephant_model::model::Application;
+use elephant_ruleset::RuleSet;
+use elephant_base::state::state;
+
+pub use histogram::{Amount, Bucket, Group, Groups, Histogram, Quantity, Scale};
+pub use limit::{Limit, MeanOf};
+pub use load::{Load, LoadOf};
+pub use memory::{Holder, MemoryUse};
+pub use nodes::NodeAttempts;
+pub use phases::{Durations, PhaseRow, Phases};
+pub use scatter::{Axis, Point, Scatter};
+pub use timeline::{ExecutorSpan, Timeline};
+
+/// The charts of one application. Data that the history lacks has no chart.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Charts {
+    /// The load and the executors over time.
+    pub timeline: Option<Timeline>,
+    /// The phases, ordered by start: those with the worst findings and most task time.
+    pub phases: Phases,
+    /// The time of tasks against the bytes that they read, for a few phases with findings.
+    pub scatters: Vec<Scatter>,
+    /// The distribution of run times and bytes over tasks, for a few phases.
+    pub histograms: Vec<Histogram>,
+    /// Requested and used memory, by container type.
+    pub memory: Vec<MemoryUse>,
+    /// Attempts by node: those with most failures first, then those with most attempts.
+    pub nodes: Rows<NodeAttempts>,
+}
+
+state!(struct Charts { timeline, phases, scatters, histograms, memory, nodes });
+
+/// The rows that a chart shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rows<T> {
+    /// The rows.
+    pub shown: Vec<T>,
+    /// The number of rows that are not shown.
+    pub left_out: u64,
+}
+
+state!(struct Rows<T> { shown, left_out });
+
+impl<T> Rows<T> {
+    /// The first `most` of `rows`.
+    fn first(mut rows: Vec<T>, most: usize) -> Self {
+        let left_out = rows.len().saturating_sub(most) as u64;
+        rows.truncate(most);
+        Self { shown: rows, left_out }
+    }
+}
+
+impl Charts {
+    /// The charts of `app`. `findings` are all its findings of any severity; `rules` define how its memory
+    /// is measured.
+    #[must_use]
+    pub fn of(app: &Application, rules: &RuleSet, findings: &[Finding]) -> Self {
+        let timeline = Timeline::of(app);
+        Self {
+            phases: Phases::of(app, findings, timeline.as_ref()),
+            timeline,
+            scatters: scatter::all(app, findings),
+            histograms: histogram::all(app, findings),
+            memory: memory::all(app, rules),
+            nodes: nodes::rows(app),
+        }
+    }
+}

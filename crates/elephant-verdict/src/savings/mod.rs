@@ -1,0 +1,43 @@
+//! What a change would save: replays of an application, their error, and what they cost.
+//!
+//! [`Replays`] replays an application as it was, and predicts what it would have taken under a change. The error of a
+//! prediction is the residual of the replay without a change, plus a share of the replayed time: what replays of known
+//! pairs of runs were off by.
+//!
+//! [`shares()`] tells what the troubles of an application save. Savings overlap, so each trouble has its share of what all
+//! save together: the mean of what it adds over all orders of removing them (the Shapley value).
+
+mod bounds;
+mod causes;
+mod estimate;
+mod game;
+mod hourly;
+mod loss;
+mod mapreduce;
+mod players;
+mod predict;
+mod price_file;
+mod prices;
+mod removal;
+mod replays;
+mod shares;
+mod sharing;
+mod spark;
+mod troubles;
+
+pub use estimate::{Amounts, Prediction, Range};
+pub(crate) use loss::Loss;
+pub(crate) use mapreduce::Gain;
+pub use mapreduce::MapReduceReplays;
+pub use predict::Baseline;
+pub use predict::{PathStage, Unknown, error_of_replay};
+pub use prices::PriceError;
+pub use prices::Prices;
+pub(crate) use removal::{Cause, MemoryChange, Removal};
+pub use replays::Replays;
+pub use replays::ReplaysOnce;
+pub(crate) use shares::shares;
+pub use spark::Resources;
+pub use spark::SparkReplays;
+pub use troubles::ApplicationSavings;
+pub use troubles::{SavingStatus, Savings, Sums, TroubleSavings};

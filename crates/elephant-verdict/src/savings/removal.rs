@@ -1,0 +1,130 @@
+//! What would remove a trouble, as far as savings are computed from it.
+
+use std::borrow::Cow;
+
+use super::spark::Resources;
+use elephant_model::model::Subject;
+use elephant_base::units::{Bytes, Millis};
+
+/// What a replay leaves out or changes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Cause {
+    /// Attempts that failed, and what was done again after them.
+    Failures,
+    /// Garbage collection beyond this share of the time of tasks.
+    Collections { limit: f64 },
+    /// Data that did not fit into memory, written to the disk and read again.
+    Spill,
+    /// Waiting for shuffle data (Spark).
+    FetchWait,
+    /// Tasks that were slower than others with as much data.
+    Stragglers,
+    /// Tasks that took longer because they had more data.
+    Skew,
+    /// As `Skew`; and tasks that were slower for another reason, if they hold up the same parts as long.
+    Uneven,
+    /// Too few or too many tasks: `count` tasks do the same work.
+    Tasks { count: u32 },
+    /// Too small or too large parts of the input: each map task reads `size`.
+    Splits { size: Bytes },
+    /// Reduce tasks that wait for map tasks: they start when this share of the map tasks has ended.
+    SlowStart { share: f64 },
+    /// Speculative copies that lost; `lost` is the share of what is held that they took.
+    Copies { lost: f64 },
+}
+
+impl Cause {
+    /// How the saving is computed.
+    pub(super) const fn method(self) -> &'static str {
+        match self {
+            Self::Failures
+            | Self::Stragglers
+            | Self::Skew
+            | Self::Tasks { .. }
+            | Self::Splits { .. }
+            | Self::SlowStart { .. } => "replay",
+            Self::Uneven => WITHOUT_STRAGGLERS,
+            Self::Collections { .. } | Self::Spill | Self::FetchWait => "replay, unvalidated",
+            Self::Copies { .. } => "measured time of losing copies; run time by replay",
+        }
+    }
+}
+
+/// The method of a saving that also needs the removal of stragglers.
+pub(super) const WITHOUT_STRAGGLERS: &str = "replay without skew and without stragglers";
+
+/// By how much the memory held changes. Troubles that change the same containers propose the same size, which counts once.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct MemoryChange {
+    /// For executors (Spark): the size that is proposed, and by which factor it changes what is held.
+    pub(crate) executors: Option<(Resources, f64)>,
+    /// For containers of map tasks: the share of all memory held that is saved; negative if they take more.
+    pub(crate) maps: Option<f64>,
+    /// The same for containers of reduce tasks.
+    pub(crate) reduces: Option<f64>,
+}
+
+impl MemoryChange {
+    /// These changes, and those of `other` where this one has none.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            executors: self.executors.or(other.executors),
+            maps: self.maps.or(other.maps),
+            reduces: self.reduces.or(other.reduces),
+        }
+    }
+
+    /// By which factor the memory of containers changes (MapReduce).
+    pub(super) fn of_containers(&self) -> f64 {
+        (1.0 - self.maps.unwrap_or_default() - self.reduces.unwrap_or_default()).max(0.0)
+    }
+}
+
+/// What would remove a trouble.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Removal {
+    /// The application runs without a cause: in these stages (Spark), in tasks of these kinds (MapReduce), or everywhere
+    /// if they include another subject, or none is named.
+    Replay(Cause, Vec<Subject>),
+    /// The application runs on executors of another number or size (Spark), as `whatif` replays it, and without a cause
+    /// that this removes.
+    Resized(Resources, Option<(Cause, Vec<Subject>)>),
+    /// The job runs without a cause in containers of another size (MapReduce).
+    Containers { memory: MemoryChange, cause: Cause, subjects: Vec<Subject> },
+    /// Containers of another size. It takes no time and saves none.
+    Memory(MemoryChange),
+    /// Executors are not held while they are idle: `share` is the idle share of held resources. It saves no time.
+    Idle { share: f64 },
+    /// Resources come at once: at most this time is saved. Nothing is held while an application waits.
+    Waiting { time: Millis },
+    /// Executors of another number or size: the memory that they take is known, but not what they save.
+    Costs(Resources, Cow<'static, str>),
+    /// What would remove it, or what that would save, is unknown.
+    Unknown(Cow<'static, str>),
+}
+
+impl Removal {
+    /// Whether it takes a replay of the application.
+    pub(super) const fn is_replay(&self) -> bool {
+        matches!(self, Self::Replay(..) | Self::Resized(..) | Self::Containers { .. } | Self::Costs(..))
+    }
+
+    /// Whether memory is held in pieces of another size.
+    pub(super) const fn is_resized(&self) -> bool {
+        matches!(self, Self::Resized(..) | Self::Containers { .. })
+    }
+
+    /// How the saving is computed.
+    pub(super) const fn method(&self) -> &'static str {
+        match self {
+            Self::Replay(cause, _) | Self::Resized(_, Some((cause, _))) | Self::Containers { cause, .. } => {
+                cause.method()
+            }
+            Self::Resized(_, None) => "replay",
+            Self::Memory(_) => "measured memory",
+            Self::Idle { .. } => "measured idle time",
+            Self::Waiting { .. } => "measured waiting time, at most",
+            Self::Costs(..) | Self::Unknown(_) => "none",
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! Changes that are not worth their memory.
+
+use super::Trouble;
+use super::recommended::Recommended;
+use super::removal::FEWER_INSTEAD;
+use super::value::larger_splits;
+use elephant_rule::finding::{Advice, Finding, SettingChange, TroubleKind};
+use crate::savings::{Amounts, SavingStatus};
+use elephant_base::severity::Severity;
+
+/// The beginning of advice whose settings are not recommended.
+const IF: &str = "if run time matters more than memory, ";
+/// The same after failures that were rare.
+const IF_AGAIN: &str = "if tasks fail so again and again, ";
+
+/// More memory than this share of what a run used is not worth it after rare failures that its retries made good.
+const MUCH_MORE: f64 = 0.5;
+/// Failures are rare up to these shares: of the tasks of a stage, and of all executors.
+const RARE_TASKS: f64 = 0.01;
+const RARE_LOSSES: f64 = 0.05;
+
+/// Drops increases of memory from `recommended` if only garbage collection calls for them and the saving is within its
+/// error. Advice on them becomes conditional. Increases after failures have another purpose: they stay, unless the failures
+/// are rare and the increase takes more than half of the memory that the whole run `used`, in GB-hours.
+pub(super) fn drop_unpaid(
+    troubles: &mut [Trouble],
+    recommended: &mut Vec<Recommended>,
+    (findings, used): (&[Finding], Option<f64>),
+) {
+    let more = |trouble: &Trouble| trouble.savings.more_gb_hours.unwrap_or_default();
+    let is_much = |trouble: &Trouble| used.is_some_and(|used| more(trouble).point > MUCH_MORE * used);
+    let is_unpaid = |trouble: &Trouble| {
+        let is_optional = match trouble.kind {
+            TroubleKind::GarbageCollection => true,
+            TroubleKind::Failures => is_much(trouble) && are_rare(trouble, findings),
+            _ => false,
+        };
+        is_optional && trouble.savings.status == SavingStatus::WithinError && more(trouble).low > 0.0
+    };
+    let unpaid: Vec<String> =
+        troubles.iter().filter(|trouble| is_unpaid(trouble)).map(|trouble| trouble.id.clone()).collect();
+    recommended.retain(|it| !it.why.iter().all(|id| unpaid.contains(id)));
+    let stays = |change: &SettingChange| recommended.iter().any(|it| it.change.setting == change.setting);
+    for trouble in troubles.iter_mut().filter(|trouble| unpaid.contains(&trouble.id)) {
+        trouble.change.retain(stays);
+        let condition = if trouble.kind == TroubleKind::Failures { IF_AGAIN } else { IF };
+        for advice in &mut trouble.advice {
+            if !advice.conditional && !advice.settings.is_empty() && !advice.settings.iter().any(stays) {
+                advice.text.insert_str(0, condition);
+                advice.conditional = true;
+            }
+        }
+    }
+}
+
+/// Whether few tasks failed, or few executors were lost, in all parts that the trouble is about.
+fn are_rare(trouble: &Trouble, findings: &[Finding]) -> bool {
+    let share = |finding: &Finding, part, whole| {
+        finding.count(part).zip(finding.count(whole)).map(|(part, whole)| part as f64 / whole.max(1) as f64)
+    };
+    let is_rare = |finding: &Finding| {
+        share(finding, "failed_attempts_count", "tasks_count").is_some_and(|share| share <= RARE_TASKS)
+            || share(finding, "lost_executors_count", "executors_count")
+                .is_some_and(|share| share <= RARE_LOSSES)
+    };
+    let mut own = findings.iter().filter(|finding| trouble.tells(finding) == Some(false)).peekable();
+    own.peek().is_some() && own.all(is_rare)
+}
+
+/// What stays if less memory would save nothing.
+const MEMORY: &str = "the memory";
+/// Why it would not, if the sizes of containers are rounded up.
+const IN_STEPS: &str = "the cluster grants memory in larger steps, so less would save nothing";
+/// Why it would not, otherwise.
+const SAVES_NOTHING: &str = "what the measurements allow to change would save nothing";
+/// Why memory stays if another trouble needs more of it.
+const OTHERS_NEED_MORE: &str = "another trouble needs the memory";
+/// Why a trouble is low that a replay does not confirm.
+const WITHIN_ERROR: &str = "the saving is within its error";
+
+/// Drops decreases of memory from `recommended` that would save nothing. Troubles of too much memory for which nothing is
+/// left to change are at most low, and say why; `without_change` are those whose changes were dropped before.
+pub(super) fn drop_useless(
+    troubles: &mut [Trouble],
+    recommended: &mut Vec<Recommended>,
+    (findings, without_change): (&mut [Finding], &[String]),
+) {
+    let is_useless = |trouble: &Trouble| {
+        let savings = &trouble.savings;
+        trouble.kind == TroubleKind::MuchMemory
+            && savings.status == SavingStatus::WithinError
+            && savings.alone.as_ref().is_some_and(Amounts::is_nothing)
+    };
+    let useless: Vec<String> =
+        troubles.iter().filter(|trouble| is_useless(trouble)).map(|trouble| trouble.id.clone()).collect();
+    recommended.retain(|it| !it.why.iter().all(|id| useless.contains(id)));
+    let stays = |change: &SettingChange| recommended.iter().any(|it| it.change.setting == change.setting);
+    for trouble in troubles.iter_mut().filter(|trouble| trouble.kind == TroubleKind::MuchMemory) {
+        if useless.contains(&trouble.id) {
+            trouble.change.retain(stays);
+            trouble.advice.retain(|advice| advice.settings.is_empty() || advice.settings.iter().any(stays));
+            if trouble.advice.is_empty() {
+                let why = if trouble.savings.by_size { IN_STEPS } else { SAVES_NOTHING };
+                trouble.advice.push(Advice::to_keep(MEMORY, why));
+            }
+        } else if !without_change.contains(&trouble.id) {
+            continue;
+        }
+        if trouble.change.is_empty() && trouble.advice.iter().all(|advice| advice.settings.is_empty()) {
+            let told = trouble.advice.first().and_then(|advice| advice.kept_because.clone());
+            let other = if useless.contains(&trouble.id) { SAVES_NOTHING } else { OTHERS_NEED_MORE };
+            lower(trouble, findings, (Severity::Low, told.as_deref().unwrap_or(other)));
+        }
+    }
+}
+
+/// Makes a trouble and its findings at most as severe as this, and says why.
+fn lower(trouble: &mut Trouble, findings: &mut [Finding], (most, why): (Severity, &str)) {
+    if trouble.severity > most {
+        trouble.severity = most;
+        trouble.cause = format!("{}; {}, because {why}", trouble.cause, most.name());
+    }
+    for finding in findings.iter_mut().filter(|finding| trouble.tells(finding).is_some()) {
+        finding.is_excused |= finding.severity > most;
+        finding.severity = finding.severity.min(most);
+    }
+}
+
+/// Too few tasks are at most low if fewer executors are recommended instead: both tell of the same idle cores, and the
+/// executors that more tasks would need are to be released.
+pub(super) fn lower_spare(troubles: &mut [Trouble], findings: &mut [Finding]) {
+    let is_instead = |status: &SavingStatus| match status {
+        SavingStatus::Unknown(why) => why == FEWER_INSTEAD,
+        _ => false,
+    };
+    let few = troubles.iter_mut().filter(|trouble| trouble.kind == TroubleKind::FewTasks);
+    few.filter(|trouble| is_instead(&trouble.savings.status))
+        .for_each(|trouble| lower(trouble, findings, (Severity::Low, FEWER_INSTEAD)));
+}
+
+/// The beginning of advice on larger splits whose saving is unknown.
+const IF_START_UPS: &str = "if starting up takes much of their time, ";
+
+/// Drops larger splits from `recommended` if their saving is unknown, or within its error: map tasks that read several
+/// blocks read most of them from other nodes. Advice on them becomes conditional, and the trouble is at most low. Map tasks
+/// that are very short surely spend much of their time on starting up, so severe troubles keep them.
+pub(super) fn drop_unproven_splits(
+    troubles: &mut [Trouble],
+    recommended: &mut Vec<Recommended>,
+    findings: &mut [Finding],
+) {
+    let is_split = |change: &SettingChange| larger_splits(change) == Some(true);
+    let is_unproven = |trouble: &&mut Trouble| {
+        trouble.kind == TroubleKind::ManyTasks
+            && trouble.severity <= Severity::Moderate
+            && trouble.savings.status != SavingStatus::Estimated
+            && trouble.change.iter().any(is_split)
+    };
+    for trouble in troubles.iter_mut().filter(is_unproven) {
+        recommended.retain(|it| !is_split(&it.change) || it.why.iter().any(|id| *id != trouble.id));
+        trouble.change.retain(|change| !is_split(change));
+        for advice in trouble.advice.iter_mut().filter(|advice| advice.settings.iter().any(is_split)) {
+            advice.text.insert_str(0, IF_START_UPS);
+            advice.conditional = true;
+        }
+        let why = match trouble.savings.status {
+            SavingStatus::Unknown(_) => "the saving is unknown",
+            _ => WITHIN_ERROR,
+        };
+        lower(trouble, findings, (Severity::Low, why));
+    }
+}
+
+/// Lowers troubles of too few or too many tasks whose saving is within its error: a rule and a replay measure what was
+/// lost in different ways, and what a replay does not confirm is no more than a note. A low trouble is removed, unless
+/// others follow from it. Says whether one was removed.
+pub(super) fn lower_unproven(
+    troubles: &mut Vec<Trouble>,
+    recommended: &mut Vec<Recommended>,
+    findings: &mut [Finding],
+) -> bool {
+    let is_unproven = |trouble: &&mut Trouble| {
+        let most = match trouble.kind {
+            TroubleKind::FewTasks => Severity::Critical,
+            // Replays leave out what the driver spends on each task.
+            TroubleKind::ManyTasks => Severity::Moderate,
+            _ => Severity::None,
+        };
+        trouble.severity <= most
+            && trouble.savings.status == SavingStatus::WithinError
+            && trouble.findings.iter().all(|told| !told.is_echo)
+    };
+    for trouble in troubles.iter_mut().filter(is_unproven) {
+        let is_low = trouble.severity <= Severity::Low;
+        let most = if is_low { Severity::None } else { Severity::Low };
+        lower(trouble, findings, (most, WITHIN_ERROR));
+        if is_low {
+            let own = findings.iter_mut().filter(|finding| trouble.tells(finding).is_some());
+            own.for_each(|finding| finding.advice.clear());
+            recommended.retain(|it| it.why.iter().any(|id| *id != trouble.id));
+        }
+    }
+    let before = troubles.len();
+    troubles.retain(|trouble| trouble.severity > Severity::None);
+    troubles.len() < before
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::finding;
+    use super::TroubleKind::{Failures, FewTasks, GarbageCollection, ManyTasks, MuchMemory};
+    use super::*;
+    use elephant_rule::finding::{Measure, Subject};
+    use elephant_model::model::conf::ConfKey;
+    use crate::savings::Range;
+
+    #[test]
+    fn memory_that_saves_nothing_is_advised_on_a_condition() {
+        let settled = |kind, status, why: &[&str]| {
+            let mut trouble = Trouble { kind, ..Trouble::named("a") };
+            trouble.savings.status = status;
+            trouble.savings.more_gb_hours = Some(Range { low: 1.0, point: 2.0, high: 3.0 });
+            let why = why.iter().map(|id| (*id).to_owned()).collect();
+            let mut recommended = vec![Recommended { change: trouble.change[0].clone(), why }];
+            let mut troubles = [trouble];
+            drop_unpaid(&mut troubles, &mut recommended, (&[], None));
+            let [trouble] = troubles;
+            assert_eq!(trouble.change.is_empty(), recommended.is_empty());
+            assert_eq!(trouble.advice[0].conditional, recommended.is_empty());
+            assert_eq!(trouble.advice[0].text.starts_with(IF), recommended.is_empty());
+            recommended.len()
+        };
+        assert_eq!(settled(GarbageCollection, SavingStatus::WithinError, &["a"]), 0);
+        assert_eq!(settled(GarbageCollection, SavingStatus::Estimated, &["a"]), 1);
+        assert_eq!(settled(GarbageCollection, SavingStatus::WithinError, &["a", "b"]), 1);
+        assert_eq!(settled(Failures, SavingStatus::WithinError, &["a"]), 1);
+    }
+
+    #[test]
+    fn a_few_failures_do_not_double_the_memory_of_a_run() {
+        let settled = |failed: u64, status: SavingStatus, used: Option<f64>| {
+            let mut trouble = Trouble { kind: Failures, ..Trouble::named("a") };
+            let evidence =
+                [("failed_attempts_count", Measure::Count(failed)), ("tasks_count", Measure::Count(800))];
+            let evidence = evidence.map(|(key, count)| (key.into(), count)).into();
+            let told = finding("a", Failures, Subject::Executor("a".to_owned()), Severity::Moderate);
+            let finding = Finding { evidence, ..told };
+            trouble.savings.status = status;
+            trouble.savings.more_gb_hours = Some(Range { low: 8.0, point: 10.0, high: 12.0 });
+            let why = vec!["a".to_owned()];
+            let mut recommended = vec![Recommended { change: trouble.change[0].clone(), why }];
+            let mut troubles = [trouble];
+            drop_unpaid(&mut troubles, &mut recommended, (&[finding], used));
+            assert_eq!(troubles[0].advice[0].text.starts_with(IF_AGAIN), recommended.is_empty());
+            recommended.len()
+        };
+        let within = || SavingStatus::WithinError;
+        assert_eq!(settled(3, within(), Some(10.0)), 0);
+        assert_eq!(settled(3, within(), Some(30.0)), 1);
+        assert_eq!(settled(3, within(), None), 1);
+        assert_eq!(settled(30, within(), Some(10.0)), 1);
+        assert_eq!(settled(3, SavingStatus::Estimated, Some(10.0)), 1);
+    }
+
+    #[test]
+    fn larger_splits_of_unknown_saving_are_not_recommended() {
+        let settled = |severity, status| {
+            let setting = ConfKey::SplitMinSize.name();
+            let mut trouble = Trouble { kind: ManyTasks, severity, ..Trouble::named(setting) };
+            trouble.savings.status = status;
+            let why = vec![trouble.id.clone()];
+            let mut recommended = vec![Recommended { change: trouble.change[0].clone(), why }];
+            let mut troubles = [trouble];
+            drop_unproven_splits(&mut troubles, &mut recommended, &mut []);
+            assert_eq!(troubles[0].advice[0].conditional, recommended.is_empty());
+            // What the message says of the severity holds no more.
+            let is_lowered = troubles[0].severity < severity;
+            assert_eq!(troubles[0].cause.contains("; low, because the saving is"), is_lowered);
+            (recommended.len(), troubles[0].severity)
+        };
+        let (low, moderate, critical) = (Severity::Low, Severity::Moderate, Severity::Critical);
+        assert_eq!(settled(moderate, SavingStatus::Unknown("".into())), (0, low));
+        assert_eq!(settled(moderate, SavingStatus::WithinError), (0, low));
+        assert_eq!(settled(moderate, SavingStatus::Estimated), (1, moderate));
+        assert_eq!(settled(critical, SavingStatus::Unknown("".into())), (1, critical));
+    }
+
+    #[test]
+    fn numbers_of_tasks_whose_saving_is_within_its_error_are_at_most_low() {
+        let settled = |kind, severity, status: SavingStatus, is_echo| {
+            let mut trouble = Trouble { kind, severity, ..Trouble::named("a") };
+            trouble.savings.status = status;
+            trouble.findings[0].is_echo = is_echo;
+            let mut recommended =
+                vec![Recommended { change: trouble.change[0].clone(), why: vec!["a".to_owned()] }];
+            let mut troubles = vec![trouble];
+            let removed = lower_unproven(&mut troubles, &mut recommended, &mut []);
+            assert_eq!((removed, recommended.is_empty()), (troubles.is_empty(), troubles.is_empty()));
+            let left = troubles.first();
+            assert_eq!(
+                left.is_some_and(|it| it.cause.ends_with("; low, because the saving is within its error")),
+                left.is_some_and(|it| it.severity < severity)
+            );
+            left.map_or(Severity::None, |trouble| trouble.severity)
+        };
+        let within = || SavingStatus::WithinError;
+        let (none, low, moderate, severe) =
+            (Severity::None, Severity::Low, Severity::Moderate, Severity::Severe);
+        assert_eq!(settled(FewTasks, severe, within(), false), low);
+        assert_eq!(settled(FewTasks, low, within(), false), none);
+        assert_eq!(settled(ManyTasks, moderate, within(), false), low);
+        assert_eq!(settled(ManyTasks, severe, within(), false), severe);
+        assert_eq!(settled(FewTasks, low, within(), true), low);
+        assert_eq!(settled(FewTasks, low, SavingStatus::Estimated, false), low);
+        assert_eq!(settled(FewTasks, moderate, SavingStatus::Unknown("".into()), false), moderate);
+        assert_eq!(settled(GarbageCollection, moderate, within(), false), moderate);
+    }
+
+    #[test]
+    fn few_tasks_are_at_most_low_next_to_executors_that_are_to_go() {
+        let settled = |kind, why: &'static str| {
+            let mut troubles = [Trouble { kind, ..Trouble::named("a") }];
+            troubles[0].savings.status = SavingStatus::Unknown(why.into());
+            lower_spare(&mut troubles, &mut []);
+            (troubles[0].severity, troubles[0].cause.clone())
+        };
+        let low = (Severity::Low, format!("a; low, because {FEWER_INSTEAD}"));
+        assert_eq!(settled(FewTasks, FEWER_INSTEAD), low);
+        assert_eq!(settled(FewTasks, "the log is incomplete").0, Severity::Critical);
+        assert_eq!(settled(ManyTasks, FEWER_INSTEAD).0, Severity::Critical);
+    }
+
+    #[test]
+    fn less_memory_that_saves_nothing_is_not_recommended() {
+        let settled = |kind, gb_hours: f64| {
+            let mut trouble = Trouble { kind, ..Trouble::named("a") };
+            trouble.savings.status = SavingStatus::WithinError;
+            let range = Range { low: 0.0, point: gb_hours, high: gb_hours };
+            trouble.savings.alone = Some(Amounts { gb_hours: Some(range), ..Amounts::default() });
+            let change = trouble.change[0].clone();
+            let mut recommended = vec![Recommended { change, why: vec!["a".to_owned()] }];
+            let mut troubles = [trouble];
+            drop_useless(&mut troubles, &mut recommended, (&mut [], &[]));
+            assert_eq!(troubles[0].change.is_empty(), recommended.is_empty());
+            assert_eq!(troubles[0].advice[0].kept_because.is_some(), recommended.is_empty());
+            assert_eq!(troubles[0].severity == Severity::Low, recommended.is_empty());
+            recommended.len()
+        };
+        assert_eq!(settled(MuchMemory, 0.0), 0);
+        assert_eq!(settled(MuchMemory, 1.0), 1);
+        assert_eq!(settled(GarbageCollection, 0.0), 1);
+    }
+
+    #[test]
+    fn memory_that_is_needed_for_another_reason_is_no_severe_trouble() {
+        const KEEP: &str = "keep spark.executor.memory: ";
+        let of = |advice: &str, without: &[&str]| {
+            let kept_because = advice.strip_prefix(KEEP).map(str::to_owned);
+            let advice = vec![Advice { kept_because, ..Advice::new(advice) }];
+            let mut troubles =
+                [Trouble { kind: MuchMemory, change: Vec::new(), advice, ..Trouble::named("a") }];
+            let without: Vec<String> = without.iter().map(|id| (*id).to_owned()).collect();
+            drop_useless(&mut troubles, &mut Vec::new(), (&mut [], &without));
+            (troubles[0].severity, troubles[0].cause.clone())
+        };
+        let keep = "keep spark.executor.memory: less would make spill worse";
+        let low = "a; low, because less would make spill worse";
+        assert_eq!(of(keep, &["a"]), (Severity::Low, low.to_owned()));
+        let more = "not less, but more, because of failures: spark.executor.memory=4g (now 3g)";
+        assert_eq!(of(more, &["a"]).1, "a; low, because another trouble needs the memory");
+        assert_eq!(of(keep, &[]).0, Severity::Critical);
+    }
+}

@@ -1,0 +1,16 @@
+//! A setting that is recommended to an application.
+
+use elephant_rule::finding::SettingChange;
+use elephant_base::state::state;
+
+/// A setting with the value that is right for all troubles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recommended {
+    /// The change.
+    pub change: SettingChange,
+    /// The ids of the troubles that call for it.
+    pub why: Vec<String>,
+}
+
+state!(struct Recommended { change, why });

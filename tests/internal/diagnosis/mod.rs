@@ -1,3 +1,0 @@
-//! The kinds of failures, on the texts of real histories.
-
-mod corpus;

@@ -1,5 +1,0 @@
-//! Node ranking and node metrics.
-
-mod metrics;
-mod oracle;
-mod ranking;

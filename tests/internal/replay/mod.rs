@@ -1,3 +1,0 @@
-//! Replays of recorded applications.
-
-mod spark;

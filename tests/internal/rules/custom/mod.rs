@@ -1,6 +1,0 @@
-//! Rules that users define in YAML.
-
-mod advice;
-mod agreement;
-mod docs;
-mod files;
